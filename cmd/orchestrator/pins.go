@@ -1,0 +1,41 @@
+//go:build pins
+
+// Package main's pins keep the chosen modules in go.mod until their users are written.
+package main
+
+import (
+	_ "charm.land/bubbles/v2/key"
+	_ "charm.land/bubbles/v2/textinput"
+	_ "charm.land/bubbles/v2/textarea"
+	_ "charm.land/bubbles/v2/viewport"
+	_ "charm.land/bubbletea/v2"
+	_ "charm.land/lipgloss/v2"
+	_ "github.com/aymanbagabas/go-udiff"
+	_ "github.com/charmbracelet/ultraviolet"
+	_ "github.com/charmbracelet/x/ansi"
+	_ "github.com/clipperhouse/displaywidth"
+	_ "github.com/coder/websocket"
+	_ "github.com/creack/pty"
+	_ "github.com/fsnotify/fsnotify"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/klauspost/compress/zstd"
+	_ "github.com/knadh/koanf/parsers/toml/v2"
+	_ "github.com/knadh/koanf/providers/env/v2"
+	_ "github.com/knadh/koanf/v2"
+	_ "github.com/mattn/go-sqlite3"
+	_ "github.com/pkoukk/tiktoken-go"
+	_ "github.com/pkoukk/tiktoken-go-loader"
+	_ "github.com/pressly/goose/v3"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/sahilm/fuzzy"
+	_ "github.com/spf13/cobra"
+	_ "github.com/yuin/goldmark"
+	_ "github.com/yuin/goldmark/extension"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/sync/errgroup"
+	_ "golang.org/x/sys/unix"
+	_ "pgregory.net/rapid"
+)
