@@ -1,0 +1,60 @@
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The errors that callers tell apart. Adapters translate their own into these.
+var (
+	ErrNotFound     = errors.New("not found")
+	ErrNameTaken    = errors.New("name is taken")
+	ErrBusy         = errors.New("agent is working")
+	ErrApproval     = errors.New("agent waits for an approval")
+	ErrNotRunning   = errors.New("agent is not running")
+	ErrRunning      = errors.New("agent is running")
+	ErrNoRepository = errors.New("not a git repository")
+	ErrDamaged      = errors.New("stored data is damaged")
+	ErrReadOnly     = errors.New("store is read-only")
+	ErrDiskFull     = errors.New("disk is full")
+	ErrConflict     = errors.New("merge has conflicts")
+	ErrLimit        = errors.New("limit reached")
+	ErrUnsupported  = errors.New("not supported")
+	ErrInvalid      = errors.New("invalid")
+)
+
+// UnknownThreadError says that no thread has a name, and which come near.
+type UnknownThreadError struct {
+	Name    string
+	Nearest []string
+}
+
+func (e *UnknownThreadError) Error() string {
+	if len(e.Nearest) == 0 {
+		return fmt.Sprintf("no thread is called %q", e.Name)
+	}
+	return fmt.Sprintf("no thread is called %q; near: %s", e.Name, strings.Join(e.Nearest, ", "))
+}
+
+// Unwrap makes it an ErrNotFound.
+func (e *UnknownThreadError) Unwrap() error { return ErrNotFound }
+
+// HintError is an error with what a person can do about it.
+type HintError struct {
+	Err  error
+	Hint string
+}
+
+func (e *HintError) Error() string { return e.Err.Error() + " (" + e.Hint + ")" }
+
+// Unwrap returns the error itself.
+func (e *HintError) Unwrap() error { return e.Err }
+
+// Hint adds what a person can do to an error; nil stays nil.
+func Hint(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &HintError{Err: err, Hint: hint}
+}

@@ -1,0 +1,69 @@
+package thread
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+	"unicode"
+)
+
+// ID names a thread for ever; people see its name instead. 16 hex digits.
+type ID string
+
+// CheckpointID names a checkpoint for ever. 16 hex digits.
+type CheckpointID string
+
+// ExecutionID names one run of an agent process. 16 hex digits.
+type ExecutionID string
+
+// NewID returns 16 random hex digits, for any of the id types.
+func NewID[T ~string]() T {
+	var b [8]byte
+	rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
+	return T(hex.EncodeToString(b[:]))
+}
+
+// maxSlug is the longest slug in a name, in runes; the name is five longer.
+const maxSlug = 32
+
+// NewName makes a thread's name, {slug}-{4 hex}, from a label or a prompt's first words.
+// Two calls with the same text differ in the hex digits.
+func NewName(text string) string {
+	var b [2]byte
+	rand.Read(b[:])
+	return Slug(text) + "-" + hex.EncodeToString(b[:])
+}
+
+// Slug turns text into lower-case words joined by hyphens, letters and digits of ASCII only,
+// at most 32 long, "thread" where nothing is left.
+func Slug(text string) string {
+	var s strings.Builder
+	gap := false
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
+			if gap && s.Len() > 0 {
+				s.WriteByte('-')
+			}
+			gap = false
+			s.WriteRune(r)
+		default:
+			gap = true
+		}
+		if s.Len() >= maxSlug {
+			break
+		}
+	}
+	out := s.String()
+	if len(out) > maxSlug {
+		out = out[:maxSlug]
+	}
+	if cut := strings.LastIndexByte(out, '-'); len(out) == maxSlug && cut > maxSlug/2 {
+		out = out[:cut] // end at a word
+	}
+	out = strings.Trim(out, "-")
+	if out == "" {
+		return "thread"
+	}
+	return out
+}

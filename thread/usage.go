@@ -1,0 +1,93 @@
+package thread
+
+import "fmt"
+
+// Usage is what one model response cost, in tokens as the provider counted them.
+// Input kinds are disjoint: Input is what was neither read from nor written to a cache.
+type Usage struct {
+	Input      int64 `json:"input"`
+	CacheRead  int64 `json:"cacheRead"`
+	CacheWrite int64 `json:"cacheWrite"`
+	Output     int64 `json:"output"`
+	// CostUSD is the price of the response by the price table; 0 where Priced is false.
+	CostUSD float64 `json:"costUSD"`
+	Priced  bool    `json:"priced"`
+}
+
+// Context returns the tokens that stand in the model's context after the response:
+// all kinds of input and the output.
+func (u Usage) Context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
+
+// Add returns the sum of two usages.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		Input: u.Input + v.Input, CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Output: u.Output + v.Output, CostUSD: u.CostUSD + v.CostUSD, Priced: u.Priced || v.Priced,
+	}
+}
+
+// Gauge says how full a thread's context is.
+type Gauge struct {
+	Tokens int64  `json:"tokens"`
+	Window int64  `json:"window"` // the model's, in tokens; 0 is unknown
+	Model  string `json:"model"`
+	// Estimated is set where the number did not come from the provider's usage.
+	Estimated bool `json:"estimated"`
+	// CostUSD is the sum over the thread's responses, side requests included.
+	CostUSD float64 `json:"costUSD"`
+	// Source says where the tokens come from: "gateway", "transcript" or "none".
+	Source string `json:"source"`
+}
+
+// Share returns tokens over window in percent, 0 where the window is unknown.
+func (g Gauge) Share() float64 {
+	if g.Window <= 0 {
+		return 0
+	}
+	return float64(g.Tokens) * 100 / float64(g.Window)
+}
+
+// Band returns where the gauge stands.
+func (g Gauge) Band() Band { return BandOf(g.Share()) }
+
+// Band is a stretch of the context gauge.
+type Band string
+
+// The bands by share of the window: below 30, 60, 90, 95 %, and above.
+const (
+	BandNormal      Band = "normal"
+	BandMasking     Band = "masking"
+	BandSummarising Band = "summarising"
+	BandEmergency   Band = "emergency"
+	BandFull        Band = "full"
+)
+
+// BandOf returns the band of a share in percent.
+func BandOf(percent float64) Band {
+	switch {
+	case percent < 30:
+		return BandNormal
+	case percent < 60:
+		return BandMasking
+	case percent < 90:
+		return BandSummarising
+	case percent < 95:
+		return BandEmergency
+	default:
+		return BandFull
+	}
+}
+
+// Tokens formats a count as people read it: 950, 8.4k, 84k, 1.2M.
+func Tokens(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 9950:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 999_500:
+		return fmt.Sprintf("%.0fk", float64(n)/1e3)
+	default:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	}
+}
