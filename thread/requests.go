@@ -1,0 +1,154 @@
+package thread
+
+import "time"
+
+// The requests of the Manager's use cases, as clients send them. A thread is named by its name,
+// a prefix of it that is unique, or its id; a point in it by "" (newest), a turn's number, or a
+// checkpoint's id or a prefix of it.
+
+// NewRequest asks for a new thread.
+type NewRequest struct {
+	Agent  string `json:"agent"`
+	Model  string `json:"model,omitempty"`
+	Name   string `json:"name,omitempty"`  // slug; from Label or Prompt when empty
+	Label  string `json:"label,omitempty"` // what it is for
+	Prompt string `json:"prompt,omitempty"`
+	Dir    string `json:"dir,omitempty"` // the project's folder when empty
+	// Worktree asks for a git worktree of its own.
+	Worktree bool  `json:"worktree,omitempty"`
+	Flags    Flags `json:"flags"`
+	Cols     int   `json:"cols,omitempty"`
+	Rows     int   `json:"rows,omitempty"`
+}
+
+// ForkRequest asks for a new thread at a point of another.
+type ForkRequest struct {
+	Thread     string `json:"thread"`
+	At         string `json:"at,omitempty"`
+	Label      string `json:"label"`
+	Name       string `json:"name,omitempty"`
+	Agent      string `json:"agent,omitempty"` // the parent's when empty
+	Prompt     string `json:"prompt,omitempty"`
+	NoWorktree bool   `json:"noWorktree,omitempty"`
+	// NoStart stores the fork without starting its agent.
+	NoStart bool `json:"noStart,omitempty"`
+	Cols    int  `json:"cols,omitempty"`
+	Rows    int  `json:"rows,omitempty"`
+}
+
+// RewindRequest asks to set a thread back to one of its checkpoints.
+type RewindRequest struct {
+	Thread       string `json:"thread"`
+	At           string `json:"at"`
+	Files        bool   `json:"files"`
+	Conversation bool   `json:"conversation"`
+}
+
+// RewindReport says what a rewind did; Safety is the checkpoint that undoes it.
+type RewindReport struct {
+	Safety  CheckpointID `json:"safety"`
+	Turn    int          `json:"turn"`
+	Files   []FileDiff   `json:"files,omitempty"`
+	Message string       `json:"message"`
+}
+
+// DiffRequest asks for the files between two points of a thread. From and To: "base", "now",
+// or a point.
+type DiffRequest struct {
+	Thread string `json:"thread"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+}
+
+// FileDiff is how one file differs.
+type FileDiff struct {
+	Path       string `json:"path"`
+	OldPath    string `json:"oldPath,omitempty"` // when renamed
+	Status     string `json:"status"`            // "added", "modified", "deleted", "renamed", "type"
+	Insertions int    `json:"insertions"`
+	Deletions  int    `json:"deletions"`
+	Binary     bool   `json:"binary,omitempty"`
+	Patch      string `json:"patch,omitempty"` // unified, without the file header
+}
+
+// MergeRequest asks to merge a thread's work into another's branch.
+type MergeRequest struct {
+	Thread  string `json:"thread"`
+	Into    string `json:"into,omitempty"` // the parent when empty
+	DryRun  bool   `json:"dryRun,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Finish also archives the thread and removes its worktree when everything is reachable.
+	Finish bool `json:"finish,omitempty"`
+	// NoTell does not tell the parent's agent what the fork found.
+	NoTell bool `json:"noTell,omitempty"`
+}
+
+// MergeReport says what a merge did or would do.
+type MergeReport struct {
+	Commit    string     `json:"commit,omitempty"`
+	Branch    string     `json:"branch"`
+	Into      string     `json:"into"`
+	Dir       string     `json:"dir"` // where conflicts are to be resolved
+	UpToDate  bool       `json:"upToDate,omitempty"`
+	Conflicts []string   `json:"conflicts,omitempty"`
+	Files     []FileDiff `json:"files,omitempty"`
+	Summary   string     `json:"summary,omitempty"`
+	Finished  bool       `json:"finished,omitempty"`
+	Kept      string     `json:"kept,omitempty"` // why the worktree was not removed
+}
+
+// Entry is one piece of a turn as people read it.
+type Entry struct {
+	Kind EntryKind `json:"kind"`
+	Text string    `json:"text"`           // Markdown for answers
+	Tool string    `json:"tool,omitempty"` // of calls and results
+	// Call joins a result to its call.
+	Call  string `json:"call,omitempty"`
+	Error bool   `json:"error,omitempty"`
+}
+
+// EntryKind is what an Entry is.
+type EntryKind string
+
+// The kinds of entries.
+const (
+	EntryPrompt   EntryKind = "prompt"
+	EntryAnswer   EntryKind = "answer"
+	EntryThinking EntryKind = "thinking"
+	EntryCall     EntryKind = "call"
+	EntryResult   EntryKind = "result"
+)
+
+// Hit is where a search found its words.
+type Hit struct {
+	Thread     ID           `json:"thread"`
+	Name       string       `json:"name"`
+	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
+	Turn       int          `json:"turn,omitempty"`
+	Where      string       `json:"where"` // "name", "prompt", "answer"
+	Snippet    string       `json:"snippet"`
+	At         time.Time    `json:"at"`
+}
+
+// AgentInfo says whether an agent can be started here.
+type AgentInfo struct {
+	Name    string   `json:"name"`
+	Found   bool     `json:"found"`
+	Path    string   `json:"path,omitempty"`
+	Version string   `json:"version,omitempty"`
+	Problem string   `json:"problem,omitempty"` // "not found", "too old: 1.2, needs 2.0"
+	Hint    string   `json:"hint,omitempty"`    // what to do about it
+	Looked  []string `json:"looked,omitempty"`  // where it was looked for
+}
+
+// MCPServer is one MCP server that is configured somewhere.
+type MCPServer struct {
+	Name      string `json:"name"`
+	Source    string `json:"source"` // file it comes from
+	Agent     string `json:"agent,omitempty"`
+	Transport string `json:"transport"` // "stdio", "http", "sse"
+	Target    string `json:"target"`    // command or URL without secrets
+	Trusted   bool   `json:"trusted"`   // false for what a repository brought
+	Enabled   bool   `json:"enabled"`
+	Problem   string `json:"problem,omitempty"`
+}
