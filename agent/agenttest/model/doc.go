@@ -1,0 +1,28 @@
+// Package model is a model server for tests: it speaks Anthropic Messages, OpenAI Responses and
+// Chat Completions, and Gemini, streamed and whole, on a loopback port, and answers by a script.
+//
+// The script is written into the prompts themselves, so that any agent can be driven through
+// its ordinary front door:
+//
+//	fix it #bash:ls -la #write:a.txt=hello #say:done
+//
+// Each model request of a turn takes the next step: a tool call for #bash and #write, with the
+// names and arguments of whatever tools the agent offers, the answer for #say. Markers:
+//
+//	#say:TEXT          answer with TEXT; ends the turn
+//	#bash:COMMAND      call the agent's shell tool
+//	#write:PATH=TEXT   call the agent's file writing tool; through the shell where it has none
+//	#think:TEXT        think before the next step's answer, where the wire has thinking
+//	#big:N             answer with N bytes
+//	#usage:I,R,W,O     count the next step as I fresh, R cache-read, W cache-written and O output tokens
+//	#status:CODExN     fail the first N attempts of the next step with an HTTP status
+//	#cut               break the connection in the middle of the next step's answer
+//	#hold:NAME         stop in the middle of the next step's answer until Release(NAME)
+//	#escalate          ask for the shell to run outside the sandbox, where the agent has that
+//
+// A marker's value ends before the next marker or at the end of the line. A prompt without markers
+// is answered with "answer to: PROMPT". A Script given to New replaces the markers.
+//
+// Every request is recorded whole. Nothing is checked of credentials and nothing leaves the
+// machine; it is no model of any provider's strictness.
+package model
