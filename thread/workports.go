@@ -1,0 +1,77 @@
+package thread
+
+import (
+	"context"
+	"time"
+)
+
+// The ports of this file are about the work that threads hold: reading it, comparing it, searching
+// it and bringing it together. Each may be missing; the use case then answers ErrUnsupported.
+
+// Reader reads conversations: one codec for each wire format.
+type Reader interface {
+	// Entries returns the pieces of the items as people read them, in order. Items that it cannot
+	// read become an entry that says so.
+	Entries(items []Item) []Entry
+}
+
+// Differ compares the files of snapshots.
+type Differ interface {
+	// Diff returns the files between two commits or trees of the repository that dir belongs to,
+	// with their patches. An empty to means the worktree at dir as it is now, untracked files
+	// included.
+	Diff(ctx context.Context, dir, from, to string) ([]FileDiff, error)
+}
+
+// Finder searches names, prompts and answers.
+type Finder interface {
+	// Find returns at most limit hits, best first.
+	Find(ctx context.Context, query string, limit int) ([]Hit, error)
+}
+
+// Merged is what a merge came to.
+type Merged struct {
+	Commit    string   // the new commit, empty with conflicts
+	UpToDate  bool     // there was nothing to merge
+	Conflicts []string // paths that are left to be resolved in the worktree
+}
+
+// Merges brings the branches of threads together, with the user's own identity. Every folder is a
+// worktree of one repository.
+type Merges interface {
+	// Commit commits all that a worktree holds, untracked files included, and returns its HEAD;
+	// that is the old one when there was nothing to commit.
+	Commit(ctx context.Context, worktree, message string) (commit string, err error)
+	// Merge merges a branch or commit into the branch that is checked out in a worktree. With
+	// conflicts it leaves them there and returns their paths with no error. A worktree whose own
+	// changes are in the way is refused untouched.
+	Merge(ctx context.Context, into, branch, message string) (Merged, error)
+	// Preview says what Merge would come to and changes nothing.
+	Preview(ctx context.Context, into, branch string) (Merged, error)
+	// Continue commits a merge whose conflicts are resolved; Conflicts names those that are not.
+	Continue(ctx context.Context, into string) (Merged, error)
+	// Abort takes back a merge that is not committed.
+	Abort(ctx context.Context, into string) error
+	// InProgress reports whether a worktree stands in the middle of a merge.
+	InProgress(ctx context.Context, into string) (bool, error)
+	// Reachable reports whether all that a worktree holds, uncommitted files included, is part of
+	// the branch checked out in another; why says what is not, for people.
+	Reachable(ctx context.Context, worktree, into string) (all bool, why string, err error)
+	// Branch returns the name of the branch checked out in a folder, "" for a detached HEAD.
+	Branch(ctx context.Context, dir string) (string, error)
+}
+
+// HookReader is an agent whose hook reports say what it is doing. Optional for an Agent.
+type HookReader interface {
+	// ReadHook returns what a report says; ok is false when it says nothing.
+	ReadHook(event string, payload []byte) (r HookReport, ok bool)
+}
+
+// HookReport is what a hook report says.
+type HookReport struct {
+	State   State  // empty when it says nothing of the state
+	Detail  string // for people
+	Session string // the agent's session, where the report names it
+	Prompt  string // the prompt, of a report that one was sent
+	At      time.Time
+}
