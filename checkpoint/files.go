@@ -1,0 +1,33 @@
+package checkpoint
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// Splice is how one chunk changes its file: the first From bytes stay, Data follows them.
+type Splice struct {
+	File string
+	From int64
+	Data []byte
+}
+
+// Splices checks chunks against the sizes of the files so far and returns what they change. Chunks of one
+// file follow each other; sizes is not changed. A file that is not in sizes is empty.
+func Splices(sizes map[string]int64, chunks []thread.Chunk) ([]Splice, error) {
+	now := make(map[string]int64, len(chunks))
+	out := make([]Splice, 0, len(chunks))
+	for _, c := range chunks {
+		size, known := now[c.File]
+		if !known {
+			size = sizes[c.File]
+		}
+		if c.Offset > size {
+			return nil, fmt.Errorf("transcript file %q: chunk at %d after %d bytes: %w", c.File, c.Offset, size, thread.ErrInvalid)
+		}
+		now[c.File] = c.Offset + int64(len(c.Data))
+		out = append(out, Splice{File: c.File, From: c.Offset, Data: c.Data})
+	}
+	return out, nil
+}

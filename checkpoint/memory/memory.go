@@ -1,0 +1,330 @@
+// Package memory is a store that lives as long as the process: for tests, and for trying things without a
+// trace. It keeps the whole contract of package checkpoint but durability, and is quick for thousands of
+// checkpoints, not for millions.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+// Store implements thread.Store.
+type Store struct {
+	mu sync.Mutex // guards everything below
+
+	threads     map[thread.ID]*threadRow
+	names       map[string]thread.ID
+	checkpoints map[thread.CheckpointID]*checkpointRow
+	executions  map[thread.ExecutionID]thread.Execution
+	intents     map[string]thread.Intent
+	settings    map[string]string
+	order       int64 // of creation, for what clocks must not order
+}
+
+type threadRow struct {
+	doc   []byte // JSON, so that nobody outside shares memory with the store
+	order int64
+	seq   int64 // last one given
+}
+
+type checkpointRow struct {
+	doc    []byte
+	parent thread.CheckpointID
+	thread thread.ID
+	seq    int64
+	turn   int
+	kind   thread.CheckpointKind
+	keep   int
+	count  int // items of the whole conversation
+	items  []thread.Item
+	chunks []checkpoint.Splice
+}
+
+var _ thread.Store = (*Store)(nil)
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{
+		threads:     map[thread.ID]*threadRow{},
+		names:       map[string]thread.ID{},
+		checkpoints: map[thread.CheckpointID]*checkpointRow{},
+		executions:  map[thread.ExecutionID]thread.Execution{},
+		intents:     map[string]thread.Intent{},
+		settings:    map[string]string{},
+	}
+}
+
+// Close does nothing; it is there so that stores are closed alike.
+func (s *Store) Close() error { return nil }
+
+// CreateThread stores a new thread.
+func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
+	if err := checkpoint.CheckThread(t); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if owner, taken := s.names[t.Name]; taken {
+		if owner == t.ID {
+			return nil // a retry
+		}
+		return fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
+	}
+	if s.threads[t.ID] != nil {
+		return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
+	}
+	if err := s.stands(t); err != nil {
+		return err
+	}
+	s.order++
+	s.threads[t.ID] = &threadRow{doc: encode(checkpoint.NormalThread(t)), order: s.order}
+	s.names[t.Name] = t.ID
+	return nil
+}
+
+// stands checks that what a thread stands on is stored. The caller holds mu.
+func (s *Store) stands(t thread.Thread) error {
+	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
+		if id != "" && s.checkpoints[id] == nil {
+			return fmt.Errorf("thread %q stands on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// UpdateThread changes a thread in one step.
+func (s *Store) UpdateThread(_ context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.threads[id]
+	if row == nil {
+		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	old := decode[thread.Thread](row.doc)
+	t, err := checkpoint.ChangeThread(decode[thread.Thread](row.doc), change)
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	if owner, taken := s.names[t.Name]; taken && owner != id {
+		return thread.Thread{}, fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
+	}
+	if err := s.stands(t); err != nil {
+		return thread.Thread{}, err
+	}
+	delete(s.names, old.Name)
+	s.names[t.Name] = id
+	row.doc = encode(t)
+	return decode[thread.Thread](row.doc), nil
+}
+
+// Thread returns one thread.
+func (s *Store) Thread(_ context.Context, id thread.ID) (thread.Thread, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.threads[id]
+	if row == nil {
+		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	return decode[thread.Thread](row.doc), nil
+}
+
+// Threads returns all threads, oldest first.
+func (s *Store) Threads(context.Context) ([]thread.Thread, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := make([]*threadRow, 0, len(s.threads))
+	for _, r := range s.threads {
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b *threadRow) int { return cmp.Compare(a.order, b.order) })
+	out := make([]thread.Thread, len(rows))
+	for i, r := range rows {
+		out[i] = decode[thread.Thread](r.doc)
+	}
+	return out, nil
+}
+
+// PurgeThread removes a thread and the checkpoints that nothing stands on any more.
+func (s *Store) PurgeThread(_ context.Context, id thread.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := s.threads[id]
+	if row == nil {
+		return fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	delete(s.names, decode[thread.Thread](row.doc).Name)
+	delete(s.threads, id)
+	for e, x := range s.executions {
+		if x.Thread == id {
+			delete(s.executions, e)
+		}
+	}
+	kept := map[thread.CheckpointID]bool{}
+	keep := func(id thread.CheckpointID) {
+		for id != "" && !kept[id] && s.checkpoints[id] != nil {
+			kept[id] = true
+			id = s.checkpoints[id].parent
+		}
+	}
+	for c, r := range s.checkpoints {
+		if s.threads[r.thread] != nil {
+			keep(c)
+		}
+	}
+	for _, r := range s.threads {
+		for _, c := range checkpoint.Stands(decode[thread.Thread](r.doc)) {
+			keep(c)
+		}
+	}
+	for c := range s.checkpoints {
+		if !kept[c] {
+			delete(s.checkpoints, c)
+		}
+	}
+	return nil
+}
+
+// BeginExecution stores a run that is about to start.
+func (s *Store) BeginExecution(_ context.Context, e thread.Execution) error {
+	if e.ID == "" {
+		return fmt.Errorf("execution without id: %w", thread.ErrInvalid)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, there := s.executions[e.ID]; !there {
+		e.Started, e.Ended = e.Started.UTC().Round(0), e.Ended.UTC().Round(0)
+		s.executions[e.ID] = e
+	}
+	return nil
+}
+
+// UpdateExecution sets the process id and the session.
+func (s *Store) UpdateExecution(_ context.Context, id thread.ExecutionID, pid int, session string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, there := s.executions[id]
+	if !there {
+		return fmt.Errorf("execution %s: %w", id, thread.ErrNotFound)
+	}
+	e.PID, e.Session = pid, session
+	s.executions[id] = e
+	return nil
+}
+
+// EndExecution stores how a run ended; the first end stands.
+func (s *Store) EndExecution(_ context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, there := s.executions[id]
+	if !there {
+		return fmt.Errorf("execution %s: %w", id, thread.ErrNotFound)
+	}
+	if e.Ended.IsZero() {
+		e.Ended, e.Exit = at.UTC().Round(0), exit
+		s.executions[id] = e
+	}
+	return nil
+}
+
+// OpenExecutions returns the runs that never ended, oldest first.
+func (s *Store) OpenExecutions(context.Context) ([]thread.Execution, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []thread.Execution
+	for _, e := range s.executions {
+		if e.Ended.IsZero() {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b thread.Execution) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
+	})
+	return out, nil
+}
+
+// PutIntent stores an operation that was begun.
+func (s *Store) PutIntent(_ context.Context, i thread.Intent) error {
+	if i.ID == "" {
+		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i.Data = slices.Clone(i.Data)
+	i.Created = i.Created.UTC().Round(0)
+	s.intents[i.ID] = i
+	return nil
+}
+
+// DropIntent forgets an operation; one that is not there is dropped already.
+func (s *Store) DropIntent(_ context.Context, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.intents, id)
+	return nil
+}
+
+// Intents returns the operations that were begun, oldest first.
+func (s *Store) Intents(context.Context) ([]thread.Intent, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []thread.Intent
+	for _, i := range s.intents {
+		i.Data = slices.Clone(i.Data)
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b thread.Intent) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return out, nil
+}
+
+// Setting returns a value, "" when it is not set.
+func (s *Store) Setting(_ context.Context, key string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings[key], nil
+}
+
+// SetSetting sets a value; "" removes it.
+func (s *Store) SetSetting(_ context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if value == "" {
+		delete(s.settings, key)
+	} else {
+		s.settings[key] = value
+	}
+	return nil
+}
+
+// encode never fails: the domain's types marshal.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func decode[T any](b []byte) T {
+	var v T
+	if err := json.Unmarshal(b, &v); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}

@@ -1,0 +1,165 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"orchestrator/thread"
+)
+
+// Limits of one put. They bound what a runaway agent or a hostile archive can make a store hold in memory.
+const (
+	// MaxBody is the most bytes that one checkpoint may add, items and transcript together.
+	MaxBody = 64 << 20
+	// MaxText is the most bytes of Prompt and of Answer that a checkpoint keeps.
+	MaxText = 2000
+	// MaxName is the most bytes of an id, a thread's name, a settings key or a native file's name.
+	MaxName = 1024
+	// DefaultLimit is how many checkpoints a Page without Limit asks for.
+	DefaultLimit = 100
+)
+
+// Check refuses a put that no store may take, with thread.ErrInvalid.
+func Check(c thread.Checkpoint, d thread.Delta) error {
+	if err := checkName("checkpoint id", string(c.ID)); err != nil {
+		return err
+	}
+	if err := checkName("thread id", string(c.Thread)); err != nil {
+		return err
+	}
+	if c.Parent == c.ID {
+		return fmt.Errorf("checkpoint %s is its own parent: %w", c.ID, thread.ErrInvalid)
+	}
+	if d.Keep < 0 || (c.Parent == "" && d.Keep != 0) {
+		return fmt.Errorf("checkpoint %s keeps %d items of no parent: %w", c.ID, d.Keep, thread.ErrInvalid)
+	}
+	size := 0
+	for _, i := range d.Items {
+		size += len(i.Raw) + len(i.Wire)
+	}
+	for _, ch := range d.Transcript {
+		if err := checkName("transcript file", ch.File); err != nil {
+			return err
+		}
+		if ch.Offset < 0 {
+			return fmt.Errorf("transcript file %q: chunk at %d: %w", ch.File, ch.Offset, thread.ErrInvalid)
+		}
+		size += len(ch.Data)
+	}
+	if size > MaxBody {
+		return fmt.Errorf("checkpoint %s adds %d bytes, at most %d fit: %w", c.ID, size, MaxBody, thread.ErrInvalid)
+	}
+	return nil
+}
+
+// CheckThread refuses a thread that no store may take, with thread.ErrInvalid.
+func CheckThread(t thread.Thread) error {
+	if err := checkName("thread id", string(t.ID)); err != nil {
+		return err
+	}
+	return checkName("thread name", t.Name)
+}
+
+// CheckKeep refuses a delta that keeps more than its parent has.
+func CheckKeep(c thread.Checkpoint, d thread.Delta, parentItems int) error {
+	if d.Keep > parentItems {
+		return fmt.Errorf("checkpoint %s keeps %d of its parent's %d items: %w", c.ID, d.Keep, parentItems, thread.ErrInvalid)
+	}
+	return nil
+}
+
+func checkName(what, s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("%s is empty: %w", what, thread.ErrInvalid)
+	case len(s) > MaxName:
+		return fmt.Errorf("%s has %d bytes, at most %d: %w", what, len(s), MaxName, thread.ErrInvalid)
+	case strings.ContainsFunc(s, unicode.IsControl) || strings.ToValidUTF8(s, "") != s:
+		return fmt.Errorf("%s %q holds control characters or is no UTF-8: %w", what, s, thread.ErrInvalid)
+	}
+	return nil
+}
+
+// Normal returns the checkpoint as stores keep it: times in UTC, Prompt and Answer cut to MaxText.
+func Normal(c thread.Checkpoint) thread.Checkpoint {
+	c.Created = utc(c.Created)
+	c.Prompt, c.Answer = cut(c.Prompt), cut(c.Answer)
+	return c
+}
+
+// NormalThread returns the thread as stores keep it: times in UTC.
+func NormalThread(t thread.Thread) thread.Thread {
+	t.Created, t.Updated = utc(t.Created), utc(t.Updated)
+	t.Archived, t.Deleted = utc(t.Archived), utc(t.Deleted)
+	t.Outcome.At = utc(t.Outcome.At)
+	return t
+}
+
+func utc(t time.Time) time.Time { return t.UTC().Round(0) }
+
+// cut shortens s to MaxText bytes at a rune's border.
+func cut(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= MaxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:MaxText], "")
+}
+
+// Advance moves a thread to a checkpoint that was put for it.
+func Advance(t *thread.Thread, c thread.Checkpoint) {
+	t.Head = c.ID
+	t.Turn = c.Turn
+	if c.Kind == thread.KindResponse && t.Turn > 0 {
+		t.Turn-- // the running turn is not whole
+	}
+	if c.Gauge != (thread.Gauge{}) {
+		t.Gauge = c.Gauge
+	}
+	t.Usage = t.Usage.Add(c.Usage)
+	if c.Session != "" {
+		t.Session = c.Session
+	}
+	t.Updated = c.Created
+}
+
+// Passes reports whether a checkpoint is one that the page's filter lets through.
+func Passes(p thread.Page, k thread.CheckpointKind) bool {
+	return !p.Turns || k != thread.KindResponse
+}
+
+// Limit returns how many checkpoints a page asks for.
+func Limit(p thread.Page) int {
+	if p.Limit <= 0 {
+		return DefaultLimit
+	}
+	return p.Limit
+}
+
+// ChangeThread runs change over a thread for UpdateThread and refuses what must not change.
+func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Thread, error) {
+	id, created := t.ID, t.Created
+	if err := change(&t); err != nil {
+		return thread.Thread{}, err
+	}
+	if t.ID != id {
+		return thread.Thread{}, fmt.Errorf("thread %s: its id is for ever: %w", id, thread.ErrInvalid)
+	}
+	t.Created = created
+	if err := CheckThread(t); err != nil {
+		return thread.Thread{}, err
+	}
+	return NormalThread(t), nil
+}
+
+// Stands lists the checkpoints that a thread stands on by itself, beside those that it owns.
+func Stands(t thread.Thread) []thread.CheckpointID {
+	ids := []thread.CheckpointID{t.Head, t.ForkPoint}
+	if t.Handoff != nil {
+		ids = append(ids, t.Handoff.CheckpointID)
+	}
+	return slices.DeleteFunc(ids, func(id thread.CheckpointID) bool { return id == "" })
+}
