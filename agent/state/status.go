@@ -1,0 +1,60 @@
+package state
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"orchestrator/thread"
+)
+
+// maxDetail is the longest text of an agent that is kept, in bytes.
+const maxDetail = 200
+
+// FromStatus reads a program status report (OSC 7501): a state, the kind of what blocks, a message.
+// The second result is false when it says nothing; an empty State takes back what was reported.
+func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, bool) {
+	e := thread.Evidence{Source: thread.SourceHook, At: at, Detail: "OSC 7501 " + Clean(state)}
+	switch state {
+	case "idle":
+		e.State = thread.StateIdle
+	case "working":
+		e.State = thread.StateWorking
+	case "blocked":
+		e.State = thread.StateQuestion
+		if kind == "permission" || kind == "" {
+			e.State = thread.StateApproval
+		}
+	case "done":
+		e.State = thread.StateDone
+	case "error":
+		e.State = thread.StateUnavailable
+	case "clear":
+	default:
+		return thread.Evidence{}, false
+	}
+	if k := Clean(kind); k != "" {
+		e.Detail += " " + k
+	}
+	if m := Clean(message); m != "" {
+		e.Detail += ": " + m
+	}
+	return e, true
+}
+
+// Clean makes an agent's text fit to be shown to people: one line, printable, short.
+func Clean(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= maxDetail {
+			break
+		}
+		switch {
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
