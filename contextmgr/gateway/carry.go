@@ -1,0 +1,353 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// What ends an answer before its time.
+var (
+	errSilence = errors.New("the provider fell silent")
+	errAgent   = errors.New("the agent closed the connection")
+	errStopped = errors.New("orchestrator stopped")
+)
+
+// ServeHTTP implements http.Handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if status := g.refuse(r); status != 0 {
+		w.WriteHeader(status)
+		return
+	}
+	target, query, hasQuery := strings.Cut(r.RequestURI, "?")
+	secret, rest, ok := cutPath(target)
+	rt := g.find(secret)
+	if !ok || rt == nil {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if !g.enter() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	defer g.calls.Done()
+	if rest == hookPath || strings.HasPrefix(rest, hookPath+"/") {
+		g.hook(w, r, rt, strings.TrimPrefix(rest[len(hookPath):], "/"))
+		return
+	}
+	if isWebSocket(r) {
+		// Requests over a WebSocket name only what is new; agents fall back to whole ones.
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUpgradeRequired)
+		_, _ = w.Write(plainError("this gateway speaks HTTP only"))
+		return
+	}
+	name := ""
+	if after, ok := strings.CutPrefix(rest, "/@"); ok {
+		name, rest, _ = strings.Cut(after, "/")
+		rest = "/" + rest
+	}
+	up := rt.upstream(name)
+	if up == nil {
+		g.deny(w, nil, http.StatusNotFound, "no upstream is configured here")
+		return
+	}
+	g.carry(w, r, rt, joinTarget(up, rest, query, hasQuery))
+}
+
+// enter counts a request in, unless the gateway is closed.
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.calls.Add(1)
+	return true
+}
+
+// joinTarget appends a request target to an upstream's base without changing an escape in it.
+func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
+	u := *up
+	target := strings.TrimSuffix(up.EscapedPath(), "/") + rest
+	if target == "" || target[0] != '/' {
+		target = "/" + target
+	}
+	if path, err := url.PathUnescape(target); err == nil {
+		u.Path, u.RawPath = path, target
+	} else {
+		u.Path, u.RawPath = target, ""
+	}
+	if u.EscapedPath() != target && !strings.HasPrefix(target, "//") {
+		u.Opaque = target // goes into the request line as it is
+	}
+	switch {
+	case up.RawQuery == "":
+		u.RawQuery, u.ForceQuery = query, hasQuery && query == ""
+	case query != "":
+		u.RawQuery = up.RawQuery + "&" + query
+	}
+	return &u
+}
+
+// carry takes one request to its upstream and the answer back.
+func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *url.URL) {
+	codec := g.opts.Codecs.Match(r.Method, to.Path)
+	body, status := g.readBody(w, r)
+	if status != 0 {
+		g.deny(w, codec, status, http.StatusText(status))
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	out := outbound(ctx, r, to, body)
+	var o *observation
+	if codec != nil {
+		o = g.observe(rt, codec, out, body)
+	}
+	resp, err := g.opts.Transport.RoundTrip(out)
+	if err != nil {
+		if r.Context().Err() != nil {
+			o.end(g.gone())
+			panic(http.ErrAbortHandler)
+		}
+		message := unreachable(to, err)
+		g.deny(w, codec, http.StatusBadGateway, message)
+		o.end(errors.New(message))
+		return
+	}
+	defer resp.Body.Close()
+	resp.Request = out // a transport of a test may leave it out
+	o.begin(resp)
+	err = g.relay(w, r, resp, o, cancel)
+	o.end(err)
+	if err != nil {
+		panic(http.ErrAbortHandler) // so that the agent sees a cut and not an end
+	}
+}
+
+// firstBody is how much is held for a body before any of it has come.
+const firstBody = 8 << 20
+
+// readBody takes a request's body whole: an answer may begin before a body that is still being
+// read has ended, and would be cut off.
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int) {
+	if r.ContentLength == 0 {
+		return nil, 0
+	}
+	if r.ContentLength > g.opts.MaxBody {
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit)) // only a test's writer has none
+	in := http.MaxBytesReader(w, r.Body, g.opts.MaxBody)
+	var err error
+	if n := r.ContentLength; n > 0 && n <= firstBody {
+		body = make([]byte, n)
+		_, err = io.ReadFull(in, body)
+		if err == nil {
+			_, err = io.ReadFull(in, make([]byte, 1)) // to its end
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+		}
+	} else {
+		body, err = io.ReadAll(in)
+	}
+	_ = rc.SetReadDeadline(time.Time{})
+	var tooLarge *http.MaxBytesError
+	var timeout net.Error
+	switch {
+	case err == nil:
+		return body, 0
+	case errors.As(err, &tooLarge):
+		return nil, http.StatusRequestEntityTooLarge
+	case errors.As(err, &timeout) && timeout.Timeout():
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusRequestTimeout
+	default:
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusBadRequest
+	}
+}
+
+// outbound makes the request for the upstream. It is complete in memory and independent of the
+// one that came in.
+func outbound(ctx context.Context, r *http.Request, to *url.URL, body []byte) *http.Request {
+	out := (&http.Request{
+		Method: r.Method, URL: to, Host: to.Host, Header: http.Header{},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	copyHeader(out.Header, r.Header)
+	out.Header.Del("Expect") // it was met: the body is here
+	if out.Header["User-Agent"] == nil {
+		out.Header["User-Agent"] = []string{""} // adds none of Go's
+	}
+	if len(body) > 0 {
+		out.ContentLength = int64(len(body))
+		out.Body = io.NopCloser(bytes.NewReader(body))
+		// Lets the transport use another connection when the first one turned out to be closed
+		// before a byte was written.
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	return out
+}
+
+// relay copies an answer as it comes. It returns an error when the agent did not get all of it.
+func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, resp *http.Response, o *observation, cancel context.CancelCauseFunc) error {
+	h := w.Header()
+	copyHeader(h, resp.Header)
+	if resp.Header["Content-Type"] == nil {
+		h["Content-Type"] = nil // adds no guess
+	}
+	rc := http.NewResponseController(w)
+	w.WriteHeader(resp.StatusCode)
+	if resp.ContentLength != 0 {
+		_ = rc.Flush() // an agent that is gone shows when its answer is written
+	}
+	silence := time.AfterFunc(g.opts.Silence, func() { cancel(errSilence) })
+	defer silence.Stop()
+	buf := g.bufs.Get().(*[]byte) //nolint:errcheck // the pool holds nothing else
+	defer g.bufs.Put(buf)
+	for {
+		n, err := resp.Body.Read(*buf)
+		silence.Reset(g.opts.Silence)
+		if n > 0 {
+			_ = rc.SetWriteDeadline(time.Now().Add(g.opts.WriteLimit))
+			if _, err := w.Write((*buf)[:n]); err != nil {
+				return errAgent
+			}
+			if err := rc.Flush(); err != nil {
+				return errAgent
+			}
+			o.write((*buf)[:n])
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF):
+			for name, values := range resp.Trailer {
+				h[http.TrailerPrefix+name] = values
+			}
+			if o.cutWithoutNotice(resp) {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		case r.Context().Err() != nil:
+			return g.gone()
+		case errors.Is(context.Cause(resp.Request.Context()), errSilence):
+			return errSilence
+		default:
+			return cut(err)
+		}
+	}
+}
+
+// gone says who ended a connection to an agent.
+func (g *Gateway) gone() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return errStopped
+	}
+	return errAgent
+}
+
+// cut says for people how an answer ended early.
+func cut(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the provider cut the answer off")
+	}
+	return errors.New("the answer was cut off: " + reason(err))
+}
+
+// reason returns an error's cause without addresses and credentials.
+func reason(err error) string {
+	var op *net.OpError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "no such host"
+	case errors.As(err, &op) && op.Err != nil:
+		return wire.Clip(op.Err.Error(), 200)
+	default:
+		return wire.Clip(err.Error(), 200)
+	}
+}
+
+func unreachable(to *url.URL, err error) string {
+	return "orchestrator cannot reach " + to.Host + ": " + reason(err)
+}
+
+// deny answers with an error of the gateway's own, in the shape that the agent can show.
+func (g *Gateway) deny(w http.ResponseWriter, codec wire.Codec, status int, message string) {
+	body := plainError(message)
+	if codec != nil {
+		body = codec.Error(status, message)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // an agent that is gone needs no error
+}
+
+func plainError(message string) []byte {
+	b, _ := json.Marshal(map[string]any{"error": map[string]string{"type": "gateway_error", "message": message}}) // strings always encode
+	return b
+}
+
+// hookPath is where agents report, below a thread's base URL.
+const hookPath = "/_hook"
+
+// maxHook is the largest hook report.
+const maxHook = 4 << 20
+
+// hook takes an agent's report. It answers at once and with nothing, since agents read answers
+// as instructions.
+func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event string) {
+	if !validEvent(event) {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit))
+	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHook))
+	_ = rc.SetReadDeadline(time.Time{})
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	rt.queue.add(func() { tellHook(g.listener(), rt.id, event, payload) })
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func tellHook(obs thread.Observer, id thread.ID, event string, payload []byte) {
+	if obs != nil {
+		obs.Hook(id, event, payload)
+	}
+}
+
+func validEvent(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}

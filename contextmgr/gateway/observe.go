@@ -1,0 +1,280 @@
+package gateway
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// observation is what is learned of one request beside its stream. A nil one observes nothing.
+// Until end it belongs to the handler's goroutine, then to the route's queue; started is read by
+// the queue only.
+type observation struct {
+	g     *Gateway
+	rt    *route
+	codec wire.Codec
+	call  wire.Call
+	body  []byte
+
+	started  time.Time
+	ended    time.Time
+	status   int
+	encoding string // of the answer
+	kind     string // its content type
+	answer   wire.Answer
+	packed   []byte // the answer while it is compressed
+	over     bool   // packed is not whole
+	broken   bool   // the codec panicked
+	result   *wire.Result
+	err      error
+
+	// request is filled in by the queue's goroutine, before anything is told.
+	request wire.Request
+}
+
+// observe begins to watch a request. Reading the body is left to the queue, beside the way
+// upstream.
+func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body []byte) *observation {
+	o := &observation{
+		g: g, rt: rt, codec: codec, body: body, started: time.Now(),
+		call: wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: body},
+	}
+	rt.queue.add(func() {
+		o.read()
+		if obs := g.listener(); obs != nil {
+			obs.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
+		}
+	})
+	return o
+}
+
+// read parses the request. A body that cannot be read is a side request: it passed all the same.
+func (o *observation) read() {
+	defer func() {
+		if p := recover(); p != nil {
+			o.g.opts.Log.Error("reading a request panicked", "wire", o.codec.Wire(), "type", fmt.Sprintf("%T", p))
+			o.request = wire.Request{Purpose: wire.PurposeOther}
+		}
+	}()
+	if enc := o.call.Header.Get("Content-Encoding"); enc != "" {
+		plain, err := unpack(enc, o.body, o.g.opts.MaxBody)
+		if err != nil {
+			o.request = wire.Request{Purpose: wire.PurposeOther}
+			return
+		}
+		o.call.Body = plain
+	}
+	req, err := o.codec.Request(o.call)
+	if err != nil {
+		o.g.opts.Log.Debug("request was not understood", "wire", o.codec.Wire())
+	}
+	o.request = req
+}
+
+// begin is told the answer's header.
+func (o *observation) begin(resp *http.Response) {
+	if o == nil {
+		return
+	}
+	o.status = resp.StatusCode
+	o.encoding = strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
+	if o.encoding == "identity" {
+		o.encoding = ""
+	}
+	o.kind = resp.Header.Get("Content-Type")
+	o.safely(func() { o.answer = o.codec.Answer(o.status, o.kind) })
+}
+
+// safely keeps a codec's panic away from the stream.
+func (o *observation) safely(fn func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			o.broken = true
+			o.g.opts.Log.Error("reading an answer panicked", "wire", o.codec.Wire(), "type", fmt.Sprintf("%T", p))
+		}
+	}()
+	if !o.broken {
+		fn()
+	}
+}
+
+// write is told a piece of the answer after it was sent on.
+func (o *observation) write(b []byte) {
+	switch {
+	case o == nil, o.broken:
+	case o.encoding == "":
+		o.safely(func() { o.answer.Write(b) })
+	case o.over || len(o.packed)+len(b) > wire.MaxAnswer:
+		o.over = true
+	default:
+		o.packed = append(o.packed, b...)
+	}
+}
+
+// cutWithoutNotice reports whether an answer that only the end of its connection delimits ended
+// too early: HTTP cannot tell.
+func (o *observation) cutWithoutNotice(resp *http.Response) bool {
+	delimited := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor != 1
+	if o == nil || delimited || o.encoding != "" || o.status >= 400 {
+		return false
+	}
+	r := o.outcome()
+	return !o.broken && !r.Complete
+}
+
+// outcome returns what the answer said.
+func (o *observation) outcome() wire.Result {
+	if o.result != nil {
+		return *o.result
+	}
+	var r wire.Result
+	o.safely(func() {
+		if o.answer == nil {
+			return
+		}
+		if o.encoding != "" {
+			o.unpackAnswer()
+		}
+		r = o.answer.Result()
+	})
+	if o.broken {
+		r = wire.Result{Err: "the answer was not understood"}
+	}
+	o.result = &r
+	return r
+}
+
+func (o *observation) unpackAnswer() {
+	plain, err := unpack(o.encoding, o.packed, 4*wire.MaxAnswer)
+	o.packed = nil
+	o.answer.Write(plain) // as far as it goes
+	if err != nil {
+		o.g.opts.Log.Debug("answer was not unpacked", "encoding", wire.Clip(o.encoding, 20))
+	}
+}
+
+// end hands the observation to the queue. err says why the agent did not get everything.
+func (o *observation) end(err error) {
+	if o == nil {
+		return
+	}
+	o.ended, o.err = time.Now(), err
+	o.rt.queue.add(func() {
+		e := o.exchange()
+		if obs := o.g.listener(); obs != nil {
+			obs.ExchangeEnded(o.rt.id, e)
+		}
+	})
+}
+
+// exchange says what is known of the request and its answer.
+func (o *observation) exchange() thread.Exchange {
+	q, r := o.request, o.outcome()
+	model := q.Model
+	if model == "" {
+		model = r.Model
+	}
+	e := thread.Exchange{
+		Main: q.Purpose == wire.PurposeMain, Purpose: q.Purpose.Side(),
+		Model: model, Session: q.Session,
+		Started: o.started, Ended: o.ended, Status: o.status,
+		Items: q.Items, Prompt: q.Prompt,
+		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn,
+		Usage: o.usage(model, r.Usage),
+		Err:   r.Err,
+	}
+	e.Window = o.g.opts.Models.Window(model, q.LongWindow, e.Usage.Context())
+	if r.Item != nil {
+		e.Answer = &thread.Item{Wire: o.codec.Wire(), Raw: r.Item}
+	}
+	if o.err != nil {
+		e.Err = o.err.Error()
+	}
+	if o.err != nil || (o.status < 400 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
+		e.Interrupted, e.EndsTurn = true, false
+	}
+	e.Err = o.scrub(e.Err)
+	return e
+}
+
+func (o *observation) usage(model string, u wire.Usage) thread.Usage {
+	out := thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	if !u.Zero() {
+		out.CostUSD, out.Priced = o.g.opts.Models.Cost(model, models.Tokens(u))
+	}
+	return out
+}
+
+// scrub takes the request's credentials out of a text that a provider may have quoted them in.
+func (o *observation) scrub(s string) string {
+	if s == "" {
+		return s
+	}
+	hide := func(secret string) {
+		if len(secret) >= 6 {
+			s = strings.ReplaceAll(s, secret, "[hidden]")
+		}
+	}
+	for name, values := range o.call.Header {
+		if !wire.IsQuoted(name, "auth", "key", "token", "cookie", "secret") {
+			continue
+		}
+		for _, v := range values {
+			hide(v)
+			if _, token, ok := strings.Cut(v, " "); ok {
+				hide(token)
+			}
+		}
+	}
+	for pair := range strings.SplitSeq(o.call.Query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); wire.IsQuoted(name, "key", "token", "secret", "sig") {
+			hide(value)
+		}
+	}
+	hide(o.rt.secret)
+	return s
+}
+
+// unpack decompresses at most limit bytes. With an error it returns what could be read.
+func unpack(encoding string, b []byte, limit int64) ([]byte, error) {
+	var r io.Reader
+	switch encoding {
+	case "gzip", "x-gzip":
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, fmt.Errorf("unpack gzip: %w", err)
+		}
+		r = z
+	case "zstd":
+		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 0))))
+		if err != nil {
+			return nil, fmt.Errorf("unpack zstd: %w", err)
+		}
+		defer z.Close()
+		r = z
+	case "deflate":
+		z, err := zlib.NewReader(bytes.NewReader(b))
+		if err != nil {
+			return nil, fmt.Errorf("unpack deflate: %w", err)
+		}
+		r = z
+	default:
+		return nil, fmt.Errorf("unpack %s: %w", wire.Clip(encoding, 20), thread.ErrUnsupported)
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, limit))
+	if err != nil {
+		return plain, fmt.Errorf("unpack answer: %w", err)
+	}
+	return plain, nil
+}

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+)
+
+// maxQueue is how many things may wait to be told about one thread. An observer that is so far
+// behind hangs; what comes then is lost rather than held for ever.
+const maxQueue = 4096
+
+// queue tells an observer about one thread, one thing after the other, away from the streams.
+// Its goroutine lives only while there is something to tell.
+type queue struct {
+	wait *sync.WaitGroup
+	log  *slog.Logger
+
+	// mu guards what follows; it is a leaf and never held while something is told.
+	mu      sync.Mutex
+	todo    []func()
+	running bool
+	lost    int
+}
+
+func newQueue(wait *sync.WaitGroup, log *slog.Logger) *queue { return &queue{wait: wait, log: log} }
+
+// add takes something to tell. The caller holds the WaitGroup itself, so that it cannot reach
+// zero in between.
+func (q *queue) add(tell func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.todo) >= maxQueue {
+		if q.lost++; q.lost == 1 {
+			q.log.Error("observer is far behind, exchanges are lost")
+		}
+		return
+	}
+	q.todo = append(q.todo, tell)
+	if !q.running {
+		q.running = true
+		q.wait.Add(1)
+		go q.run()
+	}
+}
+
+func (q *queue) run() {
+	defer q.wait.Done()
+	for {
+		q.mu.Lock()
+		if len(q.todo) == 0 {
+			q.running, q.todo = false, nil
+			q.mu.Unlock()
+			return
+		}
+		tell := q.todo[0]
+		q.todo[0] = nil
+		q.todo = q.todo[1:]
+		q.mu.Unlock()
+		q.tell(tell)
+	}
+}
+
+func (q *queue) tell(fn func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			// The value may quote what was carried: only its type is safe to write down.
+			q.log.Error("observer panicked", "type", fmt.Sprintf("%T", p))
+		}
+	}()
+	fn()
+}

@@ -1,0 +1,96 @@
+package models_test
+
+import (
+	"math"
+	"testing"
+
+	"orchestrator/contextmgr/models"
+)
+
+func builtin(t *testing.T) models.Table {
+	t.Helper()
+	tab, err := models.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func TestBuiltinSaysWhereItIsFrom(t *testing.T) {
+	if tab := builtin(t); tab.Date == "" || tab.Source == "" || len(tab.Rows) == 0 {
+		t.Errorf("date %q, source %q, %d rows", tab.Date, tab.Source, len(tab.Rows))
+	}
+}
+
+func TestWindow(t *testing.T) {
+	tab := builtin(t)
+	for _, tc := range []struct {
+		model string
+		long  bool
+		used  int64
+		want  int64
+	}{
+		{"claude-sonnet-4-6", false, 84_000, 200_000},
+		{"claude-sonnet-4-6", true, 84_000, 1_000_000},
+		{"claude-opus-5-5[1m]", false, 0, 1_000_000},
+		{"claude-sonnet-4-6", false, 250_000, 1_000_000}, // it fits no short window
+		{"us.anthropic.claude-opus-4-5-20251101-v1:0", false, 0, 200_000},
+		{"anthropic/claude-haiku-4.5", true, 0, 200_000}, // has no long one
+		{"claude-next", false, 0, 200_000},
+		{"gpt-5.5", false, 0, 272_000},
+		{"models/gemini-2.5-pro", false, 0, 1_048_576},
+		{"gemini-3.8-flash", false, 0, 1_048_576},
+		{"fake-1", false, 0, 0},
+		{"", false, 0, 0},
+	} {
+		if got := tab.Window(tc.model, tc.long, tc.used); got != tc.want {
+			t.Errorf("Window(%q, %v, %d) = %d, want %d", tc.model, tc.long, tc.used, got, tc.want)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	tab := builtin(t)
+	m := int64(1_000_000)
+	for _, tc := range []struct {
+		model string
+		n     models.Tokens
+		want  float64
+		ok    bool
+	}{
+		{"claude-sonnet-4-6", models.Tokens{Input: m, CacheRead: m, CacheWrite: 2 * m, CacheWriteHr: m, Output: m}, 3 + 0.3 + 3.75 + 6 + 15, true},
+		{"claude-opus-4-1-20250805", models.Tokens{Output: m}, 75, true},
+		{"claude-opus-4-5-20251101", models.Tokens{Output: m}, 25, true},
+		{"claude-haiku-5-5", models.Tokens{Input: 100_000}, 0.01, true},
+		{"claude-haiku-5-5", models.Tokens{Input: 100_000, CacheRead: 1}, 0.05 + 0.05e-6, true},
+		{"gpt-5.5", models.Tokens{Input: m, CacheRead: m, CacheWrite: m, Output: m}, 5 + 0.5 + 5 + 30, true},
+		{"gpt-5.5-codex-next", models.Tokens{Input: m}, 0, false},
+		{"gemini-2.5-pro", models.Tokens{Input: 200_000}, 0.25, true},
+		{"gemini-2.5-pro", models.Tokens{Input: 200_001}, 0.5000025, true},
+		{"claude-next", models.Tokens{Input: m}, 0, false},
+		{"fake-1", models.Tokens{Input: m}, 0, false},
+	} {
+		got, ok := tab.Cost(tc.model, tc.n)
+		if math.Abs(got-tc.want) > 1e-9 || ok != tc.ok {
+			t.Errorf("Cost(%q, %+v) = %v, %v, want %v, %v", tc.model, tc.n, got, ok, tc.want, tc.ok)
+		}
+	}
+}
+
+func TestOwnRowsComeFirst(t *testing.T) {
+	own := builtin(t).With([]models.Row{{Match: "gpt-5.5", Window: 1, Input: 2, Output: 3}})
+	if got := own.Window("gpt-5.5", false, 0); got != 1 {
+		t.Errorf("window %d", got)
+	}
+	if got, _ := own.Cost("gpt-5.5", models.Tokens{Input: 500_000, Output: 1_000_000}); got != 4 {
+		t.Errorf("cost %v", got)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, in := range []string{``, `{`, `{"models":[{"match":"["}]}`, `{"models":[{"window":1}]}`, `{"models":[{"match":"a","input":-1}]}`} {
+		if _, err := models.Parse([]byte(in)); err == nil {
+			t.Errorf("Parse(%q) took it", in)
+		}
+	}
+}

@@ -1,0 +1,262 @@
+// Package anthropic reads the Anthropic Messages format: Claude Code, OpenCode and others.
+//
+// It tells Claude Code's conversation from what else Claude Code asks (titles, classifiers,
+// sub-agents, token counts, compaction), reads streamed and whole answers, and turns stored
+// messages into text. It keeps bytes as they are and holds no state between calls.
+package anthropic
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread"
+)
+
+// Codec implements wire.Codec. The zero value is ready.
+type Codec struct{}
+
+// New returns the codec.
+func New() Codec { return Codec{} }
+
+// Wire implements wire.Codec.
+func (Codec) Wire() string { return wire.Anthropic }
+
+// Match implements wire.Codec. Vertex paths carry the same bodies.
+func (Codec) Match(method, path string) bool {
+	if method != http.MethodPost {
+		return false
+	}
+	return wire.PathEnds(path, "/messages") || wire.PathEnds(path, "/messages/count_tokens") ||
+		strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict")
+}
+
+// body is what a request's body says, before it is judged.
+type body struct {
+	wire.Request
+	schema    bool  // a structured answer is asked for
+	maxTokens int64 // 0 when it is not said
+	userID    string
+}
+
+// Request implements wire.Codec.
+func (Codec) Request(call wire.Call) (wire.Request, error) {
+	b := body{}
+	c := span.New(call.Body)
+	if c.Kind() != '{' {
+		b.Purpose = wire.PurposeOther
+		return b.Request, span.ErrSyntax
+	}
+	err := c.Object(func(key string, c *span.Cursor) error { return b.member(key, c) })
+	if err == nil {
+		err = c.End()
+	}
+	if at := strings.LastIndex(call.Path, "/models/"); b.Model == "" && at >= 0 {
+		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":") // Vertex
+	}
+	b.Session = session(call.Header, b.userID)
+	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
+		strings.HasSuffix(b.Model, "[1m]")
+	b.Prompt = prompt(b.Items)
+	b.Purpose = purpose(call, &b)
+	if err != nil {
+		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+	}
+	return b.Request, err
+}
+
+func (b *body) member(key string, c *span.Cursor) (err error) {
+	switch key {
+	case "model":
+		b.Model, err = c.String()
+	case "stream":
+		b.Stream, err = c.Bool()
+	case "max_tokens":
+		b.maxTokens, err = c.Int()
+	case "system":
+		b.System, err = c.Raw()
+	case "messages":
+		err = c.Array(func(c *span.Cursor) error {
+			raw, err := c.Raw()
+			if err == nil {
+				b.Items = append(b.Items, thread.Item{Wire: wire.Anthropic, Raw: raw})
+			}
+			return err
+		})
+	case "tools":
+		err = c.Array(func(c *span.Cursor) error {
+			return c.Object(func(key string, c *span.Cursor) error {
+				if key != "name" {
+					return nil
+				}
+				name, err := c.String()
+				b.Tools = append(b.Tools, name)
+				return err
+			})
+		})
+	case "output_config", "output_format":
+		err = c.Object(func(key string, c *span.Cursor) error {
+			b.schema = b.schema || key == "format" || key == "schema"
+			return nil
+		})
+	case "metadata":
+		err = c.Object(func(key string, c *span.Cursor) (err error) {
+			if key == "user_id" {
+				b.userID, err = c.String()
+			}
+			return err
+		})
+	}
+	return err
+}
+
+// session finds the id: Claude Code's header or metadata, or OpenCode's header.
+func session(h http.Header, userID string) string {
+	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id"} {
+		if id := h.Get(name); id != "" {
+			return id
+		}
+	}
+	var meta struct {
+		Session string `json:"session_id"`
+	}
+	if json.Unmarshal([]byte(userID), &meta) == nil && meta.Session != "" {
+		return meta.Session
+	}
+	if _, id, ok := strings.Cut(userID, "_session_"); ok { // older releases
+		return id
+	}
+	return ""
+}
+
+// purpose judges a request by what its sender says and, failing that, by its shape. A
+// conversation carries tools; requests without any are asides unless nothing marks them so.
+func purpose(call wire.Call, b *body) wire.Purpose {
+	system := systemText(b.System)
+	last := lastText(b.Items)
+	switch {
+	case wire.PathEnds(call.Path, "/count_tokens"):
+		return wire.PurposeCount
+	case call.Header.Get("X-Claude-Code-Agent-Id") != "", call.Header.Get("X-Parent-Session-Id") != "",
+		strings.Contains(system, "cc_is_subagent=true"):
+		return wire.PurposeSubagent
+	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization"),
+		strings.HasPrefix(last, "Your task is to create a detailed summary of the conversation"),
+		strings.HasPrefix(last, "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools."):
+		return wire.PurposeCompaction
+	case len(b.Tools) > 0 && !(b.schema && len(b.Tools) == 1):
+		return wire.PurposeMain
+	case wire.IsQuoted(system, "title"):
+		return wire.PurposeTitle
+	case b.schema, wire.IsQuoted(system, "classif"):
+		return wire.PurposeClassifier
+	case b.maxTokens > 0 && b.maxTokens <= 512, wire.SmallModel(b.Model):
+		return wire.PurposeOther
+	default:
+		return wire.PurposeMain
+	}
+}
+
+// systemText returns the start of the system prompt, which is a string or blocks.
+func systemText(raw json.RawMessage) string {
+	var out strings.Builder
+	texts(raw, func(_, text string) { out.WriteString(wire.Clip(text, 4000) + "\n") })
+	return out.String()
+}
+
+// texts calls fn for each text of a content: a string, or blocks with a type and a text.
+func texts(raw json.RawMessage, fn func(kind, text string)) {
+	c := span.New(raw)
+	if c.Kind() == '"' {
+		if s, err := c.String(); err == nil {
+			fn("text", s)
+		}
+		return
+	}
+	_ = c.Array(func(c *span.Cursor) error {
+		var kind, text string
+		err := c.Object(func(key string, c *span.Cursor) (err error) {
+			switch key {
+			case "type":
+				kind, err = c.String()
+			case "text":
+				text, err = c.String()
+			}
+			return err
+		})
+		fn(kind, text)
+		return err
+	})
+}
+
+// envelope returns a message's role and content.
+func envelope(raw json.RawMessage) (role string, content json.RawMessage) {
+	_ = span.New(raw).Object(func(key string, c *span.Cursor) (err error) {
+		switch key {
+		case "role":
+			role, err = c.String()
+		case "content":
+			content, err = c.Raw()
+		}
+		return err
+	})
+	return role, content
+}
+
+// personText returns what the person wrote in a message, "" when it is not theirs.
+func personText(raw json.RawMessage) string {
+	role, content := envelope(raw)
+	if role != "user" {
+		return ""
+	}
+	var parts []string
+	images := 0
+	texts(content, func(kind, text string) {
+		switch kind {
+		case "text":
+			if text = wire.PersonText(text); text != "" {
+				parts = append(parts, text)
+			}
+		case "image", "document":
+			images++
+		}
+	})
+	if len(parts) == 0 && images > 0 {
+		return "[image]"
+	}
+	return strings.Join(parts, "\n")
+}
+
+// prompt returns the text of the person's newest message.
+func prompt(items []thread.Item) string {
+	for i := len(items) - 1; i >= 0; i-- {
+		if text := personText(items[i].Raw); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// lastText returns the last text block of the last message, where agents put their own asks.
+func lastText(items []thread.Item) (last string) {
+	if len(items) == 0 {
+		return ""
+	}
+	_, content := envelope(items[len(items)-1].Raw)
+	texts(content, func(kind, text string) {
+		if kind == "text" {
+			last = strings.TrimSpace(text)
+		}
+	})
+	return last
+}
+
+// Error implements wire.Codec.
+func (Codec) Error(_ int, message string) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"type": "error", "error": map[string]string{"type": "api_error", "message": message},
+	}) // strings always encode
+	return b
+}

@@ -1,0 +1,365 @@
+// Package span walks JSON once and hands out the raw bytes of what it meets.
+//
+// Nothing is decoded but the strings that are asked for, and nothing is ever encoded: a value's
+// span is the very bytes that stood in the document. It guarantees that a span it returned is
+// valid JSON, that any input whatever ends in a value or an error, and that nesting deeper than
+// MaxDepth is an error and not a stack overflow. It does not change documents.
+package span
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math/bits"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MaxDepth is the deepest nesting that is read.
+const MaxDepth = 512
+
+// ErrSyntax is what everything that is no JSON gives.
+var ErrSyntax = errors.New("no valid JSON")
+
+// ErrStop ends a walk early; Object and Array return it as it is.
+var ErrStop = errors.New("stop")
+
+// Cursor is a place in a JSON document. It is used by one goroutine.
+type Cursor struct {
+	b     []byte
+	i     int
+	depth int
+}
+
+// New returns a cursor at the start of a document.
+func New(b []byte) *Cursor { return &Cursor{b: b} }
+
+// Kind returns what the next value begins with: '{', '[', '"', 't', 'f', 'n', '-' or '0' for any
+// digit, and 0 at the end.
+func (c *Cursor) Kind() byte {
+	c.space()
+	if c.i >= len(c.b) {
+		return 0
+	}
+	if k := c.b[c.i]; k < '0' || k > '9' {
+		return k
+	}
+	return '0'
+}
+
+// End returns an error when anything but white space is left.
+func (c *Cursor) End() error {
+	c.space()
+	if c.i != len(c.b) {
+		return ErrSyntax
+	}
+	return nil
+}
+
+// Raw takes the next value and returns its bytes, which belong to the document.
+func (c *Cursor) Raw() (json.RawMessage, error) {
+	c.space()
+	start := c.i
+	if err := c.skip(); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(c.b[start:c.i:c.i]), nil
+}
+
+// Object takes the next value, an object, and calls fn with each member's key and the cursor
+// before its value. fn takes the value or leaves it. Any other kind of value is skipped.
+func (c *Cursor) Object(fn func(key string, c *Cursor) error) error {
+	if c.Kind() != '{' {
+		return c.skip()
+	}
+	return c.members('}', func() error {
+		key, err := c.String()
+		if err != nil {
+			return err
+		}
+		c.space()
+		if c.i >= len(c.b) || c.b[c.i] != ':' {
+			return ErrSyntax
+		}
+		c.i++
+		c.space()
+		return c.offer(func() error { return fn(key, c) })
+	})
+}
+
+// Array takes the next value, an array, and calls fn with the cursor before each element.
+// fn takes the element or leaves it. Any other kind of value is skipped.
+func (c *Cursor) Array(fn func(c *Cursor) error) error {
+	if c.Kind() != '[' {
+		return c.skip()
+	}
+	return c.members(']', func() error {
+		c.space()
+		return c.offer(func() error { return fn(c) })
+	})
+}
+
+// String takes the next value, a string, and returns it decoded. Another kind of value is
+// skipped and gives "".
+func (c *Cursor) String() (string, error) {
+	if c.Kind() != '"' {
+		return "", c.skip()
+	}
+	start := c.i
+	if err := c.skipString(); err != nil {
+		return "", err
+	}
+	in := c.b[start+1 : c.i-1]
+	if plain(in) {
+		return string(in), nil
+	}
+	var s string
+	if err := json.Unmarshal(c.b[start:c.i], &s); err != nil {
+		return "", ErrSyntax
+	}
+	return s, nil
+}
+
+// Int takes the next value, a number, and returns it without its fraction. Another kind of value
+// is skipped and gives 0, as does a number that is out of range.
+func (c *Cursor) Int() (int64, error) {
+	kind := c.Kind()
+	raw, err := c.Raw()
+	if err != nil || (kind != '0' && kind != '-') {
+		return 0, err
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f > 1<<53 || f < -(1<<53) {
+		return 0, nil //nolint:nilerr // a number out of range is valid JSON: it counts as nothing
+	}
+	return int64(f), nil
+}
+
+// Bool takes the next value and reports whether it is true.
+func (c *Cursor) Bool() (bool, error) {
+	kind := c.Kind()
+	_, err := c.Raw()
+	return kind == 't', err
+}
+
+// offer lets fn take the value at the cursor and skips it when fn left it.
+func (c *Cursor) offer(fn func() error) error {
+	at := c.i
+	if err := fn(); err != nil {
+		return err
+	}
+	if c.i == at {
+		return c.skip()
+	}
+	return nil
+}
+
+// members walks the parts of an object or array whose opening bracket is next.
+func (c *Cursor) members(closing byte, part func() error) error {
+	c.depth++
+	if c.depth > MaxDepth {
+		return ErrSyntax
+	}
+	c.i++
+	c.space()
+	if c.i < len(c.b) && c.b[c.i] == closing {
+		c.i++
+		c.depth--
+		return nil
+	}
+	for {
+		if err := part(); err != nil {
+			return err
+		}
+		c.space()
+		if c.i >= len(c.b) {
+			return ErrSyntax
+		}
+		c.i++
+		switch c.b[c.i-1] {
+		case closing:
+			c.depth--
+			return nil
+		case ',':
+			c.space()
+		default:
+			return ErrSyntax
+		}
+	}
+}
+
+func (c *Cursor) space() {
+	for c.i < len(c.b) {
+		switch c.b[c.i] {
+		case ' ', '\n', '\t', '\r':
+			c.i++
+		default:
+			return
+		}
+	}
+}
+
+// skip takes the next value whatever it is.
+func (c *Cursor) skip() error {
+	c.space()
+	if c.i >= len(c.b) {
+		return ErrSyntax
+	}
+	switch k := c.b[c.i]; k {
+	case '{':
+		return c.members('}', c.skipMember)
+	case '[':
+		return c.members(']', c.skip)
+	case '"':
+		return c.skipString()
+	case 't':
+		return c.word("true")
+	case 'f':
+		return c.word("false")
+	case 'n':
+		return c.word("null")
+	default:
+		return c.number()
+	}
+}
+
+func (c *Cursor) skipMember() error {
+	if c.i >= len(c.b) || c.b[c.i] != '"' {
+		return ErrSyntax
+	}
+	if err := c.skipString(); err != nil {
+		return err
+	}
+	c.space()
+	if c.i >= len(c.b) || c.b[c.i] != ':' {
+		return ErrSyntax
+	}
+	c.i++
+	return c.skip()
+}
+
+func (c *Cursor) word(w string) error {
+	if len(c.b)-c.i < len(w) || string(c.b[c.i:c.i+len(w)]) != w {
+		return ErrSyntax
+	}
+	c.i += len(w)
+	return nil
+}
+
+func (c *Cursor) number() error {
+	i, b := c.i, c.b
+	digits := func() bool {
+		from := i
+		for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return ErrSyntax
+	}
+	if i < len(b) && b[i] == '.' {
+		i++
+		if !digits() {
+			return ErrSyntax
+		}
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return ErrSyntax
+		}
+	}
+	c.i = i
+	return nil
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// special returns a word whose high bits mark the bytes of w that end a run of plain text in a
+// string: quote, backslash and control characters. The lowest mark is exact; higher ones may be
+// false because of borrows.
+func special(w uint64) uint64 {
+	quote := w ^ (ones * '"')
+	slash := w ^ (ones * '\\')
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
+}
+
+// skipString takes the string whose opening quote is next, eight bytes at a time.
+func (c *Cursor) skipString() error {
+	b, i := c.b, c.i+1
+	for {
+		for i+8 <= len(b) {
+			if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			i += 8
+		}
+		if i >= len(b) {
+			return ErrSyntax
+		}
+		switch ch := b[i]; {
+		case ch == '"':
+			c.i = i + 1
+			return nil
+		case ch == '\\':
+			n := escape(b[i:])
+			if n == 0 {
+				return ErrSyntax
+			}
+			i += n
+		case ch < 0x20:
+			return ErrSyntax
+		default: // the last seven bytes of the document
+			i++
+		}
+	}
+}
+
+// escape returns the length of the escape that b begins with, 0 when it is none.
+func escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, h := range b[2:6] {
+			if (h < '0' || h > '9') && (h < 'a' || h > 'f') && (h < 'A' || h > 'F') {
+				return 0
+			}
+		}
+		return 6
+	default:
+		return 0
+	}
+}
+
+// plain reports whether a string's inside stands for itself.
+func plain(in []byte) bool {
+	for _, ch := range in {
+		if ch == '\\' {
+			return false
+		}
+	}
+	return utf8.Valid(in)
+}

@@ -1,0 +1,195 @@
+// Package wire says what the codecs of the model APIs have in common: how a request is
+// recognised and read, how its answer is read as it streams, and how a stored conversation
+// becomes text for people.
+//
+// A codec only looks. It keeps every byte it hands out as it came, never re-encodes a request,
+// and is total: any bytes give a result or an error, in bounded memory. It opens no connection
+// and prices nothing. The codecs live in packages below this one and are chosen in the
+// composition root; there is no registry here.
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// The names of the formats, as they stand in thread.Item.Wire.
+const (
+	Anthropic = "anthropic"
+	Responses = "responses"
+	Chat      = "chat"
+	Gemini    = "gemini"
+)
+
+// Purpose says what a request is for.
+type Purpose string
+
+// The purposes. All but PurposeMain are side requests.
+const (
+	PurposeMain       Purpose = "main"
+	PurposeTitle      Purpose = "title"
+	PurposeSubagent   Purpose = "subagent"
+	PurposeCount      Purpose = "count"
+	PurposeCompaction Purpose = "compaction"
+	PurposeClassifier Purpose = "classifier"
+	PurposeOther      Purpose = "other"
+)
+
+// String returns the purpose as it is stored and shown.
+func (p Purpose) String() string { return string(p) }
+
+// Side returns the purpose as an Exchange carries it: empty for the main conversation.
+func (p Purpose) Side() string {
+	if p == PurposeMain {
+		return ""
+	}
+	return string(p)
+}
+
+// Call is a request as it came from the agent.
+type Call struct {
+	Path   string // of the upstream, unescaped
+	Query  string
+	Header http.Header
+	Body   []byte // uncompressed
+}
+
+// Request is what a call says. Items and System are pieces of the call's body, not copies.
+type Request struct {
+	Model   string
+	System  json.RawMessage
+	Items   []thread.Item
+	Tools   []string // names of the tools that are offered
+	Prompt  string   // text of the person's newest message
+	Session string
+	Purpose Purpose
+	// Stream is set where the answer is asked for as a stream.
+	Stream bool
+	// LongWindow is set where the request asks for the model's long context window.
+	LongWindow bool
+}
+
+// Usage is what a provider counted. The kinds of input are disjoint.
+type Usage struct {
+	Input        int64
+	CacheRead    int64
+	CacheWrite   int64 // all that was written, CacheWriteHr included
+	CacheWriteHr int64 // the part that is kept for an hour
+	Output       int64
+}
+
+// Zero reports whether nothing was counted.
+func (u Usage) Zero() bool { return u == Usage{} }
+
+// Result is what an answer says, as far as it came.
+type Result struct {
+	Model string
+	// Item is the answer's message in the codec's format, nil when none came.
+	Item  json.RawMessage
+	Text  string
+	Tools []string // names of the tools that are called, in order
+	Usage Usage
+	Stop  string
+	// EndsTurn is set when nothing is left for the agent to do but wait for the person.
+	EndsTurn bool
+	// Complete is set when the answer's end was seen.
+	Complete bool
+	// Err is the error that the provider reported, inside a stream or as the whole answer.
+	Err string
+}
+
+// Answer reads one answer. It is used by one goroutine.
+type Answer interface {
+	// Write takes the next bytes of the body, uncompressed. It never blocks or fails.
+	Write(b []byte)
+	// Result returns what came, after the last byte. Nothing may be written after it.
+	Result() Result
+}
+
+// Reader turns stored items into text for people.
+type Reader interface {
+	// Entries returns the items as pieces of a conversation. Items it cannot read give nothing.
+	Entries(items []thread.Item) []thread.Entry
+	// Turns returns the index of each item that begins a turn: a prompt of the person.
+	Turns(items []thread.Item) []int
+}
+
+// Codec reads one wire format.
+type Codec interface {
+	Reader
+	// Wire names the format.
+	Wire() string
+	// Match reports whether a request to an upstream's path is in the format.
+	Match(method, path string) bool
+	// Request reads a call that matched. With an error, what could be read is returned too.
+	Request(Call) (Request, error)
+	// Answer returns a reader for an answer.
+	Answer(status int, contentType string) Answer
+	// Error returns a body that the format's clients show as an error.
+	Error(status int, message string) []byte
+}
+
+// Codecs are the formats that are read, in the order in which they are asked.
+type Codecs []Codec
+
+// Match returns the codec for a request, nil when there is none.
+func (cs Codecs) Match(method, path string) Codec {
+	for _, c := range cs {
+		if c.Match(method, path) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Readers returns the codecs as readers of stored items, by the items' wire names.
+func (cs Codecs) Readers() Readers {
+	rs := make(Readers, len(cs))
+	for _, c := range cs {
+		rs[c.Wire()] = c
+	}
+	return rs
+}
+
+// Readers reads conversations whose items may be in several formats, by wire name.
+type Readers map[string]Reader
+
+// Entries implements Reader over runs of items of one format. Items of a format without a reader
+// give nothing.
+func (rs Readers) Entries(items []thread.Item) []thread.Entry {
+	var all []thread.Entry
+	rs.runs(items, func(r Reader, run []thread.Item, _ int) { all = append(all, r.Entries(run)...) })
+	return all
+}
+
+// Turns implements Reader.
+func (rs Readers) Turns(items []thread.Item) []int {
+	var all []int
+	rs.runs(items, func(r Reader, run []thread.Item, at int) {
+		for _, i := range r.Turns(run) {
+			all = append(all, at+i)
+		}
+	})
+	return all
+}
+
+func (rs Readers) runs(items []thread.Item, fn func(r Reader, run []thread.Item, at int)) {
+	for at := 0; at < len(items); {
+		end := at + 1
+		for end < len(items) && items[end].Wire == items[at].Wire {
+			end++
+		}
+		if r := rs[items[at].Wire]; r != nil {
+			fn(r, items[at:end], at)
+		}
+		at = end
+	}
+}
+
+// PathEnds reports whether a path ends in a part or parts, such as "/v1/messages".
+func PathEnds(path, parts string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, "/"), parts)
+}
