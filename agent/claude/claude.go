@@ -1,0 +1,215 @@
+// Package claude is the adapter of Claude Code.
+//
+// It starts Claude Code as the person has it: their login, settings and permission rules. What a
+// launch adds lies in one settings file of ours given by --settings; the person's own files are
+// never written, except that Rebuild writes session files where Claude Code looks for them.
+// Session ids are chosen up front.
+//
+// Behind the gateway Claude Code is told that it still talks to Anthropic when it does
+// (_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL), because it drops tool search and the 1M window
+// behind other addresses. Its Remote Control does not work behind any custom base URL.
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+)
+
+// Name is the adapter's name.
+const Name = "claude"
+
+// firstParty is where Claude Code sends its requests when nobody says otherwise.
+const firstParty = "https://api.anthropic.com"
+
+// Agent is the adapter. It is safe for use by many goroutines.
+type Agent struct {
+	env     launch.Env
+	hook    []string
+	program *launch.Program
+	reader  *transcript.Reader
+}
+
+// New makes the adapter.
+func New(c launch.Config) *Agent {
+	return &Agent{
+		env: c.Env, hook: c.Hook, reader: transcript.NewReader(),
+		program: &launch.Program{
+			Agent: Name, Command: "claude", Package: "@anthropic-ai/claude-code", Minimum: "2.1.0",
+			Folders: []string{".claude/local", ".claude/local/node_modules/.bin"},
+			Install: "npm install -g @anthropic-ai/claude-code",
+			Native:  native,
+		},
+	}
+}
+
+// native returns the program inside an npm package whose install script did not run: then the
+// command itself is a stub that only prints an error.
+func native(path string) (string, []string) {
+	const stub = 64 << 10
+	if !launch.Small(path, stub) {
+		return path, nil
+	}
+	if inner := launch.InModules(path, "@anthropic-ai/claude-code-"+launch.NodeArch()+"/claude"); inner != "" {
+		return inner, nil
+	}
+	return path, nil // an installer's own script
+}
+
+// Name returns "claude".
+func (a *Agent) Name() string { return Name }
+
+// Detect says whether Claude Code can be started here.
+func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
+
+// userSettings is what is read of the person's settings.json.
+type userSettings struct {
+	Env map[string]any `json:"env"`
+}
+
+// configDir is the folder of Claude Code's own files.
+func configDir(env launch.Env) string {
+	if dir := env.Value("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join(env.Home(), ".claude")
+}
+
+// effective is the environment as Claude Code sees it: its settings' variables win.
+func effective(env launch.Env) launch.Env {
+	var s userSettings
+	if launch.ReadJSON(filepath.Join(configDir(env), "settings.json"), &s) != nil {
+		return env // Claude Code itself will tell the person about a broken file
+	}
+	for k, v := range s.Env {
+		env = env.With(k, fmt.Sprint(v))
+	}
+	return env
+}
+
+// Upstreams returns the address of the Messages API in the person's environment or settings; nil
+// for the clouds that sign their requests for one host.
+func (a *Agent) Upstreams(env []string) map[string]string {
+	e := effective(env)
+	for _, cloud := range []string{
+		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY",
+	} {
+		if e.On(cloud) {
+			return nil
+		}
+	}
+	if e.Value("ANTHROPIC_UNIX_SOCKET") != "" {
+		return nil
+	}
+	if base := strings.TrimRight(e.Value("ANTHROPIC_BASE_URL"), "/"); base != "" {
+		return map[string]string{"": base}
+	}
+	return map[string]string{"": firstParty}
+}
+
+// toAnthropic reports whether the person's own address is Anthropic's.
+func (a *Agent) toAnthropic(env launch.Env) bool {
+	u, err := url.Parse(a.Upstreams(env)[""])
+	return err == nil && u.Scheme == "https" && u.Hostname() == "api.anthropic.com"
+}
+
+// hookEvents are the events that tell something about the thread's state. Tool events are left out
+// but for the tools that ask the person: each hook costs a process.
+var hookEvents = []struct{ event, matcher string }{
+	{"SessionStart", ""},
+	{"UserPromptSubmit", ""},
+	{"PreToolUse", "AskUserQuestion|ExitPlanMode"},
+	{"PermissionRequest", ""},
+	{"Notification", ""},
+	{"Elicitation", ""},
+	{"PreCompact", ""},
+	{"Stop", ""},
+	{"StopFailure", ""},
+	{"SessionEnd", ""},
+}
+
+// hookTimeout is how many seconds Claude Code waits for a report.
+const hookTimeout = 5
+
+// hooks is the hooks table of our settings file.
+func (a *Agent) hooks() map[string]any {
+	table := map[string]any{}
+	for _, h := range hookEvents {
+		entry := map[string]any{"hooks": []any{map[string]any{
+			"type": "command", "timeout": hookTimeout,
+			"command": launch.Quote(append(append([]string{}, a.hook...), h.event)...),
+		}}}
+		if h.matcher != "" {
+			entry["matcher"] = h.matcher
+		}
+		table[h.event] = []any{entry}
+	}
+	return table
+}
+
+// settings lays out our settings file: the hooks, the gateway's address, and what the person gave by
+// a --settings of their own, since only one is taken.
+func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]any {
+	s := map[string]any{}
+	for k, v := range own {
+		s[k] = v
+	}
+	if spec.HookURL != "" && len(a.hook) > 0 {
+		merged := a.hooks()
+		theirs, _ := own["hooks"].(map[string]any)
+		for event, list := range theirs {
+			theirList, _ := list.([]any)
+			ourList, _ := merged[event].([]any)
+			merged[event] = append(append([]any{}, theirList...), ourList...)
+		}
+		s["hooks"] = merged
+	}
+	if spec.BaseURL != "" {
+		// Settings win over the environment, and a repository's settings would win over the
+		// gateway if they were not named here.
+		env := map[string]any{}
+		theirs, _ := own["env"].(map[string]any)
+		for k, v := range theirs {
+			env[k] = v
+		}
+		env["ANTHROPIC_BASE_URL"] = spec.BaseURL
+		s["env"] = env
+	}
+	return s
+}
+
+// ownSettings takes --settings out of the person's arguments and reads it: a file or JSON.
+func ownSettings(dir string, args []string) (rest []string, own map[string]any, err error) {
+	for i := 0; i < len(args); i++ {
+		value, ok := strings.CutPrefix(args[i], "--settings=")
+		if !ok && args[i] == "--settings" && i+1 < len(args) {
+			i++
+			value, ok = args[i], true
+		}
+		if !ok {
+			rest = append(rest, args[i])
+			continue
+		}
+		own = map[string]any{}
+		if strings.HasPrefix(strings.TrimSpace(value), "{") {
+			err = json.Unmarshal([]byte(value), &own)
+		} else {
+			if !filepath.IsAbs(value) {
+				value = filepath.Join(dir, value)
+			}
+			err = launch.MustReadJSON(value, &own)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read --settings: %w", err)
+		}
+	}
+	return rest, own, nil
+}

@@ -1,0 +1,206 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent"
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/claude"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+func subject() agenttest.Subject {
+	return agenttest.Subject{
+		New:        func(c launch.Config) thread.Agent { return claude.New(c) },
+		Command:    "claude",
+		OldVersion: "1.0.80", NewVersion: "2.1.330",
+		Env: []string{"ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDECODE=1"},
+		Configure: func(t *testing.T, home string) {
+			put(t, filepath.Join(home, ".claude", "settings.json"), `{"model":"opus","env":{"A":"b"}}`)
+			put(t, filepath.Join(home, ".claude.json"), `{"hasCompletedOnboarding":true}`)
+		},
+		Gateway: true, Resumes: true, Chooses: true,
+		NewSession: launch.UUID,
+		Write:      write,
+	}
+}
+
+func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write makes a session as Claude Code 2.1.330 writes it, its bookkeeping lines included.
+func write(t *testing.T, env []string, dir, session string, turns int) agenttest.Native {
+	t.Helper()
+	project := strings.Map(func(r rune) rune {
+		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, dir)
+	n := agenttest.Native{Main: filepath.Join(launch.Env(env).Home(), ".claude", "projects", project, session+".jsonl")}
+	var file strings.Builder
+	parent := any(nil)
+	id := 0
+	line := func(v map[string]any) {
+		v["sessionId"] = session
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file.Write(raw)
+		file.WriteByte('\n')
+	}
+	node := func(kind string, message any) {
+		id++
+		uuid := fmt.Sprintf("00000000-0000-4000-8000-%012d", id)
+		line(map[string]any{
+			"type": kind, "parentUuid": parent, "uuid": uuid, "isSidechain": false, "message": message,
+			"cwd": dir, "timestamp": "2026-11-21T10:22:43.854Z", "version": "2.1.330",
+		})
+		parent = uuid
+	}
+	assistant := func(turn, part int, stop string, content ...any) map[string]any {
+		return map[string]any{
+			"id": fmt.Sprintf("msg_%d_%d", turn, part), "role": "assistant", "model": "claude-opus-5-5", "content": content,
+			"stop_reason": stop, "usage": map[string]any{
+				"input_tokens": 4, "cache_read_input_tokens": 1000 * turn, "cache_creation_input_tokens": 10, "output_tokens": 7,
+			},
+		}
+	}
+	for i := 1; i <= turns; i++ {
+		prompt := fmt.Sprintf("prompt-%d. do it", i)
+		line(map[string]any{"type": "queue-operation", "operation": "enqueue", "content": prompt})
+		node("user", map[string]any{"role": "user", "content": prompt})
+		call := fmt.Sprintf("toolu_%d", i)
+		text := map[string]any{"type": "text", "text": "let me see"}
+		use := map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": map[string]any{"command": "ls"}}
+		node("assistant", assistant(i, 0, "", text)) // one response in two lines
+		node("assistant", assistant(i, 0, "tool_use", use))
+		node("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": "out"}}})
+		node("assistant", assistant(i, 1, "end_turn", map[string]any{"type": "text", "text": fmt.Sprintf("answer-%d. done\n<ok> & \u2028", i)}))
+		line(map[string]any{"type": "last-prompt", "lastPrompt": prompt, "leafUuid": parent})
+		n.Ends = append(n.Ends, int64(file.Len()))
+	}
+	put(t, n.Main, file.String())
+	return n
+}
+
+func TestUpstreams(t *testing.T) {
+	tests := []struct {
+		name     string
+		env      []string
+		settings string
+		want     string // empty for none
+	}{
+		{"default", nil, "", "https://api.anthropic.com"},
+		{"environment", []string{"ANTHROPIC_BASE_URL=https://proxy.example/anthropic/"}, "", "https://proxy.example/anthropic"},
+		{"settings win", []string{"ANTHROPIC_BASE_URL=https://a.example"}, `{"env":{"ANTHROPIC_BASE_URL":"https://b.example"}}`, "https://b.example"},
+		{"bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=1"}, "", ""},
+		{"not bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=0"}, "", "https://api.anthropic.com"},
+		{"vertex by settings", nil, `{"env":{"CLAUDE_CODE_USE_VERTEX":1}}`, ""},
+		{"broken settings", nil, `{"env":`, "https://api.anthropic.com"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			if tt.settings != "" {
+				put(t, filepath.Join(home, ".claude", "settings.json"), tt.settings)
+			}
+			got := claude.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home))
+			if got[""] != tt.want || (tt.want == "") != (got == nil) {
+				t.Errorf("got %v, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLaunchSettings(t *testing.T) {
+	home, state := t.TempDir(), t.TempDir()
+	bin := filepath.Join(home, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	agenttest.Fake(t, filepath.Join(bin, "claude"), "2.1.330")
+	env := []string{"HOME=" + home, "PATH=" + bin}
+	a := claude.New(launch.Config{Env: env, Hook: []string{"/a b/orchestrator", "hook"}})
+	put(t, filepath.Join(home, "own.json"), `{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
+	spec := thread.LaunchSpec{
+		Dir: home, StateDir: state, Env: env, BaseURL: "http://127.0.0.1:9/t/s", HookURL: "http://127.0.0.1:9/h/s",
+		Prompt: "fix it now", Flags: thread.Flags{Args: []string{"--settings", "own.json", "--allowedTools", "Bash"}},
+	}
+	l, err := a.Launch(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"fix it now", "--session-id", l.Session, "--settings", filepath.Join(state, "claude-settings.json"), "--allowedTools", "Bash"}
+	if strings.Join(l.Args, "|") != strings.Join(want, "|") {
+		t.Errorf("arguments %q, want %q", l.Args, want)
+	}
+	if e := launch.Env(l.Env); e.Value("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL") != "1" || e.Value("ORCHESTRATOR_HOOK_URL") != spec.HookURL || e.Value("ANTHROPIC_BASE_URL") != spec.BaseURL {
+		t.Errorf("environment %q", l.Env)
+	}
+	var got struct {
+		Model string
+		Env   map[string]string
+		Hooks map[string][]struct {
+			Hooks []struct{ Type, Command string }
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(state, "claude-settings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Model != "x" || got.Env["MINE"] != "1" || got.Env["ANTHROPIC_BASE_URL"] != spec.BaseURL {
+		t.Errorf("settings %+v", got)
+	}
+	if stop := got.Hooks["Stop"]; len(stop) != 2 || stop[0].Hooks[0].Command != "mine" || stop[1].Hooks[0].Command != "'/a b/orchestrator' 'hook' 'Stop'" {
+		t.Errorf("Stop hooks %+v", stop)
+	}
+	spec.Env = append(env, "ANTHROPIC_BASE_URL=https://proxy.example")
+	l, err = a.Launch(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := launch.Env(l.Env).Value("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL"); v != "" {
+		t.Error("another provider is taken for Anthropic")
+	}
+}
+
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name, screen, title string
+		want                thread.State
+	}{
+		{"approval", "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", "✳ x", thread.StateApproval},
+		{"trust", "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", "", thread.StateApproval},
+		{"working", "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", "", thread.StateWorking},
+		{"busy title", "x", "◐ Claude Code", thread.StateWorking},
+		{"idle title", "❯ \n? for shortcuts", "✳ Claude Code", thread.StateIdle},
+		{"nothing", "❯ \n? for shortcuts", "", ""},
+	}
+	rules := claude.New(launch.Config{}).Rules()
+	for _, tt := range tests {
+		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), tt.title)
+		if got.State != tt.want {
+			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
+		}
+	}
+}

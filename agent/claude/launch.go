@@ -1,0 +1,99 @@
+package claude
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// ready is how long after its first output Claude Code may still swallow keys.
+const ready = time.Second
+
+// settingsFile is the name of our settings file in the state folder.
+const settingsFile = "claude-settings.json"
+
+// uuid is the form of Claude Code's session ids.
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// outer are variables of an enclosing Claude Code that must not reach ours.
+var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"}
+
+// Launch lays out the start.
+func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env).Without(outer...)
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
+	}
+	session := spec.Session
+	if session == "" {
+		if spec.Resume {
+			return thread.Launch{}, fmt.Errorf("launch claude: no session to resume: %w", thread.ErrInvalid)
+		}
+		session = launch.UUID()
+	}
+	if !uuid.MatchString(session) {
+		return thread.Launch{}, fmt.Errorf("launch claude: session %q is no UUID: %w", session, thread.ErrInvalid)
+	}
+	rest, own, err := ownSettings(spec.Dir, spec.Flags.Args)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
+	}
+	l := thread.Launch{Path: found.Path, Dir: spec.Dir, Session: session, Ready: ready}
+	l.Args = append(l.Args, found.Args...)
+	if launch.AsArgument(spec.Prompt) {
+		// First, because options of the person such as --allowedTools take all words after them.
+		l.Args, l.Prompted = append(l.Args, spec.Prompt), true
+	}
+	if spec.Resume {
+		l.Args = append(l.Args, "--resume", session)
+	} else {
+		l.Args = append(l.Args, "--session-id", session)
+	}
+	if spec.Model != "" {
+		l.Args = append(l.Args, "--model", spec.Model)
+	}
+	if spec.Flags.PermissionMode != "" {
+		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
+	}
+	if s := a.settings(spec, own); len(s) > 0 {
+		path, err := launch.WriteFile(spec.StateDir, settingsFile, s)
+		if err != nil {
+			return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
+		}
+		l.Args = append(l.Args, "--settings", path)
+	}
+	l.Args = append(l.Args, rest...)
+	if spec.BaseURL != "" {
+		if a.toAnthropic(env) {
+			env = env.Default("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "1")
+		}
+		env = env.With("ANTHROPIC_BASE_URL", spec.BaseURL)
+	}
+	if spec.HookURL != "" {
+		env = env.With(launch.HookURLVar, spec.HookURL)
+	}
+	l.Env = env
+	return l, nil
+}
+
+// rules read the screen; the words were taken from recordings of 2.1.330.
+var rules = []agent.Rule{
+	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[◐◑◒◓⠁-⣿]`), Detail: "title shows work"},
+	{State: thread.StateApproval, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\W*(Do you want to (proceed|make this edit|create|overwrite|allow|use|fetch)|Would you like to proceed)`), Detail: "asks for permission"},
+	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I trust this folder|Do you trust the files in this folder`), Detail: "asks whether to trust the folder"},
+	{State: thread.StateApproval, Lines: 14, Pattern: regexp.MustCompile(`Do you want to use this API key\?`), Detail: "asks whether to use the API key"},
+	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I accept`), Detail: "warns of bypassed permissions"},
+	{State: thread.StateUnauthorised, Lines: 20, Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted|Please run /login|Invalid API key`), Detail: "asks to log in"},
+	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
+	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
+	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest"},
+}
+
+// Rules returns the rules of Claude Code's screen.
+func (a *Agent) Rules() []agent.Rule { return rules }

@@ -1,0 +1,115 @@
+package launch
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// WriteFile writes a file of one launch below the state folder, 0600, and returns its path. It
+// replaces the one of the launch before; a symbolic link in its place is replaced, not followed.
+func WriteFile(stateDir, name string, v any) (string, error) {
+	if !filepath.IsAbs(stateDir) {
+		return "", fmt.Errorf("write launch file: state folder %q is not absolute", stateDir)
+	}
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("write launch file: bad name %q", name)
+	}
+	raw, ok := v.([]byte)
+	if !ok {
+		var err error
+		if raw, err = json.MarshalIndent(v, "", "  "); err != nil {
+			return "", fmt.Errorf("write launch file: %w", err)
+		}
+	}
+	if err := os.MkdirAll(stateDir, 0o700); err != nil {
+		return "", fmt.Errorf("write launch file: %w", err)
+	}
+	f, err := os.CreateTemp(stateDir, "."+name+"-*")
+	if err != nil {
+		return "", fmt.Errorf("write launch file: %w", err)
+	}
+	_, err = f.Write(raw)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	path := filepath.Join(stateDir, name)
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("write launch file: %w", err)
+	}
+	return path, nil
+}
+
+// ReadJSON reads a person's settings file into v: a missing one leaves v as it is.
+func ReadJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// Quote makes a shell command line of words, for agents that run their hooks by a shell.
+func Quote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
+
+// UUID returns a random UUID, version 4.
+func UUID() string {
+	var b [16]byte
+	rand.Read(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// SplitVersion cuts the API version off a base URL, so that requests through the gateway keep the
+// path the provider knows: "https://host/v1/" is "https://host" and "/v1".
+func SplitVersion(base string, versions ...string) (root, version string) {
+	base = strings.TrimRight(base, "/")
+	for _, v := range versions {
+		if strings.HasSuffix(base, v) {
+			return strings.TrimSuffix(base, v), v
+		}
+	}
+	return base, ""
+}
+
+// MustReadJSON is ReadJSON of a file that has to be there.
+func MustReadJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// Small reports whether the file at path, links followed, has less than size bytes.
+func Small(path string, size int64) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() < size
+}
+
+// maxArgument is the longest prompt that is given as an argument; the kernel takes 128 KiB.
+const maxArgument = 96 << 10
+
+// AsArgument reports whether a prompt may stand in a command line where the first word could also be
+// a subcommand or an option: it holds white space, and does not begin with a hyphen.
+func AsArgument(prompt string) bool {
+	return prompt != "" && len(prompt) <= maxArgument && prompt[0] != '-' && !strings.ContainsRune(prompt, 0) &&
+		strings.TrimSpace(prompt) == prompt && strings.ContainsAny(prompt, " \n\t")
+}

@@ -1,0 +1,107 @@
+package launch_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"orchestrator/agent/launch"
+)
+
+func TestEnv(t *testing.T) {
+	e := launch.Env{"A=1", "B=x=y", "A=2", "odd"}
+	if e.Value("A") != "2" || e.Value("B") != "x=y" || e.Value("C") != "" {
+		t.Errorf("values %q %q %q", e.Value("A"), e.Value("B"), e.Value("C"))
+	}
+	f := e.With("A", "3").Default("A", "4").Default("C", "5").Adding([]string{"B=z", "bad"})
+	if f.Value("A") != "3" || f.Value("C") != "5" || f.Value("B") != "z" || e.Value("A") != "2" {
+		t.Errorf("%q from %q", f, e)
+	}
+	for v, want := range map[string]bool{"": false, "0": false, "False": false, "1": true, "yes": true} {
+		if (launch.Env{"X=" + v}).On("X") != want {
+			t.Errorf("On of %q is %v", v, !want)
+		}
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1.0.0", "1.0.0", false}, {"1.0", "1.0.1", true}, {"1.10.0", "1.9.9", false},
+		{"2.1.330", "2.1.0", false}, {"0.99.0-rc1", "1.0.0", true}, {"1.2.3-beta.1", "1.2.3", false},
+	} {
+		if got := launch.Older(tt.a, tt.b); got != tt.want {
+			t.Errorf("Older(%q, %q) = %v", tt.a, tt.b, got)
+		}
+	}
+}
+
+func TestAsArgument(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"": false, "update": false, "--help me": false, "fix it": true, "a\nb": true, " a b": false, "a\x00 b": false,
+	} {
+		if got := launch.AsArgument(prompt); got != want {
+			t.Errorf("AsArgument(%q) = %v", prompt, got)
+		}
+	}
+}
+
+func TestWriteFile(t *testing.T) {
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(victim, filepath.Join(dir, "x.json")); err != nil {
+		t.Fatal(err)
+	}
+	path, err := launch.WriteFile(dir, "x.json", map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "mine" {
+		t.Errorf("wrote through a symbolic link: %q, %v", raw, err)
+	}
+	if info, err := os.Lstat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	for _, bad := range []string{"../x", "/x", ""} {
+		if _, err := launch.WriteFile(dir, bad, 1); err == nil {
+			t.Errorf("wrote %q", bad)
+		}
+	}
+}
+
+func TestInModules(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(path string) string {
+		path = filepath.Join(root, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	wrapper := put("lib/node_modules/@x/y/bin/y.js")
+	want := put("lib/node_modules/@x/y/node_modules/@x/y-native/y")
+	if err := os.Symlink(wrapper, filepath.Join(root, "y")); err != nil {
+		t.Fatal(err)
+	}
+	if got := launch.InModules(filepath.Join(root, "y"), "@x/y-native/y"); got != want {
+		t.Errorf("nested: %q, want %q", got, want)
+	}
+	os.Remove(want)
+	want = put("lib/node_modules/@x/y-native/y")
+	if got := launch.InModules(filepath.Join(root, "y"), "@x/y-native/y"); got != want {
+		t.Errorf("hoisted: %q, want %q", got, want)
+	}
+	if got := launch.InModules(filepath.Join(root, "y"), "@x/z"); got != "" {
+		t.Errorf("found %q", got)
+	}
+}

@@ -1,0 +1,335 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// MaxFile is the size above which a native file is not read: no agent's session is that long.
+const MaxFile = 1 << 30
+
+// tail is how many bytes before a known position are compared again before they are trusted.
+const tail = 4096
+
+// File is one native file: the adapter's name for it, and its path below the agent's folder.
+type File struct {
+	Name string
+	Path string // relative to the root it is read from
+}
+
+// Reader reads what native files gained. It remembers, in memory, how far each file was hashed, so
+// that reading on costs what was added and not the whole file. Safe for use by many goroutines.
+type Reader struct {
+	// mu guards seen; it is held for the time of one lookup or store, never over a read.
+	mu   sync.Mutex
+	seen map[string]position
+}
+
+// position is how far a file was read.
+type position struct {
+	size  int64
+	sum   string // hex SHA-256 of the first size bytes
+	state []byte // the hash's state there
+	last  []byte // up to tail bytes before size
+	info  os.FileInfo
+}
+
+// maxSeen bounds the positions that are remembered.
+const maxSeen = 1024
+
+// NewReader returns a Reader that remembers nothing yet.
+func NewReader() *Reader { return &Reader{seen: map[string]position{}} }
+
+// Read returns what the files below root gained over the marks, whole lines only. A file that no
+// longer begins with what its mark says is returned from its beginning. A file that is not there
+// yields nothing.
+func (r *Reader) Read(root string, files []File, marks []thread.Mark) ([]thread.Chunk, error) {
+	dir, err := os.OpenRoot(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open transcripts: %w", err)
+	}
+	defer dir.Close()
+	var chunks []thread.Chunk
+	for _, f := range files {
+		c, err := r.one(dir, root, f, markOf(marks, f.Name))
+		if err != nil {
+			return nil, fmt.Errorf("read transcript %s: %w", f.Name, err)
+		}
+		if len(c.Data) > 0 {
+			chunks = append(chunks, c)
+		}
+	}
+	return chunks, nil
+}
+
+func markOf(marks []thread.Mark, name string) thread.Mark {
+	for _, m := range marks {
+		if m.File == name {
+			return m
+		}
+	}
+	return thread.Mark{File: name}
+}
+
+// one reads one file.
+func (r *Reader) one(dir *os.Root, root string, f File, mark thread.Mark) (thread.Chunk, error) {
+	file, info, err := open(dir, f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return thread.Chunk{}, nil
+	}
+	if err != nil {
+		return thread.Chunk{}, err
+	}
+	defer file.Close()
+	key := root + "\x00" + f.Path
+	from, h, last, err := r.resume(key, file, info, mark)
+	if err != nil {
+		return thread.Chunk{}, err
+	}
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return thread.Chunk{}, err
+	}
+	data, err := io.ReadAll(io.LimitReader(file, MaxFile-from))
+	if err != nil {
+		return thread.Chunk{}, err
+	}
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	if len(data) == 0 {
+		return thread.Chunk{}, nil
+	}
+	h.Write(data)
+	r.remember(key, info, from+int64(len(data)), h, append(last, data...))
+	return thread.Chunk{File: f.Name, Offset: from, Data: data}, nil
+}
+
+// resume says from where a file is to be read, with the hash of everything before: behind the
+// mark where the file still begins with what was marked, from the start where it does not.
+func (r *Reader) resume(key string, file *os.File, info os.FileInfo, mark thread.Mark) (int64, hash.Hash, []byte, error) {
+	if mark.Size == 0 || info.Size() < mark.Size {
+		return 0, sha256.New(), nil, nil
+	}
+	if h, last, ok := r.known(key, file, info, mark); ok {
+		return mark.Size, h, last, nil
+	}
+	h := sha256.New()
+	if _, err := io.CopyN(h, file, mark.Size); err != nil {
+		return 0, nil, nil, err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != mark.SHA256 {
+		return 0, sha256.New(), nil, nil
+	}
+	return mark.Size, h, nil, nil
+}
+
+// known returns the hash's state at the mark when the same file was read up to there before and the
+// bytes before it are still the same.
+func (r *Reader) known(key string, file *os.File, info os.FileInfo, mark thread.Mark) (hash.Hash, []byte, bool) {
+	r.mu.Lock()
+	p, ok := r.seen[key]
+	r.mu.Unlock()
+	if !ok || p.size != mark.Size || p.sum != mark.SHA256 || !os.SameFile(p.info, info) {
+		return nil, nil, false
+	}
+	got := make([]byte, len(p.last))
+	if _, err := file.ReadAt(got, p.size-int64(len(got))); err != nil || !bytes.Equal(got, p.last) {
+		return nil, nil, false
+	}
+	h := sha256.New()
+	u, ok := h.(encoding.BinaryUnmarshaler)
+	if !ok || u.UnmarshalBinary(p.state) != nil {
+		return nil, nil, false
+	}
+	return h, got, true
+}
+
+func (r *Reader) remember(key string, info os.FileInfo, size int64, h hash.Hash, before []byte) {
+	m, ok := h.(encoding.BinaryMarshaler)
+	if !ok {
+		return
+	}
+	state, err := m.MarshalBinary()
+	if err != nil {
+		return
+	}
+	p := position{
+		size: size, sum: hex.EncodeToString(h.Sum(nil)), state: state, info: info,
+		last: bytes.Clone(before[max(0, len(before)-tail):]),
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.seen) >= maxSeen {
+		clear(r.seen)
+	}
+	r.seen[key] = p
+}
+
+// open opens a regular file below dir without following a symbolic link at its end.
+func open(dir *os.Root, path string) (*os.File, os.FileInfo, error) {
+	info, err := dir.Lstat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is no regular file: %w", path, thread.ErrInvalid)
+	}
+	if info.Size() > MaxFile {
+		return nil, nil, fmt.Errorf("%s has %d bytes: %w", path, info.Size(), thread.ErrLimit)
+	}
+	file, err := dir.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	opened, err := file.Stat()
+	if err == nil && !os.SameFile(info, opened) {
+		err = fmt.Errorf("%s changed while it was opened: %w", path, thread.ErrInvalid)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return file, opened, nil
+}
+
+// Whole returns a file's whole content; fs.ErrNotExist when it is not there.
+func Whole(root, path string) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	file, _, err := open(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, MaxFile))
+}
+
+// Verify compares files with marks. Matched counts the bytes of the marks that match; whole says
+// that all do. A file that has more than its mark is right; no marks at all is not whole.
+func Verify(root string, files []File, marks []thread.Mark) (matched int64, whole bool, err error) {
+	if len(marks) == 0 {
+		return 0, false, nil
+	}
+	dir, err := os.OpenRoot(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("open transcripts: %w", err)
+	}
+	defer dir.Close()
+	whole = true
+	for _, m := range marks {
+		ok, err := matches(dir, files, m)
+		if err != nil {
+			return matched, false, fmt.Errorf("verify transcript %s: %w", m.File, err)
+		}
+		if !ok {
+			whole = false
+			continue
+		}
+		matched += m.Size
+	}
+	return matched, whole, nil
+}
+
+func matches(dir *os.Root, files []File, m thread.Mark) (bool, error) {
+	for _, f := range files {
+		if f.Name != m.File {
+			continue
+		}
+		file, info, err := open(dir, f.Path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		defer file.Close()
+		if info.Size() < m.Size {
+			return false, nil
+		}
+		h := sha256.New()
+		if _, err := io.CopyN(h, file, m.Size); err != nil {
+			return false, err
+		}
+		return hex.EncodeToString(h.Sum(nil)) == m.SHA256, nil
+	}
+	return false, nil
+}
+
+// waitFor is how long Await waits at most, waitStep how often it looks.
+const (
+	waitFor  = time.Second
+	waitStep = 20 * time.Millisecond
+)
+
+// Await reads until has is satisfied with the chunks, for up to a second, and returns the last
+// reading. Agents write the last line of an answer some time after they have shown it.
+func Await(ctx context.Context, read func() ([]thread.Chunk, error), has func([]thread.Chunk) bool) ([]thread.Chunk, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitFor)
+	defer cancel()
+	tick := time.NewTicker(waitStep)
+	defer tick.Stop()
+	for {
+		chunks, err := read()
+		if err != nil || has(chunks) {
+			return chunks, err
+		}
+		select {
+		case <-ctx.Done():
+			return chunks, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Lines calls each for every line of the data, without its newline; empty lines are left out.
+func Lines(data []byte, each func(line []byte)) {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			each(line)
+		}
+	}
+}
+
+// Has reports whether a line of the chunks of one file holds a text, as text reads it off a line.
+// An empty answer is always there.
+func Has(chunks []thread.Chunk, file, answer string, text func(line []byte) string) bool {
+	answer = squeeze(answer)
+	if answer == "" {
+		return true
+	}
+	found := false
+	for _, c := range chunks {
+		if c.File != file {
+			continue
+		}
+		Lines(c.Data, func(line []byte) {
+			if !found {
+				found = bytes.Contains([]byte(squeeze(text(line))), []byte(answer))
+			}
+		})
+	}
+	return found
+}
+
+// squeeze makes texts comparable that differ in white space only.
+func squeeze(s string) string { return string(bytes.Join(bytes.Fields([]byte(s)), []byte(" "))) }

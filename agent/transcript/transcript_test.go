@@ -1,0 +1,128 @@
+package transcript_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+
+	"pgregory.net/rapid"
+)
+
+func mark(name string, data []byte) thread.Mark {
+	sum := sha256.Sum256(data)
+	return thread.Mark{File: name, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+}
+
+// TestReadIsTheFile appends, rewrites and truncates at random: what was read, put together, is
+// always the file's whole lines, with a reader that remembers and with one that does not.
+func TestReadIsTheFile(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "f")
+	files := []transcript.File{{Name: "main", Path: "f"}}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := transcript.NewReader()
+		var file, got []byte
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			piece := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\n")), 0, 40).Draw(rt, "piece")
+			switch rapid.IntRange(0, 5).Draw(rt, "what") {
+			case 0:
+				file = bytes.Clone(piece)
+			case 1:
+				file = file[:rapid.IntRange(0, len(file)).Draw(rt, "cut")]
+			default:
+				file = append(file, piece...)
+			}
+			if err := os.WriteFile(path, file, 0o600); err != nil {
+				rt.Fatal(err)
+			}
+			if rapid.Bool().Draw(rt, "forget") {
+				r = transcript.NewReader()
+			}
+			chunks, err := r.Read(root, files, []thread.Mark{mark("main", got)})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			for _, c := range chunks {
+				got = append(got[:c.Offset:c.Offset], c.Data...)
+			}
+			want := file[:bytes.LastIndexByte(file, '\n')+1]
+			if len(chunks) > 0 && !bytes.Equal(got, want) {
+				rt.Fatalf("read %q of %q", got, file)
+			}
+			if len(chunks) == 0 && !bytes.HasPrefix(file, got) && len(want) > 0 {
+				rt.Fatalf("nothing new over %q in %q", got, file)
+			}
+		}
+	})
+}
+
+func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
+	calls := 0
+	read := func() ([]thread.Chunk, error) {
+		calls++
+		if calls < 3 {
+			return nil, nil
+		}
+		return []thread.Chunk{{File: "main", Data: []byte("the  answer\n")}}, nil
+	}
+	chunks, err := transcript.Await(context.Background(), read, func(c []thread.Chunk) bool {
+		return transcript.Has(c, "main", "the answer", func(line []byte) string { return string(line) })
+	})
+	if err != nil || len(chunks) != 1 || calls != 3 {
+		t.Errorf("%d chunks after %d calls: %v", len(chunks), calls, err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	root, keep := t.TempDir(), t.TempDir()
+	write := func(text string) error { return transcript.Write(root, "a/b.jsonl", []byte(text), keep) }
+	is := func(want string) {
+		t.Helper()
+		raw, err := os.ReadFile(filepath.Join(root, "a/b.jsonl"))
+		if err != nil || string(raw) != want {
+			t.Errorf("holds %q, want %q (%v)", raw, want, err)
+		}
+	}
+	for _, step := range []struct {
+		write, want string
+		conflict    bool
+	}{
+		{"1\n2\n", "1\n2\n", false},
+		{"1\n", "1\n2\n", false},          // more is there
+		{"1\n2\n3\n", "1\n2\n3\n", false}, // less is there
+		{"x\n", "1\n2\n3\n", true},        // more of something else is there
+		{"x\n2\n3\n4\n", "x\n2\n3\n4\n", false},
+	} {
+		if err := write(step.write); errors.Is(err, thread.ErrConflict) != step.conflict || !step.conflict && err != nil {
+			t.Errorf("write %q: %v", step.write, err)
+		}
+		is(step.want)
+	}
+	kept, err := os.ReadDir(filepath.Join(keep, "replaced"))
+	if err != nil || len(kept) != 2 {
+		t.Errorf("%d copies kept, want 2 (%v)", len(kept), err)
+	}
+	left, err := os.ReadDir(filepath.Join(root, "a"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("%d files left, want 1 (%v)", len(left), err)
+	}
+	for _, bad := range []string{"../x", "/x", ""} {
+		if err := transcript.Write(root, bad, nil, keep); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("write %q: %v", bad, err)
+		}
+	}
+	if err := os.Symlink(t.TempDir(), filepath.Join(root, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := transcript.Write(root, "out/x", []byte("y\n"), keep); err == nil {
+		t.Error("wrote through a symbolic link out of the root")
+	}
+}
