@@ -2,9 +2,16 @@ package thread
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 )
+
+// errClosed answers what is asked after Close.
+var errClosed = fmt.Errorf("the server is stopping: %w", ErrNotRunning)
 
 // Limits bound what a project may hold at once. Zero is no limit.
 type Limits struct {
@@ -14,6 +21,8 @@ type Limits struct {
 	Primer int
 	// Keep is how long a deleted thread can be brought back; 0 means 30 days.
 	Keep time.Duration
+	// Grace is how long an agent has to end by itself when it is stopped; 0 means 5 seconds.
+	Grace time.Duration
 }
 
 // OfferMode says what becomes of a fork suggestion.
@@ -52,22 +61,194 @@ type ManagerConfig struct {
 	Log         *slog.Logger // discarded when nil
 }
 
-// Manager is the use cases. Create it with New, set Gateway, Open it, Close it.
+// Manager is the use cases. Create it with the function New, set Gateway, Open it, Close it.
+// All methods may be called at once from many goroutines.
 type Manager struct {
 	// Gateway carries the model requests; set before Open, because a gateway wants its Observer,
 	// which the Manager is. Nil means that agents speak to their providers themselves.
 	Gateway Gateway
 
 	cfg ManagerConfig
+	bus bus
+
+	ctx     context.Context // of steps and background work; ends when Close gives up waiting
+	cancel  context.CancelFunc
+	closing chan struct{} // closed when Close begins
+	idle    chan struct{} // closed when nothing is under way any more, after Close began
+
+	// mu guards what follows and the marked fields of every line; held for moments only, never
+	// while a port is called.
+	mu     sync.Mutex
+	lines  map[ID]*line
+	order  []ID // oldest first
+	busy   int  // goroutines under way: queues at work, timers, prompts on their way
+	drains bool // Close waits for busy to be 0
+	closed bool // nothing new may begin
+	starts int  // agents being started, for the limit
+	offers offers
 }
 
-// NewManager returns a Manager that does nothing until Open.
-func NewManager(cfg ManagerConfig) *Manager {
-	return &Manager{cfg: cfg}
+// New returns a Manager that does nothing until Open.
+func New(cfg ManagerConfig) *Manager {
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Tokens == nil {
+		cfg.Tokens = func(text string) int { return (len(text) + 3) / 4 }
+	}
+	if cfg.Limits.Primer == 0 {
+		cfg.Limits.Primer = 12_000
+	}
+	if cfg.Limits.Keep == 0 {
+		cfg.Limits.Keep = 30 * 24 * time.Hour
+	}
+	if cfg.Limits.Grace == 0 {
+		cfg.Limits.Grace = 5 * time.Second
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Manager{
+		cfg: cfg, ctx: ctx, cancel: cancel,
+		closing: make(chan struct{}), idle: make(chan struct{}), lines: make(map[ID]*line),
+		offers: offers{mode: cfg.Offers},
+	}
 }
 
 // Open reads the store, repairs what a crash left and marks runs that never ended as interrupted.
-func (m *Manager) Open(ctx context.Context) error { return ErrUnsupported }
+// What can be resumed of them is checked in the background and told as events.
+func (m *Manager) Open(ctx context.Context) error {
+	threads, err := m.cfg.Store.Threads(ctx)
+	if err != nil {
+		return fmt.Errorf("read the threads: %w", err)
+	}
+	m.mu.Lock()
+	for _, t := range threads {
+		m.add(t)
+	}
+	m.mu.Unlock()
+	if err := m.repairExecutions(ctx); err != nil {
+		return err
+	}
+	if err := m.repairIntents(ctx); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	for _, l := range m.lines {
+		m.show(l)
+	}
+	m.mu.Unlock()
+	m.checkInterrupted()
+	return nil
+}
 
-// Close stops all agents, ends their executions and waits for what is under way.
-func (m *Manager) Close(ctx context.Context) error { return nil }
+// Close stops all agents, ends their executions, stores what is under way and waits for it, until
+// ctx ends.
+func (m *Manager) Close(ctx context.Context) error {
+	defer m.cancel()
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil
+	}
+	select {
+	case <-m.closing:
+		m.mu.Unlock()
+		return nil
+	default:
+		close(m.closing)
+	}
+	lines := m.all()
+	m.mu.Unlock()
+
+	errs := make([]error, len(lines))
+	var stops sync.WaitGroup
+	for i, l := range lines {
+		if l.running() == nil {
+			continue
+		}
+		stops.Go(func() {
+			errs[i] = l.do(ctx, func(ctx context.Context) error { return l.stop(ctx, "server stopped") })
+		})
+	}
+	stops.Wait()
+	m.mu.Lock()
+	m.drains = true
+	m.busy++
+	m.mu.Unlock()
+	m.done()
+	select {
+	case <-m.idle:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("wait for what is under way: %w", ctx.Err()))
+	}
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.bus.close()
+	return errors.Join(errs...)
+}
+
+// begin counts a goroutine in, to be counted out with done; false once closed.
+func (m *Manager) begin() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.busy++
+	return true
+}
+
+// done counts a goroutine out. The last one after Close began shuts the door.
+func (m *Manager) done() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy--
+	if m.busy == 0 && m.drains && !m.closed {
+		m.closed = true
+		close(m.idle)
+	}
+}
+
+// now is the time of the injected clock.
+func (m *Manager) now() time.Time { return m.cfg.Clock() }
+
+// add makes the line of a thread. Manager.mu is held.
+func (m *Manager) add(t Thread) *line {
+	l := &line{m: m, id: t.ID, t: t}
+	m.lines[t.ID] = l
+	m.order = append(m.order, t.ID)
+	return l
+}
+
+// drop forgets a purged thread. Manager.mu is held.
+func (m *Manager) drop(l *line) {
+	l.gone = true
+	delete(m.lines, l.id)
+	m.order = slices.DeleteFunc(m.order, func(id ID) bool { return id == l.id })
+}
+
+// all returns the lines, oldest first. Manager.mu is held.
+func (m *Manager) all() []*line {
+	lines := make([]*line, 0, len(m.order))
+	for _, id := range m.order {
+		lines = append(lines, m.lines[id])
+	}
+	return lines
+}
+
+// line returns a thread's line by its id, nil when there is none.
+func (m *Manager) line(id ID) *line {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lines[id]
+}
+
+// notice tells people something, about a thread where id is set.
+func (m *Manager) notice(id ID, level Level, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	m.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
+	m.bus.publish(Event{At: m.now(), Kind: EventNotice, ThreadID: id, Notice: &Notice{Level: level, Text: text}})
+}

@@ -4,77 +4,9 @@ import "context"
 
 // Not built yet.
 
-// List returns all threads but the deleted ones, oldest first.
-func (m *Manager) List(ctx context.Context) ([]Status, error) { return nil, ErrUnsupported }
-
-// Events returns what happens from now on, until ctx ends. A subscriber that falls behind sees a gap in Seq and lists again.
-func (m *Manager) Events(ctx context.Context) (<-chan Event, error) { return nil, ErrUnsupported }
-
-// New makes a thread and starts its agent.
-func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
 // Fork makes a thread at a point of another.
 func (m *Manager) Fork(ctx context.Context, r ForkRequest) (Status, error) {
 	return Status{}, ErrUnsupported
-}
-
-// Start starts a thread's agent where it left off.
-func (m *Manager) Start(ctx context.Context, ref string, cols, rows int) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
-// Resume is Start.
-func (m *Manager) Resume(ctx context.Context, ref string, cols, rows int) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
-// ResumeAll resumes every interrupted thread.
-func (m *Manager) ResumeAll(ctx context.Context, cols, rows int) ([]Status, error) {
-	return nil, ErrUnsupported
-}
-
-// StopAgent stops a thread's agent.
-func (m *Manager) StopAgent(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Send types a prompt into a thread's agent.
-func (m *Manager) Send(ctx context.Context, ref, text string) error { return ErrUnsupported }
-
-// Switch asks the clients to show a thread.
-func (m *Manager) Switch(ctx context.Context, ref string) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
-// Seen notes that a person has looked at a thread.
-func (m *Manager) Seen(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Rename gives a thread another name.
-func (m *Manager) Rename(ctx context.Context, ref, name string) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
-// Pin pins or unpins a thread.
-func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error { return ErrUnsupported }
-
-// Archive stops a thread's agent and puts the thread away.
-func (m *Manager) Archive(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Unarchive brings an archived thread back.
-func (m *Manager) Unarchive(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Delete hides a thread; Undelete brings it back until it is purged.
-func (m *Manager) Delete(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Undelete brings a deleted thread back.
-func (m *Manager) Undelete(ctx context.Context, ref string) error { return ErrUnsupported }
-
-// Abandon records that a thread came to nothing, and why.
-func (m *Manager) Abandon(ctx context.Context, ref, reason string) error { return ErrUnsupported }
-
-// Why says what speaks for a thread's state.
-func (m *Manager) Why(ctx context.Context, ref string) (StateReport, error) {
-	return StateReport{}, ErrUnsupported
 }
 
 // Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
@@ -119,17 +51,3 @@ func (m *Manager) Finish(ctx context.Context, ref string) (MergeReport, error) {
 func (m *Manager) Find(ctx context.Context, query string, limit int) ([]Hit, error) {
 	return nil, ErrUnsupported
 }
-
-// AnswerOffer answers a fork suggestion: take, dismiss or off.
-func (m *Manager) AnswerOffer(ctx context.Context, offerID, answer string) (Status, error) {
-	return Status{}, ErrUnsupported
-}
-
-// RequestStarted implements Observer.
-func (m *Manager) RequestStarted(id ID, main bool, model string) {}
-
-// ExchangeEnded implements Observer.
-func (m *Manager) ExchangeEnded(id ID, e Exchange) {}
-
-// Hook implements Observer.
-func (m *Manager) Hook(id ID, event string, payload []byte) {}

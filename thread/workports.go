@@ -75,3 +75,10 @@ type HookReport struct {
 	Prompt  string // the prompt, of a report that one was sent
 	At      time.Time
 }
+
+// Reaper ends the process that a server left behind when it died. Optional for Sessions.
+type Reaper interface {
+	// Reap ends the process of a run when it is still there and proven to be the same: started
+	// when the run was, by us.
+	Reap(ctx context.Context, x Execution) error
+}

@@ -1,0 +1,181 @@
+package thread
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+)
+
+// transcript knows how much of an agent's native files is stored, without reading them back.
+type transcript struct {
+	loaded bool
+	files  []knownFile
+}
+
+// knownFile is one native file as far as it is stored.
+type knownFile struct {
+	name string
+	size int64
+	sum  hash.Hash // of the first size bytes
+}
+
+// rewritten forgets the files: the agent's session is written anew, and so is what is stored.
+func (r *record) rewritten() { r.files = transcript{loaded: true} }
+
+// load takes over the files of a checkpoint.
+func (f *transcript) load(ctx context.Context, l *line, at CheckpointID) error {
+	if f.loaded {
+		return nil
+	}
+	if at != "" {
+		files, err := l.m.cfg.Store.Transcript(ctx, at)
+		if err != nil {
+			f.loaded = true // the next read stores them whole
+			return fmt.Errorf("read the stored transcript: %w", err)
+		}
+		for _, file := range files {
+			f.add(Chunk{File: file.File, Data: file.Data})
+		}
+	}
+	f.loaded = true
+	return nil
+}
+
+// add takes note of a chunk that is to be stored; false when it does not fit what is known.
+func (f *transcript) add(c Chunk) bool {
+	i := slices.IndexFunc(f.files, func(k knownFile) bool { return k.name == c.File })
+	if i < 0 {
+		f.files = append(f.files, knownFile{name: c.File, sum: sha256.New()})
+		i = len(f.files) - 1
+	}
+	k := &f.files[i]
+	if c.Offset == 0 && k.size > 0 {
+		k.size = 0
+		k.sum.Reset()
+	}
+	if c.Offset != k.size {
+		return false
+	}
+	k.sum.Write(c.Data)
+	k.size += int64(len(c.Data))
+	return true
+}
+
+// marks returns what is known in the form agents ask for.
+func (f *transcript) marks() []Mark {
+	marks := make([]Mark, 0, len(f.files))
+	for _, k := range f.files {
+		marks = append(marks, Mark{File: k.name, Size: k.size, SHA256: hex.EncodeToString(k.sum.Sum(nil))})
+	}
+	return marks
+}
+
+// note takes note of chunks that are to be stored and returns those that fit. Nothing is lost by
+// the others: the next look brings their files whole.
+func (f *transcript) note(l *line, chunks []Chunk) []Chunk {
+	var kept []Chunk
+	for _, c := range chunks {
+		if !f.add(c) {
+			l.m.cfg.Log.Warn("a transcript chunk does not fit", "thread", string(l.id), "file", c.File, "offset", c.Offset)
+			f.files = slices.DeleteFunc(f.files, func(k knownFile) bool { return k.name == c.File }) // read it whole
+			continue
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// peek returns what the agent's native files gained. With an answer it waits a moment until they
+// hold it.
+func (f *transcript) peek(ctx context.Context, l *line, session, answer string) []Chunk {
+	t := l.thread()
+	agent, err := l.m.cfg.Agents.Agent(t.Agent)
+	if err != nil || session == "" {
+		return nil
+	}
+	reader, ok := agent.(Transcriber)
+	if !ok {
+		return nil
+	}
+	if err := f.load(ctx, l, l.thread().Head); err != nil {
+		l.m.notice(l.id, LevelError, "%s: %v", t.Name, err)
+	}
+	chunks, err := reader.ReadTranscript(ctx, TranscriptSpec{
+		Session: session, Dir: t.Dir, Env: l.m.env(t), Marks: f.marks(), Answer: answer,
+	})
+	if err != nil && !errors.Is(err, ErrNotFound) { // before the first prompt there is no file
+		l.m.cfg.Log.Warn("read the transcript", "thread", string(l.id), "err", err)
+	}
+	return chunks
+}
+
+// adopt follows the agent into another session, unless that belongs to another thread.
+func (r *record) adopt(ctx context.Context, l *line, session string) {
+	r.load(ctx, l)
+	if session == "" || session == r.session {
+		return
+	}
+	if l.m.sessionTaken(l, session) {
+		l.m.notice(l.id, LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over", l.thread().Name)
+		return
+	}
+	if r.session != "" {
+		r.rewritten() // other files from here on
+	}
+	r.session = session
+	if err := l.update(ctx, func(t *Thread) error { t.Session = session; return nil }); err != nil {
+		l.m.cfg.Log.Warn("store the session", "thread", string(l.id), "err", err)
+	}
+}
+
+// poll is the step that reads the transcript of a thread without gateway.
+func (l *line) poll() {
+	l.m.mu.Lock()
+	l.polling = false
+	l.m.mu.Unlock()
+	l.rec.poll(l.m.ctx, l)
+	l.stored(1)
+}
+
+// poll records the responses that the transcript gained.
+func (r *record) poll(ctx context.Context, l *line) {
+	t := l.thread()
+	agent, err := l.m.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return
+	}
+	reader, ok := agent.(UsageReader)
+	if !ok {
+		return
+	}
+	r.load(ctx, l)
+	chunks := r.files.peek(ctx, l, r.session, "")
+	if len(chunks) == 0 {
+		return
+	}
+	exchanges, err := reader.ReadUsage(chunks)
+	if err != nil {
+		l.m.cfg.Log.Warn("read usage from the transcript", "thread", string(l.id), "err", err)
+	}
+	if !slices.ContainsFunc(exchanges, func(e Exchange) bool { return e.Main }) {
+		return // read again when there is an answer to store it with
+	}
+	for _, e := range exchanges {
+		l.m.mu.Lock()
+		requests := l.requests
+		if e.Main {
+			l.unstored++
+		} else {
+			l.sideCost += e.Usage.CostUSD
+		}
+		l.m.mu.Unlock()
+		if e.Main {
+			r.answer(ctx, l, arrival{Exchange: e, requests: requests, direct: true, chunks: chunks})
+			chunks = nil // stored with the first
+		}
+	}
+}

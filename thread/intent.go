@@ -1,0 +1,117 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The kinds of intents that the Manager writes.
+const (
+	intentFork   = "fork"
+	intentRewind = "rewind"
+	intentMerge  = "merge"
+	intentFinish = "finish"
+	intentDelete = "delete"
+)
+
+// intend writes down that an operation of several steps begins.
+func (m *Manager) intend(ctx context.Context, kind string, id ID, data any) (Intent, error) {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return Intent{}, fmt.Errorf("write down the intent: %w", err)
+	}
+	i := Intent{ID: NewID[string](), Kind: kind, Thread: id, Data: raw, Created: m.now()}
+	if err := m.cfg.Store.PutIntent(ctx, i); err != nil {
+		return Intent{}, fmt.Errorf("write down the intent: %w", err)
+	}
+	return i, nil
+}
+
+// settled drops an intent: the operation is whole, or wholly taken back.
+func (m *Manager) settled(ctx context.Context, i Intent) error {
+	if err := m.cfg.Store.DropIntent(ctx, i.ID); err != nil {
+		return fmt.Errorf("drop the intent: %w", err)
+	}
+	return nil
+}
+
+// repairIntents finishes or takes back what a crash cut, and says so. What cannot be repaired stays
+// written down for the next start and never keeps the server from starting.
+func (m *Manager) repairIntents(ctx context.Context) error {
+	if m.cfg.Worktrees != nil {
+		said, err := m.cfg.Worktrees.Repair(ctx)
+		for _, s := range said {
+			m.notice("", LevelWarn, "repaired after a crash: %s", s)
+		}
+		if err != nil {
+			m.notice("", LevelError, "repair of the worktrees: %v", err)
+		}
+	}
+	intents, err := m.cfg.Store.Intents(ctx)
+	if err != nil {
+		return fmt.Errorf("read what was under way: %w", err)
+	}
+	for _, i := range intents {
+		if err := m.repair(ctx, i); err != nil {
+			m.notice(i.Thread, LevelError, "repair of a %s that was cut off: %v; it is tried again at the next start", i.Kind, err)
+			continue
+		}
+		if err := m.settled(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repair finishes or takes back one operation.
+func (m *Manager) repair(ctx context.Context, i Intent) error {
+	switch i.Kind {
+	case intentFork:
+		return m.repairFork(ctx, i)
+	default:
+		return nil // another package's, or of a kind whose steps are each whole
+	}
+}
+
+// repairFork takes a fork back whose worktree is not there, and keeps one that is.
+func (m *Manager) repairFork(ctx context.Context, i Intent) error {
+	t, err := m.cfg.Store.Thread(ctx, i.Thread)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		m.notice("", LevelInfo, "a fork was cut off before it began; nothing is left of it")
+		return m.forgetFiles(ctx, i.Thread)
+	case err != nil:
+		return err
+	case t.Worktree.Path != "":
+		return nil // only the intent was left
+	}
+	m.notice("", LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.Name)
+	return m.takeBackFork(ctx, i.Thread)
+}
+
+// takeBackFork removes a thread that never had anything of its own.
+func (m *Manager) takeBackFork(ctx context.Context, id ID) error {
+	m.mu.Lock()
+	if l := m.lines[id]; l != nil {
+		m.drop(l)
+		m.bus.publish(Event{At: m.now(), Kind: EventRemoved, ThreadID: id})
+	}
+	m.mu.Unlock()
+	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, ErrNotFound) {
+		return fmt.Errorf("take the thread back: %w", err)
+	}
+	return m.forgetFiles(ctx, id)
+}
+
+// forgetFiles drops the snapshots of a thread that is no more.
+func (m *Manager) forgetFiles(ctx context.Context, id ID) error {
+	if m.cfg.Worktrees == nil {
+		return nil
+	}
+	if err := m.cfg.Worktrees.Drop(ctx, id); err != nil && !errors.Is(err, ErrNoRepository) {
+		return fmt.Errorf("drop the snapshots: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"orchestrator/thread/failpoint"
+)
+
+// selectedKey is the setting that holds the thread that clients show first.
+const selectedKey = "selected"
+
+// Send types a prompt into a thread's agent. What becomes of it is told by events.
+func (m *Manager) Send(ctx context.Context, ref, text string) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	name := l.thread().Name
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("send to %s: empty text: %w", name, ErrInvalid)
+	}
+	s := l.running()
+	if s == nil {
+		return Hint(fmt.Errorf("send to %s: %w", name, ErrNotRunning), "resume it first")
+	}
+	if err := s.Send(ctx, text); err != nil {
+		return fmt.Errorf("send to %s: %w", name, err)
+	}
+	return nil
+}
+
+// Switch asks the clients to show a thread.
+func (m *Manager) Switch(ctx context.Context, ref string) (Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return Status{}, err
+	}
+	if err := m.cfg.Store.SetSetting(ctx, selectedKey, string(l.id)); err != nil {
+		m.cfg.Log.Warn("store the selected thread", "err", err) // the switch itself works without
+	}
+	m.bus.publish(Event{At: m.now(), Kind: EventSwitch, ThreadID: l.id})
+	return m.statusOf(l), nil
+}
+
+// Selected returns the thread that was switched to last, "" when there is none.
+func (m *Manager) Selected(ctx context.Context) (ID, error) {
+	id, err := m.cfg.Store.Setting(ctx, selectedKey)
+	if err != nil {
+		return "", fmt.Errorf("read the selected thread: %w", err)
+	}
+	if l := m.line(ID(id)); l == nil || !l.thread().Deleted.IsZero() {
+		return "", nil
+	}
+	return ID(id), nil
+}
+
+// Seen notes that a person has looked at a thread.
+func (m *Manager) Seen(ctx context.Context, ref string) error {
+	return m.change(ctx, ref, "mark as seen", func(t *Thread) bool {
+		was := t.Seen
+		t.Seen = true
+		return !was
+	})
+}
+
+// Pin pins or unpins a thread. A pinned thread is listed first and never cleaned up.
+func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error {
+	return m.change(ctx, ref, "pin", func(t *Thread) bool {
+		was := t.Pinned
+		t.Pinned = pinned
+		return was != pinned
+	})
+}
+
+// Abandon records that a thread came to nothing, and why.
+func (m *Manager) Abandon(ctx context.Context, ref, reason string) error {
+	return m.change(ctx, ref, "abandon", func(t *Thread) bool {
+		t.Outcome = Outcome{Kind: OutcomeAbandoned, Reason: excerptOf(strings.TrimSpace(reason), 500), At: m.now()}
+		return true
+	})
+}
+
+// change is a use case that changes a thread's row and nothing else; nothing is written when change
+// returns false for the thread as it is.
+func (m *Manager) change(ctx context.Context, ref, verb string, change func(*Thread) bool) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		if t := l.thread(); !change(&t) {
+			return nil
+		}
+		err := l.update(ctx, func(t *Thread) error { change(t); return nil })
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", verb, l.thread().Name, err)
+		}
+		return nil
+	})
+}
+
+// Rename gives a thread another name: the slug changes, the four digits stay where they can.
+func (m *Manager) Rename(ctx context.Context, ref, name string) (Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return Status{}, err
+	}
+	if strings.TrimSpace(name) == "" || Slug(name) == Slug("") && !strings.EqualFold(strings.TrimSpace(name), Slug("")) {
+		return Status{}, Hint(fmt.Errorf("name %q has no letter or digit: %w", name, ErrInvalid), "use letters a to z and digits")
+	}
+	err = l.do(ctx, func(ctx context.Context) error {
+		old := l.thread().Name
+		next := renamed(old, name)
+		for try := 0; ; try++ {
+			if next == old {
+				return nil
+			}
+			err := l.update(ctx, func(t *Thread) error { t.Name = next; return nil })
+			if err == nil {
+				return nil
+			}
+			if !errors.Is(err, ErrNameTaken) || try == 100 {
+				return fmt.Errorf("rename %s: %w", old, err)
+			}
+			next = NewName(name)
+		}
+	})
+	return m.statusOf(l), err
+}
+
+// renamed returns the new name for an old one: its digits, behind the new slug.
+func renamed(old, name string) string {
+	digits := old[max(0, len(old)-5):]
+	return Slug(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(name)), digits)) + digits
+}
+
+// Archive stops a thread's agent and puts the thread away. Its worktree stays.
+func (m *Manager) Archive(ctx context.Context, ref string) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
+}
+
+func (l *line) archive(ctx context.Context) error {
+	if err := l.stop(ctx, "archived"); err != nil {
+		return err
+	}
+	failpoint.Hit("thread.archive.stopped")
+	if !l.thread().Archived.IsZero() {
+		return nil
+	}
+	err := l.update(ctx, func(t *Thread) error {
+		t.Archived, t.Interrupted = l.m.now(), false
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
+	}
+	return nil
+}
+
+// Unarchive brings an archived thread back.
+func (m *Manager) Unarchive(ctx context.Context, ref string) error {
+	var none Thread
+	return m.change(ctx, ref, "restore", func(t *Thread) bool {
+		was := t.Archived
+		t.Archived = none.Archived
+		return !was.IsZero()
+	})
+}
+
+// Delete stops a thread's agent and hides the thread. Undelete brings it back until it is purged;
+// until then nothing of it is removed, its worktree included.
+func (m *Manager) Delete(ctx context.Context, ref string) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		if err := l.stop(ctx, "deleted"); err != nil {
+			return err
+		}
+		failpoint.Hit("thread.delete.stopped")
+		err := l.update(ctx, func(t *Thread) error { t.Deleted = m.now(); return nil })
+		if err != nil {
+			return fmt.Errorf("delete %s: %w", l.thread().Name, err)
+		}
+		if m.Gateway != nil {
+			m.Gateway.Unroute(l.id)
+		}
+		return nil
+	})
+}
+
+// Undelete brings a deleted thread back.
+func (m *Manager) Undelete(ctx context.Context, ref string) error {
+	l, err := m.findDeleted(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		var none Thread
+		if err := l.update(ctx, func(t *Thread) error { t.Deleted = none.Deleted; return nil }); err != nil {
+			return fmt.Errorf("bring %s back: %w", l.thread().Name, err)
+		}
+		return nil
+	})
+}
+
+// Purge removes the threads that were deleted longer ago than the limit: their uncommitted files
+// are saved under our refs before their worktrees go, and the names of what went are returned.
+// Threads that others were forked from stay until those are gone, and pinned ones stay.
+func (m *Manager) Purge(ctx context.Context) ([]string, error) {
+	m.mu.Lock()
+	parents := make(map[ID]bool)
+	for _, l := range m.lines {
+		parents[l.t.Parent] = true
+	}
+	var due []*line
+	for _, l := range m.all() {
+		if d := l.t.Deleted; !d.IsZero() && !l.t.Pinned && !parents[l.id] && m.now().Sub(d) >= m.cfg.Limits.Keep {
+			due = append(due, l)
+		}
+	}
+	m.mu.Unlock()
+	var names []string
+	var errs []error
+	for _, l := range due {
+		err := l.do(ctx, func(ctx context.Context) error { return l.purge(ctx) })
+		if err != nil {
+			errs = append(errs, fmt.Errorf("purge %s: %w", l.thread().Name, err))
+			continue
+		}
+		names = append(names, l.thread().Name)
+	}
+	return names, errors.Join(errs...)
+}
+
+// purge is the step that removes a deleted thread for good. Every step can be done again.
+func (l *line) purge(ctx context.Context) error {
+	m, t := l.m, l.thread()
+	if t.Deleted.IsZero() {
+		return nil // brought back meanwhile
+	}
+	intent, err := m.intend(ctx, intentDelete, l.id, struct{}{})
+	if err != nil {
+		return err
+	}
+	failpoint.Hit("thread.delete.intended")
+	if err := m.removeWorktree(ctx, l); err != nil {
+		return errors.Join(err, m.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.delete.removed")
+	if err := m.cfg.Store.PurgeThread(ctx, l.id); err != nil {
+		return fmt.Errorf("remove the thread: %w", err)
+	}
+	failpoint.Hit("thread.delete.purged")
+	m.mu.Lock()
+	m.drop(l)
+	m.mu.Unlock()
+	if err := os.RemoveAll(m.stateDir(l.id)); err != nil {
+		m.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
+	}
+	return m.settled(ctx, intent)
+}
+
+// removeWorktree saves what is uncommitted in a thread's worktree and removes it.
+func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
+	t := l.thread()
+	if t.Worktree.Path == "" || m.cfg.Worktrees == nil {
+		return nil
+	}
+	saved, err := m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
+	if err != nil {
+		return fmt.Errorf("remove the worktree: %w", err)
+	}
+	m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.Name, saved.Commit)
+	return nil
+}

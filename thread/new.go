@@ -1,0 +1,186 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread/failpoint"
+)
+
+// New makes a thread and starts its agent.
+func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
+	t, err := m.newThread(r)
+	if err != nil {
+		return Status{}, fmt.Errorf("new thread: %w", err)
+	}
+	if r.Worktree && m.cfg.Worktrees == nil {
+		return Status{}, fmt.Errorf("new thread: worktree: %w", ErrNoRepository)
+	}
+	var l *line
+	if r.Worktree {
+		l, err = m.createWithWorktree(ctx, t, namePart(r), nil)
+	} else {
+		l, err = m.create(ctx, t, namePart(r))
+	}
+	if err != nil {
+		return Status{}, fmt.Errorf("new thread: %w", err)
+	}
+	return m.startLine(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+}
+
+// newThread checks a request and lays out the thread.
+func (m *Manager) newThread(r NewRequest) (Thread, error) {
+	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
+		return Thread{}, err
+	}
+	if err := checkFlags(r.Flags); err != nil {
+		return Thread{}, err
+	}
+	dir := orWord(r.Dir, m.cfg.Project)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(m.cfg.Project, dir)
+	}
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return Thread{}, Hint(fmt.Errorf("folder %s: %w", dir, ErrNotFound), "make it first")
+	}
+	label := orWord(r.Label, firstLine(r.Prompt))
+	now := m.now()
+	return Thread{
+		ID: NewID[ID](), Label: excerptOf(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
+		Dir: dir, Created: now, Updated: now, Seen: true,
+	}, nil
+}
+
+// namePart is the text that a new thread's name is made from.
+func namePart(r NewRequest) string {
+	for _, s := range []string{r.Name, r.Label, firstLine(r.Prompt), r.Agent} {
+		if Slug(s) != Slug("") {
+			return s
+		}
+	}
+	return ""
+}
+
+// checkFlags refuses what must not be stored or cannot be started.
+func checkFlags(f Flags) error {
+	for _, kv := range f.Env {
+		key, _, ok := strings.Cut(kv, "=")
+		if !ok || key == "" || strings.ContainsRune(kv, 0) {
+			return fmt.Errorf("environment %q is not KEY=VALUE: %w", key, ErrInvalid)
+		}
+		if secret(key) {
+			return Hint(fmt.Errorf("environment %s looks like a credential, and flags are stored: %w", key, ErrInvalid),
+				"set it in the environment of the server, which is not stored")
+		}
+	}
+	for _, s := range append(append([]string{f.PermissionMode}, f.Args...), f.Program...) {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("argument with a NUL byte: %w", ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// secret reports whether a variable's name is that of a credential.
+func secret(key string) bool {
+	key = strings.ToUpper(key)
+	for _, part := range []string{"SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
+		if strings.Contains(key, part) {
+			return true
+		}
+	}
+	for _, end := range []string{"_KEY", "_TOKEN", "_AUTH", "APIKEY", "_PAT", "_KEY_ID"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return key == "TOKEN" || key == "KEY" || key == "AUTH"
+}
+
+// create stores a thread under a name that nobody has.
+func (m *Manager) create(ctx context.Context, t Thread, label string) (*line, error) {
+	for range 100 {
+		t.Name = NewName(label)
+		err := m.cfg.Store.CreateThread(ctx, t)
+		if errors.Is(err, ErrNameTaken) {
+			continue // 65,536 names a slug
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store the thread: %w", err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		l := m.add(t)
+		m.show(l)
+		return l, nil
+	}
+	return nil, fmt.Errorf("a name for %q: %w", Slug(label), ErrNameTaken)
+}
+
+// createWithWorktree is create with a worktree at a snapshot of the thread's folder, at what it
+// holds now where at is nil. A crash in between is repaired by the next Open.
+func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label string, at *Snapshot) (*line, error) {
+	if at == nil {
+		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
+		if err != nil {
+			return nil, fmt.Errorf("keep the files of %s: %w", t.Dir, err)
+		}
+		at = &s
+	}
+	intent, err := m.intend(ctx, intentFork, t.ID, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	failpoint.Hit("thread.fork.intended")
+	l, err := m.create(ctx, t, label)
+	if err != nil {
+		return nil, errors.Join(err, m.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.fork.created")
+	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.thread().Name, *at)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.fork.added")
+	dir := subDir(m.rootOf(t), t.Dir, w.Path)
+	err = l.do(ctx, func(ctx context.Context) error {
+		return l.update(ctx, func(t *Thread) error {
+			t.Worktree, t.Dir = w, dir
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("store the worktree: %w", err)
+	}
+	failpoint.Hit("thread.fork.stored")
+	return l, m.settled(ctx, intent)
+}
+
+// rootOf is the folder that a thread's worktree, or the project, begins at.
+func (m *Manager) rootOf(t Thread) string { return orWord(t.Worktree.Path, m.cfg.Project) }
+
+// firstLine returns the first line of a text that holds anything.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// excerptOf cuts a text to at most n bytes, at a rune.
+func excerptOf(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

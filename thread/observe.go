@@ -1,0 +1,142 @@
+package thread
+
+import (
+	"fmt"
+	"strings"
+)
+
+// RequestStarted implements Observer.
+func (m *Manager) RequestStarted(id ID, main bool, model string) {
+	if !main {
+		return
+	}
+	l := m.line(id)
+	if l == nil {
+		return
+	}
+	m.mu.Lock()
+	l.requests++
+	m.mu.Unlock()
+	l.report(Evidence{Source: SourceGateway, State: StateWorking, Detail: "request to " + orWord(model, "the model"), At: m.now()})
+}
+
+// ExchangeEnded implements Observer. It returns at once; recording is the line's work.
+func (m *Manager) ExchangeEnded(id ID, e Exchange) {
+	l := m.line(id)
+	if l == nil {
+		return
+	}
+	if !e.Main {
+		m.mu.Lock()
+		l.sideCost += e.Usage.CostUSD
+		m.show(l)
+		m.mu.Unlock()
+		return
+	}
+	m.mu.Lock()
+	requests := l.requests
+	answered := e.Answer != nil
+	if answered {
+		l.unstored++
+		m.show(l)
+	}
+	m.mu.Unlock()
+	if !answered {
+		l.reportUnless(requests, failure(e))
+		return
+	}
+	if !l.enqueue(func() { l.rec.answer(m.ctx, l, arrival{Exchange: e, requests: requests}) }) {
+		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
+	}
+}
+
+// failure is what an exchange without an answer says of the state.
+func failure(e Exchange) Evidence {
+	v := Evidence{Source: SourceGateway, At: e.Ended, Detail: e.Err}
+	switch {
+	case e.Status == 401 || e.Status == 403:
+		v.State = StateUnauthorised
+	case e.Status == 429 || e.Status == 529:
+		v.State = StateLimited
+	case e.Status >= 500 || e.Status == 0 && e.Err != "":
+		v.State = StateUnavailable
+	default:
+		// A request the agent gave up, or one that was refused as wrong: others must tell.
+		v.State = StateUnknown
+	}
+	if e.Interrupted && e.Status < 400 {
+		v.State = StateUnknown
+	}
+	if v.Detail == "" {
+		v.Detail = fmt.Sprintf("the provider answered with status %d", e.Status)
+	} else if e.Status != 0 {
+		v.Detail = fmt.Sprintf("status %d: %s", e.Status, v.Detail)
+	}
+	return v
+}
+
+// outcome is what an exchange with an answer says of the state.
+func outcome(e Exchange) Evidence {
+	v := Evidence{Source: SourceGateway, At: e.Ended}
+	switch {
+	case e.Interrupted:
+		v.State, v.Detail = StateUnknown, "the answer was cut off: "+orWord(e.Err, "no reason known")
+	case e.EndsTurn:
+		v.State, v.Detail = StateIdle, "answered, stop reason "+orWord(e.Stop, "unknown")
+	case len(e.Tools) > 0:
+		v.State, v.Detail = StateWorking, "runs "+strings.Join(e.Tools, ", ")
+	default:
+		v.State, v.Detail = StateWorking, "stop reason "+orWord(e.Stop, "unknown")
+	}
+	return v
+}
+
+// Hook implements Observer. What a report says counts after the answers that came before it.
+func (m *Manager) Hook(id ID, event string, payload []byte) {
+	l := m.line(id)
+	if l == nil {
+		return
+	}
+	m.mu.Lock()
+	name, direct := l.t.Agent, l.direct
+	m.mu.Unlock()
+	r, ok := HookReport{}, false
+	if agent, err := m.cfg.Agents.Agent(name); err == nil {
+		if reader, can := agent.(HookReader); can {
+			r, ok = reader.ReadHook(event, payload)
+		} else {
+			r, ok = commonHook(event)
+		}
+	}
+	at := m.now()
+	if !ok {
+		m.cfg.Log.Debug("hook report", "thread", string(id), "event", event)
+		return
+	}
+	if r.State != "" {
+		l.report(Evidence{Source: SourceHook, State: r.State, Detail: orWord(r.Detail, "hook "+event), At: at})
+	}
+	if r.Session != "" {
+		l.enqueue(func() { l.rec.adopt(m.ctx, l, r.Session) })
+	}
+	if direct && r.State == StateIdle {
+		l.enqueue(func() { l.rec.poll(m.ctx, l) })
+	}
+}
+
+// commonHook reads the events that several agents share by name.
+func commonHook(event string) (HookReport, bool) {
+	states := map[string]State{
+		"UserPromptSubmit": StateWorking, "PreToolUse": StateWorking, "PostToolUse": StateWorking,
+		"PermissionRequest": StateApproval, "Stop": StateIdle,
+	}
+	s, ok := states[event]
+	return HookReport{State: s, Detail: "hook " + event}, ok
+}
+
+func orWord(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,348 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"time"
+)
+
+// noteTurnEnded marks the response that ended a turn: if its turn's checkpoint is missing because
+// of a crash, the next start writes it.
+const noteTurnEnded = "the turn ended here"
+
+// The waits between tries while the store refuses.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// maxExcerpt is the most bytes of a prompt or answer in a checkpoint.
+const maxExcerpt = 2000
+
+// record is what a line knows of its newest checkpoint, so that an answer is stored without reading
+// anything back. It belongs to the line's steps.
+type record struct {
+	loaded   bool
+	seed     maphash.Seed
+	head     CheckpointID // the newest one made, durable or not
+	hashes   []uint64     // of the conversation's items at head
+	session  string
+	turn     int  // that head belongs to
+	ended    bool // the turn ended with head
+	cut      bool // head's answer was cut off
+	prompt   string
+	snapshot *Snapshot
+	gauge    Gauge
+	files    transcript
+
+	pending []put // made and not durable yet, oldest first
+	wait    time.Duration
+	waiting bool // a retry is on its way
+}
+
+// put is a checkpoint on its way into the store.
+type put struct {
+	c     Checkpoint
+	delta Delta
+	cost  float64 // of side requests, in the gauge's cost
+	// stored runs once it is durable.
+	stored func()
+}
+
+// load reads what the store knows of the thread's head, once.
+func (r *record) load(ctx context.Context, l *line) {
+	if r.loaded {
+		return
+	}
+	r.loaded = true
+	r.seed = maphash.MakeSeed()
+	t := l.thread()
+	r.head, r.session, r.turn, r.ended, r.gauge = t.Head, t.Session, t.Turn, true, t.Gauge
+	if t.Head == "" {
+		return
+	}
+	c, err := l.m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
+		return
+	}
+	r.turn, r.ended, r.cut, r.prompt = c.Turn, whole(c), c.Interrupted, c.Prompt
+	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)
+	if err != nil {
+		// The next answer brings the whole conversation again: nothing is lost but space.
+		l.m.notice(l.id, LevelError, "the stored conversation of %s is damaged: %v", t.Name, err)
+	}
+	r.hashes = r.hash(items)
+	if r.snapshot, err = l.m.snapshotAt(ctx, t.Head); err != nil {
+		l.m.cfg.Log.Warn("read the newest snapshot", "thread", string(l.id), "err", err)
+	}
+}
+
+// settle brings the thread to a state in which nothing of its past is missing: what waits is stored
+// and a turn that a crash cut between its answer and its checkpoint gets it.
+func (r *record) settle(ctx context.Context, l *line) {
+	r.load(ctx, l)
+	r.flush(ctx, l)
+	if r.head == "" {
+		return
+	}
+	c, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	if err == nil && c.Kind == KindResponse && c.Note == noteTurnEnded {
+		r.endTurn(ctx, l, c, false)
+	}
+}
+
+// hash returns the keys by which items are compared. They are not content addresses: they live in
+// memory for one run and must be quick over a whole conversation at every answer.
+func (r *record) hash(items []Item) []uint64 {
+	hs := make([]uint64, len(items))
+	var h maphash.Hash
+	h.SetSeed(r.seed)
+	for i, it := range items {
+		h.Reset()
+		_, _ = h.WriteString(it.Wire)
+		_ = h.WriteByte(0)
+		_, _ = h.Write(it.Raw)
+		hs[i] = h.Sum64()
+	}
+	return hs
+}
+
+// arrival is a main response that is to be recorded.
+type arrival struct {
+	Exchange
+	requests int // main requests begun when it ended
+	// direct is set for one that was read from the transcript; chunks are what was read.
+	direct bool
+	chunks []Chunk
+}
+
+// answer records a main response: one checkpoint, then, at the end of a turn, the turn's. The thread
+// is let go as soon as the response is durable; the files are kept after that.
+func (r *record) answer(ctx context.Context, l *line, e arrival) {
+	r.load(ctx, l)
+	newTurn := r.ended || r.cut && e.Prompt != r.prompt
+	if newTurn {
+		r.turn++
+	}
+	r.adopt(ctx, l, e.Session)
+	r.prompt = excerpt(e.Prompt)
+	c, delta := r.response(l, e.Exchange)
+	if e.direct {
+		delta.Transcript = r.files.note(l, e.chunks)
+	} else {
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, ""))
+	}
+	cost := l.takeSideCost()
+	c.Gauge.CostUSD = r.gauge.CostUSD + cost + e.Usage.CostUSD
+	r.gauge = c.Gauge
+	ends := e.EndsTurn && !e.Interrupted
+	if ends {
+		c.Note = noteTurnEnded
+	}
+	r.put(ctx, l, put{c: c, delta: delta, cost: cost, stored: func() {
+		if ends {
+			l.markUnseen(ctx)
+		}
+		// The report first: were the answer let go before, an older state would flash up.
+		l.reportUnless(e.requests, outcome(e.Exchange))
+		l.stored(1)
+	}})
+	if ends {
+		r.endTurn(ctx, l, c, e.direct)
+	}
+}
+
+// response makes the checkpoint of a main response and what it adds to the conversation.
+func (r *record) response(l *line, e Exchange) (Checkpoint, Delta) {
+	items := e.Items
+	if e.Answer != nil {
+		items = append(slices.Clip(items), *e.Answer)
+	}
+	hs := r.hash(items)
+	keep := 0
+	if len(e.Items) == 0 {
+		keep = len(r.hashes) // read from a transcript that tells only what is new
+		hs = append(slices.Clip(r.hashes), hs...)
+	} else {
+		for keep < len(hs) && keep < len(r.hashes) && hs[keep] == r.hashes[keep] {
+			keep++
+		}
+		items = items[keep:]
+	}
+	c := Checkpoint{
+		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindResponse,
+		Created: l.m.now(), Prompt: r.prompt, Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop,
+		Usage: e.Usage, Gauge: r.gaugeOf(l, e), Interrupted: e.Interrupted, Session: r.session,
+		Items: len(hs), MCP: l.m.mcps(l.id),
+	}
+	r.head, r.hashes, r.ended, r.cut = c.ID, hs, e.EndsTurn && !e.Interrupted, e.Interrupted
+	return c, Delta{Keep: keep, Items: items}
+}
+
+// gaugeOf returns how full the context is after a response.
+func (r *record) gaugeOf(l *line, e Exchange) Gauge {
+	g := Gauge{Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway"}
+	l.m.mu.Lock()
+	if l.direct {
+		g.Source = "transcript"
+	}
+	l.m.mu.Unlock()
+	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider counted
+		g.Tokens, g.Estimated = r.gauge.Tokens, true
+	}
+	if g.Window == 0 && (g.Model == r.gauge.Model || g.Model == "") {
+		g.Window = r.gauge.Window
+	}
+	return g
+}
+
+// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
+// Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
+func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, direct bool) {
+	c := last
+	c.ID, c.Parent, c.Kind, c.Note = NewID[CheckpointID](), last.ID, KindTurn, ""
+	c.Created, c.Usage = l.m.now(), Usage{} // the responses have counted it
+	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
+	delta := Delta{Keep: last.Items}
+	if !direct {
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, last.Answer))
+	}
+	r.snapshot = l.snapshot(ctx, r.snapshot)
+	c.Snapshot = r.snapshot
+	r.head, r.ended = c.ID, true
+	r.put(ctx, l, put{c: c, delta: delta})
+}
+
+// put queues a checkpoint behind those that wait and tries to store them all.
+func (r *record) put(ctx context.Context, l *line, p put) {
+	r.pending = append(r.pending, p)
+	if len(r.pending) == 1 || !r.waiting {
+		r.flush(ctx, l)
+	}
+}
+
+// flush stores what is pending, in order. What the store refuses is tried again until it works or
+// the thread is gone; it is never dropped silently.
+func (r *record) flush(ctx context.Context, l *line) {
+	for len(r.pending) > 0 {
+		p := r.pending[0]
+		c, err := l.m.cfg.Store.PutCheckpoint(ctx, p.c, p.delta)
+		if errors.Is(err, ErrNotFound) && l.isGone() {
+			r.pending = nil
+			return
+		}
+		if errors.Is(err, ErrInvalid) {
+			r.lighten(l, err)
+			continue
+		}
+		if err != nil {
+			r.refused(l, p, err)
+			return
+		}
+		r.pending = r.pending[1:]
+		r.accepted(ctx, l, p, c)
+	}
+}
+
+// lighten makes the oldest pending checkpoint one that the store may take after it was refused for
+// good, for instance as too large: first without the transcript, which is read again later, and then
+// not at all. What it leaves out comes with the next answer, which brings the whole conversation.
+func (r *record) lighten(l *line, cause error) {
+	p := &r.pending[0]
+	if len(p.delta.Transcript) > 0 {
+		l.m.notice(l.id, LevelError, "%s: the transcript of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
+		p.delta.Transcript = nil
+		r.files = transcript{}
+		return
+	}
+	l.m.notice(l.id, LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
+	for _, p := range r.pending {
+		if p.stored != nil {
+			p.stored()
+		}
+	}
+	*r = record{waiting: r.waiting}
+}
+
+// refused notes that the store does not take a checkpoint and plans the next try.
+func (r *record) refused(l *line, p put, err error) {
+	m := l.m
+	m.mu.Lock()
+	first := l.trouble == ""
+	l.trouble = err.Error()
+	m.show(l)
+	m.mu.Unlock()
+	if first {
+		m.notice(l.id, LevelError, "%s: the answer of turn %d is not stored yet: %v. The agent goes on, and storing is tried again until it works",
+			l.thread().Name, p.c.Turn, err)
+	}
+	r.wait = min(max(2*r.wait, firstRetry), lastRetry)
+	if r.waiting {
+		return
+	}
+	r.waiting = true
+	l.later(r.wait, func() {
+		r.waiting = false
+		r.flush(m.ctx, l)
+	})
+}
+
+// accepted tells what is durable now.
+func (r *record) accepted(ctx context.Context, l *line, p put, c Checkpoint) {
+	m := l.m
+	m.mu.Lock()
+	again := l.trouble != "" && len(r.pending) == 0
+	if again {
+		l.trouble = ""
+	}
+	l.sideCost -= p.cost
+	m.mu.Unlock()
+	r.wait = 0
+	if err := l.reread(ctx); err != nil {
+		m.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.id), "err", err)
+	}
+	m.bus.publish(Event{At: m.now(), Kind: EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
+	if again {
+		m.notice(l.id, LevelInfo, "%s: all answers are stored again", l.thread().Name)
+	}
+	if p.stored != nil {
+		p.stored()
+	}
+}
+
+// stored lets go of answers that were held back until they are durable.
+func (l *line) stored(n int) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.unstored -= n
+	l.m.show(l)
+}
+
+// takeSideCost returns the cost of side requests that is in no checkpoint yet.
+func (l *line) takeSideCost() float64 {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	cost := l.sideCost
+	for _, p := range l.rec.pending {
+		cost -= p.cost // it waits with that checkpoint already
+	}
+	return cost
+}
+
+// markUnseen notes that there is an answer that nobody has looked at.
+func (l *line) markUnseen(ctx context.Context) {
+	if !l.thread().Seen {
+		return
+	}
+	if err := l.update(ctx, func(t *Thread) error { t.Seen = false; return nil }); err != nil {
+		l.m.mu.Lock()
+		l.t.Seen = false
+		l.m.mu.Unlock()
+	}
+}
+
+// excerpt cuts a text to what a checkpoint keeps of it.
+func excerpt(s string) string { return excerptOf(s, maxExcerpt) }

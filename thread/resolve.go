@@ -1,0 +1,214 @@
+package thread
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// find returns the line that a name, a unique prefix of one or an id means, among all that are not
+// deleted.
+func (m *Manager) find(ref string) (*line, error) {
+	return m.findAmong(ref, func(t Thread) bool { return t.Deleted.IsZero() })
+}
+
+// findDeleted is find among the deleted ones.
+func (m *Manager) findDeleted(ref string) (*line, error) {
+	return m.findAmong(ref, func(t Thread) bool { return !t.Deleted.IsZero() })
+}
+
+func (m *Manager) findAmong(ref string, among func(Thread) bool) (*line, error) {
+	ref = strings.TrimSpace(ref)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l := m.lines[ID(ref)]; l != nil && among(l.t) {
+		return l, nil
+	}
+	var all, begin, active []*line
+	for _, l := range m.all() {
+		if !among(l.t) {
+			continue
+		}
+		if l.t.Name == ref {
+			return l, nil
+		}
+		all = append(all, l)
+		if ref != "" && (strings.HasPrefix(l.t.Name, strings.ToLower(ref)) || len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
+			begin = append(begin, l)
+			if l.t.Archived.IsZero() {
+				active = append(active, l)
+			}
+		}
+	}
+	if len(begin) == 1 {
+		return begin[0], nil
+	}
+	if len(active) == 1 {
+		return active[0], nil // an archived namesake is not what is meant
+	}
+	if len(begin) > 1 {
+		return nil, &UnknownThreadError{Name: ref, Nearest: namesOf(begin, 5)}
+	}
+	return nil, &UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
+}
+
+func namesOf(lines []*line, most int) []string {
+	var names []string
+	for _, l := range lines {
+		if len(names) == most {
+			break
+		}
+		names = append(names, l.t.Name)
+	}
+	return names
+}
+
+// nearest returns up to three names that a person may have meant.
+func nearest(ref string, lines []*line) []string {
+	type near struct {
+		name string
+		far  int
+	}
+	ref = strings.ToLower(ref)
+	var found []near
+	for _, l := range lines {
+		name := l.t.Name
+		slug := name
+		if i := strings.LastIndexByte(name, '-'); i > 0 {
+			slug = name[:i]
+		}
+		far := min(distance(ref, name), distance(ref, slug))
+		if ref != "" && strings.Contains(name, ref) {
+			far = 0
+		}
+		if far <= max(2, len(ref)/3) {
+			found = append(found, near{name, far})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	var names []string
+	for _, n := range found[:min(3, len(found))] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// distance counts the letters to insert, delete or replace to get from a to b.
+func distance(a, b string) int {
+	if len(a) > 64 {
+		a = a[:64] // names are shorter; a pasted page must not cost a second
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := prev
+			if a[i] != b[j] {
+				cost++
+			}
+			prev = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// whole reports whether a conversation can be cut at a checkpoint: not in the middle of a turn.
+func whole(c Checkpoint) bool { return c.Kind != KindResponse || c.Note == noteTurnEnded }
+
+// point finds what a thread's "at" means: "" is the newest whole turn, a number that turn, and
+// anything else a checkpoint's id or a prefix of it, in the thread's lineage.
+func (m *Manager) point(ctx context.Context, t Thread, at string) (Checkpoint, error) {
+	if t.Head == "" {
+		if at == "" {
+			return Checkpoint{}, nil
+		}
+		return Checkpoint{}, fmt.Errorf("point %q of %s: nothing was said yet: %w", at, t.Name, ErrNotFound)
+	}
+	if at == "" {
+		return m.newestWhole(ctx, t)
+	}
+	if n, err := strconv.Atoi(at); err == nil && len(at) < 8 {
+		return m.turnPoint(ctx, t, n)
+	}
+	return m.checkpointPoint(ctx, t, at)
+}
+
+// newestWhole returns the newest checkpoint that ends a turn.
+func (m *Manager) newestWhole(ctx context.Context, t Thread) (Checkpoint, error) {
+	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the newest checkpoint of %s: %w", t.Name, err)
+	}
+	if whole(head) {
+		return head, nil
+	}
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Limit: 1})
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
+	}
+	if len(list) == 0 {
+		return Checkpoint{}, Hint(fmt.Errorf("%s is in the middle of its first turn: %w", t.Name, ErrBusy), "wait until it has answered")
+	}
+	return list[0], nil
+}
+
+// turnPoint returns the checkpoint that ended a turn.
+func (m *Manager) turnPoint(ctx context.Context, t Thread, turn int) (Checkpoint, error) {
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Before: int64(turn) + 1, Limit: 20})
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
+	}
+	found := -1
+	for i, c := range list {
+		if c.Turn != turn {
+			continue
+		}
+		if found < 0 || c.Kind == KindTurn && list[found].Kind != KindTurn {
+			found = i
+		}
+	}
+	if found < 0 {
+		return Checkpoint{}, Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, ErrNotFound), fmt.Sprintf("it has %d turns", t.Turn))
+	}
+	return list[found], nil
+}
+
+// checkpointPoint returns the checkpoint with an id or a unique prefix of one.
+func (m *Manager) checkpointPoint(ctx context.Context, t Thread, at string) (Checkpoint, error) {
+	if len(at) >= 16 {
+		c, err := m.cfg.Store.Checkpoint(ctx, CheckpointID(at))
+		if err != nil {
+			return Checkpoint{}, fmt.Errorf("point %q of %s: %w", at, t.Name, err)
+		}
+		return c, nil
+	}
+	if len(at) < 4 {
+		return Checkpoint{}, Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, ErrInvalid), "give a turn's number or at least 4 digits of a checkpoint")
+	}
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Limit: 1 << 20})
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
+	}
+	var found []Checkpoint
+	for _, c := range list {
+		if strings.HasPrefix(string(c.ID), strings.ToLower(at)) {
+			found = append(found, c)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Checkpoint{}, fmt.Errorf("point %q of %s: %w", at, t.Name, ErrNotFound)
+	case 1:
+		return found[0], nil
+	default:
+		return Checkpoint{}, Hint(fmt.Errorf("point %q of %s means %d checkpoints: %w", at, t.Name, len(found), ErrInvalid), "give more digits")
+	}
+}

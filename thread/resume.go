@@ -1,0 +1,289 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// wayBack is how an agent gets its conversation back.
+type wayBack struct {
+	how     ResumeHow
+	session string // to resume
+	resume  bool
+	primer  string // the first prompt of a session that starts anew
+}
+
+// Resume starts a thread's agent where it left off.
+func (m *Manager) Resume(ctx context.Context, ref string, cols, rows int) (Status, error) {
+	return m.Start(ctx, ref, cols, rows)
+}
+
+// ResumeAll resumes every interrupted thread. Those that cannot be are in the error; the others
+// run all the same.
+func (m *Manager) ResumeAll(ctx context.Context, cols, rows int) ([]Status, error) {
+	m.mu.Lock()
+	var lines []*line
+	for _, l := range m.all() {
+		if l.t.Interrupted && l.session == nil && l.t.Deleted.IsZero() && l.t.Archived.IsZero() {
+			lines = append(lines, l)
+		}
+	}
+	m.mu.Unlock()
+	list := []Status{}
+	var errs []error
+	for _, l := range lines {
+		s, err := m.startLine(ctx, l, launchRequest{cols: cols, rows: rows})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, errors.Join(errs...)
+}
+
+// assess looks for the best way back into a thread's conversation and changes nothing.
+func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
+	m, t := l.m, l.thread()
+	p := ResumeProof{How: ResumeFresh, Turn: t.Turn, Detail: "nothing was said yet"}
+	if m.cfg.Worktrees != nil {
+		p.Worktree = m.cfg.Worktrees.Describe(ctx, t.Dir)
+	}
+	if t.Head == "" {
+		return p
+	}
+	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err == nil && !whole(head) {
+		p.Incomplete = fmt.Sprintf("turn %d was cut off", head.Turn)
+		if head.Interrupted {
+			p.Incomplete += " in the middle of an answer"
+		}
+	}
+	marks, err := m.cfg.Store.Marks(ctx, t.Head)
+	if err != nil {
+		marks = nil
+		p.Detail = "the stored transcript cannot be read: " + err.Error()
+	}
+	if m.agentAt(ctx, t, t.Head) == t.Agent && len(marks) > 0 {
+		if ok := l.assessNative(ctx, agent, t, marks, &p); ok {
+			return p
+		}
+		if _, ok := agent.(Rebuilder); ok {
+			var size int64
+			for _, f := range marks {
+				size += f.Size
+			}
+			why := p.Detail
+			p.How, p.Bytes = ResumeRebuilt, size
+			p.Detail = fmt.Sprintf("%d bytes of transcript are stored and will be written anew", size)
+			if t.Session != "" && why != "" {
+				p.Detail = why + "; " + p.Detail
+			}
+			return p
+		}
+	}
+	p.How = ResumePrimer
+	p.Detail = "the agent gets a summary of the conversation from our record"
+	return p
+}
+
+// assessNative checks the agent's own transcript.
+func (l *line) assessNative(ctx context.Context, agent Agent, t Thread, marks []Mark, p *ResumeProof) bool {
+	p.Detail = ""
+	v, ok := agent.(Verifier)
+	if !ok || t.Session == "" {
+		return false
+	}
+	if l.m.sessionTaken(l, t.Session) {
+		p.Detail = "its session belongs to another thread"
+		return false
+	}
+	matched, whole, err := v.Verify(ctx, TranscriptSpec{Session: t.Session, Dir: t.Dir, Env: l.m.env(t), Marks: marks})
+	switch {
+	case err != nil:
+		p.Detail = "the agent's transcript cannot be read: " + err.Error()
+		return false
+	case !whole:
+		p.Detail = fmt.Sprintf("the agent's transcript does not match the stored one (%d bytes do)", matched)
+		return false
+	}
+	p.How, p.Session, p.Bytes = ResumeNative, t.Session, matched
+	p.Detail = fmt.Sprintf("the agent's transcript is there; %d bytes match the stored ones", matched)
+	return true
+}
+
+// wayBack finds and prepares the best way back into a thread's conversation. It is an error rather
+// than a blank session when there is none.
+func (l *line) wayBack(ctx context.Context, agent Agent) (wayBack, error) {
+	p := l.assess(ctx, agent)
+	switch p.How {
+	case ResumeFresh:
+		return wayBack{how: ResumeFresh}, nil
+	case ResumeNative:
+		return wayBack{how: ResumeNative, session: p.Session, resume: true}, nil
+	case ResumeRebuilt:
+		session, err := l.rebuild(ctx, agent)
+		if err == nil {
+			l.rec.rewritten()
+			return wayBack{how: ResumeRebuilt, session: session, resume: true}, nil
+		}
+		l.m.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
+		l.m.notice(l.id, LevelWarn, "%s: its transcript could not be written anew (%v); the agent gets a summary instead", l.thread().Name, err)
+	case ResumePrimer:
+	default:
+	}
+	text, err := l.handOver(ctx)
+	if err != nil {
+		return wayBack{}, Hint(err, "its record is damaged; fork the thread at an earlier turn")
+	}
+	l.rec.rewritten()
+	return wayBack{how: ResumePrimer, primer: text}, nil
+}
+
+// rebuild writes the agent's native session from the stored transcript: the same one where it
+// was lost, a new one where the thread has none yet or the agent's files went another way.
+func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
+	m, t := l.m, l.thread()
+	files, err := m.cfg.Store.Transcript(ctx, t.Head)
+	if err != nil {
+		return "", fmt.Errorf("read the stored transcript: %w", err)
+	}
+	origin, err := m.origin(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	spec := RebuildSpec{
+		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: m.stateDir(t.ID), Env: m.env(t), Files: files,
+	}
+	r, ok := agent.(Rebuilder)
+	if !ok {
+		return "", fmt.Errorf("agent %s cannot: %w", t.Agent, ErrUnsupported)
+	}
+	if t.Session == "" || t.Session != origin.Session || m.sessionTaken(l, t.Session) {
+		spec.NewSession = newSession()
+	}
+	session, err := r.Rebuild(ctx, spec)
+	if err != nil && spec.NewSession == "" {
+		spec.NewSession = newSession() // the old one holds something else, which stays
+		session, err = r.Rebuild(ctx, spec)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the session anew: %w", err)
+	}
+	if m.sessionTaken(l, session) {
+		return "", fmt.Errorf("session %s belongs to another thread: %w", session, ErrInvalid)
+	}
+	return session, nil
+}
+
+// origin is where a thread's stored transcript came from: the thread whose agent wrote it, with the
+// session it wrote it in.
+func (m *Manager) origin(ctx context.Context, t Thread) (Thread, error) {
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Limit: 1000})
+	if err != nil {
+		return Thread{}, fmt.Errorf("read where the transcript came from: %w", err)
+	}
+	for _, c := range list {
+		if c.Session == "" {
+			continue
+		}
+		from := t
+		if c.Thread != t.ID {
+			if l := m.line(c.Thread); l != nil {
+				from = l.thread()
+			}
+		}
+		from.Session = c.Session
+		return from, nil
+	}
+	return Thread{}, fmt.Errorf("session of the stored transcript: %w", ErrNotFound)
+}
+
+// agentAt returns the agent that wrote the transcript of a checkpoint, "" when nobody knows.
+func (m *Manager) agentAt(ctx context.Context, t Thread, at CheckpointID) string {
+	c, err := m.cfg.Store.Checkpoint(ctx, at)
+	if err != nil {
+		return ""
+	}
+	if c.Thread == t.ID {
+		return t.Agent
+	}
+	if l := m.line(c.Thread); l != nil {
+		return l.thread().Agent
+	}
+	return ""
+}
+
+// repairExecutions marks the threads of runs that never ended as interrupted. The mark comes first:
+// a crash in between finds the run still open and does it again.
+func (m *Manager) repairExecutions(ctx context.Context) error {
+	open, err := m.cfg.Store.OpenExecutions(ctx)
+	if err != nil {
+		return fmt.Errorf("read the runs: %w", err)
+	}
+	for _, x := range open {
+		if r, ok := m.cfg.Sessions.(Reaper); ok && x.PID > 0 {
+			if err := r.Reap(ctx, x); err != nil {
+				m.notice(x.Thread, LevelWarn, "process %d of an earlier run may still be there: %v", x.PID, err)
+			}
+		}
+		t, err := m.cfg.Store.UpdateThread(ctx, x.Thread, func(t *Thread) error {
+			t.Interrupted = true
+			if t.Session == "" {
+				t.Session = x.Session
+			}
+			return nil
+		})
+		switch {
+		case err == nil:
+			m.mu.Lock()
+			if l := m.lines[x.Thread]; l != nil {
+				l.t = t
+			}
+			m.mu.Unlock()
+		case !errors.Is(err, ErrNotFound):
+			return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
+		}
+		if err := m.cfg.Store.EndExecution(ctx, x.ID, m.now(), Exit{Code: -1, Reason: "lost"}); err != nil {
+			return fmt.Errorf("end the run of %s: %w", x.Thread, err)
+		}
+	}
+	return nil
+}
+
+// checkInterrupted finds out in the background what can be resumed of the interrupted threads.
+func (m *Manager) checkInterrupted() {
+	m.mu.Lock()
+	var lines []*line
+	for _, l := range m.all() {
+		if l.t.Interrupted && l.t.Deleted.IsZero() {
+			lines = append(lines, l)
+		}
+	}
+	m.mu.Unlock()
+	for _, l := range lines {
+		l.enqueue(func() { l.prove(m.ctx) })
+	}
+}
+
+// prove notes what can be resumed of a thread that does not run.
+func (l *line) prove(ctx context.Context) {
+	l.rec.settle(ctx, l)
+	t := l.thread()
+	agent, err := l.m.cfg.Agents.Agent(t.Agent)
+	var p ResumeProof
+	if err != nil {
+		p = ResumeProof{Turn: t.Turn, Detail: "agent " + t.Agent + " is not there: " + err.Error()}
+	} else {
+		p = l.assess(ctx, agent)
+	}
+	p.Detail = strings.TrimSpace(p.Detail)
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.session == nil {
+		l.proof = &p
+		l.m.show(l)
+	}
+}

@@ -1,0 +1,170 @@
+package thread
+
+import (
+	"context"
+	"reflect"
+	"time"
+)
+
+// List returns all threads but the deleted ones, oldest first.
+func (m *Manager) List(context.Context) ([]Status, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]Status, 0, len(m.order))
+	for _, id := range m.order {
+		if l := m.lines[id]; l.t.Deleted.IsZero() {
+			list = append(list, m.status(l))
+		}
+	}
+	return list, nil
+}
+
+// Events returns what happens from now on, until ctx ends. A subscriber that falls behind sees a
+// gap in Seq and lists again.
+func (m *Manager) Events(ctx context.Context) (<-chan Event, error) {
+	return m.bus.subscribe(ctx), nil
+}
+
+// Why says what speaks for a thread's state.
+func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return StateReport{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.session != nil {
+		m.show(l)
+	}
+	return l.shown, nil
+}
+
+// status returns what clients show of a thread. Manager.mu is held.
+func (m *Manager) status(l *line) Status {
+	s := Status{Thread: l.t, State: l.shown, Depth: m.depth(l.t.Parent)}
+	s.Gauge.CostUSD += l.sideCost
+	if l.execution != nil {
+		e := *l.execution
+		s.Execution = &e
+	}
+	if l.proof != nil && l.session == nil {
+		p := *l.proof
+		s.Resume = &p
+	}
+	return s
+}
+
+// statusOf returns what clients show of a thread.
+func (m *Manager) statusOf(l *line) Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status(l)
+}
+
+// depth counts the ancestors from parent on; purged ones do not count. Manager.mu is held.
+func (m *Manager) depth(parent ID) int {
+	n := 0
+	for n <= len(m.lines) {
+		l := m.lines[parent]
+		if l == nil {
+			break
+		}
+		n++
+		parent = l.t.Parent
+	}
+	return n
+}
+
+// show works out what a thread's state is to people and publishes it when anything changed.
+// Manager.mu is held.
+func (m *Manager) show(l *line) {
+	l.shown = m.stateOf(l)
+	s := m.status(l)
+	if !l.t.Deleted.IsZero() {
+		if l.published != nil {
+			l.published = nil
+			m.bus.publish(Event{At: m.now(), Kind: EventRemoved, ThreadID: l.id})
+		}
+		return
+	}
+	if l.published != nil && same(*l.published, s) {
+		return
+	}
+	l.published = &s
+	told := s
+	m.bus.publish(Event{At: m.now(), Kind: EventThread, ThreadID: l.id, Status: &told})
+}
+
+// same compares what clients see at a glance; the evidence behind a state is left out, because it
+// is renewed with every request.
+func same(a, b Status) bool {
+	a.State.Evidence, b.State.Evidence = nil, nil
+	a.Updated, b.Updated = time.Time{}, time.Time{}
+	return reflect.DeepEqual(a, b)
+}
+
+// stateOf returns a thread's state as people may see it: what the session reports, but working
+// until the last answer is durable, and done instead of idle until somebody has looked.
+// Manager.mu is held.
+func (m *Manager) stateOf(l *line) StateReport {
+	if l.session == nil {
+		return m.stillState(l)
+	}
+	r := l.reported
+	switch r.State {
+	case "":
+		since := m.now()
+		if l.execution != nil {
+			since = l.execution.Started
+		}
+		r = StateReport{State: StateStarting, Since: since}
+	case StateApproval, StateQuestion:
+		// A person is needed: a store that refuses for minutes must not hide it.
+		if l.unstored > 0 && l.trouble == "" {
+			return l.heldBack(r)
+		}
+	case StateIdle, StateDone:
+		if l.unstored > 0 {
+			return l.heldBack(r)
+		}
+		r.State = StateIdle
+		if !l.t.Seen {
+			r.State = StateDone
+		}
+	default:
+	}
+	return r
+}
+
+// heldBack says working while the last answer is not durable. Manager.mu is held.
+func (l *line) heldBack(r StateReport) StateReport {
+	since := r.Since
+	if l.shown.State == StateWorking {
+		since = l.shown.Since
+	}
+	detail := "the last answer is being stored"
+	if l.trouble != "" {
+		detail = "the last answer is not stored yet: " + l.trouble
+	}
+	held := Evidence{Source: SourceProcess, State: StateWorking, Detail: detail, At: r.Since}
+	return StateReport{State: StateWorking, Since: since, Evidence: append([]Evidence{held}, r.Evidence...)}
+}
+
+// stillState is the state of a thread whose agent does not run. Manager.mu is held.
+func (m *Manager) stillState(l *line) StateReport {
+	state, detail, since := StateExited, "not started yet", l.t.Created
+	switch {
+	case l.t.Interrupted:
+		state, detail, since = StateInterrupted, "its process ended without us", l.t.Updated
+	case l.exit != nil:
+		detail, since = exitDetail(*l.exit), l.t.Updated
+	case l.t.Session != "":
+		detail, since = "its process ended", l.t.Updated
+	}
+	if l.shown.State == state && len(l.shown.Evidence) > 0 && l.shown.Evidence[0].Detail == detail {
+		since = l.shown.Since // the state is not newer because the thread was renamed
+	}
+	return StateReport{State: state, Since: since, Evidence: []Evidence{
+		{Source: SourceProcess, State: state, Detail: detail, At: since},
+	}}
+}

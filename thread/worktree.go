@@ -1,0 +1,57 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// snapshot keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
+// and says so, once.
+func (l *line) snapshot(ctx context.Context, prev *Snapshot) *Snapshot {
+	if l.m.cfg.Worktrees == nil {
+		return nil
+	}
+	t := l.thread()
+	s, err := l.m.cfg.Worktrees.Take(ctx, l.id, t.Dir, prev)
+	switch {
+	case errors.Is(err, ErrNoRepository):
+		return nil
+	case err != nil:
+		l.m.notice(l.id, LevelWarn, "%s: the files of turn %d were not kept: %v", t.Name, t.Turn, err)
+		return nil
+	}
+	return &s
+}
+
+// snapshotAt returns the newest snapshot at a checkpoint or before it, nil when there is none.
+func (m *Manager) snapshotAt(ctx context.Context, at CheckpointID) (*Snapshot, error) {
+	if at == "" {
+		return nil, nil
+	}
+	c, err := m.cfg.Store.Checkpoint(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("read the checkpoint: %w", err)
+	}
+	if c.Snapshot != nil {
+		return c.Snapshot, nil
+	}
+	list, err := m.cfg.Store.Lineage(ctx, at, Page{Turns: true, Limit: 100})
+	if err != nil {
+		return nil, fmt.Errorf("read the checkpoints: %w", err)
+	}
+	for _, c := range list {
+		if c.Snapshot != nil {
+			return c.Snapshot, nil
+		}
+	}
+	return nil, nil
+}
+
+// mcps names the MCP servers that are on for a thread.
+func (m *Manager) mcps(id ID) []string {
+	if m.cfg.EnabledMCPs == nil {
+		return nil
+	}
+	return m.cfg.EnabledMCPs(id)
+}
