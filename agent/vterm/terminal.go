@@ -1,0 +1,273 @@
+package vterm
+
+import (
+	"time"
+)
+
+// The sizes a terminal can have.
+const (
+	MaxCols = 2000
+	MaxRows = 1000
+)
+
+// DefaultScrollback is how many lines of history a terminal keeps unless told otherwise.
+const DefaultScrollback = 10000
+
+// Options says how a terminal behaves. The zero value is usable.
+type Options struct {
+	// Scrollback is the number of history lines; 0 means DefaultScrollback, less means none.
+	Scrollback int
+	// ScrollbackBytes caps the memory of the history; 0 means 16 MB.
+	ScrollbackBytes int
+	// Reply receives answers to the program's queries, at most about a hundred a second. It is called
+	// inside Write and must not block; nil drops them.
+	Reply func([]byte)
+	// Event receives what the program reports or asks for. It is called inside Write; nil drops them.
+	Event func(Event)
+	// Foreground and Background are what colour queries answer; zero means light grey on black.
+	Foreground, Background Color
+	// Version is what XTVERSION answers after the name.
+	Version string
+	// Now is the clock of the reply limit; nil means time.Now.
+	Now func() time.Time
+}
+
+type styleSlot struct {
+	style Style
+	id    uint32
+}
+
+// Terminal is the state of one emulated terminal. It is not safe for concurrent use.
+type Terminal struct {
+	opts       Options
+	cols, rows int
+	main, alt  screen
+	scr        *screen // main or alt
+	history    history
+	scrolled   uint64 // lines that ever entered the history
+
+	x, y        int
+	wrapPending bool
+	top, bottom int // scrolling region, both inclusive
+	tabs        []bool
+	charsets    charsets
+	modes       Modes
+	flags       modeFlags
+	savedModes  map[int]bool
+
+	pen        Style
+	penID      uint32 // id of pen, if penOK
+	blankID    uint32 // style of erased cells, if penOK
+	penOK      bool
+	styles     table[Style]
+	styleCache [128]styleSlot
+	keepStyles bool // sweeping is off while rows exist that no screen holds
+	clusters   table[string]
+	links      table[link]
+	// linkSweepAt is the value of scrolled before which a full link table is not swept again.
+	linkSweepAt uint64
+
+	// The character printed last: where it stands while it can still be joined by a following code point,
+	// and what REP repeats.
+	joinX, joinY int
+	joinable     bool
+	lastCh       uint32
+	lastWidth    int
+
+	gen    uint64
+	rowSeq uint32
+
+	palette     map[uint8]Color // entries the program changed
+	fg, bg, cur Color           // colours the program set by OSC 10, 11, 12
+	title, icon string
+	titleStack  []string
+	modifyKeys  uint8
+	cursorStyle CursorStyle
+
+	parser parser
+	limit  replyLimit
+}
+
+// New makes a terminal of the given size, clamped to what is possible.
+func New(cols, rows int, opts Options) *Terminal {
+	if opts.Scrollback == 0 {
+		opts.Scrollback = DefaultScrollback
+	}
+	if opts.ScrollbackBytes == 0 {
+		opts.ScrollbackBytes = 16 << 20
+	}
+	if opts.Foreground.IsDefault() {
+		opts.Foreground = RGBColor(0xd0, 0xd0, 0xd0)
+	}
+	if opts.Background.IsDefault() {
+		opts.Background = RGBColor(0, 0, 0)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	t := &Terminal{
+		opts: opts, cols: clamp(cols, 1, MaxCols), rows: clamp(rows, 1, MaxRows),
+		styles: newTable[Style](), clusters: newTable[string](), links: newTable[link](),
+		limit: replyLimit{tokens: replyBurst},
+	}
+	t.history.maxLines = max(0, opts.Scrollback)
+	t.history.maxBytes = opts.ScrollbackBytes
+	t.reset()
+	return t
+}
+
+func clamp(v, lo, hi int) int { return min(max(v, lo), hi) }
+
+// reset is RIS: everything but size, options and generation.
+func (t *Terminal) reset() {
+	t.history.clear()
+	t.main = screen{rows: t.newRows(t.rows)}
+	t.alt = screen{rows: t.newRows(t.rows)}
+	t.scr = &t.main
+	t.x, t.y, t.wrapPending = 0, 0, false
+	t.top, t.bottom = 0, t.rows-1
+	t.resetTabs()
+	t.charsets = charsets{}
+	t.modes = Modes{AutoWrap: true, CursorVisible: true, Graphemes: true}
+	t.flags = modeFlags{}
+	t.savedModes = nil
+	t.pen, t.penOK, t.penID, t.blankID = Style{}, false, 0, 0
+	t.joinable, t.lastCh, t.lastWidth = false, 0, 0
+	t.palette, t.fg, t.bg, t.cur = nil, 0, 0, 0
+	t.titleStack = nil
+	t.modifyKeys = 0
+	t.cursorStyle = CursorDefault
+	t.touchAll()
+}
+
+func (t *Terminal) newRow() *row {
+	t.rowSeq++
+	return &row{id: t.rowSeq, gen: t.gen}
+}
+
+func (t *Terminal) newRows(n int) []*row {
+	rows := make([]*row, n)
+	for i := range rows {
+		rows[i] = t.newRow()
+	}
+	return rows
+}
+
+func (t *Terminal) resetTabs() {
+	t.tabs = make([]bool, t.cols)
+	for i := 8; i < t.cols; i += 8 {
+		t.tabs[i] = true
+	}
+}
+
+// row gives row y of the current screen and marks it changed.
+func (t *Terminal) row(y int) *row {
+	r := t.scr.rows[y]
+	r.gen = t.gen
+	return r
+}
+
+func (t *Terminal) touchAll() {
+	for _, r := range t.scr.rows {
+		r.gen = t.gen
+	}
+}
+
+// style gives the ids of the pen and of erased cells.
+func (t *Terminal) style() uint32 {
+	if !t.penOK {
+		t.internPen()
+	}
+	return t.penID
+}
+
+func (t *Terminal) blank() uint32 {
+	if !t.penOK {
+		t.internPen()
+	}
+	return t.blankID
+}
+
+func (t *Terminal) internPen() {
+	t.penID = t.styleID(t.pen)
+	t.blankID = t.styleID(Style{Bg: t.pen.Bg})
+	t.penOK = true
+}
+
+func (t *Terminal) setPen(s Style) {
+	t.pen, t.penOK = s, false
+}
+
+// moveTo puts the cursor at a place on the screen and forgets a pending wrap.
+func (t *Terminal) moveTo(x, y int) {
+	t.x, t.y = clamp(x, 0, t.cols-1), clamp(y, 0, t.rows-1)
+	t.wrapPending, t.joinable = false, false
+}
+
+// Size gives the size in cells.
+func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
+
+// Title gives the window title, without control characters.
+func (t *Terminal) Title() string { return t.title }
+
+// Icon gives the icon title.
+func (t *Terminal) Icon() string { return t.icon }
+
+// Generation grows with every Write and Resize. While it stays, nothing that can be seen has changed.
+func (t *Terminal) Generation() uint64 { return t.gen }
+
+// RowGeneration gives a number that differs whenever the content of line y of the screen may differ, also
+// when another row has scrolled there.
+func (t *Terminal) RowGeneration(y int) uint64 {
+	if y < 0 || y >= t.rows {
+		return 0
+	}
+	r := t.scr.rows[y]
+	return uint64(r.id)<<40 ^ r.gen
+}
+
+// Cursor is where and how the cursor shows.
+type Cursor struct {
+	X, Y    int
+	Visible bool
+	Style   CursorStyle
+}
+
+// Cursor gives the cursor. X is the last column also while a wrap is pending.
+func (t *Terminal) Cursor() Cursor {
+	return Cursor{X: t.x, Y: t.y, Visible: t.modes.CursorVisible, Style: t.cursorStyle}
+}
+
+// CursorStyle is the shape of the cursor, numbered as DECSCUSR numbers it.
+type CursorStyle uint8
+
+// The shapes.
+const (
+	CursorDefault CursorStyle = iota
+	CursorBlinkingBlock
+	CursorSteadyBlock
+	CursorBlinkingUnderline
+	CursorSteadyUnderline
+	CursorBlinkingBar
+	CursorSteadyBar
+)
+
+// String names the shape.
+func (c CursorStyle) String() string {
+	switch c {
+	case CursorBlinkingBlock:
+		return "blinking block"
+	case CursorSteadyBlock:
+		return "block"
+	case CursorBlinkingUnderline:
+		return "blinking underline"
+	case CursorSteadyUnderline:
+		return "underline"
+	case CursorBlinkingBar:
+		return "blinking bar"
+	case CursorSteadyBar:
+		return "bar"
+	default:
+		return "default"
+	}
+}
