@@ -125,8 +125,8 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	edit := func(data []byte) []byte { return data }
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session, project = spec.NewSession, ""
-		if err := checkSession(session); err != nil {
-			return "", err
+		if !uuid.MatchString(session) {
+			session = launch.UUID() // not an id that Claude Code would take
 		}
 		if locate(root, spec.Dir, session) != "" {
 			return "", fmt.Errorf("claude session %s is there already: %w", session, thread.ErrConflict)

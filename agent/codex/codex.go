@@ -1,0 +1,225 @@
+// Package codex is the adapter of Codex CLI.
+//
+// It executes the native program inside the npm package, because the package's own wrapper leaves it
+// running when it is killed. All that a launch adds is given by -c overrides; config.toml is never
+// written. Codex takes its base URL from nowhere else, so the gateway's address can be seen in the
+// list of processes by others on the machine: it leads to no credential, since Codex itself adds
+// them to its requests.
+//
+// Codex chooses its session ids; they are learned from its requests. Sessions that Codex itself
+// forked stand on their parent's file, which is therefore read with them.
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+)
+
+// Name is the adapter's name.
+const Name = "codex"
+
+// The addresses that Codex uses by itself.
+const (
+	openAI  = "https://api.openai.com/v1"
+	chatGPT = "https://chatgpt.com/backend-api/codex"
+	ollama  = "http://localhost:11434/v1"
+	studio  = "http://localhost:1234/v1"
+)
+
+// Agent is the adapter. It is safe for use by many goroutines.
+type Agent struct {
+	env     launch.Env
+	hook    []string
+	program *launch.Program
+	reader  *transcript.Reader
+}
+
+// New makes the adapter.
+func New(c launch.Config) *Agent {
+	return &Agent{
+		env: c.Env, hook: c.Hook, reader: transcript.NewReader(),
+		program: &launch.Program{
+			Agent: Name, Command: "codex", Package: "@openai/codex", Minimum: "0.150.0",
+			Folders: []string{".codex/bin"},
+			Install: "npm install -g @openai/codex", Native: native,
+		},
+	}
+}
+
+// triple is this machine's platform as Codex names it.
+func triple() string {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	switch runtime.GOOS {
+	case "linux":
+		return arch + "-unknown-linux-musl"
+	case "darwin":
+		return arch + "-apple-darwin"
+	default:
+		return ""
+	}
+}
+
+// native returns the program behind the npm package's wrapper.
+func native(path string) (string, []string) {
+	const wrapper = 1 << 20
+	if !launch.Small(path, wrapper) {
+		return path, nil
+	}
+	binary := filepath.Join("vendor", triple(), "bin", "codex")
+	inner := launch.InModules(path,
+		filepath.Join("@openai/codex-"+launch.NodeArch(), binary),
+		filepath.Join("@openai/codex", binary))
+	if inner != "" {
+		return inner, nil
+	}
+	return path, nil
+}
+
+// Name returns "codex".
+func (a *Agent) Name() string { return Name }
+
+// Detect says whether Codex can be started here.
+func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
+
+// home is the folder of Codex's own files.
+func home(env launch.Env) string {
+	if dir := env.Value("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return filepath.Join(env.Home(), ".codex")
+}
+
+// config is what is read of the person's config.toml.
+type config struct {
+	provider  string
+	providers map[string]any
+	openAI    string
+	chatGPT   string
+	notify    bool
+}
+
+func readConfig(env launch.Env) config {
+	c := config{provider: "openai"}
+	raw, err := os.ReadFile(filepath.Join(home(env), "config.toml"))
+	if err != nil {
+		return c // Codex runs without one
+	}
+	all, err := toml.Parser().Unmarshal(raw)
+	if err != nil {
+		return c // Codex itself will tell the person about a broken file
+	}
+	text := func(from map[string]any, key string) string { s, _ := from[key].(string); return s }
+	table := func(from map[string]any, key string) map[string]any { m, _ := from[key].(map[string]any); return m }
+	c.providers = table(all, "model_providers")
+	c.openAI, c.chatGPT = text(all, "openai_base_url"), text(all, "chatgpt_base_url")
+	_, c.notify = all["notify"]
+	if p := text(all, "model_provider"); p != "" {
+		c.provider = p
+	}
+	if profile := text(all, "profile"); profile != "" {
+		if p := text(table(table(all, "profiles"), profile), "model_provider"); p != "" {
+			c.provider = p
+		}
+	}
+	return c
+}
+
+// byChatGPT reports whether the person is logged in with a ChatGPT account. Only the presence of
+// the tokens is looked at.
+func byChatGPT(env launch.Env) bool {
+	var auth struct {
+		Mode   string          `json:"auth_mode"`
+		Key    json.RawMessage `json:"OPENAI_API_KEY"`
+		Tokens json.RawMessage `json:"tokens"`
+	}
+	if launch.ReadJSON(filepath.Join(home(env), "auth.json"), &auth) != nil {
+		return false
+	}
+	set := func(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" && string(raw) != `""` }
+	if auth.Mode != "" {
+		return strings.EqualFold(auth.Mode, "chatgpt")
+	}
+	return set(auth.Tokens) && !set(auth.Key)
+}
+
+// address returns the base URL that Codex would use, empty when it cannot go through a gateway.
+func (c config) address(env launch.Env) string {
+	switch c.provider {
+	case "openai":
+		switch {
+		case c.openAI != "":
+			return c.openAI
+		case byChatGPT(env):
+			if c.chatGPT != "" {
+				return strings.TrimRight(c.chatGPT, "/") + "/codex"
+			}
+			return chatGPT
+		default:
+			return openAI
+		}
+	case "ollama", "lmstudio":
+		if base := env.Value("CODEX_OSS_BASE_URL"); base != "" {
+			return base
+		}
+		if c.provider == "lmstudio" {
+			return studio
+		}
+		return ollama
+	default:
+		p, _ := c.providers[c.provider].(map[string]any)
+		base, _ := p["base_url"].(string)
+		return base
+	}
+}
+
+// plain is the form of provider names that a -c override can name.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Upstreams returns the address of the person's model provider, without the API version: requests
+// keep it in their path. Nil for providers that have no address of their own, such as Bedrock.
+func (a *Agent) Upstreams(env []string) map[string]string {
+	c := readConfig(env)
+	base := c.address(env)
+	if base == "" || !plain.MatchString(c.provider) {
+		return nil
+	}
+	root, _ := launch.SplitVersion(base, "/v1")
+	return map[string]string{"": root}
+}
+
+// quote writes a string as TOML, which takes JSON's strings.
+func quote(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic("codex: " + err.Error()) // strings can always be marshalled
+	}
+	return string(raw)
+}
+
+// viaGateway returns the overrides and the environment that send requests to the gateway.
+func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env) {
+	_, version := launch.SplitVersion(c.address(env), "/v1")
+	url := baseURL + version
+	switch {
+	case c.provider == "openai":
+		return []string{"-c", "openai_base_url=" + quote(url)}, env
+	case c.provider == "ollama" || c.provider == "lmstudio":
+		return nil, env.With("CODEX_OSS_BASE_URL", url)
+	case plain.MatchString(c.provider):
+		return []string{"-c", fmt.Sprintf("model_providers.%s.base_url=%s", c.provider, quote(url))}, env
+	default:
+		return nil, env
+	}
+}

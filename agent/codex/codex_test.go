@@ -1,0 +1,225 @@
+package codex_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orchestrator/agent"
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/codex"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+func subject() agenttest.Subject {
+	return agenttest.Subject{
+		New:        func(c launch.Config) thread.Agent { return codex.New(c) },
+		Command:    "codex",
+		OldVersion: "0.30.0", NewVersion: "0.169.0",
+		Env: []string{"OPENAI_API_KEY=sk-dummy"},
+		Configure: func(t *testing.T, home string) {
+			put(t, filepath.Join(home, ".codex", "config.toml"), "model = \"gpt-5.5\"\n")
+		},
+		Gateway: true, Resumes: true, SecretInArgs: true,
+		NewSession: launch.UUID,
+		Write:      write,
+	}
+}
+
+func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type object = map[string]any
+
+// write makes a rollout as Codex 0.169.0 writes it.
+func write(t *testing.T, env []string, dir, session string, turns int) agenttest.Native {
+	t.Helper()
+	n := agenttest.Native{Main: filepath.Join(launch.Env(env).Home(), ".codex", "sessions", "2026", "11", "21",
+		"rollout-2026-11-21T10-28-50-"+session+".jsonl")}
+	var file strings.Builder
+	ordinal := 0
+	line := func(kind string, payload object) {
+		raw, err := json.Marshal(object{"timestamp": "2026-11-21T10:28:50.563Z", "ordinal": ordinal, "type": kind, "payload": payload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordinal++
+		file.Write(raw)
+		file.WriteByte('\n')
+	}
+	message := func(role, kind, text string) {
+		line("response_item", object{"type": "message", "role": role, "content": []any{object{"type": kind, "text": text}}})
+	}
+	total := int64(0)
+	tokens := func(turn string, input int64) {
+		total += input
+		u := object{"input_tokens": input, "cached_input_tokens": input / 2, "cache_write_input_tokens": 0, "output_tokens": 6, "total_tokens": input + 6}
+		line("token_usage_record", object{"thread_id": session, "turn_id": turn, "session_id": session, "usage": u})
+		line("event_msg", object{"type": "token_count", "info": object{"last_token_usage": u, "model_context_window": 258400}})
+	}
+	line("session_meta", object{"session_id": session, "id": session, "cwd": dir, "cli_version": "0.169.0", "source": "cli", "history_mode": "paginated"})
+	for i := 1; i <= turns; i++ {
+		turn := fmt.Sprintf("turn-%d", i)
+		line("event_msg", object{"type": "task_started", "turn_id": turn, "model_context_window": 258400})
+		message("user", "input_text", "<environment_context>\n  <cwd>"+dir+"</cwd>")
+		line("turn_context", object{"turn_id": turn, "cwd": dir, "model": "gpt-5.5"})
+		message("user", "input_text", fmt.Sprintf("prompt-%d. do it", i))
+		line("response_item", object{"type": "function_call", "name": "exec_command", "arguments": `{"cmd":"ls"}`, "call_id": turn})
+		tokens(turn, 9743)
+		line("response_item", object{"type": "function_call_output", "call_id": turn, "output": "out"})
+		message("assistant", "output_text", fmt.Sprintf("answer-%d. done", i))
+		tokens(turn, 9800)
+		line("event_msg", object{"type": "task_complete", "turn_id": turn, "last_agent_message": fmt.Sprintf("answer-%d. done", i)})
+		n.Ends = append(n.Ends, int64(file.Len()))
+	}
+	put(t, n.Main, file.String())
+	return n
+}
+
+func TestUpstreams(t *testing.T) {
+	tests := []struct {
+		name, config, auth string
+		env                []string
+		want               string // empty for none
+		args               string // the override for the gateway
+	}{
+		{"default", "", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+		{"ignored variable", "", "", []string{"OPENAI_BASE_URL=https://x.example/v1"}, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+		{"own address", "openai_base_url = \"https://proxy.example/openai/v1/\"", "", nil, "https://proxy.example/openai", `openai_base_url="http://gw/v1"`},
+		{"chatgpt login", "", `{"auth_mode":"chatgpt","tokens":{"a":"b"}}`, nil, "https://chatgpt.com/backend-api/codex", `openai_base_url="http://gw"`},
+		{"key login", "", `{"OPENAI_API_KEY":"k","tokens":null}`, nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+		{"provider", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw/v1"`},
+		{"by profile", "profile = \"p\"\n[profiles.p]\nmodel_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw"`},
+		{"ollama", "model_provider = \"ollama\"", "", []string{"CODEX_OSS_BASE_URL=http://box:1/v1"}, "http://box:1", ""},
+		{"bedrock", "model_provider = \"amazon-bedrock\"", "", nil, "", ""},
+		{"odd name", "model_provider = \"a.b\"\n[model_providers.\"a.b\"]\nbase_url = \"https://acme.example\"", "", nil, "", ""},
+		{"broken", "model_provider = ", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			home := t.TempDir()
+			put(t, filepath.Join(home, ".codex", "config.toml"), tt.config)
+			if tt.auth != "" {
+				put(t, filepath.Join(home, ".codex", "auth.json"), tt.auth)
+			}
+			put(t, filepath.Join(home, "bin", "x"), "")
+			agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+			env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
+			a := codex.New(launch.Config{Env: env})
+			got := a.Upstreams(env)
+			if got[""] != tt.want || (tt.want == "") != (got == nil) {
+				t.Errorf("got %v, want %q", got, tt.want)
+			}
+			l, err := a.Launch(t.Context(), thread.LaunchSpec{Dir: home, StateDir: t.TempDir(), Env: env, BaseURL: "http://gw"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.args != "" && !slices.Contains(l.Args, tt.args) {
+				t.Errorf("%q is not in %q", tt.args, l.Args)
+			}
+			if tt.name == "ollama" && launch.Env(l.Env).Value("CODEX_OSS_BASE_URL") != "http://gw/v1" {
+				t.Errorf("environment %q", l.Env)
+			}
+		})
+	}
+}
+
+func TestLaunch(t *testing.T) {
+	home := t.TempDir()
+	put(t, filepath.Join(home, "bin", "x"), "")
+	agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
+	a := codex.New(launch.Config{Env: env, Hook: []string{"/o", "hook"}})
+	spec := thread.LaunchSpec{
+		Dir: home, StateDir: t.TempDir(), Env: env, Session: "01a1fda6-d076-7ac1-a0a2-3974292a4512", Resume: true, Prompt: "go on",
+		Flags: thread.Flags{PermissionMode: "on-request/workspace-write"},
+	}
+	l, err := a.Launch(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "resume -c features.daemon_auto_start=false -a on-request -s workspace-write -- " + spec.Session + " go on"
+	if got := strings.Join(l.Args, " "); got != want {
+		t.Errorf("arguments %q, want %q", got, want)
+	}
+	spec.HookURL = "http://127.0.0.1:1/h"
+	l, err = a.Launch(t.Context(), spec)
+	if err != nil || !strings.Contains(strings.Join(l.Args, " "), `notify=["/bin/sh","-c","printf %s \"$1\" | '/o' 'hook' 'agent-turn-complete'","notify"]`) {
+		t.Errorf("no notify in %q: %v", l.Args, err)
+	}
+	put(t, filepath.Join(home, ".codex", "config.toml"), `notify = ["mine"]`)
+	l, err = a.Launch(t.Context(), spec)
+	if err != nil || strings.Contains(strings.Join(l.Args, " "), "notify=") {
+		t.Errorf("the person's notify is overridden in %q: %v", l.Args, err)
+	}
+	spec.Flags.PermissionMode = "everything"
+	if _, err := a.Launch(t.Context(), spec); err == nil {
+		t.Error("took an unknown permission mode")
+	}
+}
+
+// TestForkOfCodexOwn reads and repairs a session that stands on its parent's rollout.
+func TestForkOfCodexOwn(t *testing.T) {
+	home := t.TempDir()
+	env := []string{"HOME=" + home}
+	a := codex.New(launch.Config{Env: env})
+	parent, child := launch.UUID(), launch.UUID()
+	p := write(t, env, "/w", parent, 2)
+	c := filepath.Join(filepath.Dir(p.Main), "rollout-2026-11-21T11-00-00-"+child+".jsonl")
+	meta := fmt.Sprintf(`{"timestamp":"2026-11-21T11:00:00Z","ordinal":9,"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_byte_offset":%d}}}`, child, parent, p.Ends[0])
+	put(t, c, meta+"\n")
+	chunks, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: child, Env: env})
+	if err != nil || len(chunks) != 2 || chunks[0].File != "main" || chunks[1].File != "base/"+parent {
+		t.Fatalf("%d chunks: %v", len(chunks), err)
+	}
+	var files []thread.TranscriptFile
+	for _, ch := range chunks {
+		files = append(files, thread.TranscriptFile{File: ch.File, Data: ch.Data})
+	}
+	if err := os.Remove(p.Main); err != nil {
+		t.Fatal(err)
+	}
+	fresh := launch.UUID()
+	if _, err := a.Rebuild(t.Context(), thread.RebuildSpec{Session: child, NewSession: fresh, Dir: "/w", StateDir: t.TempDir(), Env: env, Files: files}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: fresh, Env: env})
+	if err != nil || len(again) != 2 || string(again[1].Data) != string(files[1].Data) {
+		t.Errorf("the parent is not back: %d chunks, %v", len(again), err)
+	}
+}
+
+func TestRules(t *testing.T) {
+	tests := []struct {
+		name, screen, title string
+		want                thread.State
+	}{
+		{"approval", "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n  3. No (esc)\n\nPress enter to confirm or esc to cancel", "", thread.StateApproval},
+		{"approval title", "x", "[ ! ] Action Required | repo", thread.StateApproval},
+		{"working title", "x", "⠹ do it | repo", thread.StateWorking},
+		{"working", "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", "", thread.StateWorking},
+		{"sign in", "Sign in with ChatGPT to use Codex", "", thread.StateUnauthorised},
+		{"nothing", "› Ask Codex to do anything\n? for shortcuts", "repo", ""},
+	}
+	rules := codex.New(launch.Config{}).Rules()
+	for _, tt := range tests {
+		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), tt.title)
+		if got.State != tt.want {
+			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
+		}
+	}
+}

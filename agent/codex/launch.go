@@ -1,0 +1,116 @@
+package codex
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// ready is how long after its first output Codex may still swallow keys.
+const ready = time.Second
+
+// uuid is the form of Codex's session ids.
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// permission turns a permission mode into arguments. Codex has two independent settings; a mode
+// names one or both, as in "on-request/workspace-write".
+func permission(mode string) ([]string, error) {
+	var args []string
+	for _, word := range strings.FieldsFunc(mode, func(r rune) bool { return r == '/' || r == ',' || r == ' ' }) {
+		switch word {
+		case "default":
+		case "on-request", "never", "untrusted":
+			args = append(args, "-a", word)
+		case "read-only", "workspace-write", "danger-full-access":
+			args = append(args, "-s", word)
+		case "approve-for-me":
+			args = append(args, "--approve-for-me")
+		case "bypass", "yolo":
+			args = append(args, "--dangerously-bypass-approvals-and-sandbox")
+		default:
+			return nil, fmt.Errorf("permission mode %q: want on-request, never, untrusted, read-only, workspace-write, danger-full-access, approve-for-me or bypass: %w", word, thread.ErrInvalid)
+		}
+	}
+	return args, nil
+}
+
+// Launch lays out the start.
+func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
+	}
+	if spec.Resume && !uuid.MatchString(spec.Session) {
+		return thread.Launch{}, fmt.Errorf("launch codex: session %q is no UUID: %w", spec.Session, thread.ErrInvalid)
+	}
+	mode, err := permission(spec.Flags.PermissionMode)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
+	}
+	c := readConfig(env)
+	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
+	if spec.Resume {
+		l.Session = spec.Session
+		l.Args = append(l.Args, "resume")
+	}
+	// A bare codex leaves a daemon behind that outlives us and holds a copy of the program.
+	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
+	if spec.BaseURL != "" {
+		var args []string
+		args, env = c.viaGateway(env, spec.BaseURL)
+		l.Args = append(l.Args, args...)
+	}
+	if spec.HookURL != "" && len(a.hook) > 0 && !c.notify {
+		l.Args = append(l.Args, "-c", "notify="+a.notify())
+		env = env.With(launch.HookURLVar, spec.HookURL)
+	}
+	if spec.Model != "" {
+		l.Args = append(l.Args, "-m", spec.Model)
+	}
+	l.Args = append(append(l.Args, mode...), spec.Flags.Args...)
+	prompted := launch.AsArgument(spec.Prompt)
+	if spec.Resume || prompted {
+		l.Args = append(l.Args, "--")
+	}
+	if spec.Resume {
+		l.Args = append(l.Args, spec.Session)
+	}
+	if prompted {
+		l.Args, l.Prompted = append(l.Args, spec.Prompt), true
+	}
+	l.Env = env
+	return l, nil
+}
+
+// notify is the TOML list of the command that Codex runs at the end of a turn. Codex gives the
+// payload as last argument; reports are taken on the standard input. Its hooks would tell more,
+// but run only after the person trusted them.
+func (a *Agent) notify() string {
+	script := `printf %s "$1" | ` + launch.Quote(append(append([]string{}, a.hook...), "agent-turn-complete")...)
+	words := []string{"/bin/sh", "-c", script, "notify"}
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return "[" + strings.Join(words, ",") + "]"
+}
+
+// rules read the screen; the words were taken from recordings of 0.169.0.
+var rules = []agent.Rule{
+	{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`Action Required`), Detail: "title asks for action"},
+	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`), Detail: "asks for permission"},
+	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
+	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
+	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer`), Detail: "asks a question"},
+	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
+	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
+}
+
+// Rules returns the rules of Codex's screen.
+func (a *Agent) Rules() []agent.Rule { return rules }
