@@ -1,0 +1,166 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// The ways in which a folder is no worktree to work in.
+var (
+	ErrBare    = errors.New("the repository is bare, it has no files")
+	ErrForeign = errors.New("the worktree's .git does not lead to the repository that knows it")
+	ErrOwner   = errors.New("the repository belongs to somebody else")
+)
+
+// Worktree is where a worktree and its repository lie. All paths are absolute.
+type Worktree struct {
+	Root   string // the folder that holds .git
+	GitDir string // this worktree's own part: HEAD, index
+	Common string // the repository: objects, refs, config
+}
+
+// Linked reports whether it is one of `git worktree add`.
+func (w Worktree) Linked() bool { return w.GitDir != w.Common }
+
+// Env makes git work in this worktree without looking for it.
+func (w Worktree) Env() []string {
+	return []string{"GIT_DIR=" + w.GitDir, "GIT_WORK_TREE=" + w.Root}
+}
+
+// Find returns the worktree that dir lies in. It reads files only, runs nothing and so trusts nothing: Check
+// says whether the repository may be used.
+func Find(dir string) (Worktree, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Worktree{}, fmt.Errorf("find repository: %w", err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return Worktree{}, fmt.Errorf("find repository: %w", err)
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		w, err := worktreeAt(at)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return w, err
+		}
+		if isGitDir(at) {
+			return Worktree{}, fmt.Errorf("find repository: %s: %w", at, ErrBare)
+		}
+		if at == filepath.Dir(at) {
+			return Worktree{}, fmt.Errorf("find repository: %s: %w", dir, thread.ErrNoRepository)
+		}
+	}
+}
+
+// worktreeAt reads root/.git; fs.ErrNotExist when there is none that is one.
+func worktreeAt(root string) (Worktree, error) {
+	dot := filepath.Join(root, ".git")
+	info, err := os.Lstat(dot)
+	if err != nil {
+		return Worktree{}, fmt.Errorf("find repository: %w", err)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(dot); err != nil {
+			return Worktree{}, fmt.Errorf("find repository: %w", err)
+		}
+	}
+	if info.IsDir() {
+		if !isGitDir(dot) {
+			return Worktree{}, fmt.Errorf("find repository: %s: %w", dot, fs.ErrNotExist)
+		}
+		return Worktree{Root: root, GitDir: dot, Common: dot}, nil
+	}
+	return linkedAt(root, dot)
+}
+
+// linkedAt follows a .git file: of a linked worktree, a submodule, or a repository that is kept elsewhere.
+func linkedAt(root, dot string) (Worktree, error) {
+	to, err := pointer(dot, "gitdir:", root)
+	if err != nil {
+		return Worktree{}, err
+	}
+	common, err := pointer(filepath.Join(to, "commondir"), "", to)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !isGitDir(to) {
+			return Worktree{}, fmt.Errorf("find repository: %s leads to %s, which is no repository: %w", dot, Printable(to), ErrForeign)
+		}
+		return Worktree{Root: root, GitDir: to, Common: to}, nil
+	case err != nil:
+		return Worktree{}, err
+	}
+	// An agent may write its worktree's .git file: it must lead to a place that the repository set up.
+	if filepath.Dir(filepath.Dir(to)) != common || filepath.Base(filepath.Dir(to)) != "worktrees" || !isGitDir(common) {
+		return Worktree{}, fmt.Errorf("find repository: %s: %w", dot, ErrForeign)
+	}
+	return Worktree{Root: root, GitDir: to, Common: common}, nil
+}
+
+// pointer reads a file that holds a path, absolute or relative to base, and resolves it.
+func pointer(file, prefix, base string) (string, error) {
+	b, err := readSmall(file)
+	if err != nil {
+		return "", err
+	}
+	s := strings.TrimRight(string(b), "\r\n")
+	if !strings.HasPrefix(s, prefix) {
+		return "", fmt.Errorf("read %s: %w", file, ErrForeign)
+	}
+	s = strings.TrimSpace(strings.TrimPrefix(s, prefix))
+	if !filepath.IsAbs(s) {
+		s = filepath.Join(base, s)
+	}
+	s, err = filepath.EvalSymlinks(s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %s: it leads to %s, which is gone: %w", file, Printable(s), ErrForeign)
+	}
+	return s, err
+}
+
+func readSmall(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("find repository: %w", err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > 64<<10 {
+		return nil, fmt.Errorf("read %s: %w", file, ErrForeign)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("find repository: %w", err)
+	}
+	return b, nil
+}
+
+// isGitDir reports whether dir has what every repository has.
+func isGitDir(dir string) bool {
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+// Check asks git itself whether the worktree may be used: its owner, its version, bare or not.
+func (g *Git) Check(ctx context.Context, w Worktree) error {
+	out, err := g.Line(ctx, Call{Dir: w.Root, Args: []string{"rev-parse", "--is-inside-work-tree"}})
+	var said *Error
+	switch {
+	case errors.As(err, &said) && strings.Contains(said.Stderr, "dubious ownership"):
+		return thread.Hint(fmt.Errorf("check repository %s: %w", w.Root, ErrOwner),
+			"git config --global --add safe.directory "+w.Root)
+	case err != nil:
+		return fmt.Errorf("check repository: %w", err)
+	case out != "true":
+		return fmt.Errorf("check repository %s: %w", w.Root, ErrBare)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package git
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"orchestrator/thread"
+)
+
+// maxBranch is the longest branch name in bytes; file systems end at 255 for one part.
+const maxBranch = 200
+
+// CheckBranch refuses names that git would not take as a branch, and those that it would take but that look
+// like options, like revisions, or like something they are not. The error is a thread.ErrInvalid with the reason.
+func CheckBranch(name string) error {
+	if why := refuse(name); why != "" {
+		shown := Printable(name)
+		if len(shown) > 60 {
+			shown = strings.ToValidUTF8(shown[:60], "") + "…"
+		}
+		return fmt.Errorf("branch name %q %s: %w", shown, why, thread.ErrInvalid)
+	}
+	return nil
+}
+
+func refuse(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxBranch:
+		return fmt.Sprintf("is %d bytes long, at most %d are allowed", len(name), maxBranch)
+	case !utf8.ValidString(name):
+		return "is not UTF-8"
+	case name == "@" || strings.EqualFold(name, "HEAD"):
+		return "means the current commit to git"
+	case strings.Contains(name, ".."):
+		return "holds two dots in a row"
+	case strings.Contains(name, "@{"):
+		return "holds @{, which is a place in a reflog"
+	case strings.Contains(name, "//") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/"):
+		return "has an empty part between slashes"
+	case strings.HasSuffix(name, "."):
+		return "ends with a dot"
+	}
+	for _, r := range name {
+		if why := refuseRune(r); why != "" {
+			return why
+		}
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		switch {
+		case strings.HasPrefix(part, "-"):
+			return "looks like an option"
+		case strings.HasPrefix(part, "."):
+			return "has a part that begins with a dot"
+		case strings.HasSuffix(strings.ToLower(part), ".lock"):
+			return "has a part that ends with .lock"
+		}
+	}
+	return ""
+}
+
+func refuseRune(r rune) string {
+	switch {
+	case r == ' ' || unicode.IsSpace(r):
+		return fmt.Sprintf("holds white space (%U)", r)
+	case strings.ContainsRune("~^:?*[\\", r):
+		return fmt.Sprintf("holds %q, which git does not allow", r)
+	case strings.ContainsRune(";&|<>$`\"'(){}!#", r):
+		return fmt.Sprintf("holds %q, which a shell would act on", r)
+	case !unicode.IsPrint(r):
+		return fmt.Sprintf("holds the unprintable %U", r)
+	}
+	return ""
+}
+
+// IsObjectID reports whether s is a whole object id, SHA-1 or SHA-256, in lower-case hex.
+func IsObjectID(s string) bool {
+	if len(s) != 40 && len(s) != 64 {
+		return false
+	}
+	return strings.Trim(s, "0123456789abcdef") == ""
+}

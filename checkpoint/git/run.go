@@ -1,0 +1,189 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Git calls one git program. It is safe for concurrent use.
+type Git struct {
+	path string
+	env  []string
+}
+
+// New finds git. The environment is that of the process without its GIT_* variables; extra follows it.
+func New(extra ...string) (*Git, error) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return nil, thread.Hint(fmt.Errorf("find git: %w", err), "install git 2.31 or newer")
+	}
+	return &Git{path: path, env: append(environ(os.Environ()), extra...)}, nil
+}
+
+// Env returns the environment that calls start from.
+func (g *Git) Env() []string { return append([]string(nil), g.env...) }
+
+// keepEnv are the GIT_* variables that say who the person is or where their own configuration lies.
+var keepEnv = map[string]bool{
+	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
+	"GIT_AUTHOR_NAME": true, "GIT_AUTHOR_EMAIL": true, "GIT_COMMITTER_NAME": true, "GIT_COMMITTER_EMAIL": true,
+	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_EXEC_PATH": true,
+}
+
+func environ(from []string) []string {
+	env := make([]string, 0, len(from)+8)
+	for _, kv := range from {
+		key, _, _ := strings.Cut(kv, "=")
+		if (strings.HasPrefix(key, "GIT_") && !keepEnv[key]) || strings.HasPrefix(key, "LC_") || key == "LANGUAGE" {
+			continue
+		}
+		env = append(env, kv)
+	}
+	return append(env,
+		"LC_ALL=C",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_LITERAL_PATHSPECS=1",
+		"GIT_NO_LAZY_FETCH=1",
+		"GIT_EDITOR=:",
+		"GIT_PAGER=cat",
+	)
+}
+
+// safe is given to every call: nothing that a repository's configuration names is started behind it.
+var safe = []string{
+	"-c", "core.hooksPath=/dev/null",
+	"-c", "core.fsmonitor=false",
+	"-c", "protocol.ext.allow=never",
+	"-c", "core.quotePath=false",
+	"-c", "core.logAllRefUpdates=false",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "submodule.recurse=false",
+	"-c", "advice.detachedHead=false",
+}
+
+// durable is given to calls that write what we must not lose.
+var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}
+
+// Call is one run of git.
+type Call struct {
+	// Dir is where git runs.
+	Dir string
+	// Args are the subcommand and its arguments. Names from outside stand behind "--", after
+	// "--end-of-options", or go through Stdin.
+	Args []string
+	// Config are further key=value settings for this call.
+	Config []string
+	// Env is added to the environment.
+	Env []string
+	// Stdin is what git reads, nothing when nil.
+	Stdin io.Reader
+	// Stdout takes git's output instead of Run's result.
+	Stdout io.Writer
+	// Durable syncs what git writes.
+	Durable bool
+	// Reflog lets refs that move get their usual reflog: for what a person will see as done by them.
+	Reflog bool
+	// OK are exit codes besides 0 that are no error.
+	OK []int
+}
+
+// Run runs git to its end and returns what it printed.
+func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
+	out, _, err := g.RunCode(ctx, c)
+	return out, err
+}
+
+// RunCode runs git and also returns its exit code, which is one of c.OK or 0 when err is nil.
+func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
+	args := append([]string(nil), safe...)
+	if c.Durable {
+		args = append(args, durable...)
+	}
+	if c.Reflog {
+		args = append(args, "-c", "core.logAllRefUpdates=true")
+	}
+	for _, kv := range c.Config {
+		args = append(args, "-c", kv)
+	}
+	cmd := exec.CommandContext(ctx, g.path, append(args, c.Args...)...)
+	cmd.Dir = c.Dir
+	cmd.Env = append(g.Env(), c.Env...)
+	cmd.Stdin = c.Stdin
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
+	var said tail
+	cmd.Stderr = &said
+	code, err := runGroup(ctx, cmd)
+	if err != nil {
+		return nil, -1, fmt.Errorf("run git %s: %w", c.Args[0], err)
+	}
+	if code == 0 {
+		return out.Bytes(), 0, nil
+	}
+	for _, ok := range c.OK {
+		if code == ok {
+			return out.Bytes(), code, nil
+		}
+	}
+	return out.Bytes(), code, &Error{Command: c.Args[0], Code: code, Stderr: said.String()}
+}
+
+// Line runs git and returns its output without the newline at the end.
+func (g *Git) Line(ctx context.Context, c Call) (string, error) {
+	out, err := g.Run(ctx, c)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// runGroup runs a command in a process group of its own, which ends with the context: first asked, so
+// that git takes its lock files away, then killed. It returns the exit code.
+func runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		if cmd.Process != nil {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it started
+		}
+		if err == nil {
+			return 0, nil // it was done before the context was
+		}
+		return -1, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if exit.ExitCode() < 0 {
+			return -1, fmt.Errorf("ended by %s", exit.ProcessState)
+		}
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// tail keeps the last 8 KB written to it.
+type tail struct{ b []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p...)
+	if over := len(t.b) - 8<<10; over > 0 {
+		t.b = t.b[over:]
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string { return string(t.b) }
