@@ -1,0 +1,269 @@
+package snapshot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// branchPrefix is what the branches of our worktrees begin with.
+const branchPrefix = "orchestrator/"
+
+// marker says in a worktree's part of the repository that we made it.
+const marker = "orchestrator.json"
+
+// mark is the marker's content.
+type mark struct {
+	Thread thread.ID `json:"thread"`
+	Branch string    `json:"branch"`
+	Base   string    `json:"base"`
+	Commit string    `json:"commit"` // the snapshot it began with
+}
+
+// Add makes a worktree with the files of a snapshot, on a new branch at the commit that HEAD stood at when the
+// snapshot was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. A branch of
+// that name is taken up again when it stands at that very commit and no worktree has it.
+//
+// The files reach the disk as those of any checkout do, unsynced; the snapshot that they come from is synced.
+func (s *Store) Add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
+	made, err := s.add(ctx, id, dir, name, at)
+	if err != nil {
+		return thread.Worktree{}, fmt.Errorf("add worktree: %w", err)
+	}
+	return made, nil
+}
+
+func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
+	if err := checkID(id); err != nil {
+		return thread.Worktree{}, err
+	}
+	if err := git.CheckBranch(name); err != nil {
+		return thread.Worktree{}, err
+	}
+	if strings.Contains(name, "/") {
+		return thread.Worktree{}, fmt.Errorf("worktree name %q holds a slash: %w", name, thread.ErrInvalid)
+	}
+	w, err := s.open(ctx, dir)
+	if err != nil {
+		return thread.Worktree{}, err
+	}
+	tree, err := w.treeOf(ctx, at.Commit)
+	if err != nil {
+		return thread.Worktree{}, err
+	}
+	o := op{
+		Kind: opAdd, Thread: id, Root: filepath.Join(s.cfg.Worktrees, name), Branch: branchPrefix + name, Base: at.Base,
+	}
+	if o.NewBranch, err = w.free(ctx, o); err != nil {
+		return thread.Worktree{}, err
+	}
+	if err := os.MkdirAll(s.cfg.Worktrees, 0o700); err != nil {
+		return thread.Worktree{}, err
+	}
+	if o.Root, err = realParent(o.Root); err != nil {
+		return thread.Worktree{}, err
+	}
+	j, err := w.begin(o)
+	if err != nil {
+		return thread.Worktree{}, err
+	}
+	failpoint.Hit("snapshot.add.begun")
+	err = s.fill(ctx, w, o, at, tree)
+	if err != nil {
+		j.leave()
+		// The context may be what failed: taking back must not depend on it.
+		if back := s.takeBack(context.WithoutCancel(ctx), w, o); back != nil {
+			return thread.Worktree{}, errors.Join(err, fmt.Errorf("take it back: %w", back))
+		}
+		return thread.Worktree{}, errors.Join(err, j.end())
+	}
+	failpoint.Hit("snapshot.add.filled")
+	if err := j.end(); err != nil {
+		return thread.Worktree{}, err
+	}
+	return thread.Worktree{Path: o.Root, Branch: o.Branch, Base: at.Base}, nil
+}
+
+// realParent resolves the links in the folder that path is in, so that git and we call it the same.
+func realParent(path string) (string, error) {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// free makes sure that folder and branch can be used, and tells whether the branch is to be made.
+func (w *worktree) free(ctx context.Context, o op) (newBranch bool, err error) {
+	if _, err := os.Lstat(o.Root); err == nil {
+		return false, fmt.Errorf("folder %s exists: %w", o.Root, thread.ErrNameTaken)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	refs, err := w.refs(ctx, "refs/heads/")
+	if err != nil {
+		return false, err
+	}
+	want := "refs/heads/" + o.Branch
+	for ref, tip := range refs {
+		switch {
+		case ref == want:
+			if err := w.mayTakeUp(ctx, o, tip); err != nil {
+				return false, err
+			}
+			return false, nil
+		case strings.EqualFold(ref, want):
+			return false, fmt.Errorf("branch %s differs from %s in upper and lower case only: %w",
+				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
+		case strings.EqualFold(ref+"/", "refs/heads/"+branchPrefix) || strings.HasPrefix(ref, want+"/"):
+			return false, fmt.Errorf("branch %s is in the way of %s: %w",
+				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
+		}
+	}
+	return true, nil
+}
+
+// mayTakeUp says whether a branch that exists may be used again.
+func (w *worktree) mayTakeUp(ctx context.Context, o op, tip string) error {
+	if tip != o.Base {
+		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
+	}
+	out, err := w.theirs(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.TrimSuffix(line, "\n") == "branch refs/heads/"+o.Branch {
+			return fmt.Errorf("branch %s is checked out in another worktree: %w", o.Branch, thread.ErrNameTaken)
+		}
+	}
+	return nil
+}
+
+// fill makes the worktree, its files, its index, its private index and its marker.
+func (s *Store) fill(ctx context.Context, w *worktree, o op, at thread.Snapshot, tree string) error {
+	if err := w.register(ctx, o, at); err != nil {
+		return err
+	}
+	failpoint.Hit("snapshot.add.registered")
+	n, err := s.open(ctx, o.Root)
+	if err != nil {
+		return err
+	}
+	unlock, err := n.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := n.checkOut(ctx, tree); err != nil {
+		return err
+	}
+	failpoint.Hit("snapshot.add.checkedout")
+	if err := n.startIndex(ctx, at, tree); err != nil {
+		return err
+	}
+	failpoint.Hit("snapshot.add.indexed")
+	ref, err := s.addRef(ctx, w, o.Thread, at.Commit)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(mark{Thread: o.Thread, Branch: o.Branch, Base: at.Base, Commit: at.Commit})
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(n.GitDir, marker), b, true); err != nil {
+		return err
+	}
+	return n.hold(held{Thread: o.Thread, Ref: ref, Commit: at.Commit, Tree: tree, Base: at.Base})
+}
+
+// register makes the worktree without files.
+func (w *worktree) register(ctx context.Context, o op, at thread.Snapshot) error {
+	args := []string{"worktree", "add", "--quiet", "--no-checkout"}
+	switch {
+	case at.Base == "":
+		args = append(args, "--detach", "--", o.Root, at.Commit)
+	case o.NewBranch:
+		args = append(args, "--no-track", "-b", o.Branch, "--", o.Root, at.Base)
+	default:
+		args = append(args, "--", o.Root, o.Branch)
+	}
+	if _, err := w.theirs(ctx, git.Call{Args: args, Durable: true}); err != nil || at.Base != "" {
+		return err
+	}
+	// Nothing was committed yet: the new worktree starts with an unborn branch too.
+	n, err := git.Find(o.Root)
+	if err != nil {
+		return err
+	}
+	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.Env(), Args: []string{"symbolic-ref", "HEAD", "refs/heads/" + o.Branch}})
+	return err
+}
+
+// checkOut writes a tree's files into an empty worktree, byte for byte, and fills the private index.
+func (w *worktree) checkOut(ctx context.Context, tree string) error {
+	for _, name := range []string{w.index(), w.index() + ".lock"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	_, err := w.ours(ctx, git.Call{
+		Args:   []string{"read-tree", "-m", "-u", tree},
+		Config: []string{"checkout.workers=0", "checkout.thresholdForParallelism=200"},
+	})
+	return err
+}
+
+// startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base's.
+func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot, tree string) error {
+	if at.Base == "" {
+		return nil
+	}
+	index := filepath.Join(w.GitDir, "index")
+	if err := copyIndex(w.index(), index); err != nil {
+		return err
+	}
+	base, err := w.treeOf(ctx, at.Base)
+	if err != nil || base == tree {
+		return err
+	}
+	if _, err := w.theirs(ctx, git.Call{Args: []string{"read-tree", "-m", base}}); err != nil {
+		return err
+	}
+	return w.standIn(ctx, at, base, tree)
+}
+
+// standIn writes the base's version of tracked files that the snapshot skipped: they would look deleted.
+func (w *worktree) standIn(ctx context.Context, at thread.Snapshot, base, tree string) error {
+	if len(at.Skipped) == 0 {
+		return nil
+	}
+	skipped := map[string]bool{}
+	for _, sk := range at.Skipped {
+		skipped[sk.Path] = true
+	}
+	list, err := w.between(ctx, tree, base)
+	if err != nil {
+		return err
+	}
+	var in strings.Builder
+	for _, st := range list.steps {
+		if st.oldMode == "" && st.newMode != modeRepo && skipped[st.path] {
+			in.WriteString(st.path + "\x00")
+		}
+	}
+	if in.Len() == 0 {
+		return nil
+	}
+	_, err = w.ours(ctx, git.Call{
+		Args: []string{"checkout-index", "-u", "-z", "--stdin"}, Stdin: strings.NewReader(in.String()),
+		Env: []string{"GIT_INDEX_FILE=" + filepath.Join(w.GitDir, "index")},
+	})
+	return err
+}

@@ -1,0 +1,102 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// count fills in how a snapshot differs from the one before, or from its base when there is none.
+func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *thread.Snapshot) error {
+	before := snap.Base
+	if prev != nil {
+		if prev.Tree == snap.Tree {
+			return nil
+		}
+		before = prev.Tree
+	}
+	before, err := w.treeOf(ctx, before)
+	if err != nil {
+		return err
+	}
+	stats, err := w.numstat(ctx, nil, before, snap.Tree)
+	if err != nil {
+		return err
+	}
+	for _, st := range stats {
+		snap.Files++
+		snap.Insertions += st.ins
+		snap.Deletions += st.del
+	}
+	return nil
+}
+
+// treeOf returns the tree of a commit or tree; of "" the empty one.
+func (w *worktree) treeOf(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		out, err := w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}})
+		return strings.TrimSpace(string(out)), err
+	}
+	if !git.IsObjectID(id) {
+		return "", fmt.Errorf("%q is no commit: %w", git.Printable(id), thread.ErrInvalid)
+	}
+	out, err := w.ours(ctx, git.Call{
+		Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", id + "^{tree}"}, OK: []int{1, 128},
+	})
+	tree := strings.TrimSpace(string(out))
+	if err == nil && !git.IsObjectID(tree) {
+		err = fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
+	}
+	return tree, err
+}
+
+// stat is one file's line counts.
+type stat struct {
+	path     string
+	oldPath  string // set for renames
+	ins, del int
+	binary   bool
+}
+
+func (w *worktree) numstat(ctx context.Context, env []string, from, to string, args ...string) ([]stat, error) {
+	call := append([]string{"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}, args...)
+	out, err := w.ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
+	if err != nil {
+		return nil, err
+	}
+	return parseNumstat(out)
+}
+
+// parseNumstat reads "ins\tdel\tpath\0", and for renames "ins\tdel\t\0old\0new\0".
+func parseNumstat(out []byte) ([]stat, error) {
+	var stats []stat
+	f := split(out)
+	for i := 0; i < len(f); i++ {
+		part := strings.SplitN(f[i], "\t", 3)
+		if len(part) != 3 {
+			return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
+		}
+		st := stat{path: part[2], binary: part[0] == "-"}
+		if !st.binary {
+			var err1, err2 error
+			st.ins, err1 = strconv.Atoi(part[0])
+			st.del, err2 = strconv.Atoi(part[1])
+			if err1 != nil || err2 != nil {
+				return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
+			}
+		}
+		if st.path == "" {
+			if i+2 >= len(f) {
+				return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
+			}
+			st.oldPath, st.path = f[i+1], f[i+2]
+			i += 2
+		}
+		stats = append(stats, st)
+	}
+	return stats, nil
+}

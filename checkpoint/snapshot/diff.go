@@ -1,0 +1,297 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// maxPatch is the longest patch of one file that Diff returns, in bytes; of longer ones only the counts are told.
+const maxPatch = 1 << 20
+
+// Diff returns how two states of the worktree that dir lies in differ, file by file. from and to are commits of
+// snapshots or of the repository (a base); "" is the worktree as it lies there now. Nothing is written to the
+// repository.
+//
+// A file of the repository that differs from the worktree only by what its attributes do to it (line ends, a
+// pointer to large-file storage) is left out.
+func (s *Store) Diff(ctx context.Context, dir, from, to string) ([]thread.FileDiff, error) {
+	diffs, err := s.diff(ctx, dir, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("diff: %w", err)
+	}
+	return diffs, nil
+}
+
+func (s *Store) diff(ctx context.Context, dir, from, to string) ([]thread.FileDiff, error) {
+	w, err := s.open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.view(ctx, w, from == "" || to == "")
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	a, err := v.side(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	b, err := v.side(ctx, to)
+	if err != nil || a == b {
+		return nil, err
+	}
+	return v.files(ctx, a, b)
+}
+
+// Describe says how the worktree that dir lies in stands against its last commit, for people.
+func (s *Store) Describe(ctx context.Context, dir string) string {
+	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		return "missing"
+	}
+	n, err := s.changed(ctx, dir)
+	switch {
+	case errors.Is(err, thread.ErrNoRepository):
+		return "no git repository"
+	case err != nil:
+		return "unknown: " + err.Error()
+	case n == 0:
+		return "clean"
+	case n == 1:
+		return "1 file changed"
+	}
+	return fmt.Sprintf("%d files changed", n)
+}
+
+func (s *Store) changed(ctx context.Context, dir string) (int, error) {
+	w, err := s.open(ctx, dir)
+	if err != nil {
+		return 0, err
+	}
+	base, err := w.head(ctx)
+	if err != nil {
+		return 0, err
+	}
+	v, err := s.view(ctx, w, true)
+	if err != nil {
+		return 0, err
+	}
+	defer v.close()
+	if base == "" {
+		base = v.empty()
+	}
+	a, err := v.side(ctx, base)
+	if err != nil {
+		return 0, err
+	}
+	stats, err := w.numstat(ctx, v.env, a, v.now)
+	if err != nil {
+		return 0, err
+	}
+	same, err := v.equivalent(ctx, a, v.now)
+	return len(stats) - len(same), err
+}
+
+// view looks at a worktree without a trace: objects that it needs go to a folder that ends with it.
+type view struct {
+	w   *worktree
+	dir string
+	env []string
+	now string // tree of the worktree as it lies there
+}
+
+// view opens one; live also reads the worktree's files.
+func (s *Store) view(ctx context.Context, w *worktree, live bool) (*view, error) {
+	dir, err := os.MkdirTemp(w.home, "view-*")
+	if err != nil {
+		return nil, err
+	}
+	v := &view{w: w, dir: dir}
+	v.env = []string{
+		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(w.Common, "objects")),
+	}
+	err = os.Mkdir(filepath.Join(dir, "objects"), 0o700)
+	if err == nil && live {
+		err = s.readNow(ctx, v)
+	}
+	if err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+// alternate quotes a path for git's list of object folders.
+func alternate(path string) string {
+	if !strings.ContainsAny(path, "\":") {
+		return path
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
+}
+
+func (v *view) close() { _ = os.RemoveAll(v.dir) }
+
+// readNow reads the worktree through a copy of the private index.
+func (s *Store) readNow(ctx context.Context, v *view) error {
+	unlock, err := v.w.lock(ctx)
+	if err != nil {
+		return err
+	}
+	_, trusted := v.w.holds()
+	if _, err := os.Stat(v.w.index()); err != nil || !trusted || v.w.set.Sparse {
+		err = v.w.seed(ctx)
+		if err != nil {
+			unlock()
+			return err
+		}
+	}
+	err = copyIndex(v.w.index(), filepath.Join(v.dir, "index"))
+	unlock()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	found, err := v.w.scan(ctx, v.env, s.cfg.Limit)
+	if err != nil {
+		return err
+	}
+	if _, err := v.w.apply(ctx, found, v.env, false); err != nil {
+		return err
+	}
+	out, err := v.w.ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
+	v.now = strings.TrimSpace(string(out))
+	return err
+}
+
+func (v *view) side(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return v.now, nil
+	}
+	if id == v.empty() {
+		_, err := v.w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
+		return id, err
+	}
+	return v.w.treeOf(ctx, id)
+}
+
+// empty is the id of the tree without files.
+func (v *view) empty() string {
+	if v.w.set.Format == "sha256" {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+}
+
+// files compares two trees.
+func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error) {
+	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"}
+	raw, err := v.w.ours(ctx, git.Call{Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env})
+	if err != nil {
+		return nil, err
+	}
+	diffs, err := parseDiffs(raw)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := v.w.numstat(ctx, v.env, a, b, "-M", "-l1000", "--submodule=short")
+	if err != nil {
+		return nil, err
+	}
+	if len(stats) != len(diffs) {
+		return nil, fmt.Errorf("git diff-tree wrote %d files and counted %d", len(diffs), len(stats))
+	}
+	// Without -z, so that a name with a newline is quoted and no line of it looks like a header.
+	patch, err := v.w.ours(ctx, git.Call{
+		Args: append(common[:len(common):len(common)], "-p", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", a, b, "--"), Env: v.env,
+	})
+	if err != nil {
+		return nil, err
+	}
+	patches := splitPatch(string(patch))
+	same, err := v.equivalent(ctx, a, b)
+	if err != nil {
+		return nil, err
+	}
+	out := diffs[:0]
+	for i, d := range diffs {
+		d.Insertions, d.Deletions, d.Binary = stats[i].ins, stats[i].del, stats[i].binary
+		take := 1
+		if d.Status == "type" {
+			take = 2 // git writes it as one file gone and another one come
+		}
+		if len(patches) < take {
+			return nil, fmt.Errorf("git diff-tree wrote fewer patches than files")
+		}
+		d.Patch = strings.Join(patches[:take], "")
+		if len(d.Patch) > maxPatch {
+			d.Patch = ""
+		}
+		patches = patches[take:]
+		if !same[d.Path] {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// parseDiffs reads `diff-tree --raw -z -M`: ":mode mode oid oid S\0path\0", with a second path for renames.
+func parseDiffs(raw []byte) ([]thread.FileDiff, error) {
+	var diffs []thread.FileDiff
+	f := split(raw)
+	for i := 0; i < len(f); {
+		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
+		if len(head) != 5 || i+1 >= len(f) {
+			return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
+		}
+		d := thread.FileDiff{Path: f[i+1]}
+		i += 2
+		switch head[4][0] {
+		case 'A':
+			d.Status = "added"
+		case 'D':
+			d.Status = "deleted"
+		case 'T':
+			d.Status = "type"
+		case 'R':
+			if i >= len(f) {
+				return nil, fmt.Errorf("git diff-tree wrote a rename without its target")
+			}
+			d.Status, d.OldPath, d.Path = "renamed", d.Path, f[i]
+			i++
+		default:
+			d.Status = "modified"
+		}
+		diffs = append(diffs, d)
+	}
+	return diffs, nil
+}
+
+// splitPatch cuts a patch into its files and takes the headers off: what is left of each begins with "@@", or is
+// empty where git shows no lines.
+func splitPatch(patch string) []string {
+	var files []string
+	for len(patch) > 0 {
+		next := strings.Index(patch[1:], "\ndiff --git ")
+		one := patch
+		if next >= 0 {
+			one, patch = patch[:next+2], patch[next+2:]
+		} else {
+			patch = ""
+		}
+		hunk := strings.Index(one, "\n@@ ")
+		if hunk < 0 {
+			files = append(files, "")
+			continue
+		}
+		files = append(files, one[hunk+1:])
+	}
+	return files
+}

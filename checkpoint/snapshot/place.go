@@ -1,0 +1,192 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// place writes below one folder: through no symbolic link, not even one that stays inside, and nowhere outside.
+type place struct {
+	root *os.Root
+	// last is the folder that the last call worked in: calls come sorted, so it is mostly the next one's too.
+	last    *os.Root
+	lastDir string
+}
+
+// errInTheWay says that something which is not a folder stands where a folder is needed.
+var errInTheWay = errors.New("something else is in the way")
+
+func openPlace(dir string) (*place, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &place{root: root}, nil
+}
+
+func (p *place) close() {
+	p.forget()
+	p.root.Close()
+}
+
+func (p *place) forget() {
+	if p.last != nil {
+		p.last.Close()
+	}
+	p.last, p.lastDir = nil, ""
+}
+
+// folder opens the folder that holds a path, making it when build is set. The result belongs to the place.
+func (p *place) folder(name string, build bool) (*os.Root, error) {
+	dir := path.Dir(name)
+	if dir == "." {
+		return p.root, nil
+	}
+	if p.last != nil && dir == p.lastDir {
+		return p.last, nil
+	}
+	p.forget()
+	at := p.root
+	for part := range strings.SplitSeq(dir, "/") {
+		next, err := step(at, part, build)
+		if at != p.root {
+			at.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open folder %s: %w", dir, err)
+		}
+		at = next
+	}
+	p.last, p.lastDir = at, dir
+	return at, nil
+}
+
+// step opens one folder and makes sure that it is the folder itself and not where a link leads.
+func step(at *os.Root, name string, build bool) (*os.Root, error) {
+	info, err := at.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) && build {
+		if err := at.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		info, err = at.Lstat(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, errInTheWay
+	}
+	next, err := at.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	got, err := next.Stat(".")
+	if err == nil && !os.SameFile(info, got) {
+		err = errInTheWay // it was swapped for a link
+	}
+	if err != nil {
+		next.Close()
+		return nil, err
+	}
+	return next, nil
+}
+
+// lstat describes a path itself; fs.ErrNotExist also when a parent is no folder.
+func (p *place) lstat(name string) (fs.FileInfo, error) {
+	dir, err := p.folder(name, false)
+	if errors.Is(err, errInTheWay) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return dir.Lstat(path.Base(name))
+}
+
+// remove removes a file, a link, or an empty folder.
+func (p *place) remove(name string) error {
+	dir, err := p.folder(name, false)
+	if err != nil {
+		return err
+	}
+	if p.lastDir == name || strings.HasPrefix(p.lastDir, name+"/") {
+		p.forget()
+	}
+	return dir.Remove(path.Base(name))
+}
+
+// temporary is how files begin that are not whole yet.
+const temporary = ".orchestrator-new-"
+
+// file puts a regular file in place at once. It keeps the permission bits of old, when there is one.
+func (p *place) file(name string, content io.Reader, exec bool, old fs.FileInfo) error {
+	return p.put(name, func(dir *os.Root, tmp string) error {
+		perm := fs.FileMode(0o666)
+		if exec {
+			perm = 0o777
+		}
+		f, err := dir.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(f, content)
+		if err == nil && old != nil && old.Mode().IsRegular() {
+			err = f.Chmod(permLike(old.Mode().Perm(), exec))
+		}
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		return err
+	})
+}
+
+// permLike sets or clears the executable bits of a mode, for whoever may read.
+func permLike(old fs.FileMode, exec bool) fs.FileMode {
+	old &^= 0o111
+	if exec {
+		old |= (old & 0o444) >> 2
+	}
+	return old
+}
+
+// link puts a symbolic link in place at once.
+func (p *place) link(name, target string) error {
+	return p.put(name, func(dir *os.Root, tmp string) error { return dir.Symlink(target, tmp) })
+}
+
+func (p *place) put(name string, make func(dir *os.Root, tmp string) error) error {
+	dir, err := p.folder(name, true)
+	if err != nil {
+		return err
+	}
+	tmp := temporary + short(name)
+	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // one that a crash left
+	}
+	if err := make(dir, tmp); err != nil {
+		_ = dir.Remove(tmp)
+		return err
+	}
+	if err := dir.Rename(tmp, path.Base(name)); err != nil {
+		_ = dir.Remove(tmp)
+		return err
+	}
+	return nil
+}
+
+// mkdir makes a folder, for a submodule's place.
+func (p *place) mkdir(name string) error {
+	dir, err := p.folder(name, true)
+	if err != nil {
+		return err
+	}
+	if err := dir.Mkdir(path.Base(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}

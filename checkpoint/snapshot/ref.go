@@ -1,0 +1,160 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// namespace is where our refs stand; git's own commands show it to nobody who does not ask for all refs.
+const namespace = "refs/orchestrator/"
+
+// addRef makes the next numbered ref of a thread lead to a commit.
+func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit string) (string, error) {
+	key := w.Common + "\x00" + string(id)
+	for range tries {
+		n, err := s.number(ctx, w, key, id)
+		if err != nil {
+			return "", err
+		}
+		ref := namespace + string(id) + "/" + strconv.Itoa(n)
+		err = w.updateRefs(ctx, "create "+ref+"\x00"+commit+"\x00")
+		if err == nil {
+			s.mu.Lock()
+			s.next[key] = n + 1
+			s.mu.Unlock()
+			return ref, nil
+		}
+		var said *git.Error
+		if !errors.As(err, &said) || !strings.Contains(said.Stderr, "already exists") {
+			return "", err
+		}
+		s.mu.Lock() // another process was faster: count again
+		delete(s.next, key)
+		s.mu.Unlock()
+	}
+	return "", fmt.Errorf("number snapshot of thread %s: another process takes every number", id)
+}
+
+func (s *Store) number(ctx context.Context, w *worktree, key string, id thread.ID) (int, error) {
+	s.mu.Lock()
+	n := s.next[key]
+	s.mu.Unlock()
+	if n > 0 {
+		return n, nil
+	}
+	refs, err := w.refs(ctx, namespace+string(id)+"/")
+	if err != nil {
+		return 0, err
+	}
+	n = 1
+	for ref := range refs {
+		if last, err := strconv.Atoi(ref[strings.LastIndexByte(ref, '/')+1:]); err == nil && last >= n {
+			n = last + 1
+		}
+	}
+	return n, nil
+}
+
+// refs returns the refs below a prefix with what they lead to.
+func (w *worktree) refs(ctx context.Context, prefix string) (map[string]string, error) {
+	out, err := w.theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "--", prefix}})
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		oid, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ok {
+			refs[ref] = oid
+		}
+	}
+	return refs, nil
+}
+
+// updateRefs gives one transaction to `update-ref --stdin -z`.
+func (w *worktree) updateRefs(ctx context.Context, lines string) error {
+	_, err := w.theirs(ctx, git.Call{
+		Args: []string{"update-ref", "--no-deref", "--stdin", "-z"}, Stdin: strings.NewReader(lines), Durable: true,
+	})
+	return err
+}
+
+// Drop forgets the snapshots of a purged thread, in every repository that one was taken in. What another thread
+// keeps too stays; git itself frees the rest in time.
+func (s *Store) Drop(ctx context.Context, id thread.ID) error {
+	if err := checkID(id); err != nil {
+		return fmt.Errorf("drop snapshots: %w", err)
+	}
+	return s.each(ctx, func(w *worktree) error {
+		refs, err := w.refs(ctx, namespace+string(id)+"/")
+		if err != nil || len(refs) == 0 {
+			return err
+		}
+		var lines strings.Builder
+		for ref, oid := range refs {
+			lines.WriteString("delete " + ref + "\x00" + oid + "\x00")
+		}
+		if err := w.updateRefs(ctx, lines.String()); err != nil {
+			return fmt.Errorf("drop snapshots: %w", err)
+		}
+		return nil
+	})
+}
+
+// Size returns how many bytes our refs keep in the repository beyond what its own branches and tags do.
+func (s *Store) Size(ctx context.Context) (int64, error) {
+	var total int64
+	err := s.each(ctx, func(w *worktree) error {
+		out, err := w.theirs(ctx, git.Call{Args: []string{
+			"rev-list", "--disk-usage", "--objects", "--glob=" + namespace + "*", "--not", "--branches", "--tags", "--remotes",
+		}})
+		if err != nil {
+			return fmt.Errorf("size of snapshots: %w", err)
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		total += n
+		return err
+	})
+	return total, err
+}
+
+// each calls do for every repository that the store has worked in, with one of its worktrees.
+func (s *Store) each(ctx context.Context, do func(*worktree) error) error {
+	seen := map[string]bool{}
+	try := func(dir string) error {
+		w, err := s.open(ctx, dir)
+		if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, thread.ErrNotFound) {
+			return nil
+		}
+		if err != nil || seen[w.Common] {
+			return err
+		}
+		seen[w.Common] = true
+		return do(w)
+	}
+	if err := try(s.cfg.Dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.cfg.State)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(s.cfg.State, e.Name(), "root"))
+		if err != nil {
+			continue // not a repository's folder
+		}
+		if err := try(string(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

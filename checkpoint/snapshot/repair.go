@@ -1,0 +1,265 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// Pending is an operation that was cut off.
+type Pending struct {
+	ID      string
+	Thread  thread.ID
+	Dir     string // the worktree it is about
+	Started time.Time
+	What    string // for people
+	// CanUndo is set when Undo can take it back; Finish works always.
+	CanUndo bool
+}
+
+// Pending names the operations that were cut off and that nobody works on.
+func (s *Store) Pending(ctx context.Context) ([]Pending, error) {
+	var all []Pending
+	err := s.eachLeft(ctx, func(_ *worktree, o op) error {
+		p := Pending{ID: o.ID, Thread: o.Thread, Dir: o.Root, Started: o.Started}
+		switch o.Kind {
+		case opRestore:
+			p.What, p.CanUndo = "files of "+o.Root+" are restored in part", true
+		case opAdd:
+			p.What = "worktree " + o.Root + " was made in part"
+		case opRemove:
+			p.What = "worktree " + o.Root + " was removed in part"
+		}
+		all = append(all, p)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what was cut off: %w", err)
+	}
+	return all, nil
+}
+
+// Finish brings a cut-off operation to an end: a restore is done whole, a remove too, and an add, which nobody
+// waits for any more, is taken back. What is there now is saved first.
+func (s *Store) Finish(ctx context.Context, id string) error { return s.settleOne(ctx, id, false) }
+
+// Undo sets the files of a cut-off restore to what they were before it. What is there now is saved first.
+func (s *Store) Undo(ctx context.Context, id string) error { return s.settleOne(ctx, id, true) }
+
+func (s *Store) settleOne(ctx context.Context, id string, undo bool) error {
+	found := false
+	err := s.eachLeft(ctx, func(w *worktree, o op) error {
+		if o.ID != id {
+			return nil
+		}
+		found = true
+		if undo && o.Kind != opRestore {
+			return fmt.Errorf("undo %s: %w", o.Kind, thread.ErrUnsupported)
+		}
+		_, err := s.finish(ctx, w, o, undo)
+		return err
+	})
+	if err == nil && !found {
+		err = thread.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", id, err)
+	}
+	return nil
+}
+
+// Repair finishes or takes back what was cut off and says what it did, for people. An operation that cannot be set
+// right stays pending and is named; the others go on.
+func (s *Store) Repair(ctx context.Context) ([]string, error) {
+	var said []string
+	err := s.eachLeft(ctx, func(w *worktree, o op) error {
+		did, err := s.finish(ctx, w, o, false)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			did = fmt.Sprintf("could not finish to %s %s, begun %s: %v",
+				o.Kind, o.Root, o.Started.Format(time.DateTime), err)
+		}
+		said = append(said, did)
+		return nil
+	})
+	if err != nil {
+		return said, fmt.Errorf("repair worktrees: %w", err)
+	}
+	return said, nil
+}
+
+func (s *Store) eachLeft(ctx context.Context, do func(*worktree, op) error) error {
+	return s.each(ctx, func(w *worktree) error {
+		ops, err := w.left()
+		if err != nil {
+			return err
+		}
+		for _, o := range ops {
+			if err := do(w, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// finish sets one operation right and says what was done.
+func (s *Store) finish(ctx context.Context, repo *worktree, o op, undo bool) (string, error) {
+	switch o.Kind {
+	case opRestore:
+		return s.finishRestore(ctx, repo, o, undo)
+	case opAdd:
+		if err := s.takeBack(ctx, repo, o); err != nil {
+			return "", err
+		}
+		return "took back the half-made worktree " + o.Root, repo.forget(o)
+	case opRemove:
+		return s.finishRemove(ctx, repo, o)
+	}
+	return "", fmt.Errorf("journal of a kind %q: %w", o.Kind, thread.ErrDamaged)
+}
+
+// forget takes away the journal of an operation that is settled.
+func (w *worktree) forget(o op) error {
+	err := os.Remove(filepath.Join(w.journals(), o.ID+".json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op, undo bool) (string, error) {
+	if _, err := os.Lstat(o.Root); errors.Is(err, fs.ErrNotExist) {
+		return "forgot a restore of " + o.Root + ", which is gone", repo.forget(o)
+	}
+	w, err := s.open(ctx, o.Root)
+	if err != nil {
+		return "", err
+	}
+	to, did := o.Target, "finished to restore the files of "
+	if undo {
+		to, did = o.Safety, "took back the restore of the files of "
+	}
+	if to == nil {
+		return "", fmt.Errorf("journal %s: %w", o.ID, thread.ErrDamaged)
+	}
+	safety, err := s.restore(ctx, w, o, *to)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s%s; what was there is kept as %.12s", did, o.Root, safety.Commit), nil
+}
+
+func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string, error) {
+	if _, err := os.Lstat(o.Root); err == nil {
+		w, err := s.open(ctx, o.Root)
+		if err != nil {
+			return "", err
+		}
+		if w.GitDir != o.GitDir { // another worktree stands there by now
+			return "left " + o.Root + " as it is", repo.forget(o)
+		}
+		if _, err := s.clear(ctx, w, op{Thread: o.Thread, Root: w.Root, Branch: o.Branch, Base: o.Base, GitDir: w.GitDir}); err != nil {
+			return "", err
+		}
+	} else if err := s.sweep(ctx, repo, o); err != nil {
+		return "", err
+	}
+	return "finished to remove the worktree " + o.Root, repo.forget(o)
+}
+
+// takeBack removes a worktree that was made in part. What it holds is saved first, as in Remove.
+func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
+	all, err := repo.registered()
+	if err != nil {
+		return err
+	}
+	gitDir := ""
+	for _, r := range all {
+		if r.path == o.Root {
+			gitDir = r.gitDir
+		}
+	}
+	branch := o.Branch
+	if !o.NewBranch {
+		branch = "" // it was there before
+	}
+	w, err := s.open(ctx, o.Root)
+	if err == nil && w.Root == o.Root && w.GitDir == gitDir {
+		_, err := s.clear(ctx, w, op{Thread: o.Thread, Root: w.Root, Branch: branch, Base: o.Base, GitDir: w.GitDir})
+		if err == nil || !barren(o.Root) {
+			return err
+		}
+	}
+	if !barren(o.Root) {
+		return fmt.Errorf("%s holds files and is no whole worktree: remove it yourself", o.Root)
+	}
+	if err := os.RemoveAll(o.Root); err != nil {
+		return err
+	}
+	if gitDir != "" {
+		if err := strike(gitDir); err != nil {
+			return err
+		}
+	}
+	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, op{Branch: branch, Base: o.Base})
+}
+
+// barren reports whether a folder is missing or holds at most a .git file.
+func barren(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	return err == nil && (len(entries) == 0 || (len(entries) == 1 && entries[0].Name() == ".git" && entries[0].Type().IsRegular()))
+}
+
+// Entry is a worktree that Add made.
+type Entry struct {
+	thread.Worktree
+	Thread  thread.ID
+	Missing bool   // its folder is gone or moved
+	Locked  string // why it is locked, "" when it is not
+}
+
+// List returns the worktrees that Add made and that the repositories still know.
+func (s *Store) List(ctx context.Context) ([]Entry, error) {
+	var list []Entry
+	err := s.each(ctx, func(w *worktree) error {
+		all, err := w.registered()
+		for _, r := range all {
+			m, err := markAt(r.gitDir, true)
+			if errors.Is(err, ErrNotOurs) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			e := Entry{Worktree: thread.Worktree{Path: r.path, Branch: m.Branch, Base: m.Base}, Thread: m.Thread}
+			if why, locked := lockReason(r.gitDir); locked {
+				e.Locked = strings.TrimPrefix(why, ": ")
+				if e.Locked == "" {
+					e.Locked = "no reason given"
+				}
+			}
+			_, err = os.Lstat(filepath.Join(r.path, ".git"))
+			e.Missing = err != nil
+			list = append(list, e)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	return list, nil
+}

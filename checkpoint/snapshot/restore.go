@@ -1,0 +1,205 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// ErrChanged says that files changed while they were being restored; what was restored so far stays, and Finish or
+// Undo go on from there.
+var ErrChanged = errors.New("a file changed meanwhile")
+
+// Restore makes the worktree that dir lies in hold exactly what a snapshot holds, as far as files are not ignored,
+// and returns the safety snapshot of what was there before: restoring that undoes it. What had to be left as it is
+// (an ignored file in the way, a submodule, a file the snapshot skipped) is named in the safety snapshot's Skipped.
+// Branch, HEAD and index stay as they are.
+func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread.Snapshot) (thread.Snapshot, error) {
+	if err := checkID(id); err != nil {
+		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
+	}
+	w, err := s.open(ctx, dir)
+	if err != nil {
+		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
+	}
+	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Root: w.Root, Target: &at}, at)
+	if err != nil {
+		return safety, fmt.Errorf("restore snapshot: %w", err)
+	}
+	return safety, nil
+}
+
+// restore sets the files to at. An op with an id is one that goes on: its safety snapshot stays the first one.
+func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapshot) (thread.Snapshot, error) {
+	unlock, err := w.lock(ctx)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	defer unlock()
+	target, err := w.treeOf(ctx, at.Commit)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	if at.Tree != "" && at.Tree != target {
+		return thread.Snapshot{}, fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
+	}
+	where, err := openPlace(w.Root)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	defer where.close()
+	safety, todo, err := s.settle(ctx, w, where, o, target)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	failpoint.Hit("snapshot.restore.saved")
+	if o.Safety == nil {
+		o.Safety = &safety
+	}
+	j, err := w.begin(o)
+	if err != nil {
+		return safety, err
+	}
+	failpoint.Hit("snapshot.restore.begun")
+	todo.spare(at.Skipped)
+	err = w.carryOut(ctx, where, todo)
+	if err == nil {
+		err = syncTree(where.root)
+	}
+	if err != nil {
+		j.leave()
+		return safety, err
+	}
+	failpoint.Hit("snapshot.restore.written")
+	safety.Skipped = append(safety.Skipped, todo.left...)
+	return safety, j.end()
+}
+
+// settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
+func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, target string) (thread.Snapshot, *todo, error) {
+	order := order{thread: o.Thread, limit: s.cfg.Limit, note: "before restoring"}
+	safety, err := s.take(ctx, w, order)
+	if err != nil {
+		return safety, nil, fmt.Errorf("save what is there: %w", err)
+	}
+	for range tries {
+		list, err := w.between(ctx, safety.Tree, target)
+		if err != nil {
+			return safety, nil, err
+		}
+		for i := range list.steps {
+			if st := &list.steps[i]; st.oldMode != "" {
+				if st.old, err = where.lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return safety, nil, err
+				}
+			}
+		}
+		again, err := s.take(ctx, w, order)
+		if err != nil {
+			return safety, nil, fmt.Errorf("save what is there: %w", err)
+		}
+		if again.Tree == safety.Tree {
+			return safety, list, nil
+		}
+		safety = again
+	}
+	return safety, nil, fmt.Errorf("save what is there: files keep changing, is the agent still working: %w", ErrChanged)
+}
+
+// todo is what a restore has to do.
+type todo struct {
+	steps []todoStep // sorted by path
+	left  []thread.Skip
+}
+
+// todoStep is one path that differs.
+type todoStep struct {
+	path    string
+	oldMode string // "" where the safety snapshot has nothing
+	newMode string // "" where the target has nothing
+	oid     string // of the target
+	oldOID  string
+	old     fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
+}
+
+// between lists what leads from one tree to another.
+func (w *worktree) between(ctx context.Context, from, to string) (*todo, error) {
+	return w.betweenIn(ctx, nil, from, to)
+}
+
+// betweenIn does so with further environment.
+func (w *worktree) betweenIn(ctx context.Context, env []string, from, to string) (*todo, error) {
+	out, err := w.ours(ctx, git.Call{Args: []string{
+		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to, "--",
+	}, Env: env})
+	if err != nil {
+		return nil, err
+	}
+	t := &todo{}
+	f := split(out)
+	for i := 0; i+1 < len(f); i += 2 {
+		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
+		if len(head) != 5 {
+			return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
+		}
+		st := todoStep{path: f[i+1], oldMode: head[0], newMode: head[1], oid: head[3], oldOID: head[2]}
+		if st.oldMode == "000000" {
+			st.oldMode = ""
+		}
+		if st.newMode == "000000" {
+			st.newMode = ""
+		}
+		t.steps = append(t.steps, st)
+	}
+	slices.SortFunc(t.steps, func(a, b todoStep) int { return strings.Compare(a.path, b.path) })
+	return t, nil
+}
+
+func (t *todo) leave(name, reason string) {
+	t.left = append(t.left, thread.Skip{Path: name, Reason: reason})
+}
+
+// spare takes out what the target does not hold only because it skipped it.
+func (t *todo) spare(skipped []thread.Skip) {
+	if len(skipped) == 0 {
+		return
+	}
+	names := make(map[string]bool, len(skipped))
+	for _, sk := range skipped {
+		names[strings.TrimSuffix(sk.Path, "/")] = true
+	}
+	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool {
+		if st.newMode != "" {
+			return false
+		}
+		for at := st.path; at != "."; at = path.Dir(at) {
+			if names[at] {
+				t.leave(st.path, "left as it is: the snapshot skipped it")
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// parents are the folders that the target needs.
+func (t *todo) parents() map[string]bool {
+	need := map[string]bool{}
+	for _, st := range t.steps {
+		if st.newMode == "" {
+			continue
+		}
+		for dir := path.Dir(st.path); dir != "." && !need[dir]; dir = path.Dir(dir) {
+			need[dir] = true
+		}
+	}
+	return need
+}

@@ -1,0 +1,234 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread/failpoint"
+)
+
+// entry is a line of an index.
+type entry struct {
+	tag   byte // as `ls-files -v` shows it
+	mode  string
+	oid   string
+	stage string
+	path  string
+}
+
+const (
+	modeLink = "120000"
+	modeRepo = "160000"
+)
+
+// seed builds the private index from the person's, so that git need not read every file to see that it did not
+// change. An entry whose stat data says less than that its bytes are the blob's, byte for byte, loses the stat data.
+func (w *worktree) seed(ctx context.Context) error {
+	if err := w.distrust(); err != nil {
+		return fmt.Errorf("seed index: %w", err)
+	}
+	for _, name := range []string{w.index(), w.index() + ".lock"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("seed index: %w", err)
+		}
+	}
+	failpoint.Hit("snapshot.seed.begin")
+	entries, copied, err := w.seedFrom(ctx)
+	if err != nil {
+		return fmt.Errorf("seed index: %w", err)
+	}
+	doubt, err := w.doubtful(ctx, entries, copied)
+	if err != nil {
+		return fmt.Errorf("seed index: %w", err)
+	}
+	if err := w.rewrite(ctx, doubt); err != nil {
+		return fmt.Errorf("seed index: %w", err)
+	}
+	return nil
+}
+
+// seedFrom copies the person's index where git can read the copy. Where it cannot (a split index, a version of
+// tomorrow) only names and ids are taken over.
+func (w *worktree) seedFrom(ctx context.Context) (entries []entry, copied bool, err error) {
+	list := git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}}
+	switch err = copyIndex(filepath.Join(w.GitDir, "index"), w.index()); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil // nothing was added yet
+	case err != nil:
+		return nil, false, err
+	}
+	if out, err := w.ours(ctx, list); err == nil {
+		entries, err = parseEntries(out)
+		return entries, true, err
+	} else if ctx.Err() != nil {
+		return nil, false, err
+	}
+	if err := os.Remove(w.index()); err != nil {
+		return nil, false, err
+	}
+	out, err := w.theirs(ctx, list)
+	if err != nil {
+		return nil, false, err
+	}
+	entries, err = parseEntries(out)
+	return entries, false, err
+}
+
+// copyIndex keeps the time of the file: git tells by it which entries may have changed in the same tick.
+func copyIndex(from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	if cerr := dst.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// parseEntries reads `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
+func parseEntries(out []byte) ([]entry, error) {
+	var entries []entry
+	for len(out) > 0 {
+		line, rest, _ := bytes.Cut(out, []byte{0})
+		out = rest
+		head, path, ok := bytes.Cut(line, []byte{'\t'})
+		f := strings.Fields(string(head))
+		if !ok || len(f) != 4 || len(f[0]) != 1 {
+			return nil, fmt.Errorf("git ls-files wrote %q", git.Printable(string(line)))
+		}
+		entries = append(entries, entry{tag: f[0][0], mode: f[1], oid: f[2], stage: f[3], path: string(path)})
+	}
+	return entries, nil
+}
+
+// doubtful returns lines for `update-index --index-info` that take the stat data from entries that need a look.
+func (w *worktree) doubtful(ctx context.Context, entries []entry, copied bool) ([]byte, error) {
+	sizes, err := w.blobSizes(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	converted, err := w.converted(ctx, entries)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, e := range entries {
+		if e.stage != "0" {
+			// A merge stopped here. Without an entry the file counts as untracked and is read as it is.
+			fmt.Fprintf(&out, "0 %s\t%s\x00", strings.Repeat("0", len(e.oid)), e.path)
+			continue
+		}
+		if !copied || w.mayDiffer(e, sizes, converted) {
+			fmt.Fprintf(&out, "%s %s 0\t%s\x00", e.mode, e.oid, e.path)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+func (w *worktree) mayDiffer(e entry, sizes map[string]int64, converted map[string]bool) bool {
+	info, err := os.Lstat(filepath.Join(w.Root, e.path))
+	switch {
+	case e.tag >= 'a' && e.tag <= 'z': // "assume unchanged": we assume nothing
+		return true
+	case e.tag == 'S': // left out by a sparse checkout, unless it lies here all the same
+		return err == nil
+	case err != nil || e.mode == modeRepo:
+		return false // git sees by itself that it is gone or moved on
+	}
+	size, have := sizes[e.oid]
+	return !have || size != info.Size() || converted[e.path]
+}
+
+// blobSizes asks for the sizes of all blobs; what is missing from the repository is missing from the map.
+func (w *worktree) blobSizes(ctx context.Context, entries []entry) (map[string]int64, error) {
+	var in bytes.Buffer
+	for _, e := range entries {
+		if e.mode != modeRepo {
+			in.WriteString(e.oid + "\n")
+		}
+	}
+	sizes := make(map[string]int64, len(entries))
+	if in.Len() == 0 {
+		return sizes, nil
+	}
+	out, err := w.ours(ctx, git.Call{
+		Args:  []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"},
+		Stdin: &in,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		f := strings.Fields(line)
+		if len(f) != 3 || f[1] != "blob" {
+			continue // "<oid> missing"
+		}
+		if n, err := strconv.ParseInt(f[2], 10, 64); err == nil {
+			sizes[f[0]] = n
+		}
+	}
+	return sizes, nil
+}
+
+// converted names the files that git would not keep as they lie on the disk, as far as the size does not tell.
+func (w *worktree) converted(ctx context.Context, entries []entry) (map[string]bool, error) {
+	var in bytes.Buffer
+	for _, e := range entries {
+		if e.mode != modeRepo && e.mode != modeLink {
+			in.WriteString(e.path + "\x00")
+		}
+	}
+	found := map[string]bool{}
+	if in.Len() == 0 {
+		return found, nil
+	}
+	out, err := w.theirs(ctx, git.Call{
+		Args:  []string{"check-attr", "-z", "--stdin", "filter", "working-tree-encoding"},
+		Stdin: &in,
+	})
+	if err != nil {
+		return nil, err
+	}
+	f := bytes.Split(out, []byte{0})
+	for i := 0; i+2 < len(f); i += 3 {
+		if v := string(f[i+2]); v != "unspecified" && v != "unset" {
+			found[string(f[i])] = true
+		}
+	}
+	return found, nil
+}
+
+// rewrite gives lines to `update-index --index-info`.
+func (w *worktree) rewrite(ctx context.Context, lines []byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	_, err := w.ours(ctx, git.Call{
+		Args:  []string{"update-index", "-z", "--index-info"},
+		Stdin: bytes.NewReader(lines), Durable: true,
+	})
+	return err
+}

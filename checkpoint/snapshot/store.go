@@ -1,0 +1,156 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// DefaultLimit is the largest file that a snapshot holds, in bytes, unless the configuration says otherwise.
+const DefaultLimit = 50 << 20
+
+// Config says where a Store works.
+type Config struct {
+	// Dir is the project's folder. There need not be a repository yet.
+	Dir string
+	// State is the store's own folder, made when it is missing (0700).
+	State string
+	// Worktrees is where Add makes worktrees, made when it is missing (0700).
+	Worktrees string
+	// Limit is the largest new or changed file that a snapshot holds, in bytes; 0 is DefaultLimit.
+	Limit int64
+	// Env follows the process's environment for git.
+	Env []string
+}
+
+// Store takes and restores snapshots of the worktrees of one project. It is safe for concurrent use, also by
+// several processes.
+type Store struct {
+	cfg Config
+	git *git.Git
+
+	// mu guards checked and next. It is taken after a worktree's lock, never before one.
+	mu      sync.Mutex
+	checked map[string]bool // common folders that git said may be used
+	next    map[string]int  // by common folder and thread: a number that may be free
+}
+
+var _ thread.Worktrees = (*Store)(nil)
+
+// New makes a Store. It touches nothing yet.
+func New(cfg Config) (*Store, error) {
+	if cfg.Limit <= 0 {
+		cfg.Limit = DefaultLimit
+	}
+	for _, dir := range []*string{&cfg.Dir, &cfg.State, &cfg.Worktrees} {
+		if *dir == "" {
+			return nil, fmt.Errorf("open snapshots: a folder is not set: %w", thread.ErrInvalid)
+		}
+		abs, err := filepath.Abs(*dir)
+		if err != nil {
+			return nil, fmt.Errorf("open snapshots: %w", err)
+		}
+		*dir = abs
+	}
+	g, err := git.New(cfg.Env...)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshots: %w", err)
+	}
+	return &Store{cfg: cfg, git: g, checked: map[string]bool{}, next: map[string]int{}}, nil
+}
+
+var threadName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
+
+func checkID(id thread.ID) error {
+	if !threadName.MatchString(string(id)) {
+		return fmt.Errorf("thread id %q: %w", git.Printable(string(id)), thread.ErrInvalid)
+	}
+	return nil
+}
+
+// open finds the worktree that dir lies in and makes its state folder.
+func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
+	found, err := git.Find(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, thread.Hint(fmt.Errorf("%w: %w", err, thread.ErrNotFound),
+				"the folder was deleted or moved; its last snapshot can still be forked")
+		}
+		return nil, err
+	}
+	s.mu.Lock()
+	known := s.checked[found.Common]
+	s.mu.Unlock()
+	if !known {
+		if err := s.git.Check(ctx, found); err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		s.checked[found.Common] = true
+		s.mu.Unlock()
+	}
+	w := &worktree{Worktree: found, git: s.git, home: s.home(found), state: s.cfg.State, trees: s.cfg.Worktrees}
+	if err := w.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("open snapshots: %w", err)
+	}
+	return w, nil
+}
+
+// home is the state folder of one worktree. It goes by the git folder, which stays when a worktree is moved.
+func (s *Store) home(w git.Worktree) string {
+	return filepath.Join(s.cfg.State, short(w.Common), short(w.GitDir))
+}
+
+// lock makes the caller the only one who works on this worktree, other processes included.
+func (w *worktree) lock(ctx context.Context) (unlock func(), err error) {
+	return flock(ctx, filepath.Join(w.home, "lock"))
+}
+
+// within reports whether path is dir or lies below it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
+}
+
+// writeFile writes a file of ours whole or not at all.
+func writeFile(path string, b []byte, sync bool) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil && sync {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	if sync {
+		return syncDir(filepath.Dir(path))
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,263 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// tries is how often a snapshot is begun anew when files change while git reads them.
+const tries = 3
+
+// Take makes a snapshot of the worktree that dir lies in, for a thread. prev is the one before: when nothing
+// changed since, its commit is returned and nothing is written.
+func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error) {
+	if err := checkID(id); err != nil {
+		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	w, err := s.open(ctx, dir)
+	if err != nil {
+		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	unlock, err := w.lock(ctx)
+	if err != nil {
+		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	defer unlock()
+	snap, err := s.take(ctx, w, order{thread: id, prev: prev, limit: s.cfg.Limit, note: "snapshot"})
+	if err != nil {
+		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
+	}
+	return snap, nil
+}
+
+// order says which snapshot to take.
+type order struct {
+	thread thread.ID
+	prev   *thread.Snapshot // for the counts
+	limit  int64            // 0 takes files of any size
+	note   string           // first line of the commit
+}
+
+// take makes a snapshot. The caller holds the worktree's lock.
+func (s *Store) take(ctx context.Context, w *worktree, o order) (thread.Snapshot, error) {
+	h, trusted, base, err := s.standing(ctx, w)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	if w.set.Sparse { // which files lie here may have changed without a word
+		trusted = false
+	}
+	if err := os.Remove(w.index() + ".lock"); err != nil && !os.IsNotExist(err) {
+		return thread.Snapshot{}, err // left by a killed git: the lock says that nobody works here
+	}
+	tree, skipped := "", []thread.Skip(nil)
+	for try := 1; ; try++ {
+		if tree, skipped, err = w.tree(ctx, trusted, h, o.limit); err == nil {
+			break
+		}
+		if try == tries || ctx.Err() != nil || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, thread.ErrReadOnly) {
+			return thread.Snapshot{}, err
+		}
+		trusted = false
+	}
+	failpoint.Hit("snapshot.take.tree")
+	snap := thread.Snapshot{Tree: tree, Base: base, Skipped: skipped}
+	if snap.Commit, err = s.keep(ctx, w, o, h, trusted, snap); err != nil {
+		return thread.Snapshot{}, err
+	}
+	if err := w.count(ctx, &snap, o.prev); err != nil {
+		return thread.Snapshot{}, err
+	}
+	return snap, nil
+}
+
+// standing returns what the private index holds, whether that is true and kept by a ref, and where HEAD stands.
+func (s *Store) standing(ctx context.Context, w *worktree) (h held, trusted bool, base string, err error) {
+	h, trusted = w.holds()
+	var wg sync.WaitGroup
+	var at string
+	var refErr error
+	if trusted {
+		wg.Go(func() { at, refErr = w.resolve(ctx, h.Ref) })
+	}
+	base, err = w.head(ctx)
+	wg.Wait()
+	if err != nil {
+		return held{}, false, "", err
+	}
+	if refErr != nil {
+		return held{}, false, "", refErr
+	}
+	if _, err := os.Stat(w.index()); err != nil {
+		trusted = false
+	}
+	return h, trusted && at == h.Commit, base, nil
+}
+
+// head returns the commit that HEAD stands at, empty on an unborn branch.
+func (w *worktree) head(ctx context.Context) (string, error) {
+	at, err := w.resolve(ctx, "HEAD")
+	if err != nil || at != "" {
+		return at, err
+	}
+	if _, err := w.theirs(ctx, git.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}}); err != nil {
+		return "", fmt.Errorf("HEAD of %s names no commit: %w", w.Root, thread.ErrDamaged)
+	}
+	return "", nil
+}
+
+// resolve returns the commit that a ref leads to, empty when there is none.
+func (w *worktree) resolve(ctx context.Context, ref string) (string, error) {
+	out, err := w.theirs(ctx, git.Call{
+		Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}, OK: []int{1},
+	})
+	at := strings.TrimSpace(string(out))
+	if err != nil || !git.IsObjectID(at) {
+		return "", err
+	}
+	return at, nil
+}
+
+// tree brings the private index to what lies on the disk and writes it as a tree.
+func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) (string, []thread.Skip, error) {
+	if !trusted {
+		if err := w.seed(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	found, err := w.scan(ctx, nil, limit)
+	if err != nil {
+		return "", nil, err
+	}
+	if trusted && found.empty() {
+		return h.Tree, found.skip, nil
+	}
+	if err := w.distrust(); err != nil {
+		return "", nil, err
+	}
+	failpoint.Hit("snapshot.take.scanned")
+	skipped, err := w.apply(ctx, found, nil, true)
+	if err != nil {
+		return "", nil, err
+	}
+	failpoint.Hit("snapshot.take.indexed")
+	out, err := w.ours(ctx, git.Call{Args: []string{"write-tree"}, Durable: true})
+	if err != nil {
+		return "", nil, err
+	}
+	return strings.TrimSpace(string(out)), append(found.skip, skipped...), nil
+}
+
+// apply brings an index of ours (env picks it) to what a scan found. It returns what git would not take.
+func (w *worktree) apply(ctx context.Context, found scan, env []string, durable bool) ([]thread.Skip, error) {
+	if len(found.remove) > 0 {
+		var in bytes.Buffer
+		for _, path := range found.remove {
+			fmt.Fprintf(&in, "0 %s\t%s\x00", w.noObject(), path)
+		}
+		_, err := w.ours(ctx, git.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return w.addFiles(ctx, found.add, env, durable)
+}
+
+// addFiles reads files into an index. Where git refuses, halving finds which file it is about.
+func (w *worktree) addFiles(ctx context.Context, paths, env []string, durable bool) ([]thread.Skip, error) {
+	if len(paths) == 0 {
+		return nil, nil
+	}
+	_, err := w.ours(ctx, git.Call{
+		Args:  []string{"update-index", "-z", "--add", "--replace", "--remove", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Env: env, Durable: durable,
+	})
+	var said *git.Error
+	switch {
+	case err == nil:
+		return nil, nil
+	case !errors.As(err, &said) || errors.Is(err, thread.ErrDiskFull) || errors.Is(err, thread.ErrReadOnly):
+		return nil, err
+	case strings.Contains(said.Stderr, ".lock"):
+		return nil, err
+	case len(paths) == 1:
+		if keep, reason := w.look(paths[0], false, 0); !keep {
+			if reason == "" {
+				return nil, nil // gone meanwhile
+			}
+			return []thread.Skip{{Path: paths[0], Reason: reason}}, nil
+		}
+		return []thread.Skip{{Path: paths[0], Reason: "git refuses it: " + said.Error()}}, nil
+	}
+	first, err := w.addFiles(ctx, paths[:len(paths)/2], env, durable)
+	if err != nil {
+		return nil, err
+	}
+	second, err := w.addFiles(ctx, paths[len(paths)/2:], env, durable)
+	return append(first, second...), err
+}
+
+// keep makes sure that a ref of the thread leads to a commit with the snapshot, and returns the commit.
+func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted bool, snap thread.Snapshot) (string, error) {
+	same := trusted && h.Tree == snap.Tree && h.Base == snap.Base
+	if same && h.Thread == o.thread {
+		return h.Commit, nil
+	}
+	commit := h.Commit
+	if !same {
+		var err error
+		if commit, err = w.commit(ctx, o, snap); err != nil {
+			return "", err
+		}
+		failpoint.Hit("snapshot.take.committed")
+	}
+	ref, err := s.addRef(ctx, w, o.thread, commit)
+	if err != nil {
+		return "", err
+	}
+	failpoint.Hit("snapshot.take.referenced")
+	err = w.hold(held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base})
+	if err != nil {
+		return "", err
+	}
+	return commit, nil
+}
+
+// note is what a snapshot's commit says besides its first line.
+type note struct {
+	Version int           `json:"version"`
+	Thread  thread.ID     `json:"thread"`
+	Base    string        `json:"base,omitempty"`
+	Skipped []thread.Skip `json:"skipped,omitempty"`
+}
+
+func (w *worktree) commit(ctx context.Context, o order, snap thread.Snapshot) (string, error) {
+	text, err := json.Marshal(note{Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped})
+	if err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree"}
+	if snap.Base != "" {
+		args = append(args, "-p", snap.Base)
+	}
+	out, err := w.ours(ctx, git.Call{
+		Args:  append(args, "-F", "-", snap.Tree),
+		Stdin: strings.NewReader("orchestrator: " + o.note + "\n\n" + string(text) + "\n"),
+		Env: []string{
+			"GIT_AUTHOR_NAME=orchestrator", "GIT_AUTHOR_EMAIL=orchestrator@localhost",
+			"GIT_COMMITTER_NAME=orchestrator", "GIT_COMMITTER_EMAIL=orchestrator@localhost",
+		},
+		Durable: true,
+	})
+	return strings.TrimSpace(string(out)), err
+}
