@@ -122,7 +122,7 @@ func TestStepsFollowTheRounds(t *testing.T) {
 }
 
 func TestMarkers(t *testing.T) {
-	tools := []Tool{{"Bash", json.RawMessage(`{"properties":{"command":{}}}`)}, {"Write", nil}}
+	tools := []Tool{{Name: "Bash", Params: json.RawMessage(`{"properties":{"command":{}}}`)}, {Name: "Write"}}
 	tests := []struct {
 		prompt string
 		round  int

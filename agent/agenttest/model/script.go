@@ -154,9 +154,16 @@ func filler(n int) string {
 
 // Shell is a call of the agent's shell tool.
 func (t Turn) Shell(command string, escalate bool) Call {
-	tool, ok := t.tool("Bash", "exec_command", "run_shell_command", "bash", "shell")
+	tool, ok := t.shell()
 	if !ok {
 		return Call{Name: "Bash", Args: map[string]any{"command": command}}
+	}
+	if tool.Free {
+		args := map[string]any{"cmd": command}
+		if escalate {
+			args["sandbox_permissions"], args["justification"] = "require_escalated", "asked for by the script"
+		}
+		return Call{Name: tool.Name, Args: map[string]any{"": "text(await tools.exec_command(" + string(encode(args)) + "));"}}
 	}
 	args := map[string]any{}
 	if tool.Has("cmd") && !tool.Has("command") {
@@ -198,6 +205,7 @@ func (t Turn) Write(path, text string) Call {
 type Tool struct {
 	Name   string
 	Params json.RawMessage // JSON schema
+	Free   bool            // takes a text instead of arguments
 }
 
 // Has reports whether the tool's schema names a parameter.
@@ -210,6 +218,15 @@ func (t Tool) Has(param string) bool {
 	}
 	_, ok := schema.Properties[param]
 	return ok
+}
+
+// shell returns the tool that runs commands: one of its own, or Codex's free-form "exec".
+func (t Turn) shell() (Tool, bool) {
+	if tool, ok := t.tool("Bash", "exec_command", "run_shell_command", "bash", "shell"); ok {
+		return tool, true
+	}
+	tool, ok := t.tool("exec")
+	return tool, ok && tool.Free
 }
 
 // tool returns the first offered tool among names.

@@ -101,7 +101,7 @@ func parse(wire Wire, raw []byte) (Turn, error) {
 	}
 	t.Schema = b.ResponseFormat != nil || b.Text["format"] != nil || b.OutputFormat != nil ||
 		b.OutputConfig["format"] != nil || b.Generation["responseSchema"] != nil || b.Generation["responseJsonSchema"] != nil
-	_, shell := t.tool("Bash", "exec_command", "run_shell_command", "bash", "shell")
+	_, shell := t.shell()
 	t.Side = !shell
 	t.Prompt, t.Round = newest(t.History)
 	if m := workingDir.FindSubmatch(raw); m != nil {
@@ -230,6 +230,8 @@ func (t *Turn) input(raw json.RawMessage) {
 	}
 	for _, it := range items {
 		switch str(it["type"]) {
+		case "additional_tools":
+			t.extraTools(it["tools"])
 		case "function_call":
 			t.add(Assistant, str(it["arguments"]), str(it["name"]))
 		case "custom_tool_call":
@@ -250,6 +252,21 @@ func (t *Turn) input(raw json.RawMessage) {
 				t.add(role, s, "")
 			}
 		}
+	}
+}
+
+// extraTools reads the tools that Codex puts into the conversation: namespaces of tools, of which the
+// free-form "exec" runs JavaScript that calls all others.
+func (t *Turn) extraTools(v any) {
+	list, _ := v.([]any)
+	for _, e := range list {
+		space, _ := e.(object)
+		if str(space["type"]) == "namespace" {
+			t.extraTools(space["tools"])
+			continue
+		}
+		free := str(space["type"]) == "custom"
+		t.Tools = append(t.Tools, Tool{Name: str(space["name"]), Free: free})
 	}
 }
 
@@ -310,13 +327,13 @@ func (t *Turn) addTools(raw json.RawMessage) {
 		return
 	}
 	for _, d := range e.Declarations {
-		t.Tools = append(t.Tools, Tool{d.Name, either(d.JSONSchema, d.Parameters)})
+		t.Tools = append(t.Tools, Tool{Name: d.Name, Params: either(d.JSONSchema, d.Parameters)})
 	}
 	switch {
 	case e.Function.Name != "":
-		t.Tools = append(t.Tools, Tool{e.Function.Name, e.Function.Parameters})
+		t.Tools = append(t.Tools, Tool{Name: e.Function.Name, Params: e.Function.Parameters})
 	case e.Name != "":
-		t.Tools = append(t.Tools, Tool{e.Name, either(e.InputSchema, e.Parameters)})
+		t.Tools = append(t.Tools, Tool{Name: e.Name, Params: either(e.InputSchema, e.Parameters)})
 	}
 }
 
