@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"orchestrator/thread"
 )
 
 // agentTags are the elements in which agents wrap what they add to a person's message. What
@@ -36,12 +38,15 @@ func PersonText(s string) string {
 		return cmd
 	}
 	s = strings.TrimSpace(s)
-	for again := true; again; {
-		again = false
+	for range 3 { // elements inside elements go with the outer ones; more is no agent's
+		again := false
 		for _, tag := range agentTags {
 			if cut, ok := cutElement(s, tag); ok {
 				s, again = cut, true
 			}
+		}
+		if !again {
+			break
 		}
 	}
 	for _, start := range agentStarts {
@@ -52,34 +57,42 @@ func PersonText(s string) string {
 	return s
 }
 
-// cutElement removes every <tag>…</tag> that s begins or ends with, or that stands on lines of
-// its own. One that is never closed is removed only at the start.
+// cutElement removes every <tag>…</tag> that stands at the start of the text or of a line. One that
+// is never closed is removed only where nothing stands before it.
 func cutElement(s, tag string) (string, bool) {
 	open, closing := "<"+tag+">", "</"+tag+">"
+	if !strings.Contains(s, open) {
+		return s, false
+	}
+	var out strings.Builder
 	found := false
-	from := 0
+	lineStart := true // of what is kept
 	for {
-		at := strings.Index(s[from:], open)
+		at := strings.Index(s, open)
 		if at < 0 {
-			return s, found
+			break
 		}
-		at += from
-		if at > 0 && s[at-1] != '\n' {
-			from = at + len(open) // quoted inside a sentence: the person wrote it
-			continue
+		if at > 0 {
+			lineStart = s[at-1] == '\n'
 		}
 		end := strings.Index(s[at:], closing)
 		switch {
-		case end >= 0:
-			s = strings.TrimSpace(s[:at] + s[at+end+len(closing):])
-		case at == 0:
+		case !lineStart: // quoted inside a sentence: the person wrote it
+			out.WriteString(s[:at+len(open)])
+			s = s[at+len(open):]
+			continue
+		case end < 0 && strings.TrimSpace(out.String()+s[:at]) == "":
 			return "", true
-		default:
-			return s, found
+		case end < 0:
+			out.WriteString(s)
+			return strings.TrimSpace(out.String()), found
 		}
+		out.WriteString(s[:at])
+		s = s[at+end+len(closing):]
 		found = true
-		from = min(at, len(s))
 	}
+	out.WriteString(s)
+	return strings.TrimSpace(out.String()), found
 }
 
 // slashCommand returns the command that an agent recorded in elements.
@@ -174,3 +187,8 @@ func ErrorText(body []byte) string {
 
 // maxError is the longest error text that is kept, in bytes.
 const maxError = 500
+
+// Unreadable returns the entry that stands for an item that no codec can read.
+func Unreadable() thread.Entry {
+	return thread.Entry{Kind: thread.EntryAnswer, Text: "[a message that cannot be read]", Error: true}
+}

@@ -111,7 +111,8 @@ type Answer interface {
 
 // Reader turns stored items into text for people.
 type Reader interface {
-	// Entries returns the items as pieces of a conversation. Items it cannot read give nothing.
+	// Entries returns the items as pieces of a conversation. An item that it cannot read becomes an
+	// entry that says so; instructions of the agent give none.
 	Entries(items []thread.Item) []thread.Entry
 	// Turns returns the index of each item that begins a turn: a prompt of the person.
 	Turns(items []thread.Item) []int
@@ -157,11 +158,16 @@ func (cs Codecs) Readers() Readers {
 // Readers reads conversations whose items may be in several formats, by wire name.
 type Readers map[string]Reader
 
-// Entries implements Reader over runs of items of one format. Items of a format without a reader
-// give nothing.
+// Entries implements Reader over runs of items of one format.
 func (rs Readers) Entries(items []thread.Item) []thread.Entry {
 	var all []thread.Entry
-	rs.runs(items, func(r Reader, run []thread.Item, _ int) { all = append(all, r.Entries(run)...) })
+	rs.runs(items, func(r Reader, run []thread.Item, _ int) {
+		if r == nil {
+			all = append(all, Unreadable())
+			return
+		}
+		all = append(all, r.Entries(run)...)
+	})
 	return all
 }
 
@@ -169,6 +175,9 @@ func (rs Readers) Entries(items []thread.Item) []thread.Entry {
 func (rs Readers) Turns(items []thread.Item) []int {
 	var all []int
 	rs.runs(items, func(r Reader, run []thread.Item, at int) {
+		if r == nil {
+			return
+		}
 		for _, i := range r.Turns(run) {
 			all = append(all, at+i)
 		}
@@ -176,18 +185,19 @@ func (rs Readers) Turns(items []thread.Item) []int {
 	return all
 }
 
+// runs calls fn for each run of items of one format, with a nil reader where there is none.
 func (rs Readers) runs(items []thread.Item, fn func(r Reader, run []thread.Item, at int)) {
 	for at := 0; at < len(items); {
 		end := at + 1
 		for end < len(items) && items[end].Wire == items[at].Wire {
 			end++
 		}
-		if r := rs[items[at].Wire]; r != nil {
-			fn(r, items[at:end], at)
-		}
+		fn(rs[items[at].Wire], items[at:end], at)
 		at = end
 	}
 }
+
+var _ thread.Reader = Readers(nil)
 
 // PathEnds reports whether a path ends in a part or parts, such as "/v1/messages".
 func PathEnds(path, parts string) bool {

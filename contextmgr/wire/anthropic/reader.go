@@ -63,6 +63,8 @@ func (Codec) Entries(items []thread.Item) []thread.Entry {
 	for _, it := range items {
 		role, content := envelope(it.Raw)
 		switch role {
+		case "":
+			out = append(out, wire.Unreadable())
 		case "user":
 			for _, b := range blocks(content) {
 				if isResult(b.Type) {
