@@ -18,6 +18,8 @@ import (
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
+	"orchestrator/contextmgr/wire/gemini"
+	"orchestrator/contextmgr/wire/openai"
 	"orchestrator/thread"
 )
 
@@ -141,7 +143,7 @@ func open(t testing.TB, upstream string, change func(*gateway.Options)) *world {
 		t.Fatal(err)
 	}
 	opts := gateway.Options{
-		Codecs: wire.Codecs{anthropic.New()},
+		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models: table,
 		Log:    slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -1,0 +1,285 @@
+// Package gemini reads the generateContent format of Google: Gemini CLI, OpenCode and others,
+// bare or in the envelope of Code Assist.
+//
+// It tells the conversation from the router's, the summaries' and the compaction's requests,
+// makes the kinds of input tokens disjoint (Gemini counts cached ones as prompt), and turns stored
+// contents into text. It keeps bytes as they are and holds no state between calls.
+package gemini
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread"
+)
+
+// Codec implements wire.Codec. The zero value is ready.
+type Codec struct{}
+
+// New returns the codec.
+func New() Codec { return Codec{} }
+
+// Wire implements wire.Codec.
+func (Codec) Wire() string { return wire.Gemini }
+
+// verb returns what a path asks for, after the last colon: "streamGenerateContent".
+func verb(path string) string {
+	return path[strings.LastIndexByte(path, ':')+1:]
+}
+
+// Match implements wire.Codec.
+func (Codec) Match(method, path string) bool {
+	if method != http.MethodPost {
+		return false
+	}
+	switch verb(path) {
+	case "streamGenerateContent", "generateContent", "countTokens":
+		return true
+	default:
+		return false
+	}
+}
+
+// body is what a request says, before it is judged.
+type body struct {
+	wire.Request
+	schema bool
+}
+
+// Request implements wire.Codec.
+func (Codec) Request(call wire.Call) (wire.Request, error) {
+	b := body{}
+	c := span.New(call.Body)
+	if c.Kind() != '{' {
+		b.Purpose = wire.PurposeOther
+		return b.Request, span.ErrSyntax
+	}
+	err := c.Object(b.member)
+	if err == nil {
+		err = c.End()
+	}
+	if at := strings.LastIndex(call.Path, "/models/"); at >= 0 {
+		b.Model, _, _ = strings.Cut(call.Path[at+len("/models/"):], ":")
+	}
+	b.Stream = verb(call.Path) == "streamGenerateContent"
+	for _, name := range []string{"X-Session-Id", "X-Gemini-Session-Id"} {
+		if b.Session == "" {
+			b.Session = call.Header.Get(name)
+		}
+	}
+	b.Prompt = prompt(b.Items)
+	b.Purpose = purpose(call, &b)
+	if err != nil {
+		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+	}
+	return b.Request, err
+}
+
+func (b *body) member(key string, c *span.Cursor) (err error) {
+	switch key {
+	case "model":
+		b.Model, err = c.String()
+		b.Model = strings.TrimPrefix(b.Model, "models/")
+	case "request": // Code Assist
+		err = c.Object(b.member)
+	case "session_id":
+		b.Session, err = c.String()
+	case "systemInstruction", "system_instruction":
+		b.System, err = c.Raw()
+	case "contents":
+		err = c.Array(func(c *span.Cursor) error {
+			raw, err := c.Raw()
+			if err == nil {
+				b.Items = append(b.Items, thread.Item{Wire: wire.Gemini, Raw: raw})
+			}
+			return err
+		})
+	case "tools":
+		err = c.Array(func(c *span.Cursor) error { return c.Object(b.tool) })
+	case "generationConfig", "generation_config":
+		err = c.Object(func(key string, _ *span.Cursor) error {
+			switch key {
+			case "responseSchema", "responseJsonSchema", "response_schema":
+				b.schema = true
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+// tool takes a tools entry: function declarations, or a built-in tool by its key.
+func (b *body) tool(key string, c *span.Cursor) error {
+	if key != "functionDeclarations" && key != "function_declarations" {
+		b.Tools = append(b.Tools, key)
+		return nil
+	}
+	return c.Array(func(c *span.Cursor) error {
+		return c.Object(func(key string, c *span.Cursor) error {
+			if key != "name" {
+				return nil
+			}
+			name, err := c.String()
+			b.Tools = append(b.Tools, name)
+			return err
+		})
+	})
+}
+
+// purpose judges a request: Gemini CLI streams its conversation, with tools, and asks everything
+// else whole or without.
+func purpose(call wire.Call, b *body) wire.Purpose {
+	system := systemText(b.System)
+	last := ""
+	if n := len(b.Items); n > 0 {
+		last = wire.Clip(joined(parts(b.Items[n-1].Raw)), 2000)
+	}
+	switch {
+	case verb(call.Path) == "countTokens":
+		return wire.PurposeCount
+	case call.Header.Get("X-Parent-Session-Id") != "":
+		return wire.PurposeSubagent
+	case wire.IsQuoted(system, "<state_snapshot>", "summarizing internal chat history", "distilling chat history"):
+		return wire.PurposeCompaction
+	case contains(b.Tools, "complete_task"):
+		return wire.PurposeSubagent
+	case len(b.Tools) > 0 && !b.schema:
+		return wire.PurposeMain
+	case wire.IsQuoted(wire.Clip(system+last, 600), "title", "session summary", "summarize the user's primary intent", "summary of this conversation"):
+		return wire.PurposeTitle
+	case b.schema:
+		return wire.PurposeClassifier
+	case verb(call.Path) == "generateContent", wire.SmallModel(b.Model):
+		return wire.PurposeOther
+	default:
+		return wire.PurposeMain
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func systemText(raw json.RawMessage) string {
+	var out strings.Builder
+	for _, p := range parts(raw) {
+		out.WriteString(wire.Clip(p.Text, 4000) + "\n")
+	}
+	return out.String()
+}
+
+// part is a piece of a content, as far as it is read.
+type part struct {
+	Text     string          `json:"text"`
+	Thought  bool            `json:"thought"`
+	Call     *functionCall   `json:"functionCall"`
+	Response *functionResult `json:"functionResponse"`
+	Inline   json.RawMessage `json:"inlineData"`
+	File     json.RawMessage `json:"fileData"`
+}
+
+type functionCall struct {
+	ID   string          `json:"id"`
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+type functionResult struct {
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Response json.RawMessage `json:"response"`
+}
+
+// role returns a content's role; a missing one is the user's.
+func role(raw json.RawMessage) (r string) {
+	_ = span.New(raw).Object(func(key string, c *span.Cursor) (err error) {
+		if key == "role" {
+			r, err = c.String()
+		}
+		return err
+	})
+	return r
+}
+
+// parts reads a content's parts; only texts and the presence of other kinds where that is enough.
+func parts(raw json.RawMessage) []part {
+	var m struct {
+		Parts []json.RawMessage `json:"parts"`
+	}
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	list := make([]part, len(m.Parts))
+	for i, p := range m.Parts {
+		_ = json.Unmarshal(p, &list[i]) // what does not fit stays empty
+	}
+	return list
+}
+
+func joined(ps []part) string {
+	var out []string
+	for _, p := range ps {
+		if p.Text != "" && !p.Thought {
+			out = append(out, p.Text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// personText returns what the person wrote in a content, "" when it is not theirs.
+func personText(raw json.RawMessage) string {
+	if r := role(raw); r != "user" && r != "" {
+		return ""
+	}
+	var texts []string
+	media := false
+	_ = span.New(raw).Object(func(key string, c *span.Cursor) error {
+		if key != "parts" {
+			return nil
+		}
+		return c.Array(func(c *span.Cursor) error {
+			return c.Object(func(key string, c *span.Cursor) error {
+				switch key {
+				case "text":
+					text, err := c.String()
+					if text = wire.PersonText(text); text != "" {
+						texts = append(texts, text)
+					}
+					return err
+				case "inlineData", "fileData":
+					media = true
+				}
+				return nil
+			})
+		})
+	})
+	if len(texts) == 0 && media {
+		return "[image]"
+	}
+	return strings.Join(texts, "\n")
+}
+
+func prompt(items []thread.Item) string {
+	for i := len(items) - 1; i >= 0; i-- {
+		if text := personText(items[i].Raw); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// Error implements wire.Codec.
+func (Codec) Error(status int, message string) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"error": map[string]any{"code": status, "message": message, "status": "UNAVAILABLE"},
+	}) // strings always encode
+	return b
+}

@@ -1,0 +1,323 @@
+// Package openai reads the two formats of OpenAI: Responses (Codex) and Chat Completions
+// (OpenCode, Qwen Code, Copilot and most local model servers).
+//
+// It tells the conversation from titles, compaction, sub-agents and what agents ask besides,
+// makes the kinds of input tokens disjoint (OpenAI counts cached ones as input), and turns stored
+// items into text. An answer of several output items is one item whose Raw is the array of them.
+// It keeps bytes as they are and holds no state between calls.
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread"
+)
+
+// usage is the provider's object in either format.
+type usage struct {
+	InputTokens      int64   `json:"input_tokens"`
+	PromptTokens     int64   `json:"prompt_tokens"`
+	OutputTokens     int64   `json:"output_tokens"`
+	CompletionTokens int64   `json:"completion_tokens"`
+	InputDetails     details `json:"input_tokens_details"`
+	PromptDetails    details `json:"prompt_tokens_details"`
+	CacheHit         int64   `json:"prompt_cache_hit_tokens"` // DeepSeek
+}
+
+type details struct {
+	Cached  int64 `json:"cached_tokens"`
+	Written int64 `json:"cache_write_tokens"`
+}
+
+// count makes the kinds disjoint: cached and written tokens are part of the input.
+func (u *usage) count() wire.Usage {
+	if u == nil {
+		return wire.Usage{}
+	}
+	in := max(u.InputTokens, u.PromptTokens, 0)
+	read := min(max(u.InputDetails.Cached, u.PromptDetails.Cached, u.CacheHit, 0), in)
+	written := min(max(u.InputDetails.Written, u.PromptDetails.Written, 0), in-read)
+	return wire.Usage{
+		Input: in - read - written, CacheRead: read, CacheWrite: written,
+		Output: max(u.OutputTokens, u.CompletionTokens, 0),
+	}
+}
+
+// errorBody is the shape in which clients of either format show errors.
+func errorBody(message string) []byte {
+	b, _ := json.Marshal(map[string]any{
+		"error": map[string]any{"message": message, "type": "server_error", "param": nil, "code": nil},
+	}) // strings always encode
+	return b
+}
+
+// body is what a request says, before it is judged.
+type body struct {
+	wire.Request
+	schema   bool   // a structured answer is asked for
+	cacheKey string // prompt_cache_key
+	session  string // of client_metadata
+	kind     string // of response_format or text.format
+}
+
+// tools takes the names of the offered tools: flat ones, and Chat's that are nested in function.
+func (b *body) tools(c *span.Cursor) error {
+	return c.Array(func(c *span.Cursor) error {
+		var kind, name string
+		err := c.Object(func(key string, c *span.Cursor) (err error) {
+			switch key {
+			case "type":
+				kind, err = c.String()
+			case "name":
+				name, err = c.String()
+			case "function":
+				err = c.Object(func(key string, c *span.Cursor) (err error) {
+					if key == "name" {
+						name, err = c.String()
+					}
+					return err
+				})
+			}
+			return err
+		})
+		if name == "" {
+			name = kind // built-in tools have a kind only
+		}
+		b.Tools = append(b.Tools, name)
+		return err
+	})
+}
+
+// format takes a response format and notes whether it has a schema.
+func (b *body) format(c *span.Cursor) error {
+	return c.Object(func(key string, c *span.Cursor) (err error) {
+		if key == "type" {
+			b.kind, err = c.String()
+			b.schema = b.schema || b.kind == "json_schema" || b.kind == "json_object"
+		}
+		return err
+	})
+}
+
+func (b *body) items(format string, c *span.Cursor) error {
+	return c.Array(func(c *span.Cursor) error {
+		raw, err := c.Raw()
+		if err == nil {
+			b.Items = append(b.Items, thread.Item{Wire: format, Raw: raw})
+		}
+		return err
+	})
+}
+
+// session finds the id that a request names.
+func session(h http.Header, b *body) string {
+	for _, name := range []string{"Session-Id", "Session_id", "X-Session-Id", "Thread-Id"} {
+		if id := h.Get(name); id != "" {
+			return id
+		}
+	}
+	if b.session != "" {
+		return b.session
+	}
+	return b.cacheKey
+}
+
+// item is a message or other piece of a conversation in either format, as far as it is read.
+type item struct {
+	Type      string          `json:"type"`
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Name      string          `json:"name"`
+	Namespace string          `json:"namespace"`
+	CallID    string          `json:"call_id"`
+	ID        string          `json:"id"`
+	Arguments json.RawMessage `json:"arguments"`
+	Input     json.RawMessage `json:"input"`
+	Action    json.RawMessage `json:"action"`
+	Output    json.RawMessage `json:"output"`
+	Summary   json.RawMessage `json:"summary"`
+
+	ToolCalls  []toolCall `json:"tool_calls"`
+	ToolCallID string     `json:"tool_call_id"`
+	Reasoning  string     `json:"reasoning_content"`
+	Reasoning2 string     `json:"reasoning"`
+	Refusal    string     `json:"refusal"`
+}
+
+type toolCall struct {
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+	Custom struct {
+		Name  string `json:"name"`
+		Input string `json:"input"`
+	} `json:"custom"`
+}
+
+// part is a piece of a content.
+type part struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+// head reads a message's role, kind and content and leaves the rest alone.
+func head(raw json.RawMessage) (role, kind string, content json.RawMessage) {
+	_ = span.New(raw).Object(func(key string, c *span.Cursor) (err error) {
+		switch key {
+		case "role":
+			role, err = c.String()
+		case "type":
+			kind, err = c.String()
+		case "content":
+			content, err = c.Raw()
+		}
+		return err
+	})
+	return role, kind, content
+}
+
+// parts calls fn for each text of a content: a string, or parts with a type and a text.
+func parts(content json.RawMessage, fn func(part)) {
+	c := span.New(content)
+	if c.Kind() == '"' {
+		if s, err := c.String(); err == nil {
+			fn(part{Type: "text", Text: s})
+		}
+		return
+	}
+	_ = c.Array(func(c *span.Cursor) error {
+		var p part
+		err := c.Object(func(key string, c *span.Cursor) (err error) {
+			switch key {
+			case "type":
+				p.Type, err = c.String()
+			case "text":
+				p.Text, err = c.String()
+			case "refusal":
+				p.Refusal, err = c.String()
+			}
+			return err
+		})
+		fn(p)
+		return err
+	})
+}
+
+// plainText joins the texts of a content; other parts are named.
+func plainText(content json.RawMessage) string {
+	var out []string
+	parts(content, func(p part) {
+		switch {
+		case p.Text != "" || p.Refusal != "":
+			out = append(out, p.Text+p.Refusal)
+		case p.Type != "" && p.Type != "text" && !strings.HasSuffix(p.Type, "_text"):
+			out = append(out, "["+strings.TrimPrefix(p.Type, "input_")+"]")
+		}
+	})
+	return strings.Join(out, "\n")
+}
+
+// personText returns what the person wrote in a message, "" when it is not theirs.
+func personText(raw json.RawMessage) string {
+	role, kind, content := head(raw)
+	if role != "user" || (kind != "" && kind != "message") {
+		return ""
+	}
+	var texts []string
+	images := false
+	parts(content, func(p part) {
+		if p.Text != "" {
+			if text := wire.PersonText(p.Text); text != "" {
+				texts = append(texts, text)
+			}
+			return
+		}
+		images = images || strings.Contains(p.Type, "image") || strings.Contains(p.Type, "file")
+	})
+	if len(texts) == 0 && images {
+		return "[image]"
+	}
+	return strings.Join(texts, "\n")
+}
+
+func prompt(items []thread.Item) string {
+	for i := len(items) - 1; i >= 0; i-- {
+		if text := personText(items[i].Raw); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func turns(items []thread.Item) []int {
+	var at []int
+	for i, it := range items {
+		if personText(it.Raw) != "" {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// instructions returns the starts of the system and developer texts among the first items.
+func instructions(b *body) string {
+	var out strings.Builder
+	parts(b.System, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
+	for _, it := range b.Items[:min(len(b.Items), 4)] {
+		if role, _, content := head(it.Raw); role == "system" || role == "developer" {
+			parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
+		}
+	}
+	return out.String()
+}
+
+// lastText returns the newest message's text where that is the user's.
+func lastText(b *body) string {
+	if len(b.Items) == 0 {
+		return ""
+	}
+	role, _, content := head(b.Items[len(b.Items)-1].Raw)
+	if role != "user" {
+		return ""
+	}
+	return strings.TrimSpace(plainText(content))
+}
+
+// judge tells side requests by their shape, where no header does.
+func judge(b *body) wire.Purpose {
+	system, last := instructions(b), lastText(b)
+	switch {
+	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization", "helpful AI assistant tasked with summarizing"),
+		wire.IsQuoted(wire.Clip(last, 400), "CONTEXT CHECKPOINT COMPACTION", "Provide a detailed prompt for continuing our conversation", "<state_snapshot>"):
+		return wire.PurposeCompaction
+	case wire.IsQuoted(wire.Clip(system, 300), "title generator", "generate a title", "generate a concise title"),
+		strings.HasPrefix(last, "Generate a title for this conversation"):
+		return wire.PurposeTitle
+	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories", "prompt suggestion", "suggest what the user", "predict what the user"):
+		return wire.PurposeOther
+	case b.schema && len(b.Tools) <= 1:
+		if wire.IsQuoted(system+last, "title") {
+			return wire.PurposeTitle
+		}
+		return wire.PurposeClassifier
+	case len(b.Tools) > 0:
+		return wire.PurposeMain
+	case wire.IsQuoted(wire.Clip(system, 600), "classif", "security monitor", "approve or deny"):
+		return wire.PurposeClassifier
+	case wire.IsQuoted(wire.Clip(system, 600), "title"):
+		return wire.PurposeTitle
+	case wire.IsQuoted(wire.Clip(system+last, 800), "summarize what was done", "suggest", "summar"):
+		return wire.PurposeOther
+	case wire.SmallModel(b.Model) && len(b.Items) <= 3:
+		return wire.PurposeOther
+	default:
+		return wire.PurposeMain
+	}
+}

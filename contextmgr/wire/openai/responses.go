@@ -1,0 +1,418 @@
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/span"
+	"orchestrator/thread"
+)
+
+// Responses implements wire.Codec for the Responses format. The zero value is ready.
+type Responses struct{}
+
+// NewResponses returns the codec.
+func NewResponses() Responses { return Responses{} }
+
+// Wire implements wire.Codec.
+func (Responses) Wire() string { return wire.Responses }
+
+// Match implements wire.Codec.
+func (Responses) Match(method, path string) bool {
+	return method == http.MethodPost && (wire.PathEnds(path, "/responses") ||
+		wire.PathEnds(path, "/responses/compact") || wire.PathEnds(path, "/responses/input_tokens"))
+}
+
+// Request implements wire.Codec.
+func (Responses) Request(call wire.Call) (wire.Request, error) {
+	b := body{}
+	c := span.New(call.Body)
+	if c.Kind() != '{' {
+		b.Purpose = wire.PurposeOther
+		return b.Request, span.ErrSyntax
+	}
+	err := c.Object(func(key string, c *span.Cursor) error { return b.responsesMember(key, c) })
+	if err == nil {
+		err = c.End()
+	}
+	b.Session = session(call.Header, &b)
+	b.Prompt = prompt(b.Items)
+	b.Purpose = responsesPurpose(call, &b)
+	if err != nil {
+		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+	}
+	return b.Request, err
+}
+
+func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
+	switch key {
+	case "model":
+		b.Model, err = c.String()
+	case "stream":
+		b.Stream, err = c.Bool()
+	case "instructions":
+		b.System, err = c.Raw()
+	case "input":
+		if c.Kind() != '"' {
+			return b.items(wire.Responses, c)
+		}
+		var raw json.RawMessage
+		if raw, err = c.Raw(); err == nil {
+			msg := slices.Concat([]byte(`{"role":"user","content":`), raw, []byte(`}`))
+			b.Items = []thread.Item{{Wire: wire.Responses, Raw: msg}}
+		}
+	case "tools":
+		err = b.tools(c)
+	case "text":
+		err = c.Object(func(key string, c *span.Cursor) error {
+			if key != "format" {
+				return nil
+			}
+			return b.format(c)
+		})
+	case "prompt_cache_key":
+		b.cacheKey, err = c.String()
+	case "client_metadata":
+		err = c.Object(func(key string, c *span.Cursor) (err error) {
+			if key == "session_id" {
+				b.session, err = c.String()
+			}
+			return err
+		})
+	}
+	return err
+}
+
+// responsesPurpose asks Codex's own headers first.
+func responsesPurpose(call wire.Call, b *body) wire.Purpose {
+	switch {
+	case wire.PathEnds(call.Path, "/responses/compact"):
+		return wire.PurposeCompaction
+	case wire.PathEnds(call.Path, "/responses/input_tokens"):
+		return wire.PurposeCount
+	}
+	switch sub := call.Header.Get("X-Openai-Subagent"); {
+	case strings.Contains(sub, "compact"):
+		return wire.PurposeCompaction
+	case sub != "":
+		return wire.PurposeSubagent
+	case call.Header.Get("X-Parent-Session-Id") != "":
+		return wire.PurposeSubagent
+	}
+	var turn struct {
+		Kind   string `json:"request_kind"`
+		Agent  string `json:"agent_name"`
+		Source any    `json:"thread_source"`
+	}
+	if json.Unmarshal([]byte(call.Header.Get("X-Codex-Turn-Metadata")), &turn) == nil {
+		source, _ := turn.Source.(string)
+		switch {
+		case strings.Contains(turn.Kind, "compact"):
+			return wire.PurposeCompaction
+		case strings.Contains(turn.Kind, "title"):
+			return wire.PurposeTitle
+		case turn.Kind != "" && turn.Kind != "turn":
+			return wire.PurposeOther
+		case turn.Agent != "" && turn.Agent != "/root", strings.Contains(source, "subagent"):
+			return wire.PurposeSubagent
+		}
+	}
+	return judge(b)
+}
+
+// Error implements wire.Codec.
+func (Responses) Error(_ int, message string) []byte { return errorBody(message) }
+
+// Answer implements wire.Codec.
+func (Responses) Answer(status int, contentType string) wire.Answer {
+	switch {
+	case status >= 400:
+		return wire.Failed()
+	case wire.Streamed(contentType):
+		s := &responsesStream{}
+		s.events = wire.NewEvents(s.event)
+		return s
+	default:
+		return &responsesWhole{}
+	}
+}
+
+// response is the provider's object at an answer's end.
+type response struct {
+	Status     string            `json:"status"`
+	Model      string            `json:"model"`
+	Output     []json.RawMessage `json:"output"`
+	Usage      *usage            `json:"usage"`
+	Error      json.RawMessage   `json:"error"`
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+}
+
+// finish reads the object into a result. items stand in for an output that it leaves out.
+func (p response) finish(items []json.RawMessage) wire.Result {
+	r := wire.Result{Model: p.Model, Stop: p.Status, Usage: p.Usage.count(), Complete: true}
+	if p.Incomplete.Reason != "" {
+		r.Stop = p.Incomplete.Reason
+	}
+	if len(items) == 0 {
+		items = p.Output
+	}
+	describe(&r, items)
+	switch p.Status {
+	case "failed":
+		r.Err = wire.ErrorText(slices.Concat([]byte(`{"error":`), orNull(p.Error), []byte(`}`)))
+		if r.Err == "" {
+			r.Err = "the provider reported a failure"
+		}
+	case "cancelled":
+		r.Err = "the answer was cancelled"
+	case "completed", "incomplete", "done":
+		r.EndsTurn = len(r.Tools) == 0
+	default:
+		r.Complete = false // in progress, queued, or no answer at all
+	}
+	return r
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// describe sets a result's item, text and tools from output items.
+func describe(r *wire.Result, items []json.RawMessage) {
+	if len(items) == 0 {
+		return
+	}
+	out := []byte{'['}
+	var text []string
+	for i, raw := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, raw...)
+		var it item
+		if json.Unmarshal(raw, &it) != nil {
+			continue
+		}
+		if it.Type == "message" {
+			if s := plainText(it.Content); s != "" {
+				text = append(text, s)
+			}
+		}
+		if clientCall(it.Type) {
+			r.Tools = append(r.Tools, toolName(it))
+		}
+	}
+	r.Item, r.Text = append(out, ']'), strings.Join(text, "\n")
+}
+
+// clientCall reports whether an output item asks the agent to do something.
+func clientCall(kind string) bool {
+	switch kind {
+	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call",
+		"computer_call", "tool_search_call", "mcp_approval_request":
+		return true
+	default:
+		return false
+	}
+}
+
+func toolName(it item) string {
+	switch {
+	case it.Name != "" && it.Namespace != "":
+		return it.Namespace + "." + it.Name
+	case it.Name != "":
+		return it.Name
+	default:
+		return strings.TrimSuffix(it.Type, "_call")
+	}
+}
+
+// responsesWhole reads an answer that came in one piece.
+type responsesWhole struct{ wire.Whole }
+
+// Result implements wire.Answer.
+func (w *responsesWhole) Result() wire.Result {
+	var p response
+	if json.Unmarshal(w.Bytes(), &p) != nil {
+		return wire.Result{Err: "the answer is no JSON"}
+	}
+	return p.finish(nil)
+}
+
+// responsesStream reads server-sent events.
+type responsesStream struct {
+	events  *wire.Events
+	items   []json.RawMessage // finished ones
+	partial strings.Builder   // text of the message that is being received
+	end     *response
+	model   string
+	err     string
+}
+
+// Write implements wire.Answer.
+func (s *responsesStream) Write(b []byte) { s.events.Write(b) }
+
+func (s *responsesStream) event(_ string, data []byte) {
+	var e struct {
+		Type     string          `json:"type"`
+		Item     json.RawMessage `json:"item"`
+		Delta    json.RawMessage `json:"delta"`
+		Response json.RawMessage `json:"response"`
+		Message  string          `json:"message"`
+	}
+	if json.Unmarshal(data, &e) != nil || s.end != nil {
+		return
+	}
+	switch e.Type {
+	case "response.created":
+		var p response
+		if json.Unmarshal(e.Response, &p) == nil {
+			s.model = p.Model
+		}
+	case "response.output_text.delta", "response.refusal.delta":
+		var text string
+		if json.Unmarshal(e.Delta, &text) == nil {
+			s.partial.WriteString(text)
+		}
+	case "response.output_item.done":
+		if len(e.Item) > 0 && len(s.items) < maxItems {
+			s.items = append(s.items, e.Item)
+			s.partial.Reset()
+		}
+	case "response.completed", "response.incomplete", "response.failed", "response.done":
+		var p response
+		_ = json.Unmarshal(e.Response, &p) // what does not fit stays empty: the end was seen
+		if p.Status == "" {
+			p.Status = strings.TrimPrefix(e.Type, "response.")
+		}
+		s.end = &p
+	case "error":
+		if s.err = wire.ErrorText(data); s.err == "" {
+			s.err = "the provider reported an error inside the stream"
+		}
+	}
+}
+
+// maxItems bounds the output items of one answer.
+const maxItems = 10_000
+
+// Result implements wire.Answer.
+func (s *responsesStream) Result() wire.Result {
+	s.events.Close()
+	var r wire.Result
+	switch {
+	case s.end != nil:
+		r = s.end.finish(s.items)
+	default:
+		r.Err = "the answer ended before response.completed"
+		if text := s.partial.String(); text != "" {
+			if raw, err := json.Marshal(map[string]any{
+				"type": "message", "role": "assistant", "status": "incomplete",
+				"content": []any{map[string]string{"type": "output_text", "text": text}},
+			}); err == nil {
+				s.items = append(s.items, raw)
+			}
+		}
+		describe(&r, s.items)
+	}
+	if s.err != "" {
+		r.Err, r.EndsTurn = s.err, false
+	}
+	if r.Model == "" {
+		r.Model = s.model
+	}
+	if r.Err == "" && s.events.Over() {
+		r.Err = "the answer was too long to be read whole"
+	}
+	return r
+}
+
+// Turns implements wire.Reader.
+func (Responses) Turns(items []thread.Item) []int { return turns(items) }
+
+// Entries implements wire.Reader.
+func (Responses) Entries(items []thread.Item) []thread.Entry {
+	var out []thread.Entry
+	names := map[string]string{} // call id → tool
+	for _, it := range items {
+		raws := []json.RawMessage{it.Raw}
+		if len(it.Raw) > 0 && it.Raw[0] == '[' {
+			raws = nil
+			if json.Unmarshal(it.Raw, &raws) != nil {
+				raws = []json.RawMessage{it.Raw}
+			}
+		}
+		for _, raw := range raws {
+			var p item
+			if json.Unmarshal(raw, &p) != nil {
+				out = append(out, wire.Unreadable())
+				continue
+			}
+			out = append(out, responsesEntries(p, raw, names)...)
+		}
+	}
+	return out
+}
+
+func responsesEntries(p item, raw json.RawMessage, names map[string]string) []thread.Entry {
+	one := func(e thread.Entry) []thread.Entry { return []thread.Entry{e} }
+	switch {
+	case p.Type == "message" || p.Type == "" && p.Role != "":
+		switch p.Role {
+		case "user":
+			if text := personText(raw); text != "" {
+				return one(thread.Entry{Kind: thread.EntryPrompt, Text: text})
+			}
+		case "assistant":
+			if text := plainText(p.Content); strings.TrimSpace(text) != "" {
+				return one(thread.Entry{Kind: thread.EntryAnswer, Text: text})
+			}
+		}
+	case p.Type == "reasoning":
+		text := plainText(p.Summary)
+		if text == "" {
+			text = plainText(p.Content)
+		}
+		if text != "" {
+			return one(thread.Entry{Kind: thread.EntryThinking, Text: text})
+		}
+	case strings.HasSuffix(p.Type, "_call"):
+		name := toolName(p)
+		names[p.CallID] = name
+		return one(thread.Entry{Kind: thread.EntryCall, Tool: name, Call: p.CallID, Text: asText(first(p.Arguments, p.Input, p.Action))})
+	case strings.HasSuffix(p.Type, "_output"):
+		return one(thread.Entry{Kind: thread.EntryResult, Tool: names[p.CallID], Call: p.CallID, Text: asText(p.Output)})
+	}
+	return nil
+}
+
+func first(raws ...json.RawMessage) json.RawMessage {
+	for _, r := range raws {
+		if len(r) > 0 {
+			return r
+		}
+	}
+	return nil
+}
+
+// asText returns a string's text, a content's texts, or the JSON itself.
+func asText(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	if text := plainText(raw); text != "" {
+		return text
+	}
+	return string(raw)
+}
+
+var _ wire.Codec = Responses{}
