@@ -1,0 +1,77 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+func TestSend(t *testing.T) {
+	for _, c := range []struct {
+		name, script, text, want string
+	}{
+		{"a line", `stty raw -echo; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`, "hello", `h   e   l   l   o  \r`},
+		{"lines", `stty raw -echo; printf 'ready>\r\n'; head -c 4 | od -An -c; sleep 1000`, "a\r\nb", `a  \r   b  \r`},
+		{"pasted", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 15 | od -An -c -w40; sleep 1000`, " hi\n", `033   [   2   0   0   ~   h   i 033   [   2   0   1   ~  \r`},
+		{"pasted lines", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 16 | od -An -c -w40; sleep 1000`, "h\ni", `~   h  \n   i 033   [   2   0   1   ~  \r`},
+		{"what looks like keys", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 19 | od -An -c -w40; sleep 1000`, "x\x1b[201~\x03", `~   x   [   2   0   1   ~ 033   [   2   0   1   ~  \r`},
+		{"late start", `stty raw -echo; sleep 0.3; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`, "hello", `h   e   l   l   o  \r`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, sessions(t), "a", c.script)
+			if err := h.Send(context.Background(), c.text); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, c.want, func() bool { return h.shows(c.want) })
+		})
+	}
+}
+
+func TestSendKeepsOutOfDialogs(t *testing.T) {
+	h := start(t, sessions(t), "a", `stty -echo; echo 'Allow?'; read x; printf '\033[2J\033[H> \n'; read x; echo "got $x"; read x`)
+	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrApproval) {
+		t.Fatalf("send into a dialog: %v", err)
+	}
+	if err := h.Input([]byte("yes\r")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the prompt", func() bool { return h.now() == thread.StateIdle })
+	if err := h.Send(context.Background(), "text"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the prompt to arrive, and nothing else", func() bool { return h.shows("got text") })
+}
+
+func TestSendStopsWhenADialogOpens(t *testing.T) {
+	// The dialog opens at the first byte of the prompt.
+	h := start(t, sessions(t), "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'; while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
+	err := h.Send(context.Background(), "text")
+	if !errors.Is(err, thread.ErrApproval) || !strings.Contains(err.Error(), "not sent") {
+		t.Fatalf("send: %v", err)
+	}
+	if h.shows("RETURN") {
+		t.Error("the return went into the dialog")
+	}
+}
+
+func TestSendSaysWhenNothingHappens(t *testing.T) {
+	all := sessions(t)
+	all.SetTakeLimit(2500 * time.Millisecond) // longer than until the return is pressed again
+	h := start(t, all, "a", `stty raw -echo; printf 'ready>\r\n'; sleep 1000`)
+	if err := h.Send(context.Background(), "text"); err == nil || !strings.Contains(err.Error(), "did not react") {
+		t.Errorf("send: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.Send(ctx, "text"); !errors.Is(err, context.Canceled) {
+		t.Errorf("send: %v", err)
+	}
+	if err := h.Send(context.Background(), "\x1b\n"); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("send nothing: %v", err)
+	}
+}

@@ -1,0 +1,331 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/pty"
+	"orchestrator/agent/state"
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+const (
+	// quiet is how long a changed screen must stand still before the rules look at it.
+	quiet = 100 * time.Millisecond
+	// restless is how often they look at one that does not stand still.
+	restless = time.Second
+)
+
+// Session is one agent in its terminal. It implements thread.Session.
+type Session struct {
+	all    *Sessions
+	thread thread.ID
+	spec   thread.SessionSpec
+	rules  []agent.Rule
+	proc   *pty.Process  // set before the first use
+	ready  chan struct{} // closed when proc is set
+	done   chan struct{} // nothing is left of the agent, and everybody was told
+	sendMu sync.Mutex    // one prompt at a time; taken before mu
+
+	watched atomic.Int32 // viewers; read without mu to skip the line
+
+	// mu guards all below. The emulator calls back under it. Under it only pty's own locks are taken.
+	mu       sync.Mutex
+	term     *vterm.Terminal
+	tracker  *state.Tracker
+	viewers  []*Viewer
+	active   *Viewer   // whose size counts
+	first    time.Time // first output; zero before
+	printed  time.Time // newest output
+	examined time.Time // the rules last looked
+	dirty    bool      // the screen changed since
+	timer    *time.Timer
+	armed    time.Time // when timer fires; zero when it is not set
+	exit     *thread.Exit
+	stopped  bool // Stop was called
+	told     thread.State
+	toldExit bool
+	telling  bool // a goroutine runs tell
+
+	toldAll chan struct{} // closed when OnExit has returned
+}
+
+var _ thread.Session = (*Session)(nil)
+
+func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Session {
+	now := time.Now()
+	s := &Session{
+		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateStarting,
+		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}),
+	}
+	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
+		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
+	})
+	return s
+}
+
+// started is called once with the process; nothing that it prints is handled before.
+func (s *Session) started(p *pty.Process) {
+	s.mu.Lock()
+	s.proc = p
+	s.schedule(time.Now())
+	s.mu.Unlock()
+	close(s.ready)
+	go func() {
+		<-p.Done()
+		<-s.toldAll
+		s.all.retire(s)
+		close(s.done)
+	}()
+}
+
+// output takes what the agent prints; it is called by the pty's reader, one at a time.
+func (s *Session) output(b []byte) {
+	<-s.ready
+	if s.watched.Load() == 0 {
+		s.all.turn <- struct{}{}
+		defer func() { <-s.all.turn }()
+	}
+	s.mu.Lock()
+	_, _ = s.term.Write(b) // takes everything
+	now := time.Now()
+	if s.first.IsZero() {
+		s.first = now
+	}
+	s.printed, s.dirty = now, true
+	s.tracker.Output(now)
+	for _, v := range s.viewers {
+		v.add(b)
+	}
+	if s.armed.IsZero() || s.armed.After(now.Add(quiet)) {
+		s.arm(now.Add(quiet))
+	}
+	s.mu.Unlock()
+}
+
+// exited is called by the pty when the agent has ended and all its output was handled.
+func (s *Session) exited(code int) {
+	<-s.ready
+	s.mu.Lock()
+	reason := "exited"
+	if s.stopped {
+		reason = "stopped"
+	}
+	now := time.Now()
+	s.exit = &thread.Exit{Code: code, Reason: reason}
+	s.tracker.Report(thread.Evidence{
+		Source: thread.SourceProcess, State: thread.StateExited, Detail: fmt.Sprintf("%s with code %d", reason, code), At: now,
+	})
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	for _, v := range s.viewers {
+		v.wake()
+	}
+	s.notify()
+	s.mu.Unlock()
+}
+
+// reply sends the emulator's answer to the agent. mu is held by the caller of the emulator.
+func (s *Session) reply(b []byte) {
+	_ = s.proc.Write(b) // an agent that does not read its answers goes without
+}
+
+// event takes what the agent reports to its terminal. mu is held by the caller of the emulator.
+func (s *Session) event(e vterm.Event) {
+	st, ok := e.(vterm.Status)
+	if !ok {
+		return
+	}
+	now := time.Now()
+	ev, ok := state.FromStatus(st.State, st.Kind, st.Message, now)
+	switch {
+	case !ok:
+		return
+	case ev.State == "":
+		s.tracker.Withdraw(ev.Source, now)
+	default:
+		s.tracker.Report(ev)
+	}
+	s.schedule(now)
+}
+
+// arm sets the timer. mu is held.
+func (s *Session) arm(at time.Time) {
+	s.armed = at
+	wait := max(time.Until(at), 0)
+	if s.timer == nil {
+		s.timer = time.AfterFunc(wait, s.fire)
+	} else {
+		s.timer.Reset(wait)
+	}
+}
+
+// fire is the timer: looks at the screen when it is time to, and at what time alone has changed.
+func (s *Session) fire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = time.Time{}
+	if s.exit != nil {
+		return
+	}
+	now := time.Now()
+	if s.dirty && (now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
+		s.examine(now)
+	}
+	if now.Sub(s.printed) >= quiet {
+		for _, v := range s.viewers {
+			v.fill()
+		}
+	}
+	s.schedule(now)
+}
+
+// schedule tells of a new state and sets the timer for what comes next. mu is held.
+func (s *Session) schedule(now time.Time) {
+	s.notify()
+	next := s.tracker.Next(now)
+	if s.dirty {
+		look := s.printed.Add(quiet)
+		if again := s.examined.Add(restless); look.After(again) && again.After(now) {
+			look = again
+		}
+		if next.IsZero() || look.Before(next) {
+			next = look
+		}
+	}
+	if !next.IsZero() && s.exit == nil && (s.armed.IsZero() || next.Before(s.armed)) {
+		s.arm(next)
+	}
+}
+
+// examine reads the state off the screen. mu is held.
+func (s *Session) examine(now time.Time) {
+	s.dirty, s.examined = false, now
+	if len(s.rules) == 0 {
+		return
+	}
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	if !ok {
+		s.tracker.Withdraw(thread.SourceScreen, now)
+		return
+	}
+	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
+}
+
+// notify has the listeners told when there is news. mu is held.
+func (s *Session) notify() {
+	news := s.tracker.State(time.Now()).State != s.told || s.exit != nil && !s.toldExit
+	if news && !s.telling {
+		s.telling = true
+		go s.tell()
+	}
+}
+
+// tell calls the listeners until they know all, without a lock, so that they may call back.
+func (s *Session) tell() {
+	for {
+		s.mu.Lock()
+		r := s.tracker.State(time.Now())
+		newState := r.State != s.told
+		exit := s.exit
+		if s.toldExit {
+			exit = nil
+		}
+		if !newState && exit == nil {
+			s.telling = false
+			s.mu.Unlock()
+			return
+		}
+		s.told = r.State
+		s.toldExit = s.toldExit || exit != nil
+		s.mu.Unlock()
+		if newState && s.spec.OnState != nil {
+			s.spec.OnState(r)
+		}
+		if exit != nil {
+			if s.spec.OnExit != nil {
+				s.spec.OnExit(*exit)
+			}
+			close(s.toldAll)
+		}
+	}
+}
+
+// PID returns the agent's process id.
+func (s *Session) PID() int { return s.proc.PID() }
+
+// Done is closed when the agent has ended, nothing of it is left, and OnExit has returned.
+func (s *Session) Done() <-chan struct{} { return s.done }
+
+// over reports whether the agent has ended.
+func (s *Session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.exit != nil
+}
+
+// State returns what the agent is doing and what speaks for it.
+func (s *Session) State() thread.StateReport {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tracker.State(time.Now())
+}
+
+// Report adds evidence from outside.
+func (s *Session) Report(e thread.Evidence) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tracker.Report(e)
+	s.schedule(time.Now())
+}
+
+// Input passes bytes on as typed.
+func (s *Session) Input(b []byte) error { return s.proc.Write(b) }
+
+// Resize sets the size of the terminal.
+func (s *Session) Resize(cols, rows int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.resize(cols, rows)
+}
+
+// resize sets the size of emulator and pty, and gives every viewer the new screen. mu is held.
+func (s *Session) resize(cols, rows int) error {
+	if c, r := s.term.Size(); c == cols && r == rows || cols < 1 || rows < 1 {
+		return nil
+	}
+	s.term.Resize(cols, rows)
+	for _, v := range s.viewers {
+		v.restart(true)
+	}
+	if s.exit != nil {
+		return nil // its last screen can still be looked at in any size
+	}
+	return s.proc.Resize(cols, rows)
+}
+
+// Screen returns the lines that are seen now.
+func (s *Session) Screen() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Split(s.term.Text(), "\n")
+}
+
+// Stop ends the agent and everything it started.
+func (s *Session) Stop(ctx context.Context, grace time.Duration) error {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
+	if err := s.proc.Stop(ctx, grace); err != nil {
+		return err
+	}
+	<-s.done
+	return nil
+}

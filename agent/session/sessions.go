@@ -1,0 +1,166 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/pty"
+	"orchestrator/thread"
+)
+
+// maxEnded is how many ended sessions stay to be looked at.
+const maxEnded = 16
+
+// Config says how sessions are run. The zero value is usable.
+type Config struct {
+	// Rules returns the screen rules of an agent; nil means none.
+	Rules func(agentName string) []agent.Rule
+	// Scrollback is the number of history lines of each; 0 is the emulator's default.
+	Scrollback int
+	// Version is what the terminal calls itself.
+	Version string
+}
+
+// Sessions starts agents in terminals and finds them by thread. It implements thread.Sessions.
+type Sessions struct {
+	config Config
+	host   *pty.Host
+	// turn lets unwatched output through one at a time, so that watched output finds a processor.
+	turn chan struct{}
+	// takeLimit is the constant, but in tests.
+	takeLimit time.Duration
+
+	// mu guards live, ended and closed. It is taken before a Session's lock, never under one.
+	mu     sync.Mutex
+	live   map[thread.ID]*Session // newest of each thread, ended ones too
+	ended  []*Session             // those of live that ended, oldest first
+	closed bool
+}
+
+// New returns sessions without any. Close stops them.
+func New(c Config) *Sessions {
+	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, live: make(map[thread.ID]*Session)}
+}
+
+var _ thread.Sessions = (*Sessions)(nil)
+
+// Start runs an agent in a terminal of its own.
+func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("start session: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fmt.Errorf("start session: %w", thread.ErrNotRunning)
+	}
+	if old := s.live[spec.Thread]; old != nil && !old.over() {
+		return nil, fmt.Errorf("start session: %w", thread.ErrRunning)
+	}
+	var rules []agent.Rule
+	if s.config.Rules != nil {
+		rules = s.config.Rules(spec.Agent)
+	}
+	one := newSession(s, spec, rules)
+	p, err := s.host.Start(pty.Spec{
+		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
+		Env:  environment(spec.Launch.Env, spec.Thread),
+		Cols: spec.Cols, Rows: spec.Rows, Output: one.output, Exited: one.exited,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start session: %w", err)
+	}
+	one.started(p)
+	s.forget(spec.Thread)
+	s.live[spec.Thread] = one
+	return one, nil
+}
+
+// Get returns a thread's session, running or the last one that ended; nil when there is none.
+func (s *Sessions) Get(id thread.ID) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[id]
+}
+
+// Attach joins a thread's terminal.
+func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
+	one := s.Get(id)
+	if one == nil {
+		return nil, fmt.Errorf("attach: %w", thread.ErrNotRunning)
+	}
+	return one.Attach(cols, rows), nil
+}
+
+// Close stops every agent, with the grace for all of them together.
+func (s *Sessions) Close(ctx context.Context, grace time.Duration) error {
+	s.mu.Lock()
+	s.closed = true
+	all := make([]*Session, 0, len(s.live))
+	for _, one := range s.live {
+		all = append(all, one)
+	}
+	s.mu.Unlock()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, one := range all {
+		wg.Go(func() { errs[i] = one.Stop(ctx, grace) })
+	}
+	wg.Wait()
+	s.host.Close()
+	return errors.Join(errs...)
+}
+
+// retire keeps an ended session for those who want to see how it ended, and drops the oldest.
+func (s *Sessions) retire(one *Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[one.thread] != one {
+		return // replaced already
+	}
+	s.ended = append(s.ended, one)
+	if len(s.ended) > maxEnded {
+		s.forget(s.ended[0].thread)
+	}
+}
+
+// forget drops a thread's ended session. Sessions.mu is held.
+func (s *Sessions) forget(id thread.ID) {
+	delete(s.live, id)
+	for i, one := range s.ended {
+		if one.thread == id {
+			s.ended = append(s.ended[:i:i], s.ended[i+1:]...)
+			return
+		}
+	}
+}
+
+// outer are variables that tell of the terminal the server was started in, which is not the agent's.
+var outer = []string{
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
+	"COLUMNS", "LINES", "COLORFGBG", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "VTE_VERSION", "KONSOLE_VERSION",
+	"KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON", "GHOSTTY_RESOURCES_DIR", "GHOSTTY_BIN_DIR",
+	"WEZTERM_PANE", "WEZTERM_EXECUTABLE", "ITERM_SESSION_ID", "ITERM_PROFILE", "LC_TERMINAL",
+	"LC_TERMINAL_VERSION", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_LOG", "WT_SESSION", "ZELLIJ",
+}
+
+// environment puts an agent's environment into our terminal.
+func environment(env []string, id thread.ID) []string {
+	out := make([]string, 0, len(env)+4)
+next:
+	for _, kv := range env {
+		for _, name := range outer {
+			if strings.HasPrefix(kv, name+"=") {
+				continue next
+			}
+		}
+		out = append(out, kv)
+	}
+	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
+		"ORCHESTRATOR_THREAD="+string(id))
+}
