@@ -56,7 +56,7 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	if err != nil {
 		return thread.Worktree{}, err
 	}
-	tree, err := w.treeOf(ctx, at.Commit)
+	tree, err := w.snapshotTree(ctx, at)
 	if err != nil {
 		return thread.Worktree{}, err
 	}
@@ -233,7 +233,9 @@ func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot, tree stri
 	if err != nil || base == tree {
 		return err
 	}
-	if _, err := w.theirs(ctx, git.Call{Args: []string{"read-tree", "-m", base}}); err != nil {
+	// Through our own git folder: git compares contents where times tell nothing, and must not filter them.
+	_, err = w.ours(ctx, git.Call{Args: []string{"read-tree", "-m", base}, Env: []string{"GIT_INDEX_FILE=" + index}})
+	if err != nil {
 		return err
 	}
 	return w.standIn(ctx, at, base, tree)

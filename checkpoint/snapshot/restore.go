@@ -44,12 +44,9 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 		return thread.Snapshot{}, err
 	}
 	defer unlock()
-	target, err := w.treeOf(ctx, at.Commit)
+	target, err := w.snapshotTree(ctx, at)
 	if err != nil {
 		return thread.Snapshot{}, err
-	}
-	if at.Tree != "" && at.Tree != target {
-		return thread.Snapshot{}, fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
 	}
 	where, err := openPlace(w.Root)
 	if err != nil {
@@ -81,6 +78,18 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	failpoint.Hit("snapshot.restore.written")
 	safety.Skipped = append(safety.Skipped, todo.left...)
 	return safety, j.end()
+}
+
+// snapshotTree returns a snapshot's tree and makes sure that it is whole in name.
+func (w *worktree) snapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
+	if !git.IsObjectID(at.Commit) {
+		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
+	}
+	tree, err := w.treeOf(ctx, at.Commit)
+	if err == nil && at.Tree != "" && at.Tree != tree {
+		err = fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
+	}
+	return tree, err
 }
 
 // settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.

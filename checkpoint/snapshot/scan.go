@@ -97,10 +97,15 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 	return s, nil
 }
 
-// mine reports whether a path belongs to our own folders, which are in no snapshot.
+// mine reports whether a path belongs to our own folders, where they lie inside the worktree.
 func (w *worktree) mine(path string) bool {
 	abs := filepath.Join(w.Root, path)
-	return within(abs, w.state) || within(abs, w.trees)
+	for _, own := range []string{w.state, w.trees} {
+		if within(own, w.Root) && own != w.Root && within(abs, own) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *worktree) list(ctx context.Context, env []string) (lists, error) {

@@ -98,7 +98,8 @@ func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
 		s.checked[found.Common] = true
 		s.mu.Unlock()
 	}
-	w := &worktree{Worktree: found, git: s.git, home: s.home(found), state: s.cfg.State, trees: s.cfg.Worktrees}
+	w := &worktree{Worktree: found, git: s.git, home: s.home(found),
+		state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
 	if err := w.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
@@ -113,6 +114,17 @@ func (s *Store) home(w git.Worktree) string {
 // lock makes the caller the only one who works on this worktree, other processes included.
 func (w *worktree) lock(ctx context.Context) (unlock func(), err error) {
 	return flock(ctx, filepath.Join(w.home, "lock"))
+}
+
+// resolved follows the links in a path as far as it exists.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
 }
 
 // within reports whether path is dir or lies below it.
