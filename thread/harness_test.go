@@ -56,8 +56,8 @@ func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {
 			c(w)
 		}
 		w.open()
+		defer func() { w.close() }()
 		test(w)
-		w.close()
 	})
 }
 

@@ -54,8 +54,11 @@ func (m *Manager) repairIntents(ctx context.Context) error {
 		return fmt.Errorf("read what was under way: %w", err)
 	}
 	for _, i := range intents {
-		if err := m.repair(ctx, i); err != nil {
+		keep, err := m.repair(ctx, i)
+		if err != nil {
 			m.notice(i.Thread, LevelError, "repair of a %s that was cut off: %v; it is tried again at the next start", i.Kind, err)
+		}
+		if err != nil || keep {
 			continue
 		}
 		if err := m.settled(ctx, i); err != nil {
@@ -65,13 +68,22 @@ func (m *Manager) repairIntents(ctx context.Context) error {
 	return nil
 }
 
-// repair finishes or takes back one operation.
-func (m *Manager) repair(ctx context.Context, i Intent) error {
+// repair finishes or takes back one operation; keep is set for one that waits for a person.
+func (m *Manager) repair(ctx context.Context, i Intent) (keep bool, err error) {
 	switch i.Kind {
 	case intentFork:
-		return m.repairFork(ctx, i)
+		return false, m.repairFork(ctx, i)
+	case intentRewind:
+		return false, m.repairRewind(ctx, i)
+	case intentMerge:
+		return m.repairMerge(ctx, i)
+	case intentFinish:
+		m.notice(i.Thread, LevelWarn, "finishing a thread was cut off; nothing is lost, finish it again")
+		return false, nil
+	case intentDelete:
+		return false, nil // the thread is still deleted, and purged again
 	default:
-		return nil // another package's, or of a kind whose steps are each whole
+		return true, nil // another package's
 	}
 }
 
@@ -115,3 +127,5 @@ func (m *Manager) forgetFiles(ctx context.Context, id ID) error {
 	}
 	return nil
 }
+
+func (m *Manager) repairMerge(context.Context, Intent) (bool, error) { return true, nil }

@@ -91,49 +91,6 @@ func outcome(e Exchange) Evidence {
 	return v
 }
 
-// Hook implements Observer. What a report says counts after the answers that came before it.
-func (m *Manager) Hook(id ID, event string, payload []byte) {
-	l := m.line(id)
-	if l == nil {
-		return
-	}
-	m.mu.Lock()
-	name, direct := l.t.Agent, l.direct
-	m.mu.Unlock()
-	r, ok := HookReport{}, false
-	if agent, err := m.cfg.Agents.Agent(name); err == nil {
-		if reader, can := agent.(HookReader); can {
-			r, ok = reader.ReadHook(event, payload)
-		} else {
-			r, ok = commonHook(event)
-		}
-	}
-	at := m.now()
-	if !ok {
-		m.cfg.Log.Debug("hook report", "thread", string(id), "event", event)
-		return
-	}
-	if r.State != "" {
-		l.report(Evidence{Source: SourceHook, State: r.State, Detail: orWord(r.Detail, "hook "+event), At: at})
-	}
-	if r.Session != "" {
-		l.enqueue(func() { l.rec.adopt(m.ctx, l, r.Session) })
-	}
-	if direct && r.State == StateIdle {
-		l.enqueue(func() { l.rec.poll(m.ctx, l) })
-	}
-}
-
-// commonHook reads the events that several agents share by name.
-func commonHook(event string) (HookReport, bool) {
-	states := map[string]State{
-		"UserPromptSubmit": StateWorking, "PreToolUse": StateWorking, "PostToolUse": StateWorking,
-		"PermissionRequest": StateApproval, "Stop": StateIdle,
-	}
-	s, ok := states[event]
-	return HookReport{State: s, Detail: "hook " + event}, ok
-}
-
 func orWord(s, otherwise string) string {
 	if s == "" {
 		return otherwise

@@ -129,7 +129,15 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	}
 	r.adopt(ctx, l, e.Session)
 	r.prompt = excerpt(e.Prompt)
-	c, delta := r.response(l, e.Exchange)
+	var news []Item
+	if e.direct && len(e.Items) == 0 {
+		if e.Answer == nil {
+			news = plainItems(e.Exchange, newTurn)
+		} else {
+			news = []Item{*e.Answer}
+		}
+	}
+	c, delta := r.response(l, e.Exchange, news)
 	if e.direct {
 		delta.Transcript = r.files.note(l, e.chunks)
 	} else {
@@ -155,22 +163,24 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	}
 }
 
-// response makes the checkpoint of a main response and what it adds to the conversation.
-func (r *record) response(l *line, e Exchange) (Checkpoint, Delta) {
-	items := e.Items
-	if e.Answer != nil {
-		items = append(slices.Clip(items), *e.Answer)
+// response makes the checkpoint of a main response and what it adds to the conversation: what the
+// request and its answer hold beyond what stands already, or the news where there is no request.
+func (r *record) response(l *line, e Exchange, news []Item) (Checkpoint, Delta) {
+	items, keep := news, len(r.hashes)
+	if news == nil {
+		items, keep = e.Items, 0
+		if e.Answer != nil {
+			items = append(slices.Clip(items), *e.Answer)
+		}
 	}
 	hs := r.hash(items)
-	keep := 0
-	if len(e.Items) == 0 {
-		keep = len(r.hashes) // read from a transcript that tells only what is new
-		hs = append(slices.Clip(r.hashes), hs...)
-	} else {
+	if news == nil {
 		for keep < len(hs) && keep < len(r.hashes) && hs[keep] == r.hashes[keep] {
 			keep++
 		}
 		items = items[keep:]
+	} else {
+		hs = append(slices.Clip(r.hashes), hs...)
 	}
 	c := Checkpoint{
 		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindResponse,

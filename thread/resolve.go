@@ -135,7 +135,7 @@ func (m *Manager) point(ctx context.Context, t Thread, at string) (Checkpoint, e
 	if at == "" {
 		return m.newestWhole(ctx, t)
 	}
-	if n, err := strconv.Atoi(at); err == nil && len(at) < 8 {
+	if n, err := strconv.Atoi(at); err == nil && len(at) < 8 { // longer ones are ids without a letter
 		return m.turnPoint(ctx, t, n)
 	}
 	return m.checkpointPoint(ctx, t, at)
@@ -181,34 +181,34 @@ func (m *Manager) turnPoint(ctx context.Context, t Thread, turn int) (Checkpoint
 	return list[found], nil
 }
 
-// checkpointPoint returns the checkpoint with an id or a unique prefix of one.
+// checkpointPoint returns the checkpoint with an id or a unique prefix of one, of those that the
+// thread stands on or made itself. Another thread's are not found: they are not its past.
 func (m *Manager) checkpointPoint(ctx context.Context, t Thread, at string) (Checkpoint, error) {
-	if len(at) >= 16 {
-		c, err := m.cfg.Store.Checkpoint(ctx, CheckpointID(at))
-		if err != nil {
-			return Checkpoint{}, fmt.Errorf("point %q of %s: %w", at, t.Name, err)
-		}
-		return c, nil
-	}
 	if len(at) < 4 {
 		return Checkpoint{}, Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, ErrInvalid), "give a turn's number or at least 4 digits of a checkpoint")
 	}
-	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Limit: 1 << 20})
+	all := Page{Limit: 1 << 20}
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, all)
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
 	}
-	var found []Checkpoint
-	for _, c := range list {
+	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, all) // what a rewind left behind too
+	if err != nil {
+		return Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
+	}
+	found := make(map[CheckpointID]Checkpoint)
+	for _, c := range append(list, own...) {
 		if strings.HasPrefix(string(c.ID), strings.ToLower(at)) {
-			found = append(found, c)
+			found[c.ID] = c
 		}
 	}
 	switch len(found) {
 	case 0:
 		return Checkpoint{}, fmt.Errorf("point %q of %s: %w", at, t.Name, ErrNotFound)
 	case 1:
-		return found[0], nil
-	default:
-		return Checkpoint{}, Hint(fmt.Errorf("point %q of %s means %d checkpoints: %w", at, t.Name, len(found), ErrInvalid), "give more digits")
+		for _, c := range found {
+			return c, nil
+		}
 	}
+	return Checkpoint{}, Hint(fmt.Errorf("point %q of %s means %d checkpoints: %w", at, t.Name, len(found), ErrInvalid), "give more digits")
 }

@@ -1,0 +1,120 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Fork makes a thread at a point of another, with the files as they were there, and starts its
+// agent. The parent is not touched. The agent's native conversation is written at the first start.
+func (m *Manager) Fork(ctx context.Context, r ForkRequest) (Status, error) {
+	parent, err := m.find(r.Thread)
+	if err != nil {
+		return Status{}, err
+	}
+	p := parent.thread()
+	t, at, err := m.forkOf(ctx, parent, r)
+	if err != nil {
+		return Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+	}
+	name := orWord(r.Name, orWord(r.Label, orWord(firstLine(r.Prompt), slugOf(p.Name))))
+	var l *line
+	if r.NoWorktree || m.cfg.Worktrees == nil {
+		l, err = m.create(ctx, t, name)
+	} else {
+		l, err = m.forkWithWorktree(ctx, t, name, p, at)
+	}
+	if err != nil {
+		return Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+	}
+	if r.NoStart {
+		return m.statusOf(l), nil
+	}
+	return m.startLine(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+}
+
+// forkOf lays out a fork and finds the checkpoint it begins at; the zero one while nothing was said.
+func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thread, Checkpoint, error) {
+	p := parent.thread()
+	m.mu.Lock()
+	depth := m.depth(p.ID)
+	m.mu.Unlock()
+	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
+		return Thread{}, Checkpoint{}, Hint(fmt.Errorf("%d forks below each other: %w", limit, ErrLimit), "fork an earlier thread or raise limits.depth")
+	}
+	agent := orWord(r.Agent, p.Agent)
+	if _, err := m.cfg.Agents.Agent(agent); err != nil {
+		return Thread{}, Checkpoint{}, err
+	}
+	at, err := m.point(ctx, p, r.At)
+	if err != nil {
+		return Thread{}, Checkpoint{}, err
+	}
+	if at.ID != "" && !whole(at) {
+		return Thread{}, Checkpoint{}, Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", at.ID, at.Turn, ErrInvalid),
+			fmt.Sprintf("fork at turn %d, or at turn %d once it is answered", at.Turn-1, at.Turn))
+	}
+	now := m.now()
+	t := Thread{
+		ID: NewID[ID](), Label: excerptOf(orWord(r.Label, firstLine(r.Prompt)), 200),
+		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
+		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
+	}
+	t.Gauge.CostUSD = 0 // its own begins here
+	if agent == p.Agent {
+		t.Model = p.Model
+	} else {
+		t.Gauge = Gauge{}
+		t.Launch = Flags{Env: p.Launch.Env, NoGateway: p.Launch.NoGateway} // arguments are the other agent's own words
+	}
+	if at.ID != "" {
+		h := m.handoff(t, p, at, t.Label)
+		t.Handoff = &h
+	}
+	return t, at, nil
+}
+
+// forkWithWorktree makes the fork with a worktree at the files of its fork point. Where there is no
+// repository the fork shares its parent's folder, and that is said.
+func (m *Manager) forkWithWorktree(ctx context.Context, t Thread, name string, p Thread, at Checkpoint) (*line, error) {
+	snap, err := m.snapshotAt(ctx, at.ID)
+	if err != nil {
+		return nil, err
+	}
+	if at.ID != "" && at.Snapshot == nil && snap != nil {
+		m.notice(p.ID, LevelWarn, "no files were kept at turn %d; the fork gets those of the newest snapshot before it", at.Turn)
+	}
+	if snap == nil {
+		snap, err = m.presentFiles(ctx, t, p, at)
+		if errors.Is(err, ErrNoRepository) {
+			m.notice(p.ID, LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.Name)
+			return m.create(ctx, t, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	// The parent's folder may be gone with an archived thread; the project's repository is the same.
+	t.Dir = p.Dir
+	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
+		t.Dir = m.cfg.Project
+	}
+	return m.createWithWorktree(ctx, t, name, snap)
+}
+
+// presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.
+func (m *Manager) presentFiles(ctx context.Context, t, p Thread, at Checkpoint) (*Snapshot, error) {
+	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
+	if err != nil {
+		return nil, fmt.Errorf("keep the files of %s: %w", p.Name, err)
+	}
+	if at.ID != "" {
+		m.notice(p.ID, LevelWarn, "no files were kept at turn %d; the fork begins with the files as they are now", at.Turn)
+	}
+	return &s, nil
+}
+
+// slugOf returns a name without its digits.
+func slugOf(name string) string { return name[:max(0, len(name)-5)] }

@@ -1,0 +1,73 @@
+package thread
+
+import "encoding/json"
+
+// wirePlain is the wire of items that we made ourselves, of what a transcript told: threads without
+// gateway have no requests to keep.
+const wirePlain = "plain"
+
+// plainMessage is the content of a plain item.
+type plainMessage struct {
+	Role  string   `json:"role"` // "user" or "assistant"
+	Text  string   `json:"text,omitempty"`
+	Tools []string `json:"tools,omitempty"` // that the answer calls
+}
+
+func (p plainMessage) item() Item {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return Item{Wire: wirePlain, Raw: raw}
+}
+
+// plainItems returns what an exchange read from a transcript adds to the conversation.
+func plainItems(e Exchange, newTurn bool) []Item {
+	var items []Item
+	if newTurn && e.Prompt != "" {
+		items = append(items, plainMessage{Role: "user", Text: e.Prompt}.item())
+	}
+	return append(items, plainMessage{Role: "assistant", Text: e.Text, Tools: e.Tools}.item())
+}
+
+// entries reads a conversation: our own items here, all others by the configured reader.
+func (m *Manager) entries(items []Item) []Entry {
+	var out []Entry
+	for len(items) > 0 {
+		n := 1
+		plain := items[0].Wire == wirePlain
+		for n < len(items) && (items[n].Wire == wirePlain) == plain {
+			n++
+		}
+		switch {
+		case plain:
+			out = append(out, plainEntries(items[:n])...)
+		case m.cfg.Reader != nil:
+			out = append(out, m.cfg.Reader.Entries(items[:n])...)
+		}
+		items = items[n:]
+	}
+	return out
+}
+
+func plainEntries(items []Item) []Entry {
+	var out []Entry
+	for _, it := range items {
+		var p plainMessage
+		if err := json.Unmarshal(it.Raw, &p); err != nil {
+			out = append(out, Entry{Kind: EntryAnswer, Text: "(unreadable)", Error: true})
+			continue
+		}
+		kind := EntryAnswer
+		if p.Role == "user" {
+			kind = EntryPrompt
+		}
+		if p.Text != "" {
+			out = append(out, Entry{Kind: kind, Text: p.Text})
+		}
+		for _, tool := range p.Tools {
+			out = append(out, Entry{Kind: EntryCall, Tool: tool})
+		}
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"orchestrator/thread/failpoint"
+)
+
+// rewindIntent is what a rewind writes down before it changes anything.
+type rewindIntent struct {
+	Safety       CheckpointID `json:"safety"`
+	To           CheckpointID `json:"to"`
+	Rewind       CheckpointID `json:"rewind"` // stored last
+	Conversation bool         `json:"conversation"`
+}
+
+// Rewind sets a thread's files, its conversation or both back to one of its points. A safety
+// checkpoint comes first: rewinding to that one undoes it.
+func (m *Manager) Rewind(ctx context.Context, r RewindRequest) (RewindReport, error) {
+	l, err := m.find(r.Thread)
+	if err != nil {
+		return RewindReport{}, err
+	}
+	if !r.Files && !r.Conversation {
+		return RewindReport{}, Hint(fmt.Errorf("rewind %s: nothing to rewind: %w", l.thread().Name, ErrInvalid), "choose files, conversation or both")
+	}
+	var report RewindReport
+	err = l.do(ctx, func(ctx context.Context) error {
+		var err error
+		report, err = l.rewind(ctx, r)
+		if err != nil {
+			return fmt.Errorf("rewind %s: %w", l.thread().Name, err)
+		}
+		return nil
+	})
+	return report, err
+}
+
+// idle is an error while a turn of the thread runs.
+func (l *line) idle() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.session == nil {
+		return nil
+	}
+	switch l.shown.State {
+	case StateWorking, StateApproval, StateQuestion:
+		return Hint(fmt.Errorf("%s is in the middle of a turn: %w", l.t.Name, ErrBusy), "wait for its answer, or interrupt it first")
+	default:
+		return nil
+	}
+}
+
+// rewind is the step behind Rewind.
+func (l *line) rewind(ctx context.Context, r RewindRequest) (RewindReport, error) {
+	m := l.m
+	if err := l.idle(); err != nil {
+		return RewindReport{}, err
+	}
+	to, snap, err := l.rewindTarget(ctx, r)
+	if err != nil {
+		return RewindReport{}, err
+	}
+	running := l.running() != nil
+	if running && r.Conversation {
+		if err := l.stop(ctx, "stopped to rewind"); err != nil {
+			return RewindReport{}, err
+		}
+	}
+	safety, err := l.safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
+	if err != nil {
+		return RewindReport{}, err
+	}
+	rewind := l.rewindCheckpoint(r, to, safety, snap)
+	intent, err := m.intend(ctx, intentRewind, l.id, rewindIntent{Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation})
+	if err != nil {
+		return RewindReport{}, err
+	}
+	failpoint.Hit("thread.rewind.intended")
+	if r.Files {
+		if _, err := m.cfg.Worktrees.Restore(ctx, l.id, l.thread().Dir, *snap); err != nil {
+			err = fmt.Errorf("set the files back: %w", err)
+			return RewindReport{Safety: safety.ID}, errors.Join(Hint(err, "what they were is checkpoint "+string(safety.ID)), m.settled(ctx, intent))
+		}
+	}
+	failpoint.Hit("thread.rewind.restored")
+	if err := l.setBack(ctx, rewind, r.Conversation); err != nil {
+		return RewindReport{Safety: safety.ID}, err
+	}
+	if err := m.settled(ctx, intent); err != nil {
+		return RewindReport{Safety: safety.ID}, err
+	}
+	report := RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note}
+	if r.Files && m.cfg.Differ != nil && safety.Snapshot != nil {
+		report.Files, err = m.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, snap.Commit)
+		if err != nil {
+			m.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.id), "err", err)
+		}
+	}
+	if running && r.Conversation {
+		if err := l.start(ctx, launchRequest{}); err != nil {
+			return report, fmt.Errorf("the rewind is done, but its agent did not start again: %w", err)
+		}
+	}
+	return report, nil
+}
+
+// rewindTarget finds the checkpoint to go to and the files that belong to it.
+func (l *line) rewindTarget(ctx context.Context, r RewindRequest) (Checkpoint, *Snapshot, error) {
+	m := l.m
+	l.rec.settle(ctx, l)
+	to, err := m.point(ctx, l.thread(), r.At)
+	if err != nil {
+		return to, nil, err
+	}
+	if to.ID == "" {
+		return to, nil, fmt.Errorf("nothing was said yet: %w", ErrNotFound)
+	}
+	if r.Conversation && !whole(to) {
+		return to, nil, Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, ErrInvalid), "choose a whole turn")
+	}
+	if !r.Files {
+		return to, nil, nil
+	}
+	if m.cfg.Worktrees == nil {
+		return to, nil, fmt.Errorf("files: %w", ErrNoRepository)
+	}
+	snap, err := m.snapshotAt(ctx, to.ID)
+	if err != nil {
+		return to, nil, err
+	}
+	if snap == nil {
+		return to, nil, Hint(fmt.Errorf("files of turn %d: %w", to.Turn, ErrNotFound), "none were kept by then; rewind the conversation only")
+	}
+	if to.Snapshot == nil {
+		m.notice(l.id, LevelWarn, "no files were kept at turn %d itself; those of the newest snapshot before it are taken", to.Turn)
+	}
+	return to, snap, nil
+}
+
+// safety writes a checkpoint of the thread as it is now, files and all, and waits until it is
+// durable. With files it is an error when they cannot be kept.
+func (l *line) safety(ctx context.Context, note string, files bool) (Checkpoint, error) {
+	r := &l.rec
+	r.load(ctx, l)
+	t := l.thread()
+	c := Checkpoint{
+		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindSafety,
+		Created: l.m.now(), Prompt: r.prompt, Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
+		MCP: l.m.mcps(l.id), Note: note, Snapshot: r.snapshot,
+	}
+	if l.m.cfg.Worktrees != nil {
+		s, err := l.m.cfg.Worktrees.Take(ctx, l.id, t.Dir, r.snapshot)
+		switch {
+		case err == nil:
+			c.Snapshot, r.snapshot = &s, &s
+		case files:
+			return c, fmt.Errorf("keep the files first: %w", err)
+		case !errors.Is(err, ErrNoRepository):
+			l.m.notice(l.id, LevelWarn, "%s: the files were not kept: %v", t.Name, err)
+		}
+	}
+	delta := Delta{Keep: len(r.hashes), Transcript: r.files.note(l, r.files.peek(ctx, l, r.session, ""))}
+	ended := r.ended
+	r.head = c.ID
+	r.put(ctx, l, put{c: c, delta: delta})
+	r.ended = ended
+	if len(r.pending) > 0 {
+		l.m.mu.Lock()
+		defer l.m.mu.Unlock()
+		return c, fmt.Errorf("store the safety checkpoint: %s: %w", l.trouble, ErrReadOnly)
+	}
+	return c, nil
+}
+
+// rewindCheckpoint lays out the checkpoint that makes a rewind true. With the conversation it stands
+// on the target; with the files alone on the safety checkpoint.
+func (l *line) rewindCheckpoint(r RewindRequest, to, safety Checkpoint, snap *Snapshot) Checkpoint {
+	c := to
+	what := "the conversation"
+	if !r.Conversation {
+		c, what = safety, "the files"
+	} else if r.Files {
+		what = "files and conversation"
+	}
+	c.Parent, c.ID = c.ID, NewID[CheckpointID]()
+	c.Thread, c.Kind, c.Created, c.Seq = l.id, KindRewind, l.m.now(), 0
+	c.Usage = Usage{}
+	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not given back
+	c.Note = fmt.Sprintf("%s set back to turn %d", what, to.Turn)
+	c.Snapshot = safety.Snapshot
+	if r.Files {
+		c.Snapshot = snap
+	}
+	if r.Conversation {
+		c.Session = "" // its session is written at the next start
+	}
+	return c
+}
+
+// setBack stores the rewind and forgets what is known of the conversation before it.
+func (l *line) setBack(ctx context.Context, c Checkpoint, conversation bool) error {
+	if _, err := l.m.cfg.Store.PutCheckpoint(ctx, c, Delta{Keep: c.Items}); err != nil {
+		return fmt.Errorf("store the rewind: %w", err)
+	}
+	failpoint.Hit("thread.rewind.stored")
+	l.rec = record{waiting: l.rec.waiting}
+	if conversation {
+		if err := l.update(ctx, func(t *Thread) error { t.Session = ""; return nil }); err != nil {
+			return fmt.Errorf("leave the old session: %w", err)
+		}
+	}
+	if err := l.reread(ctx); err != nil {
+		return err
+	}
+	stored, err := l.m.cfg.Store.Checkpoint(ctx, c.ID)
+	if err != nil {
+		return fmt.Errorf("read the rewind: %w", err)
+	}
+	l.m.bus.publish(Event{At: l.m.now(), Kind: EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
+	return nil
+}
+
+// repairRewind finishes a rewind that was stored, and names the safety checkpoint of one that was not.
+func (m *Manager) repairRewind(ctx context.Context, i Intent) error {
+	var d rewindIntent
+	if err := json.Unmarshal(i.Data, &d); err != nil {
+		return fmt.Errorf("read the intent: %w", err)
+	}
+	l := m.line(i.Thread)
+	if l == nil {
+		return nil
+	}
+	name := l.thread().Name
+	_, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		m.notice(i.Thread, LevelWarn, "a rewind of %s was cut off: its conversation is as before, its files may be set back; "+
+			"rewind again, or go to checkpoint %s to have everything as it was", name, d.Safety)
+		return nil
+	case err != nil:
+		return err
+	}
+	if d.Conversation && l.thread().Head == d.Rewind {
+		if err := l.update(ctx, func(t *Thread) error { t.Session = ""; return nil }); err != nil {
+			return err
+		}
+	}
+	m.notice(i.Thread, LevelInfo, "a rewind of %s was finished after a crash; checkpoint %s undoes it", name, d.Safety)
+	return nil
+}

@@ -1,0 +1,202 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+)
+
+// Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
+// Page.Before is a turn. A turn's checkpoint carries the sum of its responses' usage here.
+func (m *Manager) Timeline(ctx context.Context, ref string, p Page) ([]Checkpoint, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	if t.Head == "" {
+		return []Checkpoint{}, nil
+	}
+	list, err := m.cfg.Store.Lineage(ctx, t.Head, p)
+	if err != nil {
+		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
+	}
+	if err := m.sumTurns(ctx, p, list); err != nil {
+		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
+	}
+	return list, nil
+}
+
+// sumTurns gives the turns in a list the usage of their responses.
+func (m *Manager) sumTurns(ctx context.Context, p Page, list []Checkpoint) error {
+	if len(list) == 0 {
+		return nil
+	}
+	sums := make(map[CheckpointID]Usage)
+	var turn CheckpointID
+	add := func(c Checkpoint) {
+		switch {
+		case c.Kind == KindTurn:
+			turn = c.ID
+		case c.Kind != KindResponse:
+			turn = ""
+		case turn != "":
+			sums[turn] = sums[turn].Add(c.Usage)
+		}
+	}
+	if !p.Turns {
+		for _, c := range list {
+			add(c)
+		}
+	}
+	// The turns' responses lie behind them in the same lineage.
+	for next, last := list[0].ID, list[len(list)-1].Turn; p.Turns && next != ""; {
+		all, err := m.cfg.Store.Lineage(ctx, next, Page{Limit: 500})
+		if err != nil {
+			return err
+		}
+		next = ""
+		for _, c := range all {
+			if c.Turn < last {
+				next = ""
+				break
+			}
+			add(c)
+			next = c.Parent
+		}
+	}
+	for i := range list {
+		if s, ok := sums[list[i].ID]; ok {
+			list[i].Usage = s
+		}
+	}
+	return nil
+}
+
+// Turn returns what was said and done in the turn of a point.
+func (m *Manager) Turn(ctx context.Context, ref, at string) ([]Entry, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	c, err := m.point(ctx, t, at)
+	if err != nil {
+		return nil, err
+	}
+	if c.ID == "" {
+		return []Entry{}, nil
+	}
+	items, err := m.cfg.Store.Conversation(ctx, c.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
+	}
+	// The turn before ends where this one begins. A conversation that was compacted in between is
+	// shorter than before: then its last prompt is as near as we get.
+	if from, err := m.turnStart(ctx, c); err == nil && from > 0 && from < len(items) {
+		return m.entries(items[from:]), nil
+	}
+	entries := m.entries(items)
+	for i := len(entries) - 1; i > 0; i-- {
+		if entries[i].Kind == EntryPrompt {
+			return entries[i:], nil
+		}
+	}
+	return entries, nil
+}
+
+// turnStart returns how many items stood when a checkpoint's turn began.
+func (m *Manager) turnStart(ctx context.Context, c Checkpoint) (int, error) {
+	before, err := m.cfg.Store.Lineage(ctx, c.ID, Page{Turns: true, Before: int64(c.Turn), Limit: 1})
+	if err != nil || len(before) == 0 {
+		return 0, err
+	}
+	return before[0].Items, nil
+}
+
+// Diff compares the files of two points of a thread: "base" is where its branch began, "now" the
+// worktree as it is, and the empty ones are those two.
+func (m *Manager) Diff(ctx context.Context, r DiffRequest) ([]FileDiff, error) {
+	l, err := m.find(r.Thread)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	if m.cfg.Differ == nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, ErrNoRepository)
+	}
+	from, err := m.filesAt(ctx, t, orWord(r.From, "base"))
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	to, err := m.filesAt(ctx, t, orWord(r.To, "now"))
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	files, err := m.cfg.Differ.Diff(ctx, t.Dir, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	return files, nil
+}
+
+// filesAt returns the commit that holds a thread's files at a point, "" for the worktree itself.
+func (m *Manager) filesAt(ctx context.Context, t Thread, at string) (string, error) {
+	switch at {
+	case "now":
+		return "", nil
+	case "base":
+		return m.baseOf(ctx, t)
+	}
+	c, err := m.point(ctx, t, at)
+	if err != nil {
+		return "", err
+	}
+	s, err := m.snapshotAt(ctx, c.ID)
+	if err != nil {
+		return "", err
+	}
+	if s == nil {
+		return "", Hint(fmt.Errorf("files at %q: %w", at, ErrNotFound), "no snapshot was taken by then")
+	}
+	return s.Commit, nil
+}
+
+// baseOf returns the commit that a thread's work is compared with: what its branch began at, or what
+// its folder stood on at its first snapshot.
+func (m *Manager) baseOf(ctx context.Context, t Thread) (string, error) {
+	if t.Worktree.Base != "" {
+		return t.Worktree.Base, nil
+	}
+	list, err := m.cfg.Store.Checkpoints(ctx, t.ID, Page{Turns: true, Limit: 1 << 20})
+	if err != nil {
+		return "", err
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if s := list[i].Snapshot; s != nil && s.Base != "" {
+			return s.Base, nil
+		}
+	}
+	return "HEAD", nil
+}
+
+// Find searches names, prompts and answers.
+func (m *Manager) Find(ctx context.Context, query string, limit int) ([]Hit, error) {
+	if m.cfg.Finder == nil {
+		return nil, fmt.Errorf("search: %w", ErrUnsupported)
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	hits, err := m.cfg.Finder.Find(ctx, query, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search %q: %w", query, err)
+	}
+	kept := []Hit{}
+	for _, h := range hits {
+		if l := m.line(h.Thread); l != nil && l.thread().Deleted.IsZero() {
+			h.Name = l.thread().Name
+			kept = append(kept, h)
+		}
+	}
+	return kept, nil
+}
