@@ -18,8 +18,9 @@
 //     the checkpoints that another thread's stand on, and removes them with the last that does.
 //   - Ordered: Seq goes up by one a checkpoint within a thread and is never given twice. Order never comes
 //     from the clock. Times come back in UTC.
-//   - Concurrent: all methods may be called from many goroutines. A change function of UpdateThread runs once,
-//     inside the transaction, and must not call the store.
+//   - Concurrent: all methods may be called from many goroutines. A change function of UpdateThread runs
+//     inside the transaction and must not call the store; where a transaction has to be repeated it runs
+//     again, on the thread as it is then, and only its last run counts.
 //
 // A parent is stored (its put returned) before a child is put. A store does not look into items, does not know
 // agents and does not decide what to keep; retention does that (see Policy).

@@ -1,0 +1,304 @@
+package pack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+// Source gives a Packer the rows it asks for.
+type Source interface {
+	// Lineage returns row n and its ancestors with their data, newest first, at most limit. A row that is
+	// not there is thread.ErrNotFound.
+	Lineage(ctx context.Context, n int64, limit int) ([]Row, error)
+}
+
+// cacheBytes bounds what a Packer keeps of the newest checkpoints, about 100 busy threads' worth.
+const cacheBytes = 16 << 20
+
+// Packer packs and unpacks the checkpoints of one store. Its methods may be called from many goroutines.
+type Packer struct {
+	codec *codec
+	cache *cache
+}
+
+// New returns a Packer.
+func New() *Packer { return &Packer{codec: newCodec(), cache: newCache(cacheBytes)} }
+
+// Packed is a checkpoint ready to be written.
+type Packed struct {
+	// Row lacks N, Thread, Seq and Sum, which the store gives it: Sum is Seal(Plain, Seq).
+	Row   Row
+	Plain [sha256.Size]byte
+	state *state
+}
+
+// Pack packs a checkpoint that Check passed, with what it adds to its parent's row; nil is none.
+func (p *Packer) Pack(ctx context.Context, src Source, parent *Row, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
+	st := &state{}
+	var parentRow int64
+	if parent != nil {
+		parentRow = parent.N
+		if st = p.cache.get(parent.N); st == nil {
+			var err error
+			if st, err = p.load(ctx, src, parent.N); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := checkpoint.CheckKeep(c, d, st.items); err != nil {
+		return nil, err
+	}
+	b := &builder{p: p, ctx: ctx, src: src, parent: parentRow, from: st, files: st.clone()}
+	if err := b.items(d); err != nil {
+		return nil, err
+	}
+	if err := b.transcript(d.Transcript); err != nil {
+		return nil, err
+	}
+	c = checkpoint.Normal(c)
+	c.Seq, c.Items = 0, b.count
+	b.head.Checkpoint = c
+	b.marks()
+	return b.finish()
+}
+
+// Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly.
+func (p *Packer) Done(k *Packed, n int64) { p.cache.put(n, k.Row.Parent, k.state) }
+
+// Forget drops what the Packer keeps in memory. A store calls it when rows were deleted, whose numbers may be
+// given again.
+func (p *Packer) Forget() { p.cache.clear() }
+
+// builder makes one record.
+type builder struct {
+	p      *Packer
+	ctx    context.Context //nolint:containedctx // lives for one call of Pack
+	src    Source
+	parent int64
+	from   *state
+
+	head    head
+	body    []byte
+	count   int
+	files   map[string]fileState
+	touched []string
+}
+
+// items adds the new items, those that the parent had further on as runs.
+func (b *builder) items(d thread.Delta) error {
+	b.head.Keep = d.Keep
+	b.count = d.Keep + len(d.Items)
+	had, err := b.had(d)
+	if err != nil {
+		return err
+	}
+	for _, it := range d.Items {
+		if had != nil {
+			if from, there := had[it.Hash()]; there {
+				b.run(from)
+				continue
+			}
+		}
+		b.head.Items = append(b.head.Items, itemEntry{Wire: it.Wire, Len: len(it.Raw)})
+		b.body = append(b.body, it.Raw...)
+	}
+	return nil
+}
+
+// run adds one item of the parent's conversation, to the run before where it follows it.
+func (b *builder) run(from int) {
+	if k := len(b.head.Items) - 1; k >= 0 {
+		if e := &b.head.Items[k]; e.Count > 0 && e.From+e.Count == from {
+			e.Count++
+			return
+		}
+	}
+	b.head.Items = append(b.head.Items, itemEntry{From: from, Count: 1})
+}
+
+// had returns where the items stand that the parent has and this checkpoint does not keep; nil for none.
+func (b *builder) had(d thread.Delta) (map[string]int, error) {
+	if d.Keep >= b.from.items || len(d.Items) == 0 {
+		return nil, nil
+	}
+	n := b.from.items - d.Keep
+	old, err := b.p.conversation(b.ctx, b.src, b.parent, want{int64(d.Keep), int64(n), 0}, n)
+	if err != nil {
+		return nil, err
+	}
+	had := make(map[string]int, n)
+	for i, it := range old {
+		if len(it.Raw) >= diffMin {
+			had[it.Hash()] = d.Keep + i
+		}
+	}
+	return had, nil
+}
+
+// transcript adds what chunks change, one entry a file.
+func (b *builder) transcript(chunks []thread.Chunk) error {
+	sizes := make(map[string]int64, len(b.files))
+	for name, f := range b.files {
+		sizes[name] = f.size
+	}
+	splices, err := checkpoint.Splices(sizes, chunks)
+	if err != nil {
+		return err
+	}
+	byFile := map[string][]checkpoint.Splice{}
+	for _, s := range splices {
+		if byFile[s.File] == nil {
+			b.touched = append(b.touched, s.File)
+		}
+		byFile[s.File] = append(byFile[s.File], s)
+	}
+	for _, name := range b.touched {
+		if err := b.file(name, byFile[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) file(name string, splices []checkpoint.Splice) error {
+	was := b.files[name]
+	appends, size := true, was.size
+	for _, s := range splices {
+		appends = appends && s.From == size
+		size = s.From + int64(len(s.Data))
+	}
+	if h := was.next(); appends && h != nil {
+		e := fileEntry{Name: name, At: was.size}
+		for _, s := range splices {
+			h.Write(s.Data)
+			b.body = append(b.body, s.Data...)
+			e.Len += int64(len(s.Data))
+		}
+		b.head.Files = append(b.head.Files, e)
+		b.files[name] = after(h, size)
+		return nil
+	}
+	old, err := b.p.file(b.ctx, b.src, b.parent, name, was.size)
+	if err != nil {
+		return err
+	}
+	now := slices.Clone(old)
+	for _, s := range splices {
+		now = append(now[:s.From], s.Data...)
+	}
+	b.rewrite(name, old, now)
+	return nil
+}
+
+// rewrite describes what a file became by what it was.
+func (b *builder) rewrite(name string, old, now []byte) {
+	at := 0
+	for at < len(old) && at < len(now) && old[at] == now[at] {
+		at++
+	}
+	e := fileEntry{Name: name, At: int64(at)}
+	if at == len(old) || at == len(now) {
+		e.Len = int64(len(now) - at)
+		b.body = append(b.body, now[at:]...)
+	} else {
+		var lit []byte
+		e.Runs, lit = diff(old, now[at:])
+		b.body = append(b.body, lit...)
+	}
+	b.head.Files = append(b.head.Files, e)
+	h := sha256.New()
+	h.Write(now)
+	b.files[name] = after(h, int64(len(now)))
+}
+
+// marks adds the marks of what changed, or of all files where they are few or were not written for long.
+func (b *builder) marks() {
+	b.head.Age = b.from.age + 1
+	names := b.touched
+	if len(b.files) <= max(4, len(names)) || b.head.Age >= max(16, len(b.files)) {
+		b.head.Full, b.head.Age = true, 0
+		names = slices.Sorted(maps.Keys(b.files))
+	}
+	for _, n := range names {
+		f := b.files[n]
+		b.head.Marks = append(b.head.Marks, markEntry{Name: n, Size: f.size, Hash: hex.EncodeToString(f.sum[:])})
+	}
+}
+
+func (b *builder) finish() (*Packed, error) {
+	raw, err := join(b.head, b.body)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxRaw {
+		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", b.head.Checkpoint.ID, len(raw), maxRaw, thread.ErrInvalid)
+	}
+	c := b.head.Checkpoint
+	k := &Packed{Plain: sha256.Sum256(raw), Row: Row{ID: c.ID, Parent: b.parent, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)}}
+	dict := b.from.group
+	if dict != nil {
+		k.Row.Chain = b.from.chain + 1
+	}
+	k.Row.Group = len(dict) + len(raw)
+	if k.Row.Data, err = b.p.codec.compress(raw, dict); err != nil {
+		return nil, err
+	}
+	k.state = &state{chain: k.Row.Chain, items: c.Items, files: b.files, age: b.head.Age}
+	if k.Row.Group < groupLimit {
+		k.state.group = append(append(make([]byte, 0, k.Row.Group), dict...), raw...)
+	}
+	return k, nil
+}
+
+// load reads from the store what the cache does not have.
+func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) {
+	st := &state{files: map[string]fileState{}}
+	first := true
+	err := p.backward(ctx, src, n, func(r *record, group []*record) bool {
+		if first {
+			first = false
+			st.chain, st.items, st.age = r.row.Chain, r.head.Checkpoint.Items, r.head.Age
+			if r.row.Group < groupLimit {
+				for _, m := range group {
+					st.group = append(st.group, m.raw...)
+				}
+			}
+		}
+		for name, f := range r.marks() {
+			if _, known := st.files[name]; !known {
+				st.files[name] = f
+			}
+		}
+		return !r.head.Full
+	})
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// Doc packs a small document, such as a thread's JSON, and returns the sum to keep beside it.
+func (p *Packer) Doc(raw []byte) (data, sum []byte, err error) {
+	s := sha256.Sum256(raw)
+	data, err = p.codec.compress(raw, nil)
+	return data, s[:], err
+}
+
+// OpenDoc unpacks what Doc packed; what names it in the error when it is damaged.
+func (p *Packer) OpenDoc(data, sum []byte, what string) ([]byte, error) {
+	raw, err := p.codec.expand(data, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	if s := sha256.Sum256(raw); string(s[:]) != string(sum) {
+		return nil, fmt.Errorf("%s: content does not match its hash: %w", what, thread.ErrDamaged)
+	}
+	return raw, nil
+}

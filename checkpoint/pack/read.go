@@ -1,0 +1,256 @@
+package pack
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// Rows are read in batches that begin small, for what stands near the end, and grow.
+const (
+	firstBatch = 8
+	maxBatch   = 256
+)
+
+// backward unpacks a row and its ancestors, newest first, until visit returns false. group is the record's
+// group up to it, oldest first.
+func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r *record, group []*record) bool) error {
+	batch := firstBatch
+	var rows []Row
+	var child *record
+	for {
+		// A group is unpacked from its first record on, so it must be there whole.
+		for len(rows) == 0 || rows[0].Chain >= len(rows) {
+			next := n
+			if len(rows) > 0 {
+				next = rows[len(rows)-1].Parent
+			}
+			if next == 0 && len(rows) > 0 {
+				return fmt.Errorf("checkpoint %s: its group has no beginning: %w", rows[0].ID, thread.ErrDamaged)
+			}
+			more, err := src.Lineage(ctx, next, batch)
+			if err != nil {
+				if child != nil && errors.Is(err, thread.ErrNotFound) {
+					return fmt.Errorf("checkpoint %s: its parent is missing: %w", child.row.ID, thread.ErrDamaged)
+				}
+				return err
+			}
+			rows = append(rows, more...)
+			batch = min(2*batch, maxBatch)
+		}
+		k := rows[0].Chain + 1
+		group, err := p.group(rows[:k])
+		if err != nil {
+			return err
+		}
+		for i := len(group) - 1; i >= 0; i-- {
+			r := group[i]
+			if child != nil && child.head.Checkpoint.Parent != r.row.ID {
+				return fmt.Errorf("checkpoint %s: its parent is not %s: %w", child.row.ID, r.row.ID, thread.ErrDamaged)
+			}
+			child = r
+			if !visit(r, group[:i+1]) {
+				return nil
+			}
+		}
+		n = rows[k-1].Parent
+		rows = rows[k:]
+		if n == 0 {
+			return nil
+		}
+	}
+}
+
+// group unpacks a whole group given newest first and returns it oldest first.
+func (p *Packer) group(rows []Row) ([]*record, error) {
+	total := 0
+	for _, r := range rows {
+		total += r.Raw
+	}
+	out := make([]*record, 0, len(rows))
+	dict := make([]byte, 0, min(total, 2*groupLimit))
+	for i, row := range slices.Backward(rows) {
+		if want := len(rows) - 1 - i; row.Chain != want {
+			return nil, fmt.Errorf("checkpoint %s: its group is broken: %w", row.ID, thread.ErrDamaged)
+		}
+		raw, err := p.codec.expand(row.Data, dict)
+		if err != nil {
+			return nil, fmt.Errorf("checkpoint %s: %w", row.ID, err)
+		}
+		r, err := open(row, raw)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+		if i > 0 {
+			dict = append(dict, raw...)
+		}
+	}
+	return out, nil
+}
+
+// Checkpoints unpacks rows to what they say. The rows' order is kept; those that share a group should follow
+// each other, newest first.
+func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thread.Checkpoint, error) {
+	done := map[int64]thread.Checkpoint{}
+	out := make([]thread.Checkpoint, 0, len(rows))
+	for _, row := range rows {
+		c, there := done[row.N]
+		if !there {
+			members := []Row{row}
+			if row.Chain > 0 {
+				var err error
+				if members, err = src.Lineage(ctx, row.N, row.Chain+1); err != nil {
+					return nil, err
+				}
+			}
+			group, err := p.group(members)
+			if err != nil {
+				return nil, err
+			}
+			clear(done)
+			for _, r := range group {
+				done[r.row.N] = r.head.Checkpoint
+			}
+			c = done[row.N]
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Conversation returns all items up to row n, which holds count of them.
+func (p *Packer) Conversation(ctx context.Context, src Source, n int64, count int) ([]thread.Item, error) {
+	return p.conversation(ctx, src, n, want{0, int64(count), 0}, count)
+}
+
+func (p *Packer) conversation(ctx context.Context, src Source, n int64, w want, count int) ([]thread.Item, error) {
+	out := make([]thread.Item, count)
+	wants := []want{w}
+	short := thread.CheckpointID("")
+	err := p.backward(ctx, src, n, func(r *record, _ []*record) bool {
+		if len(wants) == 0 || wants[0].n == 0 {
+			wants = nil
+			return false
+		}
+		wires, raws := r.newItems()
+		var bad bool
+		wants, bad = resolve(wants, r.itemSpans(), func(own, n, dst int64) {
+			for i := range n {
+				out[dst+i] = thread.Item{Wire: wires[own+i], Raw: slices.Clone(raws[own+i])}
+			}
+		})
+		if bad {
+			short = r.row.ID
+		}
+		return !bad && len(wants) > 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	if short != "" || len(wants) > 0 {
+		return nil, fmt.Errorf("checkpoint %s: its conversation has gaps: %w", short, thread.ErrDamaged)
+	}
+	return out, nil
+}
+
+// Marks returns the sizes and hashes of the native files as they are at row n, by name.
+func (p *Packer) Marks(ctx context.Context, src Source, n int64) ([]thread.Mark, error) {
+	st := p.cache.get(n)
+	if st == nil {
+		var err error
+		if st, err = p.load(ctx, src, n); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]thread.Mark, 0, len(st.files))
+	for name, f := range st.files {
+		out = append(out, thread.Mark{File: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
+	}
+	slices.SortFunc(out, func(a, b thread.Mark) int { return cmp.Compare(a.File, b.File) })
+	return out, nil
+}
+
+// Transcript returns the native files as they are at row n, by name, each checked against its mark.
+func (p *Packer) Transcript(ctx context.Context, src Source, n int64) ([]thread.TranscriptFile, error) {
+	marks, err := p.Marks(ctx, src, n)
+	if err != nil {
+		return nil, err
+	}
+	return p.files(ctx, src, n, marks)
+}
+
+// file returns one file as it is at row n; a file of no bytes needs no reading.
+func (p *Packer) file(ctx context.Context, src Source, n int64, name string, size int64) ([]byte, error) {
+	if size == 0 {
+		return nil, nil
+	}
+	marks, err := p.Marks(ctx, src, n)
+	if err != nil {
+		return nil, err
+	}
+	marks = slices.DeleteFunc(marks, func(m thread.Mark) bool { return m.File != name })
+	files, err := p.files(ctx, src, n, marks)
+	if err != nil || len(files) != 1 {
+		return nil, err
+	}
+	return files[0].Data, nil
+}
+
+func (p *Packer) files(ctx context.Context, src Source, n int64, marks []thread.Mark) ([]thread.TranscriptFile, error) {
+	out := make([]thread.TranscriptFile, len(marks))
+	wants := map[string][]want{}
+	index := map[string]int{}
+	for i, m := range marks {
+		if m.Size < 0 || m.Size > maxFile {
+			return nil, fmt.Errorf("transcript file %q: %d bytes: %w", m.File, m.Size, thread.ErrDamaged)
+		}
+		out[i] = thread.TranscriptFile{File: m.File, Data: make([]byte, m.Size)}
+		index[m.File] = i
+		if m.Size > 0 {
+			wants[m.File] = []want{{0, m.Size, 0}}
+		}
+	}
+	var gap error
+	visit := func(r *record, _ []*record) bool {
+		for name, ws := range wants {
+			spans, touched := r.fileSpans(name)
+			if !touched {
+				continue
+			}
+			data := out[index[name]].Data
+			left, bad := resolve(ws, spans, func(own, n, dst int64) { copy(data[dst:dst+n], r.body[own:own+n]) })
+			if bad {
+				gap = fmt.Errorf("checkpoint %s: transcript file %q has gaps: %w", r.row.ID, name, thread.ErrDamaged)
+				return false
+			}
+			if wants[name] = left; len(left) == 0 {
+				delete(wants, name)
+			}
+		}
+		return len(wants) > 0
+	}
+	if len(wants) > 0 {
+		if err := p.backward(ctx, src, n, visit); err != nil {
+			return nil, err
+		}
+	}
+	if gap != nil {
+		return nil, gap
+	}
+	for i, m := range marks {
+		if s := sha256.Sum256(out[i].Data); hex.EncodeToString(s[:]) != m.SHA256 {
+			return nil, fmt.Errorf("transcript file %q does not match its mark: %w", m.File, thread.ErrDamaged)
+		}
+	}
+	return out, nil
+}
+
+// maxFile bounds the memory that a damaged mark can ask for.
+const maxFile = 4 << 30

@@ -1,0 +1,226 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/pack"
+	"orchestrator/thread"
+)
+
+const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.grp, c.raw, c.sum, c.data"
+
+func scanRow(scan func(...any) error) (pack.Row, error) {
+	var r pack.Row
+	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Group, &r.Raw, &r.Sum, &r.Data)
+	return r, err
+}
+
+// PutCheckpoint stores a checkpoint and moves its thread. Packing is done by the caller's goroutine, so that
+// the writer only writes.
+func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
+	if err := checkpoint.Check(c, d); err != nil {
+		return thread.Checkpoint{}, err
+	}
+	if old, err := s.Checkpoint(ctx, c.ID); err == nil {
+		return again(old, c)
+	} else if !errors.Is(err, thread.ErrNotFound) {
+		return thread.Checkpoint{}, err
+	}
+	var parent *pack.Row
+	if c.Parent != "" {
+		row, err := s.row(ctx, c.Parent)
+		if err != nil {
+			return thread.Checkpoint{}, fmt.Errorf("parent %w", err)
+		}
+		parent = &row
+	}
+	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	c = checkpoint.Normal(c)
+	c.Items = k.Row.Items
+	var n, there int64
+	err = s.do(ctx, int64(len(k.Row.Data)), func(x *tx) error {
+		n, there = 0, 0
+		var err error
+		if _, err = x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(c.ID)}, &there); err != nil || there != 0 {
+			return err
+		}
+		n, c.Seq, err = s.insert(x, k, parent, c)
+		return err
+	})
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	if there != 0 { // the same checkpoint was put at the same time
+		old, err := s.Checkpoint(ctx, c.ID)
+		if err != nil {
+			return thread.Checkpoint{}, err
+		}
+		return again(old, c)
+	}
+	s.packer.Done(k, n)
+	return c, nil
+}
+
+// again answers for a checkpoint that is stored already.
+func again(old, c thread.Checkpoint) (thread.Checkpoint, error) {
+	if old.Thread != c.Thread || old.Parent != c.Parent {
+		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+	}
+	return old, nil
+}
+
+// insert writes the row and its thread.
+func (s *Store) insert(x *tx, k *pack.Packed, parent *pack.Row, c thread.Checkpoint) (n, seq int64, err error) {
+	th, err := s.lookup(x, c.Thread)
+	if err != nil {
+		return 0, 0, err
+	}
+	fork := 0
+	if parent != nil {
+		var id string
+		found, err := x.row("SELECT id FROM checkpoint WHERE n = ?", []any{parent.N}, &id)
+		if err != nil {
+			return 0, 0, err
+		}
+		if !found || id != string(c.Parent) { // purged since it was read
+			return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+		}
+		if parent.Thread != th.n {
+			fork = 1
+		}
+	}
+	th.seq++
+	c.Seq = th.seq
+	checkpoint.Advance(&th.t, c)
+	r := k.Row
+	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, grp, raw, sum, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
+		r.Items, r.Chain, r.Group, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, c.Seq, s.save(x, th)
+}
+
+// lineage returns a row and its ancestors with data, newest first.
+func (s *Store) lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
+	rows, err := s.read.QueryContext(ctx, `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
+		SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
+		SELECT `+columns+` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`, n, limit)
+	if err != nil {
+		return nil, translate(s.path, 0, db(err))
+	}
+	var out []pack.Row
+	err = each(rows, func(scan func(...any) error) error {
+		r, err := scanRow(scan)
+		out = append(out, r)
+		return err
+	})
+	if err != nil {
+		return nil, translate(s.path, 0, err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
+	}
+	return out, nil
+}
+
+// row finds a checkpoint's row.
+func (s *Store) row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
+	r, err := scanRow(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
+	}
+	if err != nil {
+		return r, translate(s.path, 0, db(err))
+	}
+	return r, nil
+}
+
+// Checkpoint returns one checkpoint.
+func (s *Store) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread.Checkpoint, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	cs, err := s.packer.Checkpoints(ctx, source{s}, []pack.Row{r})
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	return cs[0], nil
+}
+
+// Checkpoints returns a thread's own checkpoints, newest first.
+func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
+	return s.page(ctx, "SELECT "+columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
+		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
+}
+
+// Lineage returns the checkpoints from one back to the root.
+func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
+	if _, err := s.row(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
+		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
+		page (n) AS MATERIALIZED (SELECT n FROM up WHERE (?2 = 0 OR turn < ?2) AND (NOT ?3 OR kind <> 'response') LIMIT ?4)
+		SELECT `+columns+" FROM page CROSS JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", string(id), p)
+}
+
+func (s *Store) page(ctx context.Context, query, id string, p thread.Page) ([]thread.Checkpoint, error) {
+	rows, err := s.read.QueryContext(ctx, query, id, p.Before, p.Turns, checkpoint.Limit(p))
+	if err != nil {
+		return nil, translate(s.path, 0, db(err))
+	}
+	var list []pack.Row
+	err = each(rows, func(scan func(...any) error) error {
+		r, err := scanRow(scan)
+		list = append(list, r)
+		return err
+	})
+	if err != nil {
+		return nil, translate(s.path, 0, err)
+	}
+	return s.packer.Checkpoints(ctx, source{s}, list)
+}
+
+// Conversation returns the items up to a checkpoint, first first.
+func (s *Store) Conversation(ctx context.Context, id thread.CheckpointID) ([]thread.Item, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Conversation(ctx, source{s}, r.N, r.Items)
+}
+
+// Transcript returns the native files as they were at a checkpoint.
+func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Transcript(ctx, source{s}, r.N)
+}
+
+// Marks returns the same files' sizes and hashes.
+func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mark, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Marks(ctx, source{s}, r.N)
+}
+
+// source gives the packer rows.
+type source struct{ s *Store }
+
+func (s source) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
+	return s.s.lineage(ctx, n, limit)
+}

@@ -1,0 +1,19 @@
+// Package sqlite keeps a project's threads in one SQLite file, as package checkpoint demands.
+//
+// One goroutine writes: it takes up to 64 waiting requests into one transaction, so that 100 threads share an
+// fsync instead of fighting for the lock. Readers have connections of their own and never wait for it. The file
+// is in WAL mode with synchronous=FULL: what is acknowledged survives a power cut. Records are packed by package
+// pack.
+//
+// House rules:
+//   - Nothing in this process opens the database file, its -wal or its -shm but SQLite: closing any other
+//     descriptor of them drops the locks that SQLite holds, and another process could then delete the log under
+//     us. Copies are made with VACUUM INTO. os.Stat, os.Chmod and os.Rename open nothing.
+//   - Statements are constant text; every value is bound.
+//   - A request checks first and writes last. A refused request has written nothing and the batch goes on.
+//
+// A damaged file never blocks the start: it is moved aside, what verifies is copied into a new one, and the
+// Report names what was dropped. A file of a newer program is left alone and refused.
+//
+// It does not lock out a second server: the caller holds the project's lock.
+package sqlite

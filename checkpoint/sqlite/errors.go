@@ -1,0 +1,95 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mattn/go-sqlite3"
+	"golang.org/x/sys/unix"
+
+	"orchestrator/thread"
+)
+
+// dbError is an error of the database itself, as against a request that was refused.
+type dbError struct{ err error }
+
+func (e *dbError) Error() string { return e.err.Error() }
+func (e *dbError) Unwrap() error { return e.err }
+
+// db marks an error as the database's.
+func db(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &dbError{err}
+}
+
+func isDB(err error) bool {
+	var e *dbError
+	return errors.As(err, &e)
+}
+
+// code returns SQLite's code of an error, 0 for others.
+func code(err error) sqlite3.ErrNo {
+	var e sqlite3.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+func isBusy(err error) bool { return code(err) == sqlite3.ErrBusy || code(err) == sqlite3.ErrLocked }
+
+func isDamage(err error) bool {
+	return code(err) == sqlite3.ErrCorrupt || code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrFormat ||
+		errors.Is(err, errCheck)
+}
+
+// errCheck is what quick_check found.
+var errCheck = errors.New("database check")
+
+// fullBelow is the free space under which an input or output error is taken for a full disk.
+const fullBelow = 1 << 20
+
+// translate turns an error of the driver into the domain's. need is about how many bytes the write takes.
+func translate(path string, need int64, err error) error {
+	if err == nil || !isDB(err) && code(err) == 0 {
+		return err
+	}
+	dir := filepath.Dir(path)
+	free, known := freeSpace(dir)
+	switch c := code(err); {
+	case c == sqlite3.ErrFull, c == sqlite3.ErrIoErr && known && free < fullBelow:
+		need = max(need*2, fullBelow)
+		return thread.Hint(fmt.Errorf("store: %w: %d bytes are needed, %d are free in %s", thread.ErrDiskFull, need, free, dir),
+			"free some space; the store goes on by itself")
+	case c == sqlite3.ErrReadonly, c == sqlite3.ErrPerm, c == sqlite3.ErrCantOpen && !writable(dir):
+		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrReadOnly, path, err), "make the folder "+dir+" writable for you")
+	case isBusy(err):
+		return thread.Hint(fmt.Errorf("store: another program holds the lock of %s: %w", path, err), "close what else has the file open")
+	case isDamage(err):
+		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrDamaged, path, err), "restart: the next start repairs it")
+	case errors.Is(err, sql.ErrConnDone):
+		return fmt.Errorf("store is closed: %w", err)
+	default:
+		return fmt.Errorf("store: %w", err)
+	}
+}
+
+func freeSpace(dir string) (int64, bool) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), true
+}
+
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,290 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+	"github.com/pressly/goose/v3"
+	"golang.org/x/sys/unix"
+
+	"orchestrator/checkpoint/pack"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+const (
+	// schema is the number of the newest migration that this program knows.
+	schema = 1
+	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
+	application = 0x6f726368
+	// readers is how many connections read.
+	readers = 4
+	// busyMillis is how long SQLite itself waits for a lock; the writer tries again after that.
+	busyMillis = 250
+)
+
+// Options are what Open may be told. The zero value is right.
+type Options struct {
+	// Now is the clock that names quarantined files; time.Now when nil.
+	Now func() time.Time
+	// Lock is how long a write waits for another program's lock; 10 seconds when 0.
+	Lock time.Duration
+}
+
+// Store implements thread.Store.
+type Store struct {
+	path   string
+	lock   time.Duration
+	packer *pack.Packer
+	read   *sql.DB
+	write  *sql.DB
+	report *Report
+
+	requests chan *request
+	stop     chan struct{} // closed by Close: no more requests
+	stopped  chan struct{} // closed by the writer when it is gone
+	once     sync.Once     // for Close
+	closeErr error         // of Close, read after once
+}
+
+var _ thread.Store = (*Store)(nil)
+
+// Open opens the store at path or makes it. It repairs what is damaged (see Report) and migrates what is old.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Lock == 0 {
+		o.Lock = 10 * time.Second
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if err := prepare(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	s := &Store{path: path, lock: o.Lock, packer: pack.New(),
+		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
+	err = s.connect(ctx)
+	if err != nil && isDamage(err) {
+		if s.report, err = rescue(ctx, path, o.Now(), err); err == nil {
+			err = s.connect(ctx)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %w", translate(path, 0, err))
+	}
+	if err := s.secure(); err != nil {
+		s.disconnect()
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	go s.writer()
+	return s, nil
+}
+
+// prepare makes the folder and refuses what somebody else could have planted.
+func prepare(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "make its folder writable for you")
+		}
+		return err
+	}
+	for _, p := range []string{dir, path, path + "-wal", path + "-shm"} {
+		info, err := os.Lstat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+			return fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid)
+		}
+		if (p == dir) != info.IsDir() || (p != dir && !info.Mode().IsRegular()) {
+			return fmt.Errorf("%s is a %s: %w", p, info.Mode().Type(), thread.ErrInvalid)
+		}
+	}
+	if !writable(dir) {
+		return thread.Hint(fmt.Errorf("%w: %s", thread.ErrReadOnly, dir), "make the folder writable for you")
+	}
+	if err := os.Chmod(dir, 0o700); err != nil && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	if !exists(path) {
+		// Made with its mode before anybody can open it, and without a descriptor of our own. Where the
+		// system does not allow it, secure sets the mode a moment later; the folder is closed anyway.
+		_ = unix.Mknod(path, unix.S_IFREG|0o600, 0)
+	}
+	return nil
+}
+
+// connect opens the connections and brings the schema up to date.
+func (s *Store) connect(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			s.disconnect()
+		}
+	}()
+	if s.write, err = sql.Open("sqlite3", dsn(s.path, "&_auto_vacuum=incremental")); err != nil {
+		return db(err)
+	}
+	s.write.SetMaxOpenConns(1)
+	s.write.SetConnMaxLifetime(0)
+	if err := check(ctx, s.write); err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.write); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite3", dsn(s.path, "&_query_only=1")); err != nil {
+		return db(err)
+	}
+	s.read.SetMaxOpenConns(readers)
+	s.read.SetMaxIdleConns(readers)
+	return nil
+}
+
+func (s *Store) disconnect() {
+	if s.read != nil {
+		_ = s.read.Close() // nothing unwritten hangs on it
+	}
+	if s.write != nil {
+		_ = s.write.Close()
+	}
+}
+
+func dsn(path, more string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=FULL&_busy_timeout=%d&_cell_size_check=1%s", busyMillis, more)}
+	return u.String()
+}
+
+// check looks whether the file is sound, ours, and not of a newer program.
+func check(ctx context.Context, w *sql.DB) error {
+	var mode string
+	if err := w.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return db(err)
+	}
+	if mode != "wal" {
+		return thread.Hint(fmt.Errorf("store: journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
+			"keep the state folder on a local disk, not on a network share")
+	}
+	var found string
+	if err := w.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+		return db(err)
+	}
+	if found != "ok" {
+		return db(fmt.Errorf("%w: %s", errCheck, found))
+	}
+	var app, version, tables int
+	for query, to := range map[string]*int{"PRAGMA application_id": &app, "PRAGMA user_version": &version,
+		"SELECT count(*) FROM sqlite_master": &tables} {
+		if err := w.QueryRowContext(ctx, query).Scan(to); err != nil {
+			return db(err)
+		}
+	}
+	if app != application && tables > 0 {
+		return thread.Hint(fmt.Errorf("store: the database is another program's (application %#x): %w", app, thread.ErrInvalid),
+			"move the file away")
+	}
+	if version > schema {
+		return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
+			"use the newer orchestrator that wrote it")
+	}
+	return nil
+}
+
+func migrate(ctx context.Context, w *sql.DB) error {
+	var version int
+	if err := w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return db(err)
+	}
+	if version == schema {
+		return nil
+	}
+	if _, err := w.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", application)); err != nil {
+		return db(err)
+	}
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, w, dir, goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return db(fmt.Errorf("migrate: %w", err))
+	}
+	for {
+		failpoint.Hit("sqlite.migrate.step")
+		if _, err := p.UpByOne(ctx); errors.Is(err, goose.ErrNoNextVersion) {
+			break
+		} else if err != nil {
+			return db(fmt.Errorf("migrate: %w", err))
+		}
+	}
+	failpoint.Hit("sqlite.migrate.version")
+	if _, err := w.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schema)); err != nil {
+		return db(err)
+	}
+	failpoint.Hit("sqlite.migrate.done")
+	return nil
+}
+
+// secure closes the files to others. SQLite gives -wal and -shm the mode of the file itself.
+func (s *Store) secure() error {
+	for _, p := range []string{s.path, s.path + "-wal", s.path + "-shm"} {
+		if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Path returns where the store's file is.
+func (s *Store) Path() string { return s.path }
+
+// Close waits for what was asked for, folds the log into the file and closes it.
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		close(s.stop)
+		<-s.stopped
+		var errs []error
+		if err := s.read.Close(); err != nil {
+			errs = append(errs, err)
+		}
+		if err := s.write.Close(); err != nil {
+			errs = append(errs, err)
+		}
+		if err := errors.Join(errs...); err != nil {
+			s.closeErr = fmt.Errorf("close store: %w", err)
+		}
+	})
+	return s.closeErr
+}
+
+// Backup writes a copy of the store to a new file while it is in use.
+func (s *Store) Backup(ctx context.Context, to string) error {
+	if exists(to) || strings.ContainsRune(to, 0) {
+		return fmt.Errorf("backup store: %s exists: %w", to, thread.ErrInvalid)
+	}
+	if _, err := s.read.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
+		return fmt.Errorf("backup %w", translate(to, 0, db(err)))
+	}
+	return os.Chmod(to, 0o600)
+}

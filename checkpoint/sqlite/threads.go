@@ -1,0 +1,285 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+// threadRow is a thread as it is stored.
+type threadRow struct {
+	n   int64
+	seq int64
+	t   thread.Thread
+}
+
+// CreateThread stores a new thread.
+func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
+	if err := checkpoint.CheckThread(t); err != nil {
+		return err
+	}
+	t = checkpoint.NormalThread(t)
+	doc, sum, err := s.encodeThread(t)
+	if err != nil {
+		return err
+	}
+	return s.do(ctx, int64(len(doc)), func(x *tx) error {
+		var id, name string
+		for _, q := range []struct{ query, arg string }{
+			{"SELECT id, name FROM thread WHERE id = ?", string(t.ID)}, {"SELECT id, name FROM thread WHERE name = ?", t.Name},
+		} {
+			found, err := x.row(q.query, []any{q.arg}, &id, &name)
+			switch {
+			case err != nil:
+				return err
+			case found && id == string(t.ID) && name == t.Name:
+				return nil // a retry
+			case found && name == t.Name:
+				return fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
+			case found:
+				return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
+			}
+		}
+		if err := stands(x, t); err != nil {
+			return err
+		}
+		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
+	})
+}
+
+// stands checks that what a thread stands on is stored.
+func stands(x *tx, t thread.Thread) error {
+	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
+		var n int64
+		if id == "" {
+			continue
+		}
+		found, err := x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(id)}, &n)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("thread %q stands on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// UpdateThread changes a thread in one transaction.
+func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+	var out thread.Thread
+	err := s.do(ctx, 4096, func(x *tx) error {
+		row, err := s.lookup(x, id)
+		if err != nil {
+			return err
+		}
+		was := row.t
+		t, err := checkpoint.ChangeThread(row.t, change)
+		if err != nil {
+			return err
+		}
+		if t.Name != was.Name {
+			var n int64
+			if found, err := x.row("SELECT n FROM thread WHERE name = ?", []any{t.Name}, &n); err != nil {
+				return err
+			} else if found {
+				return fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
+			}
+		}
+		if t.Head != was.Head || t.ForkPoint != was.ForkPoint {
+			if err := stands(x, t); err != nil {
+				return err
+			}
+		}
+		row.t, out = t, t
+		return s.save(x, row)
+	})
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	return out, nil
+}
+
+// lookup reads a thread inside the transaction.
+func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
+	var row threadRow
+	var sum, doc []byte
+	found, err := x.row("SELECT n, seq, sum, doc FROM thread WHERE id = ?", []any{string(id)}, &row.n, &row.seq, &sum, &doc)
+	if err != nil {
+		return row, err
+	}
+	if !found {
+		return row, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	row.t, err = s.decodeThread(id, doc, sum)
+	return row, err
+}
+
+func (s *Store) save(x *tx, row threadRow) error {
+	doc, sum, err := s.encodeThread(row.t)
+	if err != nil {
+		return err
+	}
+	return x.exec("UPDATE thread SET name = ?, seq = ?, sum = ?, doc = ? WHERE n = ?", row.t.Name, row.seq, sum, doc, row.n)
+}
+
+func (s *Store) encodeThread(t thread.Thread) (doc, sum []byte, err error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("thread %s: %w", t.ID, err)
+	}
+	return s.packer.Doc(raw)
+}
+
+func (s *Store) decodeThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
+	var t thread.Thread
+	raw, err := s.packer.OpenDoc(doc, sum, "thread "+string(id))
+	if err != nil {
+		return t, err
+	}
+	if err := json.Unmarshal(raw, &t); err != nil || t.ID != id {
+		return t, fmt.Errorf("thread %s: its document is another's: %w", id, thread.ErrDamaged)
+	}
+	return t, nil
+}
+
+// Thread returns one thread.
+func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error) {
+	var doc, sum []byte
+	err := s.read.QueryRowContext(ctx, "SELECT sum, doc FROM thread WHERE id = ?", string(id)).Scan(&sum, &doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
+	}
+	if err != nil {
+		return thread.Thread{}, translate(s.path, 0, db(err))
+	}
+	return s.decodeThread(id, doc, sum)
+}
+
+// Threads returns all threads that can be read, oldest first. A damaged one is left out and named in the
+// error beside the others.
+func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
+	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread ORDER BY n")
+	if err != nil {
+		return nil, translate(s.path, 0, db(err))
+	}
+	out := []thread.Thread{}
+	var damaged []error
+	err = each(rows, func(scan func(...any) error) error {
+		var id thread.ID
+		var doc, sum []byte
+		if err := scan(&id, &sum, &doc); err != nil {
+			return err
+		}
+		t, err := s.decodeThread(id, doc, sum)
+		if err != nil {
+			damaged = append(damaged, err)
+			return nil
+		}
+		out = append(out, t)
+		return nil
+	})
+	if err != nil {
+		return nil, translate(s.path, 0, err)
+	}
+	return out, errors.Join(damaged...)
+}
+
+// PurgeThread removes a thread and the checkpoints that nothing stands on any more.
+func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
+	return s.do(ctx, 64<<10, func(x *tx) error {
+		row, err := s.lookup(x, id)
+		if errors.Is(err, thread.ErrDamaged) {
+			err = nil // a damaged thread can be purged like any other
+		}
+		if err != nil {
+			return err
+		}
+		keep, err := s.standing(x, id)
+		if err != nil {
+			return err
+		}
+		for _, q := range []string{"DELETE FROM thread WHERE n = ?1", "INSERT OR IGNORE INTO orphan VALUES (?1)"} {
+			if err := x.exec(q, row.n); err != nil {
+				return err
+			}
+		}
+		if err := x.exec("DELETE FROM execution WHERE thread = ?", string(id)); err != nil {
+			return err
+		}
+		return s.sweep(x, keep)
+	})
+}
+
+// standing returns the checkpoints that threads other than one stand on by themselves.
+func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
+	var out []thread.CheckpointID
+	err := x.each("SELECT id, sum, doc FROM thread", nil, func(scan func(...any) error) error {
+		var id thread.ID
+		var sum, doc []byte
+		if err := scan(&id, &sum, &doc); err != nil || id == but {
+			return err
+		}
+		if t, err := s.decodeThread(id, doc, sum); err == nil {
+			out = append(out, checkpoint.Stands(t)...)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// sweep removes the checkpoints of threads that are gone, less those that keep and other threads stand on.
+func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
+	parents, byID := map[int64]int64{}, map[thread.CheckpointID]int64{}
+	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
+		var n, parent int64
+		var id thread.CheckpointID
+		err := scan(&n, &parent, &id)
+		parents[n], byID[id] = parent, n
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	kept := map[int64]bool{}
+	stand := func(n int64) {
+		for ; n != 0 && !kept[n]; n = parents[n] {
+			if _, gone := parents[n]; !gone {
+				return // a living thread's: it stays with all that it stands on
+			}
+			kept[n] = true
+		}
+	}
+	for _, id := range keep {
+		stand(byID[id])
+	}
+	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
+		var n int64
+		err := scan(&n)
+		stand(n)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var drop []int64
+	for n := range parents {
+		if !kept[n] {
+			drop = append(drop, n)
+		}
+	}
+	slices.Sort(drop)
+	for _, n := range slices.Backward(drop) {
+		if err := x.exec("DELETE FROM checkpoint WHERE n = ?", n); err != nil {
+			return err
+		}
+	}
+	s.packer.Forget()
+	return x.exec("DELETE FROM orphan WHERE NOT EXISTS (SELECT 1 FROM checkpoint WHERE checkpoint.thread = orphan.thread)")
+}

@@ -1,0 +1,249 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"orchestrator/thread/failpoint"
+)
+
+const (
+	// batchLimit is how many requests share a commit.
+	batchLimit = 64
+	// foldAfter is how many commits the log may gather before the writer folds it into the file when it
+	// has nothing else to do, so that SQLite rarely does it in the middle of a burst.
+	foldAfter = 200
+	// foldIdle is how long the writer waits for more before it does.
+	foldIdle = 100 * time.Millisecond
+)
+
+var errClosed = errors.New("store is closed")
+
+// request is one change that waits for the writer.
+type request struct {
+	ctx  context.Context //nolint:containedctx // travels with its request through the queue
+	run  func(*tx) error // checks first, writes last; may be run again after a rollback
+	need int64           // about how many bytes it writes
+	done chan error      // buffered: the writer never waits
+}
+
+// do has the writer run a request and waits until it is durable. After ctx ends, its outcome is unknown.
+func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := &request{ctx: ctx, run: run, need: need, done: make(chan error, 1)}
+	select {
+	case s.requests <- r:
+	case <-s.stop:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.stopped:
+		select {
+		case err := <-r.done:
+			return err
+		default:
+			return errClosed // it came after the writer's last look
+		}
+	}
+}
+
+// writer is the one goroutine that writes. It owns the write connection until Close.
+func (s *Store) writer() {
+	defer close(s.stopped)
+	t := &tx{ctx: context.Background(), db: s.write, stmts: map[string]*sql.Stmt{}}
+	defer t.close()
+	idle := time.NewTimer(time.Hour)
+	defer idle.Stop()
+	commits := 0
+	for {
+		select {
+		case r := <-s.requests:
+			s.batch(t, s.gather(r))
+			if commits++; commits >= foldAfter {
+				idle.Reset(foldIdle)
+			}
+		case <-idle.C:
+			commits = 0
+			failpoint.Hit("sqlite.fold.before")
+			_ = t.exec("PRAGMA wal_checkpoint(PASSIVE)") // SQLite does it later otherwise
+			failpoint.Hit("sqlite.fold.after")
+		case <-s.stop:
+			for { // what came before Close is still written
+				select {
+				case r := <-s.requests:
+					s.batch(t, s.gather(r))
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// gather takes what waits, up to a batch.
+func (s *Store) gather(first *request) []*request {
+	batch := []*request{first}
+	for len(batch) < batchLimit {
+		select {
+		case r := <-s.requests:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// batch runs requests in one transaction. When the database fails one of them, each is tried alone, so that a
+// request that does not fit takes none with it. When the commit fails, the outcome of all is unknown.
+func (s *Store) batch(t *tx, batch []*request) {
+	errs := make([]error, len(batch))
+	need := int64(0)
+	err := s.begin(t)
+	for i, r := range batch {
+		need += r.need
+		if err != nil {
+			break
+		}
+		if errs[i] = r.ctx.Err(); errs[i] == nil {
+			errs[i] = r.run(t)
+		}
+		if isDB(errs[i]) {
+			err = errs[i]
+		}
+	}
+	if err != nil {
+		t.rollback()
+		if len(batch) > 1 && !isBusy(err) {
+			for i := range batch {
+				s.batch(t, batch[i:i+1])
+			}
+			return
+		}
+	} else {
+		failpoint.Hit("sqlite.commit.before")
+		if err = t.exec("COMMIT"); err != nil {
+			t.rollback()
+		} else {
+			failpoint.Hit("sqlite.commit.after")
+		}
+	}
+	for i, r := range batch {
+		if err != nil {
+			errs[i] = translate(s.path, need, err)
+		}
+		r.done <- errs[i]
+	}
+}
+
+// begin takes the write lock. Another program may hold it for a while: it tries again with jitter.
+func (s *Store) begin(t *tx) error {
+	deadline := time.Now().Add(s.lock)
+	for {
+		err := t.exec("BEGIN IMMEDIATE")
+		if err == nil || !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		time.Sleep(time.Duration(5+rand.IntN(45)) * time.Millisecond)
+	}
+}
+
+// tx is the write connection inside a transaction. Its errors are the database's.
+type tx struct {
+	ctx   context.Context //nolint:containedctx // of the writer: a request's end must not roll others back
+	db    *sql.DB
+	stmts map[string]*sql.Stmt
+}
+
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if st := t.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := t.db.PrepareContext(t.ctx, query)
+	if err != nil {
+		return nil, db(err)
+	}
+	t.stmts[query] = st
+	return st, nil
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	st, err := t.stmt(query)
+	if err != nil {
+		return err
+	}
+	_, err = st.ExecContext(t.ctx, args...)
+	return db(err)
+}
+
+// insert returns the new row's number.
+func (t *tx) insert(query string, args ...any) (int64, error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, db(err)
+	}
+	n, err := res.LastInsertId()
+	return n, db(err)
+}
+
+// row reads one row; found is false when there is none.
+func (t *tx) row(query string, args []any, to ...any) (found bool, err error) {
+	st, err := t.stmt(query)
+	if err != nil {
+		return false, err
+	}
+	err = st.QueryRowContext(t.ctx, args...).Scan(to...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, db(err)
+}
+
+// each reads rows; scan gets a function that scans the one it stands on.
+func (t *tx) each(query string, args []any, scan func(func(...any) error) error) error {
+	st, err := t.stmt(query)
+	if err != nil {
+		return err
+	}
+	rows, err := st.QueryContext(t.ctx, args...)
+	if err != nil {
+		return db(err)
+	}
+	return each(rows, scan)
+}
+
+func each(rows *sql.Rows, scan func(func(...any) error) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows.Scan); err != nil {
+			return db(fmt.Errorf("read row: %w", err))
+		}
+	}
+	return db(rows.Err())
+}
+
+func (t *tx) rollback() {
+	_ = t.exec("ROLLBACK") // SQLite may have done it already
+}
+
+func (t *tx) close() {
+	for _, st := range t.stmts {
+		_ = st.Close()
+	}
+}
