@@ -163,7 +163,10 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 			}
 		}
 	} else {
-		body, err = io.ReadAll(in)
+		var b bytes.Buffer
+		b.Grow(int(min(max(n, 64<<10), firstBody)))
+		_, err = b.ReadFrom(in)
+		body = b.Bytes()
 	}
 	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
