@@ -151,3 +151,6 @@ func parseColor(s string) (Color, bool) {
 	}
 	return RGBColor(v[0], v[1], v[2]), true
 }
+
+// DefaultColors gives the default colours that the program has set for itself, zero where it has not.
+func (t *Terminal) DefaultColors() (fg, bg Color) { return t.fg, t.bg }

@@ -69,6 +69,7 @@ func (t *Terminal) reverseIndex() {
 func (t *Terminal) scrollUp(top, n int, keep bool) {
 	rows := t.scr.rows
 	n = min(n, t.bottom-top+1)
+	t.shifts++
 	keep = keep && top == 0 && t.scr == &t.main && t.history.maxLines > 0
 	t.joinable = false
 	if !keep && top > 0 {
@@ -95,6 +96,7 @@ func (t *Terminal) scrollUp(top, n int, keep bool) {
 func (t *Terminal) scrollDown(top, n int) {
 	rows := t.scr.rows
 	n = min(n, t.bottom-top+1)
+	t.shifts++
 	t.joinable = false
 	if top > 0 {
 		rows[top-1].wrapped = false
@@ -191,6 +193,7 @@ func (t *Terminal) eraseLine(mode int, selective bool) {
 
 func (t *Terminal) insertCells(n int) {
 	t.wrapPending, t.joinable = false, false
+	t.shifts++
 	r := t.row(t.y)
 	r.insert(t.x, n, t.cols, t.blank())
 	r.wrapped = false
@@ -198,6 +201,7 @@ func (t *Terminal) insertCells(n int) {
 
 func (t *Terminal) deleteCells(n int) {
 	t.wrapPending, t.joinable = false, false
+	t.shifts++
 	r := t.row(t.y)
 	r.remove(t.x, n, t.cols, t.blank())
 	r.wrapped = false

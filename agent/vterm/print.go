@@ -189,6 +189,7 @@ func (t *Terminal) put(ch uint32, w int) {
 	r := t.row(t.y)
 	style := t.style()
 	if t.modes.Insert {
+		t.shifts++
 		r.insert(t.x, w, t.cols, 0)
 	}
 	end := t.x + w

@@ -75,6 +75,7 @@ type Terminal struct {
 	lastWidth    int
 
 	gen    uint64
+	shifts uint64
 	rowSeq uint32
 
 	palette     map[uint8]Color // entries the program changed
@@ -225,6 +226,10 @@ func (t *Terminal) RowGeneration(y int) uint64 {
 	r := t.scr.rows[y]
 	return uint64(r.id)<<40 ^ r.gen
 }
+
+// Shifts grows whenever what stands on the screen is moved to another place: by scrolling, or by inserting
+// and deleting lines or characters.
+func (t *Terminal) Shifts() uint64 { return t.shifts }
 
 // Cursor is where and how the cursor shows.
 type Cursor struct {

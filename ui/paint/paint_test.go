@@ -1,0 +1,378 @@
+package paint
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orchestrator/agent/vterm"
+)
+
+// outer is the person's terminal: it keeps what was written and shows it with our own core.
+type outer struct {
+	mu   sync.Mutex
+	all  []byte
+	term *vterm.Terminal
+}
+
+func newOuter(cols, rows int) *outer { return &outer{term: vterm.New(cols, rows, vterm.Options{})} }
+
+func (o *outer) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, b...)
+	return o.term.Write(b)
+}
+func (o *outer) Read([]byte) (int, error) { return 0, nil }
+func (o *outer) Close() error             { return nil }
+func (o *outer) Fd() uintptr              { return ^uintptr(0) }
+
+func (o *outer) written() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Clone(o.all)
+}
+
+func (o *outer) text() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.term.Text()
+}
+
+// inner is a source.
+type inner struct {
+	mu   sync.Mutex
+	term *vterm.Terminal
+}
+
+func newInner(cols, rows int) *inner {
+	return &inner{term: vterm.New(cols, rows, vterm.Options{Scrollback: 100})}
+}
+
+func (s *inner) View(f func(*vterm.Terminal)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.term)
+}
+
+func (s *inner) feed(format string, args ...any) {
+	s.View(func(t *vterm.Terminal) { fmt.Fprintf(t, format, args...) })
+}
+
+// fixture is a writer with a clock of its own, so that no frame waits unless the test says so.
+type fixture struct {
+	*Writer
+	out *outer
+	in  *inner
+	at  time.Time
+}
+
+func newFixture(profile Profile, cols, rows int, box Box) *fixture {
+	f := &fixture{out: newOuter(cols, rows), in: newInner(box.W, box.H), at: time.Unix(100, 0)}
+	f.Writer = New(f.out, profile, cols, rows)
+	f.now = func() time.Time { f.at = f.at.Add(time.Second); return f.at }
+	_, _ = f.Write([]byte("\x1b[?1049h\x1b[?25l\x1b[2J"))
+	f.SetPane(Pane{Box: box, Source: f.in, Cursor: true})
+	return f
+}
+
+func (f *fixture) feed(format string, args ...any) {
+	f.in.feed(format, args...)
+	f.Changed()
+}
+
+// check compares the whole screen with chrome and pane put together by hand.
+func (f *fixture) check(t *testing.T, chrome *vterm.Terminal, box Box) {
+	t.Helper()
+	cols, rows := f.out.term.Size()
+	for y := range rows {
+		got := f.out.term.Row(nil, y)
+		want := chrome.Row(nil, y)
+		if i := y - box.Y; i >= 0 && i < box.H {
+			cells := f.in.term.Row(nil, i)
+			copy(want[box.X:box.X+box.W], cells[:box.W])
+		}
+		for x := range cols {
+			if g, w := got[x], want[x]; string(g.AppendText(nil)) != string(w.AppendText(nil)) || g.Style != w.Style || g.Width != w.Width {
+				t.Fatalf("cell %d,%d: got %q %+v, want %q %+v\n%s", x, y, g.AppendText(nil), g.Style, w.AppendText(nil), w.Style, f.out.term.Text())
+			}
+		}
+	}
+}
+
+// TestComposite draws chrome and pane in turn, with everything Bubble Tea's renderer may use to erase and
+// scroll: the screen must always be the two put together.
+func TestComposite(t *testing.T) {
+	box := Box{10, 2, 20, 5}
+	chromeBits := []string{
+		"\x1b[H\x1b[Ktitle%d", "\x1b[3;1Hside\x1b[K", "\x1b[4;1H\x1b[2Kx%d", "\x1b[8;1H\x1b[Jstatus", "\x1b[9;1H\n", "\x1b[H\x1bM", "\x1b[5;1H\x1b[L",
+		"\x1b[2;1H\x1b[M", "\x1b[S", "\x1b[T", "\x1b[3;3H\x1b[20X", "\x1b[4;2H\x1b[@y", "\x1b[4;2H\x1b[P", "\x1b[2J\x1b[Hall%d", "\x1b[2;6r\x1b[6H\n\x1b[r",
+		"\x1b[31m\x1b[2;2Hred", "\x1b[m", "\x1b[5;6Ha%d", "",
+	}
+	paneBits := []string{
+		"hello %d ", "\r\n", "\x1b[31mred\x1b[m", "漢字", "😀", "\x1b[2J", "\x1b[H", "\x1b[44m\x1b[K", "\x1b[3;3H", "\n\n", "\x1b[?1049h", "\x1b[?1049l",
+		"\x1b[5 q", "\x1b[?25l", "\x1b[?25h", "e\u0301❤\ufe0f", "\x1b[38;2;1;2;3;4:3mx", "─│",
+	}
+	for seed := range 40 {
+		rng := rand.New(rand.NewPCG(5, uint64(seed)))
+		f := newFixture(TrueColor, 40, 9, box)
+		chrome := vterm.New(40, 9, vterm.Options{})
+		fmt.Fprint(chrome, "\x1b[?1049h")
+		for i := range 60 {
+			if rng.IntN(2) == 0 {
+				s := strings.ReplaceAll(chromeBits[rng.IntN(len(chromeBits))], "%d", fmt.Sprint(i))
+				_, _ = f.Write([]byte(s))
+				_, _ = chrome.Write([]byte(s))
+				continue
+			}
+			f.feed("%s", strings.ReplaceAll(paneBits[rng.IntN(len(paneBits))], "%d", fmt.Sprint(i)))
+			f.check(t, chrome, box)
+		}
+		_, _ = f.Write([]byte("x"))
+		_, _ = chrome.Write([]byte("x"))
+		f.check(t, chrome, box)
+		cur, want := f.out.term.Cursor(), f.in.term.Cursor()
+		if want.Visible != cur.Visible || cur.Visible && (cur.X != box.X+want.X || cur.Y != box.Y+want.Y || cur.Style != want.Style) {
+			t.Errorf("seed %d: cursor %+v, want %+v in the box", seed, cur, want)
+		}
+	}
+}
+
+// allowed is all that may be written for a pane.
+var allowed = regexp.MustCompile("^(?:\x1b\\[[0-9;]*H|\x1b\\[[0-9;:]*m|\x1b\\[\\?(?:25|2026|1049)[hl]|\x1b\\[[0-6] q|\x1b[78]|\x1b\\[2J|[^\x00-\x1f\x7f-\u009f])*$")
+
+// hostile are the strings of the threat table: each must stay inside of the emulator.
+var hostile = []string{
+	"\x1b]0;title\x07", "\x1b]1;icon\x07", "\x1b]2;title\x1b\\", "\x1b]4;1;rgb:0/0/0\x07", "\x1b]7;file:///x\x07",
+	"\x1b]8;;file:///bin/sh\x07https://good\x1b]8;;\x07", "\x1b]9;note\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x07", "\x1b]50;font\x07",
+	"\x1b]52;c;cm0gLXJm\x07", "\x1b]52;c;?\x07", "\x1b]133;A\x07", "\x1b]777;notify;a;b\x07", "\x1b]1337;File=:AAAA\x07",
+	"\x1bP$qm\x1b\\", "\x1bPtmux;\x1b\x1b]0;x\x07\x1b\\", "\x1b_Gf=100;AAAA\x1b\\", "\x1b^pm\x1b\\", "\x1bXsos\x1b\\", "\x1bktitle\x1b\\",
+	"\x1b[21t", "\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[5n", "\x1b[?1049h", "\x1b[?1000h", "\x1b[?2004h", "\x1b[>1u", "\x1b[>4;2m", "\x1b[?47h",
+	"\x1bc", "\x1b#8", "\x1b(0qqq\x1b(B", "\x0e", "\x07", "\x05", "\u009b31m", "\u009d0;x\u009c", "\u0090x", "\x9b21t", "\x80\x85\x9f",
+	"\u202eevil\u202c", "\u2066x\u2069", "\u200b", "\ufeff", "\U000e0041", "\x7f", "\x00", "a\u0300\u0301\u0302", "\x1b[8mhidden",
+	"\x1b[=7501;6;1;27;93w", "\x1b[=7501;6;2;65;7w", "\x1b[=7501;6;1;155w",
+}
+
+// TestHostile: of whatever a program writes, only the allowed sequences reach the person's terminal.
+func TestHostile(t *testing.T) {
+	for _, profile := range []Profile{TrueColor, Color256, Color16, NoColor, Plain} {
+		f := newFixture(profile, 60, 12, Box{5, 2, 40, 8})
+		for _, s := range hostile {
+			f.feed("%s-%s-%s\r\n", s, s[:len(s)-1], s)
+			f.feed("\x18")
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		for range 200 {
+			f.feed("%s%s%d", hostile[rng.IntN(len(hostile))], "\x1b[", rng.IntN(100))
+			if rng.IntN(4) == 0 {
+				f.feed("\x18\x1b[?1049l\r\n")
+			}
+		}
+		for _, part := range bytes.SplitAfter(f.out.written(), []byte("\x1b[?2026l")) {
+			if !allowed.Match(part) {
+				t.Fatalf("%s: %q", profile, part)
+			}
+			if !bytes.ContainsRune(part, 0xfffd) && bytes.Contains(part, []byte("\xc2\x9b")) {
+				t.Fatalf("%s: C1 in %q", profile, part)
+			}
+		}
+		if got := f.out.term.Title(); got != "" {
+			t.Errorf("%s: title %q", profile, got)
+		}
+	}
+}
+
+// TestChromeStays: full-screen programs, cursor tricks and resizes of the program's screen leave every cell
+// outside of the box as it was.
+func TestChromeStays(t *testing.T) {
+	box := Box{4, 1, 10, 4}
+	f := newFixture(TrueColor, 20, 7, box)
+	var chrome strings.Builder
+	for y := range 7 {
+		fmt.Fprintf(&chrome, "\x1b[%dH\x1b[7m%s\x1b[m", y+1, strings.Repeat("#", 20))
+	}
+	_, _ = f.Write([]byte(chrome.String()))
+	for i, s := range []string{"\x1b#8", "\x1b[999;999H漢漢漢", "\x1b[?1049h\x1b[2J\x1b[H" + strings.Repeat("Allow? y ", 40), "\x1b[?6h\x1b[1;1H\x1b[41m\x1b[J", "\x1b[?7l" + strings.Repeat("漢", 30)} {
+		if i == 3 {
+			f.in.View(func(t *vterm.Terminal) { t.Resize(30, 9) }) // the program is ahead of the box
+		}
+		f.feed("%s", s)
+		for y := range 7 {
+			for x, c := range f.out.term.Row(nil, y) {
+				inside := x >= box.X && x < box.X+box.W && y >= box.Y && y < box.Y+box.H
+				if !inside && (c.Rune != '#' || c.Style.Attr != vterm.Reverse) {
+					t.Fatalf("after %q cell %d,%d is %q %+v", s, x, y, c.Rune, c.Style)
+				}
+			}
+		}
+	}
+}
+
+func TestNothingToDraw(t *testing.T) {
+	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	f.feed("hello")
+	n := len(f.out.written())
+	f.Changed()
+	f.feed("\x1b[m\x1b]2;title\x07")
+	if got := len(f.out.written()); got != n {
+		t.Errorf("%d bytes for nothing: %q", got-n, f.out.written()[n:])
+	}
+	f.feed("x")
+	frame := f.out.written()[n:]
+	if c := bytes.Count(frame, []byte("H")); c != 2 { // the row and the cursor
+		t.Errorf("one row of change moves the cursor %d times: %q", c, frame)
+	}
+}
+
+// TestFrameGap: the first change is drawn at once, the next ones together after the gap, and a change that
+// draws nothing holds no frame back.
+func TestFrameGap(t *testing.T) {
+	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	now := f.at.Add(time.Hour)
+	f.mu.Lock()
+	f.now = func() time.Time { return now }
+	f.mu.Unlock()
+	f.feed("\x1b[m")
+	f.feed("one")
+	if !strings.Contains(f.out.text(), "one") {
+		t.Fatal("the first change waits")
+	}
+	f.feed("two")
+	if strings.Contains(f.out.text(), "two") {
+		t.Fatal("the second change does not wait")
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for !strings.Contains(f.out.text(), "onetwo") {
+		if time.Now().After(deadline) {
+			t.Fatal("the second change never comes")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestSync: nothing is drawn in the middle of a synchronized frame, all of it at its end, and what Bubble Tea
+// writes meanwhile goes through.
+func TestSync(t *testing.T) {
+	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	now := f.at.Add(time.Hour)
+	f.mu.Lock()
+	f.now = func() time.Time { now = now.Add(20 * time.Millisecond); return now }
+	f.mu.Unlock()
+	f.feed("\x1b[?2026hhalf")
+	if strings.Contains(f.out.text(), "half") {
+		t.Error("half a frame is drawn")
+	}
+	_, _ = f.Write([]byte("\x1b[1;1Hchrome"))
+	if s := f.out.text(); strings.Contains(s, "half") || !strings.Contains(s, "chrome") {
+		t.Errorf("got %q", s)
+	}
+	f.feed(" whole\x1b[?2026l")
+	if !strings.Contains(f.out.text(), "half whole") {
+		t.Error("the frame is not drawn at its end")
+	}
+	f.feed("\x1b[?2026hstuck")
+	for range 20 {
+		f.Changed()
+	}
+	if !strings.Contains(f.out.text(), "stuck") {
+		t.Error("a frame without end is never drawn")
+	}
+}
+
+func TestSuspend(t *testing.T) {
+	box := Box{10, 2, 20, 5}
+	f := newFixture(TrueColor, 40, 9, box)
+	f.feed("below")
+	f.Suspend()
+	_, _ = f.Write([]byte("\x1b[3;11Hdialog"))
+	f.feed(" hidden")
+	if s := f.out.text(); strings.Contains(s, "hidden") || !strings.Contains(s, "dialog") {
+		t.Errorf("got %q", s)
+	}
+	if f.out.term.Cursor().Visible {
+		t.Error("the cursor shows while suspended")
+	}
+	_, _ = f.Write([]byte("\x1b[3;11H      "))
+	f.SetPane(Pane{Box: box, Source: f.in})
+	if s := f.out.text(); !strings.Contains(s, "below hidden") {
+		t.Errorf("got %q", s)
+	}
+	if f.out.term.Cursor().Visible {
+		t.Error("the cursor shows without focus")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.feed(" late")
+	if strings.Contains(f.out.text(), "late") {
+		t.Error("painted after Close")
+	}
+}
+
+func TestScrollAndSelection(t *testing.T) {
+	box := Box{2, 1, 10, 3}
+	f := newFixture(TrueColor, 14, 5, box)
+	for i := range 20 {
+		f.feed("line %d\r\n", i)
+	}
+	sel := vterm.Selection{From: vterm.Point{Line: 5, X: 5}, To: vterm.Point{Line: 6, X: 3}}
+	f.SetPane(Pane{Box: box, Source: f.in, Scrolled: true, Top: 5, Selection: &sel, Cursor: true})
+	want := "\n  line 5\n  line 6\n  line 7\n"
+	if got := f.out.term.Text(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	f.feed("more\r\n")
+	if got := f.out.term.Text(); got != want {
+		t.Errorf("output moves the history: %q", got)
+	}
+	reversed := func(x, y int) bool { return f.out.term.Row(nil, y)[x].Style.Attr&vterm.Reverse != 0 }
+	if reversed(6, 1) || !reversed(7, 1) || !reversed(11, 1) || !reversed(2, 2) || !reversed(5, 2) || reversed(6, 2) {
+		t.Error("the selection is not where it should be")
+	}
+	if f.out.term.Cursor().Visible {
+		t.Error("the cursor shows in the history")
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	for _, c := range []struct {
+		profile Profile
+		want    string
+	}{
+		{TrueColor, "\x1b[0;1;4:3;38;2;250;10;10;48;5;200;58:2::1:2:3m"},
+		{Color256, "\x1b[0;1;4;38;5;196;48;5;200m"},
+		{Color16, "\x1b[0;1;4;31;45m"},
+		{NoColor, "\x1b[0;1;4m"},
+		{Plain, ""},
+	} {
+		s := vterm.Style{Fg: vterm.RGBColor(250, 10, 10), Bg: vterm.PaletteColor(200), Ul: vterm.RGBColor(1, 2, 3), Attr: vterm.Bold | 3<<12}
+		if got := string(appendStyle(nil, s, c.profile)); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.profile, got, c.want)
+		}
+	}
+}
+
+func BenchmarkFrame(b *testing.B) {
+	f := newFixture(TrueColor, 200, 50, Box{30, 1, 170, 48})
+	f.in.View(func(t *vterm.Terminal) { t.Resize(170, 48) })
+	for i := 0; b.Loop(); i++ {
+		f.out.all = f.out.all[:0]
+		for j := range 48 {
+			f.in.feed("\x1b[%dm%d %s\r\n", 31+j%7, i, strings.Repeat("text ", 25))
+		}
+		f.Changed()
+	}
+}
+
+func BenchmarkKey(b *testing.B) {
+	f := newFixture(TrueColor, 200, 50, Box{30, 1, 170, 48})
+	for i := 0; b.Loop(); i++ {
+		f.out.all = f.out.all[:0]
+		f.feed("%c", 'a'+i%26)
+	}
+}

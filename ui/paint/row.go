@@ -1,0 +1,128 @@
+package paint
+
+import (
+	"strconv"
+	"unicode"
+
+	"orchestrator/agent/vterm"
+)
+
+// rowKey tells what a painted row showed. Equal keys show the same.
+type rowKey struct {
+	line       uint64 // number of a history line plus 1, 0 for a row of the screen
+	gen        uint64
+	selA, selB int
+	valid      bool
+}
+
+// look is what changes how every row of the pane looks.
+type look struct {
+	reverse    bool
+	fg, bg     vterm.Color
+	cols, rows int
+}
+
+// rowPainter writes rows of one frame.
+type rowPainter struct {
+	out     []byte
+	cells   []vterm.Cell
+	term    *vterm.Terminal
+	profile Profile
+	look    look
+	style   vterm.Style // in force on the terminal
+	styled  bool        // style is known
+}
+
+// moveTo appends CUP for a cell of the person's screen, counted from 0.
+func moveTo(dst []byte, x, y int) []byte {
+	dst = append(dst, "\x1b["...)
+	dst = strconv.AppendInt(dst, int64(y+1), 10)
+	dst = append(dst, ';')
+	dst = strconv.AppendInt(dst, int64(x+1), 10)
+	return append(dst, 'H')
+}
+
+// row draws cells at the place, cut and padded to the width. Columns selA..selB-1 are shown selected.
+func (p *rowPainter) row(x, y, width, selA, selB int) {
+	p.out = moveTo(p.out, x, y)
+	col := 0
+	for i := 0; i < len(p.cells) && col < width; i++ {
+		c := &p.cells[i]
+		if c.Width == 0 {
+			continue
+		}
+		style := p.shown(c.Style, i >= selA && i < selB)
+		if col+int(c.Width) > width { // a wide character cut by the edge
+			p.set(style)
+			p.out = append(p.out, ' ')
+			col++
+			break
+		}
+		p.set(style)
+		exact := p.text(c)
+		col += int(c.Width)
+		if !exact && col < width {
+			p.out = moveTo(p.out, x+col, y)
+		}
+	}
+	for ; col < width; col++ {
+		p.set(p.shown(vterm.Style{}, col >= selA && col < selB))
+		p.out = append(p.out, ' ')
+	}
+}
+
+// text writes the characters of a cell. It returns false if terminals may not agree on their width.
+func (p *rowPainter) text(c *vterm.Cell) bool {
+	if c.Cluster == "" {
+		r := c.Rune
+		switch {
+		case r >= 0x20 && r < 0x7f:
+			p.out = append(p.out, byte(r))
+			return true
+		case r < 0xa0 || r == 0xad || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) && c.Width != 1:
+			p.blank(c)
+			return true
+		}
+		p.out = c.AppendText(p.out)
+		return r < 0x300 || r >= 0x2500 && r < 0x25a0 || r >= 0x4e00 && r < 0xa000 || r >= 0x2800 && r < 0x2900 || r >= 0xac00 && r < 0xd7a4
+	}
+	for _, r := range c.Cluster {
+		if r < 0xa0 && (r < 0x20 || r >= 0x7f) {
+			p.blank(c)
+			return true
+		}
+	}
+	p.out = append(p.out, c.Cluster...)
+	return false
+}
+
+func (p *rowPainter) blank(c *vterm.Cell) {
+	for range c.Width {
+		p.out = append(p.out, ' ')
+	}
+}
+
+// shown gives the style as it is to look: colours that the program redefined, reverse screen, selection.
+func (p *rowPainter) shown(s vterm.Style, selected bool) vterm.Style {
+	s.Link = 0
+	s.Attr &^= vterm.Protected
+	s.Fg, s.Bg, s.Ul = p.term.Resolve(s.Fg), p.term.Resolve(s.Bg), p.term.Resolve(s.Ul)
+	if s.Fg.IsDefault() {
+		s.Fg = p.look.fg
+	}
+	if s.Bg.IsDefault() {
+		s.Bg = p.look.bg
+	}
+	if selected != p.look.reverse {
+		s.Attr ^= vterm.Reverse
+	}
+	return s
+}
+
+func (p *rowPainter) set(s vterm.Style) {
+	if p.styled && s == p.style {
+		return
+	}
+	p.out = appendStyle(p.out, s, p.profile)
+	p.style, p.styled = s, true
+}

@@ -1,0 +1,154 @@
+package paint
+
+import (
+	"strconv"
+
+	"orchestrator/agent/vterm"
+)
+
+// Profile says which colours a terminal knows.
+type Profile uint8
+
+// The profiles.
+const (
+	TrueColor Profile = iota
+	Color256
+	Color16
+	NoColor // attributes only
+	Plain   // nothing at all
+)
+
+// String names the profile.
+func (p Profile) String() string {
+	return [...]string{"truecolor", "256", "16", "no color", "plain"}[min(p, Plain)]
+}
+
+// attributes are the ones that are passed on, with the numbers that set them.
+var attributes = [...]struct {
+	attr vterm.Attr
+	code string
+}{
+	{vterm.Bold, ";1"}, {vterm.Dim, ";2"}, {vterm.Italic, ";3"}, {vterm.Blink, ";5"}, {vterm.Reverse, ";7"},
+	{vterm.Hidden, ";8"}, {vterm.Strike, ";9"}, {vterm.Overline, ";53"},
+}
+
+// appendStyle appends the sequence that sets a style, as far as the profile knows it.
+func appendStyle(dst []byte, s vterm.Style, p Profile) []byte {
+	if s == (vterm.Style{}) || p == Plain {
+		if p == Plain {
+			return dst
+		}
+		return append(dst, "\x1b[m"...)
+	}
+	dst = append(dst, "\x1b[0"...)
+	for _, a := range attributes {
+		if s.Attr&a.attr != 0 {
+			dst = append(dst, a.code...)
+		}
+	}
+	if u := s.Underline(); u != vterm.UnderlineNone {
+		dst = append(dst, ";4"...)
+		if u != vterm.UnderlineSingle && p == TrueColor {
+			dst = append(dst, ':', '0'+byte(u))
+		}
+	}
+	dst = appendColor(dst, s.Fg, 30, p)
+	dst = appendColor(dst, s.Bg, 40, p)
+	if p == TrueColor && s.Underline() != vterm.UnderlineNone {
+		dst = appendUnderlineColor(dst, s.Ul)
+	}
+	return append(dst, 'm')
+}
+
+func appendColor(dst []byte, c vterm.Color, base int64, p Profile) []byte {
+	if c.IsDefault() || p >= NoColor {
+		return dst
+	}
+	n, indexed := c.Palette()
+	if !indexed {
+		r, g, b, _ := c.RGB()
+		switch p {
+		case TrueColor:
+			dst = append(dst, ';')
+			dst = strconv.AppendInt(dst, base+8, 10)
+			dst = append(dst, ";2"...)
+			for _, v := range [3]uint8{r, g, b} {
+				dst = strconv.AppendInt(append(dst, ';'), int64(v), 10)
+			}
+			return dst
+		case Color256:
+			n = nearest256(r, g, b)
+		default:
+			n = nearest16(r, g, b)
+		}
+	} else if p == Color16 && n >= 16 {
+		n = nearest16(vterm.PaletteRGB(n))
+	}
+	dst = append(dst, ';')
+	switch {
+	case n < 8:
+		return strconv.AppendInt(dst, base+int64(n), 10)
+	case n < 16:
+		return strconv.AppendInt(dst, base+60+int64(n)-8, 10)
+	}
+	dst = strconv.AppendInt(dst, base+8, 10)
+	dst = append(dst, ";5;"...)
+	return strconv.AppendInt(dst, int64(n), 10)
+}
+
+func appendUnderlineColor(dst []byte, c vterm.Color) []byte {
+	if n, ok := c.Palette(); ok {
+		dst = append(dst, ";58:5:"...)
+		return strconv.AppendInt(dst, int64(n), 10)
+	}
+	if r, g, b, ok := c.RGB(); ok {
+		dst = append(dst, ";58:2:"...)
+		for _, v := range [3]uint8{r, g, b} {
+			dst = strconv.AppendInt(append(dst, ':'), int64(v), 10)
+		}
+	}
+	return dst
+}
+
+func distance(r1, g1, b1, r2, g2, b2 uint8) int {
+	r, g, b := int(r1)-int(r2), int(g1)-int(g2), int(b1)-int(b2)
+	return 2*r*r + 4*g*g + 3*b*b
+}
+
+// nearest256 gives the entry of the colour cube or grey ramp that is closest.
+func nearest256(r, g, b uint8) uint8 {
+	level := func(v uint8) uint8 {
+		switch {
+		case v < 48:
+			return 0
+		case v < 115:
+			return 1
+		}
+		return (v - 35) / 40
+	}
+	cube := 16 + 36*level(r) + 6*level(g) + level(b)
+	grey := uint8(232)
+	if avg := (int(r) + int(g) + int(b)) / 3; avg > 238 {
+		grey = 255
+	} else if avg > 8 {
+		grey = 232 + uint8((avg-3)/10)
+	}
+	cr, cg, cb := vterm.PaletteRGB(cube)
+	gr, gg, gb := vterm.PaletteRGB(grey)
+	if distance(r, g, b, gr, gg, gb) < distance(r, g, b, cr, cg, cb) {
+		return grey
+	}
+	return cube
+}
+
+// nearest16 gives the closest of the first 16 entries.
+func nearest16(r, g, b uint8) uint8 {
+	best, found := -1, uint8(0)
+	for n := range uint8(16) {
+		pr, pg, pb := vterm.PaletteRGB(n)
+		if d := distance(r, g, b, pr, pg, pb); best < 0 || d < best {
+			best, found = d, n
+		}
+	}
+	return found
+}
