@@ -1,0 +1,107 @@
+// Package gauge draws how full a thread's context is: a bar with ticks at the bands, the tokens,
+// and what it cost. Numbers that did not come from the provider wear a ~.
+package gauge
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Height is how many rows the gauge fills.
+const Height = 3
+
+// ticks are the shares at which bands begin, in percent.
+var ticks = [...]int{30, 60, 90}
+
+// Token returns the style of a band.
+func Token(b thread.Band) theme.Token {
+	switch b {
+	case thread.BandNormal:
+		return theme.BandNormal
+	case thread.BandMasking:
+		return theme.BandMasking
+	case thread.BandSummarising:
+		return theme.BandSummarising
+	default:
+		return theme.BandEmergency
+	}
+}
+
+// Draw draws the gauge of a thread; st is nil where none is selected.
+func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
+	if st == nil {
+		c.Print(b, 0, 0, th.Style(theme.Muted), "no thread")
+		return
+	}
+	g := st.Gauge
+	if g.Tokens == 0 && g.Window == 0 {
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("nothing said yet", b.W))
+		c.Print(b, 0, 1, th.Style(theme.Muted), plain.Cut(cost(g), b.W))
+		return
+	}
+	Bar(c, b.Row(0), th, g)
+	x := c.Print(b, 0, 1, th.Style(theme.Strong), Numbers(g))
+	if g.Window > 0 {
+		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
+	}
+	line := cost(g)
+	if g.Source == "transcript" {
+		line += " · from transcript"
+	}
+	if g.Model != "" && len(line)+len(g.Model)+3 <= b.W {
+		line += " · " + plain.Line(g.Model)
+	}
+	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(line, b.W))
+}
+
+// Bar draws the bar into one row.
+func Bar(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge) {
+	share := min(max(g.Share(), 0), 100)
+	eighths := int(share * float64(b.W*8) / 100)
+	full := th.Style(Token(g.Band()))
+	track := th.Style(theme.Track)
+	for x := range b.W {
+		switch fill := eighths - x*8; {
+		case fill >= 8:
+			c.Print(b, x, 0, full, "█")
+		case fill > 0:
+			c.Print(b, x, 0, full, [...]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}[fill])
+		case tick(x, b.W):
+			c.Print(b, x, 0, track, "│")
+		default:
+			c.Print(b, x, 0, track, "░")
+		}
+	}
+}
+
+func tick(x, w int) bool {
+	for _, t := range ticks {
+		if x == t*w/100 {
+			return true
+		}
+	}
+	return false
+}
+
+// Numbers returns tokens, window and share as people read them.
+func Numbers(g thread.Gauge) string {
+	var s strings.Builder
+	if g.Estimated {
+		s.WriteByte('~')
+	}
+	s.WriteString(thread.Tokens(g.Tokens))
+	if g.Window > 0 {
+		fmt.Fprintf(&s, "/%s %.0f%%", thread.Tokens(g.Window), g.Share())
+	}
+	return s.String()
+}
+
+func cost(g thread.Gauge) string { return Cost(g.CostUSD) }
+
+// Cost formats dollars.
+func Cost(usd float64) string { return fmt.Sprintf("$%.2f", usd) }

@@ -1,0 +1,177 @@
+package intent
+
+// bind makes a binding that the palette does not offer.
+func bind(s Scope, a Action, help string, keys ...string) Binding {
+	return Binding{Scope: s, Action: a, Keys: keys, Help: help}
+}
+
+// command makes one that it does.
+func command(s Scope, a Action, help string, keys ...string) Binding {
+	return Binding{Scope: s, Action: a, Keys: keys, Help: help, Palette: true}
+}
+
+// defaults is the table as it comes. Order is the order of help.
+func defaults() []Binding {
+	var all []Binding
+	for _, part := range [][]Binding{global(), threads(), views(), dialogs(), editing()} {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func global() []Binding {
+	return []Binding{
+		command(Global, New, "new thread", "n"),
+		command(Global, NextView, "next view: terminal, timeline, context, diff", "tab"),
+		command(Global, PrevView, "view before", "shift+tab"),
+		command(Global, Filter, "filter threads", "/"),
+		command(Global, Find, "find in names, prompts and answers", "ctrl+f"),
+		command(Global, Palette, "all commands", "ctrl+p"),
+		command(Global, NextWait, "next thread that waits for you", "w"),
+		command(Global, Resumes, "list what can be resumed", "L"),
+		command(Global, MCP, "MCP servers", "m"),
+		command(Global, Agents, "agents found here", "g"),
+		command(Global, Sidebar, "show or fold the side bar", "b"),
+		command(Global, Undo, "undo archive, delete or rewind", "u"),
+		command(Global, Help, "keys", "?"),
+		command(Global, Redraw, "draw the screen anew", "ctrl+l"),
+		command(Global, Quit, "leave; agents go on", "q", "ctrl+c"),
+		bind(Global, Leave, "back to the threads", "ctrl+q", "esc"),
+		bind(Terminal, Leave, "out of the agent, back to the threads", "ctrl+q"),
+	}
+}
+
+func threads() []Binding {
+	return []Binding{
+		bind(Tree, Up, "thread above", "up", "k"),
+		bind(Tree, Down, "thread below", "down", "j"),
+		bind(Tree, PageUp, "a page up", "pgup"),
+		bind(Tree, PageDown, "a page down", "pgdown"),
+		bind(Tree, First, "first thread", "home"),
+		bind(Tree, Last, "last thread", "end", "G"),
+		bind(Tree, Fold, "fold the forks", "left", "h"),
+		bind(Tree, Unfold, "unfold the forks", "right", "l"),
+		command(Tree, Focus, "type into the agent, or into the view", "enter"),
+		command(Global, Send, "send a prompt from here", "i"),
+		command(Global, Fork, "fork here", "f"),
+		command(Global, ForkAt, "fork at a turn", "F"),
+		command(Global, Rename, "rename", "r"),
+		command(Global, Pin, "pin or unpin", "P"),
+		command(Global, Archive, "archive, or back from the archive", "d"),
+		command(Global, Delete, "delete", "D"),
+		command(Global, Archived, "show or hide the archive", "z"),
+		command(Global, Resume, "resume", "R"),
+		command(Global, Start, "start the agent", "s"),
+		command(Global, Stop, "stop the agent", "S"),
+		command(Global, Merge, "merge into the parent", "M"),
+		command(Global, Finish, "merge, archive and remove the worktree", "e"),
+		command(Global, Abandon, "abandon, with a reason", "x"),
+		command(Global, Why, "why this state is shown", "y"),
+		command(Offer, TakeOffer, "take the fork that is offered", "a"),
+		command(Offer, DismissOffer, "dismiss the offer", "X"),
+		command(Offer, OffersOff, "no more offers", "O"),
+	}
+}
+
+// moves are the keys that scroll in every view.
+func moves(s Scope) []Binding {
+	return []Binding{
+		bind(s, Up, "up", "up", "k"),
+		bind(s, Down, "down", "down", "j"),
+		bind(s, PageUp, "a page up", "pgup", "ctrl+u"),
+		bind(s, PageDown, "a page down", "pgdown", "ctrl+d", "space"),
+		bind(s, First, "to the beginning", "home"),
+		bind(s, Last, "to the end", "end", "G"),
+	}
+}
+
+func views() []Binding {
+	all := append(moves(Timeline),
+		command(Timeline, Open, "read the turn", "enter"),
+		command(Timeline, ForkAt, "fork at this turn", "F"),
+		command(Timeline, Rewind, "set back to this turn", "R"),
+		command(Timeline, ShowDiff, "what this turn changed", "D"),
+		bind(Timeline, Unfold, "unfold the responses", "right", "l"),
+		bind(Timeline, Fold, "fold the responses", "left", "h"),
+	)
+	all = append(all, moves(Turn)...)
+	all = append(all,
+		bind(Turn, Leave, "back to the timeline", "esc", "ctrl+q", "backspace"),
+		bind(Turn, Toggle, "unfold or fold the tool call", "enter"),
+		bind(Turn, FoldAll, "unfold or fold all tool calls", "o"),
+		bind(Turn, Older, "turn before", "[", "left"),
+		bind(Turn, Newer, "next turn", "]", "right"),
+		command(Turn, ForkAt, "fork at this turn", "F"),
+		command(Turn, Rewind, "set back to this turn", "R"),
+		bind(Turn, Search, "search", "/"),
+		bind(Turn, NextHit, "next match", "n"),
+		bind(Turn, PrevHit, "match before", "N"),
+	)
+	all = append(all, moves(Diff)...)
+	all = append(all,
+		bind(Diff, NextFile, "next file", "]", "right", "l"),
+		bind(Diff, PrevFile, "file before", "[", "left", "h"),
+		bind(Diff, Base, "against the base, or turn by turn", "B"),
+		bind(Diff, Older, "turn before", "{"),
+		bind(Diff, Newer, "next turn", "}"),
+		command(Diff, Editor, "open the file in your editor", "enter", "E"),
+		bind(Diff, Search, "search", "/"),
+		bind(Diff, NextHit, "next match", "n"),
+		bind(Diff, PrevHit, "match before", "N"),
+	)
+	return append(all, moves(Context)...)
+}
+
+func dialogs() []Binding {
+	all := append(moves(List),
+		bind(List, Accept, "take it", "enter"),
+		bind(List, Cancel, "close", "esc", "q", "ctrl+q", "?", "ctrl+c"),
+	)
+	all = append(all,
+		bind(Confirm, Yes, "yes", "y", "enter"),
+		bind(Confirm, No, "no", "n", "esc", "q", "ctrl+q", "ctrl+c"),
+		bind(Confirm, Up, "up", "up", "k"),
+		bind(Confirm, Down, "down", "down", "j"),
+		bind(Confirm, Left, "choice before", "left", "shift+tab"),
+		bind(Confirm, Right, "next choice", "right", "tab", "space"),
+	)
+	all = append(all,
+		bind(Resuming, Up, "up", "up", "k"),
+		bind(Resuming, Down, "down", "down", "j"),
+		bind(Resuming, ResumeOne, "resume this one", "R", "enter"),
+		bind(Resuming, ResumeAll, "resume all", "A"),
+		bind(Resuming, Cancel, "later", "esc", "q", "ctrl+q", "ctrl+c"),
+	)
+	return append(all,
+		bind(Form, Accept, "do it", "enter", "ctrl+s"),
+		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
+		bind(Form, NextField, "next field", "tab", "down"),
+		bind(Form, PrevField, "field before", "shift+tab", "up"),
+		bind(Form, Toggle, "next choice", "space"),
+		bind(Form, NewLine, "new line", "shift+enter", "alt+enter", "ctrl+j"),
+	)
+}
+
+func editing() []Binding {
+	all := []Binding{
+		bind(Field, Accept, "take it", "enter"),
+		bind(Field, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
+		bind(Field, Up, "up", "up", "ctrl+p"),
+		bind(Field, Down, "down", "down", "ctrl+n"),
+		bind(Field, PageUp, "a page up", "pgup"),
+		bind(Field, PageDown, "a page down", "pgdown"),
+	}
+	for _, s := range []Scope{Form, Field} {
+		all = append(all,
+			bind(s, Left, "left", "left"),
+			bind(s, Right, "right", "right"),
+			bind(s, CursorHome, "to the start", "home", "ctrl+a"),
+			bind(s, CursorEnd, "to the end", "end", "ctrl+e"),
+			bind(s, EraseBack, "erase", "backspace", "ctrl+h"),
+			bind(s, EraseNext, "erase the next", "delete", "ctrl+d"),
+			bind(s, EraseWord, "erase the word", "ctrl+w", "alt+backspace"),
+			bind(s, EraseLine, "erase the line", "ctrl+u"),
+		)
+	}
+	return all
+}

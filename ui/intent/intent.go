@@ -1,0 +1,109 @@
+// Package intent is what a person can mean by a key: sealed values, and the one table that binds
+// keys to them.
+//
+// Keys become intents once, at the edge of the program; panels never see keys. Help and the
+// command palette are made from the same table, so they cannot say anything else than what the
+// keys do. Scopes are asked innermost first; a scope that takes typed text lets nothing else through.
+package intent
+
+// Intent is something a person wants. The set is closed.
+type Intent interface{ intent() }
+
+// Type is text typed or pasted into a field.
+type Type struct{ Text string }
+
+// Jump goes to the n-th thread on show, from 1.
+type Jump struct{ N int }
+
+func (Type) intent()   {}
+func (Jump) intent()   {}
+func (Action) intent() {}
+
+// Action is an intent without a value; its text is its name in the configuration.
+type Action string
+
+// The actions.
+const (
+	None Action = ""
+
+	Quit     Action = "quit"
+	Help     Action = "help"
+	Palette  Action = "palette"
+	Find     Action = "find"
+	NextView Action = "next-view"
+	PrevView Action = "prev-view"
+	Redraw   Action = "redraw"
+	Leave    Action = "leave"
+	Sidebar  Action = "sidebar"
+
+	New      Action = "new"
+	Focus    Action = "focus"
+	Send     Action = "send"
+	Fork     Action = "fork"
+	ForkAt   Action = "fork-at"
+	Rename   Action = "rename"
+	Pin      Action = "pin"
+	Archive  Action = "archive"
+	Archived Action = "archived"
+	Delete   Action = "delete"
+	Undo     Action = "undo"
+	Stop     Action = "stop"
+	Start    Action = "start"
+	Resume   Action = "resume"
+	Resumes  Action = "resumes"
+	Merge    Action = "merge"
+	Finish   Action = "finish"
+	Abandon  Action = "abandon"
+	Why      Action = "why"
+	MCP      Action = "mcp"
+	NextWait Action = "next-waiting"
+	Filter   Action = "filter"
+	Fold     Action = "fold"
+	Unfold   Action = "unfold"
+	Agents   Action = "agents"
+
+	TakeOffer    Action = "take-offer"
+	DismissOffer Action = "dismiss-offer"
+	OffersOff    Action = "offers-off"
+
+	Up       Action = "up"
+	Down     Action = "down"
+	PageUp   Action = "page-up"
+	PageDown Action = "page-down"
+	First    Action = "first"
+	Last     Action = "last"
+	Left     Action = "left"
+	Right    Action = "right"
+
+	Open     Action = "open"
+	Rewind   Action = "rewind"
+	ShowDiff Action = "show-diff"
+	Search   Action = "search"
+	NextHit  Action = "next-hit"
+	PrevHit  Action = "prev-hit"
+	Editor   Action = "editor"
+	NextFile Action = "next-file"
+	PrevFile Action = "prev-file"
+	Older    Action = "older"
+	Newer    Action = "newer"
+	Base     Action = "base"
+	FoldAll  Action = "fold-all"
+
+	Accept    Action = "accept"
+	Cancel    Action = "cancel"
+	NextField Action = "next-field"
+	PrevField Action = "prev-field"
+	Toggle    Action = "toggle"
+	ResumeOne Action = "resume-one"
+	ResumeAll Action = "resume-all"
+	Yes       Action = "yes"
+	No        Action = "no"
+
+	EraseBack  Action = "erase-back"
+	EraseNext  Action = "erase-next"
+	EraseWord  Action = "erase-word"
+	EraseLine  Action = "erase-line"
+	CursorHome Action = "cursor-home"
+	CursorEnd  Action = "cursor-end"
+	NewLine    Action = "new-line"
+)

@@ -1,0 +1,243 @@
+package intent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Scope is a part of the screen that keys can belong to.
+type Scope string
+
+// The scopes. Those in which text is typed let no key through but their own.
+const (
+	Global   Scope = "global"
+	Terminal Scope = "terminal" // the agent has the keys
+	Tree     Scope = "threads"
+	Timeline Scope = "timeline"
+	Turn     Scope = "turn"
+	Diff     Scope = "diff"
+	Context  Scope = "context"
+	Offer    Scope = "offer"
+	List     Scope = "list"    // a dialog with a list or a text
+	Confirm  Scope = "confirm" // a dialog with a question
+	Resuming Scope = "resume"  // the list of interrupted threads
+	Form     Scope = "form"    // a dialog with fields
+	Field    Scope = "field"   // a line being typed: filter, search, palette
+)
+
+// leaks reports whether keys that a scope does not know go on to the next one.
+func (s Scope) leaks() bool {
+	switch s {
+	case Terminal, List, Confirm, Resuming, Form, Field:
+		return false
+	default:
+		return true
+	}
+}
+
+// types reports whether printable keys that a scope does not bind are text.
+func (s Scope) types() bool { return s == Form || s == Field }
+
+// Binding ties keys to an action in a scope.
+type Binding struct {
+	Scope  Scope
+	Action Action
+	Keys   []string
+	Help   string
+	// Palette is set for what the command palette offers.
+	Palette bool
+}
+
+// Label returns the first key as people read it, empty when there is none.
+func (b Binding) Label() string {
+	if len(b.Keys) == 0 {
+		return ""
+	}
+	return KeyLabel(b.Keys[0])
+}
+
+// KeyLabel returns a key as people read it.
+func KeyLabel(key string) string {
+	switch key {
+	case "up":
+		return "↑"
+	case "down":
+		return "↓"
+	case "left":
+		return "←"
+	case "right":
+		return "→"
+	case "pgdown":
+		return "pgdn"
+	default:
+		return key
+	}
+}
+
+// Table is all bindings. It does not change after it was made.
+type Table struct {
+	bindings []Binding
+	keys     map[Scope]map[string]Action
+}
+
+// NewTable makes the table with a person's own keys: for an action's name, the keys that take
+// the place of the ones it has. What is wrong with them is told in full; the table returned beside
+// an error leaves out the wrong ones only, so the keyboard never dies of a typing error.
+func NewTable(own map[string][]string) (*Table, error) {
+	t := &Table{bindings: defaults()}
+	var errs []error
+	names := make([]string, 0, len(own))
+	for name := range own {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if err := t.override(Action(name), own[name]); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := t.index(); err != nil {
+		errs = append(errs, err)
+	}
+	return t, errors.Join(errs...)
+}
+
+func (t *Table) override(a Action, keys []string) error {
+	known := false
+	for _, b := range t.bindings {
+		known = known || b.Action == a
+	}
+	if !known {
+		return fmt.Errorf("keys: no action is called %q; allowed: %s", a, strings.Join(t.actions(), ", "))
+	}
+	keys = slices.Clone(keys)
+	for i, k := range keys {
+		keys[i] = normal(k)
+		if keys[i] == "" {
+			return fmt.Errorf("keys: %q has an empty key", a)
+		}
+	}
+	if a == Leave && len(keys) == 0 {
+		return fmt.Errorf("keys: %q needs a key, or nothing leads out of an agent", a)
+	}
+	for i := range t.bindings {
+		if t.bindings[i].Action == a {
+			t.bindings[i].Keys = keys
+		}
+	}
+	return nil
+}
+
+// normal spells a key as the terminal library does.
+func normal(key string) string {
+	switch key = strings.TrimSpace(key); strings.ToLower(key) {
+	case "return":
+		return "enter"
+	case "escape":
+		return "esc"
+	case "pagedown", "pgdn":
+		return "pgdown"
+	case "pageup":
+		return "pgup"
+	}
+	if strings.Contains(key, "+") && len(key) > 1 {
+		return strings.ToLower(key)
+	}
+	return key
+}
+
+func (t *Table) actions() []string {
+	var names []string
+	for _, b := range t.bindings {
+		if !slices.Contains(names, string(b.Action)) {
+			names = append(names, string(b.Action))
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// index builds the lookup; of two actions with one key in one scope the first keeps it.
+func (t *Table) index() error {
+	t.keys = map[Scope]map[string]Action{}
+	var errs []error
+	for _, b := range t.bindings {
+		m := t.keys[b.Scope]
+		if m == nil {
+			m = map[string]Action{}
+			t.keys[b.Scope] = m
+		}
+		for _, k := range b.Keys {
+			if other, taken := m[k]; taken && other != b.Action {
+				errs = append(errs, fmt.Errorf("keys: %q is %q and %q in %s", k, other, b.Action, b.Scope))
+				continue
+			}
+			m[k] = b.Action
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Key is a pressed key: its name, and the text it types if it does.
+type Key struct{ Name, Text string }
+
+// Lookup returns what a key means in the scopes, innermost first; nil when it means nothing.
+func (t *Table) Lookup(scopes []Scope, k Key) Intent {
+	for _, s := range scopes {
+		if a, ok := t.keys[s][k.Name]; ok {
+			return a
+		}
+		if s.types() && k.Text != "" {
+			return Type{Text: k.Text}
+		}
+		if !s.leaks() {
+			return nil
+		}
+		if s == Global && len(k.Name) == 1 && k.Name >= "1" && k.Name <= "9" {
+			return Jump{N: int(k.Name[0] - '0')}
+		}
+	}
+	return nil
+}
+
+// Bindings returns those of the scopes that a key reaches, in the order of the scopes.
+func (t *Table) Bindings(scopes ...Scope) []Binding {
+	var out []Binding
+	for _, s := range scopes {
+		for _, b := range t.bindings {
+			if b.Scope == s && len(b.Keys) > 0 {
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
+
+// Commands returns what the palette offers, keys or not.
+func (t *Table) Commands() []Binding {
+	var out []Binding
+	for _, b := range t.bindings {
+		if b.Palette {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// KeyOf returns the first key of an action as people read it, "" when it has none.
+func (t *Table) KeyOf(a Action) string {
+	for _, b := range t.bindings {
+		if b.Action == a && len(b.Keys) > 0 {
+			return b.Label()
+		}
+	}
+	return ""
+}
+
+// Scopes returns all scopes in the order in which help shows them.
+func Scopes() []Scope {
+	return []Scope{Global, Tree, Terminal, Timeline, Turn, Diff, Context, Offer, Resuming, List, Confirm, Form, Field}
+}

@@ -1,0 +1,98 @@
+package intent
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDefaultsAreSound(t *testing.T) {
+	tab, err := NewTable(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[Scope]bool{}
+	for _, s := range Scopes() {
+		known[s] = true
+		if len(tab.Bindings(s)) == 0 {
+			t.Errorf("scope %s binds nothing", s)
+		}
+	}
+	for _, b := range tab.bindings {
+		if !known[b.Scope] {
+			t.Errorf("%s is in the unknown scope %s", b.Action, b.Scope)
+		}
+		if b.Help == "" || strings.ToLower(b.Help[:1]) != b.Help[:1] && b.Help[:3] != "MCP" {
+			t.Errorf("%s: help %q", b.Action, b.Help)
+		}
+		for _, k := range b.Keys {
+			if normal(k) != k {
+				t.Errorf("%s: key %q is not spelled as keys are", b.Action, k)
+			}
+		}
+	}
+}
+
+// The agent keeps every key but the one that leads out.
+func TestTerminalTakesOneKeyOnly(t *testing.T) {
+	tab, _ := NewTable(nil)
+	if b := tab.Bindings(Terminal); len(b) != 1 || b[0].Action != Leave || len(b[0].Keys) != 1 {
+		t.Errorf("terminal binds %v", b)
+	}
+	for _, k := range []string{"q", "ctrl+c", "ctrl+p", "esc", "tab", "1"} {
+		if got := tab.Lookup([]Scope{Terminal, Global}, Key{Name: k, Text: k}); got != nil {
+			t.Errorf("%s: %v", k, got)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	tab, _ := NewTable(nil)
+	for _, c := range []struct {
+		scopes []Scope
+		key    Key
+		want   Intent
+	}{
+		{[]Scope{Tree, Global}, Key{"n", "n"}, New},
+		{[]Scope{Tree, Global}, Key{"j", "j"}, Down},
+		{[]Scope{Tree, Global}, Key{"3", "3"}, Jump{3}},
+		{[]Scope{Timeline, Global}, Key{"F", "F"}, ForkAt},
+		{[]Scope{Turn, Global}, Key{"n", "n"}, NextHit},
+		{[]Scope{Form, Global}, Key{"n", "n"}, Type{"n"}},
+		{[]Scope{Form, Global}, Key{"f1", ""}, nil},
+		{[]Scope{Field, Global}, Key{"3", "3"}, Type{"3"}},
+		{[]Scope{List, Global}, Key{"n", "n"}, nil},
+		{[]Scope{Terminal, Global}, Key{"ctrl+q", ""}, Leave},
+		{[]Scope{Offer, Tree, Global}, Key{"a", "a"}, TakeOffer},
+	} {
+		if got := tab.Lookup(c.scopes, c.key); got != c.want {
+			t.Errorf("%v %q: %v, want %v", c.scopes, c.key.Name, got, c.want)
+		}
+	}
+}
+
+func TestOwnKeys(t *testing.T) {
+	tab, err := NewTable(map[string][]string{"leave": {"Ctrl+B"}, "new": {"c"}, "pin": {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := tab.Lookup([]Scope{Terminal}, Key{Name: "ctrl+b"}); got != Leave {
+		t.Errorf("own key leads to %v", got)
+	}
+	if got := tab.Lookup([]Scope{Global}, Key{Name: "P"}); got != nil {
+		t.Errorf("unbound key leads to %v", got)
+	}
+	for name, own := range map[string]map[string][]string{
+		"no action is called":  {"nwe": {"c"}},
+		"\"f\" is":             {"new": {"f"}},
+		"has an empty key":     {"new": {" "}},
+		"nothing leads out of": {"leave": {}},
+	} {
+		tab, err := NewTable(own)
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: error %v", own, err)
+		}
+		if got := tab.Lookup([]Scope{Tree, Global}, Key{Name: "j"}); got != Down {
+			t.Errorf("%v: the keyboard is dead", own)
+		}
+	}
+}

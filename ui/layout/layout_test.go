@@ -1,0 +1,82 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/ui/theme"
+
+	"pgregory.net/rapid"
+)
+
+func TestPrintClips(t *testing.T) {
+	var c Canvas
+	c.Reset(10, 3)
+	b := Box{2, 1, 5, 1}
+	c.Print(b, 0, 0, theme.Style{}, "abcdefgh")
+	c.Print(b, 0, 1, theme.Style{}, "below")
+	c.Print(b, 0, -1, theme.Style{}, "above")
+	if got := c.String(); got != "\n  abcde\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWideAtTheEdge(t *testing.T) {
+	var c Canvas
+	c.Reset(5, 1)
+	c.Print(Box{0, 0, 3, 1}, 0, 0, theme.Style{}, "日本")
+	c.Print(c.Bounds(), 1, 0, theme.Style{}, "x") // cuts 日 in two
+	if got := c.String(); got != " x" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestFrame(t *testing.T) {
+	var c Canvas
+	c.Reset(12, 3)
+	in := c.Frame(c.Bounds(), theme.Style{}, []Span{{Text: "title"}})
+	if in != (Box{1, 1, 10, 1}) {
+		t.Errorf("inside %v", in)
+	}
+	want := "┌ title ───┐\n│          │\n└──────────┘"
+	if got := c.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Whatever is drawn where, the canvas keeps its size and nothing leaves the boxes.
+func TestNothingLeavesItsBox(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c Canvas
+		w, h := rapid.IntRange(0, 20).Draw(t, "w"), rapid.IntRange(0, 8).Draw(t, "h")
+		c.Reset(w, h)
+		b := Box{rapid.IntRange(-3, 20).Draw(t, "x"), rapid.IntRange(-3, 8).Draw(t, "y"), rapid.IntRange(0, 20).Draw(t, "bw"), rapid.IntRange(0, 8).Draw(t, "bh")}
+		text := rapid.StringOf(rapid.SampledFrom([]rune("ab日 é👍"))).Draw(t, "text")
+		c.Print(b, rapid.IntRange(-5, 20).Draw(t, "px"), rapid.IntRange(-2, 9).Draw(t, "py"), theme.Style{}, text)
+		for y := range c.h {
+			for x := range c.w {
+				if cl := c.cells[y*c.w+x]; (cl.text != "" || cl.cont) && !b.Contains(x, y) {
+					t.Fatalf("%q was drawn at %d,%d outside of %v", cl.text, x, y, b)
+				}
+			}
+		}
+		if n := strings.Count(c.String(), "\n"); h > 0 && n != h-1 {
+			t.Fatalf("%d lines of %d", n+1, h)
+		}
+	})
+}
+
+func TestSplits(t *testing.T) {
+	b := Box{1, 2, 10, 6}
+	l, r := b.Left(4)
+	if l != (Box{1, 2, 4, 6}) || r != (Box{5, 2, 6, 6}) {
+		t.Error("left", l, r)
+	}
+	top, rest := b.Top(99)
+	if top != b || !rest.Empty() {
+		t.Error("top", top, rest)
+	}
+	if got := b.Center(4, 2); got != (Box{4, 4, 4, 2}) {
+		t.Error("center", got)
+	}
+}

@@ -1,0 +1,93 @@
+// Package mcp draws the MCP servers that are configured: a short list for the side bar and a full
+// one for a dialog. It lists; it switches nothing.
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Panel is the list for the side bar.
+type Panel struct {
+	servers []thread.MCPServer
+	known   bool // the list has arrived
+}
+
+// Set replaces the list.
+func (p *Panel) Set(servers []thread.MCPServer) {
+	p.servers = slices.Clone(servers)
+	slices.SortStableFunc(p.servers, func(a, b thread.MCPServer) int { return strings.Compare(a.Name, b.Name) })
+	p.known = true
+}
+
+// Height is how many rows the list would fill.
+func (p *Panel) Height() int { return max(len(p.servers), 1) }
+
+// Draw draws as many as fit.
+func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	switch {
+	case !p.known:
+		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
+		return
+	case len(p.servers) == 0:
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("none configured", b.W))
+		return
+	}
+	for y, s := range p.servers {
+		if y == b.H-1 && len(p.servers) > b.H {
+			c.Print(b, 0, y, th.Style(theme.Muted), plain.Cut(fmt.Sprintf("… %d more (m)", len(p.servers)-y), b.W))
+			return
+		}
+		box, glyph, tok := look(s)
+		c.Print(b, 0, y, th.Style(theme.Muted), box)
+		c.Print(b, 4, y, th.Style(theme.Text), plain.Cut(plain.Line(s.Name), b.W-6))
+		c.PrintRight(b, 0, y, th.Style(tok), glyph)
+	}
+}
+
+// look returns a server's check box, glyph and style.
+func look(s thread.MCPServer) (box, glyph string, tok theme.Token) {
+	switch {
+	case s.Problem != "":
+		return "[!]", "✗", theme.Bad
+	case !s.Trusted:
+		return "[?]", "?", theme.Warn
+	case s.Enabled:
+		return "[x]", "●", theme.Good
+	default:
+		return "[ ]", "○", theme.Muted
+	}
+}
+
+// Details returns the full list as lines for people.
+func (p *Panel) Details() []string {
+	if len(p.servers) == 0 {
+		return []string{"No MCP server is configured, neither for this project nor for an agent."}
+	}
+	var out []string
+	for i, s := range p.servers {
+		if i > 0 {
+			out = append(out, "")
+		}
+		box, _, _ := look(s)
+		out = append(out, box+" "+plain.Line(s.Name)+"  "+plain.Line(s.Transport)+"  "+plain.Line(s.Target))
+		from := "    from " + plain.Line(s.Source)
+		if s.Agent != "" {
+			from += ", for " + plain.Line(s.Agent)
+		}
+		out = append(out, from)
+		if !s.Trusted {
+			out = append(out, "    comes with the repository and is not accepted yet: nothing of it runs")
+		}
+		if s.Problem != "" {
+			out = append(out, "    problem: "+plain.Line(s.Problem))
+		}
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+// Package plain makes text from agents, files and threads safe to draw, and measures it.
+//
+// What it returns holds no control byte, no escape sequence and nothing that reorders or hides
+// text: such characters are shown as marks, so that a person sees that they were there. Widths
+// are in terminal cells; what passed through here is measured alike by every terminal.
+package plain
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// tabWidth is how far apart tab stops stand.
+const tabWidth = 4
+
+// Line returns s as one safe line: newlines and tabs become spaces.
+func Line(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for i, r := range s {
+		switch r {
+		case '\n', '\t', '\r':
+			b.WriteByte(' ')
+		default:
+			write(&b, s, i, r)
+		}
+	}
+	return b.String()
+}
+
+// Lines returns s as safe lines, with tabs expanded.
+func Lines(s string) []string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	parts := strings.Split(s, "\n")
+	for i, p := range parts {
+		parts[i] = expand(p)
+	}
+	return parts
+}
+
+// First returns the first line of s that holds something, safe.
+func First(s string) string {
+	for line := range strings.Lines(s) {
+		if t := strings.TrimSpace(line); t != "" {
+			return Line(t)
+		}
+	}
+	return ""
+}
+
+func expand(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	var b strings.Builder
+	col := 0
+	for i, r := range s {
+		if r == '\t' {
+			n := tabWidth - col%tabWidth
+			b.WriteString("    "[:n])
+			col += n
+			continue
+		}
+		before := b.Len()
+		write(&b, s, i, r)
+		col += displaywidth.String(b.String()[before:])
+	}
+	return b.String()
+}
+
+// isPlain reports whether every byte is printable ASCII.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes one rune of s, found at i, or the mark that stands for it.
+func write(b *strings.Builder, s string, i int, r rune) {
+	switch {
+	case r == utf8.RuneError:
+		b.WriteRune(utf8.RuneError)
+	case r < 0x20:
+		b.WriteRune(0x2400 + r) // control pictures: ␛ for ESC
+	case r == 0x7f:
+		b.WriteRune(0x2421)
+	case r < 0x7f:
+		b.WriteRune(r)
+	case r < 0xa0:
+		mark(b, r)
+	case r == 0xfe0f || r == 0xfe0e || (r >= 0x1f3fb && r <= 0x1f3ff):
+		// Presentation of emoji, which terminals measure differently; the emoji itself stays.
+	case r == 0x200d:
+		// A joiner between emoji goes, so that all terminals draw them side by side.
+		if before, _ := utf8.DecodeLastRuneInString(s[:i]); before < 0x2000 {
+			mark(b, r)
+		}
+	case hides(r):
+		mark(b, r)
+	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
+		if stacked(s[:i]) {
+			return
+		}
+		b.WriteRune(r)
+	case unicode.IsSpace(r):
+		b.WriteByte(' ')
+	default:
+		b.WriteRune(r)
+	}
+}
+
+// hides reports whether a rune reorders, hides or joins text without being seen.
+func hides(r rune) bool {
+	switch {
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0xfeff,
+		r >= 0x17b4 && r <= 0x17b5, r >= 0x180b && r <= 0x180f,
+		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0d, r >= 0xfff0 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.Is(unicode.Cs, r)
+}
+
+// stacked reports whether s ends in three combining marks or more: a fourth is left out.
+func stacked(s string) bool {
+	n := 0
+	for s != "" {
+		r, size := utf8.DecodeLastRuneInString(s)
+		if !unicode.Is(unicode.Mn, r) && !unicode.Is(unicode.Me, r) {
+			return false
+		}
+		if n++; n >= 3 {
+			return true
+		}
+		s = s[:len(s)-size]
+	}
+	return false
+}
+
+func mark(b *strings.Builder, r rune) {
+	const digits = "0123456789ABCDEF"
+	b.WriteString("<U+")
+	shift := 12
+	for r>>(shift+4) != 0 {
+		shift += 4
+	}
+	for ; shift >= 0; shift -= 4 {
+		b.WriteByte(digits[r>>shift&15])
+	}
+	b.WriteByte('>')
+}
+
+// Width returns how many cells a safe line takes.
+func Width(s string) int { return displaywidth.String(s) }
+
+// Cut returns at most w cells of a safe line, ending in … where something was left out.
+func Cut(s string, w int) string {
+	if len(s) <= w || Width(s) <= w {
+		return s
+	}
+	if w <= 0 {
+		return ""
+	}
+	return displaywidth.TruncateString(s, w, "…")
+}
+
+// Wrap breaks a safe line into lines of at most w cells, at spaces where it can.
+func Wrap(s string, w int) []string {
+	if w < 1 {
+		w = 1
+	}
+	if Width(s) <= w {
+		return []string{s}
+	}
+	var out []string
+	start, space, col, spaceCol := 0, -1, 0, 0
+	g := displaywidth.StringGraphemes(s)
+	pos := 0
+	for g.Next() {
+		v, n := g.Value(), g.Width()
+		if v == " " {
+			space, spaceCol = pos, col
+		}
+		if col+n > w {
+			switch {
+			case v == " ":
+				out = append(out, s[start:pos])
+				start, col, n = pos+1, 0, 0
+			case space > start:
+				out = append(out, s[start:space])
+				start = space + 1
+				col -= spaceCol + 1
+			default:
+				out = append(out, s[start:pos])
+				start, col = pos, 0
+			}
+			space = -1
+		}
+		col += n
+		pos += len(v)
+	}
+	if start < len(s) || len(out) == 0 {
+		out = append(out, s[start:])
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+// Package theme names every colour and attribute of the interface by what it means.
+//
+// A Theme is one value made for a terminal: its number of colours and whether its background is
+// dark. Panels ask it for tokens and never name colours. Without colours every distinction that
+// matters still shows, by attributes and by the glyphs and words that panels draw.
+package theme
+
+// Profile is how many colours a terminal has.
+type Profile int
+
+// The profiles, poorest first.
+const (
+	NoColor Profile = iota
+	ANSI16
+	ANSI256
+	TrueColor
+)
+
+func (p Profile) String() string {
+	switch p {
+	case NoColor:
+		return "none"
+	case ANSI16:
+		return "16"
+	case ANSI256:
+		return "256"
+	default:
+		return "truecolor"
+	}
+}
+
+// Token is a meaning that has a style.
+type Token int
+
+// The tokens.
+const (
+	Text Token = iota
+	Muted
+	Strong
+	Border
+	BorderFocus
+	Title
+	Accent
+	Key
+	Selected
+	SelectedFocus
+	Match
+	Good
+	Warn
+	Bad
+	Working
+	Waiting
+	BandNormal
+	BandMasking
+	BandSummarising
+	BandEmergency
+	Track
+	DiffAdd
+	DiffDel
+	DiffAddWord
+	DiffDelWord
+	DiffHunk
+	Code
+	Heading
+	Link
+	Quote
+	tokens
+)
+
+// look is what a token is in each kind of terminal. A colour of 0 is the terminal's own.
+type look struct {
+	dark, light         uint32 // foreground, 0xRRGGBB
+	ansi, ansiLight     int    // foreground of 16, -1 for the terminal's own
+	darkBG, lightBG     uint32
+	ansiBG, ansiLightBG int
+	attr                Attr // always
+	mono                Attr // without colours, besides
+}
+
+func fg(dark, light uint32, ansi, ansiLight int, attr Attr) look {
+	return look{dark: dark, light: light, ansi: ansi, ansiLight: ansiLight, ansiBG: -1, ansiLightBG: -1, attr: attr}
+}
+
+func (l look) on(dark, light uint32, ansi, ansiLight int) look {
+	l.darkBG, l.lightBG, l.ansiBG, l.ansiLightBG = dark, light, ansi, ansiLight
+	return l
+}
+
+func (l look) without(mono Attr) look { l.mono = mono; return l }
+
+// looks returns the table of all tokens; the two grounds are graded to a contrast of 4.5 or more.
+func looks() [tokens]look {
+	return [tokens]look{
+		Text:            fg(0, 0, -1, -1, 0),
+		Muted:           fg(0x8b93a1, 0x5f6672, 8, 8, 0),
+		Strong:          fg(0, 0, -1, -1, Bold),
+		Border:          fg(0x4a5160, 0xb3b9c4, 8, 7, 0),
+		BorderFocus:     fg(0x5fafff, 0x0060c0, 12, 4, 0).without(Bold),
+		Title:           fg(0xaab2c0, 0x4b5260, 7, 8, 0),
+		Accent:          fg(0x5fafff, 0x0060c0, 12, 4, Bold),
+		Key:             fg(0x87d7ff, 0x005f9f, 14, 6, 0).without(Bold),
+		Selected:        fg(0, 0, -1, -1, 0).on(0x2b313c, 0xe4e8ee, 0, 7).without(Underline),
+		SelectedFocus:   fg(0xffffff, 0x000000, 15, 15, 0).on(0x1f4d7a, 0xbcd9f7, 4, 4).without(Reverse),
+		Match:           fg(0x1c1c1c, 0x1c1c1c, 0, 0, 0).on(0xffd75f, 0xffdf6f, 3, 3).without(Reverse),
+		Good:            fg(0x87d787, 0x1a7f37, 10, 2, 0),
+		Warn:            fg(0xffd75f, 0x8a6100, 11, 3, 0).without(Bold),
+		Bad:             fg(0xff8787, 0xc01c28, 9, 1, 0).without(Bold),
+		Working:         fg(0x5fd7d7, 0x006f7f, 14, 6, 0),
+		Waiting:         fg(0xffaf5f, 0xa04a00, 11, 5, Bold),
+		BandNormal:      fg(0x87d787, 0x1a7f37, 10, 2, 0),
+		BandMasking:     fg(0x5fd7d7, 0x006f7f, 14, 6, 0),
+		BandSummarising: fg(0xffd75f, 0x8a6100, 11, 3, 0),
+		BandEmergency:   fg(0xff8787, 0xc01c28, 9, 1, Bold),
+		Track:           fg(0x4a5160, 0xb3b9c4, 8, 7, 0),
+		DiffAdd:         fg(0x9fe09f, 0x14602b, 10, 2, 0),
+		DiffDel:         fg(0xff9f9f, 0xa3121d, 9, 1, 0),
+		DiffAddWord:     fg(0xd7ffd7, 0x0b3d1a, 0, 0, 0).on(0x1f5f33, 0xabe5b9, 2, 2).without(Underline | Bold),
+		DiffDelWord:     fg(0xffe0e0, 0x5c0a11, 0, 0, 0).on(0x7a2530, 0xffc4c8, 1, 1).without(Underline | Bold),
+		DiffHunk:        fg(0x87afff, 0x3a55b4, 12, 4, 0),
+		Code:            fg(0xd7afff, 0x6f3fa8, 13, 5, 0),
+		Heading:         fg(0x5fafff, 0x0060c0, 12, 4, Bold),
+		Link:            fg(0x87d7ff, 0x005f9f, 14, 6, Underline),
+		Quote:           fg(0x8b93a1, 0x5f6672, 8, 8, Italic),
+	}
+}
+
+// Theme is the styles of one terminal.
+type Theme struct {
+	profile Profile
+	dark    bool
+	styles  [tokens]Style
+}
+
+// New makes the theme for a terminal.
+func New(p Profile, dark bool) *Theme {
+	t := &Theme{profile: p, dark: dark}
+	for i, l := range looks() {
+		t.styles[i] = l.style(p, dark)
+	}
+	return t
+}
+
+// Profile returns the colours it was made for.
+func (t *Theme) Profile() Profile { return t.profile }
+
+// Dark reports whether it was made for a dark background.
+func (t *Theme) Dark() bool { return t.dark }
+
+// Style returns a token's style.
+func (t *Theme) Style(tok Token) Style { return t.styles[tok] }
+
+func (l look) style(p Profile, dark bool) Style {
+	s := Style{Attr: l.attr}
+	front, ground, ansi, ansiBG := l.dark, l.darkBG, l.ansi, l.ansiBG
+	if !dark {
+		front, ground, ansi, ansiBG = l.light, l.lightBG, l.ansiLight, l.ansiLightBG
+	}
+	// Black on the light ground is a colour; elsewhere 0 is the terminal's own.
+	hasFront := front != 0 || (ground != 0 && l.dark != 0)
+	switch p {
+	case NoColor:
+		s.Attr |= l.mono
+	case ANSI16:
+		if ansi >= 0 {
+			s.FG = ANSI(ansi)
+		}
+		if ansiBG >= 0 {
+			s.BG = ANSI(ansiBG)
+		}
+	case ANSI256:
+		if hasFront {
+			s.FG = to256(front)
+		}
+		if ground != 0 {
+			s.BG = to256(ground)
+		}
+	default:
+		if hasFront {
+			s.FG = RGB(front)
+		}
+		if ground != 0 {
+			s.BG = RGB(ground)
+		}
+	}
+	return s
+}

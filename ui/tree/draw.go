@@ -1,0 +1,120 @@
+package tree
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Draw draws the rows that fit, scrolled so that the selection shows. current is the thread whose
+// terminal is on show; focus is set while the list has the keys.
+func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thread.ID, focus bool) {
+	t.sort()
+	t.page = b.H
+	if len(t.rows) == 0 {
+		t.top = 0
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut(t.empty(), b.W))
+		return
+	}
+	at := t.index[t.selected]
+	t.top = min(t.top, max(len(t.rows)-b.H, 0))
+	if at < t.top {
+		t.top = at
+	}
+	if at >= t.top+b.H {
+		t.top = at - b.H + 1
+	}
+	for y := 0; y < b.H && t.top+y < len(t.rows); y++ {
+		r := t.rows[t.top+y]
+		t.drawRow(c, b.Row(y), th, r, y, current)
+		if r.id == t.selected {
+			tok := theme.Selected
+			if focus {
+				tok = theme.SelectedFocus
+			}
+			c.Tint(b.Row(y), th.Style(tok))
+		}
+	}
+	t.drawMore(c, b, th)
+}
+
+func (t *Tree) empty() string {
+	switch {
+	case t.filter != "":
+		return "nothing matches"
+	case t.archived:
+		return "archive is empty"
+	default:
+		return "no thread yet: n"
+	}
+}
+
+// drawMore says at the edges what is beyond them.
+func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	if t.top > 0 {
+		c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("↑%d", t.top))
+	}
+	if below := len(t.rows) - t.top - b.H; below > 0 {
+		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), fmt.Sprintf("↓%d", below))
+	}
+}
+
+func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y int, current thread.ID) {
+	s := t.threads[r.id]
+	look := LookOf(s)
+	muted := th.Style(theme.Muted)
+	if y < 9 && b.W >= 24 {
+		c.Print(b, 0, 0, muted, string(rune('1'+y)))
+	}
+	x := 1
+	if r.id == current {
+		c.Print(b, x, 0, th.Style(theme.Accent), "▸")
+	}
+	x = c.Print(b, x+1, 0, muted, r.guide)
+	x = c.Print(b, x, 0, th.Style(look.Style), look.Glyph) + 1
+	right := t.drawRight(c, b, th, s, r, look)
+	name := th.Style(theme.Text)
+	switch {
+	case look.Mark != "" && look.Mark != "R":
+		name = th.Style(theme.Strong)
+	case s.Outcome.Kind != thread.OutcomeNone || !s.State.State.Live():
+		name = muted
+	}
+	c.Print(b, x, 0, name, plain.Cut(plain.Line(s.Name), right-x-1))
+}
+
+// drawRight draws what stands at the right edge and returns the column where it begins.
+func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r row, look Look) int {
+	right := b.W
+	put := func(tok theme.Token, text string) {
+		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(tok), text) - 1
+	}
+	if look.Mark != "" {
+		put(look.Style, look.Mark)
+	}
+	if s.Pinned {
+		put(theme.Accent, "⌃")
+	}
+	if r.hides > 0 {
+		put(theme.Muted, fmt.Sprintf("+%d", r.hides))
+	}
+	if s.Gauge.Window > 0 && b.W >= 30 && s.Gauge.Share() >= 30 {
+		put(bandToken(s.Gauge.Band()), fmt.Sprintf("%.0f%%", s.Gauge.Share()))
+	}
+	return right + 1
+}
+
+// bandToken returns the style of a band's number in a row: quiet until it matters.
+func bandToken(b thread.Band) theme.Token {
+	switch b {
+	case thread.BandNormal, thread.BandMasking:
+		return theme.Muted
+	case thread.BandSummarising:
+		return theme.BandSummarising
+	default:
+		return theme.BandEmergency
+	}
+}

@@ -1,0 +1,83 @@
+package tree
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/theme"
+)
+
+// Look is how a thread's state is drawn.
+type Look struct {
+	Glyph string
+	Style theme.Token
+	// Word says it for people.
+	Word string
+	// Mark stands at the right edge of threads that want the person.
+	Mark string
+}
+
+// LookOf returns how a thread is drawn: its outcome where it has one, its state otherwise.
+func LookOf(s *thread.Status) Look {
+	switch s.Outcome.Kind {
+	case thread.OutcomeMerged:
+		return Look{"✓", theme.Good, "merged", ""}
+	case thread.OutcomeAbandoned:
+		return Look{"✗", theme.Muted, "abandoned", ""}
+	case thread.OutcomeNone:
+	}
+	return LookOfState(s.State.State)
+}
+
+// LookOfState returns how a state is drawn.
+func LookOfState(s thread.State) Look {
+	switch s {
+	case thread.StateApproval:
+		return Look{"◆", theme.Waiting, "wants approval", "!"}
+	case thread.StateQuestion:
+		return Look{"◆", theme.Waiting, "asks you", "?"}
+	case thread.StateDone:
+		return Look{"●", theme.Accent, "done, unseen", "•"}
+	case thread.StateUnauthorised:
+		return Look{"▲", theme.Bad, "unauthorised", "!"}
+	case thread.StateLimited:
+		return Look{"▲", theme.Warn, "limited", ""}
+	case thread.StateUnavailable:
+		return Look{"▲", theme.Warn, "provider unavailable", ""}
+	case thread.StateInterrupted:
+		return Look{"◼", theme.Warn, "interrupted", "R"}
+	case thread.StateStarting:
+		return Look{"◌", theme.Working, "starting", ""}
+	case thread.StateWorking:
+		return Look{"◐", theme.Working, "working", ""}
+	case thread.StateIdle:
+		return Look{"●", theme.Good, "idle", ""}
+	case thread.StateUnknown:
+		return Look{"◇", theme.Muted, "unknown", ""}
+	case thread.StateExited:
+		return Look{"○", theme.Muted, "not running", ""}
+	default:
+		return Look{"○", theme.Muted, "not started", ""}
+	}
+}
+
+// need ranks threads: the lower, the more they want a person. States that come and go by
+// themselves share a rank, so that the list does not move while agents work.
+func need(s *thread.Status) int {
+	st := s.State.State
+	switch {
+	case s.Outcome.Kind != thread.OutcomeNone:
+		return 4
+	case st.NeedsPerson():
+		return 0
+	case st == thread.StateDone:
+		return 1
+	case st == thread.StateInterrupted:
+		return 2
+	default:
+		return 3
+	}
+}
+
+// Waits reports whether `w` stops at a thread.
+func Waits(s *thread.Status) bool {
+	return s.Archived.IsZero() && need(s) <= 1
+}

@@ -1,0 +1,162 @@
+package tree
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+
+	"pgregory.net/rapid"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func status(id, parent string, st thread.State, n int) thread.Status {
+	return thread.Status{
+		Thread: thread.Thread{ID: thread.ID(id), Name: id, Parent: thread.ID(parent), Agent: "demo", Created: epoch.Add(time.Duration(n) * time.Minute)},
+		State:  thread.StateReport{State: st},
+	}
+}
+
+func family() *Tree {
+	t := New()
+	t.Set([]thread.Status{
+		status("one", "", thread.StateIdle, 1),
+		status("two", "", thread.StateWorking, 2),
+		status("two-a", "two", thread.StateIdle, 3),
+		status("two-b", "two", thread.StateApproval, 4),
+		status("three", "", thread.StateDone, 5),
+	})
+	return t
+}
+
+func names(t *Tree) string {
+	t.sort()
+	var out []string
+	for _, r := range t.rows {
+		out = append(out, r.guide+string(r.id))
+	}
+	return strings.Join(out, "|")
+}
+
+func TestNeedComesFirstAndLiftsParents(t *testing.T) {
+	tr := family()
+	if got, want := names(tr), "two|├ two-b|└ two-a|three|one"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// Working or idle makes no difference to the order.
+	s := status("one", "", thread.StateWorking, 1)
+	tr.Put(s)
+	if got, want := names(tr), "two|├ two-b|└ two-a|three|one"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	s.Pinned = true
+	tr.Put(s)
+	if got, want := names(tr), "one|two|├ two-b|└ two-a|three"; got != want {
+		t.Errorf("pinned: got %s, want %s", got, want)
+	}
+}
+
+func TestSelectionFollowsTheThread(t *testing.T) {
+	tr := family()
+	tr.Select("one")
+	tr.Put(status("one", "", thread.StateQuestion, 1))
+	if got := tr.Selected().ID; got != "one" {
+		t.Errorf("selected %s", got)
+	}
+	tr.Remove("one")
+	if tr.Selected() == nil {
+		t.Error("nothing is selected after the selected one went")
+	}
+}
+
+func TestFoldFilterJump(t *testing.T) {
+	tr := family()
+	tr.Select("two")
+	tr.Fold()
+	if got, want := names(tr), "two|three|one"; got != want {
+		t.Errorf("folded: %s", got)
+	}
+	if !tr.NextWaiting() || tr.Selected().ID != "three" {
+		t.Errorf("next waiting: %s", tr.Selected().ID)
+	}
+	if !tr.Select("two-a") || tr.Selected().ID != "two-a" {
+		t.Error("what is folded away cannot be selected")
+	}
+	tr.Fold() // a leaf: goes to the parent
+	if tr.Selected().ID != "two" {
+		t.Errorf("fold of a leaf leads to %s", tr.Selected().ID)
+	}
+	tr.Filter("two approval")
+	if got, want := names(tr), "two|└ two-b"; got != want {
+		t.Errorf("filtered: %s", got)
+	}
+	tr.Filter("")
+	if !tr.Jump(4) || tr.Selected().ID != "three" || tr.Jump(9) {
+		t.Errorf("jump: %s", tr.Selected().ID)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	tr := family()
+	s := status("one", "", thread.StateExited, 1)
+	s.Archived = epoch
+	tr.Put(s)
+	if got := names(tr); strings.Contains(got, "one") {
+		t.Errorf("living: %s", got)
+	}
+	tr.ShowArchive(true)
+	if got := names(tr); got != "one" {
+		t.Errorf("archive: %s", got)
+	}
+	if n := tr.Counts(); n.Archived != 1 || n.Threads != 4 || n.Waiting != 1 || n.Unseen != 1 {
+		t.Errorf("counts %+v", n)
+	}
+}
+
+// Parents that form a ring, or are unknown, hang nothing and lose no thread that has a root.
+func TestAnyParents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tr := New()
+		n := rapid.IntRange(0, 12).Draw(t, "n")
+		for i := range n {
+			p := rapid.IntRange(-1, n).Draw(t, "parent")
+			parent := ""
+			if p >= 0 {
+				parent = fmt.Sprint("t", p)
+			}
+			tr.Put(status(fmt.Sprint("t", i), parent, thread.StateIdle, i))
+		}
+		seen := map[thread.ID]bool{}
+		tr.sort()
+		for _, r := range tr.rows {
+			if seen[r.id] {
+				t.Fatalf("%s is shown twice", r.id)
+			}
+			seen[r.id] = true
+		}
+		tr.Move(rapid.IntRange(-20, 20).Draw(t, "move"))
+		var c layout.Canvas
+		c.Reset(20, 5)
+		tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", true)
+	})
+}
+
+func TestDrawHasNoControlBytes(t *testing.T) {
+	tr := New()
+	s := status("evil", "", thread.StateIdle, 1)
+	s.Name = "a\x1b]0;x\x07\u202eb"
+	tr.Put(s)
+	var c layout.Canvas
+	c.Reset(40, 3)
+	tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", false)
+	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
+	if strings.ContainsAny(got, "\x1b\x07\u202e") {
+		t.Errorf("%q", got)
+	}
+}
