@@ -140,7 +140,7 @@ func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st theme.S
 	c.Fill(b, st)
 	if len(f.text) == 0 {
 		muted := th.Style(theme.Muted).On(st)
-		c.Print(b, 0, 0, muted, plain.Cut(hint, b.W))
+		c.Print(b, 0, 0, muted, plain.Cut(plain.Line(hint), b.W))
 		if focus {
 			c.Tint(layout.Box{X: b.X, Y: b.Y, W: 1, H: 1}, theme.Style{Attr: theme.Reverse, BG: st.BG})
 		}

@@ -1,0 +1,216 @@
+package dialog
+
+import (
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Line is one line of a dialog's body.
+type Line struct {
+	Text string
+	Tok  theme.Token
+}
+
+// Plain makes lines of ordinary text.
+func Plain(lines ...string) []Line {
+	out := make([]Line, len(lines))
+	for i, l := range lines {
+		out[i] = Line{Text: l}
+	}
+	return out
+}
+
+// wrap breaks lines to a width, keeping their indentation.
+func wrap(lines []Line, w int) []Line {
+	var out []Line
+	for _, l := range lines {
+		l.Text = plain.Line(l.Text)
+		indent := 0
+		for indent < len(l.Text) && l.Text[indent] == ' ' && indent < w/2 {
+			indent++
+		}
+		for _, part := range plain.Wrap(l.Text[indent:], w-indent) {
+			out = append(out, Line{Text: l.Text[:indent] + part, Tok: l.Tok})
+		}
+	}
+	return out
+}
+
+// scroll is a body that may be longer than its box.
+type scroll struct {
+	lines []Line
+	top   int
+	page  int
+}
+
+func (s *scroll) handle(a intent.Action) {
+	switch a {
+	case intent.Up:
+		s.top--
+	case intent.Down:
+		s.top++
+	case intent.PageUp:
+		s.top -= max(s.page-1, 1)
+	case intent.PageDown:
+		s.top += max(s.page-1, 1)
+	case intent.First:
+		s.top = 0
+	case intent.Last:
+		s.top = len(s.lines) * 8
+	default:
+	}
+	s.top = max(s.top, 0)
+}
+
+func (s *scroll) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	lines := wrap(s.lines, b.W)
+	s.page = b.H
+	s.top = max(min(s.top, len(lines)-b.H), 0)
+	for y := 0; y < b.H && s.top+y < len(lines); y++ {
+		l := lines[s.top+y]
+		c.Print(b, 0, y, th.Style(l.Tok), l.Text)
+	}
+	if s.top > 0 {
+		c.PrintRight(b, 0, 0, th.Style(theme.Muted), " ↑")
+	}
+	if s.top+b.H < len(lines) {
+		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), " ↓")
+	}
+}
+
+// size returns what the lines want within a width.
+func (s *scroll) size(w int) (int, int) {
+	widest := 0
+	for _, l := range s.lines {
+		widest = max(widest, plain.Width(l.Text))
+	}
+	widest = min(widest, w)
+	return widest, len(wrap(s.lines, max(widest, 1)))
+}
+
+// Choice is one answer to a question.
+type Choice struct {
+	Label  string
+	Result Result
+	Danger bool
+}
+
+// Ask is a question with its answers side by side. Its body can arrive later.
+type Ask struct {
+	title   string
+	body    scroll
+	choices []Choice
+	at      int
+}
+
+// NewAsk makes a question; the first choice is the one that yes takes.
+func NewAsk(title string, body []Line, choices ...Choice) *Ask {
+	return &Ask{title: title, body: scroll{lines: body}, choices: choices}
+}
+
+// Set replaces the body and the answers, as when something was looked up.
+func (a *Ask) Set(body []Line, choices ...Choice) {
+	a.body = scroll{lines: body}
+	a.choices, a.at = choices, 0
+}
+
+// Title names it.
+func (a *Ask) Title() string { return a.title }
+
+// Scope says which keys it takes.
+func (a *Ask) Scope() intent.Scope { return intent.Confirm }
+
+// Size returns what it wants.
+func (a *Ask) Size(w, h int) (int, int) {
+	w = min(w, 90)
+	row := 0
+	for _, ch := range a.choices {
+		row += plain.Width(ch.Label) + 6
+	}
+	bw, bh := a.body.size(w)
+	bw = min(max(bw, row, plain.Width(a.title)+4, 44), w)
+	_, bh2 := a.body.size(bw)
+	return bw, min(max(bh, bh2)+2, h)
+}
+
+// Handle takes an intent.
+func (a *Ask) Handle(in intent.Intent) Result {
+	act, _ := in.(intent.Action)
+	switch act {
+	case intent.Yes:
+		if a.at < len(a.choices) {
+			return a.choices[a.at].Result
+		}
+	case intent.No:
+		return Cancelled{}
+	case intent.Left:
+		a.at = max(a.at-1, 0)
+	case intent.Right:
+		if len(a.choices) > 0 {
+			a.at = (a.at + 1) % len(a.choices)
+		}
+	default:
+		a.body.handle(act)
+	}
+	return nil
+}
+
+// Draw draws it.
+func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	body, foot := b.Bottom(1)
+	body.H--
+	a.body.draw(c, body, th)
+	x := 0
+	for i, ch := range a.choices {
+		st := th.Style(theme.Text)
+		switch {
+		case i == a.at:
+			st = th.Style(theme.SelectedFocus)
+		case ch.Danger:
+			st = th.Style(theme.Bad)
+		}
+		x = c.Print(foot, x, 0, st, "[ "+plain.Line(ch.Label)+" ]") + 2
+	}
+}
+
+// Text is something to read.
+type Text struct {
+	title string
+	body  scroll
+}
+
+// NewText makes it.
+func NewText(title string, body []Line) *Text { return &Text{title: title, body: scroll{lines: body}} }
+
+// Set replaces what it says.
+func (t *Text) Set(body []Line) { t.body = scroll{lines: body} }
+
+// Title names it.
+func (t *Text) Title() string { return t.title }
+
+// Scope says which keys it takes.
+func (t *Text) Scope() intent.Scope { return intent.List }
+
+// Size returns what it wants.
+func (t *Text) Size(w, h int) (int, int) {
+	w = min(w, 100)
+	bw, _ := t.body.size(w)
+	bw = min(max(bw, plain.Width(t.title)+4, 40), w)
+	_, bh := t.body.size(bw)
+	return bw, min(bh, h)
+}
+
+// Handle takes an intent.
+func (t *Text) Handle(in intent.Intent) Result {
+	act, _ := in.(intent.Action)
+	if act == intent.Accept || act == intent.Cancel {
+		return Cancelled{}
+	}
+	t.body.handle(act)
+	return nil
+}
+
+// Draw draws it.
+func (t *Text) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.body.draw(c, b, th) }

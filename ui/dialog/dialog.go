@@ -1,0 +1,125 @@
+// Package dialog is what stands over the screen and asks: each dialog is a model that takes
+// intents and ends in one typed result. A stack owns them; only the top one hears anything.
+//
+// Dialogs do nothing themselves. What they need from outside is set by the root, and what a
+// person chose goes back to it as a Result.
+package dialog
+
+import (
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Result is what a dialog ends in. The root may have its own.
+type Result interface{ DialogResult() }
+
+// Cancelled is the result of a dialog that was closed without a choice.
+type Cancelled struct{}
+
+// DialogResult marks it.
+func (Cancelled) DialogResult() {}
+
+// Dialog is one of them.
+type Dialog interface {
+	Title() string
+	// Scope says which keys it takes.
+	Scope() intent.Scope
+	// Size returns how many cells it wants inside its frame, at most w by h.
+	Size(w, h int) (int, int)
+	// Handle takes an intent and returns the result, nil while it stays open.
+	Handle(intent.Intent) Result
+	Draw(*layout.Canvas, layout.Box, *theme.Theme)
+}
+
+// Stack is the open dialogs, the newest on top.
+type Stack struct{ open []Dialog }
+
+// Push opens a dialog.
+func (s *Stack) Push(d Dialog) { s.open = append(s.open, d) }
+
+// Top returns the newest, nil when none is open.
+func (s *Stack) Top() Dialog {
+	if len(s.open) == 0 {
+		return nil
+	}
+	return s.open[len(s.open)-1]
+}
+
+// Open reports whether there is one.
+func (s *Stack) Open() bool { return len(s.open) > 0 }
+
+// Close closes a dialog wherever it stands.
+func (s *Stack) Close(d Dialog) {
+	for i, o := range s.open {
+		if o == d {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// Handle gives an intent to the top and closes it when it ends.
+func (s *Stack) Handle(in intent.Intent) Result {
+	top := s.Top()
+	if top == nil {
+		return nil
+	}
+	r := top.Handle(in)
+	if r != nil {
+		s.Close(top)
+	}
+	return r
+}
+
+// hints are the actions that a scope's frame names.
+func hints(s intent.Scope) []intent.Action {
+	switch s {
+	case intent.Form:
+		return []intent.Action{intent.Accept, intent.NextField, intent.Cancel}
+	case intent.Confirm:
+		return []intent.Action{intent.Yes, intent.Right, intent.No}
+	case intent.Resuming:
+		return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
+	case intent.Field:
+		return []intent.Action{intent.Accept, intent.Cancel}
+	default:
+		return []intent.Action{intent.Down, intent.Cancel}
+	}
+}
+
+// Draw draws the dialogs over what is there.
+func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
+	for _, d := range s.open {
+		outer := Place(c.Bounds(), d)
+		c.Fill(outer, th.Style(theme.Text))
+		in := c.Frame(outer, th.Style(theme.BorderFocus), []layout.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Style: th.Style(theme.Strong)}})
+		drawHints(c, outer, th, keys, d.Scope())
+		d.Draw(c, in.Shrink(1, 0), th)
+	}
+}
+
+// Place returns where a dialog stands on a screen, frame included.
+func Place(screen layout.Box, d Dialog) layout.Box {
+	w, h := d.Size(max(screen.W-8, 20), max(screen.H-4, 3))
+	return screen.Center(w+4, h+2)
+}
+
+func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *intent.Table, s intent.Scope) {
+	edge := layout.Box{X: b.X + 2, Y: b.Y + b.H - 1, W: b.W - 4, H: 1}
+	x := 0
+	for _, a := range hints(s) {
+		for _, k := range keys.Bindings(s) {
+			if k.Action != a {
+				continue
+			}
+			if x+len(k.Label())+len(k.Help)+3 > edge.W {
+				return
+			}
+			x = c.Print(edge, x, 0, th.Style(theme.Key), " "+k.Label())
+			x = c.Print(edge, x, 0, th.Style(theme.Muted), " "+k.Help+" ")
+			break
+		}
+	}
+}

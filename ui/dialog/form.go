@@ -1,0 +1,239 @@
+package dialog
+
+import (
+	"orchestrator/ui/field"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Option is one choice of an input.
+type Option struct {
+	Value string
+	// Note is told while it is chosen: a version, or why it cannot be taken.
+	Note string
+	// Off is set for what cannot be taken.
+	Off bool
+}
+
+// Input is one field of a form: a text, or a choice where it has options.
+type Input struct {
+	Label   string
+	Hint    string // stands in an empty text
+	Text    field.Field
+	Rows    int // of a text, 1 when zero
+	Options []Option
+	Pick    int
+	// Hidden takes it off the form.
+	Hidden func() bool
+}
+
+// Choice returns the value chosen.
+func (i *Input) Choice() string {
+	if i.Pick < len(i.Options) {
+		return i.Options[i.Pick].Value
+	}
+	return ""
+}
+
+// yesNo makes an input that is on or off.
+func yesNo(label string, on bool, note string) *Input {
+	i := &Input{Label: label, Options: []Option{{Value: "no", Note: note}, {Value: "yes", Note: note}}}
+	if on {
+		i.Pick = 1
+	}
+	return i
+}
+
+func (i *Input) on() bool { return i.Pick == 1 }
+
+func (i *Input) rows() int {
+	if len(i.Options) > 0 {
+		if i.note() != "" {
+			return 2
+		}
+		return 1
+	}
+	return max(i.Rows, 1)
+}
+
+func (i *Input) note() string {
+	if i.Pick < len(i.Options) {
+		return i.Options[i.Pick].Note
+	}
+	return ""
+}
+
+// Form is a dialog with fields.
+type Form struct {
+	title  string
+	inputs []*Input
+	at     int
+	// submit makes the result, or says what is wrong.
+	submit  func() (Result, string)
+	problem string
+}
+
+// labelWidth is the column of labels.
+const labelWidth = 12
+
+// NewForm makes a form; submit returns its result, or what is wrong with it.
+func NewForm(title string, submit func() (Result, string), inputs ...*Input) *Form {
+	return &Form{title: title, submit: submit, inputs: inputs}
+}
+
+// Title names it.
+func (f *Form) Title() string { return f.title }
+
+// Scope says which keys it takes.
+func (f *Form) Scope() intent.Scope { return intent.Form }
+
+// visible returns the inputs on show.
+func (f *Form) visible() []*Input {
+	var out []*Input
+	for _, i := range f.inputs {
+		if i.Hidden == nil || !i.Hidden() {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Size returns what it wants.
+func (f *Form) Size(w, h int) (int, int) {
+	rows := 1
+	for _, i := range f.visible() {
+		rows += i.rows()
+	}
+	return min(w, 76), min(rows, h)
+}
+
+// Refuse keeps the form open and says what is wrong.
+func (f *Form) Refuse(problem string) { f.problem = problem }
+
+// Handle takes an intent.
+func (f *Form) Handle(in intent.Intent) Result {
+	inputs := f.visible()
+	f.at = min(f.at, len(inputs)-1)
+	cur := inputs[f.at]
+	act, _ := in.(intent.Action)
+	switch act {
+	case intent.Accept:
+		r, problem := f.submit()
+		f.problem = problem
+		if problem != "" {
+			return nil
+		}
+		return r
+	case intent.Cancel:
+		return Cancelled{}
+	case intent.NextField:
+		f.at = (f.at + 1) % len(inputs)
+		return nil
+	case intent.PrevField:
+		f.at = (f.at + len(inputs) - 1) % len(inputs)
+		return nil
+	}
+	if len(cur.Options) > 0 {
+		n := len(cur.Options)
+		switch act {
+		case intent.Right, intent.Toggle:
+			cur.Pick = (cur.Pick + 1) % n
+		case intent.Left:
+			cur.Pick = (cur.Pick + n - 1) % n
+		}
+		return nil
+	}
+	if act == intent.Toggle {
+		in = intent.Type{Text: " "}
+	}
+	cur.Text.Handle(in)
+	return nil
+}
+
+// Draw draws it, scrolled so that the current field shows.
+func (f *Form) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	body, foot := b.Bottom(1)
+	if f.problem != "" {
+		c.Print(foot, 0, 0, th.Style(theme.Bad), plain.Cut(plain.Line(f.problem), foot.W))
+	}
+	inputs := f.visible()
+	f.at = min(f.at, len(inputs)-1)
+	skip, sum := 0, 0
+	for i := 0; i <= f.at; i++ {
+		sum += inputs[i].rows()
+	}
+	for sum > body.H && skip < f.at {
+		sum -= inputs[skip].rows()
+		skip++
+	}
+	for i, in := range inputs[skip:] {
+		var row layout.Box
+		row, body = body.Top(in.rows())
+		if row.Empty() {
+			return
+		}
+		f.drawInput(c, row, th, in, skip+i == f.at)
+	}
+}
+
+func (f *Form) drawInput(c *layout.Canvas, b layout.Box, th *theme.Theme, in *Input, focus bool) {
+	label := th.Style(theme.Muted)
+	if focus {
+		label = th.Style(theme.Accent)
+	}
+	c.Print(b, 0, 0, label, plain.Cut(in.Label, labelWidth-1))
+	_, value := b.Left(labelWidth)
+	if len(in.Options) == 0 {
+		st := th.Style(theme.Text)
+		if focus {
+			st = th.Style(theme.Selected)
+		}
+		in.Text.Draw(c, value, th, st, in.Hint, focus)
+		return
+	}
+	f.drawOptions(c, value, th, in, focus)
+}
+
+// drawOptions draws choices side by side, beginning where the chosen one shows, and the note of
+// the chosen one below.
+func (f *Form) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, in *Input, focus bool) {
+	width := func(o Option) int { return plain.Width(o.Value) + 3 }
+	from, sum := 0, 0
+	for i := 0; i <= in.Pick && i < len(in.Options); i++ {
+		sum += width(in.Options[i])
+	}
+	for sum > b.W-2 && from < in.Pick {
+		sum -= width(in.Options[from])
+		from++
+	}
+	x := 0
+	if from > 0 {
+		x = c.Print(b, 0, 0, th.Style(theme.Muted), "‹ ")
+	}
+	for i, o := range in.Options[from:] {
+		if x+width(o) > b.W {
+			c.Print(b, b.W-1, 0, th.Style(theme.Muted), "›")
+			break
+		}
+		st := th.Style(theme.Text)
+		text := " " + plain.Line(o.Value) + " "
+		switch {
+		case from+i == in.Pick && focus:
+			st = th.Style(theme.SelectedFocus)
+		case from+i == in.Pick:
+			st = th.Style(theme.Selected).With(theme.Bold)
+		case o.Off:
+			st = th.Style(theme.Muted)
+		}
+		x = c.Print(b, x, 0, st, text) + 1
+	}
+	if note := in.note(); note != "" && b.H > 1 {
+		tok := theme.Muted
+		if in.Options[in.Pick].Off {
+			tok = theme.Warn
+		}
+		c.Print(b, 1, 1, th.Style(tok), plain.Cut(plain.Line(note), b.W-1))
+	}
+}

@@ -1,0 +1,125 @@
+package dialog
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Resumed is the result of the resume list: one thread, or all where ID is empty.
+type Resumed struct{ ID thread.ID }
+
+// DialogResult marks it.
+func (Resumed) DialogResult() {}
+
+// Resumes is the list of interrupted threads with the proof of what can be resumed.
+type Resumes struct {
+	threads []*thread.Status
+	at      int
+	top     int
+}
+
+// resumeRows is how many rows a thread takes.
+const resumeRows = 3
+
+// NewResumes makes the list.
+func NewResumes(threads []*thread.Status) *Resumes { return &Resumes{threads: threads} }
+
+// Title names it.
+func (r *Resumes) Title() string {
+	return Count(len(r.threads), "thread") + " interrupted"
+}
+
+// Count says how many of something there are: "1 line", "2 lines".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Scope says which keys it takes.
+func (r *Resumes) Scope() intent.Scope { return intent.Resuming }
+
+// Size returns what it wants.
+func (r *Resumes) Size(w, h int) (int, int) {
+	return min(w, 90), min(max(len(r.threads)*resumeRows, 2), h)
+}
+
+// Handle takes an intent.
+func (r *Resumes) Handle(in intent.Intent) Result {
+	act, _ := in.(intent.Action)
+	switch act {
+	case intent.Up:
+		r.at = max(r.at-1, 0)
+	case intent.Down:
+		r.at = min(r.at+1, len(r.threads)-1)
+	case intent.ResumeOne:
+		if r.at < len(r.threads) {
+			return Resumed{r.threads[r.at].ID}
+		}
+		return Cancelled{}
+	case intent.ResumeAll:
+		return Resumed{}
+	case intent.Cancel:
+		return Cancelled{}
+	}
+	return nil
+}
+
+// Draw draws it.
+func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	fit := max(b.H/resumeRows, 1)
+	r.top = max(min(r.top, r.at), r.at-fit+1)
+	for i := range fit {
+		n := r.top + i
+		if n >= len(r.threads) {
+			return
+		}
+		s := r.threads[n]
+		var box layout.Box
+		box, b = b.Top(resumeRows)
+		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.Name))
+		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(plain.Line(s.Agent)+" · "+Count(s.Turn, "turn"), box.W-x-2))
+		how, tok := Proof(s.Resume)
+		c.Print(box, 2, 1, th.Style(tok), plain.Cut(how, box.W-2))
+		if n == r.at {
+			c.Tint(box.Row(0), th.Style(theme.SelectedFocus))
+		}
+	}
+}
+
+// Proof says what a resume rests on.
+func Proof(p *thread.ResumeProof) (string, theme.Token) {
+	if p == nil {
+		return "not checked yet", theme.Muted
+	}
+	var how string
+	tok := theme.Good
+	switch p.How {
+	case thread.ResumeNative:
+		how = "its own transcript, " + Count(int(p.Bytes), "byte") + " verified"
+	case thread.ResumeRebuilt:
+		how = "transcript rebuilt from " + Count(int(p.Bytes), "stored byte")
+	case thread.ResumePrimer:
+		how, tok = "a summary from our record", theme.Warn
+	case thread.ResumeFresh:
+		how, tok = "nothing was said yet", theme.Muted
+	default:
+		how, tok = string(p.How), theme.Warn
+	}
+	if p.Detail != "" {
+		how += " · " + plain.Line(p.Detail)
+	}
+	if p.Worktree != "" {
+		how += " · files " + plain.Line(p.Worktree)
+	}
+	if p.Incomplete != "" {
+		how, tok = how+" · incomplete: "+plain.Line(p.Incomplete), theme.Warn
+	}
+	return how, tok
+}

@@ -1,0 +1,219 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/field"
+)
+
+// NewThread is the result of the new-thread dialog.
+type NewThread struct{ Request thread.NewRequest }
+
+// Forked is the result of the fork dialog.
+type Forked struct{ Request thread.ForkRequest }
+
+// Renamed is the result of the rename dialog.
+type Renamed struct {
+	ID   thread.ID
+	Name string
+}
+
+// Abandoned is the result of the abandon dialog.
+type Abandoned struct {
+	ID     thread.ID
+	Reason string
+}
+
+// Prompted is the result of the prompt dialog.
+type Prompted struct {
+	ID   thread.ID
+	Text string
+}
+
+// DialogResult marks it.
+func (NewThread) DialogResult() {}
+
+// DialogResult marks it.
+func (Forked) DialogResult() {}
+
+// DialogResult marks it.
+func (Renamed) DialogResult() {}
+
+// DialogResult marks it.
+func (Abandoned) DialogResult() {}
+
+// DialogResult marks it.
+func (Prompted) DialogResult() {}
+
+// commandAgent is the agent that runs any program.
+const commandAgent = "command"
+
+// agentOptions lists the agents, those found first as they come.
+func agentOptions(agents []thread.AgentInfo) []Option {
+	var out []Option
+	for _, found := range []bool{true, false} {
+		for _, a := range agents {
+			if a.Found != found {
+				continue
+			}
+			o := Option{Value: a.Name, Note: a.Version, Off: !a.Found}
+			switch {
+			case !a.Found || a.Problem != "":
+				o.Note = strings.TrimSpace(a.Problem + ". " + a.Hint)
+			case a.Path != "":
+				o.Note = strings.TrimSpace(a.Version + " at " + a.Path)
+			}
+			if o.Note == "" {
+				o.Note = "ready"
+			}
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func pickOption(options []Option, value string) int {
+	for i, o := range options {
+		if o.Value == value {
+			return i
+		}
+	}
+	return 0
+}
+
+// Defaults are what a new-thread dialog begins with.
+type Defaults struct {
+	Agent string
+	Dir   string
+	// Git is set where worktrees can be made.
+	Git  bool
+	Flag thread.Flags
+}
+
+// NewNewThread makes the dialog for a new thread.
+func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
+	options := agentOptions(agents)
+	agent := &Input{Label: "Agent", Options: options, Pick: pickOption(options, d.Agent)}
+	if len(options) == 0 {
+		agent.Options = []Option{{Value: d.Agent, Note: "agents are being looked for"}}
+	}
+	prompt := &Input{Label: "Prompt", Hint: "what it is to do; may stay empty", Rows: 3, Text: field.Field{Multi: true}}
+	name := &Input{Label: "Name", Hint: "from the prompt"}
+	dir := &Input{Label: "Folder", Hint: d.Dir}
+	note := "works in the folder itself"
+	if !d.Git {
+		note = "needs a git repository"
+	}
+	tree := yesNo("Worktree", false, note)
+	tree.Options[1].Note = "works in a git worktree and branch of its own"
+	tree.Hidden = func() bool { return !d.Git }
+	model := &Input{Label: "Model", Hint: "the agent's default"}
+	mode := &Input{Label: "Permissions", Hint: "the agent's default"}
+	program := &Input{Label: "Program", Hint: "program and its arguments"}
+	isCommand := func() bool { return agent.Choice() == commandAgent }
+	program.Hidden = func() bool { return !isCommand() }
+	model.Hidden, mode.Hidden = isCommand, isCommand
+	submit := func() (Result, string) {
+		if o := agent.Options[agent.Pick]; o.Off {
+			return nil, o.Value + ": " + o.Note
+		}
+		flags := d.Flag
+		flags.PermissionMode = strings.TrimSpace(mode.Text.Value())
+		if isCommand() {
+			if flags.Program = strings.Fields(program.Text.Value()); len(flags.Program) == 0 {
+				return nil, "which program? It stands in the field Program"
+			}
+		}
+		return NewThread{thread.NewRequest{
+			Agent: agent.Choice(), Model: strings.TrimSpace(model.Text.Value()), Name: strings.TrimSpace(name.Text.Value()),
+			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, Flags: flags,
+		}}, ""
+	}
+	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode)
+}
+
+// Point is where a fork begins or a rewind ends.
+type Point struct {
+	At string // as requests name it; empty is the newest
+	// Text says it for people: "turn 3".
+	Text string
+}
+
+// NewFork makes the dialog that forks a thread at a point.
+func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, git bool, label string) *Form {
+	options := agentOptions(agents)
+	agent := &Input{Label: "Agent", Options: options, Pick: pickOption(options, s.Agent)}
+	if len(options) == 0 {
+		agent.Options = []Option{{Value: s.Agent}}
+	}
+	for i := range agent.Options {
+		o := &agent.Options[i]
+		switch {
+		case o.Off:
+		case o.Value == s.Agent:
+			o.Note = "goes on with the conversation itself"
+		default:
+			o.Note = "is told in a summary what was said and done so far"
+		}
+	}
+	what := &Input{Label: "For", Hint: "what the fork is for", Text: field.New(label)}
+	name := &Input{Label: "Name", Hint: "from what it is for"}
+	prompt := &Input{Label: "Prompt", Hint: "first prompt; may stay empty", Rows: 3, Text: field.Field{Multi: true}}
+	tree := yesNo("Worktree", true, "shares the folder with "+s.Name)
+	tree.Options[1].Note = "gets the files as they were then, on a branch of its own"
+	tree.Hidden = func() bool { return !git }
+	submit := func() (Result, string) {
+		if o := agent.Options[agent.Pick]; o.Off {
+			return nil, o.Value + ": " + o.Note
+		}
+		l := strings.TrimSpace(what.Text.Value())
+		if l == "" {
+			l = strings.TrimSpace(prompt.Text.Value())
+		}
+		if l == "" {
+			return nil, "what is the fork for? A word or two is enough"
+		}
+		req := thread.ForkRequest{
+			Thread: string(s.ID), At: at.At, Label: l, Name: strings.TrimSpace(name.Text.Value()),
+			Prompt: strings.TrimSpace(prompt.Text.Value()), NoWorktree: !git || !tree.on(),
+		}
+		if agent.Choice() != s.Agent {
+			req.Agent = agent.Choice()
+		}
+		return Forked{req}, ""
+	}
+	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name)
+}
+
+// one makes a form with a single text; empty is refused.
+func one(title, label, hint, text, empty string, rows int, result func(string) Result) *Form {
+	in := &Input{Label: label, Hint: hint, Text: field.Field{Multi: rows > 1}, Rows: rows}
+	in.Text.Set(text)
+	return NewForm(title, func() (Result, string) {
+		v := strings.TrimSpace(in.Text.Value())
+		if v == "" {
+			return nil, empty
+		}
+		return result(v), ""
+	}, in)
+}
+
+// NewRename makes the dialog that renames a thread.
+func NewRename(s *thread.Status) *Form {
+	return one("rename "+s.Name, "Name", "", s.Name, "a thread needs a name", 1,
+		func(v string) Result { return Renamed{s.ID, v} })
+}
+
+// NewAbandon makes the dialog that abandons a thread.
+func NewAbandon(s *thread.Status) *Form {
+	return one("abandon "+s.Name, "Reason", "why: it is kept with the thread", "", "a reason helps whoever looks later", 1,
+		func(v string) Result { return Abandoned{s.ID, v} })
+}
+
+// NewPrompt makes the dialog that sends a prompt.
+func NewPrompt(s *thread.Status) *Form {
+	return one("prompt for "+s.Name, "Prompt", "enter sends", "", "nothing to send", 4,
+		func(v string) Result { return Prompted{s.ID, v} })
+}

@@ -1,0 +1,76 @@
+package pager
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+func draw(p *Pager, w, h int) string {
+	var c layout.Canvas
+	c.Reset(w, h)
+	p.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
+	return c.String()
+}
+
+func filled(n int) *Pager {
+	p := &Pager{}
+	var lines []Line
+	for i := range n {
+		lines = append(lines, Line{Spans: []Span{{Text: fmt.Sprint("line ", i)}}, Ref: i / 10})
+	}
+	p.Set(lines)
+	return p
+}
+
+func TestMoves(t *testing.T) {
+	p := filled(100)
+	draw(p, 20, 10)
+	for _, a := range []intent.Action{intent.Last, intent.PageUp, intent.Up, intent.First, intent.PageDown, intent.Down} {
+		if !p.Handle(a) {
+			t.Errorf("%s is not taken", a)
+		}
+		draw(p, 20, 10)
+		if p.at < p.top || p.at >= p.top+10 {
+			t.Errorf("%s: cursor %d is not on screen from %d", a, p.at, p.top)
+		}
+	}
+	if p.Handle(intent.Fork) {
+		t.Error("fork is taken")
+	}
+	p.GoRef(5)
+	if p.at != 50 || p.Ref() != 5 {
+		t.Errorf("ref leads to %d", p.at)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	p := filled(100)
+	draw(p, 20, 10)
+	if n := p.Search("LINE 9"); n != 11 || p.at != 9 {
+		t.Errorf("%d matches, at %d", n, p.at)
+	}
+	p.Handle(intent.NextHit)
+	if p.at != 90 {
+		t.Errorf("next is at %d", p.at)
+	}
+	p.Handle(intent.PrevHit)
+	p.Handle(intent.PrevHit)
+	if p.at != 99 {
+		t.Errorf("going round leads to %d", p.at)
+	}
+	if got := draw(p, 20, 10); !strings.Contains(got, "\x1b[0;7m") {
+		t.Errorf("the match is not marked: %q", got)
+	}
+	free := filled(100)
+	free.Free = true
+	draw(free, 20, 10)
+	free.Search("line 55")
+	if got := draw(free, 20, 10); !strings.Contains(got, "line 54") {
+		t.Errorf("a free pager does not show the match: %s", got)
+	}
+}
