@@ -1,0 +1,141 @@
+// Package detail is the context view: what a thread's context holds by the provider's count, what
+// it cost, and where the thread stands: folder, branch, session, parent.
+package detail
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/gauge"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/pager"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Model is the view.
+type Model struct{ pages pager.Pager }
+
+// New makes the view.
+func New() *Model {
+	m := &Model{}
+	m.pages.Free = true
+	return m
+}
+
+// Handle takes an intent and reports whether it was one for it.
+func (m *Model) Handle(a intent.Action) bool { return m.pages.Handle(a) }
+
+// Scroll moves by lines.
+func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
+
+// Draw draws a thread's; parent names the parent.
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string) {
+	if s == nil {
+		return
+	}
+	bar, rest := b.Top(2)
+	if s.Gauge.Window > 0 {
+		gauge.Bar(c, bar.Row(0), th, s.Gauge)
+	}
+	m.pages.Set(lines(s, parent, b.W-1))
+	m.pages.Draw(c, rest, th, false)
+}
+
+// fact is one line of the view.
+func fact(label, value string, w int) []pager.Line {
+	if value == "" {
+		return nil
+	}
+	const column = 14
+	var out []pager.Line
+	for i, part := range plain.Wrap(plain.Line(value), w-column) {
+		l := ""
+		if i == 0 {
+			l = label
+		}
+		out = append(out, pager.Line{Spans: []pager.Span{{Text: fmt.Sprintf("%-*s", column, l), Tok: theme.Muted}, {Text: part}}})
+	}
+	return out
+}
+
+func head(text string) []pager.Line { return []pager.Line{{}, pager.Of(theme.Heading, text)} }
+
+func lines(s *thread.Status, parent string, w int) []pager.Line {
+	var out []pager.Line
+	add := func(l []pager.Line) { out = append(out, l...) }
+	g := s.Gauge
+	switch {
+	case g.Tokens == 0:
+		add(fact("context", "nothing said yet", w))
+	case g.Window == 0:
+		add(fact("context", gauge.Numbers(g)+" tokens; the model's window is not known", w))
+	default:
+		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(), thread.Tokens(max(g.Window-g.Tokens, 0))), w))
+	}
+	add(fact("counted by", source(g), w))
+	add(fact("model", g.Model, w))
+	add(head("spent in this thread"))
+	u := s.Usage
+	add(fact("input", thread.Tokens(u.Input), w))
+	add(fact("cache read", thread.Tokens(u.CacheRead), w))
+	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
+	add(fact("output", thread.Tokens(u.Output), w))
+	cost := gauge.Cost(g.CostUSD)
+	if !u.Priced && g.CostUSD == 0 {
+		cost = "no price is known for this model"
+	}
+	add(fact("cost", cost, w))
+	add(head("thread"))
+	add(fact("for", s.Label, w))
+	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))
+	add(fact("turns", fmt.Sprint(s.Turn), w))
+	add(fact("parent", parent, w))
+	add(fact("folder", s.Dir, w))
+	add(fact("branch", s.Worktree.Branch, w))
+	add(fact("session", s.Session, w))
+	add(fact("permissions", s.Launch.PermissionMode, w))
+	if s.Launch.NoGateway {
+		add(fact("gateway", "off for this thread", w))
+	}
+	switch s.Outcome.Kind {
+	case thread.OutcomeMerged:
+		add(fact("outcome", "merged as "+short(s.Outcome.Commit), w))
+	case thread.OutcomeAbandoned:
+		add(fact("outcome", "abandoned: "+s.Outcome.Reason, w))
+	case thread.OutcomeNone:
+	}
+	if h := s.Handoff; h != nil {
+		add(head("was told at its start"))
+		add(fact("task", h.Description, w))
+		add(fact("budget", thread.Tokens(int64(h.Metadata.TokenBudget))+" tokens", w))
+		for _, l := range plain.Lines(h.ContextSummary) {
+			for _, part := range plain.Wrap(l, w) {
+				out = append(out, pager.Of(theme.Text, part))
+			}
+		}
+	}
+	return out
+}
+
+func short(commit string) string {
+	if len(commit) > 10 {
+		return commit[:10]
+	}
+	return commit
+}
+
+func source(g thread.Gauge) string {
+	switch {
+	case g.Tokens == 0:
+		return ""
+	case g.Estimated:
+		return "estimated (~): the provider did not tell"
+	case g.Source == "transcript":
+		return "the agent's transcript: its requests do not pass the gateway"
+	default:
+		return "the provider's usage"
+	}
+}

@@ -1,0 +1,253 @@
+// Package diff shows how files differ between two points of a thread: one file at a time, words
+// that changed marked within lines, with a list of the files where there is room for it.
+package diff
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/pager"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Range is the two points compared; the zero value is the thread's base against now.
+type Range struct {
+	From, To string
+	// Text says it for people.
+	Text string
+	// Turn is the turn whose change it is, 0 for base against now.
+	Turn int
+}
+
+// BaseToNow compares the worktree with its base.
+func BaseToNow() Range { return Range{From: "base", To: "now", Text: "all changes since the base"} }
+
+// OfTurn compares a turn with the one before.
+func OfTurn(turn int) Range {
+	from := "base"
+	if turn > 1 {
+		from = fmt.Sprint(turn - 1)
+	}
+	return Range{From: from, To: fmt.Sprint(turn), Text: fmt.Sprintf("changes of turn %d", turn), Turn: turn}
+}
+
+// Model is the view.
+type Model struct {
+	id    thread.ID
+	what  Range
+	files []thread.FileDiff
+	err   string
+	busy  bool
+
+	at    int // file on show
+	pages pager.Pager
+	width int
+	list  int // first file of the list
+}
+
+// New makes an empty view.
+func New() *Model { return &Model{} }
+
+// Show empties the view for a comparison that is being loaded; the file on show is kept where the
+// same thread is shown again.
+func (m *Model) Show(id thread.ID, what Range) {
+	keep := ""
+	if id == m.id && m.at < len(m.files) {
+		keep = m.files[m.at].Path
+	}
+	*m = Model{id: id, what: what, busy: true}
+	m.pages.Free = true
+	if keep != "" {
+		m.files = []thread.FileDiff{{Path: keep}}
+	}
+}
+
+// Thread returns whose files they are.
+func (m *Model) Thread() thread.ID { return m.id }
+
+// Range returns what is compared.
+func (m *Model) Range() Range { return m.what }
+
+// Fill takes the files that were asked for; those of another comparison are dropped.
+func (m *Model) Fill(id thread.ID, what Range, files []thread.FileDiff, err error) {
+	if id != m.id || what != m.what {
+		return
+	}
+	keep := ""
+	if len(m.files) > 0 {
+		keep = m.files[0].Path
+	}
+	m.busy, m.files, m.width, m.at = false, files, 0, 0
+	for i, f := range files {
+		if f.Path == keep {
+			m.at = i
+		}
+	}
+	if err != nil {
+		m.err = err.Error()
+	}
+}
+
+// File returns the file on show, empty when there is none.
+func (m *Model) File() string {
+	if m.busy || m.at >= len(m.files) {
+		return ""
+	}
+	return m.files[m.at].Path
+}
+
+// Search looks for text in the file on show and returns how many lines match.
+func (m *Model) Search(q string) int { return m.pages.Search(q) }
+
+// Scroll moves by lines.
+func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
+
+// Handle takes an intent and reports whether it was one for it.
+func (m *Model) Handle(a intent.Action) bool {
+	switch a {
+	case intent.NextFile:
+		m.step(1)
+	case intent.PrevFile:
+		m.step(-1)
+	default:
+		return m.pages.Handle(a)
+	}
+	return true
+}
+
+func (m *Model) step(n int) {
+	if to := m.at + n; to >= 0 && to < len(m.files) && !m.busy {
+		m.at, m.width = to, 0
+		q := m.pages.Query()
+		m.pages.Reset()
+		m.pages.Search(q)
+	}
+}
+
+// Counts sums files up: "3 files +12 −4".
+func Counts(files []thread.FileDiff) string {
+	add, del := 0, 0
+	for _, f := range files {
+		add += f.Insertions
+		del += f.Deletions
+	}
+	noun := "files"
+	if len(files) == 1 {
+		noun = "file"
+	}
+	return fmt.Sprintf("%d %s +%d −%d", len(files), noun, add, del)
+}
+
+// listWidth is the width of the file list; below minWithList there is none.
+const (
+	listWidth   = 34
+	minWithList = 110
+)
+
+// Draw draws it.
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
+	head, body := b.Top(1)
+	x := c.Print(head, 0, 0, th.Style(theme.Muted), m.what.Text)
+	switch {
+	case m.err != "":
+		for y, l := range plain.Wrap(plain.Line(m.err), b.W) {
+			c.Print(body, 0, y+1, th.Style(theme.Bad), l)
+		}
+		return
+	case m.busy:
+		c.Print(body, 0, 0, th.Style(theme.Muted), "…")
+		return
+	case len(m.files) == 0:
+		c.Print(body, 0, 1, th.Style(theme.Muted), "no changes")
+		return
+	}
+	c.Print(head, x, 0, th.Style(theme.Muted), ": "+Counts(m.files))
+	if b.W >= minWithList && len(m.files) > 1 {
+		var list layout.Box
+		list, body = body.Left(listWidth)
+		m.drawList(c, list, th)
+		_, body = body.Left(1)
+	}
+	f := m.files[m.at]
+	title, body := body.Top(1)
+	m.drawTitle(c, title, th, f)
+	if m.width != body.W {
+		m.width = body.W
+		m.pages.Set(Lines(f, body.W-1))
+	}
+	m.pages.Draw(c, body, th, focus)
+}
+
+func (m *Model) drawTitle(c *layout.Canvas, b layout.Box, th *theme.Theme, f thread.FileDiff) {
+	right := b.W
+	if len(m.files) > 1 {
+		right = c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("%d/%d", m.at+1, len(m.files))) - 1
+	}
+	del := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(theme.DiffDel), fmt.Sprintf("−%d", f.Deletions)) - 1
+	add := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: del, H: 1}, 0, 0, th.Style(theme.DiffAdd), fmt.Sprintf("+%d", f.Insertions)) - 1
+	name := plain.Line(f.Path)
+	if f.OldPath != "" && f.OldPath != f.Path {
+		name = plain.Line(f.OldPath) + " → " + name
+	}
+	x := c.Print(b, 0, 0, th.Style(statusToken(f.Status)), letter(f.Status)+" ")
+	c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(name, add-x-1))
+}
+
+func letter(status string) string {
+	switch status {
+	case "added":
+		return "A"
+	case "deleted":
+		return "D"
+	case "renamed":
+		return "R"
+	case "type":
+		return "T"
+	default:
+		return "M"
+	}
+}
+
+func statusToken(status string) theme.Token {
+	switch status {
+	case "added":
+		return theme.DiffAdd
+	case "deleted":
+		return theme.DiffDel
+	default:
+		return theme.Warn
+	}
+}
+
+func (m *Model) drawList(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	m.list = max(min(m.list, m.at), m.at-b.H+1)
+	for y := 0; y < b.H && m.list+y < len(m.files); y++ {
+		f := m.files[m.list+y]
+		row := b.Row(y)
+		counts := fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
+		right := c.PrintRight(row, 1, 0, th.Style(theme.Muted), counts)
+		x := c.Print(row, 0, 0, th.Style(statusToken(f.Status)), letter(f.Status)+" ")
+		c.Print(row, x, 0, th.Style(theme.Text), cutLeft(plain.Line(f.Path), right-x-1))
+		if m.list+y == m.at {
+			c.Tint(layout.Box{X: row.X, Y: row.Y, W: row.W - 1, H: 1}, th.Style(theme.Selected))
+		}
+	}
+}
+
+// cutLeft keeps the end of a path, which tells more than its beginning.
+func cutLeft(s string, w int) string {
+	if plain.Width(s) <= w {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 0 && plain.Width(string(r)) > w-1 {
+		r = r[1:]
+	}
+	if w < 1 {
+		return ""
+	}
+	return "…" + string(r)
+}

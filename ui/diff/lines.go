@@ -1,0 +1,190 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/pager"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// maxLines bounds how much of one file is laid out.
+const maxLines = 20000
+
+// maker lays out one file's patch.
+type maker struct {
+	width    int
+	numbers  bool
+	old, new int // the next line's numbers
+	del, add []string
+	out      []pager.Line
+}
+
+// Lines lays out how a file differs, in lines of at most width cells.
+func Lines(f thread.FileDiff, width int) []pager.Line {
+	switch {
+	case f.Binary:
+		return []pager.Line{pager.Of(theme.Muted, "binary file")}
+	case f.Patch == "":
+		return []pager.Line{pager.Of(theme.Muted, noPatch(f))}
+	}
+	mk := &maker{width: width, numbers: width >= 70}
+	for line := range strings.SplitSeq(strings.TrimSuffix(f.Patch, "\n"), "\n") {
+		if len(mk.out) > maxLines {
+			mk.flush()
+			mk.out = append(mk.out, pager.Of(theme.Muted, "… the rest is not shown; open the file to see it"))
+			return mk.out
+		}
+		mk.take(line)
+	}
+	mk.flush()
+	return mk.out
+}
+
+func noPatch(f thread.FileDiff) string {
+	switch f.Status {
+	case "renamed":
+		return "renamed, content unchanged"
+	case "added":
+		return "empty file"
+	case "type":
+		return "changed its type or mode"
+	default:
+		return "no lines to show"
+	}
+}
+
+func (m *maker) take(line string) {
+	switch {
+	case strings.HasPrefix(line, "@@"):
+		m.flush()
+		m.hunk(line)
+	case strings.HasPrefix(line, "-"):
+		if len(m.add) > 0 {
+			m.flush()
+		}
+		m.del = append(m.del, line[1:])
+	case strings.HasPrefix(line, "+"):
+		m.add = append(m.add, line[1:])
+	case strings.HasPrefix(line, `\`):
+		m.flush()
+		m.out = append(m.out, pager.Of(theme.Muted, plain.Cut(plain.Line(line), m.width)))
+	default:
+		m.flush()
+		m.emit(" ", theme.Text, m.old, m.new, []cut{{text: strings.TrimPrefix(line, " ")}}, theme.Text)
+		m.old++
+		m.new++
+	}
+}
+
+func (m *maker) hunk(line string) {
+	var n int
+	if k, _ := fmt.Sscanf(line, "@@ -%d,%d +%d", &m.old, &n, &m.new); k < 3 {
+		if k, _ = fmt.Sscanf(line, "@@ -%d +%d", &m.old, &m.new); k < 2 {
+			m.old, m.new = 0, 0
+		}
+	}
+	if len(m.out) > 0 {
+		m.out = append(m.out, pager.Line{})
+	}
+	m.out = append(m.out, pager.Of(theme.DiffHunk, plain.Cut(plain.Line(line), m.width)))
+}
+
+// flush lays out the lines that went and came; those that stand opposite each other are compared
+// word by word.
+func (m *maker) flush() {
+	dels, adds := make([][]cut, len(m.del)), make([][]cut, len(m.add))
+	for i, l := range m.del {
+		dels[i] = []cut{{text: l}}
+	}
+	for i, l := range m.add {
+		adds[i] = []cut{{text: l}}
+	}
+	if len(m.del) == len(m.add) || min(len(m.del), len(m.add)) == 1 {
+		for i := range min(len(m.del), len(m.add)) {
+			dels[i], adds[i] = words(m.del[i], m.add[i])
+		}
+	}
+	for _, d := range dels {
+		m.emit("-", theme.DiffDel, m.old, 0, d, theme.DiffDelWord)
+		m.old++
+	}
+	for _, a := range adds {
+		m.emit("+", theme.DiffAdd, 0, m.new, a, theme.DiffAddWord)
+		m.new++
+	}
+	m.del, m.add = m.del[:0], m.add[:0]
+}
+
+// emit writes one line, wrapped, its changed pieces in a style of their own.
+func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, changed theme.Token) {
+	gutter := ""
+	if m.numbers {
+		gutter = number(old) + number(now)
+	}
+	room := max(m.width-len(gutter)-2, 8)
+	line := []pager.Span{{Text: gutter, Tok: theme.Muted}, {Text: sign + " ", Tok: tok}}
+	col := 0
+	for _, ct := range cuts {
+		t := tok
+		if ct.changed {
+			t = changed
+		}
+		text := expand(ct.text, col)
+		for {
+			n := plain.Width(text)
+			if col+n <= room {
+				line = append(line, pager.Span{Text: text, Tok: t})
+				col += n
+				break
+			}
+			head, rest := breakAt(text, room-col)
+			line = append(line, pager.Span{Text: head, Tok: t})
+			m.out = append(m.out, pager.Line{Spans: line})
+			line = []pager.Span{{Text: strings.Repeat(" ", len(gutter)), Tok: theme.Muted}, {Text: "↳ ", Tok: theme.Muted}}
+			text, col = rest, 0
+		}
+	}
+	m.out = append(m.out, pager.Line{Spans: line})
+}
+
+// expand makes text safe with tabs to every fourth column of the line it stands in.
+func expand(s string, col int) string {
+	if !strings.Contains(s, "\t") {
+		return plain.Line(s)
+	}
+	var b strings.Builder
+	for i, part := range strings.Split(s, "\t") {
+		if i > 0 {
+			n := 4 - col%4
+			b.WriteString("    "[:n])
+			col += n
+		}
+		part = plain.Line(part)
+		b.WriteString(part)
+		col += plain.Width(part)
+	}
+	return b.String()
+}
+
+// breakAt splits safe text after at most w cells, at least one character.
+func breakAt(s string, w int) (head, rest string) {
+	col := 0
+	for i, r := range s {
+		n := plain.Width(string(r))
+		if col+n > w && (i > 0 || w <= 0) {
+			return s[:i], s[i:]
+		}
+		col += n
+	}
+	return s, ""
+}
+
+func number(n int) string {
+	if n <= 0 {
+		return "     "
+	}
+	return fmt.Sprintf("%4d ", n)
+}

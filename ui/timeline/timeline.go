@@ -1,0 +1,296 @@
+// Package timeline is the list of a thread's checkpoints, newest first: turns with their prompt,
+// answer, files, tokens and cost; the responses inside a turn folded; rewinds, safety points and
+// forks as dividers. It is filled page by page as one scrolls.
+package timeline
+
+import (
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+)
+
+// PageSize is how many checkpoints the root asks for at a time.
+const PageSize = 100
+
+// Model is the list with its selection.
+type Model struct {
+	id   thread.ID
+	cps  []thread.Checkpoint // newest first
+	seen map[thread.CheckpointID]bool
+	open map[int]bool // turns whose responses are on show
+	done bool         // the oldest has arrived
+	busy bool         // a page is under way
+	// stuck is set when a page brought nothing new: one turn fills it.
+	stuck bool
+	err  string
+
+	rows  []row
+	stale bool
+	at    thread.CheckpointID
+	top   int
+	page  int
+	names func(thread.ID) string
+}
+
+type rowKind int
+
+const (
+	rowTurn rowKind = iota
+	rowResponse
+	rowDivider
+)
+
+// row is one entry on show.
+type row struct {
+	kind rowKind
+	cp   thread.Checkpoint
+	// of a turn: what its responses sum up to
+	usage     thread.Usage
+	responses int
+	text      string // of a divider
+}
+
+// New makes an empty list; names tells a thread's name.
+func New(names func(thread.ID) string) *Model {
+	m := &Model{names: names}
+	m.Show("")
+	return m
+}
+
+// Show empties the list for a thread.
+func (m *Model) Show(id thread.ID) {
+	*m = Model{id: id, names: m.names, seen: map[thread.CheckpointID]bool{}, open: map[int]bool{}, stale: true, page: m.page}
+}
+
+// Thread returns whose list it is.
+func (m *Model) Thread() thread.ID { return m.id }
+
+// Want returns the page to ask for now, if one is wanted; asking marks it as under way.
+func (m *Model) Want() (thread.Page, bool) {
+	if m.id == "" || m.busy || m.done || m.err != "" {
+		return thread.Page{}, false
+	}
+	m.sort()
+	if n := len(m.rows); n > 0 && m.index()+2*max(m.page, 20) < n {
+		return thread.Page{}, false
+	}
+	m.busy = true
+	p := thread.Page{Limit: PageSize}
+	if n := len(m.cps); n > 0 {
+		// Before is exclusive and counts turns: the oldest turn known is asked for again, since a
+		// page may have cut it; not where that brought nothing new.
+		p.Before = int64(m.cps[n-1].Turn) + 1
+		if m.stuck {
+			p.Before--
+		}
+	}
+	return p, true
+}
+
+// Add takes a page that was asked for.
+func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
+	if id != m.id {
+		return
+	}
+	m.busy = false
+	if err != nil {
+		m.err = err.Error()
+		return
+	}
+	fresh := 0
+	for _, cp := range page {
+		if !m.seen[cp.ID] {
+			m.seen[cp.ID] = true
+			m.cps = append(m.cps, cp)
+			fresh++
+		}
+	}
+	if len(page) < PageSize || fresh == 0 && m.stuck {
+		m.done = true
+	}
+	m.stuck = fresh == 0
+	m.stale = true
+}
+
+// Push takes a checkpoint that was just written.
+func (m *Model) Push(cp thread.Checkpoint) {
+	if cp.Thread != m.id || m.seen[cp.ID] {
+		return
+	}
+	m.seen[cp.ID] = true
+	follow := len(m.rows) == 0 || m.index() == 0
+	m.cps = slices.Insert(m.cps, 0, cp)
+	m.stale = true
+	if follow {
+		m.at = ""
+	}
+}
+
+// Selected returns the checkpoint under the cursor, nil when there is none. Of a turn it is the
+// newest one.
+func (m *Model) Selected() *thread.Checkpoint {
+	m.sort()
+	if i := m.index(); i < len(m.rows) {
+		return &m.rows[i].cp
+	}
+	return nil
+}
+
+// Select moves the cursor to a checkpoint or its turn and reports whether it is in the list.
+func (m *Model) Select(id thread.CheckpointID) bool {
+	for _, cp := range m.cps {
+		if cp.ID == id {
+			m.sort()
+			m.at = id
+			for _, r := range m.rows {
+				if r.kind == rowTurn && r.cp.Turn == cp.Turn {
+					m.at = r.cp.ID
+				}
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// Step returns the turn before (-1) or after (1) another as the list has it, nil when there is none.
+func (m *Model) Step(turn, dir int) *thread.Checkpoint {
+	m.sort()
+	var best *thread.Checkpoint
+	for i := range m.rows {
+		r := &m.rows[i]
+		if r.kind != rowTurn || (dir < 0) != (r.cp.Turn < turn) || r.cp.Turn == turn {
+			continue
+		}
+		if best == nil || (dir < 0 && r.cp.Turn > best.Turn) || (dir > 0 && r.cp.Turn < best.Turn) {
+			best = &r.cp
+		}
+	}
+	return best
+}
+
+// Handle moves by an intent and reports whether it was one for it.
+func (m *Model) Handle(a intent.Action) bool {
+	step := max(m.page-1, 1)
+	switch a {
+	case intent.Up:
+		m.Move(-1)
+	case intent.Down:
+		m.Move(1)
+	case intent.PageUp:
+		m.Move(-step)
+	case intent.PageDown:
+		m.Move(step)
+	case intent.First:
+		m.Move(-len(m.rows))
+	case intent.Last:
+		m.Move(len(m.rows))
+	case intent.Unfold, intent.Fold:
+		if cp := m.Selected(); cp != nil {
+			m.open[cp.Turn] = a == intent.Unfold
+			m.Select(cp.ID)
+			m.stale = true
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// Move moves the cursor by n entries.
+func (m *Model) Move(n int) {
+	m.sort()
+	if len(m.rows) > 0 {
+		m.at = m.rows[max(min(m.index()+n, len(m.rows)-1), 0)].cp.ID
+	}
+}
+
+// index is the row of the cursor.
+func (m *Model) index() int {
+	for i, r := range m.rows {
+		if r.cp.ID == m.at {
+			return i
+		}
+	}
+	return 0
+}
+
+// sort makes the rows anew where checkpoints came.
+func (m *Model) sort() {
+	if !m.stale {
+		return
+	}
+	m.stale = false
+	m.rows = m.rows[:0]
+	for i := 0; i < len(m.cps); {
+		cp := m.cps[i]
+		if i > 0 && m.cps[i-1].Thread != cp.Thread {
+			m.rows = append(m.rows, row{kind: rowDivider, cp: divider(cp, "fork"), text: "forked from " + m.names(cp.Thread) + " here"})
+		}
+		if text := dividerText(cp); text != "" {
+			m.rows = append(m.rows, row{kind: rowDivider, cp: cp, text: text})
+			i++
+			continue
+		}
+		i = m.group(i)
+	}
+}
+
+// divider is a row's own id, so that the cursor can stand on it.
+func divider(cp thread.Checkpoint, what string) thread.Checkpoint {
+	cp.ID = thread.CheckpointID(what + string(cp.ID))
+	return cp
+}
+
+func dividerText(cp thread.Checkpoint) string {
+	text := cp.Note
+	switch cp.Kind {
+	case thread.KindSafety:
+		if text == "" {
+			text = "safety point"
+		}
+	case thread.KindRewind:
+		if text == "" {
+			text = "set back"
+		}
+	case thread.KindImport:
+		if text == "" {
+			text = "imported"
+		}
+	default:
+		return ""
+	}
+	return text
+}
+
+// group appends the turn that begins at i with its responses and returns where the next begins.
+func (m *Model) group(i int) int {
+	head := m.cps[i]
+	k := i
+	r := row{kind: rowTurn, cp: head}
+	for ; k < len(m.cps); k++ {
+		cp := m.cps[k]
+		if cp.Turn != head.Turn || cp.Thread != head.Thread || dividerText(cp) != "" || (k > i && cp.Kind == thread.KindTurn) {
+			break
+		}
+		r.usage = r.usage.Add(cp.Usage)
+		r.responses++
+		if r.cp.Prompt == "" {
+			r.cp.Prompt = cp.Prompt
+		}
+		if r.cp.Answer == "" {
+			r.cp.Answer = cp.Answer
+		}
+		if r.cp.Snapshot == nil {
+			r.cp.Snapshot = cp.Snapshot
+		}
+	}
+	m.rows = append(m.rows, r)
+	if m.open[head.Turn] && r.responses > 1 {
+		for _, cp := range m.cps[i+1 : k] {
+			m.rows = append(m.rows, row{kind: rowResponse, cp: cp})
+		}
+	}
+	return k
+}

@@ -1,0 +1,121 @@
+package timeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func cp(th string, n, turn int, kind thread.CheckpointKind) thread.Checkpoint {
+	return thread.Checkpoint{
+		ID: thread.CheckpointID(fmt.Sprint(th, "-", n)), Thread: thread.ID(th), Seq: int64(n), Turn: turn, Kind: kind, Created: epoch.Add(time.Duration(n) * time.Minute),
+		Prompt: fmt.Sprint("prompt ", turn), Answer: fmt.Sprint("answer ", n), Usage: thread.Usage{Input: 100, Output: 10, CostUSD: 0.01, Priced: true},
+	}
+}
+
+func draw(m *Model, w, h int) string {
+	var c layout.Canvas
+	c.Reset(w, h)
+	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
+	return c.String()
+}
+
+func made(cps ...thread.Checkpoint) *Model {
+	m := New(func(id thread.ID) string { return "name-of-" + string(id) })
+	m.Show("b")
+	m.Want()
+	m.Add("b", cps, nil)
+	return m
+}
+
+func TestGroupsTurns(t *testing.T) {
+	m := made(cp("b", 6, 4, thread.KindResponse), cp("b", 5, 3, thread.KindTurn), cp("b", 4, 3, thread.KindResponse), cp("b", 3, 2, thread.KindRewind),
+		cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
+	m.sort()
+	var kinds []string
+	for _, r := range m.rows {
+		kinds = append(kinds, fmt.Sprint(r.kind, ":", r.cp.Turn, ":", r.responses))
+	}
+	if got, want := strings.Join(kinds, " "), "0:4:1 0:3:2 2:2:0 2:2:0 0:2:1 0:1:1"; got != want {
+		t.Errorf("rows %s, want %s", got, want)
+	}
+	text := draw(m, 80, 20)
+	for _, want := range []string{"forked from name-of-a here", "set back", "prompt 3", "2×", "$0.02", "20 out"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	m.Select("b-5")
+	m.Handle(intent.Unfold)
+	if text := draw(m, 80, 20); !strings.Contains(text, "answer 4") {
+		t.Errorf("responses are not unfolded:\n%s", text)
+	}
+	if s := m.Step(3, -1); s == nil || s.Turn != 2 {
+		t.Errorf("turn before 3 is %v", s)
+	}
+	if s := m.Step(4, 1); s != nil {
+		t.Errorf("turn after 4 is %v", s)
+	}
+}
+
+func TestPaging(t *testing.T) {
+	m := New(func(id thread.ID) string { return string(id) })
+	m.Show("a")
+	all := []thread.Checkpoint{}
+	for n := 350; n > 0; n-- {
+		turn := (n + 2) / 3
+		if turn > 50 && turn < 90 {
+			turn = 50 // one long turn that fills a page
+		}
+		all = append(all, cp("a", n, turn, thread.KindResponse))
+	}
+	for rounds := 0; ; rounds++ {
+		m.Move(1000)
+		p, want := m.Want()
+		if !want {
+			break
+		}
+		if _, twice := m.Want(); twice {
+			t.Fatal("asks twice for one page")
+		}
+		var page []thread.Checkpoint
+		for _, c := range all {
+			if (p.Before == 0 || int64(c.Turn) < p.Before) && len(page) < p.Limit {
+				page = append(page, c)
+			}
+		}
+		m.Add("a", page, nil)
+		if rounds > 20 {
+			t.Fatal("does not come to an end")
+		}
+	}
+	if oldest := m.cps[len(m.cps)-1]; oldest.Turn != 1 {
+		t.Errorf("comes down to turn %d only", oldest.Turn)
+	}
+}
+
+func TestStrangersAndErrors(t *testing.T) {
+	m := made(cp("b", 1, 1, thread.KindTurn))
+	m.Add("other", []thread.Checkpoint{cp("other", 9, 9, thread.KindTurn)}, nil)
+	m.Push(cp("other", 8, 8, thread.KindTurn))
+	m.Push(cp("b", 2, 2, thread.KindTurn))
+	m.Push(cp("b", 2, 2, thread.KindTurn))
+	if len(m.cps) != 2 || m.Selected().Turn != 2 {
+		t.Errorf("%d checkpoints, turn %d selected", len(m.cps), m.Selected().Turn)
+	}
+	m.Show("c")
+	m.Want()
+	m.Add("c", nil, errors.New("stored data is damaged"))
+	if got := draw(m, 60, 5); !strings.Contains(got, "stored data is damaged") {
+		t.Errorf("the error does not show:\n%s", got)
+	}
+}

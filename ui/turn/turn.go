@@ -1,0 +1,282 @@
+// Package turn shows one turn as people read it: the prompt, the answer as Markdown, tool calls
+// folded with their results.
+package turn
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/markdown"
+	"orchestrator/ui/pager"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// maxResult bounds how many lines of an unfolded result are laid out.
+const maxResult = 2000
+
+// Model is the view.
+type Model struct {
+	md *markdown.Renderer
+
+	id      thread.ID
+	at      thread.CheckpointID
+	turn    int
+	entries []thread.Entry
+	err     string
+	busy    bool
+	open    map[int]bool // entries unfolded
+
+	pages pager.Pager
+	width int // the width the lines were made for, 0 when they are stale
+}
+
+// New makes an empty view.
+func New(md *markdown.Renderer) *Model { return &Model{md: md} }
+
+// Show empties the view for a turn that is being loaded.
+func (m *Model) Show(id thread.ID, cp thread.Checkpoint) {
+	*m = Model{md: m.md, id: id, at: cp.ID, turn: cp.Turn, busy: true, open: map[int]bool{}}
+	m.pages.Reset()
+}
+
+// At returns the thread, checkpoint and turn on show.
+func (m *Model) At() (thread.ID, thread.CheckpointID, int) { return m.id, m.at, m.turn }
+
+// Fill takes the entries that were asked for; those of another turn are dropped.
+func (m *Model) Fill(id thread.ID, at thread.CheckpointID, entries []thread.Entry, err error) {
+	if id != m.id || at != m.at {
+		return
+	}
+	m.busy, m.entries, m.width = false, entries, 0
+	if err != nil {
+		m.err = err.Error()
+	}
+}
+
+// Search looks for text and returns how many lines match.
+func (m *Model) Search(q string) int { return m.pages.Search(q) }
+
+// Scroll moves by lines.
+func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
+
+// Handle takes an intent and reports whether it was one for it.
+func (m *Model) Handle(a intent.Action) bool {
+	switch a {
+	case intent.Toggle:
+		if i := m.pages.Ref() - 1; i >= 0 && m.folds(i) {
+			m.open[i] = !m.open[i]
+			m.width = 0
+		}
+	case intent.FoldAll:
+		all := true
+		for i := range m.entries {
+			all = all && (!m.folds(i) || m.open[i])
+		}
+		for i := range m.entries {
+			if m.folds(i) {
+				m.open[i] = !all
+			}
+		}
+		m.width = 0
+	default:
+		return m.pages.Handle(a)
+	}
+	return true
+}
+
+// folds reports whether an entry is shown in one line until it is unfolded.
+func (m *Model) folds(i int) bool {
+	if i >= len(m.entries) {
+		return false
+	}
+	switch m.entries[i].Kind {
+	case thread.EntryCall, thread.EntryResult, thread.EntryThinking:
+		return true
+	default:
+		return false
+	}
+}
+
+// Title names what is on show.
+func (m *Model) Title() string { return fmt.Sprintf("turn %d", m.turn) }
+
+// Draw draws it.
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
+	switch {
+	case m.err != "":
+		c.Print(b, 0, 0, th.Style(theme.Bad), plain.Cut(plain.Line(m.err), b.W))
+		return
+	case m.busy:
+		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
+		return
+	case len(m.entries) == 0:
+		c.Print(b, 0, 0, th.Style(theme.Muted), "nothing was recorded of this turn")
+		return
+	}
+	if m.width != b.W {
+		m.width = b.W
+		ref := m.pages.Ref()
+		m.pages.Set(m.lines(b.W - 1))
+		if ref > 0 {
+			m.pages.GoRef(ref)
+		}
+	}
+	m.pages.Draw(c, b, th, focus)
+}
+
+func (m *Model) lines(w int) []pager.Line {
+	var out []pager.Line
+	results := map[string]int{}
+	for i, e := range m.entries {
+		if e.Kind == thread.EntryResult && e.Call != "" {
+			results[e.Call] = i
+		}
+	}
+	calls := map[string]bool{}
+	for _, e := range m.entries {
+		if e.Kind == thread.EntryCall {
+			calls[e.Call] = true
+		}
+	}
+	for i, e := range m.entries {
+		var part []pager.Line
+		switch e.Kind {
+		case thread.EntryPrompt:
+			part = indent(verbatim(e.Text, w-2, theme.Strong), "▌ ", theme.Accent)
+		case thread.EntryAnswer:
+			part = m.md.Render(e.Text, w)
+		case thread.EntryCall:
+			result := -1
+			if r, ok := results[e.Call]; ok && e.Call != "" {
+				result = r
+			}
+			part = m.call(i, e, result, w)
+		case thread.EntryResult:
+			if e.Call != "" && calls[e.Call] {
+				continue // shown with its call
+			}
+			part = m.folded(i, "↳ "+nameOf(e), e.Text, e.Error, w)
+		case thread.EntryThinking:
+			part = m.folded(i, "thinking", e.Text, false, w)
+		default:
+			part = verbatim(e.Text, w, theme.Text)
+		}
+		for k := range part {
+			part[k].Ref = i + 1
+		}
+		if len(out) > 0 && !(m.folds(i) && i > 0 && m.folds(i-1)) {
+			out = append(out, pager.Line{})
+		}
+		out = append(out, part...)
+	}
+	return out
+}
+
+func nameOf(e thread.Entry) string {
+	if e.Tool == "" {
+		return "tool"
+	}
+	return e.Tool
+}
+
+// call lays out a tool call with its result.
+func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
+	mark, outcome, tok := "▸ ", "", theme.Muted
+	if m.open[i] {
+		mark = "▾ "
+	}
+	if result >= 0 {
+		r := m.entries[result]
+		n := lineCount(r.Text)
+		switch {
+		case r.Error:
+			outcome, tok = "failed: "+plain.First(r.Text), theme.Bad
+		case n == 1:
+			outcome = "1 line"
+		default:
+			outcome = fmt.Sprintf("%d lines", n)
+		}
+	}
+	name := plain.Line(nameOf(e))
+	head := pager.Line{Spans: []pager.Span{{Text: mark, Tok: theme.Accent}, {Text: name, Tok: theme.Code}}}
+	room := w - 4 - plain.Width(name)
+	if outcome != "" {
+		outcome = plain.Cut(outcome, max(w/2, 10))
+		room -= plain.Width(outcome) + 2
+	}
+	head.Spans = append(head.Spans, pager.Span{Text: "  " + plain.Cut(plain.First(e.Text), max(room, 0))})
+	if outcome != "" {
+		head.Spans = append(head.Spans, pager.Span{Text: "  " + outcome, Tok: tok})
+	}
+	out := []pager.Line{head}
+	if !m.open[i] {
+		return out
+	}
+	out = append(out, indent(verbatim(e.Text, w-4, theme.Code), "  │ ", theme.Border)...)
+	if result >= 0 {
+		tok := theme.Text
+		if m.entries[result].Error {
+			tok = theme.Bad
+		}
+		out = append(out, indent(verbatim(m.entries[result].Text, w-4, tok), "  ↳ ", theme.Border)...)
+	}
+	return out
+}
+
+// folded lays out an entry that is one line until it is unfolded.
+func (m *Model) folded(i int, title, text string, failed bool, w int) []pager.Line {
+	mark, tok := "▸ ", theme.Muted
+	if m.open[i] {
+		mark = "▾ "
+	}
+	if failed {
+		tok = theme.Bad
+	}
+	title = plain.Line(title)
+	head := pager.Line{Spans: []pager.Span{{Text: mark, Tok: theme.Accent}, {Text: title, Tok: theme.Code},
+		{Text: "  " + plain.Cut(plain.First(text), max(w-4-plain.Width(title), 0)), Tok: tok}}}
+	out := []pager.Line{head}
+	if m.open[i] {
+		out = append(out, indent(verbatim(text, w-4, theme.Text), "  │ ", theme.Border)...)
+	}
+	return out
+}
+
+func lineCount(s string) int {
+	s = strings.TrimRight(s, "\n")
+	if s == "" {
+		return 0
+	}
+	return strings.Count(s, "\n") + 1
+}
+
+// verbatim lays out text as it is, within bounds.
+func verbatim(text string, w int, tok theme.Token) []pager.Line {
+	lines := plain.Lines(strings.TrimRight(text, "\n"))
+	cut := 0
+	if len(lines) > maxResult {
+		cut = len(lines) - maxResult
+		lines = lines[:maxResult]
+	}
+	var out []pager.Line
+	for _, l := range lines {
+		for _, part := range plain.Wrap(l, w) {
+			out = append(out, pager.Of(tok, part))
+		}
+	}
+	if cut > 0 {
+		out = append(out, pager.Of(theme.Muted, fmt.Sprintf("… %d more lines", cut)))
+	}
+	return out
+}
+
+func indent(lines []pager.Line, mark string, tok theme.Token) []pager.Line {
+	for i := range lines {
+		lines[i].Spans = append([]pager.Span{{Text: mark, Tok: tok}}, lines[i].Spans...)
+	}
+	return lines
+}

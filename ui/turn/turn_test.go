@@ -1,0 +1,90 @@
+package turn
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/markdown"
+	"orchestrator/ui/theme"
+)
+
+func draw(m *Model, w, h int) string {
+	var c layout.Canvas
+	c.Reset(w, h)
+	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), false)
+	return c.String()
+}
+
+func shown() *Model {
+	m := New(markdown.New())
+	m.Show("t", thread.Checkpoint{ID: "c", Turn: 3})
+	m.Fill("t", "c", []thread.Entry{
+		{Kind: thread.EntryPrompt, Text: "fix the\nbug \x1b[31m"},
+		{Kind: thread.EntryThinking, Text: "let me see"},
+		{Kind: thread.EntryCall, Tool: "Bash", Call: "1", Text: "ls -la"},
+		{Kind: thread.EntryResult, Tool: "Bash", Call: "1", Text: "one.txt\ntwo.txt\n"},
+		{Kind: thread.EntryCall, Tool: "Edit", Call: "2", Text: "a.go"},
+		{Kind: thread.EntryResult, Call: "2", Text: "no such file", Error: true},
+		{Kind: thread.EntryAnswer, Text: "It is **done**.\n\n- one\n- two"},
+	}, nil)
+	return m
+}
+
+func TestFolds(t *testing.T) {
+	m := shown()
+	got := draw(m, 60, 20)
+	for _, want := range []string{"▌ fix the", "bug ␛[31m", "▸ thinking", "▸ Bash  ls -la  2 lines", "failed: no such file", "• two"} {
+		if !strings.Contains(strip(got), want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "one.txt") {
+		t.Error("the result is not folded")
+	}
+	m.Handle(intent.FoldAll)
+	if got := draw(m, 60, 30); !strings.Contains(got, "one.txt") || !strings.Contains(got, "let me see") {
+		t.Errorf("not unfolded:\n%s", got)
+	}
+	m.Handle(intent.FoldAll)
+	if got := draw(m, 60, 30); strings.Contains(got, "one.txt") {
+		t.Errorf("not folded again:\n%s", got)
+	}
+	if n := m.Search("BASH"); n != 1 {
+		t.Errorf("%d matches", n)
+	}
+	m.Handle(intent.Toggle)
+	if got := draw(m, 60, 30); !strings.Contains(got, "one.txt") {
+		t.Errorf("the call under the cursor is not unfolded:\n%s", got)
+	}
+}
+
+func strip(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == 0x1b {
+			for s[i] != 'm' {
+				i++
+			}
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func TestStrangersAndErrors(t *testing.T) {
+	m := shown()
+	m.Show("t", thread.Checkpoint{ID: "d", Turn: 4})
+	m.Fill("t", "c", []thread.Entry{{Kind: thread.EntryAnswer, Text: "late"}}, nil)
+	if got := draw(m, 40, 4); strings.Contains(got, "late") {
+		t.Error("an answer for another turn is shown")
+	}
+	m.Fill("t", "d", nil, errors.New("stored data is damaged"))
+	if got := draw(m, 40, 4); !strings.Contains(got, "damaged") {
+		t.Errorf("the error does not show:\n%s", got)
+	}
+}
