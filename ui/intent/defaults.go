@@ -31,6 +31,7 @@ func global() []Binding {
 		command(Global, Resumes, "list what can be resumed", "L"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "agents found here", "g"),
+		command(Global, Messages, "messages so far", "!"),
 		command(Global, Sidebar, "show or fold the side bar", "b"),
 		command(Global, Undo, "undo archive, delete or rewind", "u"),
 		command(Global, Help, "keys", "?"),

@@ -35,6 +35,7 @@ const (
 	Redraw   Action = "redraw"
 	Leave    Action = "leave"
 	Sidebar  Action = "sidebar"
+	Messages Action = "messages"
 
 	New      Action = "new"
 	Focus    Action = "focus"

@@ -23,7 +23,7 @@ type Model struct {
 	busy bool         // a page is under way
 	// stuck is set when a page brought nothing new: one turn fills it.
 	stuck bool
-	err  string
+	err   string
 
 	rows  []row
 	stale bool

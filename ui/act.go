@@ -1,0 +1,422 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/diff"
+	"orchestrator/ui/field"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// do acts on an intent: the innermost that knows it takes it.
+func (m *Model) do(in intent.Intent) tea.Cmd {
+	if m.dialogs.Open() {
+		return m.inDialog(in)
+	}
+	if m.typing != nil {
+		return m.inLine(in)
+	}
+	switch in := in.(type) {
+	case intent.Jump:
+		m.tree.Jump(in.N)
+		return nil
+	case intent.Action:
+		for _, try := range []func(intent.Action) (tea.Cmd, bool){m.inView, m.inTree, m.onScreen, m.onThread, m.onFiles} {
+			if cmd, ok := try(in); ok {
+				return cmd
+			}
+		}
+	}
+	return nil
+}
+
+// inDialog gives an intent to the dialog on top and acts on how it ends.
+func (m *Model) inDialog(in intent.Intent) tea.Cmd {
+	search, _ := m.dialogs.Top().(*dialog.Picker)
+	before := ""
+	if search != nil {
+		before = search.Query()
+	}
+	if r := m.dialogs.Handle(in); r != nil {
+		return m.result(r)
+	}
+	if search != nil && search == m.live.finder && search.Query() != before {
+		return m.find(search)
+	}
+	return nil
+}
+
+// inLine takes what is typed into the status line.
+func (m *Model) inLine(in intent.Intent) tea.Cmd {
+	t := m.typing
+	switch in {
+	case intent.Accept:
+		m.typing = nil
+	case intent.Cancel:
+		m.typing = nil
+		m.typed(t.what, t.was)
+		return nil
+	case intent.Up:
+		m.tree.Move(-1)
+		return nil
+	case intent.Down:
+		m.tree.Move(1)
+		return nil
+	default:
+		t.field.Handle(in)
+	}
+	m.typed(t.what, t.field.Value())
+	return nil
+}
+
+// typed applies the line as far as it goes.
+func (m *Model) typed(what intent.Action, text string) {
+	switch {
+	case what == intent.Filter:
+		m.tree.Filter(text)
+	case m.views.now == viewDiff:
+		m.views.diff.Search(text)
+	default:
+		m.views.turn.Search(text)
+	}
+}
+
+// inView acts in the main pane while it has the keys.
+func (m *Model) inView(a intent.Action) (tea.Cmd, bool) {
+	if m.screen.area != areaMain {
+		return nil, false
+	}
+	if a == intent.Search {
+		m.typing = &typing{what: intent.Search, field: field.New("")}
+		return nil, true
+	}
+	switch m.viewScope() {
+	case intent.Timeline:
+		return m.inTimeline(a)
+	case intent.Turn:
+		return m.inTurn(a)
+	case intent.Diff:
+		return m.inDiff(a)
+	default:
+		return nil, m.views.detail.Handle(a)
+	}
+}
+
+func (m *Model) inTimeline(a intent.Action) (tea.Cmd, bool) {
+	tl := m.views.timeline
+	if tl.Handle(a) {
+		return m.loadTimeline(), true
+	}
+	cp := tl.Selected()
+	if cp == nil {
+		return nil, false
+	}
+	switch a {
+	case intent.Open:
+		m.views.reading = true
+		return m.loadTurn(tl.Thread(), *cp), true
+	case intent.ForkAt:
+		m.openFork(pointOf(cp.ID, cp.Turn))
+	case intent.Rewind:
+		return m.openRewind(cp.ID, cp.Turn), true
+	case intent.ShowDiff:
+		m.views.now = viewDiff
+		return m.loadDiff(tl.Thread(), diff.OfTurn(cp.Turn)), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func pointOf(id thread.CheckpointID, turn int) dialog.Point {
+	return dialog.Point{At: string(id), Text: fmt.Sprintf("turn %d", turn)}
+}
+
+func (m *Model) inTurn(a intent.Action) (tea.Cmd, bool) {
+	id, at, n := m.views.turn.At()
+	switch a {
+	case intent.Leave:
+		m.views.reading = false
+	case intent.Older, intent.Newer:
+		dir := 1
+		if a == intent.Older {
+			dir = -1
+		}
+		if cp := m.views.timeline.Step(n, dir); cp != nil {
+			m.views.timeline.Select(cp.ID)
+			return tea.Batch(m.loadTurn(id, *cp), m.loadTimeline()), true
+		}
+	case intent.ForkAt:
+		m.openFork(pointOf(at, n))
+	case intent.Rewind:
+		return m.openRewind(at, n), true
+	default:
+		return nil, m.views.turn.Handle(a)
+	}
+	return nil, true
+}
+
+func (m *Model) inDiff(a intent.Action) (tea.Cmd, bool) {
+	v := m.views.diff
+	s := m.tree.Selected()
+	switch a {
+	case intent.Base:
+		if s != nil && v.Range().Turn == 0 && s.Turn > 0 {
+			return m.loadDiff(s.ID, diff.OfTurn(s.Turn)), true
+		}
+		if s != nil {
+			return m.loadDiff(s.ID, baseOf(s)), true
+		}
+	case intent.Older, intent.Newer:
+		if s == nil {
+			return nil, true
+		}
+		turn := v.Range().Turn
+		if turn == 0 {
+			turn = s.Turn + 1
+		}
+		if turn += step(a); turn >= 1 && turn <= s.Turn {
+			return m.loadDiff(s.ID, diff.OfTurn(turn)), true
+		}
+	case intent.Editor:
+		if s != nil && v.File() != "" && filepath.IsLocal(v.File()) {
+			return m.edit(filepath.Join(s.Dir, v.File())), true
+		}
+	default:
+		return nil, v.Handle(a)
+	}
+	return nil, true
+}
+
+func step(a intent.Action) int {
+	if a == intent.Older {
+		return -1
+	}
+	return 1
+}
+
+// baseOf is what the diff view begins with.
+func baseOf(*thread.Status) diff.Range { return diff.BaseToNow() }
+
+func (m *Model) reloadDiff() tea.Cmd {
+	if s := m.tree.Selected(); s != nil && m.views.diff.Thread() == s.ID && m.views.now == viewDiff {
+		return m.loadDiff(s.ID, m.views.diff.Range())
+	}
+	return nil
+}
+
+// inTree moves in the list while it has the keys.
+func (m *Model) inTree(a intent.Action) (tea.Cmd, bool) {
+	if m.screen.area != areaTree {
+		return nil, false
+	}
+	switch a {
+	case intent.Up:
+		m.tree.Move(-1)
+	case intent.Down:
+		m.tree.Move(1)
+	case intent.PageUp:
+		m.tree.Move(-m.tree.Page())
+	case intent.PageDown:
+		m.tree.Move(m.tree.Page())
+	case intent.First:
+		m.tree.Move(-m.tree.Len())
+	case intent.Last:
+		m.tree.Move(m.tree.Len())
+	case intent.Fold:
+		m.tree.Fold()
+	case intent.Unfold:
+		m.tree.Unfold()
+	case intent.Focus:
+		return m.enter(), true
+	case intent.Leave:
+		m.tree.Filter("")
+		m.tree.ShowArchive(false)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// enter gives the keys to the main pane; an agent that does not run is resumed first.
+func (m *Model) enter() tea.Cmd {
+	s := m.tree.Selected()
+	if s == nil {
+		return m.openNew()
+	}
+	if m.views.now != viewTerminal || running(s) {
+		m.screen.area = areaMain
+		return nil
+	}
+	if !s.Archived.IsZero() {
+		return m.tell(thread.LevelInfo, s.Name+" is archived; "+m.keys.KeyOf(intent.Archive)+" brings it back")
+	}
+	m.live.wish = s.ID
+	return m.resume(s.ID, true)
+}
+
+// running reports whether a thread has a terminal to show.
+func running(s *thread.Status) bool { return s.Execution != nil && s.State.State.Live() }
+
+// onScreen acts on the screen as a whole.
+func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
+	switch a {
+	case intent.Quit:
+		m.stop()
+		return tea.Quit, true
+	case intent.Leave:
+		m.screen.area = areaTree
+	case intent.NextView, intent.PrevView:
+		n := 1
+		if a == intent.PrevView {
+			n = int(viewCount) - 1
+		}
+		return m.show(view((int(m.views.now) + n) % int(viewCount))), true
+	case intent.Help:
+		m.showHelp()
+	case intent.Palette:
+		m.showPalette()
+	case intent.Find:
+		m.live.finder = dialog.NewSearch("find")
+		m.dialogs.Push(m.live.finder)
+	case intent.Messages:
+		m.showMessages()
+	case intent.MCP:
+		m.dialogs.Push(dialog.NewText("MCP servers", dialog.Plain(m.mcp.Details()...)))
+		return m.loadMCP(), true
+	case intent.Agents:
+		m.showAgents()
+		return m.loadAgents(), true
+	case intent.Redraw:
+		return func() tea.Msg { return tea.ClearScreen() }, true
+	case intent.Sidebar:
+		m.screen.noSide = !m.screen.noSide
+	case intent.Filter:
+		m.screen.area = areaTree
+		m.typing = &typing{what: intent.Filter, field: field.New(m.tree.Filtered()), was: m.tree.Filtered()}
+	case intent.Archived:
+		m.tree.ShowArchive(!m.tree.Archive())
+	case intent.NextWait:
+		if !m.tree.NextWaiting() {
+			return m.tell(thread.LevelInfo, "nobody waits for you"), true
+		}
+	case intent.Resumes:
+		if !m.showResumes(true) {
+			return m.tell(thread.LevelInfo, "nothing is interrupted"), true
+		}
+	case intent.Undo:
+		return m.undoLast(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// show changes what the main pane shows; a view to be read takes the keys.
+func (m *Model) show(v view) tea.Cmd {
+	m.views.now, m.views.reading = v, false
+	m.screen.area = areaMain
+	if v == viewTerminal {
+		m.screen.area = areaTree
+	}
+	return tea.Batch(m.fill(), m.looking())
+}
+
+func (m *Model) undoLast() tea.Cmd {
+	n := len(m.undo)
+	if n == 0 {
+		return m.tell(thread.LevelInfo, "nothing to undo")
+	}
+	u := m.undo[n-1]
+	m.undo = m.undo[:n-1]
+	return m.change("undone: "+u.what, u.do, nil)
+}
+
+// onThread acts on the selected thread; without one it says so.
+func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
+	if a == intent.New {
+		return m.openNew(), true
+	}
+	s := m.tree.Selected()
+	if s == nil {
+		return nil, false
+	}
+	id := s.ID
+	ref := string(id)
+	switch a {
+	case intent.Send:
+		m.dialogs.Push(dialog.NewPrompt(s))
+	case intent.Rename:
+		m.dialogs.Push(dialog.NewRename(s))
+	case intent.Pin:
+		on := !s.Pinned
+		return m.change("", func(ctx context.Context) error { return m.cfg.Server.Pin(ctx, ref, on) }, nil), true
+	case intent.Archive:
+		return m.archive(s), true
+	case intent.Delete:
+		m.openDelete(s)
+	case intent.Why:
+		d := dialog.NewText("why "+tree.LookOfState(s.State.State).Word+"?", dialog.Plain("…"))
+		m.dialogs.Push(d)
+		return m.loadWhy(id, d), true
+	case intent.Resume, intent.Start:
+		if running(s) {
+			return m.tell(thread.LevelInfo, s.Name+" is running"), true
+		}
+		return m.resume(id, false), true
+	case intent.Stop:
+		m.openStop(s)
+	case intent.TakeOffer:
+		return m.answer("take", "fork made"), true
+	case intent.DismissOffer:
+		return m.answer("dismiss", "dismissed"), true
+	case intent.OffersOff:
+		return m.answer("off", "no more forks are offered"), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// onFiles acts on what the selected thread made.
+func (m *Model) onFiles(a intent.Action) (tea.Cmd, bool) {
+	s := m.tree.Selected()
+	if s == nil {
+		return nil, false
+	}
+	switch a {
+	case intent.Fork:
+		m.openFork(dialog.Point{Text: "its newest turn"})
+	case intent.ForkAt:
+		m.views.now, m.screen.area, m.views.reading = viewTimeline, areaMain, false
+		return tea.Batch(m.fill(), m.tell(thread.LevelInfo, "choose the turn, then "+m.keys.KeyOf(intent.ForkAt))), true
+	case intent.Merge, intent.Finish:
+		return m.openMerge(s, a == intent.Finish), true
+	case intent.Abandon:
+		m.dialogs.Push(dialog.NewAbandon(s))
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (m *Model) archive(s *thread.Status) tea.Cmd {
+	ref, name, srv := string(s.ID), s.Name, m.cfg.Server
+	if !s.Archived.IsZero() {
+		return m.change(name+" is back", func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }, nil)
+	}
+	undo := &undoStep{"archive " + name, func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }}
+	if running(s) {
+		m.dialogs.Push(dialog.NewAsk("archive "+name+"?", dialog.Plain("Its agent runs and will be stopped."),
+			dialog.Choice{Label: "archive", Result: archiveIt{s.ID, name}}, dialog.Choice{Label: "keep", Result: dialog.Cancelled{}}))
+		return nil
+	}
+	return m.change(name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, ref) }, undo)
+}

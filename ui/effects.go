@@ -1,0 +1,223 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/diff"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// How long calls may take: reading, and what starts processes or moves files.
+const (
+	quick = 30 * time.Second
+	slow  = 5 * time.Minute
+	// settle is how long a selection rests before it is acted upon, look how long before it counts
+	// as seen.
+	settle = 60 * time.Millisecond
+	look   = 700 * time.Millisecond
+	retry  = time.Second
+	// batch is how many events are taken at once.
+	batch = 512
+)
+
+// call runs a call of the server with a time limit and turns what comes into a message.
+func (m *Model) call(limit time.Duration, do func(context.Context) tea.Msg) tea.Cmd {
+	ctx := m.ctx
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return do(ctx)
+	}
+}
+
+// subscribe begins to listen; the list is asked for once the stream stands, so nothing is missed.
+func (m *Model) subscribe() tea.Cmd {
+	m.conn.gen++
+	gen, ctx := m.conn.gen, m.ctx
+	return func() tea.Msg {
+		events, err := m.cfg.Server.Events(ctx)
+		return subscribedMsg{gen, events, err}
+	}
+}
+
+// next waits for events and takes what else is there.
+func (m *Model) next() tea.Cmd {
+	gen, events := m.conn.gen, m.conn.events
+	return func() tea.Msg {
+		e, ok := <-events
+		if !ok {
+			return eventsMsg{gen: gen, over: true}
+		}
+		got := []thread.Event{e}
+		for len(got) < batch {
+			select {
+			case e, ok := <-events:
+				if !ok {
+					return eventsMsg{gen: gen, events: got, over: true}
+				}
+				got = append(got, e)
+				continue
+			default:
+			}
+			break
+		}
+		return eventsMsg{gen: gen, events: got}
+	}
+}
+
+func (m *Model) list() tea.Cmd {
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		all, err := m.cfg.Server.List(ctx)
+		return listedMsg{all, err}
+	})
+}
+
+func (m *Model) loadAgents() tea.Cmd {
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		a, err := m.cfg.Server.Agents(ctx)
+		return agentsMsg{a, err}
+	})
+}
+
+func (m *Model) loadMCP() tea.Cmd {
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		s, err := m.cfg.Server.MCP(ctx)
+		return mcpMsg{s, err}
+	})
+}
+
+func (m *Model) loadTimeline() tea.Cmd {
+	id := m.views.timeline.Thread()
+	p, want := m.views.timeline.Want()
+	if !want {
+		return nil
+	}
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		page, err := m.cfg.Server.Timeline(ctx, string(id), p)
+		return timelineMsg{id, page, err}
+	})
+}
+
+func (m *Model) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {
+	m.views.turn.Show(id, cp)
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		entries, err := m.cfg.Server.Turn(ctx, string(id), string(cp.ID))
+		return turnMsg{id, cp.ID, entries, err}
+	})
+}
+
+func (m *Model) loadDiff(id thread.ID, what diff.Range) tea.Cmd {
+	m.views.diff.Show(id, what)
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		files, err := m.cfg.Server.Diff(ctx, thread.DiffRequest{Thread: string(id), From: what.From, To: what.To})
+		return diffMsg{id, what, files, err}
+	})
+}
+
+func (m *Model) loadWhy(id thread.ID, into *dialog.Text) tea.Cmd {
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		r, err := m.cfg.Server.Why(ctx, string(id))
+		return whyMsg{into, r, err}
+	})
+}
+
+// find searches for what stands in the picker.
+func (m *Model) find(p *dialog.Picker) tea.Cmd {
+	m.views.find++
+	gen, q := m.views.find, p.Query()
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		hits, err := m.cfg.Server.Find(ctx, q, 100)
+		return foundMsg{gen, p, hits, err}
+	})
+}
+
+// change runs something that changes a thread; what is said when it worked.
+func (m *Model) change(what string, do func(context.Context) error, undo *undoStep) tea.Cmd {
+	return m.call(slow, func(ctx context.Context) tea.Msg { return doneMsg{what, do(ctx), undo} })
+}
+
+// make runs something that ends in a thread to be shown.
+func (m *Model) make(what string, focus bool, do func(context.Context) (thread.Status, error)) tea.Cmd {
+	return m.call(slow, func(ctx context.Context) tea.Msg {
+		s, err := do(ctx)
+		return madeMsg{what, s, err, focus}
+	})
+}
+
+func (m *Model) resume(id thread.ID, focus bool) tea.Cmd {
+	cols, rows := m.paneSize()
+	return m.make("resumed", focus, func(ctx context.Context) (thread.Status, error) {
+		return m.cfg.Server.Resume(ctx, string(id), cols, rows)
+	})
+}
+
+func (m *Model) resumeAll() tea.Cmd {
+	cols, rows := m.paneSize()
+	return m.call(slow, func(ctx context.Context) tea.Msg {
+		all, err := m.cfg.Server.ResumeAll(ctx, cols, rows)
+		return resumedMsg{all, err}
+	})
+}
+
+// merge merges, or with a dialog to fill, looks what a merge would do.
+func (m *Model) merge(id thread.ID, finish bool, into *dialog.Ask) tea.Cmd {
+	return m.call(slow, func(ctx context.Context) tea.Msg {
+		if finish && into == nil {
+			r, err := m.cfg.Server.Finish(ctx, string(id))
+			return mergedMsg{id, nil, finish, r, err}
+		}
+		r, err := m.cfg.Server.Merge(ctx, thread.MergeRequest{Thread: string(id), DryRun: into != nil, Finish: finish})
+		return mergedMsg{id, into, finish, r, err}
+	})
+}
+
+func (m *Model) mergeContinue(id thread.ID) tea.Cmd {
+	return m.call(slow, func(ctx context.Context) tea.Msg {
+		r, err := m.cfg.Server.MergeContinue(ctx, string(id))
+		return mergedMsg{id, nil, false, r, err}
+	})
+}
+
+// planRewind looks what a rewind would change.
+func (m *Model) planRewind(id thread.ID, at string, turn int, into *dialog.Ask) tea.Cmd {
+	return m.call(quick, func(ctx context.Context) tea.Msg {
+		files, err := m.cfg.Server.Diff(ctx, thread.DiffRequest{Thread: string(id), From: at, To: "now"})
+		return rewindPlanMsg{into, id, at, turn, files, err}
+	})
+}
+
+func (m *Model) rewind(r thread.RewindRequest) tea.Cmd {
+	return m.call(slow, func(ctx context.Context) tea.Msg {
+		rep, err := m.cfg.Server.Rewind(ctx, r)
+		return rewindMsg{r, rep, err}
+	})
+}
+
+// answerOffer tells the server what the person thinks of an offer.
+func (m *Model) answerOffer(o thread.Offer, how, said string) tea.Cmd {
+	if how != "take" {
+		return m.change(said, func(ctx context.Context) error {
+			_, err := m.cfg.Server.AnswerOffer(ctx, o.ID, how)
+			return err
+		}, nil)
+	}
+	return m.make(said, false, func(ctx context.Context) (thread.Status, error) {
+		return m.cfg.Server.AnswerOffer(ctx, o.ID, how)
+	})
+}
+
+// edit gives the terminal to the editor until it is left.
+func (m *Model) edit(path string) tea.Cmd {
+	if len(m.cfg.Editor) == 0 {
+		return m.fail("open "+path, errors.New("no editor is set: set $VISUAL or $EDITOR"))
+	}
+	args := append(append([]string{}, m.cfg.Editor[1:]...), path)
+	m.suspendPane(true)
+	return tea.ExecProcess(exec.Command(m.cfg.Editor[0], args...), func(err error) tea.Msg { return editedMsg{err} })
+}

@@ -1,0 +1,237 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// why says what speaks for a thread's state.
+func (m *Model) why(msg whyMsg) []dialog.Line {
+	if msg.err != nil {
+		return []dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}
+	}
+	r := msg.report
+	look := tree.LookOfState(r.State)
+	body := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
+	if !r.Since.IsZero() {
+		body[0].Text += ", for " + elapsed(m.cfg.Clock().Sub(r.Since))
+	}
+	body = append(body, dialog.Line{})
+	for i, e := range r.Evidence {
+		mark, tok := "  ", theme.Muted
+		if i == 0 {
+			mark, tok = "▸ ", theme.Text
+		}
+		age := ""
+		if !e.At.IsZero() {
+			age = " (" + elapsed(m.cfg.Clock().Sub(e.At)) + " ago)"
+		}
+		body = append(body, dialog.Line{Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), tree.LookOfState(e.State).Word, e.Detail, age), Tok: tok})
+	}
+	if len(r.Evidence) == 0 {
+		body = append(body, dialog.Line{Text: "Nothing speaks for another state.", Tok: theme.Muted})
+	}
+	body = append(body, dialog.Line{}, dialog.Line{Text: "The source named first decides; silence means unknown, never idle.", Tok: theme.Muted})
+	if o := m.offer(); o != nil {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "A fork is offered: " + o.Label, Tok: theme.Accent},
+			dialog.Line{Text: "because " + o.Why}, dialog.Line{Text: "rule: " + o.Rule, Tok: theme.Muted})
+	}
+	return body
+}
+
+func sourceName(s thread.Source) string {
+	switch s {
+	case thread.SourceProcess:
+		return "the process"
+	case thread.SourceGateway:
+		return "the gateway"
+	case thread.SourceHook:
+		return "the agent"
+	case thread.SourceScreen:
+		return "the screen"
+	case thread.SourceSilence:
+		return "silence"
+	default:
+		return string(s)
+	}
+}
+
+// showHelp lists the keys: those that work here first.
+func (m *Model) showHelp() {
+	here := m.scopes()
+	order := append([]intent.Scope{}, here...)
+	for _, s := range intent.Scopes() {
+		seen := false
+		for _, h := range order {
+			seen = seen || h == s
+		}
+		if !seen {
+			order = append(order, s)
+		}
+	}
+	var body []dialog.Line
+	for i, s := range order {
+		if i > 0 {
+			body = append(body, dialog.Line{})
+		}
+		head := "in " + string(s)
+		switch {
+		case s == intent.Global:
+			head = "everywhere"
+		case i < len(here):
+			head += ", where you are"
+		}
+		body = append(body, dialog.Line{Text: head, Tok: theme.Heading})
+		for _, b := range m.keys.Bindings(s) {
+			labels := make([]string, len(b.Keys))
+			for k, key := range b.Keys {
+				labels[k] = intent.KeyLabel(key)
+			}
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.Join(labels, " "), b.Help)})
+		}
+		if s == intent.Global {
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "1–9", "go to that thread of the list")})
+		}
+	}
+	body = append(body, dialog.Line{}, dialog.Line{Text: "While an agent has the keys, only " + m.leaveKey() + " is taken from it.", Tok: theme.Muted},
+		dialog.Line{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted})
+	m.dialogs.Push(dialog.NewText("keys", body))
+}
+
+// showPalette offers every command, and every thread to go to.
+func (m *Model) showPalette() {
+	var items []dialog.Item
+	for _, b := range m.keys.Commands() {
+		if scopeApplies(b.Scope, m.scopes()) {
+			items = append(items, dialog.Item{Title: b.Help, Note: b.Label(), Result: runIt{b.Action}})
+		}
+	}
+	for _, s := range m.tree.All() {
+		items = append(items, dialog.Item{Title: "go to " + s.Name, Note: tree.LookOf(s).Word, Result: goTo{id: s.ID}})
+	}
+	m.dialogs.Push(dialog.NewPicker("commands", items))
+}
+
+func scopeApplies(s intent.Scope, here []intent.Scope) bool {
+	for _, h := range here {
+		if h == s {
+			return true
+		}
+	}
+	return s == intent.Global
+}
+
+// hits turns what a search found into items.
+func (m *Model) hits(msg foundMsg) ([]dialog.Item, string) {
+	if msg.err != nil {
+		return nil, msg.err.Error()
+	}
+	var items []dialog.Item
+	for _, h := range msg.hits {
+		note := h.Where
+		if h.Turn > 0 {
+			note = fmt.Sprintf("%s, turn %d", h.Where, h.Turn)
+		}
+		items = append(items, dialog.Item{Title: h.Name, Note: note, Detail: plain.First(h.Snippet), Result: goTo{h.Thread, h.Checkpoint, h.Turn}})
+	}
+	if msg.into.Query() == "" {
+		return nil, "type to search in names, prompts and answers"
+	}
+	return items, "nothing found"
+}
+
+// agentsKnown takes the agents; the first time it greets who has none.
+func (m *Model) agentsKnown(msg agentsMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail("agents", msg.err)
+	}
+	m.agents = msg.agents
+	m.firstRun()
+	return nil
+}
+
+// builtIn are the agents that need no installation.
+func builtIn(name string) bool { return name == "demo" || name == "command" }
+
+// firstRun explains, once and only where there is nothing yet, what was looked for when no coding
+// agent is installed, and offers the demo.
+func (m *Model) firstRun() {
+	if m.news.greeted || !m.conn.listed || len(m.agents) == 0 {
+		return
+	}
+	m.news.greeted = true
+	if len(m.tree.All()) > 0 {
+		return
+	}
+	for _, a := range m.agents {
+		if a.Found && !builtIn(a.Name) {
+			return
+		}
+	}
+	body := []dialog.Line{
+		{Text: "No coding agent was found here. These were looked for:"},
+		{},
+	}
+	body = append(body, m.agentLines(false)...)
+	body = append(body, dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: it reads and edits files in a thread like the others, by a script."})
+	m.dialogs.Push(dialog.NewAsk("welcome", body,
+		dialog.Choice{Label: "try the demo", Result: tryDemo{}}, dialog.Choice{Label: "later", Result: dialog.Cancelled{}}))
+}
+
+// agentLines lists the agents with what was found of them.
+func (m *Model) agentLines(all bool) []dialog.Line {
+	var body []dialog.Line
+	for _, a := range m.agents {
+		switch {
+		case a.Found && a.Problem == "":
+			if all {
+				body = append(body, dialog.Line{Text: strings.TrimSpace(fmt.Sprintf("✓ %-10s %s %s", a.Name, a.Version, a.Path)), Tok: theme.Good})
+			}
+			continue
+		case a.Found:
+			body = append(body, dialog.Line{Text: fmt.Sprintf("▲ %-10s %s", a.Name, a.Problem), Tok: theme.Warn})
+		default:
+			problem := a.Problem
+			if problem == "" {
+				problem = "not found"
+			}
+			body = append(body, dialog.Line{Text: fmt.Sprintf("✗ %-10s %s", a.Name, problem), Tok: theme.Warn})
+		}
+		if a.Hint != "" {
+			body = append(body, dialog.Line{Text: "  " + a.Hint, Tok: theme.Muted})
+		}
+		if len(a.Looked) > 0 {
+			body = append(body, dialog.Line{Text: "  looked in " + strings.Join(a.Looked, ", "), Tok: theme.Muted})
+		}
+	}
+	return body
+}
+
+func (m *Model) showAgents() {
+	m.dialogs.Push(dialog.NewText("agents", m.agentLines(true)))
+}
+
+// showResumes opens the list of interrupted threads and reports whether there are any. At the
+// start it opens by itself; asked for, archived ones stay out as well.
+func (m *Model) showResumes(asked bool) bool {
+	var left []*thread.Status
+	for _, s := range m.tree.All() {
+		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() {
+			left = append(left, s)
+		}
+	}
+	if len(left) == 0 || (!asked && m.cfg.Open != "") {
+		return false
+	}
+	m.dialogs.Push(dialog.NewResumes(left))
+	return true
+}

@@ -1,0 +1,133 @@
+package ui
+
+import (
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// wheelStep is how many lines a notch of the wheel moves.
+const wheelStep = 3
+
+// mouse routes the mouse to what stands under it.
+func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	at := msg.Mouse()
+	if m.screen.tooSmall() || m.typing != nil {
+		return nil
+	}
+	if m.dialogs.Open() {
+		return m.mouseInDialog(msg)
+	}
+	b := m.place()
+	_, click := msg.(tea.MouseClickMsg)
+	_, wheel := msg.(tea.MouseWheelMsg)
+	inPane := m.views.now == viewTerminal && b.inner.Contains(at.X, at.Y) && m.live.shown != ""
+	switch {
+	case inPane && click && m.screen.area != areaMain:
+		m.screen.area, m.screen.stale = areaMain, true
+		return nil
+	case inPane && (wheel || m.live.focus):
+		return m.mouseToPane(msg)
+	case click && at.Button == tea.MouseLeft:
+		return m.click(b, at.X, at.Y)
+	case wheel:
+		m.wheel(b, at)
+	default:
+		return m.mouseToPane(releaseOnly(msg))
+	}
+	return nil
+}
+
+// releaseOnly keeps the end of a drag that left the pane.
+func releaseOnly(msg tea.MouseMsg) tea.Msg {
+	switch msg := msg.(type) {
+	case tea.MouseReleaseMsg, tea.MouseMotionMsg:
+		return msg
+	default:
+		return nil
+	}
+}
+
+// mouseToPane passes the mouse on; the wheel goes there without the focus too.
+func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
+	if m.cfg.Pane == nil || msg == nil {
+		return nil
+	}
+	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.live.focus {
+		return nil
+	}
+	return m.cfg.Pane.Update(msg)
+}
+
+func (m *Model) click(b boxes, x, y int) tea.Cmd {
+	m.screen.stale = true
+	switch {
+	case b.tree.Contains(x, y):
+		m.screen.area = areaTree
+		was := m.live.selected
+		if m.tree.ClickRow(y-b.tree.Y) && b.narrow && m.tree.Selected() != nil && m.tree.Selected().ID == was {
+			return m.enter() // a second click, where list and pane are not side by side
+		}
+	case b.treeF.Contains(x, y):
+		m.screen.area = areaTree
+	case onEdge(b.main, x, y):
+		for _, t := range tabs() {
+			if x-b.main.X >= t.x && x-b.main.X < t.x+t.w {
+				return m.show(t.view)
+			}
+		}
+	case b.inner.Contains(x, y):
+		if m.views.now != viewTerminal {
+			m.screen.area = areaMain
+		}
+	}
+	return nil
+}
+
+func onEdge(main layout.Box, x, y int) bool {
+	return !main.Empty() && y == main.Y+main.H-1 && x >= main.X && x < main.X+main.W
+}
+
+func (m *Model) wheel(b boxes, at tea.Mouse) {
+	n := wheelStep
+	switch at.Button {
+	case tea.MouseWheelUp:
+		n = -n
+	case tea.MouseWheelDown:
+	default:
+		return
+	}
+	m.screen.stale = true
+	switch {
+	case b.side.Contains(at.X, at.Y):
+		m.tree.Move(n / wheelStep)
+	case !b.inner.Contains(at.X, at.Y):
+	case m.views.now == viewTimeline && m.views.reading:
+		m.views.turn.Scroll(n)
+	case m.views.now == viewTimeline:
+		m.views.timeline.Move(n / wheelStep)
+	case m.views.now == viewDiff:
+		m.views.diff.Scroll(n)
+	case m.views.now == viewContext:
+		m.views.detail.Scroll(n)
+	}
+}
+
+// mouseInDialog lets the wheel scroll the dialog on top; clicks mean nothing there, so that a
+// stray one decides nothing.
+func (m *Model) mouseInDialog(msg tea.MouseMsg) tea.Cmd {
+	w, ok := msg.(tea.MouseWheelMsg)
+	if !ok {
+		return nil
+	}
+	m.screen.stale = true
+	switch w.Button {
+	case tea.MouseWheelUp:
+		return m.do(intent.Up)
+	case tea.MouseWheelDown:
+		return m.do(intent.Down)
+	default:
+		return nil
+	}
+}

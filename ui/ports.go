@@ -1,0 +1,100 @@
+package ui
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A thread is named by its id, its name or a prefix of it that is unique.
+
+// Feed tells what is there and what happens.
+type Feed interface {
+	List(context.Context) ([]thread.Status, error)
+	// Events sends what happens from the call on; it is closed with the context.
+	Events(context.Context) (<-chan thread.Event, error)
+	Why(ctx context.Context, ref string) (thread.StateReport, error)
+	Seen(ctx context.Context, ref string) error
+}
+
+// Runner starts and stops agents.
+type Runner interface {
+	New(context.Context, thread.NewRequest) (thread.Status, error)
+	Fork(context.Context, thread.ForkRequest) (thread.Status, error)
+	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
+	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
+	StopAgent(ctx context.Context, ref string) error
+}
+
+// Talker passes on what the person says.
+type Talker interface {
+	Send(ctx context.Context, ref, text string) error
+	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
+}
+
+// Keeper keeps threads in order.
+type Keeper interface {
+	Rename(ctx context.Context, ref, name string) (thread.Status, error)
+	Pin(ctx context.Context, ref string, on bool) error
+	Archive(ctx context.Context, ref string) error
+	Unarchive(ctx context.Context, ref string) error
+	Abandon(ctx context.Context, ref, reason string) error
+}
+
+// Bin deletes threads and brings them back.
+type Bin interface {
+	Delete(ctx context.Context, ref string) error
+	Undelete(ctx context.Context, ref string) error
+}
+
+// History reads what was, and sets threads back to it.
+type History interface {
+	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
+	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
+	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
+	Rewind(context.Context, thread.RewindRequest) (thread.RewindReport, error)
+	Find(ctx context.Context, query string, limit int) ([]thread.Hit, error)
+}
+
+// Merger brings a fork's work into its parent.
+type Merger interface {
+	Merge(context.Context, thread.MergeRequest) (thread.MergeReport, error)
+	MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error)
+	MergeAbort(ctx context.Context, ref string) error
+	Finish(ctx context.Context, ref string) (thread.MergeReport, error)
+}
+
+// Catalogue tells what there is to use.
+type Catalogue interface {
+	Agents(context.Context) ([]thread.AgentInfo, error)
+	MCP(context.Context) ([]thread.MCPServer, error)
+}
+
+// Server is all that the interface needs of the server.
+type Server interface {
+	Feed
+	Runner
+	Talker
+	Keeper
+	Bin
+	History
+	Merger
+	Catalogue
+}
+
+// Pane is the live terminal of the thread on show. It paints its cells itself.
+type Pane interface {
+	// Show attaches to a thread's terminal; an empty id lets go.
+	Show(thread.ID) tea.Cmd
+	// Place says where it stands; the terminal is sized to it.
+	Place(layout.Box)
+	// Suspend stops painting while something else stands there.
+	Suspend(bool)
+	// Focus says whether keys go to it, so that it shows its cursor.
+	Focus(bool)
+	// Update takes keys, pastes and the mouse while it has the focus, and its own messages always.
+	Update(tea.Msg) tea.Cmd
+}

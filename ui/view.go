@@ -1,0 +1,396 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/gauge"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// View returns the screen, drawn anew only when something on it changed.
+func (m *Model) View() tea.View {
+	if m.screen.stale {
+		m.compose()
+	}
+	return m.screen.view
+}
+
+// compose draws the whole screen.
+func (m *Model) compose() {
+	s := &m.screen
+	s.stale = false
+	s.drawn = m.cfg.Clock()
+	s.canvas.Reset(s.w, s.h)
+	if s.tooSmall() {
+		m.drawTooSmall()
+	} else {
+		b := m.place()
+		m.drawSide(b)
+		m.drawMain(b)
+		m.drawOffer(b.offer)
+		m.drawStatus(b.status)
+		m.dialogs.Draw(&s.canvas, m.th, m.keys)
+	}
+	s.view = tea.View{
+		Content:     s.canvas.String(),
+		AltScreen:   true,
+		ReportFocus: true,
+		WindowTitle: m.title(),
+	}
+	if !m.cfg.NoMouse {
+		s.view.MouseMode = tea.MouseModeCellMotion
+	}
+}
+
+// title is the window's: how many wait comes first, so that it shows in a narrow tab.
+func (m *Model) title() string {
+	t := "orchestrator · " + plain.Line(filepath.Base(m.cfg.Project))
+	if n := m.tree.Counts().Waiting; n > 0 {
+		t = fmt.Sprintf("(%d) %s", n, t)
+	}
+	return t
+}
+
+func (m *Model) drawTooSmall() {
+	c := &m.screen.canvas
+	text := fmt.Sprintf("%d×%d is too small: %d×%d is needed. Agents go on.", m.screen.w, m.screen.h, minWidth, minHeight)
+	for y, l := range plain.Wrap(text, max(m.screen.w, 1)) {
+		c.Print(c.Bounds(), 0, y, m.th.Style(theme.Warn), l)
+	}
+}
+
+// border returns the style of a frame's border.
+func (m *Model) border(focus bool) theme.Style {
+	if focus {
+		return m.th.Style(theme.BorderFocus)
+	}
+	return m.th.Style(theme.Border)
+}
+
+func (m *Model) span(tok theme.Token, text string) layout.Span {
+	return layout.Span{Text: text, Style: m.th.Style(tok)}
+}
+
+func (m *Model) drawSide(b boxes) {
+	if b.side.Empty() {
+		return
+	}
+	c := &m.screen.canvas
+	focus := m.screen.area == areaTree && !m.dialogs.Open()
+	head := []layout.Span{m.span(theme.Title, "threads")}
+	switch {
+	case m.tree.Archive():
+		head = append(head, m.span(theme.Warn, " archive"))
+	case m.tree.Filtered() != "":
+		head = append(head, m.span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
+	default:
+		head = append(head, m.span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
+	}
+	c.Frame(b.treeF, m.border(focus), head)
+	if m.conn.listed {
+		m.tree.Draw(c, b.tree, m.th, m.live.shown, focus)
+	} else {
+		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
+	}
+	c.Frame(b.gaugeF, m.border(false), []layout.Span{m.span(theme.Title, "context")})
+	gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
+	if !b.mcpF.Empty() {
+		c.Frame(b.mcpF, m.border(false), []layout.Span{m.span(theme.Title, "mcp")})
+		m.mcp.Draw(c, b.mcp, m.th)
+	}
+}
+
+func (m *Model) drawMain(b boxes) {
+	if b.main.Empty() {
+		return
+	}
+	c := &m.screen.canvas
+	focus := m.screen.area == areaMain && !m.dialogs.Open()
+	s := m.tree.Selected()
+	c.Frame(b.main, m.border(focus), m.head(s, b.main.W-6))
+	m.drawTabs(b.main)
+	in := b.inner
+	if m.views.now != viewTerminal {
+		in = in.Shrink(1, 0)
+	}
+	switch {
+	case s == nil:
+		m.drawWelcome(in)
+	case m.views.now == viewTimeline && m.views.reading:
+		m.views.turn.Draw(c, in, m.th, focus)
+	case m.views.now == viewTimeline:
+		m.views.timeline.Draw(c, in, m.th, focus)
+	case m.views.now == viewContext:
+		m.views.detail.Draw(c, in, m.th, s, m.parentOf(s))
+	case m.views.now == viewDiff:
+		m.views.diff.Draw(c, in, m.th, focus)
+	case !running(s):
+		m.drawStopped(in, s)
+	case m.cfg.Pane == nil:
+		c.Print(in, 1, 1, m.th.Style(theme.Muted), "no terminal here")
+	}
+}
+
+func (m *Model) parentOf(s *thread.Status) string {
+	if s.Parent == "" {
+		return ""
+	}
+	return m.name(s.Parent)
+}
+
+// head is the title of the main pane: name, agent, model, state.
+func (m *Model) head(s *thread.Status, w int) []layout.Span {
+	if s == nil {
+		return []layout.Span{m.span(theme.Title, "orchestrator")}
+	}
+	look := tree.LookOf(s)
+	state := look.Word
+	if counts(s.State.State) && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
+		state += " " + elapsed(m.cfg.Clock().Sub(s.State.Since))
+	}
+	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.Name), max(w-plain.Width(state)-4, 8)))}
+	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
+	for _, extra := range []string{s.Agent, shortModel(s)} {
+		extra = plain.Line(extra)
+		if extra == "" || used+plain.Width(extra)+4 > w {
+			continue
+		}
+		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Title, extra))
+		used += plain.Width(extra) + 4
+	}
+	if m.views.reading && m.views.now == viewTimeline && used+12 < w {
+		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Accent, m.views.turn.Title()))
+	}
+	return append(parts, m.span(theme.Border, " ── "), m.span(look.Style, state))
+}
+
+func shortModel(s *thread.Status) string {
+	if s.Gauge.Model != "" {
+		return s.Gauge.Model
+	}
+	return s.Model
+}
+
+// elapsed formats how long something takes: 0:42, 12:05, 1:02:03.
+func elapsed(d time.Duration) string {
+	n := int(max(d, 0) / time.Second)
+	if n >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", n/3600, n/60%60, n%60)
+	}
+	return fmt.Sprintf("%d:%02d", n/60, n%60)
+}
+
+// tabAt is where a view's name stands in the bottom edge of the main pane.
+type tabAt struct {
+	view view
+	x, w int
+}
+
+func tabs() []tabAt {
+	var out []tabAt
+	x := 3
+	for v := viewTerminal; v < viewCount; v++ {
+		w := len(v.String())
+		out = append(out, tabAt{v, x, w})
+		x += w + 3
+	}
+	return out
+}
+
+func (m *Model) drawTabs(main layout.Box) {
+	c := &m.screen.canvas
+	edge := main.Row(main.H - 1)
+	for _, t := range tabs() {
+		tok := theme.Muted
+		if t.view == m.views.now {
+			tok = theme.Accent
+		}
+		c.Print(edge, t.x-1, 0, m.th.Style(theme.Border), " ")
+		c.Print(edge, t.x, 0, m.th.Style(tok), t.view.String())
+		c.Print(edge, t.x+t.w, 0, m.th.Style(theme.Border), " ")
+		if t.view < viewCount-1 {
+			c.Print(edge, t.x+t.w+1, 0, m.th.Style(theme.Border), "·")
+		}
+	}
+	if m.screen.area == areaMain && m.views.now == viewTerminal {
+		hint := " " + m.leaveKey() + " leaves the agent "
+		c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
+	}
+}
+
+func (m *Model) leaveKey() string {
+	for _, b := range m.keys.Bindings(intent.Terminal) {
+		if b.Action == intent.Leave {
+			return b.Label()
+		}
+	}
+	return ""
+}
+
+// drawWelcome fills the main pane while there is no thread.
+func (m *Model) drawWelcome(in layout.Box) {
+	c := &m.screen.canvas
+	lines := []dialog.Line{
+		{Text: "No thread yet.", Tok: theme.Strong},
+		{},
+		{Text: m.keys.KeyOf(intent.New) + "  starts one: choose an agent, a name or a first prompt"},
+		{Text: m.keys.KeyOf(intent.Help) + "  lists all keys"},
+		{Text: m.keys.KeyOf(intent.Quit) + "  leaves; agents go on and are there again next time"},
+		{},
+		{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted},
+		{Text: m.cfg.Project, Tok: theme.Muted},
+	}
+	if m.tree.Archive() {
+		lines = []dialog.Line{{Text: "Nothing is archived.", Tok: theme.Muted}}
+	}
+	m.drawLines(c, in.Shrink(2, 1), lines)
+}
+
+func (m *Model) drawLines(c *layout.Canvas, b layout.Box, lines []dialog.Line) {
+	y := 0
+	for _, l := range lines {
+		for _, part := range plain.Wrap(plain.Line(l.Text), max(b.W, 1)) {
+			c.Print(b, 0, y, m.th.Style(l.Tok), part)
+			y++
+		}
+	}
+}
+
+// drawStopped fills the main pane of a thread whose agent does not run.
+func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
+	look := tree.LookOf(s)
+	lines := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
+	if s.Outcome.Reason != "" {
+		lines = append(lines, dialog.Line{Text: s.Outcome.Reason})
+	}
+	if e := s.Execution; e != nil && e.Exit.Reason != "" {
+		lines = append(lines, dialog.Line{Text: fmt.Sprintf("%s, code %d", e.Exit.Reason, e.Exit.Code), Tok: theme.Muted})
+	}
+	for _, e := range s.State.Evidence {
+		lines = append(lines, dialog.Line{Text: e.Detail, Tok: theme.Muted})
+	}
+	lines = append(lines, dialog.Line{})
+	if s.Resume != nil {
+		how, tok := dialog.Proof(s.Resume)
+		lines = append(lines, dialog.Line{Text: "Can be resumed: " + how, Tok: tok})
+	}
+	if s.Archived.IsZero() {
+		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Resume) + "  resumes it, " + m.keys.KeyOf(intent.Focus) + " resumes it and types into it"})
+	} else {
+		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Archive) + "  brings it back from the archive"})
+	}
+	lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.NextView) + "  shows what was said and done"}, dialog.Line{Text: m.keys.KeyOf(intent.Why) + "  explains the state"})
+	m.drawLines(&m.screen.canvas, in.Shrink(2, 1), lines)
+}
+
+// drawOffer draws the fork that is offered.
+func (m *Model) drawOffer(b layout.Box) {
+	o := m.offer()
+	if o == nil || b.Empty() {
+		return
+	}
+	c := &m.screen.canvas
+	var keys strings.Builder
+	for _, k := range m.keys.Bindings(intent.Offer) {
+		word := map[intent.Action]string{intent.TakeOffer: "take", intent.DismissOffer: "dismiss", intent.OffersOff: "off"}[k.Action]
+		keys.WriteString("  " + k.Label() + " " + word)
+	}
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Key), keys.String())
+	x := c.Print(b, 1, 0, m.th.Style(theme.Accent), "⑂ fork? ")
+	x = c.Print(b, x, 0, m.th.Style(theme.Strong), plain.Cut(plain.Line(o.Label), max(right-x-1, 0)))
+	c.Print(b, x, 0, m.th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), max(right-x-1, 0)))
+}
+
+// drawStatus draws the last line: what is typed, what was told, or the keys; and the counts.
+func (m *Model) drawStatus(b layout.Box) {
+	c := &m.screen.canvas
+	n := m.tree.Counts()
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), fmt.Sprintf("%s  %d running", gauge.Cost(n.CostUSD), n.Running))
+	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
+	if t := m.typing; t != nil {
+		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
+		_, line := left.Left(2)
+		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), map[bool]string{true: "name, agent or state", false: "text"}[t.what == intent.Filter], true)
+		return
+	}
+	x := 0
+	if n.Waiting > 0 {
+		verb := "need you"
+		if n.Waiting == 1 {
+			verb = "needs you"
+		}
+		x = c.Print(left, 0, 0, m.th.Style(theme.Waiting), fmt.Sprintf("! %d %s", n.Waiting, verb)) + 2
+	} else if n.Unseen > 0 {
+		x = c.Print(left, 0, 0, m.th.Style(theme.Accent), fmt.Sprintf("• %d unseen", n.Unseen)) + 2
+	}
+	if now := m.news.now; now != nil {
+		c.Print(left, x, 0, m.th.Style(levelToken(now.level)), plain.Cut(plain.Line(now.text), left.W-x))
+		return
+	}
+	m.drawKeys(left, x)
+}
+
+// hint is a key of the status line with a short word for it.
+type hint struct {
+	action intent.Action
+	word   string
+}
+
+// hints are the keys worth knowing where the person is.
+func (m *Model) hints() []hint {
+	if m.screen.area == areaMain {
+		switch m.viewScope() {
+		case intent.Timeline:
+			return []hint{{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "set back"}, {intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"}}
+		case intent.Turn:
+			return []hint{{intent.Toggle, "unfold"}, {intent.FoldAll, "all"}, {intent.Search, "search"}, {intent.Older, "older"}, {intent.ForkAt, "fork"}, {intent.Leave, "back"}}
+		case intent.Diff:
+			return []hint{{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"}, {intent.Editor, "edit"}, {intent.Leave, "threads"}}
+		}
+		if m.views.now == viewTerminal {
+			return []hint{{intent.Leave, "threads"}}
+		}
+		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
+	}
+	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "find"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+	if m.tree.Counts().Interrupted > 0 {
+		out = append([]hint{{intent.Resume, "resume"}}, out...)
+	}
+	if len(m.undo) > 0 {
+		out = append([]hint{{intent.Undo, "undo"}}, out...)
+	}
+	return out
+}
+
+func (m *Model) drawKeys(b layout.Box, x int) {
+	c := &m.screen.canvas
+	scopes := m.scopes()
+	for _, h := range m.hints() {
+		key := ""
+		for _, k := range m.keys.Bindings(scopes...) {
+			if k.Action == h.action {
+				key = k.Label()
+				break
+			}
+		}
+		if key == "" {
+			continue
+		}
+		if x+plain.Width(key)+1+len(h.word) > b.W {
+			return
+		}
+		x = c.Print(b, x, 0, m.th.Style(theme.Key), key) + 1
+		x = c.Print(b, x, 0, m.th.Style(theme.Muted), h.word) + 2
+	}
+}
