@@ -113,3 +113,56 @@ func AsArgument(prompt string) bool {
 	return prompt != "" && len(prompt) <= maxArgument && prompt[0] != '-' && !strings.ContainsRune(prompt, 0) &&
 		strings.TrimSpace(prompt) == prompt && strings.ContainsAny(prompt, " \n\t")
 }
+
+// ReadJSONC is ReadJSON of a file that may hold comments and trailing commas.
+func ReadJSONC(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(Plain(raw), v)
+}
+
+// Plain turns JSON with comments and trailing commas into plain JSON; strings stay as they are.
+func Plain(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			end := i + 1
+			for end < len(raw) && raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end, len(raw)-1)
+			out = append(out, raw[i:end+1]...)
+			i = end
+		case c == '/' && i+1 < len(raw) && raw[i+1] == '/':
+			for i+1 < len(raw) && raw[i+1] != '\n' {
+				i++
+			}
+		case c == '/' && i+1 < len(raw) && raw[i+1] == '*':
+			end := strings.Index(string(raw[i+2:]), "*/")
+			if end < 0 {
+				return out
+			}
+			i += end + 3
+		case c == ']' || c == '}':
+			for len(out) > 0 && strings.ContainsRune(" \t\r\n", rune(out[len(out)-1])) {
+				out = out[:len(out)-1]
+			}
+			if len(out) > 0 && out[len(out)-1] == ',' {
+				out = out[:len(out)-1]
+			}
+			out = append(out, c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -105,3 +105,29 @@ func TestInModules(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+func TestPlain(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1}`:                             `{"a":1}`,
+		"{// c\n\"a\": \"//x\\\"\", /* , */}": "{\n\"a\": \"//x\\\"\"}",
+		`[1,2, ]`:                             `[1,2]`,
+		`{"a":"unclosed`:                      `{"a":"unclosed`,
+		`{"a":1 /* open`:                      `{"a":1 `,
+		`"\`:                                  `"\`,
+	} {
+		if got := string(launch.Plain([]byte(in))); got != want {
+			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	for _, s := range []string{`{"a":[1,],}`, `"\`, `/*`, `//`, `"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if got := launch.Plain(raw); len(got) > len(raw) {
+			t.Errorf("grew from %d to %d bytes", len(raw), len(got))
+		}
+	})
+}

@@ -1,0 +1,167 @@
+// Package gemini is the adapter of Gemini CLI.
+//
+// Gemini CLI takes its gateway's address from the environment; session ids are chosen up front. It
+// has no settings for one launch (a settings file given by the environment is refused unless root
+// owns it), so no hooks are set: its state is read off the gateway, its window title and its
+// screen.
+//
+// Known hazard of Gemini CLI itself: a session resumed in a later minute gets a second, empty file
+// with the same short id, and its clean-up of old sessions, on by default, then deletes both. Verify
+// therefore does not vouch for a session beside such a file, and Rebuild moves the empty file into the
+// state folder before the next start. The person can switch the clean-up off by
+// general.sessionRetention.enabled=false; Detect says so.
+package gemini
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+)
+
+// Name is the adapter's name.
+const Name = "gemini"
+
+// google is where Gemini CLI sends its requests with an API key.
+const google = "https://generativelanguage.googleapis.com"
+
+// Agent is the adapter. It is safe for use by many goroutines.
+type Agent struct {
+	env     launch.Env
+	program *launch.Program
+	reader  *transcript.Reader
+}
+
+// New makes the adapter.
+func New(c launch.Config) *Agent {
+	return &Agent{
+		env: c.Env, reader: transcript.NewReader(),
+		program: &launch.Program{
+			Agent: Name, Command: "gemini", Package: "@google/gemini-cli", Minimum: "0.50.0",
+			Install: "npm install -g @google/gemini-cli",
+		},
+	}
+}
+
+// Name returns "gemini".
+func (a *Agent) Name() string { return Name }
+
+// Detect says whether Gemini CLI can be started here.
+func (a *Agent) Detect(ctx context.Context) thread.AgentInfo {
+	info := a.program.Info(ctx, a.env)
+	if info.Problem == "" && !readSettings(a.env).keepsSessions() {
+		info.Hint = "it deletes sessions that were resumed; to stop that, set general.sessionRetention.enabled to false in its settings"
+	}
+	return info
+}
+
+// settings is what is read of the person's settings.json.
+type settings struct {
+	General struct {
+		Retention struct {
+			Enabled *bool `json:"enabled"`
+		} `json:"sessionRetention"`
+	} `json:"general"`
+	Security struct {
+		Auth struct {
+			Selected string `json:"selectedType"`
+		} `json:"auth"`
+		Trust struct {
+			Enabled *bool `json:"enabled"`
+		} `json:"folderTrust"`
+	} `json:"security"`
+}
+
+func (s settings) keepsSessions() bool {
+	return s.General.Retention.Enabled != nil && !*s.General.Retention.Enabled
+}
+
+// home is the folder of Gemini CLI's own files.
+func home(env launch.Env) string {
+	root := env.Value("GEMINI_CLI_HOME")
+	if root == "" {
+		root = env.Home()
+	}
+	return filepath.Join(root, ".gemini")
+}
+
+func readSettings(env launch.Env) settings {
+	var s settings
+	if launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &s) != nil {
+		return settings{} // Gemini CLI itself will tell the person about a broken file
+	}
+	return s
+}
+
+// effective is the environment with what the person's .env file adds to it.
+func effective(env launch.Env) launch.Env {
+	for _, path := range []string{filepath.Join(home(env), ".env"), filepath.Join(env.Home(), ".env")} {
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(lines.Text()), "export "), "=")
+			key = strings.TrimSpace(key)
+			if ok && (key == "GOOGLE_GEMINI_BASE_URL" || strings.HasPrefix(key, "GOOGLE_GENAI_USE_")) {
+				env = env.Default(key, strings.Trim(strings.TrimSpace(value), `"'`))
+			}
+		}
+		break // only the first one is read
+	}
+	return env
+}
+
+// Upstreams returns the address of the Gemini API; nil for logins that use other APIs: a Google
+// account's (Code Assist) and Vertex AI.
+func (a *Agent) Upstreams(env []string) map[string]string {
+	e := effective(env)
+	switch readSettings(e).Security.Auth.Selected {
+	case "gemini-api-key", "gateway":
+	case "":
+		if e.On("GOOGLE_GENAI_USE_VERTEXAI") || e.On("GOOGLE_GENAI_USE_GCA") {
+			return nil
+		}
+	default:
+		return nil
+	}
+	if base := strings.TrimRight(e.Value("GOOGLE_GEMINI_BASE_URL"), "/"); base != "" {
+		return map[string]string{"": base}
+	}
+	return map[string]string{"": google}
+}
+
+// trustSettled reports whether Gemini CLI will not ask about the folder. After such a question it
+// starts itself anew, which it can only do below its own parent process.
+func trustSettled(env launch.Env, dir string) bool {
+	if env.On("GEMINI_CLI_TRUST_WORKSPACE") {
+		return true
+	}
+	if t := readSettings(env).Security.Trust.Enabled; t != nil && !*t {
+		return true
+	}
+	path := env.Value("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
+	if path == "" {
+		path = filepath.Join(home(env), "trustedFolders.json")
+	}
+	var trusted map[string]string
+	if launch.ReadJSONC(path, &trusted) != nil {
+		return false
+	}
+	for folder, level := range trusted {
+		if level == "TRUST_PARENT" {
+			folder = filepath.Dir(folder)
+		}
+		if rel, err := filepath.Rel(folder, dir); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}

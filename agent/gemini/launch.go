@@ -1,0 +1,80 @@
+package gemini
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// ready is how long after its first output Gemini CLI may still swallow keys.
+const ready = 3 * time.Second
+
+// uuid is the form of session ids.
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+// Launch lays out the start.
+func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
+	}
+	session := spec.Session
+	if session == "" && !spec.Resume {
+		session = launch.UUID()
+	}
+	if !uuid.MatchString(session) {
+		return thread.Launch{}, fmt.Errorf("launch gemini: session %q is no UUID: %w", session, thread.ErrInvalid)
+	}
+	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Session: session, Ready: ready}
+	if spec.Resume {
+		l.Args = append(l.Args, "--resume", session)
+	} else {
+		l.Args = append(l.Args, "--session-id", session)
+	}
+	if spec.Model != "" {
+		l.Args = append(l.Args, "--model", spec.Model)
+	}
+	if mode := spec.Flags.PermissionMode; mode != "" {
+		l.Args = append(l.Args, "--approval-mode", mode)
+	}
+	l.Args = append(l.Args, spec.Flags.Args...)
+	if launch.AsArgument(spec.Prompt) {
+		l.Args, l.Prompted = append(l.Args, "--prompt-interactive", spec.Prompt), true
+	}
+	if spec.BaseURL != "" {
+		env = env.With("GOOGLE_GEMINI_BASE_URL", spec.BaseURL)
+	}
+	if trustSettled(env, spec.Dir) {
+		// Its parent process ignores signals until a turn ends, and leaves the real one running when
+		// it is killed.
+		env = env.Default("GEMINI_CLI_NO_RELAUNCH", "true")
+	}
+	// The script is run by the node on PATH, which may stand beside it only.
+	if folder := filepath.Dir(found.Path); !slices.Contains(filepath.SplitList(env.Value("PATH")), folder) {
+		env = env.With("PATH", env.Value("PATH")+string(filepath.ListSeparator)+folder)
+	}
+	l.Env = env
+	return l, nil
+}
+
+// rules read the screen; the words were taken from recordings of 0.61.0.
+var rules = []agent.Rule{
+	{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✋`), Detail: "title asks for action"},
+	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Do you trust the files in this folder\?`), Detail: "asks whether to trust the folder"},
+	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Allow execution of|Apply this change\?|● 1\. Allow once|1\. Allow once`), Detail: "asks for permission"},
+	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
+	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
+	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
+	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
+}
+
+// Rules returns the rules of Gemini CLI's screen.
+func (a *Agent) Rules() []agent.Rule { return rules }

@@ -1,0 +1,296 @@
+package gemini
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+)
+
+// mainFile is the name of a session's only file.
+const mainFile = "main"
+
+// marker is the file by which Gemini CLI knows whose a project folder is.
+const marker = ".project_root"
+
+// projects is the folder below which all project folders lie.
+func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
+
+// resolve returns a working folder as the process in it sees it.
+func resolve(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}
+
+// slug returns the name of a working folder's project folder, empty while it has none: by the
+// registry, or by the marker that Gemini CLI itself goes by when the registry lost it.
+func slug(env launch.Env, dir string) string {
+	var registry struct {
+		Projects map[string]string `json:"projects"`
+	}
+	dir = resolve(dir)
+	if launch.ReadJSON(filepath.Join(home(env), "projects.json"), &registry) == nil {
+		if s := registry.Projects[dir]; s != "" && filepath.IsLocal(s) && filepath.Base(s) == s {
+			return s
+		}
+	}
+	entries, err := os.ReadDir(projects(env))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if e.IsDir() && owner(env, e.Name()) == dir {
+			return e.Name()
+		}
+	}
+	return ""
+}
+
+// owner returns the working folder that a project folder belongs to.
+func owner(env launch.Env, name string) string {
+	raw, err := os.ReadFile(filepath.Join(projects(env), name, marker))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// claim makes a project folder for a working folder. Gemini CLI finds it by its marker.
+func claim(env launch.Env, dir string) (string, error) {
+	dir = resolve(dir)
+	name := strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(dir))), "-")
+	if name == "" {
+		name = "project"
+	}
+	if err := os.MkdirAll(projects(env), 0o700); err != nil {
+		return "", err
+	}
+	for i := range 1000 {
+		candidate := name
+		if i > 0 {
+			candidate = fmt.Sprintf("%s-%d", name, i)
+		}
+		folder := filepath.Join(projects(env), candidate)
+		err := os.Mkdir(folder, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		return candidate, os.WriteFile(filepath.Join(folder, marker), []byte(dir), 0o600)
+	}
+	return "", fmt.Errorf("no free name for the project folder %q: %w", name, thread.ErrLimit)
+}
+
+// found are the files of one session.
+type found struct {
+	main  string   // path below the projects' folder, empty when there is none
+	stubs []string // files that name the session and hold no conversation
+}
+
+// locate finds a session's files in the project folder of a working folder.
+func locate(env launch.Env, dir, session string) found {
+	var f found
+	name := slug(env, dir)
+	if name == "" {
+		return f
+	}
+	chats := filepath.Join(name, "chats")
+	entries, err := os.ReadDir(filepath.Join(projects(env), chats))
+	if err != nil {
+		return f
+	}
+	for _, e := range entries { // sorted by name: oldest first
+		if !strings.HasPrefix(e.Name(), "session-") || !strings.HasSuffix(e.Name(), "-"+session[:8]+".jsonl") || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(chats, e.Name())
+		id, talks := inspect(filepath.Join(projects(env), path))
+		switch {
+		case id != session:
+		case f.main == "" && talks:
+			f.main = path
+		case !talks:
+			f.stubs = append(f.stubs, path)
+		}
+	}
+	if f.main == "" && len(f.stubs) > 0 {
+		f.main, f.stubs = f.stubs[0], f.stubs[1:] // a session that has just begun
+	}
+	return f
+}
+
+// inspect reads a chat file's session id, and whether it holds any message.
+func inspect(path string) (session string, talks bool) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	r := bufio.NewReader(file)
+	for first := true; ; first = false {
+		raw, err := r.ReadBytes('\n')
+		if err != nil {
+			return session, talks
+		}
+		var l struct {
+			Session string `json:"sessionId"`
+			Type    string `json:"type"`
+		}
+		if json.Unmarshal(raw, &l) != nil {
+			continue
+		}
+		if first {
+			if session = l.Session; session == "" {
+				return "", false
+			}
+		}
+		if l.Type == "user" || l.Type == "gemini" {
+			return session, true
+		}
+	}
+}
+
+func checkSession(session string) error {
+	if !uuid.MatchString(session) {
+		return fmt.Errorf("gemini session %q is no UUID: %w", session, thread.ErrInvalid)
+	}
+	return nil
+}
+
+func (f found) files() []transcript.File {
+	if f.main == "" {
+		return nil
+	}
+	return []transcript.File{{Name: mainFile, Path: f.main}}
+}
+
+// ReadTranscript returns what the session's file gained.
+func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
+	if err := checkSession(spec.Session); err != nil {
+		return nil, err
+	}
+	read := func() ([]thread.Chunk, error) {
+		return a.reader.Read(projects(spec.Env), locate(spec.Env, spec.Dir, spec.Session).files(), spec.Marks)
+	}
+	return transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
+		return transcript.Has(chunks, mainFile, spec.Answer, answerText)
+	})
+}
+
+// Verify compares the session's file with the mark. It is not whole beside a file that would make
+// Gemini CLI delete both.
+func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
+	if err := checkSession(spec.Session); err != nil {
+		return 0, false, err
+	}
+	f := locate(spec.Env, spec.Dir, spec.Session)
+	n, whole, err := transcript.Verify(projects(spec.Env), f.files(), spec.Marks)
+	return n, whole && len(f.stubs) == 0, err
+}
+
+// Rebuild writes the session's file, in place or under a new id in the project folder of Dir, and
+// moves files beside it away that hold nothing but its id.
+func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
+	if err := checkSession(spec.Session); err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(spec.Files, func(f thread.TranscriptFile) bool { return f.File == mainFile })
+	if i < 0 {
+		return "", fmt.Errorf("rebuild gemini session: no main file stored: %w", thread.ErrInvalid)
+	}
+	session, data := spec.Session, spec.Files[i].Data
+	if spec.NewSession != "" && spec.NewSession != spec.Session {
+		session = spec.NewSession
+		if !uuid.MatchString(session) {
+			session = launch.UUID() // not an id that Gemini CLI would take
+		}
+		if locate(spec.Env, spec.Dir, session).main != "" {
+			return "", fmt.Errorf("gemini session %s is there already: %w", session, thread.ErrConflict)
+		}
+		data = fork(data, spec.Session, session, resolve(spec.Dir))
+	}
+	env := launch.Env(spec.Env)
+	f := locate(env, spec.Dir, session)
+	if f.main == "" {
+		name := slug(env, spec.Dir)
+		if name == "" {
+			var err error
+			if name, err = claim(env, spec.Dir); err != nil {
+				return "", fmt.Errorf("rebuild gemini session: %w", err)
+			}
+		}
+		// Under the present minute: then a start right after adds no second file.
+		minute := time.Now().UTC().Format("2006-01-02T15-04")
+		f.main = filepath.Join(name, "chats", "session-"+minute+"-"+session[:8]+".jsonl")
+	}
+	if err := transcript.Write(projects(env), f.main, data, spec.StateDir); err != nil {
+		return "", fmt.Errorf("rebuild gemini session: %w", err)
+	}
+	for _, stub := range f.stubs {
+		if err := moveAway(filepath.Join(projects(env), stub), spec.StateDir); err != nil {
+			return "", fmt.Errorf("rebuild gemini session: %w", err)
+		}
+	}
+	return session, nil
+}
+
+// moveAway moves a file below the state folder, over file systems too.
+func moveAway(path, stateDir string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	name := "gemini-stub-" + launch.UUID() + "-" + filepath.Base(path)
+	if _, err := launch.WriteFile(stateDir, name, raw); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// fork rewrites a chat file for a new session of another folder.
+func fork(data []byte, from, to, dir string) []byte {
+	sum := sha256.Sum256([]byte(dir))
+	hash, err := json.Marshal(hex.EncodeToString(sum[:]))
+	if err != nil {
+		panic("gemini: " + err.Error()) // a string can always be marshalled
+	}
+	var out bytes.Buffer
+	transcript.Lines(data, func(line []byte) {
+		var head map[string]json.RawMessage
+		if json.Unmarshal(line, &head) != nil {
+			return // a damaged line is skipped by Gemini CLI as well
+		}
+		if old, ok := head["projectHash"]; ok {
+			line = bytes.ReplaceAll(line, old, hash)
+		}
+		if _, ok := head["id"]; !ok { // the head and changes to it, not the conversation
+			line = bytes.ReplaceAll(line, []byte(`"`+from+`"`), []byte(`"`+to+`"`))
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	})
+	return out.Bytes()
+}
