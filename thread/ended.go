@@ -57,7 +57,11 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 		}
 	}
 	m.show(l)
+	tell := l.untold && (l.shown.State == StateIdle || l.shown.State == StateDone)
 	m.mu.Unlock()
+	if tell {
+		l.enqueue(func() { l.deliver(m.ctx) })
+	}
 	if poll && !l.enqueue(func() { l.poll() }) {
 		l.stored(1)
 	}

@@ -97,11 +97,11 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t Thread, name string, p
 		}
 	}
 	// The parent's folder may be gone with an archived thread; the project's repository is the same.
-	t.Dir = p.Dir
+	root := m.rootOf(p)
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
-		t.Dir = m.cfg.Project
+		t.Dir, root = m.cfg.Project, m.cfg.Project
 	}
-	return m.createWithWorktree(ctx, t, name, snap)
+	return m.createWithWorktree(ctx, t, name, root, snap)
 }
 
 // presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.

@@ -99,8 +99,48 @@ func (m *Manager) repairFork(ctx context.Context, i Intent) error {
 	case t.Worktree.Path != "":
 		return nil // only the intent was left
 	}
+	if w, ok, err := m.madeFor(ctx, t.ID); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return m.finishFork(ctx, t, w)
+	}
 	m.notice("", LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.Name)
 	return m.takeBackFork(ctx, i.Thread)
+}
+
+// madeFor looks for a worktree that was made for a thread.
+func (m *Manager) madeFor(ctx context.Context, id ID) (Worktree, bool, error) {
+	f, ok := m.cfg.Worktrees.(WorktreeFinder)
+	if !ok {
+		return Worktree{}, false, nil
+	}
+	w, ok, err := f.Made(ctx, id)
+	if errors.Is(err, ErrNoRepository) {
+		return Worktree{}, false, nil
+	}
+	return w, ok, err
+}
+
+// finishFork stores the worktree of a fork that was cut off after it was made.
+func (m *Manager) finishFork(ctx context.Context, t Thread, w Worktree) error {
+	l := m.line(t.ID)
+	if l == nil {
+		return nil
+	}
+	from := m.cfg.Project
+	if p := m.line(t.Parent); p != nil {
+		from = m.rootOf(p.thread())
+	}
+	err := l.update(ctx, func(t *Thread) error {
+		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store the worktree: %w", err)
+	}
+	m.notice(t.ID, LevelInfo, "the fork %s was cut off by a crash and is finished now; start it", t.Name)
+	return nil
 }
 
 // takeBackFork removes a thread that never had anything of its own.
@@ -127,5 +167,3 @@ func (m *Manager) forgetFiles(ctx context.Context, id ID) error {
 	}
 	return nil
 }
-
-func (m *Manager) repairMerge(context.Context, Intent) (bool, error) { return true, nil }

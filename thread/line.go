@@ -39,6 +39,7 @@ type line struct {
 	direct    bool   // runs without the gateway: its transcript is polled
 	polling   bool   // a poll is queued
 	stopping  bool   // we asked it to end
+	untold    bool   // something waits to be told to the agent
 	sideCost  float64
 
 	// rec belongs to the queue's steps alone.

@@ -76,6 +76,10 @@ type Manager struct {
 	closing chan struct{} // closed when Close begins
 	idle    chan struct{} // closed when nothing is under way any more, after Close began
 
+	// merging is held during a merge or finish: they span two threads and one repository. Taken
+	// before anything else.
+	merging sync.Mutex
+
 	// mu guards what follows and the marked fields of every line; held for moments only, never
 	// while a port is called.
 	mu     sync.Mutex

@@ -22,7 +22,7 @@ func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
 	}
 	var l *line
 	if r.Worktree {
-		l, err = m.createWithWorktree(ctx, t, namePart(r), nil)
+		l, err = m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)
 	} else {
 		l, err = m.create(ctx, t, namePart(r))
 	}
@@ -123,8 +123,9 @@ func (m *Manager) create(ctx context.Context, t Thread, label string) (*line, er
 }
 
 // createWithWorktree is create with a worktree at a snapshot of the thread's folder, at what it
-// holds now where at is nil. A crash in between is repaired by the next Open.
-func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label string, at *Snapshot) (*line, error) {
+// holds now where at is nil. root is what the folder lies in and the worktree stands for. A crash in
+// between is repaired by the next Open.
+func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label, root string, at *Snapshot) (*line, error) {
 	if at == nil {
 		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
 		if err != nil {
@@ -147,7 +148,7 @@ func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label string
 		return nil, errors.Join(fmt.Errorf("make the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
 	}
 	failpoint.Hit("thread.fork.added")
-	dir := subDir(m.rootOf(t), t.Dir, w.Path)
+	dir := subDir(root, t.Dir, w.Path)
 	err = l.do(ctx, func(ctx context.Context) error {
 		return l.update(ctx, func(t *Thread) error {
 			t.Worktree, t.Dir = w, dir

@@ -326,9 +326,13 @@ func (r *record) accepted(ctx context.Context, l *line, p put, c Checkpoint) {
 // stored lets go of answers that were held back until they are durable.
 func (l *line) stored(n int) {
 	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
 	l.unstored -= n
 	l.m.show(l)
+	tell := l.untold && l.unstored == 0
+	l.m.mu.Unlock()
+	if tell {
+		l.enqueue(func() { l.deliver(l.m.ctx) })
+	}
 }
 
 // takeSideCost returns the cost of side requests that is in no checkpoint yet.

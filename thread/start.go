@@ -122,6 +122,10 @@ func (l *line) ensureDir(ctx context.Context) error {
 	if snap == nil {
 		return Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, ErrNotFound), "no snapshot of it is kept; fork the thread's parent again")
 	}
+	// Strike off what git still believes to be there.
+	if _, err := l.m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree); err != nil {
+		l.m.cfg.Log.Warn("strike off the missing worktree", "thread", string(l.id), "err", err)
+	}
 	w, err := l.m.cfg.Worktrees.Add(ctx, l.id, l.m.cfg.Project, t.Name, *snap)
 	if err != nil {
 		return Hint(fmt.Errorf("make the missing worktree again: %w", err), "its files are kept in commit "+snap.Commit)
@@ -217,6 +221,11 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		m.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
 	}
 	l.rec.session = launch.Session
+	if texts, err := m.untold(ctx, l.id); err == nil && len(texts) > 0 {
+		m.mu.Lock()
+		l.untold = true
+		m.mu.Unlock()
+	}
 	err := l.update(ctx, func(t *Thread) error {
 		t.Session, t.Interrupted = launch.Session, false
 		return nil

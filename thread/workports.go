@@ -82,3 +82,9 @@ type Reaper interface {
 	// when the run was, by us.
 	Reap(ctx context.Context, x Execution) error
 }
+
+// WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a
+// fork that a crash cut after its worktree was made is finished instead of taken back.
+type WorktreeFinder interface {
+	Made(ctx context.Context, id ID) (made Worktree, ok bool, err error)
+}

@@ -1,0 +1,399 @@
+package thread
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread/failpoint"
+)
+
+// mergeIntent is a merge that is under way, or waits for a person to resolve its conflicts.
+type mergeIntent struct {
+	Into   ID     `json:"into,omitempty"` // empty for the project's own folder
+	Dir    string `json:"dir"`
+	Branch string `json:"branch"`
+	Target string `json:"target"` // branch checked out in Dir
+	Tell   bool   `json:"tell"`
+	Finish bool   `json:"finish"`
+}
+
+// Merge commits a thread's work and merges its branch into its parent's, or into another thread's.
+// Safety checkpoints of both come first. Conflicts are left in the target's folder and listed;
+// MergeContinue and MergeAbort end them. With DryRun nothing is changed.
+func (m *Manager) Merge(ctx context.Context, r MergeRequest) (MergeReport, error) {
+	child, err := m.find(r.Thread)
+	if err != nil {
+		return MergeReport{}, err
+	}
+	in, target, err := m.mergeTarget(ctx, child, r)
+	if err != nil {
+		return MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+	}
+	if r.DryRun {
+		report, err := m.mergePreview(ctx, child, in)
+		if err != nil {
+			return report, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+		}
+		return report, nil
+	}
+	return m.detached(ctx, func(ctx context.Context) (MergeReport, error) {
+		m.merging.Lock()
+		defer m.merging.Unlock()
+		report, err := m.merge(ctx, child, target, in, r.Message)
+		if err != nil {
+			return report, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+		}
+		return report, nil
+	})
+}
+
+// detached runs a use case that spans several threads, to its end even when the client leaves.
+func (m *Manager) detached(ctx context.Context, run func(context.Context) (MergeReport, error)) (MergeReport, error) {
+	if !m.begin() {
+		return MergeReport{}, errClosed
+	}
+	type result struct {
+		report MergeReport
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer m.done()
+		report, err := run(m.ctx)
+		done <- result{report, err}
+	}()
+	select {
+	case r := <-done:
+		return r.report, r.err
+	case <-ctx.Done():
+		return MergeReport{}, fmt.Errorf("wait for the merge: %w", ctx.Err())
+	}
+}
+
+// mergeTarget finds what a thread is to be merged into; the line is nil for the project's own folder.
+func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) (mergeIntent, *line, error) {
+	t := child.thread()
+	if m.cfg.Merges == nil {
+		return mergeIntent{}, nil, ErrNoRepository
+	}
+	if t.Worktree.Path == "" {
+		return mergeIntent{}, nil, Hint(fmt.Errorf("it has no worktree of its own: %w", ErrInvalid), "its work is in "+t.Dir+" already")
+	}
+	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Tell: !r.NoTell, Finish: r.Finish}
+	var target *line
+	switch {
+	case r.Into != "":
+		l, err := m.find(r.Into)
+		if err != nil {
+			return in, nil, err
+		}
+		target = l
+	case t.Parent != "":
+		target = m.line(t.Parent)
+		if target != nil && !target.thread().Deleted.IsZero() {
+			target = nil // the project's folder is what is left
+		}
+	}
+	if target == child {
+		return in, nil, fmt.Errorf("into itself: %w", ErrInvalid)
+	}
+	if target != nil {
+		in.Into, in.Dir = target.id, m.rootOf(target.thread())
+	}
+	branch, err := m.cfg.Merges.Branch(ctx, in.Dir)
+	if err != nil {
+		return in, nil, err
+	}
+	if branch == "" {
+		return in, nil, Hint(fmt.Errorf("%s stands on no branch: %w", in.Dir, ErrInvalid), "check a branch out there first")
+	}
+	in.Target = branch
+	return in, target, nil
+}
+
+// mergePreview says what a merge would come to.
+func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent) (MergeReport, error) {
+	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+	what, err := m.cfg.Merges.Preview(ctx, in.Dir, in.Branch)
+	if err != nil {
+		return report, err
+	}
+	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
+	t := child.thread()
+	if m.cfg.Differ != nil {
+		report.Files, err = m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
+		if err != nil {
+			return report, err
+		}
+		report.UpToDate = report.UpToDate && len(report.Files) == 0 // uncommitted work would be committed
+	}
+	return report, nil
+}
+
+// merge does it: the child's work is committed, then merged. Manager.merging is held.
+func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent, message string) (MergeReport, error) {
+	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+	under, err := m.cfg.Merges.InProgress(ctx, in.Dir)
+	if err != nil {
+		return report, err
+	}
+	if under {
+		return report, Hint(fmt.Errorf("%s is in the middle of another merge: %w", in.Dir, ErrConflict), "continue or abort that one first")
+	}
+	if target != nil {
+		if err := target.notWorking(); err != nil {
+			return report, err
+		}
+	}
+	t := child.thread()
+	if message == "" {
+		message = orWord(firstLine(t.Label), t.Name)
+	}
+	err = child.do(ctx, func(ctx context.Context) error {
+		if err := child.idle(); err != nil {
+			return err
+		}
+		_, err := child.safety(ctx, "before the merge into "+in.Target, true)
+		return err
+	})
+	if err != nil {
+		return report, err
+	}
+	if target != nil {
+		err = target.do(ctx, func(ctx context.Context) error {
+			_, err := target.safety(ctx, "before the merge of "+t.Name, true)
+			return err
+		})
+		if err != nil {
+			return report, err
+		}
+	}
+	intent, err := m.intend(ctx, intentMerge, child.id, in)
+	if err != nil {
+		return report, err
+	}
+	failpoint.Hit("thread.merge.intended")
+	report, err = m.mergeBranches(ctx, child, in, message, report)
+	if err != nil {
+		return report, errors.Join(err, m.settled(ctx, intent))
+	}
+	if len(report.Conflicts) > 0 {
+		m.notice(child.id, LevelWarn, "%s conflicts with %s in %d files: %s. Resolve them in %s, then continue, or abort",
+			t.Name, in.Target, len(report.Conflicts), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
+		return report, nil // the intent stays until the person is done
+	}
+	return m.merged(ctx, child, intent, in, report)
+}
+
+// notWorking is an error while a thread's agent changes files.
+func (l *line) notWorking() error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.session != nil && l.shown.State == StateWorking {
+		return Hint(fmt.Errorf("%s is working in the folder to merge into: %w", l.t.Name, ErrBusy), "wait for its answer")
+	}
+	return nil
+}
+
+// mergeBranches commits what the child's worktree holds and merges its branch.
+func (m *Manager) mergeBranches(ctx context.Context, child *line, in mergeIntent, message string, report MergeReport) (MergeReport, error) {
+	t := child.thread()
+	if m.cfg.Differ != nil {
+		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
+		if err != nil {
+			return report, fmt.Errorf("compare the files: %w", err)
+		}
+		report.Files = files
+	}
+	if _, err := m.cfg.Merges.Commit(ctx, t.Worktree.Path, message); err != nil {
+		return report, fmt.Errorf("commit its work: %w", err)
+	}
+	failpoint.Hit("thread.merge.committed")
+	what, err := m.cfg.Merges.Merge(ctx, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
+	if err != nil {
+		return report, err
+	}
+	failpoint.Hit("thread.merge.merged")
+	report.Commit, report.UpToDate, report.Conflicts = what.Commit, what.UpToDate, what.Conflicts
+	return report, nil
+}
+
+// merged records a merge that is done, tells the target's agent and finishes the thread if asked.
+func (m *Manager) merged(ctx context.Context, child *line, intent Intent, in mergeIntent, report MergeReport) (MergeReport, error) {
+	err := child.do(ctx, func(ctx context.Context) error {
+		return child.update(ctx, func(t *Thread) error {
+			t.Outcome = Outcome{Kind: OutcomeMerged, Into: in.Into, Commit: report.Commit, At: m.now()}
+			return nil
+		})
+	})
+	if err != nil {
+		return report, fmt.Errorf("record the outcome: %w", err)
+	}
+	failpoint.Hit("thread.merge.recorded")
+	report.Summary = m.mergeSummary(ctx, child, in, report)
+	if target := m.line(in.Into); in.Tell && target != nil && !report.UpToDate {
+		m.tell(ctx, target, report.Summary)
+	}
+	if err := m.settled(ctx, intent); err != nil {
+		return report, err
+	}
+	if in.Finish {
+		return m.finish(ctx, child, in, report)
+	}
+	return report, nil
+}
+
+// mergeSummary is what the target's agent is told of a merge. The fork's own words are quoted.
+func (m *Manager) mergeSummary(ctx context.Context, child *line, in mergeIntent, report MergeReport) string {
+	t := child.thread()
+	var b strings.Builder
+	fmt.Fprintf(&b, "For your information: thread %q", t.Name)
+	if t.Label != "" {
+		fmt.Fprintf(&b, " (%s)", oneLine(t.Label, 200))
+	}
+	fmt.Fprintf(&b, " was merged into your branch %s", in.Target)
+	if report.Commit != "" {
+		fmt.Fprintf(&b, " as commit %s", report.Commit[:min(12, len(report.Commit))])
+	}
+	b.WriteString(".\n")
+	if len(report.Files) > 0 {
+		b.WriteString("\nFiles:\n")
+		for i, f := range report.Files {
+			if i == 30 {
+				fmt.Fprintf(&b, "- … and %d more\n", len(report.Files)-i)
+				break
+			}
+			fmt.Fprintf(&b, "- %s (%s, +%d −%d)\n", oneLine(f.Path, 200), f.Status, f.Insertions, f.Deletions)
+		}
+	}
+	if answer := m.lastAnswer(ctx, t); answer != "" {
+		fmt.Fprintf(&b, "\nIts last answer, quoted:\n> %s\n", quote(answer))
+	}
+	b.WriteString("\nTake note of it and say so in one sentence; do nothing else now.")
+	return b.String()
+}
+
+// lastAnswer returns what a thread itself answered last, "" when it never did.
+func (m *Manager) lastAnswer(ctx context.Context, t Thread) string {
+	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, Page{Limit: 20})
+	if err != nil {
+		m.cfg.Log.Warn("read the last answer", "thread", string(t.ID), "err", err)
+	}
+	for _, c := range own {
+		if c.Answer != "" && (c.Kind == KindTurn || c.Kind == KindResponse) {
+			return c.Answer
+		}
+	}
+	return ""
+}
+
+// MergeContinue goes on with a merge whose conflicts are resolved.
+func (m *Manager) MergeContinue(ctx context.Context, ref string) (MergeReport, error) {
+	child, err := m.find(ref)
+	if err != nil {
+		return MergeReport{}, err
+	}
+	return m.detached(ctx, func(ctx context.Context) (MergeReport, error) {
+		m.merging.Lock()
+		defer m.merging.Unlock()
+		name := child.thread().Name
+		intent, in, err := m.openMerge(ctx, child)
+		if err != nil {
+			return MergeReport{}, fmt.Errorf("continue the merge of %s: %w", name, err)
+		}
+		report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+		what, err := m.cfg.Merges.Continue(ctx, in.Dir)
+		if err != nil {
+			return report, fmt.Errorf("continue the merge of %s: %w", name, err)
+		}
+		if len(what.Conflicts) > 0 {
+			report.Conflicts = what.Conflicts
+			return report, Hint(fmt.Errorf("continue the merge of %s: %d files: %w", name, len(what.Conflicts), ErrConflict), "resolve them in "+in.Dir)
+		}
+		report.Commit = what.Commit
+		return m.merged(ctx, child, intent, in, report)
+	})
+}
+
+// MergeAbort takes a merge with conflicts back; the thread's own branch keeps its commit.
+func (m *Manager) MergeAbort(ctx context.Context, ref string) error {
+	child, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	_, err = m.detached(ctx, func(ctx context.Context) (MergeReport, error) {
+		m.merging.Lock()
+		defer m.merging.Unlock()
+		intent, in, err := m.openMerge(ctx, child)
+		if err == nil {
+			err = m.cfg.Merges.Abort(ctx, in.Dir)
+		}
+		if err != nil {
+			return MergeReport{}, fmt.Errorf("abort the merge of %s: %w", child.thread().Name, err)
+		}
+		return MergeReport{}, m.settled(ctx, intent)
+	})
+	return err
+}
+
+// openMerge finds the merge of a thread that waits for a person.
+func (m *Manager) openMerge(ctx context.Context, child *line) (Intent, mergeIntent, error) {
+	if m.cfg.Merges == nil {
+		return Intent{}, mergeIntent{}, ErrNoRepository
+	}
+	all, err := m.cfg.Store.Intents(ctx)
+	if err != nil {
+		return Intent{}, mergeIntent{}, err
+	}
+	for _, i := range all {
+		if i.Kind != intentMerge || i.Thread != child.id {
+			continue
+		}
+		var in mergeIntent
+		if err := json.Unmarshal(i.Data, &in); err != nil {
+			return i, in, fmt.Errorf("read the intent: %w", err)
+		}
+		return i, in, nil
+	}
+	return Intent{}, mergeIntent{}, fmt.Errorf("no merge is under way: %w", ErrNotFound)
+}
+
+// repairMerge looks what became of a merge that a crash cut. One with conflicts waits for the person.
+func (m *Manager) repairMerge(ctx context.Context, i Intent) (keep bool, err error) {
+	child := m.line(i.Thread)
+	if m.cfg.Merges == nil || child == nil {
+		return child != nil, nil
+	}
+	var in mergeIntent
+	if err := json.Unmarshal(i.Data, &in); err != nil {
+		return false, fmt.Errorf("read the intent: %w", err)
+	}
+	t := child.thread()
+	under, err := m.cfg.Merges.InProgress(ctx, in.Dir)
+	if err != nil {
+		return true, err
+	}
+	if under {
+		m.notice(i.Thread, LevelWarn, "the merge of %s into %s is not finished: resolve what is left in %s, then continue, or abort", t.Name, in.Target, in.Dir)
+		return true, nil
+	}
+	all, _, err := m.cfg.Merges.Reachable(ctx, t.Worktree.Path, in.Dir)
+	if err != nil {
+		return true, err
+	}
+	if all && t.Outcome.Kind != OutcomeMerged {
+		err = child.update(ctx, func(t *Thread) error {
+			t.Outcome = Outcome{Kind: OutcomeMerged, Into: in.Into, At: m.now()}
+			return nil
+		})
+		m.notice(i.Thread, LevelInfo, "the merge of %s into %s had been done before the crash", t.Name, in.Target)
+		return err != nil, err
+	}
+	if !all {
+		m.notice(i.Thread, LevelWarn, "the merge of %s into %s was cut off before it was done; nothing is lost, merge again", t.Name, in.Target)
+	}
+	return false, nil
+}

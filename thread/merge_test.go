@@ -1,0 +1,276 @@
+package thread_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// merges is a Merges of functions over the worktrees' strings.
+type merges struct {
+	trees     *worktrees
+	conflicts []string
+	open      bool // a merge with conflicts waits
+	kept      string
+	log       []string
+}
+
+func (f *merges) Commit(_ context.Context, dir, message string) (string, error) {
+	f.log = append(f.log, "commit "+message)
+	return "c1", nil
+}
+
+func (f *merges) Merge(_ context.Context, into, branch, _ string) (thread.Merged, error) {
+	f.log = append(f.log, "merge "+branch)
+	if len(f.conflicts) > 0 {
+		f.open = true
+		return thread.Merged{Conflicts: f.conflicts}, nil
+	}
+	f.trees.set(into, "merged")
+	return thread.Merged{Commit: "0123456789abcdef"}, nil
+}
+
+func (f *merges) Preview(context.Context, string, string) (thread.Merged, error) {
+	return thread.Merged{Conflicts: f.conflicts}, nil
+}
+
+func (f *merges) Continue(context.Context, string) (thread.Merged, error) {
+	if len(f.conflicts) > 0 {
+		return thread.Merged{Conflicts: f.conflicts}, nil
+	}
+	f.open = false
+	return thread.Merged{Commit: "c3"}, nil
+}
+
+func (f *merges) Abort(context.Context, string) error {
+	f.open = false
+	f.log = append(f.log, "abort")
+	return nil
+}
+
+func (f *merges) InProgress(context.Context, string) (bool, error) { return f.open, nil }
+
+func (f *merges) Reachable(context.Context, string, string) (bool, string, error) {
+	return f.kept == "", f.kept, nil
+}
+
+func (f *merges) Branch(context.Context, string) (string, error) { return "main", nil }
+
+// differ tells one file.
+type differ struct{}
+
+func (differ) Diff(context.Context, string, string, string) ([]thread.FileDiff, error) {
+	return []thread.FileDiff{{Path: "login.go", Status: "modified", Insertions: 3, Deletions: 1}}, nil
+}
+
+// inMerge runs a test with a parent and a fork that has answered once.
+func inMerge(t *testing.T, test func(w *world, f *merges, parent, fork thread.Status)) {
+	t.Helper()
+	f := &merges{}
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Name: "parent"})
+		w.talk(p.ID, 1, 1)
+		c := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try jwt"})
+		w.talk(c.ID, 2, 2)
+		test(w, f, p, c)
+	}, func(w *world) {
+		f.trees = w.trees
+		w.cfg.Merges, w.cfg.Differ = f, differ{}
+	})
+}
+
+func TestMergeTellsTheParent(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name})
+		if err != nil || r.Commit == "" || r.Into != "main" || len(r.Files) != 1 || r.Finished {
+			t.Fatalf("merge %+v %v", r, err)
+		}
+		synctest.Wait()
+		if got := strings.Join(f.log, ", "); got != "commit try jwt, merge "+c.Worktree.Branch {
+			t.Errorf("did %s", got)
+		}
+		told := w.sess.of(p.ID).prompts()
+		for _, want := range []string{c.Name, "login.go", "answer to p2", "try jwt", "0123456789ab"} {
+			if !strings.Contains(told, want) {
+				t.Errorf("told without %q: %s", want, told)
+			}
+		}
+		s := w.status(c.ID)
+		if s.Outcome.Kind != thread.OutcomeMerged || s.Outcome.Into != p.ID || s.Outcome.Commit != r.Commit {
+			t.Errorf("outcome %+v", s.Outcome)
+		}
+		for _, id := range []thread.ID{p.ID, c.ID} {
+			list, err := w.store.Checkpoints(ctx, id, thread.Page{Limit: 1})
+			if err != nil || list[0].Kind != thread.KindSafety || list[0].Snapshot == nil {
+				t.Errorf("no safety checkpoint: %+v %v", list, err)
+			}
+		}
+		if intents, _ := w.store.Intents(ctx); len(intents) != 0 {
+			t.Errorf("intents %v", intents)
+		}
+	})
+}
+
+func TestMergeTellsABusyParentLater(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
+		w.m.Hook(p.ID, "PermissionRequest", nil)
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if told := w.sess.of(p.ID).prompts(); told != "" {
+			t.Errorf("told in a dialog: %s", told)
+		}
+		w.crash()
+		if _, err := w.m.Resume(ctx, p.Name, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.m.Hook(p.ID, "SessionStart", nil)
+		synctest.Wait()
+		if told := w.sess.of(p.ID).prompts(); !strings.Contains(told, c.Name) {
+			t.Errorf("told later: %q", told)
+		}
+		w.m.Hook(p.ID, "Stop", nil)
+		synctest.Wait()
+		if told := w.sess.of(p.ID).prompts(); strings.Count(told, "For your information") != 1 {
+			t.Errorf("told twice: %q", told)
+		}
+	})
+}
+
+func TestMergeConflicts(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		f.conflicts = []string{"login.go"}
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
+		if err != nil || len(r.Conflicts) != 1 || r.Dir != p.Dir {
+			t.Fatalf("merge %+v %v", r, err)
+		}
+		if s := w.status(c.ID); s.Outcome.Kind != thread.OutcomeNone || !s.Archived.IsZero() {
+			t.Errorf("outcome of an unfinished merge: %+v", s.Outcome)
+		}
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrConflict) {
+			t.Errorf("a second merge: %v", err)
+		}
+		w.crash()
+		if !strings.Contains(w.events.notices(), "is not finished") {
+			t.Errorf("told %s", w.events.notices())
+		}
+		if r, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrConflict) || len(r.Conflicts) != 1 {
+			t.Errorf("continue too early: %+v %v", r, err)
+		}
+		f.conflicts = nil
+		r, err = w.m.MergeContinue(ctx, c.Name)
+		if err != nil || r.Commit != "c3" || !r.Finished {
+			t.Errorf("continue: %+v %v", r, err)
+		}
+		if s := w.status(c.ID); s.Outcome.Kind != thread.OutcomeMerged || s.Archived.IsZero() {
+			t.Errorf("after: %+v", s.Thread)
+		}
+		if _, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrNotFound) {
+			t.Errorf("continue without a merge: %v", err)
+		}
+	})
+}
+
+func TestMergeAbort(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
+		if err := w.m.MergeAbort(ctx, c.Name); !errors.Is(err, thread.ErrNotFound) {
+			t.Errorf("abort without a merge: %v", err)
+		}
+		f.conflicts = []string{"a"}
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.m.MergeAbort(ctx, c.Name); err != nil || f.open {
+			t.Errorf("abort: %v", err)
+		}
+		f.conflicts = nil
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+			t.Errorf("merge again: %v", err)
+		}
+	})
+}
+
+func TestMergeRefusals(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: p.Name}); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("without a worktree: %v", err)
+		}
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Into: c.Name}); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("into itself: %v", err)
+		}
+		w.respond(p.ID, "p9", "call", false)
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+			t.Errorf("into a working thread: %v", err)
+		}
+		w.respond(p.ID, "p9", "done", true)
+		w.respond(c.ID, "p9", "call", false)
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+			t.Errorf("of a working thread: %v", err)
+		}
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: true})
+		if err != nil || len(r.Files) != 1 || len(f.log) != 0 {
+			t.Errorf("dry run: %+v %v, did %v", r, err, f.log)
+		}
+	})
+}
+
+func TestFinish(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
+		f.kept = "2 files are not committed"
+		r, err := w.m.Finish(ctx, c.Name)
+		if err != nil || r.Kept != f.kept || w.status(c.ID).Archived.IsZero() {
+			t.Errorf("finish of what is not merged: %+v %v", r, err)
+		}
+		if _, err := os.Stat(c.Dir); err != nil {
+			t.Errorf("the worktree: %v", err)
+		}
+		f.kept = ""
+		r, err = w.m.Finish(ctx, c.Name)
+		if err != nil || !r.Finished || r.Kept != "" {
+			t.Errorf("finish: %+v %v", r, err)
+		}
+		if _, err := os.Stat(c.Dir); err == nil {
+			t.Error("the worktree is still there")
+		}
+		// A finished thread comes back with its files.
+		if err := w.m.Unarchive(ctx, c.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.m.Start(ctx, c.Name, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.trees.get(w.status(c.ID).Dir); got != "files 2" {
+			t.Errorf("files %q", got)
+		}
+	})
+}
+
+func TestPurgeSavesTheWorktree(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
+		w.trees.set(c.Dir, "uncommitted")
+		for _, s := range []thread.Status{p, c} {
+			if err := w.m.Delete(ctx, s.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(31 * 24 * time.Hour)
+		names, err := w.m.Purge(ctx)
+		if err != nil || len(names) != 1 || names[0] != c.Name {
+			t.Errorf("purged %v %v: a parent stays while its fork does", names, err)
+		}
+		if w.trees.commits["saved-"+string(c.ID)] != "uncommitted" {
+			t.Error("uncommitted work was not saved")
+		}
+		if names, err := w.m.Purge(ctx); err != nil || len(names) != 1 {
+			t.Errorf("then %v %v", names, err)
+		}
+	})
+}
