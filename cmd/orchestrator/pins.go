@@ -5,8 +5,8 @@ package main
 
 import (
 	_ "charm.land/bubbles/v2/key"
-	_ "charm.land/bubbles/v2/textinput"
 	_ "charm.land/bubbles/v2/textarea"
+	_ "charm.land/bubbles/v2/textinput"
 	_ "charm.land/bubbles/v2/viewport"
 	_ "charm.land/bubbletea/v2"
 	_ "charm.land/lipgloss/v2"

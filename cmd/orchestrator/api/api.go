@@ -1,0 +1,138 @@
+// Package api is what the server of a project and its clients say to each other: JSON requests
+// over a unix socket, server-sent events for what happens, a WebSocket for terminal bytes.
+//
+// Every call is POST Prefix + name with a JSON body; the answer is JSON, an Error with a status
+// of 400 and up otherwise. Version changes when an older side would misread a newer one.
+package api
+
+import (
+	"errors"
+	"net/http"
+
+	"orchestrator/thread"
+)
+
+// Version of the protocol.
+const Version = 1
+
+// Prefix of all paths.
+const Prefix = "/v1/"
+
+// Info is the answer to "info": who serves.
+type Info struct {
+	Protocol int    `json:"protocol"`
+	Version  string `json:"version"` // of the program
+	PID      int    `json:"pid"`
+	Project  string `json:"project"`
+	StateDir string `json:"stateDir"`
+	Store    string `json:"store"`
+	// Problems are what the server found at its start and people should know.
+	Problems []string `json:"problems,omitempty"`
+	Running  int      `json:"running"`
+	// NoRepository is set where forks share one folder.
+	NoRepository bool `json:"noRepository,omitempty"`
+}
+
+// Ref names a thread, and what else a small call needs.
+type Ref struct {
+	Thread string `json:"thread"`
+	Name   string `json:"name,omitempty"`
+	Text   string `json:"text,omitempty"`
+	On     bool   `json:"on,omitempty"`
+	At     string `json:"at,omitempty"`
+	Cols   int    `json:"cols,omitempty"`
+	Rows   int    `json:"rows,omitempty"`
+}
+
+// Timeline asks for a page of a thread's checkpoints.
+type Timeline struct {
+	Thread string      `json:"thread"`
+	Page   thread.Page `json:"page"`
+}
+
+// Find asks for what holds words.
+type Find struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
+}
+
+// Size of a terminal, as clients tell it in a text frame.
+type Size struct {
+	Cols int `json:"cols"`
+	Rows int `json:"rows"`
+}
+
+// Error is a call that was refused.
+type Error struct {
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Nearest []string `json:"nearest,omitempty"`
+	// Query is the name that was not found, with CodeUnknownThread.
+	Query string `json:"query,omitempty"`
+}
+
+// codes joins the domain's errors to what goes over the wire and to HTTP statuses.
+func codes() []struct {
+	code   string
+	status int
+	err    error
+} {
+	return []struct {
+		code   string
+		status int
+		err    error
+	}{
+		{"not-found", http.StatusNotFound, thread.ErrNotFound},
+		{"name-taken", http.StatusConflict, thread.ErrNameTaken},
+		{"busy", http.StatusConflict, thread.ErrBusy},
+		{"approval", http.StatusConflict, thread.ErrApproval},
+		{"not-running", http.StatusConflict, thread.ErrNotRunning},
+		{"running", http.StatusConflict, thread.ErrRunning},
+		{"no-repository", http.StatusConflict, thread.ErrNoRepository},
+		{"damaged", http.StatusInternalServerError, thread.ErrDamaged},
+		{"read-only", http.StatusInsufficientStorage, thread.ErrReadOnly},
+		{"disk-full", http.StatusInsufficientStorage, thread.ErrDiskFull},
+		{"conflict", http.StatusConflict, thread.ErrConflict},
+		{"limit", http.StatusTooManyRequests, thread.ErrLimit},
+		{"unsupported", http.StatusNotImplemented, thread.ErrUnsupported},
+		{"invalid", http.StatusBadRequest, thread.ErrInvalid},
+	}
+}
+
+const codeUnknownThread = "unknown-thread"
+
+// FromError translates an error of the domain for the wire, with its HTTP status.
+func FromError(err error) (Error, int) {
+	var unknown *thread.UnknownThreadError
+	if errors.As(err, &unknown) {
+		return Error{Code: codeUnknownThread, Message: err.Error(), Nearest: unknown.Nearest, Query: unknown.Name}, http.StatusNotFound
+	}
+	for _, c := range codes() {
+		if errors.Is(err, c.err) {
+			return Error{Code: c.code, Message: err.Error()}, c.status
+		}
+	}
+	return Error{Code: "error", Message: err.Error()}, http.StatusInternalServerError
+}
+
+// Err translates it back: the message as it came, and the domain's error under it.
+func (e Error) Err() error {
+	if e.Code == codeUnknownThread {
+		return &thread.UnknownThreadError{Name: e.Query, Nearest: e.Nearest}
+	}
+	for _, c := range codes() {
+		if e.Code == c.code {
+			return &remoteError{message: e.Message, is: c.err}
+		}
+	}
+	return errors.New(e.Message)
+}
+
+// remoteError is an error of the server with the domain's error it stands for.
+type remoteError struct {
+	message string
+	is      error
+}
+
+func (e *remoteError) Error() string { return e.message }
+func (e *remoteError) Unwrap() error { return e.is }

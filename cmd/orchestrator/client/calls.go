@@ -1,0 +1,161 @@
+package client
+
+import (
+	"context"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread"
+)
+
+// Info says who serves.
+func (c *Client) Info(ctx context.Context) (api.Info, error) {
+	return answer[api.Info](ctx, c, "info", struct{}{})
+}
+
+// Stop ends the server with all its agents.
+func (c *Client) Stop(ctx context.Context) error { return c.ask(ctx, "stop", struct{}{}, nil) }
+
+// List returns all threads but the deleted ones.
+func (c *Client) List(ctx context.Context) ([]thread.Status, error) {
+	return answer[[]thread.Status](ctx, c, "list", struct{}{})
+}
+
+// New starts a new thread.
+func (c *Client) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "new", r)
+}
+
+// Fork makes a thread at a point of another.
+func (c *Client) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "fork", r)
+}
+
+// Resume starts a thread's agent again where it was.
+func (c *Client) Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "resume", api.Ref{Thread: ref, Cols: cols, Rows: rows})
+}
+
+// ResumeAll does so for all interrupted ones.
+func (c *Client) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
+	return answer[[]thread.Status](ctx, c, "resumeall", api.Ref{Cols: cols, Rows: rows})
+}
+
+// StopAgent ends a thread's agent; the thread stays.
+func (c *Client) StopAgent(ctx context.Context, ref string) error {
+	return c.ask(ctx, "stopagent", api.Ref{Thread: ref}, nil)
+}
+
+// Send types a prompt into a thread's agent.
+func (c *Client) Send(ctx context.Context, ref, text string) error {
+	return c.ask(ctx, "send", api.Ref{Thread: ref, Text: text}, nil)
+}
+
+// Switch makes a thread the one that clients show.
+func (c *Client) Switch(ctx context.Context, ref string) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "switch", api.Ref{Thread: ref})
+}
+
+// Seen tells that a person has looked at a thread.
+func (c *Client) Seen(ctx context.Context, ref string) error {
+	return c.ask(ctx, "seen", api.Ref{Thread: ref}, nil)
+}
+
+// Rename gives a thread another name.
+func (c *Client) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "rename", api.Ref{Thread: ref, Name: name})
+}
+
+// Pin keeps a thread on top, and from being collected.
+func (c *Client) Pin(ctx context.Context, ref string, on bool) error {
+	return c.ask(ctx, "pin", api.Ref{Thread: ref, On: on}, nil)
+}
+
+// Archive puts a thread away; its agent is stopped.
+func (c *Client) Archive(ctx context.Context, ref string) error {
+	return c.ask(ctx, "archive", api.Ref{Thread: ref}, nil)
+}
+
+// Unarchive brings it back.
+func (c *Client) Unarchive(ctx context.Context, ref string) error {
+	return c.ask(ctx, "unarchive", api.Ref{Thread: ref}, nil)
+}
+
+// Delete removes a thread; Undelete brings it back until it is purged.
+func (c *Client) Delete(ctx context.Context, ref string) error {
+	return c.ask(ctx, "delete", api.Ref{Thread: ref}, nil)
+}
+
+// Undelete brings a deleted thread back.
+func (c *Client) Undelete(ctx context.Context, ref string) error {
+	return c.ask(ctx, "undelete", api.Ref{Thread: ref}, nil)
+}
+
+// Abandon marks a thread's work as given up, with the reason.
+func (c *Client) Abandon(ctx context.Context, ref, reason string) error {
+	return c.ask(ctx, "abandon", api.Ref{Thread: ref, Text: reason}, nil)
+}
+
+// Why explains a thread's state.
+func (c *Client) Why(ctx context.Context, ref string) (thread.StateReport, error) {
+	return answer[thread.StateReport](ctx, c, "why", api.Ref{Thread: ref})
+}
+
+// Timeline returns a page of a thread's checkpoints, newest first.
+func (c *Client) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
+	return answer[[]thread.Checkpoint](ctx, c, "timeline", api.Timeline{Thread: ref, Page: p})
+}
+
+// Turn returns what was said in one turn.
+func (c *Client) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
+	return answer[[]thread.Entry](ctx, c, "turn", api.Ref{Thread: ref, At: at})
+}
+
+// Rewind sets a thread back.
+func (c *Client) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
+	return answer[thread.RewindReport](ctx, c, "rewind", r)
+}
+
+// Diff returns the files between two points.
+func (c *Client) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
+	return answer[[]thread.FileDiff](ctx, c, "diff", r)
+}
+
+// Merge merges a thread's work.
+func (c *Client) Merge(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
+	return answer[thread.MergeReport](ctx, c, "merge", r)
+}
+
+// MergeContinue goes on after conflicts were resolved.
+func (c *Client) MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error) {
+	return answer[thread.MergeReport](ctx, c, "mergecontinue", api.Ref{Thread: ref})
+}
+
+// MergeAbort takes a merge with conflicts back.
+func (c *Client) MergeAbort(ctx context.Context, ref string) error {
+	return c.ask(ctx, "mergeabort", api.Ref{Thread: ref}, nil)
+}
+
+// Finish archives a merged thread and removes its worktree.
+func (c *Client) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
+	return answer[thread.MergeReport](ctx, c, "finish", api.Ref{Thread: ref})
+}
+
+// Find searches names, prompts and answers.
+func (c *Client) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+	return answer[[]thread.Hit](ctx, c, "find", api.Find{Query: query, Limit: limit})
+}
+
+// AnswerOffer takes, dismisses or switches off a fork offer.
+func (c *Client) AnswerOffer(ctx context.Context, offerID, what string) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "answeroffer", api.Ref{At: offerID, Text: what})
+}
+
+// Agents says which agents can be started here.
+func (c *Client) Agents(ctx context.Context) ([]thread.AgentInfo, error) {
+	return answer[[]thread.AgentInfo](ctx, c, "agents", struct{}{})
+}
+
+// MCP lists the MCP servers that are configured.
+func (c *Client) MCP(ctx context.Context) ([]thread.MCPServer, error) {
+	return answer[[]thread.MCPServer](ctx, c, "mcp", struct{}{})
+}

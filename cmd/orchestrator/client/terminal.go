@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/coder/websocket"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread"
+)
+
+// Terminal is a thread's terminal, joined.
+type Terminal struct {
+	conn   *websocket.Conn
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// maxFrame bounds what one frame of the server may hold: a snapshot with its scrollback.
+const maxFrame = 256 << 20
+
+// Attach joins a thread's terminal: the first Read reproduces the whole screen, the others follow
+// it. The context ends it.
+func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
+	q := url.Values{"thread": {string(id)}, "cols": {strconv.Itoa(cols)}, "rows": {strconv.Itoa(rows)}}
+	conn, res, err := websocket.Dial(ctx, "ws://orchestrator"+api.Prefix+"terminal?"+q.Encode(), &websocket.DialOptions{HTTPClient: c.http})
+	if err != nil {
+		if res != nil && res.Body != nil {
+			defer res.Body.Close()
+			if refused := refusal(res); refused != nil {
+				return nil, refused
+			}
+		}
+		return nil, fmt.Errorf("attach to the terminal: %w", err)
+	}
+	conn.SetReadLimit(maxFrame)
+	ctx, cancel := context.WithCancel(ctx)
+	return &Terminal{conn: conn, ctx: ctx, cancel: cancel}, nil
+}
+
+// Read waits for the next bytes; io.EOF when the terminal ended.
+func (t *Terminal) Read() ([]byte, error) {
+	for {
+		kind, b, err := t.conn.Read(t.ctx)
+		var closed websocket.CloseError
+		if errors.As(err, &closed) {
+			return nil, io.EOF
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the terminal: %w", err)
+		}
+		if kind == websocket.MessageBinary {
+			return b, nil
+		}
+	}
+}
+
+// Write types bytes.
+func (t *Terminal) Write(b []byte) error {
+	if err := t.conn.Write(t.ctx, websocket.MessageBinary, b); err != nil {
+		return fmt.Errorf("type into the terminal: %w", err)
+	}
+	return nil
+}
+
+// Resize tells the size that this client shows.
+func (t *Terminal) Resize(cols, rows int) error {
+	b, err := json.Marshal(api.Size{Cols: cols, Rows: rows})
+	if err != nil {
+		return fmt.Errorf("resize the terminal: %w", err)
+	}
+	if err := t.conn.Write(t.ctx, websocket.MessageText, b); err != nil {
+		return fmt.Errorf("resize the terminal: %w", err)
+	}
+	return nil
+}
+
+// Close leaves the terminal; the agent goes on.
+func (t *Terminal) Close() {
+	t.cancel()
+	t.conn.CloseNow()
+}
