@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// The exit codes; the README lists them.
+const (
+	exitOK       = 0
+	exitError    = 1 // anything else that went wrong
+	exitUsage    = 2 // the command line is wrong
+	exitNotFound = 3 // no such thread, turn or agent
+	exitRefused  = 4 // not now: busy, waits for an approval, conflicts, limits
+	exitAgent    = 5 // the agent did not finish its answer
+)
+
+// cli is one call of the program: what it was given and what its verbs share.
+type cli struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	environ []string
+	dir     string // --project
+	json    bool   // --json
+
+	project Project
+	config  Config
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{err: fmt.Errorf(format, args...)}
+}
+
+// run is the whole program: its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ}
+	root := c.command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
+		fmt.Fprintf(stderr, "orchestrator: %v\n", err)
+	}
+	return exitCode(err)
+}
+
+// silentError carries an exit code for what was said already.
+type silentError struct{ code int }
+
+func (e *silentError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+// exitCode sorts errors for scripts.
+func exitCode(err error) int {
+	var usage *usageError
+	var silent *silentError
+	switch {
+	case errors.As(err, &silent):
+		return silent.code
+	case errors.As(err, &usage), errors.Is(err, thread.ErrInvalid):
+		return exitUsage
+	case errors.Is(err, thread.ErrNotFound):
+		return exitNotFound
+	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrConflict),
+		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning):
+		return exitRefused
+	default:
+		return exitError
+	}
+}
+
+// command is the tree of verbs.
+func (c *cli) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "orchestrator",
+		Short: "Run coding agents in threads that can be forked, resumed and merged",
+		Long: "Without a verb, orchestrator opens its screen for the project you stand in. The server behind it\n" +
+			"keeps the agents running when the screen is closed.",
+		Args:              c.noVerb,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return c.prepare() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return c.runUI(cmd.Context()) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")
+	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer in JSON")
+	root.AddCommand(c.verbs()...)
+	return root
+}
+
+// noVerb refuses words that are no verb, with the ones that come near.
+func (c *cli) noVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	near := cmd.SuggestionsFor(args[0])
+	if len(near) == 0 {
+		return usagef("there is no verb %q; `orchestrator --help` lists them", args[0])
+	}
+	return usagef("there is no verb %q; near: %s", args[0], strings.Join(near, ", "))
+}
+
+// prepare finds the project and reads the configuration.
+func (c *cli) prepare() error {
+	p, err := findProject(c.dir, lookup(c.environ, "XDG_RUNTIME_DIR"))
+	if err != nil {
+		return err
+	}
+	c.project = p
+	c.config, err = loadConfig(p, c.environ, c.configHome(), c.trust().accepted)
+	return err
+}
+
+// configHome is $XDG_CONFIG_HOME, ~/.config without it.
+func (c *cli) configHome() string {
+	if dir := lookup(c.environ, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(lookup(c.environ, "HOME"), ".config")
+}
+
+// stateHome is $XDG_STATE_HOME, ~/.local/state without it.
+func (c *cli) stateHome() string {
+	if dir := lookup(c.environ, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(lookup(c.environ, "HOME"), ".local", "state")
+}
+
+// with makes a verb's function of one that needs the server.
+func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		cl, err := c.connect(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer cl.Close()
+		return f(cmd.Context(), cl, args)
+	}
+}
+
+// show prints a value as JSON with --json, by the function otherwise.
+func (c *cli) show(v any, plain func(io.Writer)) error {
+	if !c.json {
+		plain(c.stdout)
+		return nil
+	}
+	e := json.NewEncoder(c.stdout)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("print the answer: %w", err)
+	}
+	return nil
+}
+
+// exactly checks the number of arguments and says what they are.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != len(names) {
+			return usagef("expected %s, got %d argument(s)", strings.Join(names, " "), len(args))
+		}
+		return nil
+	}
+}
+
+// version is the program's, from its build information.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") && len(s.Value) >= 12 {
+			v = "devel-" + s.Value[:12]
+		}
+	}
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	return v
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
+	"github.com/knadh/koanf/providers/env/v2"
+	"github.com/knadh/koanf/v2"
+)
+
+// Config is what the person has configured: the user's file, then the project's where it is
+// trusted, then ORCHESTRATOR_ variables; flags win over all. This file is the only reader of them.
+type Config struct {
+	// Agent is started when none is named.
+	Agent string
+	// Store is "" for SQLite in the state folder, or a postgres:// URL.
+	Store string
+	// Theme is "auto", "dark", "light" or "none".
+	Theme string
+	// Keys overrides bindings: action to keys.
+	Keys map[string]string
+	// Notify says how to tell that a thread waits: "bell", "osc9", "osc777" or "off".
+	Notify string
+	// Offers is "suggest", "auto" or "off".
+	Offers string
+	// Scrollback is the lines a terminal keeps.
+	Scrollback int
+	// MaxDepth and MaxRunning bound forks and running agents.
+	MaxDepth   int
+	MaxRunning int
+	// MaxFile is the largest file that a snapshot holds, in bytes.
+	MaxFile int64
+	// IdleStop is after how long a server without agents and clients ends.
+	IdleStop time.Duration
+	// KeepDays, KeepCheckpoints and KeepMB bound what gc keeps; 0 is no bound.
+	KeepDays        int
+	KeepCheckpoints int
+	KeepMB          int
+	// Files are those that were read, in order; Untrusted is the project's file when it was not.
+	Files     []string
+	Untrusted string
+}
+
+// kind of a setting's value.
+type kind int
+
+const (
+	text kind = iota
+	number
+	span
+	table
+)
+
+// setting is one key of the configuration.
+type setting struct {
+	kind    kind
+	allowed []string // for text with few values
+	// projectMay is set where a repository's file may set it: nothing that runs, connects or spends.
+	projectMay bool
+	about      string
+}
+
+// settings lists every key; the README's table is checked against it.
+func settings() map[string]setting {
+	return map[string]setting{
+		"agent":                 {kind: text, projectMay: true, about: "agent of new threads"},
+		"store":                 {kind: text, about: "postgres:// URL instead of SQLite in the state folder"},
+		"theme":                 {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
+		"keys":                  {kind: table, about: "action = \"key key\""},
+		"notify":                {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
+		"offers":                {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
+		"scrollback":            {kind: number, about: "lines a terminal keeps"},
+		"limits.depth":          {kind: number, projectMay: true, about: "forks of forks"},
+		"limits.running":        {kind: number, projectMay: true, about: "agents at once"},
+		"limits.file_mb":        {kind: number, projectMay: true, about: "largest file in a snapshot"},
+		"idle_stop":             {kind: span, about: "when a server without agents and clients ends"},
+		"retention.days":        {kind: number, about: "age of checkpoints that gc drops"},
+		"retention.checkpoints": {kind: number, about: "checkpoints a thread that gc leaves"},
+		"retention.size_mb":     {kind: number, about: "size that gc aims at"},
+	}
+}
+
+// loadConfig reads the configuration. trusted says whether a project's file with this content was
+// accepted.
+func loadConfig(project Project, environ []string, configHome string, trusted func(file string, content []byte) bool) (Config, error) {
+	k := koanf.New(".")
+	c := Config{}
+	user := filepath.Join(configHome, "orchestrator", "config.toml")
+	if err := loadFile(k, user, nil, &c); err != nil {
+		return Config{}, err
+	}
+	file := filepath.Join(project.Root, ".orchestrator.toml")
+	if content, err := os.ReadFile(file); err == nil {
+		if trusted(file, content) {
+			if err := loadFile(k, file, func(s setting) bool { return s.projectMay }, &c); err != nil {
+				return Config{}, err
+			}
+		} else {
+			c.Untrusted = file
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return Config{}, fmt.Errorf("read the project's configuration: %w", err)
+	}
+	if err := loadEnv(k, environ); err != nil {
+		return Config{}, err
+	}
+	return c.fill(k)
+}
+
+// loadFile merges a TOML file; a missing one is no error. may limits the keys.
+func loadFile(k *koanf.Koanf, file string, may func(setting) bool, c *Config) error {
+	content, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	tree, err := toml.Parser().Unmarshal(content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	one := koanf.New(".")
+	if err := one.Load(mapProvider(tree), nil); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if err := check(one, func(key string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, key)) }, may); err != nil {
+		return err
+	}
+	c.Files = append(c.Files, file)
+	return k.Merge(one)
+}
+
+// loadEnv merges ORCHESTRATOR_ variables: ORCHESTRATOR_LIMITS_DEPTH is limits.depth. Variables
+// that are no settings are other things' and left alone.
+func loadEnv(k *koanf.Koanf, environ []string) error {
+	names := map[string]string{}
+	for key, s := range settings() {
+		if s.kind != table {
+			names["ORCHESTRATOR_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = key
+		}
+	}
+	one := koanf.New(".")
+	err := one.Load(env.Provider(".", env.Opt{
+		Prefix:        "ORCHESTRATOR_",
+		EnvironFunc:   func() []string { return environ },
+		TransformFunc: func(name, value string) (string, any) { return names[name], value },
+	}), nil)
+	if err != nil {
+		return fmt.Errorf("read ORCHESTRATOR_ variables: %w", err)
+	}
+	at := func(key string) string {
+		return "ORCHESTRATOR_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+	}
+	if err := check(one, at, nil); err != nil {
+		return err
+	}
+	return k.Merge(one)
+}
+
+// check says where a key is unknown, not for a project to set, or holds what is not allowed.
+func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) error {
+	all := settings()
+	for _, key := range k.Keys() {
+		s, ok := all[key]
+		if !ok {
+			if s, ok = all[strings.SplitN(key, ".", 2)[0]]; !ok || s.kind != table {
+				return fmt.Errorf("%s: unknown setting %q; known are %s", at(key), key, strings.Join(settingNames(), ", "))
+			}
+		}
+		if may != nil && !may(s) {
+			return fmt.Errorf("%s: %q cannot be set by a project, only in your own configuration", at(key), key)
+		}
+		switch s.kind {
+		case number:
+			if v := k.Int64(key); v < 0 || fmt.Sprint(k.Get(key)) != fmt.Sprint(v) {
+				return fmt.Errorf("%s: %q is %v, and should be a whole number from 0", at(key), key, k.Get(key))
+			}
+		case span:
+			if _, err := time.ParseDuration(k.String(key)); err != nil {
+				return fmt.Errorf("%s: %q is %q, and should be a time such as 30m or 2h", at(key), key, k.String(key))
+			}
+		case text:
+			if len(s.allowed) > 0 && !contains(s.allowed, k.String(key)) {
+				return fmt.Errorf("%s: %q is %q, and should be one of %s", at(key), key, k.String(key), strings.Join(s.allowed, ", "))
+			}
+		case table:
+		}
+	}
+	return nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func settingNames() []string {
+	var names []string
+	for key := range settings() {
+		names = append(names, key)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// fill sets what was read over what holds without it.
+func (c Config) fill(k *koanf.Koanf) (Config, error) {
+	str := func(key, def string) string {
+		if k.Exists(key) {
+			return k.String(key)
+		}
+		return def
+	}
+	num := func(key string, def int) int {
+		if k.Exists(key) {
+			return k.Int(key)
+		}
+		return def
+	}
+	c.Agent = str("agent", "")
+	c.Store = str("store", "")
+	c.Theme = str("theme", "auto")
+	c.Notify = str("notify", "bell")
+	c.Offers = str("offers", "suggest")
+	c.Scrollback = num("scrollback", 10_000)
+	c.MaxDepth = num("limits.depth", 16)
+	c.MaxRunning = num("limits.running", 120)
+	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
+	c.KeepDays = num("retention.days", 0)
+	c.KeepCheckpoints = num("retention.checkpoints", 0)
+	c.KeepMB = num("retention.size_mb", 0)
+	c.Keys = k.StringMap("keys")
+	idle, err := time.ParseDuration(str("idle_stop", "30m"))
+	if err != nil {
+		return Config{}, fmt.Errorf("idle_stop: %w", err)
+	}
+	c.IdleStop = idle
+	if c.Store != "" && !strings.HasPrefix(c.Store, "postgres://") && !strings.HasPrefix(c.Store, "postgresql://") {
+		return Config{}, fmt.Errorf("store is %q, and should be empty for SQLite or a postgres:// URL", c.Store)
+	}
+	return c, nil
+}
+
+// lineOf finds the line that sets a key, 1 when it cannot be told.
+func lineOf(content []byte, key string) int {
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	for i, line := range strings.Split(string(content), "\n") {
+		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == last {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// mapProvider gives koanf a tree that was parsed already.
+type mapProvider map[string]any
+
+// ReadBytes is not what this provider offers.
+func (mapProvider) ReadBytes() ([]byte, error) { return nil, errors.New("no bytes") }
+
+// Read returns the tree.
+func (m mapProvider) Read() (map[string]any, error) { return m, nil }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+)
+
+// startLimit is how long a server may take until it listens; a damaged store is looked through
+// before.
+const startLimit = 60 * time.Second
+
+// connect returns a client of the project's server, which it starts when none runs.
+func (c *cli) connect(ctx context.Context) (*client.Client, error) {
+	cl, info, err := c.reach(ctx)
+	if err == nil {
+		return cl, c.sameVersion(info)
+	}
+	if !client.Gone(err) {
+		return nil, err
+	}
+	if err := c.startServer(ctx); err != nil {
+		return nil, err
+	}
+	cl, info, err = c.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cl, c.sameVersion(info)
+}
+
+// reach asks a running server who it is; client.Gone tells that there is none.
+func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
+	cl := client.New(c.project.Socket)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	info, err := cl.Info(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it", c.project.Root, c.project.LogFile())
+	}
+	return cl, info, err
+}
+
+// sameVersion refuses a server that speaks another protocol.
+func (c *cli) sameVersion(info api.Info) error {
+	if info.Protocol == api.Version {
+		return nil
+	}
+	return fmt.Errorf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+
+		"`orchestrator stop` ends the server with its %d agents (they can be resumed), then start again",
+		info.Version, version(), info.Running)
+}
+
+// startServer starts the server in a session of its own and waits until it listens.
+func (c *cli) startServer(ctx context.Context) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	if err := c.project.makeState(); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(c.project.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the server's log: %w", err)
+	}
+	defer log.Close()
+	begin, err := log.Seek(0, 2)
+	if err != nil {
+		return fmt.Errorf("open the server's log: %w", err)
+	}
+	argv := append(scope(c.environ), exe, "serve", "--project", c.project.Root)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = c.project.Root
+	cmd.Env = c.environ
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+
+	deadline := time.NewTimer(startLimit)
+	defer deadline.Stop()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return fmt.Errorf("the server did not listen within %v; its log is %s", startLimit, c.project.LogFile())
+		case err := <-ended:
+			// Another client may have been quicker: then its server listens now.
+			if cl, _, reachErr := c.reach(ctx); reachErr == nil {
+				cl.Close()
+				return nil
+			}
+			return fmt.Errorf("the server ended at once (%w): %s", exitOf(err), c.logSince(begin))
+		case <-poll.C:
+			if _, err := os.Stat(c.project.Socket); err != nil {
+				continue
+			}
+			if cl, _, err := c.reach(ctx); err == nil {
+				cl.Close()
+				return nil
+			}
+		}
+	}
+}
+
+func exitOf(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// logSince returns the last line that the server wrote since an offset, for people.
+func (c *cli) logSince(begin int64) string {
+	content, err := os.ReadFile(c.project.LogFile())
+	if err != nil || int64(len(content)) <= begin {
+		return "it said nothing"
+	}
+	lines := strings.Split(strings.TrimSpace(string(content[begin:])), "\n")
+	return lines[len(lines)-1]
+}
+
+// scope is the command that puts a server in a systemd scope of its own, so that the end of the
+// login does not end it; empty where there is no systemd of the user.
+func scope(environ []string) []string {
+	runtimeDir := lookup(environ, "XDG_RUNTIME_DIR")
+	if runtimeDir == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(runtimeDir, "systemd", "private")); err != nil {
+		return nil
+	}
+	run, err := exec.LookPath("systemd-run")
+	if err != nil {
+		return nil
+	}
+	return []string{run, "--user", "--scope", "--quiet", "--collect"}
+}
+
+// lookup returns a variable of an environment.
+func lookup(environ []string, name string) string {
+	value := ""
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}

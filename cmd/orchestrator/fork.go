@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+func (c *cli) forkVerb() *cobra.Command {
+	var r thread.ForkRequest
+	cmd := &cobra.Command{
+		Use: "fork <label>", Short: "Fork a thread, with its conversation and files, at any turn into any agent",
+		Args: exactly("<label>"),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork; the one shown last without it")
+	f.StringVar(&r.At, "at", "", "turn or checkpoint; the newest without it")
+	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork; the thread's own without it")
+	f.StringVarP(&r.Name, "name", "n", "", "name; from the label without it")
+	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
+	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's files")
+	f.BoolVar(&r.NoStart, "no-start", false, "do not start its agent yet")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Label = args[0]
+		if strings.TrimSpace(r.Label) == "" && r.Name == "" {
+			return usagef("the label is empty: say what the fork is for")
+		}
+		if r.Thread == "" {
+			ref, err := shown(ctx, cl)
+			if err != nil {
+				return err
+			}
+			r.Thread = ref
+		}
+		s, err := cl.Fork(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(s, func(w io.Writer) {
+			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
+		})
+	})
+	return cmd
+}
+
+// shown is the thread that was shown or changed last.
+func shown(ctx context.Context, cl *client.Client) (string, error) {
+	list, err := cl.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	var best thread.Status
+	for _, s := range list {
+		if s.Archived.IsZero() && s.Updated.After(best.Updated) {
+			best = s
+		}
+	}
+	if best.ID == "" {
+		return "", fmt.Errorf("%w: there is no thread yet to fork", thread.ErrNotFound)
+	}
+	return string(best.ID), nil
+}
+
+func (c *cli) checkpointVerb() *cobra.Command {
+	cmd := &cobra.Command{Use: "checkpoint", Aliases: []string{"checkpoints"}, Short: "List, show, compare and restore a thread's checkpoints"}
+	cmd.AddCommand(c.checkpointList(), c.checkpointShow(), c.checkpointDiff(), c.checkpointRestore())
+	return cmd
+}
+
+func (c *cli) checkpointList() *cobra.Command {
+	p := thread.Page{Turns: true}
+	var all bool
+	cmd := &cobra.Command{Use: "list <thread>", Short: "List a thread's turns, newest first", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
+	cmd.Flags().IntVar(&p.Limit, "limit", 50, "most rows")
+	cmd.Flags().BoolVar(&all, "all", false, "every response, not turns only")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		p.Turns = !all
+		list, err := cl.Timeline(ctx, args[0], p)
+		if err != nil {
+			return err
+		}
+		return c.show(list, func(w io.Writer) {
+			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+			defer t.Flush()
+			fmt.Fprintln(t, "CHECKPOINT\tTURN\tKIND\tCONTEXT\tFILES\tTIME\tPROMPT")
+			for _, cp := range list {
+				files := "-"
+				if cp.Snapshot != nil {
+					files = fmt.Sprintf("%d +%d −%d", cp.Snapshot.Files, cp.Snapshot.Insertions, cp.Snapshot.Deletions)
+				}
+				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, cp.Kind, contextOf(cp.Gauge), files,
+					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+cp.Note, 60))
+			}
+		})
+	})
+	return cmd
+}
+
+// firstLine cuts text for a table, control bytes left out.
+func firstLine(s string, most int) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+func (c *cli) checkpointShow() *cobra.Command {
+	return &cobra.Command{
+		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			entries, err := cl.Turn(ctx, args[0], second(args))
+			if err != nil {
+				return err
+			}
+			return c.show(entries, func(w io.Writer) {
+				for _, e := range entries {
+					head := string(e.Kind)
+					if e.Tool != "" {
+						head += " " + e.Tool
+					}
+					fmt.Fprintf(w, "── %s\n%s\n", head, strings.TrimRight(clean(e.Text), "\n"))
+				}
+			})
+		}),
+	}
+}
+
+// clean leaves out what a terminal would act on.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '�'
+		}
+		return r
+	}, s)
+}
+
+func second(args []string) string {
+	if len(args) > 1 {
+		return args[1]
+	}
+	return ""
+}
+
+func (c *cli) checkpointDiff() *cobra.Command {
+	r := thread.DiffRequest{}
+	cmd := &cobra.Command{
+		Use: "diff <thread>", Aliases: []string{"compare"}, Short: "Print how files differ between two points of a thread",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+	}
+	cmd.Flags().StringVar(&r.From, "from", "base", "base, now, a turn or a checkpoint")
+	cmd.Flags().StringVar(&r.To, "to", "now", "base, now, a turn or a checkpoint")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread = args[0]
+		files, err := cl.Diff(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(files, func(w io.Writer) {
+			for _, f := range files {
+				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, clean(f.Path), f.Insertions, f.Deletions, clean(f.Patch))
+			}
+			if len(files) == 0 {
+				fmt.Fprintln(w, "nothing differs")
+			}
+		})
+	})
+	return cmd
+}
+
+func (c *cli) checkpointRestore() *cobra.Command {
+	r := thread.RewindRequest{}
+	var filesOnly, conversationOnly bool
+	cmd := &cobra.Command{
+		Use: "restore <thread> <turn or checkpoint>", Aliases: []string{"rewind"},
+		Short: "Set a thread's files and conversation back; a safety checkpoint is taken first",
+		Args:  exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completeThreads,
+	}
+	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only")
+	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread, r.At = args[0], args[1]
+		r.Files, r.Conversation = !conversationOnly, !filesOnly
+		if filesOnly && conversationOnly {
+			r.Files, r.Conversation = true, true
+		}
+		report, err := cl.Rewind(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(report, func(w io.Writer) {
+			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore %s %s\n", report.Message, args[0], report.Safety)
+		})
+	})
+	return cmd
+}
+
+func (c *cli) mergeVerb() *cobra.Command {
+	var r thread.MergeRequest
+	var goOn, abort bool
+	cmd := &cobra.Command{
+		Use: "merge <thread>", Short: "Merge a thread's work into its parent's branch and tell the parent what it found",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Into, "into", "", "thread to merge into; the parent without it")
+	f.StringVarP(&r.Message, "message", "m", "", "message of the commit")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would happen")
+	f.BoolVar(&r.NoTell, "no-tell", false, "do not tell the parent's agent")
+	f.BoolVar(&goOn, "continue", false, "go on after conflicts were resolved")
+	f.BoolVar(&abort, "abort", false, "take a merge with conflicts back")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread = args[0]
+		switch {
+		case goOn && abort:
+			return usagef("--continue and --abort exclude each other")
+		case abort:
+			return cl.MergeAbort(ctx, r.Thread)
+		case goOn:
+			report, err := cl.MergeContinue(ctx, r.Thread)
+			return c.merged(report, err, args[0])
+		default:
+			report, err := cl.Merge(ctx, r)
+			return c.merged(report, err, args[0])
+		}
+	})
+	return cmd
+}
+
+// merged prints a merge's report; conflicts are exit code 4.
+func (c *cli) merged(report thread.MergeReport, err error, name string) error {
+	if err != nil {
+		return err
+	}
+	err = c.show(report, func(w io.Writer) {
+		switch {
+		case len(report.Conflicts) > 0:
+			fmt.Fprintf(w, "conflicts in %s:\n", report.Dir)
+			for _, f := range report.Conflicts {
+				fmt.Fprintf(w, "  %s\n", clean(f))
+			}
+			fmt.Fprintf(w, "resolve them there, then `orchestrator merge %s --continue`, or --abort\n", name)
+		case report.UpToDate:
+			fmt.Fprintf(w, "%s is in %s already\n", report.Branch, report.Into)
+		default:
+			fmt.Fprintf(w, "%s → %s %s\n", report.Branch, report.Into, report.Commit)
+			for _, f := range report.Files {
+				fmt.Fprintf(w, "  %s %s +%d −%d\n", f.Status, clean(f.Path), f.Insertions, f.Deletions)
+			}
+		}
+		if report.Finished {
+			fmt.Fprintln(w, "archived, worktree removed")
+		}
+		if report.Kept != "" {
+			fmt.Fprintf(w, "the worktree was kept: %s\n", report.Kept)
+		}
+	})
+	if err == nil && len(report.Conflicts) > 0 {
+		return &silentError{code: exitRefused}
+	}
+	return err
+}
+
+func (c *cli) finishVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree when everything is reachable",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			report, err := cl.Finish(ctx, args[0])
+			return c.merged(report, err, args[0])
+		}),
+	}
+}
+
+func (c *cli) abandonVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "abandon <thread> <reason>", Short: "Give a thread's work up and say why", Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if strings.TrimSpace(args[1]) == "" {
+				return &usageError{err: errors.New("the reason is empty")}
+			}
+			return cl.Abandon(ctx, args[0], args[1])
+		}),
+	}
+}

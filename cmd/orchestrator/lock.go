@@ -1,0 +1,34 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// lockServer takes the project's lock for as long as this process lives: one server a project.
+func lockServer(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the server's lock: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := io.ReadAll(io.LimitReader(f, 32))
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("a server for this project runs already (process %s)", strings.TrimSpace(string(holder)))
+		}
+		return nil, fmt.Errorf("lock %s: %w (is the folder on a network drive?)", file, err)
+	}
+	if err := f.Truncate(0); err == nil {
+		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("write the server's lock: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,372 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// verbs lists all of them; those with more behind them have a file of their own.
+func (c *cli) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		c.newVerb(), c.runVerb(), c.sendVerb(),
+		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(),
+		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.findVerb(),
+		c.renameVerb(), c.pinVerb(),
+		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
+		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),
+		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", (*client.Client).Delete, "deleted"),
+		c.refVerb("undelete", "Bring a deleted thread back", (*client.Client).Undelete, "back"),
+		c.stopVerb(), c.doctorVerb(), c.trustVerb(), c.versionVerb(),
+		c.serveVerb(), c.hookVerb(), c.demoVerb(),
+	}
+}
+
+// refVerb is a verb that does one thing to one thread.
+func (c *cli) refVerb(name, short string, f func(*client.Client, context.Context, string) error, done string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " <thread>", Short: short, Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if err := f(cl, ctx, args[0]); err != nil {
+				return err
+			}
+			return c.show(map[string]string{"thread": args[0], "done": done}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s: %s\n", args[0], done)
+			})
+		}),
+	}
+}
+
+// completeThreads offers the names of threads to the shell.
+func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || c.prepare() != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cl, _, err := c.reach(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer cl.Close()
+	list, err := cl.List(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, s := range list {
+		if strings.HasPrefix(s.Name, prefix) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// newFlags are the flags of the verbs that start a thread.
+func (c *cli) newFlags(cmd *cobra.Command, r *thread.NewRequest) {
+	f := cmd.Flags()
+	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
+	f.StringVarP(&r.Model, "model", "m", "", "model, in the agent's own words")
+	f.StringVarP(&r.Name, "name", "n", "", "name; from the label or the prompt without it")
+	f.StringVar(&r.Dir, "dir", "", "folder to work in; the project's without it")
+	f.BoolVarP(&r.Worktree, "worktree", "w", false, "give it a git worktree of its own")
+	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, in the agent's own words")
+	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; no credentials, it is stored")
+	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not carry its model requests")
+}
+
+func (c *cli) newVerb() *cobra.Command {
+	var r thread.NewRequest
+	cmd := &cobra.Command{
+		Use: "new [flags] [label] [-- agent arguments]", Short: "Start a new thread",
+		Long: "Start a new thread. What follows -- goes to the agent as it is; with --agent command it is the program.",
+	}
+	c.newFlags(cmd, &r)
+	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, rest := split(cmd, args)
+		r.Label = strings.Join(words, " ")
+		c.agentArgs(&r, rest)
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+			s, err := cl.New(ctx, r)
+			if err != nil {
+				return err
+			}
+			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+		})(cmd, args)
+	}
+	return cmd
+}
+
+// agentArgs sets the agent and its arguments in a request.
+func (c *cli) agentArgs(r *thread.NewRequest, rest []string) {
+	if r.Agent == "" {
+		r.Agent = c.config.Agent
+	}
+	if r.Agent == "command" {
+		r.Flags.Program = rest
+	} else {
+		r.Flags.Args = rest
+	}
+}
+
+// split tells a verb's words from what stands after --.
+func split(cmd *cobra.Command, args []string) (words, rest []string) {
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		return args[:n], args[n:]
+	}
+	return args, nil
+}
+
+func (c *cli) threadsVerb() *cobra.Command {
+	var tree, all bool
+	cmd := &cobra.Command{
+		Use: "threads", Aliases: []string{"list", "ls"}, Short: "List the threads",
+		Args: exactly(),
+	}
+	cmd.Flags().BoolVar(&tree, "tree", false, "draw parents and children")
+	cmd.Flags().BoolVar(&all, "all", false, "archived ones too")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+		list, err := cl.List(ctx)
+		if err != nil {
+			return err
+		}
+		kept := list[:0]
+		for _, s := range list {
+			if all || s.Archived.IsZero() {
+				kept = append(kept, s)
+			}
+		}
+		return c.show(kept, func(w io.Writer) { printThreads(w, kept, tree, time.Now()) })
+	})
+	return cmd
+}
+
+func printThreads(w io.Writer, list []thread.Status, tree bool, now time.Time) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	defer t.Flush()
+	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE")
+	for _, row := range rowsOf(list, tree) {
+		s := row.status
+		fmt.Fprintf(t, "%s%s\t%s\t%s\t%d\t%s\t$%.2f\t%s\n", row.branch, s.Name, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), s.Usage.CostUSD, age(now.Sub(s.Updated)))
+	}
+}
+
+func stateOf(s thread.Status) string {
+	state := string(s.State.State)
+	if s.Outcome.Kind != thread.OutcomeNone {
+		state += ", " + string(s.Outcome.Kind)
+	}
+	if !s.Archived.IsZero() {
+		state += ", archived"
+	}
+	return state
+}
+
+func contextOf(g thread.Gauge) string {
+	if g.Tokens == 0 {
+		return "-"
+	}
+	mark := ""
+	if g.Estimated {
+		mark = "~"
+	}
+	if g.Window == 0 {
+		return mark + thread.Tokens(g.Tokens)
+	}
+	return fmt.Sprintf("%s%s/%s %.0f%%", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), g.Share())
+}
+
+// age formats a time span in its largest unit.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
+type treeRow struct {
+	status thread.Status
+	branch string
+}
+
+// rowsOf orders threads as a tree, parents before children, or as they are.
+func rowsOf(list []thread.Status, tree bool) []treeRow {
+	var rows []treeRow
+	if !tree {
+		for _, s := range list {
+			rows = append(rows, treeRow{status: s})
+		}
+		return rows
+	}
+	children := map[thread.ID][]thread.Status{}
+	known := map[thread.ID]bool{}
+	for _, s := range list {
+		known[s.ID] = true
+	}
+	for _, s := range list {
+		parent := s.Parent
+		if !known[parent] {
+			parent = ""
+		}
+		children[parent] = append(children[parent], s)
+	}
+	var walk func(parent thread.ID, indent string)
+	walk = func(parent thread.ID, indent string) {
+		for i, s := range children[parent] {
+			branch, below := "", ""
+			if parent != "" {
+				branch, below = "├ ", "│ "
+				if i == len(children[parent])-1 {
+					branch, below = "└ ", "  "
+				}
+			}
+			rows = append(rows, treeRow{status: s, branch: indent + branch})
+			walk(s.ID, indent+below)
+		}
+	}
+	walk("", "")
+	return rows
+}
+
+func (c *cli) switchVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "switch <thread>", Short: "Show a thread in the running screens", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			s, err := cl.Switch(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+		}),
+	}
+}
+
+func (c *cli) resumeVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "resume [thread]", Short: "Start a thread's agent again where it was; without a name all interrupted ones",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			var list []thread.Status
+			var err error
+			if len(args) == 0 {
+				list, err = cl.ResumeAll(ctx, 0, 0)
+			} else {
+				var s thread.Status
+				s, err = cl.Resume(ctx, args[0], 0, 0)
+				list = append(list, s)
+			}
+			if err != nil {
+				return err
+			}
+			return c.show(list, func(w io.Writer) {
+				if len(list) == 0 {
+					fmt.Fprintln(w, "nothing is interrupted")
+				}
+				for _, s := range list {
+					how := ""
+					if s.Resume != nil {
+						how = ": " + s.Resume.Detail
+					}
+					fmt.Fprintf(w, "%s resumed at turn %d%s\n", s.Name, s.Turn, how)
+				}
+			})
+		}),
+	}
+}
+
+func (c *cli) whyVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "why <thread>", Short: "Explain a thread's state", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			r, err := cl.Why(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(r, func(w io.Writer) {
+				fmt.Fprintf(w, "%s since %s\n", r.State, r.Since.Local().Format(time.TimeOnly))
+				for i, e := range r.Evidence {
+					mark := " "
+					if i == 0 {
+						mark = "→"
+					}
+					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State, e.Detail)
+				}
+			})
+		}),
+	}
+}
+
+func (c *cli) renameVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename <thread> <name>", Short: "Give a thread another name", Args: exactly("<thread>", "<name>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			s, err := cl.Rename(ctx, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+		}),
+	}
+}
+
+func (c *cli) pinVerb() *cobra.Command {
+	var off bool
+	cmd := &cobra.Command{
+		Use: "pin <thread>", Short: "Keep a thread on top, and from being collected", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			return cl.Pin(ctx, args[0], !off)
+		}),
+	}
+	cmd.Flags().BoolVar(&off, "off", false, "take the pin off")
+	return cmd
+}
+
+func (c *cli) versionVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			return c.show(map[string]string{"version": version()}, func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })
+		},
+	}
+}
+
+func (c *cli) trustVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "trust", Short: "Accept the project's .orchestrator.toml as it is now", Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			file := c.project.Root + "/.orchestrator.toml"
+			content, err := os.ReadFile(file)
+			if errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("%w: %s; there is nothing to trust", thread.ErrNotFound, file)
+			}
+			if err != nil {
+				return fmt.Errorf("read the project's configuration: %w", err)
+			}
+			if err := c.trust().accept(file, content); err != nil {
+				return err
+			}
+			return c.show(map[string]string{"file": file}, func(w io.Writer) {
+				fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", file)
+			})
+		},
+	}
+}
