@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+)
+
+func (c *cli) serveVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Serve the project (the first client starts it by itself)", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd.Context()) },
+	}
+}
+
+// serve runs the server until it is told to stop or nobody needs it.
+func (c *cli) serve(ctx context.Context) error {
+	syscall.Umask(0o077)
+	if err := c.project.makeState(); err != nil {
+		return err
+	}
+	lock, err := lockServer(c.project.LockFile())
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Env: c.environ, Log: log})
+	if err != nil {
+		return err
+	}
+	err = app.Run(ctx)
+	log.Info("server ends", "error", err)
+	return errors.Join(err, app.Close())
+}
+
+func (c *cli) stopVerb() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "stop [thread]", Short: "Stop a thread's agent; without a name the server with all agents",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "kill a server that does not answer")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+				return cl.StopAgent(ctx, args[0])
+			})(cmd, args)
+		}
+		return c.stopServer(cmd.Context(), force)
+	}
+	return cmd
+}
+
+// stopServer ends the server and waits until it is gone.
+func (c *cli) stopServer(ctx context.Context, force bool) error {
+	cl, _, err := c.reach(ctx)
+	switch {
+	case err == nil:
+		defer cl.Close()
+		if err := cl.Stop(ctx); err != nil && !client.Gone(err) {
+			return err
+		}
+	case client.Gone(err):
+		return c.show(map[string]string{"done": "no server runs"}, func(w io.Writer) { fmt.Fprintln(w, "no server runs here") })
+	case !force:
+		return err
+	default:
+		if err := c.killServer(); err != nil {
+			return err
+		}
+	}
+	if err := c.serverGone(ctx, 30*time.Second); err != nil {
+		return err
+	}
+	return c.show(map[string]string{"done": "stopped"}, func(w io.Writer) { fmt.Fprintln(w, "the server has stopped") })
+}
+
+// serverGone waits until nobody holds the server's lock.
+func (c *cli) serverGone(ctx context.Context, limit time.Duration) error {
+	deadline := time.Now().Add(limit)
+	for {
+		lock, err := lockServer(c.project.LockFile())
+		if err == nil {
+			return lock.Close()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the server has not ended: %w; `orchestrator stop --force` kills it", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// killServer kills the process that holds the lock.
+func (c *cli) killServer() error {
+	b, err := os.ReadFile(c.project.LockFile())
+	if err != nil {
+		return fmt.Errorf("read the server's lock: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid <= 1 {
+		return fmt.Errorf("%s names no process", c.project.LockFile())
+	}
+	if lock, err := lockServer(c.project.LockFile()); err == nil {
+		return lock.Close() // it is gone already: the number may be another process's by now
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill the server: %w", err)
+	}
+	return nil
+}
