@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// finding is one line of the doctor's report.
+type finding struct {
+	About  string `json:"about"`
+	OK     bool   `json:"ok"`
+	Found  string `json:"found"`
+	Remedy string `json:"remedy,omitempty"` // what to do when it is not OK
+}
+
+func (c *cli) doctorVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Say what works here, and what to do about what does not", Args: exactly(),
+		// A configuration that cannot be read is a finding here, not the end.
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			err := c.prepare()
+			if c.project.Root == "" {
+				return err
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings := c.examine(cmd.Context())
+			err := c.show(findings, func(w io.Writer) {
+				for _, f := range findings {
+					mark := "✓"
+					if !f.OK {
+						mark = "✗"
+					}
+					fmt.Fprintf(w, "%s %-13s %s\n", mark, f.About, f.Found)
+					if !f.OK && f.Remedy != "" {
+						fmt.Fprintf(w, "  %-13s → %s\n", "", f.Remedy)
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+			for _, f := range findings {
+				if !f.OK && essential(f.About) {
+					return &silentError{code: exitError}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// essential says whether the program cannot do its work without what a finding is about.
+func essential(about string) bool {
+	switch about {
+	case "configuration", "state folder", "socket", "server", "store":
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *cli) examine(ctx context.Context) []finding {
+	out := []finding{
+		{About: "version", OK: true, Found: version()},
+		{About: "project", OK: true, Found: c.project.Root},
+		c.examineConfig(), examineGit(ctx, c.project), c.examineState(), c.examineTerminal(),
+	}
+	out = append(out, c.examineServer(ctx)...)
+	return append(out, c.examineAgents(ctx)...)
+}
+
+func (c *cli) examineConfig() finding {
+	f := finding{About: "configuration", OK: true}
+	cfg, err := loadConfig(c.project, c.environ, c.configHome(), c.trust().accepted)
+	switch {
+	case err != nil:
+		return finding{About: f.About, Found: err.Error(), Remedy: "correct the line; the README lists the settings"}
+	case len(cfg.Files) == 0:
+		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " would be read"
+	default:
+		f.Found = strings.Join(cfg.Files, ", ")
+	}
+	if cfg.Untrusted != "" {
+		f.Found += "; " + cfg.Untrusted + " is not accepted yet (read it, then `orchestrator trust`)"
+	}
+	return f
+}
+
+func examineGit(ctx context.Context, p Project) finding {
+	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	if err != nil {
+		return finding{About: "git", Found: "not found", Remedy: "install git: without it threads share one folder and files are not kept"}
+	}
+	f := finding{About: "git", OK: true, Found: strings.TrimSpace(string(out))}
+	if !p.Repository {
+		f.OK = false
+		f.Found += "; this folder is no repository"
+		f.Remedy = "`git init`: without a repository threads share one folder and files are not kept"
+	}
+	return f
+}
+
+func (c *cli) examineState() finding {
+	f := finding{About: "state folder", Found: c.project.StateDir()}
+	if err := c.project.makeState(); err != nil {
+		f.Found, f.Remedy = err.Error(), "make the folder writable for you"
+		return f
+	}
+	probe, err := os.CreateTemp(c.project.StateDir(), "probe-*")
+	if err != nil {
+		f.Found, f.Remedy = err.Error(), "make the folder writable for you, or free space on its disk"
+		return f
+	}
+	probe.Close()
+	os.Remove(probe.Name())
+	f.OK = true
+	return f
+}
+
+func (c *cli) examineTerminal() finding {
+	f := finding{About: "terminal", OK: true}
+	out, ok := c.stdout.(*os.File)
+	if !ok || !term.IsTerminal(out.Fd()) {
+		f.Found = "the output is none; verbs work, the screen needs one"
+		return f
+	}
+	cols, rows, err := term.GetSize(out.Fd())
+	if err != nil {
+		return finding{About: f.About, Found: err.Error(), Remedy: "use another terminal"}
+	}
+	name := lookup(c.environ, "TERM")
+	f.Found = fmt.Sprintf("%s, %d×%d", name, cols, rows)
+	if name == "" || name == "dumb" {
+		f.OK, f.Remedy = false, "set TERM to what your terminal is, such as xterm-256color"
+	} else if cols < 60 || rows < 20 {
+		f.OK, f.Remedy = false, "make it 60×20 or larger"
+	}
+	return f
+}
+
+func (c *cli) examineServer(ctx context.Context) []finding {
+	cl, info, err := c.reach(ctx)
+	if err != nil && client.Gone(err) {
+		return []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
+	}
+	if err != nil {
+		return []finding{{About: "server", Found: err.Error(), Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
+	}
+	defer cl.Close()
+	f := finding{About: "server", OK: true, Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.project.Socket)}
+	if err := c.sameVersion(info); err != nil {
+		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
+	}
+	out := []finding{f, {About: "store", OK: true, Found: info.Store}}
+	for _, p := range info.Problems {
+		out = append(out, finding{About: "notice", Found: p})
+	}
+	return out
+}
+
+func (c *cli) examineAgents(ctx context.Context) []finding {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	agents, err := newAgents(c.environ)
+	if err != nil {
+		return []finding{{About: "agents", Found: err.Error()}}
+	}
+	var out []finding
+	for _, a := range agents.Detect(ctx) {
+		out = append(out, agentFinding(a))
+	}
+	return out
+}
+
+func agentFinding(a thread.AgentInfo) finding {
+	f := finding{About: a.Name, OK: a.Found && a.Problem == "", Remedy: a.Hint}
+	f.Found = strings.TrimSpace(a.Version + " " + a.Path)
+	if a.Problem != "" {
+		f.Found = strings.TrimSpace(f.Found + " " + a.Problem)
+	}
+	if !a.Found && len(a.Looked) > 0 {
+		f.Found += "; looked in " + strings.Join(a.Looked, ", ")
+	}
+	return f
+}
+
+// errNoTerminal is what the screen says where there is none.
+var errNoTerminal = errors.New("the screen needs a terminal: `orchestrator threads` and the other verbs work without one (`orchestrator --help`)")
