@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func never(string, []byte) bool  { return false }
+func always(string, []byte) bool { return true }
+
+func TestConfig(t *testing.T) {
+	tests := []struct {
+		name, user, project string
+		env                 []string
+		trusted             func(string, []byte) bool
+		check               func(Config) bool
+		err                 []string // what the message holds
+	}{
+		{name: "nothing", check: func(c Config) bool {
+			return c.Theme == "auto" && c.Offers == "suggest" && c.IdleStop == 30*time.Minute && c.Scrollback == 10_000
+		}},
+		{name: "the user's file", user: "theme = \"dark\"\n[limits]\ndepth = 3\n[keys]\nfork = \"ctrl+f\"\n",
+			check: func(c Config) bool { return c.Theme == "dark" && c.MaxDepth == 3 && c.Keys["fork"] == "ctrl+f" }},
+		{name: "variables win", user: "theme = \"dark\"\n", env: []string{"ORCHESTRATOR_THEME=light", "ORCHESTRATOR_LIMITS_DEPTH=4", "ORCHESTRATOR_REAL_AGENTS=1"},
+			check: func(c Config) bool { return c.Theme == "light" && c.MaxDepth == 4 }},
+		{name: "a project that is trusted", user: "agent = \"claude\"\n", project: "agent = \"codex\"\n", trusted: always,
+			check: func(c Config) bool { return c.Agent == "codex" && c.Untrusted == "" }},
+		{name: "a project that is not", user: "agent = \"claude\"\n", project: "agent = \"codex\"\n",
+			check: func(c Config) bool { return c.Agent == "claude" && c.Untrusted != "" }},
+		{name: "a project that reaches for the store", project: "store = \"postgres://evil/\"\n", trusted: always, err: []string{".orchestrator.toml:1", "store", "your own configuration"}},
+		{name: "no TOML", user: "theme = dark\n", err: []string{"config.toml"}},
+		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "colour", "theme"}},
+		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},
+		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
+		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
+		{name: "a bad variable", env: []string{"ORCHESTRATOR_THEME=pink"}, err: []string{"ORCHESTRATOR_THEME", "pink"}},
+		{name: "an odd store", user: "store = \"mysql://x\"\n", err: []string{"mysql", "postgres://"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			home, root := t.TempDir(), t.TempDir()
+			put(t, filepath.Join(home, "orchestrator", "config.toml"), test.user)
+			put(t, filepath.Join(root, ".orchestrator.toml"), test.project)
+			if test.trusted == nil {
+				test.trusted = never
+			}
+			c, err := loadConfig(Project{Root: root}, test.env, home, test.trusted)
+			if (err != nil) != (test.err != nil) {
+				t.Fatalf("error %v", err)
+			}
+			for _, want := range test.err {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+			if test.check != nil && !test.check(c) {
+				t.Errorf("got %+v", c)
+			}
+		})
+	}
+}
+
+func put(t *testing.T, file, content string) {
+	t.Helper()
+	if content == "" {
+		return
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrustAsksAgain(t *testing.T) {
+	tr := trust{file: filepath.Join(t.TempDir(), "deep", "trusted.json")}
+	if tr.accepted("/p/.orchestrator.toml", []byte("a")) {
+		t.Error("trusted before it was accepted")
+	}
+	if err := tr.accept("/p/.orchestrator.toml", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if !tr.accepted("/p/.orchestrator.toml", []byte("a")) {
+		t.Error("not trusted after it was accepted")
+	}
+	if tr.accepted("/p/.orchestrator.toml", []byte("b")) || tr.accepted("/q/.orchestrator.toml", []byte("a")) {
+		t.Error("other content or another file is trusted too")
+	}
+}
+
+func TestReadmeListsSettings(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range settings() {
+		if !strings.Contains(string(b), "`"+key+"`") {
+			t.Errorf("the README does not list the setting %q", key)
+		}
+	}
+}

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+// buildFlags are what the test binary itself was built with, for the program under test.
+var buildFlags []string
+
+// program is the built program; TestMain sets it.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "orchestrator-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "orchestrator")
+	args := append(append([]string{"build"}, buildFlags...), "-o", program, ".")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// patience is how long a test waits for what must come; only a broken program takes that long.
+const patience = 90 * time.Second
+
+// rig is a person's machine for one test: a home, a repository, the program.
+type rig struct {
+	t       *testing.T
+	home    string
+	project string
+	env     []string
+}
+
+// newRig makes a home and a repository with one commit; the server is ended with the test.
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	base, err := os.MkdirTemp("", "rig") // short: sockets have short paths
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project")}
+	run := filepath.Join(base, "run")
+	for _, d := range []string{r.home, r.project, run} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.env = []string{
+		"HOME=" + r.home, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + run, "TERM=xterm-256color", "LANG=C.UTF-8",
+		"SHELL=/bin/sh", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Tess", "GIT_AUTHOR_EMAIL=tess@example.com", "GIT_COMMITTER_NAME=Tess", "GIT_COMMITTER_EMAIL=tess@example.com",
+	}
+	r.write("README.md", "# A project\n\nIt says hello.\n")
+	r.write("hello.go", "package main\n\nfunc main() { println(\"hello\") }\n")
+	r.git("init", "-q", "-b", "main")
+	r.git("config", "user.name", "Tess")
+	r.git("config", "user.email", "tess@example.com")
+	r.git("add", ".")
+	r.git("commit", "-qm", "begin")
+	t.Cleanup(func() {
+		r.run("stop", "--force")
+		if t.Failed() {
+			log, _ := os.ReadFile(filepath.Join(r.project, stateName, "log", "server.log"))
+			t.Logf("the server's log:\n%s", tail(log, 6000))
+		}
+		os.RemoveAll(base)
+	})
+	return r
+}
+
+func tail(b []byte, n int) []byte {
+	if len(b) > n {
+		return b[len(b)-n:]
+	}
+	return b
+}
+
+func (r *rig) write(name, content string) {
+	r.t.Helper()
+	file := filepath.Join(r.project, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) read(name string) string {
+	r.t.Helper()
+	b, err := os.ReadFile(filepath.Join(r.project, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (r *rig) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir, cmd.Env = r.project, r.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// result is how a call of the program ended.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
+// command is a call of the program in the project.
+func (r *rig) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.Env = r.project, r.env
+	return cmd
+}
+
+// run calls the program and returns how it ended.
+func (r *rig) run(args ...string) result {
+	r.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := r.command(args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = patience
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Errorf("orchestrator %v: %v", args, err)
+	}
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// ok calls the program, which must end well, and returns what it printed.
+func (r *rig) ok(args ...string) string {
+	r.t.Helper()
+	res := r.run(args...)
+	if res.code != 0 {
+		r.t.Fatalf("orchestrator %v: exit %d\n%s%s", args, res.code, res.stdout, res.stderr)
+	}
+	return strings.TrimSpace(res.stdout)
+}
+
+// get calls the program with --json and decodes its answer.
+func get[T any](r *rig, args ...string) T {
+	r.t.Helper()
+	var v T
+	out := r.ok(append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		r.t.Fatalf("orchestrator %v: %v in %s", args, err, out)
+	}
+	return v
+}
+
+// status returns a thread's status.
+func (r *rig) status(name string) thread.Status {
+	r.t.Helper()
+	for _, s := range get[[]thread.Status](r, "threads", "--all") {
+		if s.Name == name || string(s.ID) == name {
+			return s
+		}
+	}
+	r.t.Fatalf("no thread %q", name)
+	return thread.Status{}
+}
+
+// await polls until a condition holds.
+func await(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !cond() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain for %s", patience, what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// awaitState waits for a thread's state.
+func (r *rig) awaitState(name string, want ...thread.State) thread.Status {
+	r.t.Helper()
+	var s thread.Status
+	await(r.t, fmt.Sprintf("%s to be %v", name, want), func() bool {
+		s = r.status(name)
+		for _, w := range want {
+			if s.State.State == w {
+				return true
+			}
+		}
+		return false
+	})
+	return s
+}
+
+// screen is the program in a terminal.
+type screen struct {
+	t   *testing.T
+	tty *os.File
+	cmd *exec.Cmd
+
+	// mu guards term.
+	mu   sync.Mutex
+	term *vterm.Terminal
+	done chan struct{}
+}
+
+// open starts the program in a terminal of a size.
+func (r *rig) open(cols, rows int, args ...string) *screen {
+	r.t.Helper()
+	cmd := r.command(args...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s := &screen{t: r.t, tty: tty, cmd: cmd, done: make(chan struct{})}
+	s.term = vterm.New(cols, rows, vterm.Options{Reply: func(b []byte) { go tty.Write(b) }})
+	go func() {
+		defer close(s.done)
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := tty.Read(buf)
+			s.mu.Lock()
+			s.term.Write(buf[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	r.t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		tty.Close()
+		<-s.done
+	})
+	return s
+}
+
+// text is what the screen shows.
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.term.Text()
+}
+
+// press types keys as a terminal would send them.
+func (s *screen) press(keys string) {
+	s.t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// see waits until the screen shows all the texts.
+func (s *screen) see(texts ...string) {
+	s.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		shown := s.text()
+		missing := ""
+		for _, text := range texts {
+			if !strings.Contains(shown, text) {
+				missing = text
+			}
+		}
+		if missing == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("the screen never showed %q:\n%s", missing, shown)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// seeNot waits until the screen does not show a text.
+func (s *screen) seeNot(text string) {
+	s.t.Helper()
+	await(s.t, fmt.Sprintf("%q to go from the screen", text), func() bool { return !strings.Contains(s.text(), text) })
+}
+
+// resize changes the terminal's size.
+func (s *screen) resize(cols, rows int) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.term.Resize(cols, rows)
+	s.mu.Unlock()
+	if err := pty.Setsize(s.tty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// end waits for the program to end and returns its exit code.
+func (s *screen) end() int {
+	s.t.Helper()
+	ended := make(chan struct{})
+	go func() { s.cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		s.t.Fatalf("the program did not end:\n%s", s.text())
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
