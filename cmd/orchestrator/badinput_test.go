@@ -1,0 +1,145 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// says checks that a call was refused with an exit code and a message that holds the words.
+func (r *rig) says(code int, words []string, args ...string) {
+	r.t.Helper()
+	res := r.run(args...)
+	if res.code != code {
+		r.t.Errorf("orchestrator %q: exit %d, want %d\n%s%s", args, res.code, code, res.stdout, res.stderr)
+	}
+	for _, w := range words {
+		if !strings.Contains(res.stderr, w) {
+			r.t.Errorf("orchestrator %q does not say %q: %s", args, w, res.stderr)
+		}
+	}
+	if strings.Contains(res.stderr, "goroutine ") || strings.Contains(res.stderr, "panic") {
+		r.t.Errorf("orchestrator %q showed a panic: %s", args, res.stderr)
+	}
+}
+
+func TestBadCommandLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.says(exitUsage, []string{"no verb", "threads"}, "threds")
+	r.says(exitUsage, []string{"unknown flag"}, "threads", "--tre")
+	r.says(exitUsage, []string{"<thread>"}, "why")
+	r.says(exitUsage, []string{"<task>"}, "run")
+	r.says(exitUsage, []string{"label"}, "fork", " ")
+	r.says(exitError, []string{"needs a terminal"})
+	r.env = append(r.env, "TERM=dumb")
+	if s := r.open(80, 24); s.end() != exitError || !strings.Contains(s.text(), "dumb") {
+		t.Errorf("a dumb terminal got:\n%s", s.text())
+	}
+}
+
+func TestUnknownThreads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.ok("new", "-a", "demo", "auth feature")
+	r.says(exitNotFound, []string{"no thread is called", name}, "why", "auth-featur-0000")
+	r.says(exitNotFound, []string{"no thread is called"}, "send", "nothing-like-it", "hello")
+	r.says(exitNotFound, []string{"agent"}, "new", "-a", "klaud", "x")
+	for _, odd := range []string{"--version", "-x", "../..", "a;id", "$(id)", "a\nb", strings.Repeat("x", 5000)} {
+		res := r.run("why", "--", odd)
+		if res.code != exitNotFound && res.code != exitUsage {
+			t.Errorf("why %q: exit %d %s", odd, res.code, res.stderr)
+		}
+	}
+}
+
+func TestBadConfiguration(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "theme = \"dark\"\ncolour = 1\n")
+	r.says(exitError, []string{"config.toml:2", "colour", "theme"}, "threads")
+	res := r.run("doctor")
+	if res.code != exitError || !strings.Contains(res.stdout, "config.toml:2") {
+		t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
+	}
+}
+
+func TestOneServerAProject(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ok("threads")
+	r.says(exitError, []string{"runs already", "process"}, "serve")
+	r.ok("threads")
+}
+
+func TestFolderThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	// A file where the folder should be: root, who runs CI, may write everywhere else.
+	if err := os.WriteFile(filepath.Join(r.project, stateName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.says(exitError, []string{"state folder"}, "threads")
+}
+
+func TestSocketFolderOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	run := lookup(r.env, "XDG_RUNTIME_DIR")
+	if err := os.MkdirAll(filepath.Join(run, "orchestrator"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(run, "orchestrator"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r.says(exitError, []string{"not a folder of yours alone"}, "threads")
+}
+
+func TestSocketLeftBehind(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, p.Socket, "left behind")
+	r.ok("threads")
+}
+
+func TestNoGit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if err := os.RemoveAll(filepath.Join(r.project, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	name := r.ok("new", "-a", "demo", "-p", "list files", "no git")
+	s := r.awaitState(name, thread.StateDone, thread.StateIdle)
+	if s.Turn != 1 {
+		t.Errorf("turn %d after one answer", s.Turn)
+	}
+	r.says(exitRefused, []string{"git"}, "new", "-a", "demo", "-w", "with a worktree")
+}
+
+func TestDamagedDatabase(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.ok("new", "-a", "demo", "-p", "list files", "kept")
+	r.awaitState(name, thread.StateDone, thread.StateIdle)
+	r.ok("stop")
+	db := filepath.Join(r.project, stateName, "state.db")
+	if err := os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.ok("threads")
+	res := r.run("doctor")
+	if !strings.Contains(res.stdout, "damaged") {
+		t.Errorf("the doctor does not tell of the damage:\n%s", res.stdout)
+	}
+	aside, err := filepath.Glob(db + ".damaged-*")
+	if err != nil || len(aside) == 0 {
+		t.Errorf("the damaged file was not kept: %v %v", aside, err)
+	}
+}
