@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// number reads a number from the environment.
+func number(t testing.TB, name string, without int) int {
+	t.Helper()
+	v := os.Getenv(name)
+	if v == "" {
+		return without
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// manyStarts skips tests that start many processes where -short asks for the quick ones.
+func manyStarts(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it starts many processes; `go test ./cmd/orchestrator` runs it")
+	}
+}
+
+// acked collects the checkpoints that the server said are durable.
+type acked struct {
+	// mu guards ids.
+	mu  sync.Mutex
+	ids map[thread.ID]map[thread.CheckpointID]bool
+}
+
+func (a *acked) follow(events <-chan thread.Event) {
+	for e := range events {
+		if e.Checkpoint == nil {
+			continue
+		}
+		a.mu.Lock()
+		of := a.ids[e.ThreadID]
+		if of == nil {
+			of = map[thread.CheckpointID]bool{}
+			a.ids[e.ThreadID] = of
+		}
+		of[e.Checkpoint.ID] = true
+		a.mu.Unlock()
+	}
+}
+
+func (a *acked) count() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := 0
+	for _, of := range a.ids {
+		n += len(of)
+	}
+	return n
+}
+
+// TestServerKilled kills the whole server under load, again and again: every checkpoint that it
+// acknowledged is there afterwards, and no thread is shown as something it is not.
+func TestServerKilled(t *testing.T) {
+	manyStarts(t)
+	rounds, threads := number(t, "KILL_ROUNDS", 3), number(t, "KILL_THREADS", 4)
+	r := newRig(t)
+	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	a := &acked{ids: map[thread.ID]map[thread.CheckpointID]bool{}}
+	var starts []time.Duration
+	for round := range rounds {
+		begin := time.Now()
+		r.ok("threads")
+		starts = append(starts, time.Since(begin))
+		cl := client.New(p.Socket)
+		a.check(t, cl, round)
+		begun(t, cl, threads)
+		ctx, cancel := context.WithCancel(t.Context())
+		events, err := cl.Events(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var following sync.WaitGroup
+		following.Go(func() { a.follow(events) })
+		var sending sync.WaitGroup
+		before := a.count()
+		for _, s := range list(t, cl) {
+			sending.Go(func() {
+				for n := 0; ctx.Err() == nil; n++ {
+					if cl.Send(ctx, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n)) != nil {
+						return
+					}
+					time.Sleep(time.Duration(s.Turn%7) * time.Millisecond)
+				}
+			})
+		}
+		await(t, "checkpoints to be acknowledged", func() bool { return a.count() > before+threads })
+		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond) // somewhere in the middle
+		info, err := cl.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(info.PID, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		following.Wait()
+		cancel()
+		sending.Wait()
+		cl.Close()
+	}
+	r.ok("threads")
+	cl := client.New(p.Socket)
+	defer cl.Close()
+	a.check(t, cl, rounds)
+	slices.Sort(starts)
+	t.Logf("%d kills with %d threads: %d acknowledged checkpoints, all there; start until the threads are listed: median %v, longest %v",
+		rounds, threads, a.count(), starts[len(starts)/2], starts[len(starts)-1])
+}
+
+// list returns the threads.
+func list(t *testing.T, cl *client.Client) []thread.Status {
+	t.Helper()
+	all, err := cl.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// begun brings the threads back that the last round interrupted, and starts those that are missing.
+func begun(t *testing.T, cl *client.Client, threads int) {
+	t.Helper()
+	if _, err := cl.ResumeAll(t.Context(), 80, 24); err != nil {
+		t.Fatal(err)
+	}
+	for n := len(list(t, cl)); n < threads; n++ {
+		_, err := cl.New(t.Context(), thread.NewRequest{
+			Agent: "demo", Label: fmt.Sprintf("load %d", n), Flags: thread.Flags{PermissionMode: "auto"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// check looks for every acknowledged checkpoint, and for threads that are shown wrong.
+func (a *acked) check(t *testing.T, cl *client.Client, round int) {
+	t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, s := range list(t, cl) {
+		if s.State.State.Live() || s.Execution != nil {
+			t.Fatalf("round %d: %s is shown as %s after its process was killed", round, s.Name, s.State.State)
+		}
+		stored := map[thread.CheckpointID]bool{}
+		all, err := cl.Timeline(t.Context(), string(s.ID), thread.Page{Limit: 1 << 20})
+		if err != nil {
+			t.Fatalf("round %d: timeline of %s: %v", round, s.Name, err)
+		}
+		for _, cp := range all {
+			stored[cp.ID] = true
+		}
+		for id := range a.ids[s.ID] {
+			if !stored[id] {
+				t.Fatalf("round %d: %s lost the checkpoint %s, which was acknowledged", round, s.Name, id)
+			}
+		}
+	}
+}
