@@ -1,0 +1,323 @@
+// Package words searches the names of threads and the prompts and answers of their turns.
+//
+// The index is a file of its own beside the store, made from the store and from nothing else: it
+// may lag behind for as long as nobody searches, it never slows a put, and one that is missing or
+// damaged is made anew. It holds what checkpoints hold of prompts and answers, their first 2,000
+// bytes. It serves any thread.Store.
+package words
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	_ "github.com/mattn/go-sqlite3" // the driver
+
+	"orchestrator/thread"
+)
+
+// Source is what the index is made from.
+type Source interface {
+	Threads(context.Context) ([]thread.Thread, error)
+	Checkpoints(context.Context, thread.ID, thread.Page) ([]thread.Checkpoint, error)
+}
+
+// Index searches.
+type Index struct {
+	source Source
+	db     *sql.DB
+
+	// mu is held by whoever brings the index up to date, and guards marks.
+	mu sync.Mutex
+	// marks holds what is indexed of each thread.
+	marks map[thread.ID]mark
+}
+
+// mark says how far a thread is indexed.
+type mark struct {
+	seq  int64
+	head thread.CheckpointID
+}
+
+// version of the file's layout; another one is made anew.
+const version = 1
+
+const layout = `
+CREATE TABLE marks (thread TEXT PRIMARY KEY, seq INTEGER NOT NULL, head TEXT NOT NULL);
+CREATE TABLE docs (id INTEGER PRIMARY KEY, thread TEXT NOT NULL, checkpoint TEXT NOT NULL, turn INTEGER NOT NULL,
+	part TEXT NOT NULL, at INTEGER NOT NULL);
+CREATE INDEX docs_thread ON docs (thread);
+CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
+`
+
+// Open opens the index in a folder, or makes it.
+func Open(dir string, source Source) (*Index, error) {
+	file := filepath.Join(dir, "search.db")
+	x := &Index{source: source}
+	if err := x.open(file); err != nil {
+		// It holds nothing that the store does not: make it anew.
+		for _, f := range []string{file, file + "-wal", file + "-shm"} {
+			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, fmt.Errorf("make the search index anew: %w", err)
+			}
+		}
+		if err := x.open(file); err != nil {
+			return nil, fmt.Errorf("open the search index: %w", err)
+		}
+	}
+	return x, nil
+}
+
+func (x *Index) open(file string) error {
+	db, err := sql.Open("sqlite3", "file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(4)
+	if err := x.prepare(db, file); err != nil {
+		db.Close()
+		return err
+	}
+	x.db = db
+	return nil
+}
+
+// escape makes a path safe inside a URI.
+func escape(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+}
+
+func (x *Index) prepare(db *sql.DB, file string) error {
+	var v int
+	if err := db.QueryRow("PRAGMA user_version").Scan(&v); err != nil {
+		return err
+	}
+	if v == 0 {
+		if _, err := db.Exec(layout + fmt.Sprintf("PRAGMA user_version = %d;", version)); err != nil {
+			return err
+		}
+	} else if v != version {
+		return fmt.Errorf("layout %d, want %d", v, version)
+	}
+	var check string
+	if err := db.QueryRow("PRAGMA quick_check(1)").Scan(&check); err != nil {
+		return err
+	}
+	if check != "ok" {
+		return fmt.Errorf("damaged: %s", check)
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		return err
+	}
+	x.marks = map[thread.ID]mark{}
+	rows, err := db.Query("SELECT thread, seq, head FROM marks")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id thread.ID
+		var m mark
+		if err := rows.Scan(&id, &m.seq, &m.head); err != nil {
+			return err
+		}
+		x.marks[id] = m
+	}
+	return rows.Err()
+}
+
+// Close closes the file.
+func (x *Index) Close() error { return x.db.Close() }
+
+// Update brings the index up to date with the store.
+func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	threads, err := x.source.Threads(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	gone := map[thread.ID]bool{}
+	for id := range x.marks {
+		gone[id] = true
+	}
+	for _, t := range threads {
+		delete(gone, t.ID)
+		if m, ok := x.marks[t.ID]; !ok || m.head != t.Head {
+			if err := x.add(ctx, t, m); err != nil {
+				return nil, fmt.Errorf("index %s: %w", t.Name, err)
+			}
+		}
+	}
+	for id := range gone {
+		if err := x.drop(ctx, id); err != nil {
+			return nil, fmt.Errorf("drop from the index: %w", err)
+		}
+	}
+	return threads, nil
+}
+
+// page is how many checkpoints are read at once.
+const page = 500
+
+// add indexes what a thread gained over the mark.
+func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
+	var fresh []thread.Checkpoint
+	for before := int64(0); ; {
+		list, err := x.source.Checkpoints(ctx, t.ID, thread.Page{Before: before, Limit: page, Turns: true})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			if c.Seq > m.seq {
+				fresh = append(fresh, c)
+			}
+		}
+		if len(list) < page || list[len(list)-1].Seq <= m.seq {
+			break
+		}
+		before = list[len(list)-1].Seq
+	}
+	tx, err := x.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	next := mark{seq: m.seq, head: t.Head}
+	for i := len(fresh) - 1; i >= 0; i-- {
+		c := fresh[i]
+		next.seq = max(next.seq, c.Seq)
+		if c.Kind != thread.KindTurn && c.Kind != thread.KindImport {
+			continue
+		}
+		for _, part := range []struct{ name, text string }{{"prompt", c.Prompt}, {"answer", c.Answer}} {
+			if strings.TrimSpace(part.text) == "" {
+				continue
+			}
+			res, err := tx.ExecContext(ctx, "INSERT INTO docs (thread, checkpoint, turn, part, at) VALUES (?, ?, ?, ?, ?)",
+				t.ID, c.ID, c.Turn, part.name, c.Created.UnixMilli())
+			if err != nil {
+				return err
+			}
+			id, err := res.LastInsertId()
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT INTO texts (docid, text) VALUES (?, ?)", id, part.text); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO marks (thread, seq, head) VALUES (?, ?, ?)", t.ID, next.seq, next.head); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	x.marks[t.ID] = next
+	return nil
+}
+
+// drop forgets a thread that is no longer stored.
+func (x *Index) drop(ctx context.Context, id thread.ID) error {
+	tx, err := x.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, q := range []string{
+		"DELETE FROM texts WHERE docid IN (SELECT id FROM docs WHERE thread = ?)",
+		"DELETE FROM docs WHERE thread = ?", "DELETE FROM marks WHERE thread = ?",
+	} {
+		if _, err := tx.ExecContext(ctx, q, id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	delete(x.marks, id)
+	return nil
+}
+
+// defaultLimit is how many hits are wanted when none is said.
+const defaultLimit = 50
+
+// Find returns the places that hold all words of a query, the last one as a beginning: names
+// first, then the newest. Deleted threads are left out.
+func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+	words := Words(query)
+	if len(words) == 0 {
+		return nil, fmt.Errorf("%w search: no words in %q", thread.ErrInvalid, query)
+	}
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	threads, err := x.Update(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[thread.ID]thread.Thread{}
+	var hits []thread.Hit
+	for i := len(threads) - 1; i >= 0; i-- {
+		t := threads[i]
+		if !t.Deleted.IsZero() {
+			continue
+		}
+		known[t.ID] = t
+		if named(t, words) && len(hits) < limit {
+			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: t.Label, At: t.Updated})
+		}
+	}
+	match := `"` + strings.Join(words, `" "`) + `*"`
+	rows, err := x.db.QueryContext(ctx, `SELECT docs.thread, docs.checkpoint, docs.turn, docs.part, docs.at, snippet(texts, '', '', '…', 0, 24)
+		FROM texts JOIN docs ON docs.id = texts.docid WHERE texts MATCH ? ORDER BY texts.docid DESC`, match)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() && len(hits) < limit {
+		var h thread.Hit
+		var at int64
+		if err := rows.Scan(&h.Thread, &h.Checkpoint, &h.Turn, &h.Where, &at, &h.Snippet); err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		t, ok := known[h.Thread]
+		if !ok {
+			continue
+		}
+		h.Name, h.At = t.Name, time.UnixMilli(at).UTC()
+		hits = append(hits, h)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return hits, nil
+}
+
+// Words splits a text as the index does: runs of letters and digits, lower case.
+func Words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// named reports whether a thread's name or label holds the beginnings of all words.
+func named(t thread.Thread, words []string) bool {
+	have := Words(t.Name + " " + t.Label)
+	for _, w := range words {
+		found := false
+		for _, h := range have {
+			found = found || strings.HasPrefix(h, w)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package words_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/words"
+	"orchestrator/thread"
+)
+
+// world is a store with an index.
+type world struct {
+	t     *testing.T
+	store *memory.Store
+	dir   string
+	index *words.Index
+	heads map[thread.ID]thread.CheckpointID
+	turns map[thread.ID]int
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, store: memory.New(), dir: t.TempDir(), heads: map[thread.ID]thread.CheckpointID{}, turns: map[thread.ID]int{}}
+	w.open()
+	t.Cleanup(func() { w.index.Close() })
+	return w
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	var err error
+	if w.index, err = words.Open(w.dir, w.store); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) thread(id thread.ID, name string) {
+	w.t.Helper()
+	if err := w.store.CreateThread(context.Background(), thread.Thread{ID: id, Name: name, Created: time.Unix(1, 0)}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) turn(id thread.ID, prompt, answer string) {
+	w.t.Helper()
+	w.turns[id]++
+	c := thread.Checkpoint{
+		ID: thread.CheckpointID(fmt.Sprintf("%s-%d", id, w.turns[id])), Thread: id, Parent: w.heads[id], Turn: w.turns[id],
+		Kind: thread.KindTurn, Created: time.Unix(int64(w.turns[id]), 0), Prompt: prompt, Answer: answer,
+	}
+	if _, err := w.store.PutCheckpoint(context.Background(), c, thread.Delta{}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.heads[id] = c.ID
+}
+
+// find returns hits as "name/turn/where".
+func (w *world) find(query string) []string {
+	w.t.Helper()
+	hits, err := w.index.Find(context.Background(), query, 10)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []string
+	for _, h := range hits {
+		out = append(out, fmt.Sprintf("%s/%d/%s", h.Name, h.Turn, h.Where))
+	}
+	return out
+}
+
+func (w *world) expect(query string, want ...string) {
+	w.t.Helper()
+	if got := w.find(query); fmt.Sprint(got) != fmt.Sprint(want) {
+		w.t.Errorf("find %q: got %v, want %v", query, got, want)
+	}
+}
+
+func TestFind(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "auth-feature-a3f2")
+	w.thread("b", "docs-f9a0")
+	w.turn("a", "add a login page", "The Login page stands in `login.go`.")
+	w.turn("b", "describe authentication", "It says how. Ärger über Größen.")
+	w.turn("a", "now test it", "All tests pass")
+
+	w.expect("auth", "auth-feature-a3f2/2/name", "docs-f9a0/1/prompt")
+	w.expect("login page", "auth-feature-a3f2/1/answer", "auth-feature-a3f2/1/prompt")
+	w.expect("tes", "auth-feature-a3f2/2/answer", "auth-feature-a3f2/2/prompt")
+	w.expect("arger", "docs-f9a0/1/answer")
+	w.expect("nothing of this")
+	for _, odd := range []string{`"login`, `login" OR "x`, "login*", "text:login", "login -page", "NEAR/2 login", "'; DROP TABLE docs --"} {
+		if _, err := w.index.Find(context.Background(), odd, 5); err != nil {
+			t.Errorf("find %q: %v", odd, err)
+		}
+	}
+	if _, err := w.index.Find(context.Background(), " -- ", 5); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("no words: %v", err)
+	}
+}
+
+func TestFindForgets(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	w.expect("unusual", "one-0001/1/prompt")
+	_, err := w.store.UpdateThread(context.Background(), "a", func(t *thread.Thread) error { t.Deleted = time.Unix(5, 0); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.expect("unusual")
+	if err := w.store.PurgeThread(context.Background(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	w.expect("unusual")
+}
+
+func TestDamagedIndexIsMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	w.expect("unusual", "one-0001/1/prompt")
+	if err := w.index.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.expect("unusual", "one-0001/1/prompt")
+	if err := w.index.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(w.dir, "search.db")
+	if err := os.WriteFile(file, []byte("no database at all, but long enough to be read as the header of one, or nearly so, it is hoped......"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.expect("unusual", "one-0001/1/prompt")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// BenchmarkFind searches 5,000 turns.
+func BenchmarkFind(b *testing.B) {
+	store := memory.New()
+	if err := store.CreateThread(context.Background(), thread.Thread{ID: "a", Name: "long-0001"}); err != nil {
+		b.Fatal(err)
+	}
+	var parent thread.CheckpointID
+	for n := 1; n <= 5000; n++ {
+		c := thread.Checkpoint{
+			ID: thread.CheckpointID(fmt.Sprint(n)), Thread: "a", Parent: parent, Turn: n, Kind: thread.KindTurn,
+			Prompt: fmt.Sprintf("change file%d in module%d so that it compiles", n, n%17), Answer: fmt.Sprintf("file%d compiles now, with %d tests", n, n%29),
+		}
+		if _, err := store.PutCheckpoint(context.Background(), c, thread.Delta{}); err != nil {
+			b.Fatal(err)
+		}
+		parent = c.ID
+	}
+	x, err := words.Open(b.TempDir(), store)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer x.Close()
+	if _, err := x.Update(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	for _, query := range []string{"file4711", "compiles", "module3 tes", "c"} {
+		b.Run(query, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := x.Find(context.Background(), query, 50); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
