@@ -8,13 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"orchestrator/agent/demo"
+	"orchestrator/agent"
 	"orchestrator/agent/session"
-	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
 	"orchestrator/cmd/orchestrator/api"
@@ -39,19 +39,19 @@ type appConfig struct {
 
 // App is the server of one project: the one place where its parts are put together.
 type App struct {
-	cfg      appConfig
+	appConfig
 	agents   adapters
 	sessions *session.Sessions
 	manager  *thread.Manager
 	gateway  *gateway.Gateway
-	demo     *demo.Provider
 	daemon   *daemon.Server
 	listener net.Listener
 	store    *openStore
-	words    *words.Index
 
-	stop    chan struct{} // closed once, by a client's stop
-	closers []func() error
+	stopOnce sync.Once
+	stop     chan struct{} // closed by a client's stop
+	services []func(context.Context) error
+	closers  []func() error
 }
 
 // closeLimit is how long the end of agents and calls may take.
@@ -59,25 +59,232 @@ const closeLimit = 20 * time.Second
 
 // newApp opens the parts in the order in which they need each other; Close ends them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
-	a := &App{cfg: cfg, stop: make(chan struct{})}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, a.Close())
+	a := &App{appConfig: cfg, stop: make(chan struct{})}
+	for _, open := range []func(context.Context) error{a.openStore, a.openAgents, a.openManager, a.openGateway, a.listen} {
+		if err := open(ctx); err != nil {
+			return nil, errors.Join(err, a.Close())
 		}
-	}()
-	if err := a.openStore(ctx); err != nil {
-		return nil, err
-	}
-	if err := a.openAgents(); err != nil {
-		return nil, err
-	}
-	if err := a.openManager(ctx); err != nil {
-		return nil, err
-	}
-	if err := a.listen(); err != nil {
-		return nil, err
 	}
 	return a, nil
 }
 
-func (a *App) closing(f func() error) { a.closers = append(a.closers, f) }
+// onClose adds what Close does, last one first.
+func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
+
+// service adds what runs from Run to the end.
+func (a *App) service(f func(context.Context) error) { a.services = append(a.services, f) }
+
+func (a *App) openStore(ctx context.Context) error {
+	var err error
+	if a.store, err = newStore(ctx, a.Project, a.Config); err != nil {
+		return err
+	}
+	a.onClose(a.store.Close)
+	return nil
+}
+
+func (a *App) openAgents(context.Context) error {
+	var err error
+	if a.agents, err = newAgents(a.Env); err != nil {
+		return err
+	}
+	a.sessions = session.New(session.Config{
+		Rules: a.agents.rules, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.sessions.Close(ctx, 2*time.Second)
+	})
+	return nil
+}
+
+// readers are the formats in which conversations are stored.
+func readers() wire.Readers {
+	chat, responses := openai.NewChat(), openai.NewResponses()
+	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat, wire.Gemini: gemini.New()}
+}
+
+func (a *App) openManager(ctx context.Context) error {
+	index, err := words.Open(a.Project.StateDir(), a.store)
+	if err != nil {
+		return err
+	}
+	a.onClose(index.Close)
+	cfg := thread.ManagerConfig{
+		Project: a.Project.Root, StateDir: a.Project.StateDir(), Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},
+		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers),
+		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
+	}
+	if a.Project.Repository {
+		files, err := snapshot.New(snapshot.Config{
+			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"),
+			Worktrees: filepath.Join(a.Project.StateDir(), "worktrees"), Limit: a.Config.MaxFile, Env: a.Env,
+		})
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
+		cfg.Worktrees, cfg.Differ = files, files
+	}
+	a.manager = thread.New(cfg)
+	return nil
+}
+
+func (a *App) openGateway(ctx context.Context) error {
+	table, err := models.Builtin()
+	if err != nil {
+		return fmt.Errorf("read the prices: %w", err)
+	}
+	g, err := gateway.New("127.0.0.1:0", a.manager, gateway.Options{
+		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
+		Models: table, Log: a.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("open the gateway: %w", err)
+	}
+	a.gateway, a.manager.Gateway = g, g
+	a.onClose(g.Close)
+	a.service(g.Run)
+	if err := a.manager.Open(ctx); err != nil {
+		return err
+	}
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.manager.Close(ctx)
+	})
+	return nil
+}
+
+// listen takes the socket. A file that lies there is no server's: we hold the lock.
+func (a *App) listen(context.Context) error {
+	if err := os.Remove(a.Project.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("take the socket: %w", err)
+	}
+	l, err := net.Listen("unix", a.Project.Socket)
+	if err != nil {
+		return fmt.Errorf("listen on the socket: %w", err)
+	}
+	a.listener = l
+	a.onClose(func() error {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	places := discovery.Places{
+		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
+		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
+	}
+	a.daemon = daemon.New(daemon.Config{
+		Manager: a.manager, Terminals: terminals{a.sessions}, Info: a.info, Log: a.Log,
+		Agents: a.agents.Detect,
+		MCP:    func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		Stop:   func() { a.stopOnce.Do(func() { close(a.stop) }) },
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		a.daemon.Close(ctx)
+		return nil
+	})
+	return nil
+}
+
+func (a *App) info() api.Info {
+	i := api.Info{
+		Protocol: api.Version, Version: version(), PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
+		Store: a.store.About, Problems: a.store.Problems, NoRepository: !a.Project.Repository, Running: a.running(),
+	}
+	if a.Config.Untrusted != "" {
+		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
+	}
+	return i
+}
+
+// running counts the agents that run.
+func (a *App) running() int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	list, err := a.manager.List(ctx)
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, s := range list {
+		if s.Execution != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// errStopped ends Run without being an error of it.
+var errStopped = errors.New("stopped")
+
+// Run serves until the context ends, a client stops it, or nobody needs it any more.
+func (a *App) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, s := range a.services {
+		group.Go(func() error { return s(ctx) })
+	}
+	group.Go(func() error { return a.daemon.Serve(a.listener) })
+	group.Go(func() error {
+		a.Log.Info("server runs", "project", a.Project.Root, "version", version())
+		idle := time.NewTicker(max(a.Config.IdleStop/30, time.Second))
+		defer idle.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+			case <-a.stop:
+			case <-idle.C:
+				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || a.running() > 0 {
+					continue
+				}
+				a.Log.Info("nobody needs the server any more")
+			}
+			a.listener.Close()
+			return errStopped
+		}
+	})
+	err := group.Wait()
+	if errors.Is(err, errStopped) || errors.Is(err, context.Canceled) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close ends everything in the reverse order of its beginning.
+func (a *App) Close() error {
+	var errs []error
+	for i := len(a.closers) - 1; i >= 0; i-- {
+		errs = append(errs, a.closers[i]())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+// rules finds an agent's screen rules.
+func (a adapters) rules(name string) []agent.Rule {
+	for _, one := range a {
+		if r, ok := one.(agent.Ruler); ok && one.Name() == name {
+			return r.Rules()
+		}
+	}
+	return nil
+}
+
+// sessions fits session.Sessions to the manager: a *Session that is nil must be a nil interface.
+type sessions struct{ *session.Sessions }
+
+// terminals fits session.Sessions to the daemon.
+type terminals struct{ sessions *session.Sessions }
+
+// Attach implements daemon.Terminals.
+func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
+	v, err := t.sessions.Attach(id, cols, rows)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}

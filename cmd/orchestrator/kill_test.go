@@ -16,8 +16,8 @@ import (
 	"orchestrator/thread"
 )
 
-// number reads a number from the environment.
-func number(t testing.TB, name string, without int) int {
+// fromEnv reads a number from the environment.
+func fromEnv(t testing.TB, name string, without int) int {
 	t.Helper()
 	v := os.Getenv(name)
 	if v == "" {
@@ -75,7 +75,7 @@ func (a *acked) count() int {
 // acknowledged is there afterwards, and no thread is shown as something it is not.
 func TestServerKilled(t *testing.T) {
 	manyStarts(t)
-	rounds, threads := number(t, "KILL_ROUNDS", 3), number(t, "KILL_THREADS", 4)
+	rounds, threads := fromEnv(t, "KILL_ROUNDS", 3), fromEnv(t, "KILL_THREADS", 4)
 	r := newRig(t)
 	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
 )
 
 func (c *cli) attachVerb() *cobra.Command {
@@ -51,4 +52,9 @@ func (c *cli) terminalFit() error {
 		return fmt.Errorf("the terminal says it is %q, which cannot be drawn on: set TERM (such as xterm-256color), or use the verbs (`orchestrator --help`)", name)
 	}
 	return nil
+}
+
+// screen draws until the person leaves.
+func (c *cli) screen(_ context.Context, _ *client.Client, _ string) error {
+	return thread.ErrUnsupported
 }
