@@ -333,3 +333,23 @@ func Has(chunks []thread.Chunk, file, answer string, text func(line []byte) stri
 
 // squeeze makes texts comparable that differ in white space only.
 func squeeze(s string) string { return string(bytes.Join(bytes.Fields([]byte(s)), []byte(" "))) }
+
+// Gain returns what data holds over a mark, as Read does for a file: for adapters whose agent keeps no
+// files, and that lay its sessions out as one.
+func Gain(name string, data []byte, marks []thread.Mark) (thread.Chunk, bool) {
+	m := markOf(marks, name)
+	c := thread.Chunk{File: name, Data: data}
+	if Matches(data, m) {
+		c.Offset, c.Data = m.Size, data[m.Size:]
+	}
+	return c, len(c.Data) > 0
+}
+
+// Matches reports whether data begins with what was marked.
+func Matches(data []byte, m thread.Mark) bool {
+	if m.Size == 0 || int64(len(data)) < m.Size {
+		return false
+	}
+	sum := sha256.Sum256(data[:m.Size])
+	return hex.EncodeToString(sum[:]) == m.SHA256
+}

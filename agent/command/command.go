@@ -1,0 +1,120 @@
+// Package command is the adapter of any other program: a shell, a REPL, an agent that has no adapter.
+//
+// The program runs in its terminal as the person gave it. It has no session to resume and no
+// transcript to read. Its model requests go through the gateway only where the person's environment
+// names the address of a model API: then that variable points at the gateway instead.
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// Name is the adapter's name.
+const Name = "command"
+
+// Agent is the adapter. It holds nothing.
+type Agent struct{}
+
+// New makes the adapter.
+func New(launch.Config) *Agent { return &Agent{} }
+
+// Name returns "command".
+func (*Agent) Name() string { return Name }
+
+// Detect says that programs can be started.
+func (*Agent) Detect(context.Context) thread.AgentInfo {
+	return thread.AgentInfo{Name: Name, Found: true, Hint: "runs any program: give it with its arguments"}
+}
+
+// bases are the variables that name the address of a model API, by the upstream's name.
+var bases = []struct{ name, variable string }{
+	{"anthropic", "ANTHROPIC_BASE_URL"},
+	{"openai", "OPENAI_BASE_URL"},
+	{"openai-base", "OPENAI_API_BASE"},
+	{"gemini", "GOOGLE_GEMINI_BASE_URL"},
+}
+
+// versions are the endings of base URLs that requests keep in their path.
+var versions = []string{"/v1beta", "/v1"}
+
+// Upstreams returns the addresses that the environment names; nil where it names none.
+func (*Agent) Upstreams(env []string) map[string]string {
+	var all map[string]string
+	for _, b := range bases {
+		address := launch.Env(env).Value(b.variable)
+		if address == "" {
+			continue
+		}
+		root, _ := launch.SplitVersion(address, versions...)
+		if all == nil {
+			all = map[string]string{"": root}
+		}
+		all[b.name] = root
+	}
+	return all
+}
+
+// Launch lays out the start of spec.Flags.Program with the arguments of spec.Flags.Args.
+func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	if spec.Resume {
+		return thread.Launch{}, fmt.Errorf("launch command: it cannot resume a session: %w", thread.ErrUnsupported)
+	}
+	argv := spec.Flags.Program
+	if len(argv) == 0 || argv[0] == "" {
+		return thread.Launch{}, thread.Hint(fmt.Errorf("launch command: no program given: %w", thread.ErrInvalid), "give the program with its arguments after --")
+	}
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	path, err := find(env, spec.Dir, argv[0])
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch command: %w", err)
+	}
+	l := thread.Launch{Path: path, Dir: spec.Dir, Args: append(append([]string{}, argv[1:]...), spec.Flags.Args...)}
+	if spec.BaseURL != "" {
+		for _, b := range bases {
+			if address := env.Value(b.variable); address != "" {
+				_, version := launch.SplitVersion(address, versions...)
+				env = env.With(b.variable, spec.BaseURL+"/@"+b.name+version)
+			}
+		}
+	}
+	if spec.HookURL != "" {
+		env = env.With(launch.HookURLVar, spec.HookURL)
+	}
+	l.Env = env
+	return l, nil
+}
+
+// find returns a program's absolute path: as it is, from the working folder, or on PATH. Relative
+// entries of PATH are left out: a repository must not bring programs.
+func find(env launch.Env, dir, name string) (string, error) {
+	if strings.ContainsRune(name, 0) {
+		return "", fmt.Errorf("program %q: %w", name, thread.ErrInvalid)
+	}
+	var candidates []string
+	switch {
+	case filepath.IsAbs(name):
+		candidates = []string{name}
+	case strings.ContainsRune(name, filepath.Separator):
+		candidates = []string{filepath.Join(dir, name)}
+	default:
+		for _, folder := range filepath.SplitList(env.Value("PATH")) {
+			if filepath.IsAbs(folder) {
+				candidates = append(candidates, filepath.Join(folder, name))
+			}
+		}
+	}
+	for _, path := range candidates {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return "", thread.Hint(fmt.Errorf("program %q: %w", name, thread.ErrNotFound), "looked at "+strings.Join(candidates, ", "))
+}

@@ -1,0 +1,76 @@
+package command_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/command"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+func TestConformance(t *testing.T) {
+	agenttest.Run(t, agenttest.Subject{
+		New:     func(c launch.Config) thread.Agent { return command.New(c) },
+		Flags:   thread.Flags{Program: []string{"/bin/sh", "-i"}},
+		Env:     []string{"OPENAI_BASE_URL=http://127.0.0.1:11434/v1"},
+		Gateway: false,
+	})
+}
+
+func TestFind(t *testing.T) {
+	dir, bin := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "mine"), filepath.Join(bin, "theirs")} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(bin, "data"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		program, want string
+		err           error
+	}{
+		{"theirs", filepath.Join(bin, "theirs"), nil},
+		{"./mine", filepath.Join(dir, "mine"), nil},
+		{"mine", "", thread.ErrNotFound}, // "." on PATH does not count
+		{"data", "", thread.ErrNotFound},
+		{filepath.Join(bin, "theirs"), filepath.Join(bin, "theirs"), nil},
+		{"", "", thread.ErrInvalid},
+		{"a\x00b", "", thread.ErrInvalid},
+	}
+	for _, tt := range tests {
+		l, err := command.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: dir, Env: []string{"PATH=.:" + bin}, Flags: thread.Flags{Program: []string{tt.program, "x"}, Args: []string{"y"}},
+		})
+		if l.Path != tt.want || !errors.Is(err, tt.err) {
+			t.Errorf("%q: %q, %v; want %q, %v", tt.program, l.Path, err, tt.want, tt.err)
+		}
+	}
+}
+
+func TestGatewayByEnvironment(t *testing.T) {
+	env := []string{"OPENAI_BASE_URL=http://127.0.0.1:11434/v1/", "ANTHROPIC_BASE_URL=https://proxy.example"}
+	a := command.New(launch.Config{})
+	up := a.Upstreams(env)
+	if up["openai"] != "http://127.0.0.1:11434" || up["anthropic"] != "https://proxy.example" || up[""] == "" {
+		t.Errorf("upstreams %v", up)
+	}
+	if up := a.Upstreams(nil); up != nil {
+		t.Errorf("upstreams of nothing: %v", up)
+	}
+	l, err := a.Launch(t.Context(), thread.LaunchSpec{
+		Dir: "/", Env: env, BaseURL: "http://gw/t/s", Flags: thread.Flags{Program: []string{"/bin/sh"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := launch.Env(l.Env)
+	if e.Value("OPENAI_BASE_URL") != "http://gw/t/s/@openai/v1" || e.Value("ANTHROPIC_BASE_URL") != "http://gw/t/s/@anthropic" {
+		t.Errorf("environment %q", l.Env)
+	}
+}

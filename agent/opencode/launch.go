@@ -1,0 +1,121 @@
+package opencode
+
+import (
+	"context"
+	_ "embed" // the plugin
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// ready is how long after its first output opencode may still swallow keys.
+const ready = 10 * time.Second
+
+// sessionID is the form of session ids.
+var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{8,64}$`)
+
+// plugin posts the events that tell something about the thread's state.
+//
+//go:embed plugin.js
+var plugin []byte
+
+// pluginFile is its name in the state folder.
+const pluginFile = "opencode-plugin.js"
+
+// Launch lays out the start.
+func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
+	}
+	if spec.Resume && !sessionID.MatchString(spec.Session) {
+		return thread.Launch{}, fmt.Errorf("launch opencode: session %q: %w", spec.Session, thread.ErrInvalid)
+	}
+	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
+	if spec.Resume {
+		l.Session = spec.Session
+		l.Args = append(l.Args, "--session", spec.Session)
+	}
+	if spec.Model != "" {
+		l.Args = append(l.Args, "--model", spec.Model)
+	}
+	switch mode := spec.Flags.PermissionMode; mode {
+	case "", "default":
+	case "auto":
+		l.Args = append(l.Args, "--auto")
+	default:
+		l.Args = append(l.Args, "--agent", mode) // "build", "plan", or one of the person's
+	}
+	l.Args = append(l.Args, spec.Flags.Args...)
+	if launch.AsArgument(spec.Prompt) {
+		l.Args, l.Prompted = append(l.Args, "--prompt", spec.Prompt), true
+	}
+	if l.Env, err = configure(env, spec); err != nil {
+		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
+	}
+	return l, nil
+}
+
+// configure adds the gateway and the plugin to the configuration in the environment.
+func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
+	content := map[string]any{}
+	if own := env.Value("OPENCODE_CONFIG_CONTENT"); own != "" {
+		if err := json.Unmarshal(launch.Plain([]byte(own)), &content); err != nil {
+			return nil, fmt.Errorf("read OPENCODE_CONFIG_CONTENT: %w", err)
+		}
+	}
+	changed := false
+	if spec.BaseURL != "" {
+		for id, base := range bases(env, readConfig(env)) {
+			_, version := launch.SplitVersion(base, versions...)
+			options := table(table(table(content, "provider"), id), "options")
+			options["baseURL"] = spec.BaseURL + "/@" + id + version
+			changed = true
+		}
+	}
+	if spec.HookURL != "" {
+		path, err := launch.WriteFile(spec.StateDir, pluginFile, plugin)
+		if err != nil {
+			return nil, err
+		}
+		list, _ := content["plugin"].([]any)
+		content["plugin"] = append(list, (&url.URL{Scheme: "file", Path: path}).String())
+		env = env.With(launch.HookURLVar, spec.HookURL)
+		changed = true
+	}
+	if !changed {
+		return env, nil
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	return env.With("OPENCODE_CONFIG_CONTENT", string(raw)), nil
+}
+
+// table returns the table under a key, made where there is none.
+func table(in map[string]any, key string) map[string]any {
+	t, ok := in[key].(map[string]any)
+	if !ok {
+		t = map[string]any{}
+		in[key] = t
+	}
+	return t
+}
+
+// rules read the screen; the words were taken from recordings of 1.18.33.
+var rules = []agent.Rule{
+	{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
+	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
+	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
+}
+
+// Rules returns the rules of opencode's screen.
+func (a *Agent) Rules() []agent.Rule { return rules }

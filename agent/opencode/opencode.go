@@ -1,0 +1,215 @@
+// Package opencode is the adapter of opencode.
+//
+// A launch adds to the person's configuration by OPENCODE_CONFIG_CONTENT: the gateway as base URL of
+// the providers that the person uses, and a plugin of ours that posts a few events; opencode merges
+// both with what the person has. Nothing of theirs is written, except that Rebuild has opencode
+// import a session.
+//
+// opencode keeps its sessions in an SQLite database. They are read from it, read-only, and laid
+// out as two files: "main", a line of JSON for each finished message, and "session", what is known
+// of the session itself. It chooses its session ids; they are learned from its requests and events.
+package opencode
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// Name is the adapter's name.
+const Name = "opencode"
+
+// Agent is the adapter. It is safe for use by many goroutines.
+type Agent struct {
+	env     launch.Env
+	program *launch.Program
+}
+
+// New makes the adapter.
+func New(c launch.Config) *Agent {
+	return &Agent{
+		env: c.Env,
+		program: &launch.Program{
+			Agent: Name, Command: "opencode", Package: "opencode-ai", Minimum: "1.10.0",
+			Folders: []string{".opencode/bin"}, Install: "npm install -g opencode-ai", Native: native,
+		},
+	}
+}
+
+// native returns the program inside an npm package whose install script did not run.
+func native(path string) (string, []string) {
+	const stub = 64 << 10
+	if !launch.Small(path, stub) {
+		return path, nil
+	}
+	if inner := launch.InModules(path, "opencode-"+launch.NodeArch()+"/bin/opencode"); inner != "" {
+		return inner, nil
+	}
+	return path, nil
+}
+
+// Name returns "opencode".
+func (a *Agent) Name() string { return Name }
+
+// Detect says whether opencode can be started here.
+func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
+
+// provider is what is known of a provider without configuration: its address, and the variables that
+// hold its key.
+type provider struct {
+	base string
+	keys []string
+}
+
+// known are the providers whose addresses opencode has built in.
+var known = map[string]provider{
+	"anthropic":  {"https://api.anthropic.com/v1", []string{"ANTHROPIC_API_KEY"}},
+	"openai":     {"https://api.openai.com/v1", []string{"OPENAI_API_KEY"}},
+	"google":     {"https://generativelanguage.googleapis.com/v1beta", []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"}},
+	"openrouter": {"https://openrouter.ai/api/v1", []string{"OPENROUTER_API_KEY"}},
+	"groq":       {"https://api.groq.com/openai/v1", []string{"GROQ_API_KEY"}},
+	"mistral":    {"https://api.mistral.ai/v1", []string{"MISTRAL_API_KEY"}},
+	"deepseek":   {"https://api.deepseek.com", []string{"DEEPSEEK_API_KEY"}},
+	"xai":        {"https://api.x.ai/v1", []string{"XAI_API_KEY"}},
+}
+
+// config is what is read of the person's configuration.
+type config struct {
+	Model    string                    `json:"model"`
+	Provider map[string]configProvider `json:"provider"`
+}
+
+type configProvider struct {
+	NPM     string `json:"npm"`
+	Options struct {
+		BaseURL string `json:"baseURL"`
+	} `json:"options"`
+}
+
+// xdg returns a folder of the person's, by its variable or its place below the home folder.
+func xdg(env launch.Env, variable, fallback string) string {
+	if dir := env.Value(variable); dir != "" {
+		return filepath.Join(dir, "opencode")
+	}
+	return filepath.Join(env.Home(), fallback, "opencode")
+}
+
+// readConfig reads the person's own files and variables, later ones over earlier ones. What a
+// repository brings is not read: it does not decide where credentials go.
+func readConfig(env launch.Env) config {
+	var all config
+	paths := []string{}
+	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
+		paths = append(paths, filepath.Join(xdg(env, "XDG_CONFIG_HOME", ".config"), name))
+	}
+	if path := env.Value("OPENCODE_CONFIG"); path != "" {
+		paths = append(paths, path)
+	}
+	var raws [][]byte
+	for _, path := range paths {
+		if raw, err := os.ReadFile(path); err == nil {
+			raws = append(raws, launch.Plain(raw))
+		}
+	}
+	raws = append(raws, launch.Plain([]byte(env.Value("OPENCODE_CONFIG_CONTENT"))))
+	for _, raw := range raws {
+		var c config
+		if json.Unmarshal(raw, &c) != nil {
+			continue // opencode itself will tell the person about a broken file
+		}
+		if c.Model != "" {
+			all.Model = c.Model
+		}
+		for id, p := range c.Provider {
+			if all.Provider == nil {
+				all.Provider = map[string]configProvider{}
+			}
+			old := all.Provider[id]
+			if p.NPM != "" {
+				old.NPM = p.NPM
+			}
+			if p.Options.BaseURL != "" {
+				old.Options.BaseURL = p.Options.BaseURL
+			}
+			all.Provider[id] = old
+		}
+	}
+	return all
+}
+
+// logins returns the providers that the person is logged in to, by how. The credentials beside
+// them are not looked at.
+func logins(env launch.Env) map[string]string {
+	var auth map[string]struct {
+		Type string `json:"type"`
+	}
+	if launch.ReadJSON(filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "auth.json"), &auth) != nil {
+		return nil
+	}
+	all := map[string]string{}
+	for id, a := range auth {
+		all[id] = a.Type
+	}
+	return all
+}
+
+// plain is the form of provider names that can stand in a path.
+var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// bases returns the base URLs of the providers that the person uses and that can go through a
+// gateway, by provider. Logins by OAuth are left out: their plugins send requests where they will.
+func bases(env launch.Env, c config) map[string]string {
+	all := map[string]string{}
+	login := logins(env)
+	for id, p := range known {
+		_, configured := c.Provider[id]
+		keyed := slices.ContainsFunc(p.keys, func(k string) bool { return env.Value(k) != "" })
+		if configured || keyed || login[id] == "api" {
+			all[id] = p.base
+		}
+	}
+	for id, p := range c.Provider {
+		if p.Options.BaseURL != "" && !strings.Contains(p.Options.BaseURL, "{") { // no placeholders of theirs
+			all[id] = p.Options.BaseURL
+		}
+	}
+	for id := range all {
+		if login[id] == "oauth" || !plain.MatchString(id) {
+			delete(all, id)
+		}
+	}
+	return all
+}
+
+// versions are the endings of base URLs that requests keep in their path.
+var versions = []string{"/v1beta", "/v1"}
+
+// Upstreams returns the addresses of the person's providers, by provider, and as "" that of the
+// default model's; nil where there is none.
+func (a *Agent) Upstreams(env []string) map[string]string {
+	c := readConfig(env)
+	all := map[string]string{}
+	var names []string
+	for id, base := range bases(env, c) {
+		all[id], _ = launch.SplitVersion(base, versions...)
+		names = append(names, id)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	sort.Strings(names)
+	main, _, _ := strings.Cut(c.Model, "/")
+	if _, ok := all[main]; !ok {
+		main = names[0]
+	}
+	all[""] = all[main]
+	return all
+}
