@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
@@ -56,14 +57,16 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	if err != nil {
 		return thread.Worktree{}, err
 	}
-	tree, err := w.snapshotTree(ctx, at)
-	if err != nil {
-		return thread.Worktree{}, err
+	if !git.IsObjectID(at.Tree) || !git.IsObjectID(at.Commit) {
+		if at.Tree, err = w.snapshotTree(ctx, at); err != nil {
+			return thread.Worktree{}, err
+		}
 	}
 	o := op{
-		Kind: opAdd, Thread: id, Root: filepath.Join(s.cfg.Worktrees, name), Branch: branchPrefix + name, Base: at.Base,
+		Kind: opAdd, Thread: id, Root: filepath.Join(s.cfg.Worktrees, name), Branch: branchPrefix + name,
+		Base: at.Base, Commit: at.Commit,
 	}
-	if o.NewBranch, err = w.free(ctx, o); err != nil {
+	if o.NewBranch, o.Ref, err = w.free(ctx, o); err != nil {
 		return thread.Worktree{}, err
 	}
 	if err := os.MkdirAll(s.cfg.Worktrees, 0o700); err != nil {
@@ -77,7 +80,7 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 		return thread.Worktree{}, err
 	}
 	failpoint.Hit("snapshot.add.begun")
-	err = s.fill(ctx, w, o, at, tree)
+	err = s.fill(ctx, w, o, at)
 	if err != nil {
 		j.leave()
 		// The context may be what failed: taking back must not depend on it.
@@ -99,17 +102,24 @@ func realParent(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// free makes sure that folder and branch can be used, and tells whether the branch is to be made.
-func (w *worktree) free(ctx context.Context, o op) (newBranch bool, err error) {
+// free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
+// the thread is the next.
+func (w *worktree) free(ctx context.Context, o op) (newBranch bool, next string, err error) {
 	if _, err := os.Lstat(o.Root); err == nil {
-		return false, fmt.Errorf("folder %s exists: %w", o.Root, thread.ErrNameTaken)
+		return false, "", fmt.Errorf("folder %s exists: %w", o.Root, thread.ErrNameTaken)
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+		return false, "", err
 	}
-	refs, err := w.refs(ctx, "refs/heads/")
+	refs, err := w.refs(ctx, "refs/heads/", namespace+string(o.Thread)+"/")
 	if err != nil {
-		return false, err
+		return false, "", err
 	}
+	newBranch, err = w.branchFree(ctx, o, refs)
+	return newBranch, refName(o.Thread, after(refs, o.Thread)), err
+}
+
+// branchFree tells whether the branch is to be made, as it is not there.
+func (w *worktree) branchFree(ctx context.Context, o op, refs map[string]string) (bool, error) {
 	want := "refs/heads/" + o.Branch
 	for ref, tip := range refs {
 		switch {
@@ -147,12 +157,12 @@ func (w *worktree) mayTakeUp(ctx context.Context, o op, tip string) error {
 }
 
 // fill makes the worktree, its files, its index, its private index and its marker.
-func (s *Store) fill(ctx context.Context, w *worktree, o op, at thread.Snapshot, tree string) error {
+func (s *Store) fill(ctx context.Context, w *worktree, o op, at thread.Snapshot) error {
 	if err := w.register(ctx, o, at); err != nil {
 		return err
 	}
 	failpoint.Hit("snapshot.add.registered")
-	n, err := s.open(ctx, o.Root)
+	n, err := s.openLike(ctx, o.Root, w)
 	if err != nil {
 		return err
 	}
@@ -161,48 +171,75 @@ func (s *Store) fill(ctx context.Context, w *worktree, o op, at thread.Snapshot,
 		return err
 	}
 	defer unlock()
-	if err := n.checkOut(ctx, tree); err != nil {
+	if err := n.checkOut(ctx, at.Tree); err != nil {
 		return err
 	}
 	failpoint.Hit("snapshot.add.checkedout")
-	if err := n.startIndex(ctx, at, tree); err != nil {
-		return err
-	}
-	failpoint.Hit("snapshot.add.indexed")
-	ref, err := s.addRef(ctx, w, o.Thread, at.Commit)
-	if err != nil {
-		return err
-	}
 	b, err := json.Marshal(mark{Thread: o.Thread, Branch: o.Branch, Base: at.Base, Commit: at.Commit})
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(n.GitDir, marker), b, true); err != nil {
+	if err := both(
+		func() error { return n.startIndex(ctx, at) },
+		func() error { return writeFile(filepath.Join(n.GitDir, marker), b, true) },
+	); err != nil {
 		return err
 	}
-	return n.hold(held{Thread: o.Thread, Ref: ref, Commit: at.Commit, Tree: tree, Base: at.Base})
+	failpoint.Hit("snapshot.add.indexed")
+	return n.hold(held{Thread: o.Thread, Ref: o.Ref, Commit: at.Commit, Tree: at.Tree, Base: at.Base})
 }
 
-// register makes the worktree without files.
+// both does two things at once.
+func both(a, b func() error) error {
+	var wg sync.WaitGroup
+	var errA, errB error
+	wg.Go(func() { errA = a() })
+	errB = b()
+	wg.Wait()
+	return errors.Join(errA, errB)
+}
+
+// register makes the refs, in one transaction, and the worktree without files.
 func (w *worktree) register(ctx context.Context, o op, at thread.Snapshot) error {
-	args := []string{"worktree", "add", "--quiet", "--no-checkout"}
-	switch {
-	case at.Base == "":
-		args = append(args, "--detach", "--", o.Root, at.Commit)
-	case o.NewBranch:
-		args = append(args, "--no-track", "-b", o.Branch, "--", o.Root, at.Base)
-	default:
-		args = append(args, "--", o.Root, o.Branch)
+	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
+	if at.Base != "" && o.NewBranch {
+		lines += "create refs/heads/" + o.Branch + "\x00" + at.Base + "\x00"
 	}
-	if _, err := w.theirs(ctx, git.Call{Args: args, Durable: true}); err != nil || at.Base != "" {
+	from := at.Base
+	if from == "" {
+		from = at.Commit // nothing was committed yet: HEAD is set below, before anybody looks
+	}
+	err := both(
+		func() error { return w.updateRefs(ctx, lines) },
+		func() error {
+			_, err := w.theirs(ctx, git.Call{Args: []string{
+				"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", o.Root, from,
+			}})
+			return err
+		},
+	)
+	if err != nil {
 		return err
 	}
-	// Nothing was committed yet: the new worktree starts with an unborn branch too.
+	failpoint.Hit("snapshot.add.referenced")
 	n, err := git.Find(o.Root)
 	if err != nil {
 		return err
 	}
-	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.Env(), Args: []string{"symbolic-ref", "HEAD", "refs/heads/" + o.Branch}})
+	return w.setHead(ctx, n, "refs/heads/"+o.Branch)
+}
+
+// setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
+func (w *worktree) setHead(ctx context.Context, n git.Worktree, ref string) error {
+	head := filepath.Join(n.GitDir, "HEAD")
+	b, err := os.ReadFile(head)
+	if err != nil {
+		return err
+	}
+	if git.IsObjectID(strings.TrimSpace(string(b))) {
+		return writeFile(head, []byte("ref: "+ref+"\n"), false)
+	}
+	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.Env(), Args: []string{"symbolic-ref", "HEAD", ref}})
 	return err
 }
 
@@ -221,7 +258,7 @@ func (w *worktree) checkOut(ctx context.Context, tree string) error {
 }
 
 // startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base's.
-func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot, tree string) error {
+func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot) error {
 	if at.Base == "" {
 		return nil
 	}
@@ -229,28 +266,21 @@ func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot, tree stri
 	if err := copyIndex(w.index(), index); err != nil {
 		return err
 	}
-	base, err := w.treeOf(ctx, at.Base)
-	if err != nil || base == tree {
-		return err
-	}
 	// Through our own git folder: git compares contents where times tell nothing, and must not filter them.
-	_, err = w.ours(ctx, git.Call{Args: []string{"read-tree", "-m", base}, Env: []string{"GIT_INDEX_FILE=" + index}})
-	if err != nil {
+	_, err := w.ours(ctx, git.Call{Args: []string{"read-tree", "-m", at.Base}, Env: []string{"GIT_INDEX_FILE=" + index}})
+	if err != nil || len(at.Skipped) == 0 {
 		return err
 	}
-	return w.standIn(ctx, at, base, tree)
+	return w.standIn(ctx, at)
 }
 
 // standIn writes the base's version of tracked files that the snapshot skipped: they would look deleted.
-func (w *worktree) standIn(ctx context.Context, at thread.Snapshot, base, tree string) error {
-	if len(at.Skipped) == 0 {
-		return nil
-	}
+func (w *worktree) standIn(ctx context.Context, at thread.Snapshot) error {
 	skipped := map[string]bool{}
 	for _, sk := range at.Skipped {
 		skipped[sk.Path] = true
 	}
-	list, err := w.between(ctx, tree, base)
+	list, err := w.between(ctx, at.Tree, at.Base)
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,12 @@ type op struct {
 	Target *thread.Snapshot `json:"target,omitempty"`
 	Safety *thread.Snapshot `json:"safety,omitempty"`
 
-	// Of an add: the branch, whether it was made for it, and where it starts.
+	// Of an add: the branch, whether it was made for it, where it starts, and the ref that keeps the snapshot.
 	Branch    string `json:"branch,omitempty"`
 	NewBranch bool   `json:"newBranch,omitempty"`
 	Base      string `json:"base,omitempty"`
+	Ref       string `json:"ref,omitempty"`
+	Commit    string `json:"commit,omitempty"`
 
 	// Of a remove: the worktree's part of the repository, and where the files go.
 	GitDir string `json:"gitDir,omitempty"`

@@ -24,7 +24,7 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 		if err != nil {
 			return "", err
 		}
-		ref := namespace + string(id) + "/" + strconv.Itoa(n)
+		ref := refName(id, n)
 		err = w.updateRefs(ctx, "create "+ref+"\x00"+commit+"\x00")
 		if err == nil {
 			s.mu.Lock()
@@ -54,18 +54,27 @@ func (s *Store) number(ctx context.Context, w *worktree, key string, id thread.I
 	if err != nil {
 		return 0, err
 	}
-	n = 1
+	return after(refs, id), nil
+}
+
+// after returns the number that follows a thread's refs.
+func after(refs map[string]string, id thread.ID) int {
+	n := 1
 	for ref := range refs {
-		if last, err := strconv.Atoi(ref[strings.LastIndexByte(ref, '/')+1:]); err == nil && last >= n {
+		num, ok := strings.CutPrefix(ref, namespace+string(id)+"/")
+		if last, err := strconv.Atoi(num); ok && err == nil && last >= n {
 			n = last + 1
 		}
 	}
-	return n, nil
+	return n
 }
 
-// refs returns the refs below a prefix with what they lead to.
-func (w *worktree) refs(ctx context.Context, prefix string) (map[string]string, error) {
-	out, err := w.theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname) %(refname)", "--", prefix}})
+func refName(id thread.ID, n int) string { return namespace + string(id) + "/" + strconv.Itoa(n) }
+
+// refs returns the refs below prefixes with what they lead to.
+func (w *worktree) refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}
+	out, err := w.theirs(ctx, git.Call{Args: append(args, prefixes...)})
 	if err != nil {
 		return nil, err
 	}

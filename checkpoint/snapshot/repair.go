@@ -197,12 +197,18 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	w, err := s.open(ctx, o.Root)
 	if err == nil && w.Root == o.Root && w.GitDir == gitDir {
 		_, err := s.clear(ctx, w, op{Thread: o.Thread, Root: w.Root, Branch: branch, Base: o.Base, GitDir: w.GitDir})
-		if err == nil || !barren(o.Root) {
+		if err == nil {
+			return repo.dropRef(ctx, o)
+		}
+		if !barren(o.Root) {
 			return err
 		}
 	}
 	if !barren(o.Root) {
 		return fmt.Errorf("%s holds files and is no whole worktree: remove it yourself", o.Root)
+	}
+	if err := repo.dropRef(ctx, o); err != nil {
+		return err
 	}
 	if err := os.RemoveAll(o.Root); err != nil {
 		return err
@@ -213,6 +219,15 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 		}
 	}
 	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, op{Branch: branch, Base: o.Base})
+}
+
+// dropRef takes back the ref that an add made for the snapshot; another one keeps it still, as before.
+func (w *worktree) dropRef(ctx context.Context, o op) error {
+	refs, err := w.refs(ctx, namespace+string(o.Thread)+"/")
+	if err != nil || o.Ref == "" || refs[o.Ref] != o.Commit {
+		return err
+	}
+	return w.updateRefs(ctx, "delete "+o.Ref+"\x00"+o.Commit+"\x00")
 }
 
 // barren reports whether a folder is missing or holds at most a .git file.

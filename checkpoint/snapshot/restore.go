@@ -80,7 +80,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	return safety, j.end()
 }
 
-// snapshotTree returns a snapshot's tree and makes sure that it is whole in name.
+// snapshotTree returns a snapshot's tree and makes sure that it is the one that was stored with it.
 func (w *worktree) snapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
 	if !git.IsObjectID(at.Commit) {
 		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -98,12 +99,35 @@ func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
 		s.checked[found.Common] = true
 		s.mu.Unlock()
 	}
-	w := &worktree{Worktree: found, git: s.git, home: s.home(found),
-		state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
+	w := s.at(found)
 	if err := w.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
 	return w, nil
+}
+
+func (s *Store) at(found git.Worktree) *worktree {
+	return &worktree{Worktree: found, git: s.git, home: s.home(found),
+		state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
+}
+
+// openLike opens a worktree that was just made, with another's settings where they must be the same.
+func (s *Store) openLike(ctx context.Context, dir string, other *worktree) (*worktree, error) {
+	found, err := git.Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	w := s.at(found)
+	own := filepath.Join(found.GitDir, "config.worktree")
+	if _, err := os.Lstat(own); err == nil || found.Common != other.Common || other.set.Sparse {
+		return s.open(ctx, dir)
+	}
+	w.set = other.set
+	w.set.Origins = append(slices.Clone(other.set.Origins), stampOf(own))
+	if err := os.MkdirAll(w.home, 0o700); err != nil {
+		return nil, err
+	}
+	return w, w.writeShadow()
 }
 
 // home is the state folder of one worktree. It goes by the git folder, which stays when a worktree is moved.
