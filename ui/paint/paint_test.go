@@ -81,6 +81,17 @@ func newFixture(profile Profile, cols, rows int, box Box) *fixture {
 	return f
 }
 
+// SetPane and Suspend wait until they have been followed.
+func (f *fixture) SetPane(p Pane) {
+	f.Writer.SetPane(p)
+	f.adoptNow()
+}
+
+func (f *fixture) Suspend() {
+	f.Writer.Suspend()
+	f.adoptNow()
+}
+
 func (f *fixture) feed(format string, args ...any) {
 	f.in.feed(format, args...)
 	f.Changed()

@@ -48,9 +48,12 @@ type Writer struct {
 	file    File
 	profile Profile
 	now     func() time.Time
+	next    wanted
 
 	mu      sync.Mutex // guards all below, and the order of what is written
 	pane    *Pane      // nil while there is none or it is suspended
+	fresh   bool       // the pane shows another source than what is painted
+	moved   bool       // the pane stands elsewhere than what is painted
 	chrome  *vterm.Terminal
 	rows    []rowKey // what is painted, by row of the box
 	painted Box      // where they are painted
@@ -92,7 +95,7 @@ func (w *Writer) Close() error {
 	w.closed = true
 	w.pane = nil
 	w.stopTimer()
-	if out := w.back(nil); len(out) > 0 {
+	if out := w.back(w.wipe(nil)); len(out) > 0 {
 		return w.put(out)
 	}
 	return nil
@@ -116,36 +119,89 @@ func (w *Writer) SetProfile(p Profile) {
 	}
 }
 
-// SetPane shows a pane, or the same one with another box, scroll or selection, and paints it.
+// SetPane shows a pane, or the same one with another box, scroll or selection. It does not wait for the
+// terminal: the pane is painted soon after, and before anything that Bubble Tea writes from now on.
 func (w *Writer) SetPane(p Pane) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed || p.Source == nil || p.Box.W <= 0 || p.Box.H <= 0 {
-		w.suspend()
+	if p.Source == nil || p.Box.W <= 0 || p.Box.H <= 0 {
+		w.Suspend()
 		return
 	}
-	if w.pane == nil || w.pane.Box != p.Box || w.pane.Source != p.Source {
-		w.forget()
-	}
-	w.pane = &p
-	w.frame(nil)
+	w.want(&p)
 }
 
-// Suspend stops drawing the pane, because something lies over it or it is gone. Bubble Tea must draw the
-// place anew.
-func (w *Writer) Suspend() {
+// Suspend stops drawing the pane, because something will lie over it or it is gone, and leaves its place
+// blank, as Bubble Tea believes it to be.
+func (w *Writer) Suspend() { w.want(nil) }
+
+func (w *Writer) want(p *Pane) {
+	w.next.Lock()
+	defer w.next.Unlock()
+	if w.next.last.equal(p) {
+		return
+	}
+	w.next.pane, w.next.last, w.next.set = p, p, true
+	if !w.next.queued {
+		w.next.queued = true
+		time.AfterFunc(0, w.adoptNow)
+	}
+}
+
+// wanted is the pane that was asked for last. Its lock is the innermost: nothing is called while it is held.
+type wanted struct {
+	sync.Mutex
+	pane, last *Pane
+	set        bool // pane is not adopted yet
+	queued     bool // adoptNow will run
+}
+
+func (p *Pane) equal(o *Pane) bool {
+	if p == nil || o == nil {
+		return p == o
+	}
+	a, b := *p, *o
+	a.Selection, b.Selection = nil, nil
+	same := p.Selection == o.Selection || p.Selection != nil && o.Selection != nil && *p.Selection == *o.Selection
+	return a == b && same
+}
+
+func (w *Writer) adoptNow() {
+	w.next.Lock()
+	w.next.queued = false
+	w.next.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.suspend()
-}
-
-func (w *Writer) suspend() {
-	w.pane = nil
-	w.forget()
-	w.stopTimer()
-	if out := w.back(nil); len(out) > 0 {
+	if !w.adopt() {
+		return
+	}
+	if w.pane != nil {
+		w.frame(nil)
+	} else if out := w.back(w.wipe(nil)); len(out) > 0 && w.err == nil {
 		w.err = w.put(out)
 	}
+}
+
+// adopt takes over the pane that was asked for; it tells whether there was one.
+func (w *Writer) adopt() bool {
+	w.next.Lock()
+	p, set := w.next.pane, w.next.set
+	w.next.set = false
+	w.next.Unlock()
+	if !set {
+		return false
+	}
+	if w.closed {
+		p = nil
+	}
+	switch {
+	case p == nil:
+		w.stopTimer()
+	case w.pane == nil || w.pane.Source != p.Source:
+		w.fresh = true
+	case w.pane.Box != p.Box:
+		w.moved = true
+	}
+	w.pane = p
+	return true
 }
 
 // Changed paints what has changed in the pane: now, or at the end of the frame gap.
@@ -156,6 +212,7 @@ func (w *Writer) Changed() {
 }
 
 func (w *Writer) changed() {
+	w.adopt()
 	if w.pane == nil || w.timer != nil {
 		return
 	}
@@ -171,6 +228,7 @@ func (w *Writer) after(d time.Duration) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.timer = nil
+		w.adopt()
 		if w.pane != nil {
 			w.frame(nil)
 		}
@@ -195,10 +253,11 @@ func (w *Writer) Write(b []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
+	w.adopt()
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
 	var out []byte
-	if w.chrome.Shifts() != shifts {
+	if w.chrome.Shifts() != shifts || w.pane == nil {
 		out = w.wipe(out)
 	}
 	out = append(w.back(out), b...)
@@ -213,9 +272,13 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wipe appends what makes the pane blank, as Bubble Tea believes it to be: what it writes next moves cells,
-// and those of the pane must not be moved into the chrome.
+// wipe appends what makes the painted rows blank, as Bubble Tea believes them to be: because it draws there
+// now, or because what it writes next moves cells, and those of the pane must not be moved into the chrome.
 func (w *Writer) wipe(out []byte) []byte {
+	if !w.chrome.Modes().AltScreen {
+		w.forget() // Bubble Tea has left, and the pane with it
+		return out
+	}
 	painted := false
 	for i := range w.rows {
 		if !w.rows[i].valid {
@@ -234,6 +297,9 @@ func (w *Writer) wipe(out []byte) []byte {
 		out = append(out, "\x1b["...)
 		out = strconv.AppendInt(out, int64(w.painted.W), 10)
 		out = append(out, 'X')
+	}
+	if painted {
+		out = append(out, "\x1b[?2026l"...)
 	}
 	w.forget()
 	return out
@@ -269,6 +335,12 @@ func (w *Writer) forget() { clear(w.rows) }
 // frame writes what Bubble Tea wrote, if anything, and behind it the rows of the pane that have changed.
 func (w *Writer) frame(out []byte) {
 	before := len(out)
+	if w.moved {
+		out = w.wipe(out) // the place it leaves
+	} else if w.fresh {
+		w.forget()
+	}
+	w.moved, w.fresh = false, false
 	if w.chrome.Modes().AltScreen {
 		out = w.paint(out)
 	}

@@ -1,0 +1,245 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+// maxQueued caps what is typed ahead of a terminal that takes nothing.
+const maxQueued = 1 << 20
+
+// link is one attachment to a terminal: two goroutines, one that feeds the screen and one that sends what
+// is typed. Both end with close.
+type link struct {
+	id     thread.ID
+	screen *screen
+	paint  Painter
+	cancel context.CancelFunc
+
+	news chan struct{} // capacity 1: the state has changed
+	wake chan struct{} // capacity 1: the queue has something
+
+	mu     sync.Mutex // guards all below; nothing is called while it is held
+	queue  []byte
+	size   size
+	sized  bool // size is to be sent
+	live   bool
+	ended  bool
+	err    error
+	closed bool
+}
+
+type size struct{ cols, rows int }
+
+// screen is the client's copy of a terminal.
+type screen struct {
+	mu    sync.Mutex // guards term; the painter takes it inside of its own lock
+	term  *vterm.Terminal
+	modes atomic.Pointer[vterm.Modes] // as of the last write, to be read without waiting
+	title atomic.Pointer[string]
+}
+
+func newScreen(s size) *screen {
+	sc := &screen{term: vterm.New(s.cols, s.rows, vterm.Options{})}
+	sc.publish()
+	return sc
+}
+
+// View implements paint.Source.
+func (s *screen) View(f func(*vterm.Terminal)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(s.term)
+}
+
+// publish makes modes and title readable; it tells whether what the root draws by has changed.
+func (s *screen) publish() (changed bool) {
+	m, title := s.term.Modes(), s.term.Title()
+	old, oldTitle := s.modes.Load(), s.title.Load()
+	if old == nil || *old != m {
+		changed = old == nil || old.Mouse != m.Mouse || old.Kitty != m.Kitty
+		s.modes.Store(&m)
+	}
+	if oldTitle == nil || *oldTitle != title {
+		changed = true
+		s.title.Store(&title)
+	}
+	return changed
+}
+
+func openLink(a Attacher, p Painter, id thread.ID, s size) *link {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &link{
+		id: id, screen: newScreen(s), paint: p, cancel: cancel, size: s,
+		news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+	}
+	go l.run(ctx, a, s)
+	return l
+}
+
+// run attaches, reads to the end and cleans up.
+func (l *link) run(ctx context.Context, a Attacher, s size) {
+	defer l.cancel()
+	stream, err := a.Attach(ctx, l.id, s.cols, s.rows)
+	if err != nil {
+		l.end(fmt.Errorf("attach to the terminal: %w", err))
+		return
+	}
+	var sender sync.WaitGroup
+	sender.Go(func() { l.send(ctx, stream) })
+	err = l.read(ctx, stream, s)
+	l.cancel()
+	_ = stream.Close() // the reading has ended already, with or without an error of its own
+	sender.Wait()
+	l.end(err)
+}
+
+// read feeds the screen. The first piece is a snapshot at the size that was asked for.
+func (l *link) read(ctx context.Context, stream Stream, asked size) error {
+	first := true
+	for {
+		b, err := stream.Read(ctx)
+		if len(b) > 0 {
+			l.feed(b, first, asked)
+			first = false
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the terminal: %w", err)
+		}
+	}
+}
+
+func (l *link) feed(b []byte, first bool, asked size) {
+	l.mu.Lock()
+	l.live = true
+	now := l.size
+	l.mu.Unlock()
+	sc := l.screen
+	sc.mu.Lock()
+	if first {
+		sc.term = vterm.New(asked.cols, asked.rows, vterm.Options{})
+	}
+	_, _ = sc.term.Write(b)
+	if first {
+		sc.term.Resize(now.cols, now.rows)
+	}
+	changed := sc.publish()
+	sc.mu.Unlock()
+	if changed || first {
+		l.tell()
+	}
+	l.paint.Changed()
+}
+
+// tell makes the root look at the state.
+func (l *link) tell() {
+	select {
+	case l.news <- struct{}{}:
+	default:
+	}
+}
+
+func (l *link) end(err error) {
+	l.mu.Lock()
+	l.ended, l.live = true, false
+	if !l.closed {
+		l.err = err
+	}
+	l.mu.Unlock()
+	l.tell()
+}
+
+// send empties the queue, in order: sizes before what is typed after them.
+func (l *link) send(ctx context.Context, stream Stream) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		}
+		l.mu.Lock()
+		b, s, sized := l.queue, l.size, l.sized
+		l.queue, l.sized = nil, false
+		l.mu.Unlock()
+		if sized {
+			if err := stream.Resize(ctx, s.cols, s.rows); err != nil {
+				return // reading meets the same end and reports it
+			}
+		}
+		if len(b) > 0 {
+			if err := stream.Write(ctx, b); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (l *link) wakeUp() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// typed queues bytes for the program; false when it takes nothing any more.
+func (l *link) typed(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended || l.closed || len(l.queue)+len(b) > maxQueued {
+		return false
+	}
+	l.queue = append(l.queue, b...)
+	l.wakeUp()
+	return true
+}
+
+// resize changes the size here at once and at the server when the queue gets to it.
+func (l *link) resize(s size) {
+	l.mu.Lock()
+	if l.size == s {
+		l.mu.Unlock()
+		return
+	}
+	l.size, l.sized = s, true
+	live := l.live
+	l.mu.Unlock()
+	if live {
+		l.screen.View(func(t *vterm.Terminal) { t.Resize(s.cols, s.rows) })
+	}
+	l.wakeUp()
+}
+
+func (l *link) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.cancel()
+}
+
+// state tells how the attachment stands.
+func (l *link) state() (State, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.ended && l.err != nil:
+		return Failed, l.err
+	case l.ended:
+		return Ended, nil
+	case l.live:
+		return Live, nil
+	}
+	return Attaching, nil
+}

@@ -1,0 +1,201 @@
+package terminal
+
+import (
+	"time"
+
+	"orchestrator/agent/vterm"
+	"orchestrator/agent/vterm/input"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+const (
+	wheelLines = 3
+	// clickTime is how close two clicks are to be one gesture.
+	clickTime = 400 * time.Millisecond
+)
+
+// clicks counts clicks on one spot.
+type clicks struct {
+	at    vterm.Point
+	when  time.Time
+	count int
+}
+
+func (c *clicks) add(p vterm.Point, now time.Time) int {
+	if p == c.at && now.Sub(c.when) < clickTime {
+		c.count = c.count%3 + 1
+	} else {
+		c.count = 1
+	}
+	c.at, c.when = p, now
+	return c.count
+}
+
+// ScrollBy moves through the history, up if negative. At the end the pane is live again.
+func (m *Model) ScrollBy(lines int) {
+	if m.link == nil || lines == 0 {
+		return
+	}
+	m.link.screen.View(func(t *vterm.Terminal) {
+		first := t.FirstLine()
+		end := first + uint64(t.History())
+		top := end
+		if m.scrolled {
+			top = min(max(m.top, first), end)
+		}
+		if lines < 0 {
+			top -= min(uint64(-lines), top-first)
+		} else {
+			top = min(top+uint64(lines), end)
+		}
+		m.scrolled, m.top = top < end, top
+	})
+	m.place()
+}
+
+// ScrollToEnd shows the live screen.
+func (m *Model) ScrollToEnd() {
+	m.scrolled = false
+	m.place()
+}
+
+// Back is how many lines the pane is scrolled back.
+func (m *Model) Back() (lines int) {
+	if m.link == nil || !m.scrolled {
+		return 0
+	}
+	m.link.screen.View(func(t *vterm.Terminal) {
+		first := t.FirstLine()
+		lines = int(first + uint64(t.History()) - max(m.top, first))
+	})
+	return lines
+}
+
+// mouse passes an event on if the program wants it, and else scrolls and selects. Shift keeps it here.
+func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
+	e, ok := mouseOf(msg, m.box.X, m.box.Y)
+	if !ok || m.link == nil {
+		return nil
+	}
+	inside := e.X >= 0 && e.Y >= 0 && e.X < m.box.W && e.Y < m.box.H
+	modes := m.Modes()
+	if m.focused && !m.dragging && !m.scrolled && e.Mod&input.Shift == 0 && modes.Mouse != vterm.MouseNone {
+		if inside {
+			m.send(input.AppendMouse(nil, e, modes))
+		}
+		return nil
+	}
+	switch {
+	case e.Button.Wheel():
+		if inside {
+			m.wheel(e, modes)
+		}
+	case e.Button == input.ButtonLeft && e.Action == input.Press && inside:
+		m.press(e)
+	case m.dragging && e.Action == input.Motion:
+		m.drag(e)
+	case m.dragging && e.Action == input.Release:
+		return m.release(e)
+	}
+	return nil
+}
+
+// wheel scrolls the history, or sends arrows where the program has the whole screen and no history.
+func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
+	lines, key := -wheelLines, input.KeyUp
+	switch e.Button {
+	case input.ButtonWheelDown:
+		lines, key = wheelLines, input.KeyDown
+	case input.ButtonWheelUp:
+	default:
+		return
+	}
+	if !modes.AltScreen {
+		m.ScrollBy(lines)
+		return
+	}
+	if !m.focused {
+		return
+	}
+	var b []byte
+	for range wheelLines {
+		b = input.AppendKey(b, input.Key{Code: key}, modes)
+	}
+	m.send(b)
+}
+
+// point gives the place in the terminal under a cell of the pane, moved inside of it.
+func (m *Model) point(e input.Mouse) (p vterm.Point) {
+	x, y := min(max(e.X, 0), m.box.W-1), min(max(e.Y, 0), m.box.H-1)
+	m.link.screen.View(func(t *vterm.Terminal) {
+		first := t.FirstLine()
+		top := first + uint64(t.History())
+		if m.scrolled {
+			top = min(max(m.top, first), top)
+		}
+		p = vterm.Point{Line: top + uint64(y), X: x}
+	})
+	return p
+}
+
+// press begins a selection: of characters, of words at the second click, of lines at the third.
+func (m *Model) press(e input.Mouse) {
+	p := m.point(e)
+	m.dragging, m.sel = true, nil
+	switch m.clicks.add(p, time.Now()) {
+	case 2:
+		m.link.screen.View(func(t *vterm.Terminal) { s := t.Word(p); m.sel = &s })
+	case 3:
+		m.link.screen.View(func(t *vterm.Terminal) { s := t.Paragraph(p); m.sel = &s })
+	}
+	m.place()
+}
+
+// drag extends the selection, scrolling at the edges.
+func (m *Model) drag(e input.Mouse) {
+	switch {
+	case e.Y < 0:
+		m.ScrollBy(-1)
+	case e.Y >= m.box.H:
+		m.ScrollBy(1)
+	}
+	p := m.point(e)
+	if m.sel == nil {
+		if p == m.clicks.at {
+			return
+		}
+		m.sel = &vterm.Selection{From: m.clicks.at, Block: e.Mod&input.Alt != 0}
+	}
+	m.sel.To = p
+	m.place()
+}
+
+// release ends the selection and copies it.
+func (m *Model) release(input.Mouse) tea.Cmd {
+	m.dragging = false
+	return m.Copy()
+}
+
+// Selected is the selected text.
+func (m *Model) Selected() (text string) {
+	if m.link != nil && m.sel != nil {
+		m.link.screen.View(func(t *vterm.Terminal) { text = t.SelectedText(*m.sel) })
+	}
+	return text
+}
+
+// Copy puts the selected text on the person's clipboard.
+func (m *Model) Copy() tea.Cmd {
+	text := m.Selected()
+	if text == "" {
+		return nil
+	}
+	return tea.Batch(tea.SetClipboard(text), func() tea.Msg { return CopiedMsg{Text: text} })
+}
+
+// ClearSelection drops the selection.
+func (m *Model) ClearSelection() {
+	m.sel, m.dragging = nil, false
+	m.place()
+}
