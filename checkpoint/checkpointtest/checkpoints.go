@@ -293,7 +293,7 @@ func testLong(_ *testing.T, f *fixture) {
 	var mid thread.Checkpoint
 	var midItems int
 	var midFile string
-	for n := range 300 {
+	for n := range 200 {
 		size := 200 + rnd.Intn(3000)
 		if n == 140 {
 			size = 300_000
@@ -307,7 +307,7 @@ func testLong(_ *testing.T, f *fixture) {
 		if n == 150 {
 			mid, midItems, midFile = prev, len(items), file.String()
 		}
-		if n == 200 {
+		if n == 160 {
 			f.reopen()
 		}
 	}
@@ -352,10 +352,10 @@ func testFiles(_ *testing.T, f *fixture) {
 	step(map[string]string{"main": changed, "sub/1": "s"})
 	step(map[string]string{"main": changed[:100], "sub/1": "s"}, thread.Chunk{File: "main", Offset: 100})
 	step(map[string]string{"main": "", "sub/1": "s"}, thread.Chunk{File: "main"})
-	for n := range 70 { // many rewrites of the same file
+	for n := range 40 { // many rewrites of the same file
 		text := fmt.Sprintf("{\"n\":%d}\n%s%d\n", n, big[:20_000+n*44], n)
 		step(map[string]string{"main": text, "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte(text)})
-		if n == 40 {
+		if n == 25 {
 			f.reopen()
 		}
 	}
@@ -375,7 +375,7 @@ func testModel(_ *testing.T, f *fixture) {
 	}
 	all := []state{{}}
 	threads := []thread.Thread{f.thread("t-0000")}
-	for n := range 150 {
+	for n := range 90 {
 		p := all[len(all)-1]
 		if rnd.Intn(4) == 0 {
 			p = all[rnd.Intn(len(all))] // a rewind or a fork
@@ -414,7 +414,7 @@ func testModel(_ *testing.T, f *fixture) {
 		s.c = f.put(f.next(threads[rnd.Intn(len(threads))].ID, p.c), d)
 		f.equal(s.c.Items, len(s.items))
 		all = append(all, s)
-		if n%60 == 59 {
+		if n%40 == 39 {
 			f.reopen()
 		}
 	}

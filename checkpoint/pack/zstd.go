@@ -1,6 +1,8 @@
 package pack
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -43,17 +45,23 @@ func (c *codec) compress(raw, dict []byte) ([]byte, error) {
 	e := <-c.enc
 	defer func() { c.enc <- e }()
 	opt := zstd.WithEncoderDictRaw(version, dict)
+	out := bytes.NewBuffer(append(make([]byte, 0, 64+len(raw)/2), version))
 	var err error
 	if e == nil {
-		e, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		e, err = zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), opt)
 	} else {
-		err = e.ResetWithOptions(nil, opt)
+		err = e.ResetWithOptions(out, opt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
-	return e.EncodeAll(raw, append(make([]byte, 0, 64+len(raw)/2), version)), nil
+	// The streaming side reads the dictionary once; EncodeAll after a reset would read it twice.
+	_, err = e.Write(raw)
+	if err := errors.Join(err, e.Close()); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 func (c *codec) expand(data, dict []byte) ([]byte, error) {

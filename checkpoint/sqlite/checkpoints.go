@@ -25,18 +25,12 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err
 	}
-	if old, err := s.Checkpoint(ctx, c.ID); err == nil {
-		return again(old, c)
-	} else if !errors.Is(err, thread.ErrNotFound) {
+	there, parent, err := s.find(ctx, c)
+	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	var parent *pack.Row
-	if c.Parent != "" {
-		row, err := s.row(ctx, c.Parent)
-		if err != nil {
-			return thread.Checkpoint{}, fmt.Errorf("parent %w", err)
-		}
-		parent = &row
+	if there {
+		return s.again(ctx, c)
 	}
 	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
 	if err != nil {
@@ -44,11 +38,10 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	}
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
-	var n, there int64
+	var n, old int64
 	err = s.do(ctx, int64(len(k.Row.Data)), func(x *tx) error {
-		n, there = 0, 0
 		var err error
-		if _, err = x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(c.ID)}, &there); err != nil || there != 0 {
+		if there, err = x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(c.ID)}, &old); err != nil || there {
 			return err
 		}
 		n, c.Seq, err = s.insert(x, k, parent, c)
@@ -57,19 +50,44 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	if there != 0 { // the same checkpoint was put at the same time
-		old, err := s.Checkpoint(ctx, c.ID)
-		if err != nil {
-			return thread.Checkpoint{}, err
-		}
-		return again(old, c)
+	if there { // the same checkpoint was put at the same time
+		return s.again(ctx, c)
 	}
 	s.packer.Done(k, n)
 	return c, nil
 }
 
+// find looks up whether a checkpoint is stored already, and the little of its parent's row that a put needs.
+func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent *pack.Row, err error) {
+	rows, err := s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
+	if err != nil {
+		return false, nil, translate(s.path, 0, db(err))
+	}
+	err = each(rows, func(scan func(...any) error) error {
+		var r pack.Row
+		err := scan(&r.ID, &r.N, &r.Thread)
+		if r.ID == c.ID {
+			there = true
+		} else {
+			parent = &r
+		}
+		return err
+	})
+	if err != nil {
+		return false, nil, translate(s.path, 0, err)
+	}
+	if !there && parent == nil && c.Parent != "" {
+		return false, nil, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	}
+	return there, parent, nil
+}
+
 // again answers for a checkpoint that is stored already.
-func again(old, c thread.Checkpoint) (thread.Checkpoint, error) {
+func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoint, error) {
+	old, err := s.Checkpoint(ctx, c.ID)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
 	if old.Thread != c.Thread || old.Parent != c.Parent {
 		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
 	}

@@ -32,6 +32,8 @@ const (
 	schema = 1
 	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
 	application = 0x6f726368
+	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
+	pageSize = 1024
 	// readers is how many connections read.
 	readers = 4
 	// busyMillis is how long SQLite itself waits for a lock; the writer tries again after that.
@@ -52,6 +54,7 @@ type Store struct {
 	lock   time.Duration
 	packer *pack.Packer
 	read   *sql.DB
+	finder *sql.Stmt // of read, for puts
 	write  *sql.DB
 	report *Report
 
@@ -143,7 +146,10 @@ func (s *Store) connect(ctx context.Context) (err error) {
 			s.disconnect()
 		}
 	}()
-	if s.write, err = sql.Open("sqlite3", dsn(s.path, "&_auto_vacuum=incremental")); err != nil {
+	if err := format(ctx, s.path); err != nil {
+		return err
+	}
+	if s.write, err = sql.Open("sqlite3", dsn(s.path, "")); err != nil {
 		return db(err)
 	}
 	s.write.SetMaxOpenConns(1)
@@ -159,6 +165,29 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	}
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
+	s.finder, err = s.read.PrepareContext(ctx, "SELECT id, n, thread FROM checkpoint WHERE id IN (?, ?)")
+	return db(err)
+}
+
+// format lays out an empty file. It must come before the file is put into WAL mode, which fixes the layout.
+func format(ctx context.Context, path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
+	c, err := sql.Open("sqlite3", u.String())
+	if err != nil {
+		return db(err)
+	}
+	defer c.Close()
+	c.SetMaxOpenConns(1)
+	// The page's size first: the other settings fix it.
+	for _, q := range []string{fmt.Sprintf("PRAGMA page_size = %d", pageSize), "PRAGMA auto_vacuum = incremental",
+		fmt.Sprintf("PRAGMA application_id = %d", application)} {
+		if _, err := c.ExecContext(ctx, q); err != nil {
+			return db(err)
+		}
+	}
 	return nil
 }
 
@@ -218,9 +247,6 @@ func migrate(ctx context.Context, w *sql.DB) error {
 	}
 	if version == schema {
 		return nil
-	}
-	if _, err := w.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d", application)); err != nil {
-		return db(err)
 	}
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
