@@ -1,0 +1,123 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime/debug"
+
+	"orchestrator/agent"
+	"orchestrator/agent/demo/model"
+	"orchestrator/agent/demo/program"
+	"orchestrator/agent/demo/record"
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+)
+
+// Name is the adapter's name.
+const Name = "demo"
+
+// Verb is the command of this program that runs the demo agent.
+const Verb = "demo-agent"
+
+// Config is what the adapter is made with.
+type Config struct {
+	// Program is this program, with what stands before its arguments; Verb is added.
+	Program []string
+	// Home is where the sessions are kept, absolute, 0700.
+	Home string
+	// Model is the base URL of the model server; it holds a secret.
+	Model string
+}
+
+// Agent is the adapter. It is safe for use by many goroutines.
+type Agent struct {
+	config Config
+	reader *transcript.Reader
+}
+
+// New makes the adapter.
+func New(c Config) *Agent { return &Agent{config: c, reader: transcript.NewReader()} }
+
+var (
+	_ thread.Agent       = (*Agent)(nil)
+	_ thread.Transcriber = (*Agent)(nil)
+	_ thread.Rebuilder   = (*Agent)(nil)
+	_ thread.Verifier    = (*Agent)(nil)
+	_ thread.UsageReader = (*Agent)(nil)
+	_ agent.Ruler        = (*Agent)(nil)
+)
+
+// Main runs the demo agent itself and returns its exit code; args follow Verb.
+func Main(args []string, stdin, stdout *os.File, env []string) int {
+	return program.Main(args, stdin, stdout, env)
+}
+
+// Name returns "demo".
+func (a *Agent) Name() string { return Name }
+
+// Detect says that the demo agent is always there.
+func (a *Agent) Detect(context.Context) thread.AgentInfo {
+	info := thread.AgentInfo{Name: Name, Found: true, Path: a.config.Program[0], Version: "built in"}
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" && b.Main.Version != "(devel)" {
+		info.Version = b.Main.Version
+	}
+	return info
+}
+
+// Upstreams returns the address of the built-in model.
+func (a *Agent) Upstreams([]string) map[string]string { return map[string]string{"": a.config.Model} }
+
+// Launch lays out the start.
+func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
+	session := spec.Session
+	if session == "" {
+		if spec.Resume {
+			return thread.Launch{}, fmt.Errorf("launch demo agent: no session to resume: %w", thread.ErrInvalid)
+		}
+		session = launch.UUID()
+	}
+	if !record.ValidID(session) {
+		return thread.Launch{}, fmt.Errorf("launch demo agent: session %q: %w", session, thread.ErrInvalid)
+	}
+	l := thread.Launch{Path: a.config.Program[0], Dir: spec.Dir, Session: session}
+	l.Args = append(append(l.Args, a.config.Program[1:]...), Verb)
+	if spec.Resume {
+		l.Args = append(l.Args, "--resume", session)
+	} else {
+		l.Args = append(l.Args, "--session-id", session)
+	}
+	if spec.Model != "" {
+		l.Args = append(l.Args, "--model", spec.Model)
+	}
+	if spec.Flags.PermissionMode != "" {
+		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
+	}
+	l.Args = append(l.Args, spec.Flags.Args...)
+	if launch.AsArgument(spec.Prompt) {
+		l.Args, l.Prompted = append(l.Args, "--", spec.Prompt), true
+	}
+	base := spec.BaseURL
+	if base == "" {
+		base = a.config.Model
+	}
+	l.Env = launch.Env(spec.Env).Adding(spec.Flags.Env).
+		With("ANTHROPIC_BASE_URL", base).With("ANTHROPIC_API_KEY", "demo").With(program.HomeVar, a.config.Home)
+	return l, nil
+}
+
+// rules read the screen; the agent reports its state itself, these are for when that is lost.
+var rules = []agent.Rule{
+	{State: thread.StateApproval, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`), Detail: "asks for permission"},
+	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`), Detail: "asks a question"},
+	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`), Detail: "can be interrupted"},
+	{State: thread.StateIdle, Lines: 7, Pattern: regexp.MustCompile(`(?m)^› ?$`), Detail: "empty prompt"},
+}
+
+// Rules returns the rules of the demo agent's screen.
+func (a *Agent) Rules() []agent.Rule { return rules }
+
+// Window returns the model's context window; other models' are not known here.
+func Window() (name string, tokens int64) { return model.Name, model.Window }

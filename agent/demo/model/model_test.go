@@ -1,0 +1,289 @@
+package model
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestPlan(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"list files":                       `list_files map[path:.]`,
+		"Please list the files in cmd.":    `list_files map[path:cmd]`,
+		"ls":                               `list_files map[path:.]`,
+		"read README.md":                   `read_file map[path:README.md]`,
+		"Can you show me the file a/b.go?": `read_file map[path:a/b.go]`,
+		"explain main.go":                  `read_file map[path:main.go]`,
+		"write a.txt: hello there":         "write_file map[content:hello there\n path:a.txt]",
+		"create a file called b.md with the text # Title": "write_file map[content:# Title\n path:b.md]",
+		"write a.txt: one\ntwo":                           "write_file map[content:one\ntwo\n path:a.txt]",
+		"write a.txt: first this, then that":              "write_file map[content:first this, then that\n path:a.txt]",
+		"write a.txt: hi, then read a.txt":                "write_file map[content:hi\n path:a.txt]; read_file map[path:a.txt]",
+		"edit a.txt: one => two":                          `edit_file map[new:two old:one path:a.txt]`,
+		"replace milk with bread in notes.txt":            `edit_file map[new:bread old:milk path:notes.txt]`,
+		"run git status":                                  `run_command map[command:git status]`,
+		"run `echo a; echo b`":                            `run_command map[command:echo a; echo b]`,
+		"run the tests":                                   `run_command map[command:` + testCommand + `]`,
+		"search for TODO in cmd":                          `run_command map[command:grep -rnI --exclude-dir=.git -e 'TODO' 'cmd' | head -40]`,
+		"ask: Which one? [red | green]":                   `ask_person map[options:[red green] question:Which one?]`,
+		"#do: run ls ;; write x: a, then b ;; say done":   "run_command map[command:ls]; write_file map[content:a, then b\n path:x]; say done",
+		"say: hello":                                      `say hello`,
+		"hello":                                           ``,
+		"what is the meaning of all this":                 ``,
+	} {
+		var got []string
+		for _, s := range plan(prompt) {
+			if s.call != nil {
+				got = append(got, fmt.Sprintf("%s %v", s.call.tool, s.call.input))
+			} else {
+				got = append(got, "say "+s.say)
+			}
+		}
+		if g := strings.Join(got, "; "); g != want {
+			t.Errorf("%q:\n got %s\nwant %s", prompt, g, want)
+		}
+	}
+}
+
+// talk is a conversation with a handler.
+type talk struct {
+	t        *testing.T
+	url      string
+	messages []map[string]any
+}
+
+type answer struct {
+	Content []block `json:"content"`
+	Stop    string  `json:"stop_reason"`
+	Usage   struct {
+		Input  int `json:"input_tokens"`
+		Read   int `json:"cache_read_input_tokens"`
+		Write  int `json:"cache_creation_input_tokens"`
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+func (k *talk) ask(content any) (answer, int) {
+	k.t.Helper()
+	k.messages = append(k.messages, map[string]any{"role": "user", "content": content})
+	body, err := json.Marshal(map[string]any{"model": Name, "max_tokens": 100, "system": "be good", "messages": k.messages})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	resp, err := http.Post(k.url+"/v1/messages", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var a answer
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &a); err != nil {
+		k.t.Fatal(err)
+	}
+	if resp.StatusCode == 200 {
+		var whole map[string]any
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			k.t.Fatal(err)
+		}
+		k.messages = append(k.messages, map[string]any{"role": "assistant", "content": whole["content"]})
+	} else {
+		k.messages = k.messages[:len(k.messages)-1]
+	}
+	return a, resp.StatusCode
+}
+
+func (k *talk) tool(a answer, output string, failed bool) answer {
+	k.t.Helper()
+	last := a.Content[len(a.Content)-1]
+	a, _ = k.ask([]any{map[string]any{"type": "tool_result", "tool_use_id": last.ID, "content": output, "is_error": failed}})
+	return a
+}
+
+func (a answer) text() string {
+	var b strings.Builder
+	for _, c := range a.Content {
+		b.WriteString(c.Text)
+	}
+	return b.String()
+}
+
+func newTalk(t *testing.T) *talk {
+	s := httptest.NewServer(New(Options{}))
+	t.Cleanup(func() { s.Close(); http.DefaultClient.CloseIdleConnections() })
+	return &talk{t: t, url: s.URL}
+}
+
+func TestTurns(t *testing.T) {
+	k := newTalk(t)
+	a, _ := k.ask("what is in this project?")
+	if a.Stop != "tool_use" || a.Content[1].Name != "list_files" {
+		t.Fatalf("first %+v", a)
+	}
+	a = k.tool(a, "README.md\nmain.go\ncmd/\n", false)
+	if a.Stop != "tool_use" || string(a.Content[1].Input) != `{"path":"README.md"}` {
+		t.Fatalf("second %+v", a)
+	}
+	a = k.tool(a, "# Spoons\n\nA program that counts spoons.\n", false)
+	if a.Stop != "end_turn" || !strings.Contains(a.text(), "counts spoons") || !strings.Contains(a.text(), "2 files and 1 folder") {
+		t.Fatalf("answer %q", a.text())
+	}
+	a, _ = k.ask("run rm -rf x")
+	a = k.tool(a, "denied by the person", true)
+	if a.Stop != "end_turn" || !strings.Contains(a.text(), "did not do that") {
+		t.Fatalf("denied %q", a.text())
+	}
+	a, _ = k.ask("read nothing.txt, then say bye")
+	a = k.tool(a, "no such file", true)
+	if !strings.Contains(a.text(), "did not work: no such file") || !strings.Contains(a.text(), "bye") {
+		t.Fatalf("failed %q", a.text())
+	}
+	a, _ = k.ask("What did I ask you before?")
+	for _, want := range []string{"3 things", "what is in this project?", "run rm -rf x"} {
+		if !strings.Contains(a.text(), want) {
+			t.Errorf("recall %q misses %q", a.text(), want)
+		}
+	}
+	if a, _ = k.ask("hello"); !strings.Contains(a.text(), "not a language model") {
+		t.Errorf("hello %q", a.text())
+	}
+}
+
+func TestUsageIsCounted(t *testing.T) {
+	k := newTalk(t)
+	a, _ := k.ask("say " + strings.Repeat("x", 8000))
+	if u := a.Usage; u.Input != 0 || u.Read != 0 || u.Write != (len(`"be good"`)+8006+3)/4 || u.Output != 2000 {
+		t.Errorf("first %+v", a.Usage)
+	}
+	before := a.Usage.Write
+	a, _ = k.ask("say y")
+	if u := a.Usage; u.Read != before || u.Write < 2000 || u.Input != 0 {
+		t.Errorf("second %+v after %d", u, before)
+	}
+	small := newTalk(t)
+	if a, _ := small.ask("say y"); a.Usage.Input != (len(`"be good"`)+len(`"say y"`)+3)/4 || a.Usage.Write != 0 {
+		t.Errorf("small %+v", a.Usage)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	k := newTalk(t)
+	for _, c := range []struct {
+		prompt string
+		want   []int
+	}{
+		{"say a #429", []int{429, 429, 429}},
+		{"say b #529x2", []int{529, 529, 200}},
+		{"#401 say c", []int{401}},
+		{"say issue #42 is fixed", []int{200}},
+	} {
+		for i, want := range c.want {
+			if _, status := k.ask(c.prompt); status != want {
+				t.Errorf("%q, try %d: %d, want %d", c.prompt, i+1, status, want)
+			}
+		}
+	}
+	a, _ := k.ask("say here it is #long:50")
+	if n := strings.Count(a.text(), "\n"); n < 50 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestStream(t *testing.T) {
+	s := httptest.NewServer(New(Options{}))
+	defer s.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	get := func(prompt string) ([]string, string, error) {
+		body := fmt.Sprintf(`{"model":"demo-1","stream":true,"messages":[{"role":"user","content":%q}]}`, prompt)
+		resp, err := http.Post(s.URL+"/v1/messages?beta=true", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var kinds []string
+		var text strings.Builder
+		sc := bufio.NewScanner(resp.Body)
+		for sc.Scan() {
+			data, ok := strings.CutPrefix(sc.Text(), "data: ")
+			if !ok {
+				continue
+			}
+			var e struct {
+				Type  string
+				Delta struct {
+					Text    string
+					Partial string `json:"partial_json"`
+				}
+			}
+			if err := json.Unmarshal([]byte(data), &e); err != nil {
+				t.Fatal(err)
+			}
+			if len(kinds) == 0 || kinds[len(kinds)-1] != e.Type {
+				kinds = append(kinds, e.Type)
+			}
+			text.WriteString(e.Delta.Text + e.Delta.Partial)
+		}
+		return kinds, text.String(), sc.Err()
+	}
+	kinds, text, err := get("run echo hi")
+	want := "message_start content_block_start content_block_delta content_block_stop content_block_start content_block_delta content_block_stop message_delta message_stop"
+	if strings.Join(kinds, " ") != want || err != nil || text != "I will run `echo hi`."+`{"command":"echo hi"}` {
+		t.Errorf("events %v, text %q, %v", kinds, text, err)
+	}
+	if kinds, _, err = get("say " + strings.Repeat("cut me ", 1000) + "#cut"); err == nil || kinds[len(kinds)-1] != "content_block_delta" {
+		t.Errorf("cut: %v, %v", kinds, err)
+	}
+}
+
+func TestServerNeedsItsSecret(t *testing.T) {
+	s, err := Start(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	status := func(base string) int {
+		resp, err := http.Post(base+"/v1/messages/count_tokens", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"hello"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := status(s.URL()); got != 200 {
+		t.Errorf("with the secret: %d", got)
+	}
+	if got := status(s.URL()[:strings.LastIndex(s.URL(), "/")]); got != 404 {
+		t.Errorf("without: %d", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzNext(f *testing.F) {
+	for _, p := range []string{"list files", "write a: b", "#do: run x ;; ;;", "explain this project", "count to 3", "ask x [|]", "#slow:9999h #long:999999 #429x999"} {
+		f.Add(p, "out", false)
+	}
+	f.Fuzz(func(t *testing.T, prompt, output string, failed bool) {
+		k := turn{prompt: prompt}
+		for range 10 {
+			a := next(k)
+			faults(prompt)
+			if a.call == nil {
+				return
+			}
+			k.results = append(k.results, result{tool: a.call.tool, input: a.call.input, output: output, failed: failed})
+		}
+	})
+}

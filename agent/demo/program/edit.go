@@ -1,0 +1,222 @@
+package program
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// editor is the prompt being typed.
+type editor struct {
+	text    []rune
+	at      int
+	history []string
+	back    int // how far back in history
+}
+
+func (e *editor) insert(s string) {
+	r := []rune(plain(s))
+	e.text = slices.Insert(e.text, e.at, r...)
+	e.at += len(r)
+}
+
+func (e *editor) set(s string) {
+	e.text = []rune(s)
+	e.at = len(e.text)
+}
+
+// take empties the editor and returns what was in it.
+func (e *editor) take() string {
+	s := strings.TrimSpace(string(e.text))
+	if s != "" {
+		e.history = append(e.history, s)
+	}
+	e.back = 0
+	e.set("")
+	return s
+}
+
+// recall goes through the history.
+func (e *editor) recall(step int) {
+	n := e.back + step
+	if n < 0 || n > len(e.history) {
+		return
+	}
+	e.back = n
+	if n == 0 {
+		e.set("")
+		return
+	}
+	e.set(e.history[len(e.history)-n])
+}
+
+// key handles a key that edits.
+func (e *editor) key(k key) {
+	switch k.kind {
+	case keyRune, keyPaste:
+		e.insert(k.text)
+	case keyNewline:
+		e.insert("\n")
+	case keyBackspace:
+		if e.at > 0 {
+			e.text = slices.Delete(e.text, e.at-1, e.at)
+			e.at--
+		}
+	case keyClear:
+		e.set("")
+	case keyLeft:
+		e.at = max(e.at-1, 0)
+	case keyRight:
+		e.at = min(e.at+1, len(e.text))
+	case keyHome:
+		e.at = 0
+	case keyEnd:
+		e.at = len(e.text)
+	case keyUp:
+		e.recall(1)
+	case keyDown:
+		e.recall(-1)
+	default:
+	}
+}
+
+// chop cuts a text at the last column: what is typed must not jump.
+func chop(text string, cols int) []string {
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		begin, width := 0, 0
+		for i, r := range l {
+			w := displaywidth.Rune(r)
+			if width+w > cols {
+				out = append(out, l[begin:i])
+				begin, width = i, 0
+			}
+			width += w
+		}
+		out = append(out, l[begin:])
+	}
+	return out
+}
+
+// lines draws the prompt around the cursor, and says where that stands.
+func (e *editor) lines(cols int) (out []line, row, col int) {
+	inner := max(cols-3, 4)
+	before := chop(string(e.text[:e.at]), inner)
+	all := chop(string(e.text), inner)
+	row = min(len(before), len(all)) - 1
+	col = min(displaywidth.String(before[len(before)-1]), inner) + 2
+	first := max(0, min(row-promptTop/2, len(all)-promptTop))
+	for i, t := range all[first:min(len(all), first+promptTop)] {
+		lead := "  "
+		if i+first == 0 {
+			lead = "› "
+		}
+		out = append(out, line{styleNone, lead + t})
+	}
+	return out, row - first, col
+}
+
+// key handles one key; true leaves the program.
+func (l *loop) key(k key) bool {
+	if k.kind != keyCtrlC {
+		l.leaving = false
+	}
+	if l.dialog != nil && l.dialog.key(k) {
+		l.decide()
+		return false
+	}
+	switch k.kind {
+	case keyCtrlC:
+		switch {
+		case l.cancel != nil:
+			l.cancel()
+		case len(l.edit.text) > 0:
+			l.edit.set("")
+		case l.leaving:
+			return true
+		default:
+			l.leaving = true
+		}
+	case keyCtrlD:
+		return len(l.edit.text) == 0
+	case keyEscape:
+		if l.cancel != nil {
+			l.cancel()
+		}
+	case keyEnter:
+		if l.dialog != nil {
+			return false
+		}
+		switch prompt := l.edit.take(); prompt {
+		case "":
+		case "/exit", "/quit":
+			return true
+		default:
+			l.submit(prompt)
+		}
+	default:
+		if l.dialog == nil {
+			l.edit.key(k)
+		}
+	}
+	return false
+}
+
+// decide closes the dialog with what was chosen.
+func (l *loop) decide() {
+	d := l.dialog
+	l.dialog = nil
+	l.screen.title("✦ demo" + l.about())
+	l.screen.status("working", "", "")
+	d.answer <- d.at
+}
+
+// key moves in a dialog; true when it is decided.
+func (d *dialog) key(k key) bool {
+	last := len(d.options) - 1
+	switch k.kind {
+	case keyUp:
+		d.at = max(d.at-1, 0)
+	case keyDown:
+		d.at = min(d.at+1, last)
+	case keyEnter:
+		return true
+	case keyEscape, keyCtrlC:
+		d.at = -1
+		if d.permission {
+			d.at = last
+		}
+		return true
+	case keyRune:
+		switch n := int(k.text[0] - '1'); {
+		case n >= 0 && n <= last && n < 9:
+			d.at = n
+			return true
+		case d.permission && (k.text == "y" || k.text == "Y"):
+			d.at = 0
+			return true
+		case d.permission && (k.text == "n" || k.text == "N"):
+			d.at = last
+			return true
+		}
+	default:
+	}
+	return false
+}
+
+// lines draws the dialog.
+func (d *dialog) lines(s *screen) []line {
+	out := s.wrapped(styleWarn, "? ", "  ", d.question)
+	if d.detail != "" {
+		out = append(out, s.wrapped(styleBold, "  $ ", "    ", d.detail)...)
+	}
+	for i, o := range d.options {
+		lead, style := "    ", styleNone
+		if i == d.at {
+			lead, style = "  ❯ ", styleAccent
+		}
+		out = append(out, line{style, displaywidth.TruncateString(lead+string(rune('1'+min(i, 8)))+". "+strings.Join(strings.Fields(plain(o)), " "), max(s.cols-1, 8), "…")})
+	}
+	return append(out, line{styleDim, "  enter to choose · esc for no"})
+}

@@ -1,0 +1,339 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+const (
+	spin      = 150 * time.Millisecond
+	repeated  = 20 // lines of a resumed conversation that are shown
+	resultTop = 5  // lines of a tool's output that are shown
+	promptTop = 6  // lines of the prompt that are shown
+)
+
+var frames = []string{"◐", "◓", "◑", "◒"}
+
+// loop owns the terminal: it alone draws and decides what keys mean.
+type loop struct {
+	talk   *talk
+	screen *screen
+	stdin  *os.File
+	stdout *os.File
+	first  string // prompt to begin with
+	label  string // for the title: the first prompt
+	events chan any
+	keys   chan []byte
+
+	edit    editor
+	queue   []string
+	partial string // last line of the answer while it grows
+	began   bool   // the answer's first line was printed
+	cancel  context.CancelFunc
+	since   time.Time
+	frame   int
+	dialog  *dialog
+	leaving bool // ctrl-c was pressed once
+	tokens  int64
+}
+
+// dialog is a question that is open.
+type dialog struct {
+	asked
+	at int
+}
+
+func newLoop(t *talk, o options, stdin, stdout *os.File) *loop {
+	l := &loop{
+		talk: t, stdin: stdin, stdout: stdout, first: o.prompt,
+		screen: &screen{w: stdout, cols: width(stdout), color: o.color},
+		events: make(chan any, 64), keys: make(chan []byte), tokens: t.tokens,
+	}
+	t.tell = func(e any) { l.events <- e }
+	t.client.wait = func(why string) { l.events <- noted{why} }
+	return l
+}
+
+// run draws and listens until the person leaves or the terminal is gone.
+func (l *loop) run() error {
+	winch := make(chan os.Signal, 1)
+	signal.Notify(winch, syscall.SIGWINCH)
+	defer signal.Stop(winch)
+	go l.read()
+	fmt.Fprint(l.stdout, "\x1b[?2004h")
+	defer fmt.Fprint(l.stdout, "\x1b[?2004l")
+	l.greet()
+	if l.first != "" {
+		l.submit(l.first)
+	}
+	tick := time.NewTicker(spin)
+	defer tick.Stop()
+	tick.Stop() // nothing turns while nothing happens
+	turning := false
+	var parse parser
+	for {
+		select {
+		case b, ok := <-l.keys:
+			if !ok {
+				return nil
+			}
+			for _, k := range parse.parse(b) {
+				if l.key(k) {
+					l.leave()
+					return nil
+				}
+			}
+			l.paint(nil)
+		case e := <-l.events:
+			l.handle(e)
+		case <-winch:
+			l.screen.cols = width(l.stdout)
+			l.paint(nil)
+		case <-tick.C:
+			l.frame++
+			l.paint(nil)
+		}
+		switch turn := l.cancel != nil && l.dialog == nil; {
+		case turn && !turning:
+			tick.Reset(spin)
+			turning = true
+		case !turn && turning:
+			tick.Stop()
+			turning = false
+		}
+	}
+}
+
+// leave ends a running turn and leaves the cursor below everything.
+func (l *loop) leave() {
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.screen.draw(nil, []line{{styleDim, "Session " + l.talk.client.session}}, 0, 0)
+	fmt.Fprint(l.stdout, "\r\n")
+	l.screen.status("clear", "", "")
+}
+
+// read passes on what is typed; it ends with the terminal.
+func (l *loop) read() {
+	defer close(l.keys)
+	for {
+		buf := make([]byte, 4096)
+		n, err := l.stdin.Read(buf)
+		if n > 0 {
+			l.keys <- buf[:n]
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *loop) greet() {
+	above := []line{
+		{styleAccent, "◆ demo agent"},
+		{styleDim, "  real tools, a scripted model, no network; say hello to see what it can do"},
+		{styleDim, "  " + plain(l.talk.folder.dir)},
+		{},
+	}
+	if n := len(l.talk.messages); n > 0 {
+		above = append(above, line{styleDim, fmt.Sprintf("  going on with %d messages of session %s", n, l.talk.client.session)})
+		for _, r := range l.talk.retell(repeated) {
+			above = append(above, l.screen.wrapped(r.style, "", "  ", r.text)...)
+		}
+		above = append(above, line{})
+	}
+	l.rest("idle", "")
+	l.paint(above)
+}
+
+// rest tells the terminal that nothing is being done.
+func (l *loop) rest(state, message string) {
+	l.screen.title("◇ demo" + l.about())
+	l.screen.status(state, "", message)
+}
+
+func (l *loop) about() string {
+	if l.label == "" {
+		return ""
+	}
+	return ": " + displaywidth.TruncateString(l.label, 40, "…")
+}
+
+// submit begins a turn, or puts the prompt in line behind the running one.
+func (l *loop) submit(prompt string) {
+	if l.cancel != nil {
+		l.queue = append(l.queue, prompt)
+		return
+	}
+	if l.label == "" {
+		l.label = strings.Join(strings.Fields(plain(prompt)), " ")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel, l.since, l.began = cancel, time.Now(), false
+	l.screen.title("✦ demo" + l.about())
+	l.screen.status("working", "", "")
+	l.paint(append([]line{{}}, l.screen.wrapped(styleBold, "› ", "  ", plain(prompt))...))
+	go func() { l.events <- ended{l.talk.turn(ctx, prompt)} }()
+}
+
+// handle shows what the turn tells.
+func (l *loop) handle(e any) {
+	switch e := e.(type) {
+	case said:
+		l.paint(l.grow(e.text))
+	case calling:
+		l.paint(append(l.flush(), l.screen.wrapped(styleAccent, "● ", "  ", e.name+" "+e.summary)...))
+	case returned:
+		l.paint(l.result(e))
+	case counted:
+		l.tokens = e.tokens
+	case noted:
+		l.paint(append(l.flush(), l.screen.wrapped(styleWarn, "⚠ ", "  ", e.text)...))
+	case asked:
+		l.dialog = &dialog{asked: e}
+		kind := "question"
+		if e.permission {
+			kind = "permission"
+		}
+		l.screen.title("! demo" + l.about())
+		l.screen.status("blocked", kind, strings.TrimSpace(e.question+" "+e.detail))
+		l.paint(l.flush())
+	case ended:
+		l.end(e.err)
+	}
+}
+
+// grow adds to the answer and returns its lines that are finished.
+func (l *loop) grow(text string) []line {
+	l.partial += text
+	cut := strings.LastIndexByte(l.partial, '\n')
+	if cut < 0 {
+		return nil
+	}
+	done := l.partial[:cut]
+	l.partial = l.partial[cut+1:]
+	return l.answer(done)
+}
+
+// flush finishes the answer's last line.
+func (l *loop) flush() []line {
+	done := l.partial
+	l.partial = ""
+	var out []line
+	if done != "" {
+		out = l.answer(done)
+	}
+	l.began = false
+	return out
+}
+
+func (l *loop) answer(text string) []line {
+	lead := "  "
+	var out []line
+	if !l.began {
+		l.began, lead = true, "● "
+		out = append(out, line{})
+	}
+	return append(out, l.screen.wrapped(styleNone, lead, "  ", text)...)
+}
+
+// result shows what a tool returned, its beginning.
+func (l *loop) result(r returned) []line {
+	style := styleDim
+	if r.failed {
+		style = styleWarn
+	}
+	all := strings.Split(strings.TrimRight(r.text, "\n"), "\n")
+	var out []line
+	for i, t := range all[:min(len(all), resultTop)] {
+		lead := "    "
+		if i == 0 {
+			lead = "  ⎿ "
+		}
+		out = append(out, line{style, lead + displaywidth.TruncateString(t, max(l.screen.cols-6, 8), "…")})
+	}
+	if n := len(all) - resultTop; n > 0 {
+		out = append(out, line{style, fmt.Sprintf("    … %d more lines", n)})
+	}
+	if l.cancel != nil && l.dialog == nil {
+		l.screen.title("✦ demo" + l.about())
+		l.screen.status("working", "", "")
+	}
+	return out
+}
+
+// end closes a turn and begins the next one that waits.
+func (l *loop) end(err error) {
+	l.cancel()
+	l.cancel, l.dialog = nil, nil
+	above := l.flush()
+	switch {
+	case errors.Is(err, errInterrupted):
+		above = append(above, line{styleWarn, "⚠ interrupted"})
+		l.rest("idle", "")
+	case err != nil:
+		above = append(above, l.screen.wrapped(styleWarn, "⚠ ", "  ", plain(err.Error()))...)
+		l.rest("error", plain(err.Error()))
+	default:
+		l.rest("done", "")
+	}
+	l.paint(above)
+	if len(l.queue) > 0 {
+		next := l.queue[0]
+		l.queue = l.queue[1:]
+		l.submit(next)
+	}
+}
+
+// paint draws the live part below what has been said.
+func (l *loop) paint(above []line) {
+	var live []line
+	if l.partial != "" {
+		lead := "  "
+		if !l.began {
+			live, lead = append(live, line{}), "● "
+		}
+		grown := l.screen.wrapped(styleNone, lead, "  ", l.partial)
+		live = append(live, grown[max(0, len(grown)-promptTop):]...)
+	}
+	live = append(live, line{})
+	if l.dialog != nil {
+		live = append(live, l.dialog.lines(l.screen)...)
+		l.screen.draw(above, live, len(live)-1, 0)
+		return
+	}
+	for _, q := range l.queue {
+		live = append(live, line{styleDim, displaywidth.TruncateString("  waits: "+strings.Join(strings.Fields(plain(q)), " "), max(l.screen.cols-1, 8), "…")})
+	}
+	live = append(live, l.statusLine())
+	prompt, row, col := l.edit.lines(l.screen.cols)
+	row += len(live)
+	live = append(live, prompt...)
+	l.screen.draw(above, live, row, col)
+}
+
+func (l *loop) statusLine() line {
+	var text string
+	style := styleDim
+	switch {
+	case l.leaving:
+		text = "press ctrl+c again to leave"
+	case l.cancel != nil:
+		style = styleAccent
+		text = fmt.Sprintf("%s working %ds · esc to interrupt", frames[l.frame%len(frames)], int(time.Since(l.since).Seconds()))
+	case l.tokens > 0:
+		text = fmt.Sprintf("%d tokens · %s", l.tokens, l.talk.client.model)
+	default:
+		text = l.talk.client.model
+	}
+	return line{style, displaywidth.TruncateString("  "+text, max(l.screen.cols-1, 8), "…")}
+}

@@ -1,0 +1,147 @@
+package program
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Styles of a line; the terminal's own colours.
+const (
+	styleNone   = ""
+	styleDim    = "2"
+	styleBold   = "1"
+	styleAccent = "36"
+	styleWarn   = "33"
+)
+
+// line is one line of output in one style.
+type line struct {
+	style, text string
+}
+
+// screen draws a transcript that scrolls and a live part below it, in the terminal's main screen.
+type screen struct {
+	w     io.Writer
+	cols  int
+	color bool
+	row   int // of the cursor in the live part
+}
+
+// plain makes text of models, files and commands harmless: no control characters.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return r
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r), r == unicode.ReplacementChar:
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// wrap cuts a text into lines of at most so many columns, at blanks where it can.
+func wrap(text string, cols int) []string {
+	cols = max(cols, 4)
+	var out []string
+	for l := range strings.SplitSeq(text, "\n") {
+		out = append(out, wrapLine(l, cols)...)
+	}
+	return out
+}
+
+func wrapLine(l string, cols int) []string {
+	var out []string
+	width, begin, blank := 0, 0, -1
+	for i, r := range l {
+		w := displaywidth.Rune(r)
+		if width+w > cols {
+			cut, next := i, i
+			switch {
+			case r == ' ':
+				next, w = i+1, 0
+			case blank > begin:
+				cut, next = blank, blank+1
+			}
+			out = append(out, strings.TrimRight(l[begin:cut], " "))
+			begin, blank = next, -1
+			width = displaywidth.String(l[min(begin, i):i])
+		}
+		if r == ' ' {
+			blank = i
+		}
+		width += w
+	}
+	return append(out, l[begin:])
+}
+
+// wrapped cuts lines to the screen's width, with an indent for all but the first.
+func (s *screen) wrapped(style, first, rest, text string) []line {
+	var out []line
+	for i, l := range wrap(text, s.cols-displaywidth.String(first)-1) {
+		lead := rest
+		if i == 0 {
+			lead = first
+		}
+		out = append(out, line{style, lead + l})
+	}
+	return out
+}
+
+// draw puts lines above the live part and draws that anew, the cursor at a place in it.
+func (s *screen) draw(above, live []line, row, col int) {
+	var b strings.Builder
+	b.WriteString("\x1b[?2026h")
+	if s.row > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", s.row)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, l := range above {
+		s.put(&b, l)
+		b.WriteString("\r\n")
+	}
+	for i, l := range live {
+		if i > 0 {
+			b.WriteString("\r\n")
+		}
+		s.put(&b, l)
+	}
+	if up := len(live) - 1 - row; up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	fmt.Fprintf(&b, "\x1b[%dG\x1b[?2026l", col+1)
+	s.row = row
+	_, _ = io.WriteString(s.w, b.String()) // a terminal that is gone ends the input too
+}
+
+func (s *screen) put(b *strings.Builder, l line) {
+	if l.style == styleNone || !s.color {
+		b.WriteString(l.text)
+		return
+	}
+	fmt.Fprintf(b, "\x1b[%sm%s\x1b[m", l.style, l.text)
+}
+
+// title sets the terminal's title.
+func (s *screen) title(text string) {
+	fmt.Fprintf(s.w, "\x1b]0;%s\x07", strings.ReplaceAll(plain(text), "\n", " "))
+}
+
+// status reports what the agent is doing (OSC 7501).
+func (s *screen) status(state, kind, message string) {
+	r := "\x1b]7501;state=" + state + ":app=orchestrator-demo"
+	if kind != "" {
+		r += ":kind=" + kind
+	}
+	if message != "" {
+		r += ":msg=" + base64.StdEncoding.EncodeToString([]byte(message))
+	}
+	fmt.Fprint(s.w, r+"\x07")
+}

@@ -1,0 +1,278 @@
+package program
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"sort"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxRead is how much of a file is read.
+	maxRead = 256 << 10
+	// maxOutput is how much of a command's output is kept, half of it from its end.
+	maxOutput = 64 << 10
+	// maxEntries is how many files are listed.
+	maxEntries = 300
+	// commandTime is how long a command may run.
+	commandTime = 10 * time.Minute
+)
+
+// definition is a tool as it is offered to the model.
+type definition struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	InputSchema map[string]any `json:"input_schema"`
+}
+
+func define(name, description string, required ...string) definition {
+	properties := make(map[string]any)
+	for _, r := range required {
+		properties[r] = map[string]any{"type": "string"}
+	}
+	if name == "ask_person" {
+		properties["options"] = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	}
+	return definition{name, description, map[string]any{"type": "object", "properties": properties, "required": required}}
+}
+
+// definitions are the tools that there are.
+var definitions = []definition{
+	define("list_files", "List the files of a folder, two levels deep, folders with a slash at their end. The path is relative to the working folder; . is the folder itself.", "path"),
+	define("read_file", "Read a text file. The path is relative to the working folder.", "path"),
+	define("write_file", "Write a text file, making the folders it needs. What was in it before is replaced.", "path", "content"),
+	define("edit_file", "Replace a text that stands exactly once in a file by another one.", "path", "old", "new"),
+	define("run_command", "Run a shell command in the working folder and return what it printed. The person may be asked first.", "command"),
+	define("ask_person", "Ask the person a question with a few options to choose from, and return the choice.", "question", "options"),
+}
+
+// input is what tools are called with.
+type input struct {
+	Path     string   `json:"path"`
+	Content  string   `json:"content"`
+	Old      string   `json:"old"`
+	New      string   `json:"new"`
+	Command  string   `json:"command"`
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+}
+
+func readInput(raw json.RawMessage) (input, error) {
+	var in input
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return in, fmt.Errorf("read the tool's input: %w", err)
+	}
+	return in, nil
+}
+
+// summary says in one line what a call is about.
+func (in input) summary() string {
+	for _, s := range []string{in.Command, in.Path, in.Question} {
+		if s != "" {
+			return plain(s)
+		}
+	}
+	return ""
+}
+
+// folder runs tools inside one folder; paths and links cannot lead out of it.
+type folder struct {
+	dir  string
+	root *os.Root
+}
+
+func openFolder(dir string) (*folder, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &folder{dir: dir, root: root}, nil
+}
+
+// run runs a tool that needs no answer of the person.
+func (f *folder) run(ctx context.Context, name string, in input) (string, error) {
+	switch name {
+	case "list_files":
+		return f.list(orDot(in.Path))
+	case "read_file":
+		return f.read(in.Path)
+	case "write_file":
+		return f.write(in.Path, in.Content)
+	case "edit_file":
+		return f.edit(in)
+	case "run_command":
+		return f.command(ctx, in.Command)
+	default:
+		return "", fmt.Errorf("there is no tool %q", name)
+	}
+}
+
+func orDot(p string) string {
+	if p == "" {
+		return "."
+	}
+	return path.Clean(p)
+}
+
+func (f *folder) list(dir string) (string, error) {
+	var b strings.Builder
+	n := 0
+	var walk func(dir, shown string, depth int) error
+	walk = func(dir, shown string, depth int) error {
+		entries, err := fs.ReadDir(f.root.FS(), dir)
+		if err != nil {
+			return err
+		}
+		sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
+		for _, e := range entries {
+			if e.Name() == ".git" || e.Name() == ".orchestrator" {
+				continue
+			}
+			if n++; n > maxEntries {
+				return nil
+			}
+			name := path.Join(shown, e.Name())
+			if !e.IsDir() {
+				fmt.Fprintln(&b, name)
+				continue
+			}
+			fmt.Fprintln(&b, name+"/")
+			if depth > 1 && e.Name() != "node_modules" {
+				if err := walk(path.Join(dir, e.Name()), name, depth-1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := walk(dir, "", 2); err != nil {
+		return "", err
+	}
+	if n > maxEntries {
+		fmt.Fprintf(&b, "and more\n")
+	}
+	return b.String(), nil
+}
+
+func (f *folder) read(name string) (string, error) {
+	file, err := f.root.Open(orDot(name))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, fmt.Errorf("%s is no regular file", name))
+	}
+	b, err := io.ReadAll(io.LimitReader(file, maxRead))
+	if err != nil {
+		return "", err
+	}
+	if bytes.IndexByte(b, 0) >= 0 {
+		return "", fmt.Errorf("%s is no text file", name)
+	}
+	return string(b), nil
+}
+
+func (f *folder) write(name, content string) (string, error) {
+	name = orDot(name)
+	if dir := path.Dir(name); dir != "." {
+		if err := f.root.MkdirAll(dir, 0o755); err != nil {
+			return "", err
+		}
+	}
+	if err := f.root.WriteFile(name, []byte(content), 0o644); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("wrote %d bytes to `%s`", len(content), name), nil
+}
+
+func (f *folder) edit(in input) (string, error) {
+	old, err := f.read(in.Path)
+	if err != nil {
+		return "", err
+	}
+	switch n := strings.Count(old, in.Old); {
+	case in.Old == "" || n == 0:
+		return "", fmt.Errorf("%q does not stand in %s", in.Old, in.Path)
+	case n > 1:
+		return "", fmt.Errorf("%q stands %d times in %s", in.Old, n, in.Path)
+	case len(old) >= maxRead:
+		return "", fmt.Errorf("%s is too large", in.Path)
+	}
+	if _, err := f.write(in.Path, strings.Replace(old, in.Old, in.New, 1)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("changed `%s`", in.Path), nil
+}
+
+// command runs a shell command. Its end, by whatever way, is the end of its whole process group.
+func (f *folder) command(ctx context.Context, line string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	cmd.Dir = f.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var out tail
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	text := out.String()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("%w: %s", context.Cause(ctx), text)
+	case errors.As(err, &exit):
+		return "", fmt.Errorf("%s: %s", exit, strings.TrimSpace(text))
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // something it left behind holds the output
+		return "", err
+	}
+	if text == "" {
+		text = "(no output)"
+	}
+	return text, nil
+}
+
+// tail keeps the beginning and the end of what is written to it.
+type tail struct {
+	mu      sync.Mutex // guards all below: two streams write
+	first   []byte
+	last    []byte
+	dropped int
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(b)
+	if room := maxOutput/2 - len(t.first); room > 0 {
+		k := min(room, len(b))
+		t.first, b = append(t.first, b[:k]...), b[k:]
+	}
+	t.last = append(t.last, b...)
+	if over := len(t.last) - maxOutput/2; over > maxOutput/2 {
+		t.last = append([]byte(nil), t.last[over:]...)
+		t.dropped += over
+	}
+	return n, nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dropped > 0 {
+		return fmt.Sprintf("%s\n… %d bytes left out …\n%s", t.first, t.dropped, t.last)
+	}
+	return string(t.first) + string(t.last)
+}

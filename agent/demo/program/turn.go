@@ -1,0 +1,216 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/agent/demo/record"
+)
+
+// What a turn tells the loop.
+type (
+	said     struct{ text string }          // a piece of the answer
+	calling  struct{ name, summary string } // a tool begins
+	returned struct {
+		text   string
+		failed bool
+	} // a tool ended
+	noted struct{ text string } // something the person should know
+	asked struct {              // the person is to decide; the answer is an index
+		question, detail string
+		options          []string
+		permission       bool
+		answer           chan int
+	}
+	counted struct{ tokens int64 } // what stands in the context now
+	ended   struct{ err error }    // the turn is over
+)
+
+// errDenied is what a tool returns that the person did not allow.
+var errDenied = errors.New("denied by the person")
+
+// errInterrupted ends a turn that the person broke off.
+var errInterrupted = errors.New("interrupted by the person")
+
+// talk is the conversation with what is needed to go on with it. A turn uses it alone.
+type talk struct {
+	client   *client
+	folder   *folder
+	file     *record.File
+	messages []json.RawMessage
+	tokens   int64 // in the context, by the newest answer
+	allow    bool  // commands run without asking
+	tell     func(any)
+}
+
+// turn takes a prompt through all its answers and tools.
+func (t *talk) turn(ctx context.Context, prompt string) error {
+	if err := t.add(record.Message{Role: "user", Content: []record.Block{{Type: "text", Text: prompt}}}, record.Line{}); err != nil {
+		return err
+	}
+	for {
+		a, err := t.client.ask(ctx, t.messages, func(text string) { t.tell(said{plain(text)}) })
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if err != nil {
+			return err
+		}
+		t.tell(counted{total(a.usage)})
+		if err := t.add(a.message, record.Line{Model: t.client.model, Stop: a.stop, Usage: &a.usage}); err != nil {
+			return err
+		}
+		results := t.tools(ctx, a.message.Content)
+		if len(results) == 0 {
+			return nil
+		}
+		if err := t.add(record.Message{Role: "user", Content: results}, record.Line{}); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+	}
+}
+
+// total is all that stands in the context after an answer.
+func total(u record.Usage) int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
+
+// add puts a message into the conversation and the transcript.
+func (t *talk) add(m record.Message, l record.Line) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write message: %w", err)
+	}
+	l.Type, l.Message = record.TypeMessage, raw
+	if err := t.file.Append(l); err != nil {
+		return err
+	}
+	t.messages = append(t.messages, raw)
+	return nil
+}
+
+// tools runs what an answer calls and returns a result for each call.
+func (t *talk) tools(ctx context.Context, content []record.Block) []record.Block {
+	var results []record.Block
+	for _, b := range content {
+		if b.Type != "tool_use" {
+			continue
+		}
+		out, err := t.tool(ctx, b)
+		r := record.Block{Type: "tool_result", Use: b.ID, Content: out}
+		if err != nil {
+			r.Content, r.IsError = err.Error(), true
+		}
+		t.tell(returned{plain(r.Content), r.IsError})
+		results = append(results, r)
+	}
+	return results
+}
+
+func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
+	if ctx.Err() != nil {
+		return "", errInterrupted
+	}
+	in, err := readInput(b.Input)
+	if err != nil {
+		return "", err
+	}
+	t.tell(calling{b.Name, in.summary()})
+	switch {
+	case b.Name == "ask_person":
+		n, err := t.ask(ctx, asked{question: plain(in.Question), options: in.Options})
+		if err != nil {
+			return "", err
+		}
+		return in.Options[n], nil
+	case b.Name == "run_command" && !t.allow:
+		n, err := t.ask(ctx, asked{
+			question: "Allow this command?", detail: plain(in.Command), permission: true,
+			options: []string{"Yes", "Yes, and do not ask again in this session", "No"},
+		})
+		if err != nil {
+			return "", err
+		}
+		if n == 2 {
+			return "", errDenied
+		}
+		t.allow = n == 1
+	}
+	out, err := t.folder.run(ctx, b.Name, in)
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
+	return out, err
+}
+
+// ask puts a question to the person.
+func (t *talk) ask(ctx context.Context, q asked) (int, error) {
+	if len(q.options) == 0 {
+		return 0, errors.New("a question without options")
+	}
+	q.answer = make(chan int, 1)
+	t.tell(q)
+	select {
+	case n := <-q.answer:
+		if n < 0 || n >= len(q.options) {
+			return 0, errDenied
+		}
+		return n, nil
+	case <-ctx.Done():
+		return 0, errInterrupted
+	}
+}
+
+// load takes up a transcript. Calls that have no result get one, because the answer to them was lost.
+func (t *talk) load(lines []record.Line) error {
+	var open []record.Block
+	for _, l := range lines {
+		if l.Type != record.TypeMessage {
+			continue
+		}
+		var m record.Message
+		if err := json.Unmarshal(l.Message, &m); err != nil {
+			return fmt.Errorf("read transcript: %w", err)
+		}
+		t.messages = append(t.messages, l.Message)
+		if l.Usage != nil {
+			t.tokens = total(*l.Usage)
+		}
+		open = nil
+		for _, b := range m.Content {
+			if b.Type == "tool_use" {
+				open = append(open, record.Block{
+					Type: "tool_result", Use: b.ID, IsError: true, Content: "interrupted: what came of it is not known",
+				})
+			}
+		}
+	}
+	if len(open) > 0 {
+		return t.add(record.Message{Role: "user", Content: open}, record.Line{})
+	}
+	return nil
+}
+
+// retell returns a conversation for the eyes, its end.
+func (t *talk) retell(most int) []line {
+	var out []line
+	for _, raw := range t.messages {
+		var m record.Message
+		if json.Unmarshal(raw, &m) != nil {
+			continue // load has read it before
+		}
+		text := strings.TrimSpace(plain(m.Text()))
+		switch {
+		case text == "":
+		case m.Role == "user":
+			out = append(out, line{styleNone, ""}, line{styleBold, "› " + text})
+		default:
+			out = append(out, line{styleNone, "● " + text})
+		}
+	}
+	return out[max(0, len(out)-most):]
+}
