@@ -2,14 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/ui"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/paint"
+	"orchestrator/ui/terminal"
+	"orchestrator/ui/theme"
 )
 
 func (c *cli) attachVerb() *cobra.Command {
@@ -20,7 +29,7 @@ func (c *cli) attachVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.screen(ctx, cl, string(s.ID))
+			return c.screen(ctx, cl, s.ID)
 		}),
 	}
 }
@@ -54,7 +63,109 @@ func (c *cli) terminalFit() error {
 	return nil
 }
 
-// screen draws until the person leaves.
-func (c *cli) screen(_ context.Context, _ *client.Client, _ string) error {
-	return thread.ErrUnsupported
+// screen draws until the person leaves, with a thread's agent in focus where one is named.
+func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
+	info, err := cl.Info(ctx)
+	if err != nil {
+		return err
+	}
+	out, ok := c.stdout.(*os.File)
+	if !ok {
+		return errNoTerminal
+	}
+	cols, rows, err := term.GetSize(out.Fd())
+	if err != nil {
+		return fmt.Errorf("ask for the terminal's size: %w", err)
+	}
+	colours := c.colours(out)
+	writer := paint.New(out, colours.paint, cols, rows)
+	defer writer.Close()
+	pane := livePane{terminal.New(dialer{cl}, writer)}
+	defer pane.Close()
+	model := ui.New(ui.Config{
+		Server: cl, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
+		Open: open, Theme: c.config.Theme, Profile: &colours.chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
+		Editor: c.editor(),
+	})
+	defer model.Close()
+	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(writer),
+		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours.tea), tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
+			if size, ok := msg.(tea.WindowSizeMsg); ok {
+				writer.Resize(size.Width, size.Height)
+			}
+			return msg
+		}))
+	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
+		return fmt.Errorf("draw the screen: %w", err)
+	}
+	return nil
 }
+
+// colours says in three vocabularies what the terminal can show.
+type colours struct {
+	tea    colorprofile.Profile
+	chrome theme.Profile
+	paint  paint.Profile
+}
+
+// colours finds out what the terminal can show; NO_COLOR and the theme "none" win.
+func (c *cli) colours(out *os.File) colours {
+	p := colorprofile.Detect(out, c.environ)
+	if c.config.Theme == "none" {
+		p = colorprofile.ASCII
+	}
+	switch p {
+	case colorprofile.TrueColor:
+		return colours{p, theme.TrueColor, paint.TrueColor}
+	case colorprofile.ANSI256:
+		return colours{p, theme.ANSI256, paint.Color256}
+	case colorprofile.ANSI:
+		return colours{p, theme.ANSI16, paint.Color16}
+	default:
+		return colours{p, theme.NoColor, paint.NoColor}
+	}
+}
+
+// keysOf splits the configured keys: "fork" = "f ctrl+f".
+func keysOf(configured map[string]string) map[string][]string {
+	keys := map[string][]string{}
+	for action, list := range configured {
+		keys[action] = strings.Fields(list)
+	}
+	return keys
+}
+
+func notifyOf(how string) []string {
+	if how == "off" {
+		return nil
+	}
+	return []string{how}
+}
+
+// editor is the command that opens a file: $VISUAL or $EDITOR.
+func (c *cli) editor() []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words := strings.Fields(lookup(c.environ, name)); len(words) > 0 {
+			return words
+		}
+	}
+	return nil
+}
+
+// dialer fits the client to the pane.
+type dialer struct{ *client.Client }
+
+// Attach implements terminal.Attacher.
+func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (terminal.Stream, error) {
+	t, err := d.Client.Attach(ctx, id, cols, rows)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// livePane fits the terminal's pane to the screen's.
+type livePane struct{ *terminal.Model }
+
+// Place implements ui.Pane.
+func (p livePane) Place(b layout.Box) { p.Model.Place(paint.Box{X: b.X, Y: b.Y, W: b.W, H: b.H}) }

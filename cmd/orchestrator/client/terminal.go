@@ -16,17 +16,13 @@ import (
 )
 
 // Terminal is a thread's terminal, joined.
-type Terminal struct {
-	conn   *websocket.Conn
-	ctx    context.Context
-	cancel context.CancelFunc
-}
+type Terminal struct{ conn *websocket.Conn }
 
 // maxFrame bounds what one frame of the server may hold: a snapshot with its scrollback.
 const maxFrame = 256 << 20
 
 // Attach joins a thread's terminal: the first Read reproduces the whole screen, the others follow
-// it. The context ends it.
+// it.
 func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
 	q := url.Values{"thread": {string(id)}, "cols": {strconv.Itoa(cols)}, "rows": {strconv.Itoa(rows)}}
 	conn, res, err := websocket.Dial(ctx, "ws://orchestrator"+api.Prefix+"terminal?"+q.Encode(), &websocket.DialOptions{HTTPClient: c.http})
@@ -40,14 +36,13 @@ func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Ter
 		return nil, fmt.Errorf("attach to the terminal: %w", err)
 	}
 	conn.SetReadLimit(maxFrame)
-	ctx, cancel := context.WithCancel(ctx)
-	return &Terminal{conn: conn, ctx: ctx, cancel: cancel}, nil
+	return &Terminal{conn: conn}, nil
 }
 
 // Read waits for the next bytes; io.EOF when the terminal ended.
-func (t *Terminal) Read() ([]byte, error) {
+func (t *Terminal) Read(ctx context.Context) ([]byte, error) {
 	for {
-		kind, b, err := t.conn.Read(t.ctx)
+		kind, b, err := t.conn.Read(ctx)
 		var closed websocket.CloseError
 		if errors.As(err, &closed) {
 			return nil, io.EOF
@@ -62,27 +57,29 @@ func (t *Terminal) Read() ([]byte, error) {
 }
 
 // Write types bytes.
-func (t *Terminal) Write(b []byte) error {
-	if err := t.conn.Write(t.ctx, websocket.MessageBinary, b); err != nil {
+func (t *Terminal) Write(ctx context.Context, b []byte) error {
+	if err := t.conn.Write(ctx, websocket.MessageBinary, b); err != nil {
 		return fmt.Errorf("type into the terminal: %w", err)
 	}
 	return nil
 }
 
 // Resize tells the size that this client shows.
-func (t *Terminal) Resize(cols, rows int) error {
+func (t *Terminal) Resize(ctx context.Context, cols, rows int) error {
 	b, err := json.Marshal(api.Size{Cols: cols, Rows: rows})
 	if err != nil {
 		return fmt.Errorf("resize the terminal: %w", err)
 	}
-	if err := t.conn.Write(t.ctx, websocket.MessageText, b); err != nil {
+	if err := t.conn.Write(ctx, websocket.MessageText, b); err != nil {
 		return fmt.Errorf("resize the terminal: %w", err)
 	}
 	return nil
 }
 
 // Close leaves the terminal; the agent goes on.
-func (t *Terminal) Close() {
-	t.cancel()
-	t.conn.CloseNow()
+func (t *Terminal) Close() error {
+	if err := t.conn.CloseNow(); err != nil {
+		return fmt.Errorf("leave the terminal: %w", err)
+	}
+	return nil
 }
