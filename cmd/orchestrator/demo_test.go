@@ -1,0 +1,213 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// turn sends a prompt and waits for the answer.
+func (r *rig) turn(name, prompt string) string {
+	r.t.Helper()
+	return r.ok("send", name, prompt)
+}
+
+// demo starts a demo thread that asks for nothing.
+func (r *rig) demo(args ...string) string {
+	r.t.Helper()
+	return r.ok(append([]string{"new", "-a", "demo", "--permission-mode", "auto"}, args...)...)
+}
+
+// serverPID asks who serves.
+func (r *rig) serverPID() int {
+	r.t.Helper()
+	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	cl := client.New(p.Socket)
+	defer cl.Close()
+	info, err := cl.Info(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return info.PID
+}
+
+func TestFirstUse(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("-p", "list files", "look around")
+	if !strings.HasPrefix(name, "look-around-") {
+		t.Errorf("the thread is called %q", name)
+	}
+	s := r.awaitState(name, thread.StateDone)
+	if s.Turn != 1 || s.Gauge.Tokens == 0 || s.Gauge.Window == 0 || s.Gauge.Estimated || s.Gauge.Source != "gateway" {
+		t.Errorf("after one turn: turn %d, gauge %+v", s.Turn, s.Gauge)
+	}
+	list := get[[]thread.Checkpoint](r, "checkpoint", "list", name)
+	if len(list) != 1 || list[0].Prompt != "list files" || list[0].Kind != thread.KindTurn || list[0].Snapshot == nil {
+		t.Errorf("its turns: %+v", list)
+	}
+	if out := r.ok("checkpoint", "show", name, "1"); !strings.Contains(out, "hello.go") {
+		t.Errorf("what was said does not name the file:\n%s", out)
+	}
+	if out := r.ok("why", name); !strings.Contains(out, "gateway") {
+		t.Errorf("why says nothing of the gateway:\n%s", out)
+	}
+	if out := r.ok("find", "list fi"); !strings.Contains(out, name) {
+		t.Errorf("find: %s", out)
+	}
+	if out := r.git("status", "--porcelain"); out != "" {
+		t.Errorf("git sees what is ours: %s", out)
+	}
+}
+
+func TestRunPrintsTheAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if out := r.ok("run", "-a", "demo", "read README.md"); !strings.Contains(out, "It says hello") {
+		t.Errorf("the answer:\n%s", out)
+	}
+	a := get[answer](r, "run", "-a", "demo", "list files")
+	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint.Turn != 1 {
+		t.Errorf("as JSON: %+v", a)
+	}
+	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "waits for you") {
+		t.Errorf("an approval: exit %d, %s", res.code, res.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err == nil {
+		t.Error("the command ran without being allowed")
+	}
+}
+
+func TestConversationGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("two turns")
+	r.turn(name, "write notes.txt: first")
+	r.turn(name, "write notes.txt: second")
+	if got := r.read("notes.txt"); !strings.Contains(got, "second") {
+		t.Errorf("notes.txt: %q", got)
+	}
+	list := get[[]thread.Checkpoint](r, "checkpoint", "list", name)
+	if len(list) != 2 || list[0].Turn != 2 || list[0].Items <= list[1].Items || list[0].Gauge.Tokens <= list[1].Gauge.Tokens {
+		t.Errorf("two turns: %+v", list)
+	}
+}
+
+// TestKilledInTheMiddle pulls the plug while an answer is on its way.
+func TestKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("plug")
+	r.turn(name, "write notes.txt: kept")
+	r.ok("send", "-d", name, "#slow:30s list files")
+	r.awaitState(name, thread.StateWorking)
+	if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s := r.status(name)
+	if s.State.State != thread.StateInterrupted || s.Execution != nil || s.Turn != 1 {
+		t.Errorf("after the kill: %s, turn %d", s.State.State, s.Turn)
+	}
+	await(t, "proof of what can be resumed", func() bool { s = r.status(name); return s.Resume != nil })
+	if s.Resume.How != thread.ResumeNative || s.Resume.Bytes == 0 || s.Resume.Turn != 1 {
+		t.Errorf("what can be resumed: %+v", s.Resume)
+	}
+	r.ok("resume")
+	r.turn(name, "list files")
+	if s := r.status(name); s.Turn < 2 || s.Interrupted {
+		t.Errorf("after the resume: turn %d, interrupted %v", s.Turn, s.Interrupted)
+	}
+	if out := r.ok("checkpoint", "show", name, "1"); !strings.Contains(out, "kept") {
+		t.Errorf("turn 1 after the resume:\n%s", out)
+	}
+}
+
+func TestForkAtATurn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("parent")
+	for _, n := range []string{"one", "two", "three"} {
+		r.turn(name, "write notes.txt: "+n)
+	}
+	r.write("README.md", "changed by hand\n")
+	fork := get[thread.Status](r, "fork", "another way", "-t", name, "--at", "1")
+	if fork.Turn != 1 || fork.Parent == "" || fork.Worktree.Path == "" || !strings.HasPrefix(fork.Name, "another-way-") {
+		t.Fatalf("the fork: %+v", fork)
+	}
+	b, err := os.ReadFile(filepath.Join(fork.Dir, "notes.txt"))
+	if err != nil || !strings.Contains(string(b), "one") {
+		t.Errorf("its notes.txt: %q, %v", b, err)
+	}
+	r.turn(fork.Name, "write notes.txt: fork")
+	if got := r.read("notes.txt"); !strings.Contains(got, "three") {
+		t.Errorf("the parent's notes.txt: %q", got)
+	}
+	shown := r.ok("checkpoint", "show", fork.Name, "2")
+	if strings.Contains(shown, "three") {
+		t.Errorf("the fork knows of turn 3:\n%s", shown)
+	}
+	turns := get[[]thread.Checkpoint](r, "checkpoint", "list", fork.Name)
+	if len(turns) != 2 || turns[1].Prompt != "write notes.txt: one" {
+		t.Errorf("the fork's turns: %+v", turns)
+	}
+	r.turn(name, "write notes.txt: four")
+	if s := r.status(name); s.Turn != 4 {
+		t.Errorf("the parent stands at turn %d", s.Turn)
+	}
+}
+
+func TestRewindAndUndo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("rewind")
+	for _, n := range []string{"one", "two", "three"} {
+		r.turn(name, "write notes.txt: "+n)
+	}
+	r.write("extra.txt", "untracked\n")
+	report := get[thread.RewindReport](r, "checkpoint", "restore", name, "1")
+	if got := r.read("notes.txt"); !strings.Contains(got, "one") {
+		t.Errorf("notes.txt after the rewind: %q", got)
+	}
+	if s := r.status(name); s.Turn != 1 {
+		t.Errorf("turn %d after the rewind", s.Turn)
+	}
+	r.ok("checkpoint", "restore", name, string(report.Safety))
+	if got := r.read("notes.txt"); !strings.Contains(got, "three") || r.read("extra.txt") != "untracked\n" {
+		t.Errorf("notes.txt after the undo: %q", got)
+	}
+	if s := r.status(name); s.Turn != 3 {
+		t.Errorf("turn %d after the undo", s.Turn)
+	}
+	r.turn(name, "list files")
+}
+
+func TestMergeAndFinish(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("parent")
+	r.turn(name, "list files")
+	fork := get[thread.Status](r, "fork", "better", "-t", name)
+	r.turn(fork.Name, "write better.txt: yes")
+	report := get[thread.MergeReport](r, "finish", fork.Name)
+	if report.Commit == "" || !report.Finished {
+		t.Fatalf("finish: %+v", report)
+	}
+	if got := r.read("better.txt"); !strings.Contains(got, "yes") {
+		t.Errorf("better.txt: %q", got)
+	}
+	s := r.status(fork.Name)
+	if s.Outcome.Kind != thread.OutcomeMerged || s.Archived.IsZero() {
+		t.Errorf("the fork after it: %+v", s.Outcome)
+	}
+	if _, err := os.Stat(fork.Worktree.Path); !os.IsNotExist(err) {
+		t.Errorf("its worktree is still there: %v", err)
+	}
+}
