@@ -10,7 +10,6 @@ import (
 	"orchestrator/agent/claude"
 	"orchestrator/agent/codex"
 	"orchestrator/agent/command"
-	"orchestrator/agent/demo"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
@@ -33,7 +32,7 @@ func newAgents(environ []string) (adapters, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
-	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c), demo.New(exe)}, nil
+	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c)}, nil
 }
 
 // Agent implements thread.Agents.
