@@ -119,7 +119,7 @@ func (f *fixture) check(t *testing.T, chrome *vterm.Terminal, box Box) {
 // TestComposite draws chrome and pane in turn, with everything Bubble Tea's renderer may use to erase and
 // scroll: the screen must always be the two put together.
 func TestComposite(t *testing.T) {
-	box := Box{10, 2, 20, 5}
+	box := Box{X: 10, Y: 2, W: 20, H: 5}
 	chromeBits := []string{
 		"\x1b[H\x1b[Ktitle%d", "\x1b[3;1Hside\x1b[K", "\x1b[4;1H\x1b[2Kx%d", "\x1b[8;1H\x1b[Jstatus", "\x1b[9;1H\n", "\x1b[H\x1bM", "\x1b[5;1H\x1b[L",
 		"\x1b[2;1H\x1b[M", "\x1b[S", "\x1b[T", "\x1b[3;3H\x1b[20X", "\x1b[4;2H\x1b[@y", "\x1b[4;2H\x1b[P", "\x1b[2J\x1b[Hall%d", "\x1b[2;6r\x1b[6H\n\x1b[r",
@@ -172,7 +172,7 @@ var hostile = []string{
 // TestHostile: of whatever a program writes, only the allowed sequences reach the person's terminal.
 func TestHostile(t *testing.T) {
 	for _, profile := range []Profile{TrueColor, Color256, Color16, NoColor, Plain} {
-		f := newFixture(profile, 60, 12, Box{5, 2, 40, 8})
+		f := newFixture(profile, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
 		for _, s := range hostile {
 			f.feed("%s-%s-%s\r\n", s, s[:len(s)-1], s)
 			f.feed("\x18")
@@ -201,7 +201,7 @@ func TestHostile(t *testing.T) {
 // TestChromeStays: full-screen programs, cursor tricks and resizes of the program's screen leave every cell
 // outside of the box as it was.
 func TestChromeStays(t *testing.T) {
-	box := Box{4, 1, 10, 4}
+	box := Box{X: 4, Y: 1, W: 10, H: 4}
 	f := newFixture(TrueColor, 20, 7, box)
 	var chrome strings.Builder
 	for y := range 7 {
@@ -225,7 +225,7 @@ func TestChromeStays(t *testing.T) {
 }
 
 func TestNothingToDraw(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	f.feed("hello")
 	n := len(f.out.written())
 	f.Changed()
@@ -243,7 +243,7 @@ func TestNothingToDraw(t *testing.T) {
 // TestFrameGap: the first change is drawn at once, the next ones together after the gap, and a change that
 // draws nothing holds no frame back.
 func TestFrameGap(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	now := f.at.Add(time.Hour)
 	f.mu.Lock()
 	f.now = func() time.Time { return now }
@@ -269,7 +269,7 @@ func TestFrameGap(t *testing.T) {
 // TestSync: nothing is drawn in the middle of a synchronized frame, all of it at its end, and what Bubble Tea
 // writes meanwhile goes through.
 func TestSync(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{10, 2, 20, 5})
+	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	now := f.at.Add(time.Hour)
 	f.mu.Lock()
 	f.now = func() time.Time { now = now.Add(20 * time.Millisecond); return now }
@@ -296,7 +296,7 @@ func TestSync(t *testing.T) {
 }
 
 func TestSuspend(t *testing.T) {
-	box := Box{10, 2, 20, 5}
+	box := Box{X: 10, Y: 2, W: 20, H: 5}
 	f := newFixture(TrueColor, 40, 9, box)
 	f.feed("below")
 	f.Suspend()
@@ -326,7 +326,7 @@ func TestSuspend(t *testing.T) {
 }
 
 func TestScrollAndSelection(t *testing.T) {
-	box := Box{2, 1, 10, 3}
+	box := Box{X: 2, Y: 1, W: 10, H: 3}
 	f := newFixture(TrueColor, 14, 5, box)
 	for i := range 20 {
 		f.feed("line %d\r\n", i)
@@ -369,7 +369,7 @@ func TestProfiles(t *testing.T) {
 }
 
 func BenchmarkFrame(b *testing.B) {
-	f := newFixture(TrueColor, 200, 50, Box{30, 1, 170, 48})
+	f := newFixture(TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
 	f.in.View(func(t *vterm.Terminal) { t.Resize(170, 48) })
 	for i := 0; b.Loop(); i++ {
 		f.out.all = f.out.all[:0]
@@ -381,7 +381,7 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 func BenchmarkKey(b *testing.B) {
-	f := newFixture(TrueColor, 200, 50, Box{30, 1, 170, 48})
+	f := newFixture(TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
 	for i := 0; b.Loop(); i++ {
 		f.out.all = f.out.all[:0]
 		f.feed("%c", 'a'+i%26)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/ui/layout"
 )
 
 const (
@@ -27,7 +28,7 @@ type Source interface {
 }
 
 // Box is a rectangle of the person's screen in cells.
-type Box struct{ X, Y, W, H int }
+type Box = layout.Box
 
 // Pane is what is to be drawn, and where.
 type Pane struct {
@@ -454,7 +455,7 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	}
 	maxCols, maxRows := w.chrome.Size()
 	width := min(pane.Box.W, maxCols-pane.Box.X)
-	w.painted = Box{pane.Box.X, pane.Box.Y, width, pane.Box.H}
+	w.painted = Box{X: pane.Box.X, Y: pane.Box.Y, W: width, H: pane.Box.H}
 	for i := range w.rows {
 		line := top + uint64(i)
 		key := rowKey{valid: true}

@@ -12,11 +12,14 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/ui"
 	"orchestrator/ui/paint"
 
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 )
+
+var _ ui.Pane = (*Model)(nil)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
