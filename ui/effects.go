@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"time"
 
@@ -219,5 +220,8 @@ func (m *Model) edit(path string) tea.Cmd {
 	}
 	args := append(append([]string{}, m.cfg.Editor[1:]...), path)
 	m.suspendPane(true)
-	return tea.ExecProcess(exec.Command(m.cfg.Editor[0], args...), func(err error) tea.Msg { return editedMsg{err} })
+	c := exec.Command(m.cfg.Editor[0], args...)
+	// The terminal itself: Bubble Tea would give it our own writer, through a pipe.
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return tea.ExecProcess(c, func(err error) tea.Msg { return editedMsg{err} })
 }
