@@ -600,14 +600,14 @@ func (reader) Entries(items []thread.Item) []thread.Entry {
 		}
 		kind := thread.EntryAnswer
 		switch {
-		case m["role"] == "user" && m["text"] == "result":
+		case m["role"] == "user" && (m["text"] == "result" || strings.HasPrefix(m["text"], "failed: ")):
 			kind = thread.EntryResult
 		case m["role"] == "user":
 			kind = thread.EntryPrompt
 		case m["text"] == "call":
 			kind = thread.EntryCall
 		}
-		out = append(out, thread.Entry{Kind: kind, Text: m["text"], Tool: m["tool"]})
+		out = append(out, thread.Entry{Kind: kind, Text: m["text"], Tool: m["tool"], Error: strings.HasPrefix(m["text"], "failed: ")})
 	}
 	return out
 }

@@ -27,6 +27,9 @@ func (m *Manager) Send(ctx context.Context, ref, text string) error {
 	if s == nil {
 		return Hint(fmt.Errorf("send to %s: %w", name, ErrNotRunning), "resume it first")
 	}
+	if forked, err := m.autoFork(ctx, l, text); forked || err != nil {
+		return err
+	}
 	if err := s.Send(ctx, text); err != nil {
 		return fmt.Errorf("send to %s: %w", name, err)
 	}

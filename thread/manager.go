@@ -132,6 +132,7 @@ func (m *Manager) Open(ctx context.Context) error {
 		m.add(t)
 	}
 	m.mu.Unlock()
+	m.loadOffers(ctx)
 	if err := m.repairExecutions(ctx); err != nil {
 		return err
 	}

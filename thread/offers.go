@@ -1,13 +1,261 @@
 package thread
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread/suggest"
+)
+
+// offersKey is the setting that remembers that a person switched offers off.
+const offersKey = "offers"
+
+// The bounds of what is kept about offers.
+const (
+	maxOffers   = 100 // that nobody answered
+	offerPause  = 5   // turns between two offers of one rule in one thread
+	subjectPast = 50  // turns that a thread's subject is read from
+)
 
 // offers is what is known of fork suggestions; guarded by Manager.mu.
 type offers struct {
 	mode OfferMode
+	open []Offer // not answered yet, oldest first
 }
 
-// AnswerOffer answers a fork suggestion: "take", "dismiss" or "off".
-func (m *Manager) AnswerOffer(context.Context, string, string) (Status, error) {
-	return Status{}, ErrUnsupported
+// musing is what a line's record keeps to notice when a fork would help. It belongs to the line's
+// steps alone.
+type musing struct {
+	loaded   bool
+	subject  suggest.Subject
+	prompt   string // of the running turn, not part of the subject yet
+	answer   string
+	failures int // tool results that failed alike, in a row
+	failure  string
+	offered  map[suggest.Rule]int // turn of the last offer by rule
+}
+
+// offerMode returns what becomes of suggestions.
+func (m *Manager) offerMode() OfferMode {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.offers.mode == "" {
+		return OffersSuggest
+	}
+	return m.offers.mode
+}
+
+// muse takes note of a response and offers a fork where the rules say so. first is set for the first
+// response of a turn. A fork begins where the turn began, but where the context is full it takes the
+// turn along.
+func (r *record) muse(ctx context.Context, l *line, e Exchange, news []Item, first bool) {
+	m := l.m
+	if m.offerMode() == OffersOff {
+		return
+	}
+	u := &r.musing
+	u.load(ctx, l, r.began)
+	failedBefore := u.failures
+	u.results(m.entries(news))
+	in := suggest.Input{Subject: u.subject}
+	if first {
+		if u.prompt != "" {
+			u.subject.Add(u.prompt, u.answer)
+			in.Subject = u.subject
+		}
+		u.prompt, u.answer = excerpt(e.Prompt), ""
+		in.Prompt = u.prompt
+	}
+	u.answer = excerptOf(u.answer+" "+excerpt(e.Text), 4*maxExcerpt)
+	if u.failures > failedBefore {
+		in.Failures, in.Failure = u.failures, u.failure
+	}
+	if e.EndsTurn { // mid-turn a person cannot act on it
+		in.Share = r.gauge.Share()
+	}
+	s, ok := suggest.Consider(in)
+	at := r.began
+	if s.Rule == suggest.RuleBand {
+		at = r.head
+	}
+	if !ok || at == "" {
+		return
+	}
+	if last, was := u.offered[s.Rule]; was && r.turn-last < offerPause {
+		return
+	}
+	if u.offered == nil {
+		u.offered = make(map[suggest.Rule]int)
+	}
+	u.offered[s.Rule] = r.turn
+	o := Offer{ID: NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
+	if s.Rule == suggest.RuleApproach || s.Rule == suggest.RuleSubject {
+		o.Prompt = u.prompt
+	}
+	m.offer(o)
+}
+
+// load reads what the thread was about from the turns that are stored.
+func (u *musing) load(ctx context.Context, l *line, head CheckpointID) {
+	if u.loaded {
+		return
+	}
+	u.loaded = true
+	if head == "" {
+		return
+	}
+	list, err := l.m.cfg.Store.Lineage(ctx, head, Page{Turns: true, Limit: subjectPast})
+	if err != nil {
+		l.m.cfg.Log.Warn("read what a thread is about", "thread", string(l.id), "err", err)
+		return
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Kind == KindTurn {
+			u.subject.Add(list[i].Prompt, list[i].Answer)
+		}
+	}
+}
+
+// results counts tool results that fail alike.
+func (u *musing) results(entries []Entry) {
+	for _, e := range entries {
+		switch e.Kind {
+		case EntryCall:
+			u.subject.Hear(excerptOf(e.Text, 500)) // names of files say what a thread is about
+		case EntryResult:
+			text := oneLine(e.Text, 200)
+			switch {
+			case !e.Error:
+				u.failures, u.failure = 0, ""
+			case alike(text, u.failure):
+				u.failures++
+			default:
+				u.failures, u.failure = 1, text
+			}
+		default:
+		}
+	}
+}
+
+// alike reports whether two failures say the same but for their numbers.
+func alike(a, b string) bool {
+	bare := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= '0' && r <= '9' {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return bare(a) == bare(b)
+}
+
+// offer tells the clients of an offer and keeps it until it is answered.
+func (m *Manager) offer(o Offer) {
+	m.mu.Lock()
+	m.offers.open = append(m.offers.open, o)
+	if n := len(m.offers.open); n > maxOffers {
+		m.offers.open = m.offers.open[n-maxOffers:]
+	}
+	m.mu.Unlock()
+	m.bus.publish(Event{At: m.now(), Kind: EventOffer, ThreadID: o.Thread, Offer: &o})
+}
+
+// AnswerOffer answers a fork suggestion: "take" forks, "dismiss" forgets it, "off" makes no more.
+func (m *Manager) AnswerOffer(ctx context.Context, offerID, answer string) (Status, error) {
+	o, ok := m.takeOffer(offerID)
+	if !ok {
+		return Status{}, Hint(fmt.Errorf("offer %s: %w", offerID, ErrNotFound), "it was answered already")
+	}
+	l := m.line(o.Thread)
+	if l == nil {
+		return Status{}, fmt.Errorf("offer for thread %s: %w", o.Thread, ErrNotFound)
+	}
+	switch answer {
+	case "take":
+		return m.Fork(ctx, ForkRequest{Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt})
+	case "dismiss":
+		return m.statusOf(l), nil
+	case "off":
+		m.mu.Lock()
+		m.offers.mode, m.offers.open = OffersOff, nil
+		m.mu.Unlock()
+		if err := m.cfg.Store.SetSetting(ctx, offersKey, string(OffersOff)); err != nil {
+			return m.statusOf(l), fmt.Errorf("remember that offers are off: %w", err)
+		}
+		return m.statusOf(l), nil
+	default:
+		m.offer(o) // not answered
+		return Status{}, Hint(fmt.Errorf("answer %q: %w", answer, ErrInvalid), "take, dismiss or off")
+	}
+}
+
+// takeOffer returns an open offer and forgets it.
+func (m *Manager) takeOffer(id string) (Offer, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, o := range m.offers.open {
+		if o.ID == id {
+			m.offers.open = append(m.offers.open[:i:i], m.offers.open[i+1:]...)
+			return o, true
+		}
+	}
+	return Offer{}, false
+}
+
+// SetOffers changes what becomes of fork suggestions, for good.
+func (m *Manager) SetOffers(ctx context.Context, mode OfferMode) error {
+	switch mode {
+	case OffersSuggest, OffersAuto, OffersOff:
+	default:
+		return Hint(fmt.Errorf("offers %q: %w", mode, ErrInvalid), "suggest, auto or off")
+	}
+	m.mu.Lock()
+	m.offers.mode = mode
+	m.mu.Unlock()
+	if err := m.cfg.Store.SetSetting(ctx, offersKey, string(mode)); err != nil {
+		return fmt.Errorf("remember the mode of offers: %w", err)
+	}
+	return nil
+}
+
+// loadOffers takes over what a person chose in an earlier run.
+func (m *Manager) loadOffers(ctx context.Context) {
+	mode, err := m.cfg.Store.Setting(ctx, offersKey)
+	if err != nil || mode == "" {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offers.mode = OfferMode(mode)
+}
+
+// autoFork sends a prompt into a fork of its own when offers are automatic and the rules say that it
+// leaves the thread; false when it belongs to the thread. Prompts typed in the terminal are with the
+// agent already: for those an offer is all that can be made.
+func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (bool, error) {
+	if m.offerMode() != OffersAuto {
+		return false, nil
+	}
+	var s suggest.Offer
+	ok := false
+	err := l.do(ctx, func(ctx context.Context) error {
+		u := &l.rec.musing
+		l.rec.load(ctx, l)
+		u.load(ctx, l, l.rec.head)
+		subject := u.subject
+		s, ok = suggest.Consider(suggest.Input{Prompt: excerpt(prompt), Subject: subject})
+		return nil
+	})
+	if err != nil || !ok || s.Rule != suggest.RuleApproach && s.Rule != suggest.RuleSubject {
+		return false, err
+	}
+	f, err := m.Fork(ctx, ForkRequest{Thread: string(l.id), Label: s.Label, Prompt: prompt})
+	if err != nil {
+		return false, fmt.Errorf("fork by itself: %w", err)
+	}
+	m.notice(f.ID, LevelInfo, "forked %s as %s: %s", l.thread().Name, f.Name, s.Why)
+	_, err = m.Switch(ctx, string(f.ID))
+	return true, err
 }

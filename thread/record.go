@@ -29,13 +29,16 @@ type record struct {
 	head     CheckpointID // the newest one made, durable or not
 	hashes   []uint64     // of the conversation's items at head
 	session  string
-	turn     int  // that head belongs to
-	ended    bool // the turn ended with head
-	cut      bool // head's answer was cut off
+	turn     int          // that head belongs to
+	ended    bool         // the turn ended with head
+	cut      bool         // head's answer was cut off
+	began    CheckpointID // that the running turn stands on
 	prompt   string
 	snapshot *Snapshot
 	gauge    Gauge
 	files    transcript
+
+	musing musing
 
 	pending []put // made and not durable yet, oldest first
 	wait    time.Duration
@@ -129,6 +132,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	}
 	r.adopt(ctx, l, e.Session)
 	r.prompt = excerpt(e.Prompt)
+	before := r.head
 	var news []Item
 	if e.direct && len(e.Items) == 0 {
 		if e.Answer == nil {
@@ -146,6 +150,9 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	cost := l.takeSideCost()
 	c.Gauge.CostUSD = r.gauge.CostUSD + cost + e.Usage.CostUSD
 	r.gauge = c.Gauge
+	if newTurn {
+		r.began = before
+	}
 	ends := e.EndsTurn && !e.Interrupted
 	if ends {
 		c.Note = noteTurnEnded
@@ -161,6 +168,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if ends {
 		r.endTurn(ctx, l, c, e.direct)
 	}
+	r.muse(ctx, l, e.Exchange, delta.Items, newTurn)
 }
 
 // response makes the checkpoint of a main response and what it adds to the conversation: what the

@@ -1,0 +1,169 @@
+package suggest
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// maxSubject bounds the words that are kept of a thread.
+const maxSubject = 4000
+
+// Subject is what a thread was about so far. The zero value is that of a thread in which nothing
+// was said. It is not safe for use by several goroutines.
+type Subject struct {
+	turns      int
+	words      map[string]bool // stems
+	complaints int             // prompts in a row that said that it still fails
+}
+
+// Add takes note of a turn.
+func (s *Subject) Add(prompt, answer string) {
+	s.Hear(prompt)
+	s.turns++
+	s.complaints++
+	if !complains(prompt) {
+		s.complaints = 0
+	}
+	s.Hear(answer)
+}
+
+// Hear takes note of more words of the running turn: answers, names of files.
+func (s *Subject) Hear(text string) {
+	if s.words == nil {
+		s.words = make(map[string]bool)
+	}
+	for _, w := range content(text) {
+		if len(s.words) >= maxSubject {
+			return
+		}
+		s.words[w] = true
+	}
+}
+
+// Turns returns how many turns were added.
+func (s *Subject) Turns() int { return s.turns }
+
+// backward finds words by which a prompt leans on what was said before, so that it is about the same
+// thing whatever its other words are.
+var backward = regexp.MustCompile(`(?i)\b(?:it|it'?s|this|that'?s|these|those|them|they|their|he|she|same|again|above|previous(?:ly)?|earlier|last|former|latter|continue|go on|proceed|keep|still|also|too|instead|both|either|else|otherwise|undo|revert|redo|yes|no|nope|yeah|ok|okay|thanks|thank|great|perfect|good|nice|done|why|because|actually|wait|hmm|sorry|you|your|we|our|result|results|output|change|changes|diff|commit|push|rebase|merge|branch|pr|pull request|test|tests|lint|linter|build|compile|run|format|ci|changelog|readme|docs?|document(?:ation)?|comments?|rename|refactor|clean ?up|todo|step|plan|first|second|third|next|option [a-z0-9]|es|das|diese[rsn]?|nochmal|weiter|auch|bitte)\b`)
+
+// left says why a prompt is about something else than the thread so far, "" when it is not, or when
+// nobody can tell.
+func (s Subject) left(prompt string) string {
+	if s.turns == 0 || s.turns < subjectTurns && !marker.MatchString(prompt) {
+		return ""
+	}
+	said := content(prompt)
+	shared := 0
+	for _, w := range said {
+		if s.words[w] {
+			shared++
+		}
+	}
+	if m := marker.FindString(prompt); m != "" {
+		// The person says so; the words need only not contradict.
+		if len(said) >= 2 && shared*3 <= len(said) {
+			return fmt.Sprintf("%q begins another subject: a fork keeps it out of this one", strings.TrimSpace(strings.TrimRight(m, " :,-")))
+		}
+		return ""
+	}
+	if len(s.words) < subjectWords || len(said) < promptWords || shared > 0 || backward.MatchString(prompt) {
+		return ""
+	}
+	return fmt.Sprintf("none of its %d words was said in this thread before: a fork keeps the subjects apart", len(said))
+}
+
+// content returns the stems of the words of a text that say what it is about, each once.
+func content(text string) []string {
+	var out []string
+	seen := make(map[string]bool)
+	for _, w := range tokens(text) {
+		if len(w) < 3 || stopWords[w] || fillers[w] || allDigits(w) {
+			continue
+		}
+		w = stem(w)
+		if !seen[w] {
+			seen[w] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// tokens returns the lower-case words of a text. Names of files and functions come apart into the
+// words that they are made of.
+func tokens(text string) []string {
+	var out []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			out = append(out, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	prev := ' '
+	for _, r := range text {
+		switch {
+		case r == '\'' || r == '’':
+			continue // don't is one word
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+		case unicode.IsUpper(r) && unicode.IsLower(prev):
+			end()
+			word = append(word, r)
+		default:
+			word = append(word, r)
+		}
+		prev = r
+	}
+	end()
+	return out
+}
+
+func allDigits(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
+}
+
+// stem takes the commonest endings off, so that "tests", "tested" and "testing" are one word. It is
+// rough on purpose: two words taken for one only hide an offer.
+func stem(w string) string {
+	for _, end := range []string{"ations", "ation", "ments", "ment", "ingly", "ings", "ing", "edly", "ies", "ied", "ers", "ors", "er", "or", "ed", "es", "ly", "s", "e", "y"} {
+		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
+			w = base
+			break
+		}
+	}
+	if n := len(w); n > 3 && w[n-1] == w[n-2] {
+		w = w[:n-1]
+	}
+	if len(w) > 6 {
+		w = w[:6]
+	}
+	return w
+}
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// stopWords say nothing of a subject.
+var stopWords = set(`a about that this these those them they its after all am an and any are as at be been before being but by can cant could couldnt did didnt do
+does doesnt doing dont down for from get gets getting give given go goes going got had has have having here how i id if ill im in
+into is isnt ive just let lets like make makes making many me more most much must my need needs no nor not now of off on once one
+only or other out over own per please put quite rather really see seem set should show so some such sure take than the then there
+thing things through to under until up upon us use used uses using very want wants was way well were what when where whether which
+while who whole whose will with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
+
+// fillers are words of the trade that turn up in every thread.
+var fillers = set(`add added adding also another approach best better bit bug bugs call called change check code correct create
+created current default different easy error errors example fail failed failing fails file files find fine first fix fixed
+fixing folder function functions good great handle help idea implement implemented implementing instead issue issues know line
+lines look looks maybe method new next nice nothing number ok old part possible problem problems project quick quickly question
+remove return returns right run running same simple small something start step still support sure thanks thank think time together
+too try trying unrelated update updated work working works write writing wrong yes btw topic subject separate`)

@@ -1,0 +1,135 @@
+package suggest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"orchestrator/thread/suggest"
+)
+
+// golden is one line of the golden table.
+type golden struct {
+	thread  string
+	subject suggest.Subject
+	mark    string
+	prompt  string
+	label   string
+}
+
+func table(t *testing.T) []golden {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/golden.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []golden
+	var thread string
+	var subject suggest.Subject
+	for line := range strings.Lines(string(raw)) {
+		line = strings.TrimSuffix(line, "\n")
+		mark, rest, _ := strings.Cut(line, " ")
+		switch mark {
+		case "#", "":
+		case "=":
+			thread, subject = rest, suggest.Subject{}
+		case "T":
+			prompt, answer, _ := strings.Cut(rest, " :: ")
+			subject.Add(prompt, answer)
+		default:
+			prompt, label, _ := strings.Cut(rest, " | ")
+			list = append(list, golden{thread, subject, mark, prompt, label})
+		}
+	}
+	return list
+}
+
+// rules are the marks of the golden table.
+var rules = map[string]suggest.Rule{"-": "", "A": suggest.RuleApproach, "S": suggest.RuleSubject, "a": suggest.RuleApproach, "s": suggest.RuleSubject}
+
+func TestGoldenTable(t *testing.T) {
+	var none, falseOffers, wanted, made int
+	for _, g := range table(t) {
+		want, known := rules[g.mark]
+		if !known {
+			t.Fatalf("mark %q", g.mark)
+		}
+		o, ok := suggest.Consider(suggest.Input{Prompt: g.prompt, Subject: g.subject})
+		switch {
+		case want == "":
+			none++
+			if ok {
+				falseOffers++
+				t.Logf("false offer in %s: %q: %s (%s)", g.thread, g.prompt, o.Rule, o.Why)
+			}
+			continue
+		case g.mark == "a" || g.mark == "s":
+			wanted++ // a miss that is known; an offer would be right
+		default:
+			wanted++
+			if o.Rule != want {
+				t.Errorf("in %s: %q: offered %q, want %q", g.thread, g.prompt, o.Rule, want)
+			}
+		}
+		if ok {
+			made++
+			if g.label != "" && o.Label != g.label {
+				t.Errorf("%q: label %q, want %q", g.prompt, o.Label, g.label)
+			}
+			if o.Label == "" || o.Why == "" {
+				t.Errorf("%q: an offer without label or reason: %+v", g.prompt, o)
+			}
+		}
+	}
+	t.Logf("%d prompts without an offer: %d false (%.1f %%); %d with one: %d made", none, falseOffers, 100*float64(falseOffers)/float64(none), wanted, made)
+	if falseOffers*100 > 2*none {
+		t.Errorf("%d false offers in %d prompts, more than 2 %%", falseOffers, none)
+	}
+	if none+wanted < 300 {
+		t.Errorf("the table has %d prompts only", none+wanted)
+	}
+}
+
+func TestLoop(t *testing.T) {
+	var s suggest.Subject
+	s.Add("fix the crash", "Done.")
+	s.Add("still crashing", "Fixed.")
+	if _, ok := suggest.Consider(suggest.Input{Prompt: "it still fails", Subject: s}); ok {
+		t.Error("offered after two complaints")
+	}
+	s.Add("it still fails", "Fixed now.")
+	o, ok := suggest.Consider(suggest.Input{Prompt: "same error again", Subject: s})
+	if !ok || o.Rule != suggest.RuleLoop {
+		t.Errorf("after three complaints: %+v", o)
+	}
+	s.Add("thanks, it works", "Good.")
+	if _, ok := suggest.Consider(suggest.Input{Prompt: "same error again", Subject: s}); ok {
+		t.Error("offered after a success")
+	}
+	o, ok = suggest.Consider(suggest.Input{Subject: s, Failures: 4, Failure: "exit status 1"})
+	if !ok || o.Rule != suggest.RuleLoop || !strings.Contains(o.Why, "exit status 1") {
+		t.Errorf("four failing tools: %+v", o)
+	}
+}
+
+func TestBand(t *testing.T) {
+	if o, ok := suggest.Consider(suggest.Input{Share: 91}); !ok || o.Rule != suggest.RuleBand || o.Label == "" {
+		t.Errorf("at 91 %%: %+v", o)
+	}
+	if _, ok := suggest.Consider(suggest.Input{Share: 89}); ok {
+		t.Error("offered at 89 %")
+	}
+}
+
+func FuzzConsider(f *testing.F) {
+	f.Add("let's try another approach: \xff\x00", "a\u2028b")
+	f.Add("by the way", strings.Repeat("wörter ", 50))
+	f.Fuzz(func(t *testing.T, prompt, before string) {
+		var s suggest.Subject
+		s.Add(before, before)
+		s.Add(before, before)
+		if o, ok := suggest.Consider(suggest.Input{Prompt: prompt, Subject: s}); ok && (o.Label == "" || o.Why == "") {
+			t.Errorf("%+v", o)
+		}
+	})
+}
