@@ -135,6 +135,10 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
+func codecs() wire.Codecs {
+	return wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()}
+}
+
 func open(t testing.TB, upstream string, change func(*gateway.Options)) *world {
 	t.Helper()
 	w := &world{obs: newObserver(), logs: &safeBuffer{}}
@@ -143,7 +147,7 @@ func open(t testing.TB, upstream string, change func(*gateway.Options)) *world {
 		t.Fatal(err)
 	}
 	opts := gateway.Options{
-		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
+		Codecs: codecs(),
 		Models: table,
 		Log:    slog.New(slog.NewTextHandler(w.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -40,8 +41,14 @@ type observation struct {
 	err      error
 
 	// request is filled in by the queue's goroutine, before anything is told.
-	request wire.Request
+	request  wire.Request
+	announce func() // puts the start into the queue, once
+	timer    *time.Timer
 }
+
+// startDelay is how long reading a request waits, at most until its end: it must not compete with
+// the request's own way upstream and the answer's first bytes.
+const startDelay = 20 * time.Millisecond
 
 // observe begins to watch a request. Reading the body is left to the queue, beside the way
 // upstream.
@@ -50,13 +57,24 @@ func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body [
 		g: g, rt: rt, codec: codec, body: body, started: time.Now(),
 		call: wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: body},
 	}
-	rt.queue.add(func() {
-		o.read()
-		if obs := g.listener(); obs != nil {
-			obs.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
-		}
+	o.announce = sync.OnceFunc(func() {
+		rt.queue.add(func() {
+			o.read()
+			if obs := g.listener(); obs != nil {
+				obs.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
+			}
+		})
 	})
+	o.timer = time.AfterFunc(startDelay, o.announceCounted)
 	return o
+}
+
+// announceCounted announces from the timer's goroutine, unless the gateway is closed.
+func (o *observation) announceCounted() {
+	if o.g.enter() {
+		defer o.g.calls.Done()
+		o.announce()
+	}
 }
 
 // read parses the request. A body that cannot be read is a side request: it passed all the same.
@@ -170,6 +188,8 @@ func (o *observation) end(err error) {
 		return
 	}
 	o.ended, o.err = time.Now(), err
+	o.timer.Stop()
+	o.announce()
 	o.rt.queue.add(func() {
 		e := o.exchange()
 		if obs := o.g.listener(); obs != nil {

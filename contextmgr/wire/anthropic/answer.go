@@ -1,11 +1,13 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/span"
 )
 
 // usage is the provider's object. Pointers tell what was said from what was not: message_delta
@@ -143,6 +145,9 @@ const maxBlocks = 10_000
 func (s *stream) Write(b []byte) { s.events.Write(b) }
 
 func (s *stream) event(_ string, data []byte) {
+	if bytes.HasPrefix(data, deltaPrefix) && s.delta(data) {
+		return
+	}
 	var e struct {
 		Type    string `json:"type"`
 		Index   int    `json:"index"`
@@ -193,6 +198,49 @@ func (s *stream) event(_ string, data []byte) {
 		if s.r.Err == "" {
 			s.r.Err = "the provider reported an error inside the stream"
 		}
+	}
+}
+
+// deltaPrefix begins nearly all events of a stream.
+var deltaPrefix = []byte(`{"type":"content_block_delta"`)
+
+// delta reads a delta of text, thinking or input without reflection. It reports whether it could;
+// nothing has happened when not.
+func (s *stream) delta(data []byte) bool {
+	if s.r.Complete {
+		return true
+	}
+	var index int64
+	var more, kind string
+	c := span.New(data)
+	err := c.Object(func(key string, c *span.Cursor) (err error) {
+		switch key {
+		case "index":
+			index, err = c.Int()
+		case "delta":
+			err = c.Object(func(key string, c *span.Cursor) (err error) {
+				switch key {
+				case "type":
+					kind, err = c.String()
+				case "text", "thinking", "partial_json":
+					more, err = c.String()
+				}
+				return err
+			})
+		}
+		return err
+	})
+	if err != nil || c.End() != nil {
+		return false
+	}
+	switch kind {
+	case "text_delta", "thinking_delta", "input_json_delta":
+		if p := s.piece(int(index)); p != nil {
+			p.text.WriteString(more)
+		}
+		return true
+	default:
+		return false
 	}
 }
 

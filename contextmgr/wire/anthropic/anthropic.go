@@ -8,6 +8,7 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -39,6 +40,7 @@ type body struct {
 	schema    bool  // a structured answer is asked for
 	maxTokens int64 // 0 when it is not said
 	userID    string
+	spoken    []int // items of the user that have text, which may be a person's
 }
 
 // Request implements wire.Codec.
@@ -59,7 +61,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 	b.Session = session(call.Header, b.userID)
 	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
 		strings.HasSuffix(b.Model, "[1m]")
-	b.Prompt = prompt(b.Items)
+	b.Prompt = b.prompt()
 	b.Purpose = purpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -78,13 +80,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "system":
 		b.System, err = c.Raw()
 	case "messages":
-		err = c.Array(func(c *span.Cursor) error {
-			raw, err := c.Raw()
-			if err == nil {
-				b.Items = append(b.Items, thread.Item{Wire: wire.Anthropic, Raw: raw})
-			}
-			return err
-		})
+		err = c.Array(b.message)
 	case "tools":
 		err = c.Array(func(c *span.Cursor) error {
 			return c.Object(func(key string, c *span.Cursor) error {
@@ -112,6 +108,43 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	return err
 }
 
+// message takes one message and notes whether a person may have spoken in it, in the same pass.
+func (b *body) message(c *span.Cursor) error {
+	user, text := false, false
+	raw, err := c.Span(func() error {
+		return c.Object(func(key string, c *span.Cursor) (err error) {
+			switch key {
+			case "role":
+				user, err = c.Is("user")
+			case "content":
+				if c.Kind() == '"' {
+					text = true
+					return nil
+				}
+				err = c.Array(func(c *span.Cursor) error {
+					return c.Object(func(key string, c *span.Cursor) error {
+						if key != "type" {
+							return nil
+						}
+						result, err := c.Is("tool_result")
+						text = text || !result
+						return err
+					})
+				})
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if user && text {
+		b.spoken = append(b.spoken, len(b.Items))
+	}
+	b.Items = append(b.Items, thread.Item{Wire: wire.Anthropic, Raw: raw})
+	return nil
+}
+
 // session finds the id: Claude Code's header or metadata, or OpenCode's header.
 func session(h http.Header, userID string) string {
 	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id"} {
@@ -135,7 +168,7 @@ func session(h http.Header, userID string) string {
 // conversation carries tools; requests without any are asides unless nothing marks them so.
 func purpose(call wire.Call, b *body) wire.Purpose {
 	system := systemText(b.System)
-	last := lastText(b.Items)
+	last := b.lastText()
 	switch {
 	case wire.PathEnds(call.Path, "/count_tokens"):
 		return wire.PurposeCount
@@ -230,9 +263,9 @@ func personText(raw json.RawMessage) string {
 }
 
 // prompt returns the text of the person's newest message.
-func prompt(items []thread.Item) string {
-	for i := len(items) - 1; i >= 0; i-- {
-		if text := personText(items[i].Raw); text != "" {
+func (b *body) prompt() string {
+	for _, i := range slices.Backward(b.spoken) {
+		if text := personText(b.Items[i].Raw); text != "" {
 			return text
 		}
 	}
@@ -240,11 +273,12 @@ func prompt(items []thread.Item) string {
 }
 
 // lastText returns the last text block of the last message, where agents put their own asks.
-func lastText(items []thread.Item) (last string) {
-	if len(items) == 0 {
+func (b *body) lastText() (last string) {
+	n := len(b.Items) - 1
+	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {
 		return ""
 	}
-	_, content := envelope(items[len(items)-1].Raw)
+	_, content := envelope(b.Items[n].Raw)
 	texts(content, func(kind, text string) {
 		if kind == "text" {
 			last = strings.TrimSpace(text)

@@ -9,6 +9,7 @@ package gemini
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -47,6 +48,7 @@ func (Codec) Match(method, path string) bool {
 type body struct {
 	wire.Request
 	schema bool
+	spoken []int // contents of the user that hold more than function responses
 }
 
 // Request implements wire.Codec.
@@ -70,7 +72,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 			b.Session = call.Header.Get(name)
 		}
 	}
-	b.Prompt = prompt(b.Items)
+	b.Prompt = b.prompt()
 	b.Purpose = purpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -90,13 +92,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	case "systemInstruction", "system_instruction":
 		b.System, err = c.Raw()
 	case "contents":
-		err = c.Array(func(c *span.Cursor) error {
-			raw, err := c.Raw()
-			if err == nil {
-				b.Items = append(b.Items, thread.Item{Wire: wire.Gemini, Raw: raw})
-			}
-			return err
-		})
+		err = c.Array(b.content)
 	case "tools":
 		err = c.Array(func(c *span.Cursor) error { return c.Object(b.tool) })
 	case "generationConfig", "generation_config":
@@ -109,6 +105,35 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 		})
 	}
 	return err
+}
+
+// content takes one content and notes whether a person may have spoken in it, in the same pass.
+func (b *body) content(c *span.Cursor) error {
+	model, more := false, false
+	raw, err := c.Span(func() error {
+		return c.Object(func(key string, c *span.Cursor) (err error) {
+			switch key {
+			case "role":
+				model, err = c.Is("model")
+			case "parts":
+				err = c.Array(func(c *span.Cursor) error {
+					return c.Object(func(key string, _ *span.Cursor) error {
+						more = more || key != "functionResponse"
+						return nil
+					})
+				})
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if !model && more {
+		b.spoken = append(b.spoken, len(b.Items))
+	}
+	b.Items = append(b.Items, thread.Item{Wire: wire.Gemini, Raw: raw})
+	return nil
 }
 
 // tool takes a tools entry: function declarations, or a built-in tool by its key.
@@ -134,7 +159,7 @@ func (b *body) tool(key string, c *span.Cursor) error {
 func purpose(call wire.Call, b *body) wire.Purpose {
 	system := systemText(b.System)
 	last := ""
-	if n := len(b.Items); n > 0 {
+	if n := len(b.Items); n > 0 && slices.Contains(b.spoken, n-1) {
 		last = wire.Clip(joined(parts(b.Items[n-1].Raw)), 2000)
 	}
 	switch {
@@ -144,7 +169,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 		return wire.PurposeSubagent
 	case wire.IsQuoted(system, "<state_snapshot>", "summarizing internal chat history", "distilling chat history"):
 		return wire.PurposeCompaction
-	case contains(b.Tools, "complete_task"):
+	case slices.Contains(b.Tools, "complete_task"):
 		return wire.PurposeSubagent
 	case len(b.Tools) > 0 && !b.schema:
 		return wire.PurposeMain
@@ -157,15 +182,6 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 	default:
 		return wire.PurposeMain
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func systemText(raw json.RawMessage) string {
@@ -267,9 +283,10 @@ func personText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-func prompt(items []thread.Item) string {
-	for i := len(items) - 1; i >= 0; i-- {
-		if text := personText(items[i].Raw); text != "" {
+// prompt returns the text of the person's newest content.
+func (b *body) prompt() string {
+	for _, i := range slices.Backward(b.spoken) {
+		if text := personText(b.Items[i].Raw); text != "" {
 			return text
 		}
 	}

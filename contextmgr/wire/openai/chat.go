@@ -54,7 +54,7 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 		err = c.End()
 	}
 	b.Session = session(call.Header, &b)
-	b.Prompt = prompt(b.Items)
+	b.Prompt = b.prompt()
 	b.Purpose = judge(&b)
 	if call.Header.Get("X-Parent-Session-Id") != "" {
 		b.Purpose = wire.PurposeSubagent

@@ -10,6 +10,7 @@ package openai
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -62,6 +63,8 @@ type body struct {
 	cacheKey string // prompt_cache_key
 	session  string // of client_metadata
 	kind     string // of response_format or text.format
+	spoken   []int  // items of the user, in which a person may have spoken
+	told     []int  // items of the system and the developer
 }
 
 // tools takes the names of the offered tools: flat ones, and Chat's that are nested in function.
@@ -103,13 +106,29 @@ func (b *body) format(c *span.Cursor) error {
 	})
 }
 
+// items takes the conversation's pieces and notes the user's, in one pass.
 func (b *body) items(format string, c *span.Cursor) error {
 	return c.Array(func(c *span.Cursor) error {
-		raw, err := c.Raw()
-		if err == nil {
-			b.Items = append(b.Items, thread.Item{Wire: format, Raw: raw})
+		role := ""
+		raw, err := c.Span(func() error {
+			return c.Object(func(key string, c *span.Cursor) (err error) {
+				if key == "role" {
+					role, err = c.String()
+				}
+				return err
+			})
+		})
+		if err != nil {
+			return err
 		}
-		return err
+		switch role {
+		case "user":
+			b.spoken = append(b.spoken, len(b.Items))
+		case "system", "developer":
+			b.told = append(b.told, len(b.Items))
+		}
+		b.Items = append(b.Items, thread.Item{Wire: format, Raw: raw})
+		return nil
 	})
 }
 
@@ -247,9 +266,10 @@ func personText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-func prompt(items []thread.Item) string {
-	for i := len(items) - 1; i >= 0; i-- {
-		if text := personText(items[i].Raw); text != "" {
+// prompt returns the text of the person's newest message.
+func (b *body) prompt() string {
+	for _, i := range slices.Backward(b.spoken) {
+		if text := personText(b.Items[i].Raw); text != "" {
 			return text
 		}
 	}
@@ -266,27 +286,24 @@ func turns(items []thread.Item) []int {
 	return at
 }
 
-// instructions returns the starts of the system and developer texts among the first items.
+// instructions returns the starts of the first system and developer texts.
 func instructions(b *body) string {
 	var out strings.Builder
 	parts(b.System, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-	for _, it := range b.Items[:min(len(b.Items), 4)] {
-		if role, _, content := head(it.Raw); role == "system" || role == "developer" {
-			parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-		}
+	for _, i := range b.told[:min(len(b.told), 4)] {
+		_, _, content := head(b.Items[i].Raw)
+		parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
 	}
 	return out.String()
 }
 
 // lastText returns the newest message's text where that is the user's.
 func lastText(b *body) string {
-	if len(b.Items) == 0 {
+	n := len(b.Items) - 1
+	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {
 		return ""
 	}
-	role, _, content := head(b.Items[len(b.Items)-1].Raw)
-	if role != "user" {
-		return ""
-	}
+	_, _, content := head(b.Items[n].Raw)
 	return strings.TrimSpace(plainText(content))
 }
 

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func (Responses) Request(call wire.Call) (wire.Request, error) {
 		err = c.End()
 	}
 	b.Session = session(call.Header, &b)
-	b.Prompt = prompt(b.Items)
+	b.Prompt = b.prompt()
 	b.Purpose = responsesPurpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -62,7 +63,7 @@ func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 		var raw json.RawMessage
 		if raw, err = c.Raw(); err == nil {
 			msg := slices.Concat([]byte(`{"role":"user","content":`), raw, []byte(`}`))
-			b.Items = []thread.Item{{Wire: wire.Responses, Raw: msg}}
+			b.Items, b.spoken = []thread.Item{{Wire: wire.Responses, Raw: msg}}, []int{0}
 		}
 	case "tools":
 		err = b.tools(c)
@@ -260,7 +261,34 @@ type responsesStream struct {
 // Write implements wire.Answer.
 func (s *responsesStream) Write(b []byte) { s.events.Write(b) }
 
+// told reports whether an event says something that is read. Most do not: every piece of an
+// argument, a summary or an annotation is told again, whole, at the item's end.
+func told(data []byte) bool {
+	kind := ""
+	err := span.New(data).Object(func(key string, c *span.Cursor) (err error) {
+		if key != "type" {
+			return nil
+		}
+		if kind, err = c.String(); err != nil {
+			return err
+		}
+		return span.ErrStop
+	})
+	if err != nil && !errors.Is(err, span.ErrStop) {
+		return false
+	}
+	switch kind {
+	case "response.output_text.delta", "response.refusal.delta":
+		return true
+	default:
+		return !strings.HasSuffix(kind, ".delta") && !strings.HasSuffix(kind, ".added")
+	}
+}
+
 func (s *responsesStream) event(_ string, data []byte) {
+	if !told(data) {
+		return
+	}
 	var e struct {
 		Type     string          `json:"type"`
 		Item     json.RawMessage `json:"item"`

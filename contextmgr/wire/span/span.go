@@ -73,7 +73,7 @@ func (c *Cursor) Object(fn func(key string, c *Cursor) error) error {
 		return c.skip()
 	}
 	return c.members('}', func() error {
-		key, err := c.String()
+		key, err := c.key()
 		if err != nil {
 			return err
 		}
@@ -118,6 +118,36 @@ func (c *Cursor) String() (string, error) {
 		return "", ErrSyntax
 	}
 	return s, nil
+}
+
+// key takes a member's key. The common ones cost no memory.
+func (c *Cursor) key() (string, error) {
+	if c.i >= len(c.b) || c.b[c.i] != '"' {
+		return "", ErrSyntax
+	}
+	for _, k := range [...]string{"type", "text", "role", "content", "tool_use_id", "name", "id", "input", "cache_control", "parts"} {
+		if end := c.i + len(k) + 2; end <= len(c.b) && c.b[end-1] == '"' && string(c.b[c.i+1:end-1]) == k {
+			c.i = end
+			return k, nil
+		}
+	}
+	return c.String()
+}
+
+// Span calls fn, which takes the next value, and returns the value's bytes as Raw does.
+func (c *Cursor) Span(fn func() error) (json.RawMessage, error) {
+	c.space()
+	start := c.i
+	if err := c.offer(fn); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(c.b[start:c.i:c.i]), nil
+}
+
+// Is takes the next value and reports whether it is the string s, written without escapes.
+func (c *Cursor) Is(s string) (bool, error) {
+	raw, err := c.Raw()
+	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s, err
 }
 
 // Int takes the next value, a number, and returns it without its fraction. Another kind of value
@@ -299,59 +329,63 @@ func special(w uint64) uint64 {
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
 }
 
-// skipString takes the string whose opening quote is next, eight bytes at a time.
+// skipString takes the string whose opening quote is next: eight bytes at a time where nothing
+// happens, and byte by byte right after an escape, since source code is full of them.
 func (c *Cursor) skipString() error {
 	b, i := c.b, c.i+1
-	for {
-		for i+8 <= len(b) {
-			if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
-				i += bits.TrailingZeros64(m) / 8
-				break
-			}
-			i += 8
-		}
-		if i >= len(b) {
-			return ErrSyntax
-		}
+	for i < len(b) {
 		switch ch := b[i]; {
 		case ch == '"':
 			c.i = i + 1
 			return nil
 		case ch == '\\':
+			if i+1 < len(b) && simple(b[i+1]) {
+				i += 2
+				continue
+			}
 			n := escape(b[i:])
 			if n == 0 {
 				return ErrSyntax
 			}
 			i += n
+			continue
 		case ch < 0x20:
 			return ErrSyntax
-		default: // the last seven bytes of the document
-			i++
+		}
+		i++
+		for i+8 <= len(b) {
+			m := special(binary.LittleEndian.Uint64(b[i:]))
+			if m != 0 {
+				i += bits.TrailingZeros64(m) / 8
+				break
+			}
+			i += 8
 		}
 	}
+	return ErrSyntax
 }
 
-// escape returns the length of the escape that b begins with, 0 when it is none.
+// simple reports whether a byte makes an escape of two bytes.
+func simple(ch byte) bool {
+	const set = 1<<('"'-'"') | 1<<('/'-'"') | 1<<('\\'-'"') // below 'b', from '"' on
+	if ch < 'b' {
+		return ch >= '"' && set>>(ch-'"')&1 == 1
+	}
+	const lower = 1<<('b'-'b') | 1<<('f'-'b') | 1<<('n'-'b') | 1<<('r'-'b') | 1<<('t'-'b')
+	return lower>>(ch-'b')&1 == 1
+}
+
+// escape returns the length of the escape of a code that b begins with, 0 when it is none.
 func escape(b []byte) int {
-	if len(b) < 2 {
+	if len(b) < 6 || b[1] != 'u' {
 		return 0
 	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(b) < 6 {
+	for _, h := range b[2:6] {
+		if (h < '0' || h > '9') && (h < 'a' || h > 'f') && (h < 'A' || h > 'F') {
 			return 0
 		}
-		for _, h := range b[2:6] {
-			if (h < '0' || h > '9') && (h < 'a' || h > 'f') && (h < 'A' || h > 'F') {
-				return 0
-			}
-		}
-		return 6
-	default:
-		return 0
 	}
+	return 6
 }
 
 // plain reports whether a string's inside stands for itself.

@@ -105,12 +105,27 @@ func FuzzRaw(f *testing.F) {
 	})
 }
 
+// BenchmarkRaw has encoding/json as its baseline, on source code and on prose.
 func BenchmarkRaw(b *testing.B) {
-	body := []byte(`{"messages":["` + strings.Repeat(`func main() {\n\tfmt.Println(\"hello\")\n}\n`, 100_000) + `"]}`)
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		if _, err := span.New(body).Raw(); err != nil {
-			b.Fatal(err)
-		}
+	for name, text := range map[string]string{
+		"code": `func main() {\n\tfmt.Println(\"hello\")\n}\n`, "prose": `It was a bright cold day in April, and the clocks were striking thirteen.\n`,
+	} {
+		body := []byte(`{"messages":["` + strings.Repeat(text, 1<<20/len(text)) + `"]}`)
+		b.Run(name+"/span", func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if _, err := span.New(body).Raw(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/json.Valid", func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if !json.Valid(body) {
+					b.Fatal("no JSON")
+				}
+			}
+		})
 	}
 }
