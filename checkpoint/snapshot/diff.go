@@ -17,8 +17,8 @@ import (
 const maxPatch = 1 << 20
 
 // Diff returns how two states of the worktree that dir lies in differ, file by file. from and to are commits of
-// snapshots or of the repository (a base); "" is the worktree as it lies there now. Nothing is written to the
-// repository.
+// snapshots or of the repository (a base). An empty to is the worktree as it lies there now, an empty from is
+// nothing at all, as where a branch is unborn. Nothing is written to the repository.
 //
 // A file of the repository that differs from the worktree only by what its attributes do to it (line ends, a
 // pointer to large-file storage) is left out.
@@ -35,11 +35,14 @@ func (s *Store) diff(ctx context.Context, dir, from, to string) ([]thread.FileDi
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.view(ctx, w, from == "" || to == "")
+	v, err := s.view(ctx, w, to == "")
 	if err != nil {
 		return nil, err
 	}
 	defer v.close()
+	if from == "" {
+		from = v.empty()
+	}
 	a, err := v.side(ctx, from)
 	if err != nil {
 		return nil, err
@@ -117,7 +120,7 @@ func (s *Store) view(ctx context.Context, w *worktree, live bool) (*view, error)
 	v.env = []string{
 		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
 		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + alternate(filepath.Join(w.Common, "objects")),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(w.Common, "objects")),
 	}
 	err = os.Mkdir(filepath.Join(dir, "objects"), 0o700)
 	if err == nil && live {
@@ -128,14 +131,6 @@ func (s *Store) view(ctx context.Context, w *worktree, live bool) (*view, error)
 		return nil, err
 	}
 	return v, nil
-}
-
-// alternate quotes a path for git's list of object folders.
-func alternate(path string) string {
-	if !strings.ContainsAny(path, "\":") {
-		return path
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }
 
 func (v *view) close() { _ = os.RemoveAll(v.dir) }

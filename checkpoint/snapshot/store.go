@@ -45,7 +45,11 @@ type Store struct {
 	next    map[string]int  // by common folder and thread: a number that may be free
 }
 
-var _ thread.Worktrees = (*Store)(nil)
+var (
+	_ thread.Worktrees      = (*Store)(nil)
+	_ thread.Differ         = (*Store)(nil)
+	_ thread.WorktreeFinder = (*Store)(nil)
+)
 
 // New makes a Store. It touches nothing yet.
 func New(cfg Config) (*Store, error) {

@@ -1,0 +1,145 @@
+package branch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// maxMessage is the longest commit message, in bytes.
+const maxMessage = 64 << 10
+
+// Commit commits all that a worktree holds, untracked files included and ignored ones not, and returns its HEAD;
+// that is the old one when there was nothing to commit. Repositories inside the worktree are left out.
+func (m *Merger) Commit(ctx context.Context, worktree, message string) (string, error) {
+	t, err := m.open(ctx, worktree)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	commit, err := t.commitAll(ctx, message)
+	if err != nil {
+		return "", fmt.Errorf("commit: %w", err)
+	}
+	return commit, nil
+}
+
+func (t tree) commitAll(ctx context.Context, message string) (string, error) {
+	message, err := checkMessage(message)
+	if err != nil {
+		return "", err
+	}
+	if what := t.inProgress(); what != "" {
+		return "", thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
+			"continue or abort it first")
+	}
+	if err := t.trusted(ctx); err != nil {
+		return "", err
+	}
+	if err := t.identity(ctx); err != nil {
+		return "", err
+	}
+	if err := t.stage(ctx); err != nil {
+		return "", err
+	}
+	failpoint.Hit("branch.commit.staged")
+	head, err := t.commit(ctx, "HEAD")
+	if err != nil && !errors.Is(err, thread.ErrNotFound) {
+		return "", err
+	}
+	args := []string{"diff-index", "--cached", "--quiet", "HEAD", "--"}
+	if head == "" {
+		args = []string{"diff-index", "--cached", "--quiet", t.emptyTree(ctx), "--"}
+	}
+	_, code, err := t.code(ctx, git.Call{Args: args, OK: []int{1}})
+	if err != nil || code == 0 {
+		return head, err
+	}
+	_, err = t.run(ctx, git.Call{
+		Args:    []string{"commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"},
+		Stdin:   strings.NewReader(message),
+		Config:  []string{"user.useConfigOnly=true"},
+		Durable: true, Reflog: true,
+	})
+	if err != nil {
+		return "", err
+	}
+	failpoint.Hit("branch.commit.committed")
+	return t.commit(ctx, "HEAD")
+}
+
+func (t tree) emptyTree(ctx context.Context) string {
+	out, err := t.line(ctx, "hash-object", "-t", "tree", "--stdin")
+	if err != nil {
+		return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+	}
+	return out
+}
+
+func checkMessage(message string) (string, error) {
+	message = strings.TrimSpace(message)
+	switch {
+	case message == "":
+		return "", fmt.Errorf("the message is empty: %w", thread.ErrInvalid)
+	case len(message) > maxMessage:
+		return "", fmt.Errorf("the message is %d bytes long, at most %d are allowed: %w", len(message), maxMessage, thread.ErrInvalid)
+	case strings.ContainsRune(message, 0):
+		return "", fmt.Errorf("the message holds a NUL byte: %w", thread.ErrInvalid)
+	}
+	return message + "\n", nil
+}
+
+// stage brings the index to what lies in the worktree.
+func (t tree) stage(ctx context.Context) error {
+	out, err := t.run(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}})
+	if err != nil {
+		return err
+	}
+	var gone, there bytes.Buffer
+	f := split(out)
+	for i := 0; i+1 < len(f); i += 2 {
+		to := &there
+		if strings.HasSuffix(f[i], " D") {
+			to = &gone
+		}
+		to.WriteString(f[i+1] + "\x00")
+	}
+	out, err = t.run(ctx, git.Call{Args: []string{"ls-files", "-z", "--others", "--exclude-standard"}})
+	if err != nil {
+		return err
+	}
+	for _, path := range split(out) {
+		if !strings.HasSuffix(path, "/") { // another repository: it keeps its own history
+			there.WriteString(path + "\x00")
+		}
+	}
+	for _, step := range []struct {
+		in   *bytes.Buffer
+		args []string
+	}{
+		{&gone, []string{"update-index", "-z", "--force-remove", "--stdin"}},
+		{&there, []string{"update-index", "-z", "--add", "--replace", "--remove", "--stdin"}},
+	} {
+		if step.in.Len() == 0 {
+			continue
+		}
+		if _, err := t.run(ctx, git.Call{Args: step.args, Stdin: step.in, Durable: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split reads names that end with NUL.
+func split(out []byte) []string {
+	s := strings.TrimSuffix(string(out), "\x00")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\x00")
+}

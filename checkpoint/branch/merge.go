@@ -1,0 +1,268 @@
+package branch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// DirtyError says that files of the worktree stand in the way of a merge. It is a thread.ErrConflict.
+type DirtyError struct {
+	Dir   string
+	Files []string
+}
+
+func (e *DirtyError) Error() string {
+	shown := make([]string, 0, 10)
+	for _, f := range e.Files[:min(10, len(e.Files))] {
+		shown = append(shown, git.Printable(f))
+	}
+	more := ""
+	if n := len(e.Files) - len(shown); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("the merge would overwrite what is not committed in %s: %s%s", e.Dir, strings.Join(shown, ", "), more)
+}
+
+// Unwrap makes it a thread.ErrConflict.
+func (e *DirtyError) Unwrap() error { return thread.ErrConflict }
+
+// Merge merges a branch or commit into the branch that is checked out in a worktree, always with a commit of its
+// own. With conflicts it leaves them there and returns their paths with no error. A worktree whose own changes are
+// in the way is refused untouched, with a DirtyError.
+func (m *Merger) Merge(ctx context.Context, into, branch, message string) (thread.Merged, error) {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("merge: %w", err)
+	}
+	done, err := t.merge(ctx, branch, message)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("merge: %w", err)
+	}
+	return done, nil
+}
+
+func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged, error) {
+	message, err := checkMessage(message)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	if what := t.inProgress(); what != "" {
+		return thread.Merged{}, thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
+			"continue or abort it first")
+	}
+	tip, head, merged, err := t.ends(ctx, branch)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	if merged {
+		return thread.Merged{UpToDate: true, Commit: head}, nil
+	}
+	if err := t.identity(ctx); err != nil {
+		return thread.Merged{}, err
+	}
+	if err := t.roomFor(ctx, head, tip); err != nil {
+		return thread.Merged{}, err
+	}
+	failpoint.Hit("branch.merge.begin")
+	_, _, err = t.code(ctx, git.Call{
+		Args: []string{
+			"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify", "--no-stat", "--no-autostash",
+			"--no-overwrite-ignore", "-m", message, "--end-of-options", tip,
+		},
+		Config:  []string{"user.useConfigOnly=true", "rerere.enabled=false"},
+		Durable: true, Reflog: true,
+	})
+	failpoint.Hit("branch.merge.ended")
+	if err != nil {
+		return t.stopped(ctx, err)
+	}
+	commit, err := t.commit(ctx, "HEAD")
+	return thread.Merged{Commit: commit}, err
+}
+
+// ends returns the commits to merge and to merge into, and whether the first is part of the second already.
+func (t tree) ends(ctx context.Context, branch string) (tip, head string, merged bool, err error) {
+	if tip, err = t.commit(ctx, branch); err != nil {
+		return "", "", false, err
+	}
+	if head, err = t.commit(ctx, "HEAD"); err != nil {
+		return "", "", false, err
+	}
+	if err := t.trusted(ctx); err != nil {
+		return "", "", false, err
+	}
+	_, code, err := t.code(ctx, git.Call{Args: []string{"merge-base", "--is-ancestor", tip, head}, OK: []int{1}})
+	return tip, head, code == 0, err
+}
+
+// stopped tells a merge with conflicts from one that did not begin.
+func (t tree) stopped(ctx context.Context, err error) (thread.Merged, error) {
+	if t.inProgress() != "merge" {
+		return thread.Merged{}, err
+	}
+	open, uerr := t.unmerged(ctx)
+	if uerr != nil || len(open) == 0 {
+		return thread.Merged{}, errors.Join(err, uerr)
+	}
+	return thread.Merged{Conflicts: open}, nil
+}
+
+// roomFor refuses a merge that would overwrite a file that no commit holds. Git itself takes care of most, but
+// overwrites ignored files without a word.
+func (t tree) roomFor(ctx context.Context, head, tip string) error {
+	out, err := t.run(ctx, git.Call{Args: []string{"merge-base", "--", head, tip}, OK: []int{1}})
+	if err != nil {
+		return err
+	}
+	from := strings.TrimSpace(string(out))
+	if from == "" {
+		from = head // no common history: everything that differs may be touched
+	}
+	out, err = t.run(ctx, git.Call{Args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", from, tip, "--"}})
+	if err != nil {
+		return err
+	}
+	touched := split(out)
+	dirty, err := t.dirty(ctx)
+	if err != nil {
+		return err
+	}
+	tracked, err := t.names(ctx, "ls-files", "-z", "--cached")
+	if err != nil {
+		return err
+	}
+	var inTheWay []string
+	for _, path := range touched {
+		if dirty[path] || (!tracked[path] && t.occupied(path, tracked)) {
+			inTheWay = append(inTheWay, path)
+		}
+	}
+	if len(inTheWay) == 0 {
+		return nil
+	}
+	slices.Sort(inTheWay)
+	return thread.Hint(&DirtyError{Dir: t.Root, Files: inTheWay}, "commit or move them first")
+}
+
+// occupied reports whether something lies where a new file would go, or where one of its folders would.
+func (t tree) occupied(path string, tracked map[string]bool) bool {
+	if info, err := os.Lstat(filepath.Join(t.Root, path)); err == nil {
+		return !info.IsDir() || hasLoose(t.Root, path, tracked)
+	}
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(filepath.Join(t.Root, dir))
+		if err == nil {
+			return !info.IsDir() && !tracked[dir]
+		}
+	}
+	return false
+}
+
+// hasLoose reports whether a folder holds anything that is not tracked.
+func hasLoose(root, dir string, tracked map[string]bool) bool {
+	loose := false
+	_ = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+		name, rerr := filepath.Rel(root, path)
+		if err != nil || rerr != nil || (!d.IsDir() && !tracked[name]) {
+			loose = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return loose
+}
+
+// dirty returns the tracked files that differ from HEAD, in the index or on the disk.
+func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
+	// The exit code says that something needs an update, which is what the next call tells better.
+	if _, _, err := t.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}}); err != nil {
+		return nil, err
+	}
+	return t.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")
+}
+
+func (t tree) names(ctx context.Context, args ...string) (map[string]bool, error) {
+	out, err := t.run(ctx, git.Call{Args: args})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, name := range split(out) {
+		found[name] = true
+	}
+	return found, nil
+}
+
+// unmerged returns the paths with conflicts.
+func (t tree) unmerged(ctx context.Context) ([]string, error) {
+	out, err := t.run(ctx, git.Call{Args: []string{"diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}})
+	if err != nil {
+		return nil, err
+	}
+	names := split(out)
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Preview says what Merge would come to and changes nothing.
+func (m *Merger) Preview(ctx context.Context, into, branch string) (thread.Merged, error) {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
+	}
+	what, err := t.preview(ctx, branch)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
+	}
+	return what, nil
+}
+
+func (t tree) preview(ctx context.Context, branch string) (thread.Merged, error) {
+	tip, head, merged, err := t.ends(ctx, branch)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	if merged {
+		return thread.Merged{UpToDate: true, Commit: head}, nil
+	}
+	if err := t.roomFor(ctx, head, tip); err != nil {
+		return thread.Merged{}, err
+	}
+	scratch, err := os.MkdirTemp("", "orchestrator-merge-*") // the trial's objects go with it
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	defer os.RemoveAll(scratch)
+	out, code, err := t.code(ctx, git.Call{
+		Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "--end-of-options", head, tip},
+		OK:   []int{1, 129},
+		Env: []string{
+			"GIT_OBJECT_DIRECTORY=" + scratch,
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(t.Common, "objects")),
+		},
+	})
+	switch {
+	case err != nil:
+		return thread.Merged{}, err
+	case code == 129:
+		return thread.Merged{}, thread.Hint(fmt.Errorf("this git cannot try a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
+	case code == 0:
+		return thread.Merged{}, nil
+	}
+	names := split(bytes.TrimSuffix(out, []byte{0}))
+	if len(names) > 0 {
+		names = names[1:] // the first is the tree
+	}
+	return thread.Merged{Conflicts: names}, nil
+}

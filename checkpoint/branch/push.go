@@ -1,0 +1,111 @@
+package branch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// Push pushes a branch to the remote that the person's configuration says, under the same name and never by force,
+// and returns the remote's name. Nothing asks for a password: the person's agent or helper has it, or it fails.
+func (m *Merger) Push(ctx context.Context, dir, branch string) (string, error) {
+	t, err := m.open(ctx, dir)
+	if err != nil {
+		return "", fmt.Errorf("push: %w", err)
+	}
+	if _, err := t.commit(ctx, branch); err != nil {
+		return "", fmt.Errorf("push: %w", err)
+	}
+	if err := git.CheckBranch(branch); err != nil {
+		return "", fmt.Errorf("push: %w", err)
+	}
+	remote, err := t.remote(ctx, branch)
+	if err != nil {
+		return "", fmt.Errorf("push: %w", err)
+	}
+	ref := "refs/heads/" + branch
+	if _, err := t.run(ctx, git.Call{Args: []string{"push", "--porcelain", "--no-verify", "--recurse-submodules=no", "--", remote, ref + ":" + ref}}); err != nil {
+		return "", fmt.Errorf("push %s to %s: %w", branch, remote, err)
+	}
+	return remote, nil
+}
+
+// remote picks the remote as git would: the branch's, the default one, the only one.
+func (t tree) remote(ctx context.Context, branch string) (string, error) {
+	out, err := t.line(ctx, "remote")
+	if err != nil {
+		return "", err
+	}
+	all := strings.Fields(out)
+	for _, key := range []string{"branch." + branch + ".pushRemote", "remote.pushDefault", "branch." + branch + ".remote"} {
+		out, err := t.run(ctx, git.Call{Args: []string{"config", "--get", "--end-of-options", key}, OK: []int{1}})
+		if err != nil {
+			return "", err
+		}
+		if name := strings.TrimSpace(string(out)); slices.Contains(all, name) {
+			return name, nil
+		}
+	}
+	switch {
+	case slices.Contains(all, "origin"):
+		return "origin", nil
+	case len(all) == 1 && !strings.HasPrefix(all[0], "-"):
+		return all[0], nil
+	case len(all) == 0:
+		return "", thread.Hint(fmt.Errorf("the repository has no remote: %w", thread.ErrNotFound), "git remote add origin URL")
+	}
+	return "", thread.Hint(fmt.Errorf("the repository has several remotes and none is the default: %w", thread.ErrInvalid),
+		"git config remote.pushDefault NAME")
+}
+
+// OpenPR opens a pull request for a pushed branch with GitHub's own program, where it is installed and logged in,
+// and returns the address. base is the branch to merge into, "" for the repository's default.
+func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body string) (string, error) {
+	t, err := m.open(ctx, dir)
+	if err != nil {
+		return "", fmt.Errorf("open pull request: %w", err)
+	}
+	if err := git.CheckBranch(branch); err != nil {
+		return "", fmt.Errorf("open pull request: %w", err)
+	}
+	args := []string{"pr", "create", "--head=" + branch, "--title=" + strings.TrimSpace(title), "--body-file=-"}
+	if base != "" {
+		if err := git.CheckBranch(base); err != nil {
+			return "", fmt.Errorf("open pull request: %w", err)
+		}
+		args = append(args, "--base="+base)
+	}
+	path, err := exec.LookPath("gh")
+	if err != nil {
+		return "", thread.Hint(fmt.Errorf("open pull request: gh is not installed: %w", thread.ErrUnsupported),
+			"install it from https://cli.github.com, or open the pull request in the browser")
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = t.Root
+	cmd.Env = append(m.git.Env(), "GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1")
+	cmd.Stdin = strings.NewReader(body)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 2 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		said := git.Printable(strings.Join(strings.Fields(errs.String()), " "))
+		return "", fmt.Errorf("open pull request: gh pr create: %w: %.600s", err, said)
+	}
+	for line := range strings.Lines(out.String()) {
+		if u, err := url.Parse(strings.TrimSpace(line)); err == nil && u.Scheme == "https" && u.Host != "" {
+			return u.String(), nil
+		}
+	}
+	return "", fmt.Errorf("open pull request: gh pr create printed no address")
+}

@@ -1,0 +1,150 @@
+package branch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// InProgress reports whether a worktree stands in the middle of a merge.
+func (m *Merger) InProgress(ctx context.Context, into string) (bool, error) {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return false, fmt.Errorf("look for a merge: %w", err)
+	}
+	return t.inProgress() == "merge", nil
+}
+
+// Abort takes back a merge that is not committed; the worktree's own changes stay. Without one it does nothing.
+func (m *Merger) Abort(ctx context.Context, into string) error {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return fmt.Errorf("abort merge: %w", err)
+	}
+	if t.inProgress() != "merge" {
+		return nil
+	}
+	if err := t.trusted(ctx); err != nil {
+		return fmt.Errorf("abort merge: %w", err)
+	}
+	if _, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true}); err != nil {
+		return fmt.Errorf("abort merge: %w", err)
+	}
+	return nil
+}
+
+// Continue commits a merge whose conflicts are resolved; Conflicts names those that are not. A text file that had
+// conflict marks and has none any more is resolved; everything else is when it was added with git.
+func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, error) {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
+	}
+	done, err := t.goOn(ctx)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
+	}
+	return done, nil
+}
+
+func (t tree) goOn(ctx context.Context) (thread.Merged, error) {
+	if t.inProgress() != "merge" {
+		return thread.Merged{}, fmt.Errorf("%s is in no merge: %w", t.Root, thread.ErrInvalid)
+	}
+	if err := t.trusted(ctx); err != nil {
+		return thread.Merged{}, err
+	}
+	if err := t.identity(ctx); err != nil {
+		return thread.Merged{}, err
+	}
+	if err := t.stageResolved(ctx); err != nil {
+		return thread.Merged{}, err
+	}
+	open, err := t.unmerged(ctx)
+	if err != nil || len(open) > 0 {
+		return thread.Merged{Conflicts: open}, err
+	}
+	failpoint.Hit("branch.continue.staged")
+	_, err = t.run(ctx, git.Call{
+		Args:    []string{"commit", "--quiet", "--no-verify", "--no-edit", "--cleanup=strip"},
+		Config:  []string{"user.useConfigOnly=true"},
+		Durable: true, Reflog: true,
+	})
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	commit, err := t.commit(ctx, "HEAD")
+	return thread.Merged{Commit: commit}, err
+}
+
+// stageResolved adds the text files whose conflict marks are gone.
+func (t tree) stageResolved(ctx context.Context) error {
+	out, err := t.run(ctx, git.Call{Args: []string{"ls-files", "-z", "--unmerged"}})
+	if err != nil {
+		return err
+	}
+	stages := map[string]int{} // "both sides have it" is what git writes marks for
+	for _, line := range split(out) {
+		head, path, _ := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if len(f) == 3 && (f[2] == "2" || f[2] == "3") && strings.HasPrefix(f[0], "100") {
+			stages[path]++
+		}
+	}
+	var in bytes.Buffer
+	for path, n := range stages {
+		if n == 2 && t.unmarked(path) {
+			in.WriteString(path + "\x00")
+		}
+	}
+	if in.Len() == 0 {
+		return nil
+	}
+	plain, err := t.plainMerge(ctx, in.Bytes())
+	if err != nil || len(plain) == 0 {
+		return err
+	}
+	_, err = t.run(ctx, git.Call{
+		Args: []string{"update-index", "-z", "--add", "--stdin"}, Stdin: bytes.NewReader(plain), Durable: true,
+	})
+	return err
+}
+
+// unmarked reports whether a file is text without conflict marks.
+func (t tree) unmarked(path string) bool {
+	abs := filepath.Join(t.Root, path)
+	info, err := os.Lstat(abs)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<20 {
+		return false
+	}
+	b, err := os.ReadFile(abs)
+	if err != nil || bytes.ContainsRune(b, 0) {
+		return false
+	}
+	b = append([]byte{'\n'}, b...)
+	return !bytes.Contains(b, []byte("\n<<<<<<< ")) && !bytes.Contains(b, []byte("\n>>>>>>> "))
+}
+
+// plainMerge keeps the paths that git merges line by line: others never had marks.
+func (t tree) plainMerge(ctx context.Context, paths []byte) ([]byte, error) {
+	out, err := t.run(ctx, git.Call{Args: []string{"check-attr", "-z", "--stdin", "merge"}, Stdin: bytes.NewReader(paths)})
+	if err != nil {
+		return nil, err
+	}
+	var plain bytes.Buffer
+	f := strings.Split(string(out), "\x00")
+	for i := 0; i+2 < len(f); i += 3 {
+		switch f[i+2] {
+		case "unspecified", "set", "text":
+			plain.WriteString(f[i] + "\x00")
+		}
+	}
+	return plain.Bytes(), nil
+}
