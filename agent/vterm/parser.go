@@ -316,10 +316,10 @@ func (t *Terminal) endString(bel bool) {
 
 // parse reads private marker, parameters and intermediates; false means that the sequence is malformed
 // and to be ignored.
-func (ps *params) parse(b []byte) bool {
-	ps.n, ps.sub, ps.private, ps.inter = 0, 0, 0, 0
+func (p *params) parse(b []byte) bool {
+	p.n, p.sub, p.private, p.inter = 0, 0, 0, 0
 	if len(b) > 0 && b[0] >= 0x3c {
-		ps.private = b[0]
+		p.private = b[0]
 		b = b[1:]
 	}
 	cur := int32(-1)
@@ -336,20 +336,20 @@ func (ps *params) parse(b []byte) bool {
 			}
 		case c == ';' || c == ':':
 			any = true
-			ps.push(cur)
+			p.push(cur)
 			cur = -1
-			if c == ':' && ps.n < maxParams {
-				ps.sub |= 1 << ps.n
+			if c == ':' && p.n < maxParams {
+				p.sub |= 1 << p.n
 			}
 		case c < 0x30:
 			for _, c := range b[i:] {
-				if c >= 0x30 || ps.inter > 0xff {
+				if c >= 0x30 || p.inter > 0xff {
 					return false
 				}
-				ps.inter = ps.inter<<8 | uint16(c)
+				p.inter = p.inter<<8 | uint16(c)
 			}
 			if any {
-				ps.push(cur)
+				p.push(cur)
 			}
 			return true
 		default:
@@ -357,14 +357,14 @@ func (ps *params) parse(b []byte) bool {
 		}
 	}
 	if any {
-		ps.push(cur)
+		p.push(cur)
 	}
 	return true
 }
 
-func (ps *params) push(v int32) {
-	if ps.n < maxParams {
-		ps.v[ps.n] = v
-		ps.n++
+func (p *params) push(v int32) {
+	if p.n < maxParams {
+		p.v[p.n] = v
+		p.n++
 	}
 }

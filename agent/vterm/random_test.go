@@ -139,14 +139,12 @@ func playRandom(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(7, seed))
 	opts := Options{Scrollback: 1 + rng.IntN(60), Now: fixedClock, Reply: func([]byte) {}, Event: func(Event) {}}
 	term := New(1+rng.IntN(30), 1+rng.IntN(12), opts)
-	var log []byte
 	for range 5 + rng.IntN(40) {
 		if rng.IntN(8) == 0 {
 			term.Resize(1+rng.IntN(40), 1+rng.IntN(14))
 			checkInvariants(t, term)
 		}
 		b := randomChunk(rng)
-		log = append(log, b...)
 		_, _ = term.Write(b)
 		checkInvariants(t, term)
 	}

@@ -191,19 +191,15 @@ func (l *link) wakeUp() {
 	}
 }
 
-// typed queues bytes for the program; false when it takes nothing any more.
-func (l *link) typed(b []byte) bool {
-	if len(b) == 0 {
-		return true
-	}
+// typed queues bytes for the program. They are lost when it has ended, or takes nothing for very long.
+func (l *link) typed(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended || l.closed || len(l.queue)+len(b) > maxQueued {
-		return false
+	if len(b) == 0 || l.ended || l.closed || len(l.queue)+len(b) > maxQueued {
+		return
 	}
 	l.queue = append(l.queue, b...)
 	l.wakeUp()
-	return true
 }
 
 // resize changes the size here at once and at the server when the queue gets to it.
