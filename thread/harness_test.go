@@ -40,9 +40,10 @@ func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &natives{files: map[string][]byte{}}
 		w := &world{
-			t: t, dir: dir, store: &failing{Store: memory.New()}, natives: n,
+			t: t, dir: dir, store: &failing{Store: memory.New(), fuse: &fuse{}}, natives: n,
 			sess: &sessions{}, trees: &worktrees{root: dir},
 		}
+		w.trees.fuse = w.store.fuse
 		w.agents = map[string]thread.Agent{
 			"claude": &fullAgent{plainAgent{"claude"}, n},
 			"codex":  &fullAgent{plainAgent{"codex"}, n},
@@ -67,7 +68,7 @@ func (w *world) open() {
 	cfg := w.cfg
 	cfg.Store, cfg.Sessions = w.store, w.sess
 	if cfg.Worktrees == nil && w.trees != nil {
-		cfg.Worktrees = w.trees
+		cfg.Worktrees = mortal{w.trees}
 	}
 	w.m = thread.New(cfg)
 	w.m.Gateway = gateway{}
@@ -97,13 +98,17 @@ func (w *world) close() {
 // crash forgets the Manager as a kill -9 does: the store and the native files stay.
 func (w *world) crash() {
 	w.t.Helper()
-	old, kept := w.m, w.store.Store
-	w.store = &failing{Store: kept}
-	w.sess.forget()
+	w.store.fuse.blow() // whatever the old one still does has no effect
+	w.trees.fuse.blow()
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = w.m.Close(cancelled)
 	w.stop()
+	synctest.Wait()
+	w.store = &failing{Store: w.store.Store, fuse: &fuse{}}
+	w.trees.fuse = w.store.fuse
+	w.sess.forget()
 	w.open()
-	w.t.Cleanup(func() {})
-	_ = old
 }
 
 // create makes a thread and starts it.
@@ -239,29 +244,6 @@ func (l *log) states(id thread.ID) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// failing is a store that refuses to put checkpoints while put is set.
-type failing struct {
-	thread.Store
-	mu  sync.Mutex // guards put
-	put error
-}
-
-func (f *failing) fail(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.put = err
-}
-
-func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
-	f.mu.Lock()
-	err := f.put
-	f.mu.Unlock()
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return f.Store.PutCheckpoint(ctx, c, d)
 }
 
 // agents finds agents in a map.
@@ -504,7 +486,9 @@ type worktrees struct {
 	root    string
 	content map[string]string // by folder
 	removed map[string]bool
+	made    map[thread.ID]thread.Worktree
 	fail    error
+	fuse    *fuse // set anew for each run
 	takes   int
 	commits map[string]string // content by commit
 }
@@ -525,6 +509,7 @@ func (w *worktrees) get(dir string) string {
 func (w *worktrees) init() {
 	if w.content == nil {
 		w.content, w.removed, w.commits = map[string]string{}, map[string]bool{}, map[string]string{}
+		w.made = map[thread.ID]thread.Worktree{}
 	}
 }
 
@@ -558,7 +543,8 @@ func (w *worktrees) Add(_ context.Context, id thread.ID, _, name string, at thre
 	}
 	w.content[path] = w.commits[at.Commit]
 	delete(w.removed, path)
-	return thread.Worktree{Path: path, Branch: "orchestrator/" + name, Base: at.Base}, nil
+	w.made[id] = thread.Worktree{Path: path, Branch: "orchestrator/" + name, Base: at.Base}
+	return w.made[id], nil
 }
 
 func (w *worktrees) Remove(_ context.Context, id thread.ID, t thread.Worktree) (thread.Snapshot, error) {
