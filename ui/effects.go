@@ -220,8 +220,8 @@ func (m *Model) edit(path string) tea.Cmd {
 	}
 	args := append(append([]string{}, m.cfg.Editor[1:]...), path)
 	m.suspendPane(true)
-	c := exec.Command(m.cfg.Editor[0], args...)
-	// The terminal itself: Bubble Tea would give it our own writer, through a pipe.
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	return tea.ExecProcess(c, func(err error) tea.Msg { return editedMsg{err} })
+	cmd := exec.Command(m.cfg.Editor[0], args...)
+	// The terminal itself: the writer under Bubble Tea belongs to the painter.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{err} })
 }

@@ -96,7 +96,7 @@ func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thr
 		put(look.Style, look.Mark)
 	}
 	if s.Pinned {
-		put(theme.Accent, "⌃")
+		put(theme.Accent, "*")
 	}
 	if r.hides > 0 {
 		put(theme.Muted, fmt.Sprintf("+%d", r.hides))

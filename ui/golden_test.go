@@ -1,0 +1,116 @@
+package ui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/ui/theme"
+)
+
+// scenes are the panels, and the keys that lead to them.
+var scenes = []struct {
+	name string
+	do   func(*rig)
+}{
+	{"tree", func(r *rig) {}},
+	{"terminal", func(r *rig) { r.keys("enter") }},
+	{"stopped", func(r *rig) { r.m.tree.Select("session-c8d3"); r.keys("tab", "shift+tab"); r.showMain() }},
+	{"timeline", func(r *rig) { r.keys("tab") }},
+	{"responses", func(r *rig) { r.keys("tab", "down", "right") }},
+	{"turn", func(r *rig) { r.keys("tab", "down", "enter") }},
+	{"turn-open", func(r *rig) { r.keys("tab", "down", "enter", "o") }},
+	{"context", func(r *rig) { r.keys("tab", "tab") }},
+	{"diff", func(r *rig) { r.keys("tab", "tab", "tab") }},
+	{"help", func(r *rig) { r.keys("?") }},
+	{"palette", func(r *rig) { r.keys("ctrl+p"); r.text("fork") }},
+	{"find", func(r *rig) { r.keys("ctrl+f"); r.text("prog") }},
+	{"filter", func(r *rig) { r.keys("/"); r.text("jwt") }},
+	{"new", func(r *rig) { r.keys("n") }},
+	{"fork", func(r *rig) { r.keys("f") }},
+	{"rename", func(r *rig) { r.keys("r") }},
+	{"delete", func(r *rig) { r.keys("D") }},
+	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
+	{"merge", func(r *rig) { r.keys("M") }},
+	{"why", func(r *rig) { r.keys("y") }},
+	{"mcp", func(r *rig) { r.keys("m") }},
+	{"agents", func(r *rig) { r.keys("g") }},
+	{"archive", func(r *rig) { r.keys("z") }},
+	{"resumes", func(r *rig) { r.keys("L") }},
+	{"offer", func(r *rig) {
+		r.event(thread.Event{Kind: thread.EventOffer, Offer: &thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"}})
+	}},
+	{"notice", func(r *rig) {
+		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Text: "disk is nearly full \x1b[31m"}})
+	}},
+}
+
+// showMain gives the keys to the main pane, so that it shows where the side bar is folded.
+func (r *rig) showMain() {
+	if r.m.screen.w < foldBelow {
+		r.m.screen.area = areaMain
+		r.m.screen.stale = true
+	}
+}
+
+// stage begins a scene: the list of what is interrupted is closed, the first thread selected.
+func stage(r *rig) {
+	r.keys("esc")
+	r.m.tree.Select("auth-feature-a3f2")
+	r.send(settledMsg{r.m.live.gen})
+	r.wait(100 * time.Millisecond)
+}
+
+func TestGolden(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {100, 30}, {200, 50}} {
+		for _, s := range scenes {
+			name := fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				play(t, world(), size[0], size[1], nil, func(r *rig) {
+					stage(r)
+					s.do(r)
+					golden(t, name+".txt", r.see())
+					if size[0] == 100 {
+						golden(t, name+".style", r.styles())
+					}
+				})
+			})
+		}
+	}
+}
+
+// The same screen in every kind of terminal: the text is the same, the styles fit the terminal.
+func TestGoldenProfiles(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		profile theme.Profile
+		ground  string
+	}{{"none", theme.NoColor, "dark"}, {"16", theme.ANSI16, "dark"}, {"16-light", theme.ANSI16, "light"}, {"256", theme.ANSI256, "dark"}, {"light", theme.TrueColor, "light"}} {
+		t.Run(c.name, func(t *testing.T) {
+			play(t, world(), 100, 30, func(cfg *Config) { cfg.Profile, cfg.Theme = &c.profile, c.ground }, func(r *rig) {
+				stage(r)
+				r.keys("tab", "tab", "tab")
+				golden(t, "diff-100x30.txt", r.see())
+				golden(t, "profile-"+c.name+".style", r.styles())
+			})
+		})
+	}
+}
+
+func TestGoldenFirstRun(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {100, 30}, {200, 50}} {
+		srv := world()
+		srv.threads = nil
+		srv.agents = srv.agents[1:]
+		name := fmt.Sprintf("first-run-%dx%d.txt", size[0], size[1])
+		play(t, srv, size[0], size[1], nil, func(r *rig) {
+			golden(t, name, r.see())
+			r.keys("enter")
+			r.mustAsk("new demo")
+		})
+	}
+	play(t, world(), 59, 20, nil, func(r *rig) {
+		golden(t, "too-small.txt", r.see())
+	})
+}
