@@ -295,6 +295,7 @@ func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 		m.showAgents()
 		return m.loadAgents(), true
 	case intent.Redraw:
+		m.live.run = "" // attach anew
 		return func() tea.Msg { return tea.ClearScreen() }, true
 	case intent.Sidebar:
 		m.screen.noSide = !m.screen.noSide

@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/terminal"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -97,4 +98,15 @@ type Pane interface {
 	Focus(bool)
 	// Update takes keys, pastes and the mouse while it has the focus, and its own messages always.
 	Update(tea.Msg) tea.Cmd
+}
+
+// PaneModes is a Pane whose program asks for more of the mouse and the keyboard. Optional for a Pane.
+type PaneModes interface {
+	MouseMode() tea.MouseMode
+	Keyboard() tea.KeyboardEnhancements
+}
+
+// PaneState is a Pane that says how it stands to its terminal. Optional for a Pane.
+type PaneState interface {
+	State() (terminal.State, error)
 }

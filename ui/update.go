@@ -2,11 +2,13 @@ package ui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/terminal"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
@@ -26,12 +28,24 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	if !known {
 		// Not ours: the pane's own messages come this way too. They change none of the chrome.
-		if m.cfg.Pane != nil {
-			return m, m.cfg.Pane.Update(msg)
-		}
-		return m, nil
+		return m, m.other(msg)
 	}
 	return m, tea.Batch(cmd, m.follow())
+}
+
+// other passes on what the pane sent itself.
+func (m *Model) other(msg tea.Msg) tea.Cmd {
+	if m.cfg.Pane == nil {
+		return nil
+	}
+	cmd := m.cfg.Pane.Update(msg)
+	switch msg := msg.(type) {
+	case terminal.NewsMsg:
+		m.screen.stale = true // modes of the mouse and the keyboard, or the end
+	case terminal.CopiedMsg:
+		return tea.Batch(cmd, m.tell(thread.LevelInfo, dialog.Count(strings.Count(strings.TrimSuffix(msg.Text, "\n"), "\n")+1, "line")+" copied"))
+	}
+	return cmd
 }
 
 // input takes what comes from the terminal.

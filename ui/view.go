@@ -12,6 +12,7 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/terminal"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 
@@ -50,6 +51,12 @@ func (m *Model) compose() {
 	}
 	if !m.cfg.NoMouse {
 		s.view.MouseMode = tea.MouseModeCellMotion
+	}
+	if p, ok := m.cfg.Pane.(PaneModes); ok && m.live.focus {
+		s.view.KeyboardEnhancements = p.Keyboard()
+		if !m.cfg.NoMouse {
+			s.view.MouseMode = p.MouseMode()
+		}
 	}
 }
 
@@ -137,8 +144,20 @@ func (m *Model) drawMain(b boxes) {
 		m.views.diff.Draw(c, in, m.th, focus)
 	case !running(s):
 		m.drawStopped(in, s)
-	case m.cfg.Pane == nil:
-		c.Print(in, 1, 1, m.th.Style(theme.Muted), "no terminal here")
+	default:
+		m.drawProblem(in)
+	}
+}
+
+// drawProblem says why a running thread's terminal is not on show.
+func (m *Model) drawProblem(in layout.Box) {
+	p, ok := m.cfg.Pane.(PaneState)
+	if !ok {
+		return
+	}
+	if state, err := p.State(); state == terminal.Failed && err != nil {
+		m.drawLines(&m.screen.canvas, in.Shrink(2, 1), []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
+			{Text: m.keys.KeyOf(intent.Redraw) + "  tries again", Tok: theme.Muted}})
 	}
 }
 
@@ -363,9 +382,12 @@ func (m *Model) hints() []hint {
 		}
 		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
 	}
-	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "find"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+	if m.tree.Selected() == nil {
+		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+	}
 	if m.tree.Counts().Interrupted > 0 {
-		out = append([]hint{{intent.Resume, "resume"}}, out...)
+		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)
 	}
 	if len(m.undo) > 0 {
 		out = append([]hint{{intent.Undo, "undo"}}, out...)

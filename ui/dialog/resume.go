@@ -102,9 +102,9 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	tok := theme.Good
 	switch p.How {
 	case thread.ResumeNative:
-		how = "its own transcript, " + Count(int(p.Bytes), "byte") + " verified"
+		how = "its own transcript, " + bytes(p.Bytes) + " verified"
 	case thread.ResumeRebuilt:
-		how = "transcript rebuilt from " + Count(int(p.Bytes), "stored byte")
+		how = "transcript rebuilt from what is stored, " + bytes(p.Bytes)
 	case thread.ResumePrimer:
 		how, tok = "a summary from our record", theme.Warn
 	case thread.ResumeFresh:
@@ -116,10 +116,22 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 		how += " · " + plain.Line(p.Detail)
 	}
 	if p.Worktree != "" {
-		how += " · files " + plain.Line(p.Worktree)
+		how += " · worktree: " + plain.Line(p.Worktree)
 	}
 	if p.Incomplete != "" {
 		how, tok = how+" · incomplete: "+plain.Line(p.Incomplete), theme.Warn
 	}
 	return how, tok
+}
+
+// bytes formats a size with its thousands apart.
+func bytes(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s + " bytes"
 }

@@ -104,8 +104,20 @@ func (t *Tree) Counts() Counts {
 // Filter shows only threads whose name, label, agent or state holds all words, with the parents
 // they hang from.
 func (t *Tree) Filter(text string) {
-	if text != t.filter {
-		t.filter, t.stale = text, true
+	if text == t.filter {
+		return
+	}
+	t.filter, t.stale = text, true
+	t.sort()
+	words := strings.Fields(strings.ToLower(text))
+	if s := t.threads[t.selected]; s == nil || matches(s, words) {
+		return
+	}
+	for i, r := range t.rows { // not a parent that is shown for its forks
+		if matches(t.threads[r.id], words) {
+			t.selectRow(i)
+			return
+		}
 	}
 }
 
@@ -252,7 +264,7 @@ func (t *Tree) sort() {
 		lift(r, kids, rank, 0)
 	}
 	order := func(a, b *thread.Status) int {
-		return cmp.Or(boolRank(a.Pinned, b.Pinned), cmp.Compare(rank[a.ID], rank[b.ID]), older(a, b))
+		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned), cmp.Compare(rank[a.ID], rank[b.ID]), older(a, b))
 	}
 	slices.SortFunc(roots, order)
 	for _, k := range kids {

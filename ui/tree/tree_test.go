@@ -57,7 +57,7 @@ func TestNeedComesFirstAndLiftsParents(t *testing.T) {
 	}
 	s.Pinned = true
 	tr.Put(s)
-	if got, want := names(tr), "one|two|├ two-b|└ two-a|three"; got != want {
+	if got, want := names(tr), "two|├ two-b|└ two-a|one|three"; got != want {
 		t.Errorf("pinned: got %s, want %s", got, want)
 	}
 }
