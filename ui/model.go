@@ -126,6 +126,7 @@ type live struct {
 	focus    bool           // what the pane was told
 	suspend  bool           // what the pane was told
 	wish     thread.ID      // to be focused as soon as it runs
+	wants    wants          // what the pane asked for when it last changed
 	finder   *dialog.Picker // the search that is open
 }
 

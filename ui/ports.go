@@ -5,7 +5,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/terminal"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -106,7 +105,8 @@ type PaneModes interface {
 	Keyboard() tea.KeyboardEnhancements
 }
 
-// PaneState is a Pane that says how it stands to its terminal. Optional for a Pane.
-type PaneState interface {
-	State() (terminal.State, error)
-}
+// PaneProblem is a Pane that says why it has nothing to show, nil when it has. Optional for a Pane.
+type PaneProblem interface{ Problem() error }
+
+// CopiedText is a message of a Pane: text went to the clipboard.
+type CopiedText interface{ CopiedText() string }

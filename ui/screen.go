@@ -154,6 +154,25 @@ func (m *Model) followPane(sel *thread.Status) tea.Cmd {
 	return cmd
 }
 
+// wants is what the pane has the chrome do for it.
+type wants struct {
+	mouse    tea.MouseMode
+	keyboard tea.KeyboardEnhancements
+	problem  string
+}
+
+func (m *Model) paneWants() (w wants) {
+	if p, ok := m.cfg.Pane.(PaneModes); ok {
+		w.mouse, w.keyboard = p.MouseMode(), p.Keyboard()
+	}
+	if p, ok := m.cfg.Pane.(PaneProblem); ok {
+		if err := p.Problem(); err != nil {
+			w.problem = err.Error()
+		}
+	}
+	return w
+}
+
 // suspendPane stops or lets go on the painting of the pane.
 func (m *Model) suspendPane(on bool) {
 	if m.cfg.Pane != nil && on != m.live.suspend {

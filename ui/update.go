@@ -8,7 +8,6 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
-	"orchestrator/ui/terminal"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
@@ -39,11 +38,13 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	cmd := m.cfg.Pane.Update(msg)
-	switch msg := msg.(type) {
-	case terminal.NewsMsg:
-		m.screen.stale = true // modes of the mouse and the keyboard, or the end
-	case terminal.CopiedMsg:
-		return tea.Batch(cmd, m.tell(thread.LevelInfo, dialog.Count(strings.Count(strings.TrimSuffix(msg.Text, "\n"), "\n")+1, "line")+" copied"))
+	if m.paneWants() != m.live.wants {
+		m.live.wants = m.paneWants()
+		m.screen.stale = true
+	}
+	if c, ok := msg.(CopiedText); ok {
+		n := strings.Count(strings.TrimSuffix(c.CopiedText(), "\n"), "\n") + 1
+		return tea.Batch(cmd, m.tell(thread.LevelInfo, dialog.Count(n, "line")+" copied"))
 	}
 	return cmd
 }

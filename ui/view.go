@@ -12,7 +12,6 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
-	"orchestrator/ui/terminal"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 
@@ -151,11 +150,11 @@ func (m *Model) drawMain(b boxes) {
 
 // drawProblem says why a running thread's terminal is not on show.
 func (m *Model) drawProblem(in layout.Box) {
-	p, ok := m.cfg.Pane.(PaneState)
+	p, ok := m.cfg.Pane.(PaneProblem)
 	if !ok {
 		return
 	}
-	if state, err := p.State(); state == terminal.Failed && err != nil {
+	if err := p.Problem(); err != nil {
 		m.drawLines(&m.screen.canvas, in.Shrink(2, 1), []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
 			{Text: m.keys.KeyOf(intent.Redraw) + "  tries again", Tok: theme.Muted}})
 	}

@@ -32,6 +32,9 @@ type NewsMsg struct{ from *link }
 // CopiedMsg says that selected text has gone to the clipboard.
 type CopiedMsg struct{ Text string }
 
+// CopiedText is the text.
+func (c CopiedMsg) CopiedText() string { return c.Text }
+
 // Model is the live pane. Its methods are called by one goroutine.
 type Model struct {
 	attacher Attacher
@@ -169,6 +172,14 @@ func (m *Model) State() (State, error) {
 		return Idle, nil
 	}
 	return m.link.state()
+}
+
+// Problem tells why there is no terminal to show, nil when there is or may be one.
+func (m *Model) Problem() error {
+	if state, err := m.State(); state == Failed {
+		return err
+	}
+	return nil
 }
 
 // Title is the title that the program has set, safe to be shown.
