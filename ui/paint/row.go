@@ -17,6 +17,7 @@ type rowKey struct {
 
 // look is what changes how every row of the pane looks.
 type look struct {
+	term       *vterm.Terminal
 	reverse    bool
 	fg, bg     vterm.Color
 	cols, rows int

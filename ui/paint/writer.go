@@ -433,7 +433,7 @@ func (w *Writer) touched() {
 
 // compare forgets all rows if something has changed that shows in each.
 func (w *Writer) compare(t *vterm.Terminal) {
-	l := look{reverse: t.Modes().ReverseVideo}
+	l := look{term: t, reverse: t.Modes().ReverseVideo}
 	l.fg, l.bg = t.DefaultColors()
 	l.cols, l.rows = t.Size()
 	if l != w.looked {

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,12 @@ type size struct{ cols, rows int }
 
 // screen is the client's copy of a terminal.
 type screen struct {
-	mu    sync.Mutex // guards term; the painter takes it inside of its own lock
-	term  *vterm.Terminal
+	mu   sync.Mutex // guards the next four; the painter takes it inside of its own lock
+	term *vterm.Terminal
+	// moved is by how much line numbers have changed, over all, because the terminal was put in place afresh;
+	// was is where the screen began before.
+	moved, was int64
+
 	modes atomic.Pointer[vterm.Modes] // as of the last write, to be read without waiting
 	title atomic.Pointer[string]
 }
@@ -51,6 +56,15 @@ func newScreen(s size) *screen {
 	sc.publish()
 	return sc
 }
+
+// begin puts a fresh terminal in place of the one before. Its lines are numbered anew. mu is held.
+func (s *screen) begin(of size) {
+	s.was = int64(s.end())
+	s.term = vterm.New(of.cols, of.rows, vterm.Options{})
+}
+
+// end is the number of the screen's first line. mu is held.
+func (s *screen) end() uint64 { return s.term.FirstLine() + uint64(s.term.History()) }
 
 // View implements paint.Source.
 func (s *screen) View(f func(*vterm.Terminal)) {
@@ -124,21 +138,36 @@ func (l *link) feed(b []byte, first bool, asked size) {
 	l.live = true
 	now := l.size
 	l.mu.Unlock()
+	of, whole := wholeScreen(b)
+	if first && !whole {
+		of, whole = asked, true
+	}
 	sc := l.screen
 	sc.mu.Lock()
-	if first {
-		sc.term = vterm.New(asked.cols, asked.rows, vterm.Options{})
+	if whole {
+		sc.begin(of)
 	}
 	_, _ = sc.term.Write(b)
-	if first {
+	if whole {
 		sc.term.Resize(now.cols, now.rows)
+		sc.moved += int64(sc.end()) - sc.was
 	}
 	changed := sc.publish()
 	sc.mu.Unlock()
-	if changed || first {
+	if changed || whole {
 		l.tell()
 	}
 	l.paint.Changed()
+}
+
+// wholeScreen tells whether bytes are a screen afresh, and of which size: the size as CSI 8 t, then a reset.
+func wholeScreen(b []byte) (s size, ok bool) {
+	head, _, ok := bytes.Cut(b[:min(len(b), 32)], []byte("t\x1bc"))
+	if !ok {
+		return s, false
+	}
+	n, err := fmt.Sscanf(string(head), "\x1b[8;%d;%d", &s.rows, &s.cols)
+	return s, err == nil && n == 2
 }
 
 // tell makes the root look at the state.

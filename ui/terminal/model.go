@@ -50,6 +50,8 @@ type Model struct {
 	scrolled bool
 	top      uint64 // first line shown while scrolled
 
+	moved int64 // how far top and sel have followed the numbers of lines
+
 	sel      *vterm.Selection
 	dragging bool
 	clicks   clicks
@@ -81,7 +83,7 @@ func (m *Model) Close() {
 		m.link.close()
 		m.link = nil
 	}
-	m.scrolled, m.sel, m.dragging = false, nil, false
+	m.scrolled, m.sel, m.dragging, m.moved = false, nil, false, 0
 }
 
 // wait reports the next news of an attachment.
@@ -142,6 +144,7 @@ func (m *Model) place() {
 		return
 	}
 	m.shown = m.box
+	m.renumber()
 	pane := paint.Pane{
 		Box: m.box, Source: m.link.screen, Scrolled: m.scrolled, Top: m.top, Cursor: m.focused && state == Live,
 	}
@@ -150,6 +153,19 @@ func (m *Model) place() {
 		pane.Selection = &sel
 	}
 	m.painter.SetPane(pane)
+}
+
+// renumber lets scroll position and selection follow their lines when these are numbered anew.
+func (m *Model) renumber() {
+	m.link.screen.View(func(*vterm.Terminal) {
+		by := m.link.screen.moved - m.moved
+		if by == 0 {
+			return
+		}
+		m.moved += by
+		m.top = uint64(max(0, int64(m.top)+by))
+		m.sel, m.dragging = nil, false
+	})
 }
 
 // painted tells whether anything of the terminal ever came.

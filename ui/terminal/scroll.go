@@ -37,6 +37,7 @@ func (m *Model) ScrollBy(lines int) {
 	if m.link == nil || lines == 0 {
 		return
 	}
+	m.renumber()
 	m.link.screen.View(func(t *vterm.Terminal) {
 		first := t.FirstLine()
 		end := first + uint64(t.History())
@@ -65,6 +66,7 @@ func (m *Model) Back() (lines int) {
 	if m.link == nil || !m.scrolled {
 		return 0
 	}
+	m.renumber()
 	m.link.screen.View(func(t *vterm.Terminal) {
 		first := t.FirstLine()
 		lines = int(first + uint64(t.History()) - max(m.top, first))

@@ -283,6 +283,36 @@ func TestScrolling(t *testing.T) {
 	}
 }
 
+// TestAfresh: a screen that is sent again, of another size, replaces the one before; what is scrolled to stays.
+func TestAfresh(t *testing.T) {
+	p := newPane(t)
+	var b bytes.Buffer
+	for i := range 40 {
+		fmt.Fprintf(&b, "line %d\r\n", i)
+	}
+	st := p.live(b.String())
+	p.ScrollBy(-10)
+	for _, keep := range []int{30, -1} {
+		twin := vterm.New(30, 4, vterm.Options{})
+		_, _ = twin.Write(b.Bytes())
+		st.out <- append([]byte("\x1b[8;4;30t"), twin.Snapshot(keep)...)
+		p.news()
+		if p.Back() != 10 {
+			t.Errorf("scrolled %d lines", p.Back())
+		}
+		p.link.screen.View(func(term *vterm.Terminal) {
+			if got := term.LineText(p.p.pane.Top); got != "line 27" {
+				t.Errorf("scrolled to %q", got)
+			}
+			if cols, rows := term.Size(); cols != 20 || rows != 4 {
+				t.Errorf("the terminal is %d by %d", cols, rows)
+			}
+		})
+	}
+	st.out <- []byte("\x1b[8;10;10tx")
+	eventually(t, "text", func() bool { return p.text() == "line 37\nline 38\nline 39\nx" })
+}
+
 func TestSelection(t *testing.T) {
 	p := newPane(t)
 	p.live("one two three\r\nfour five")
