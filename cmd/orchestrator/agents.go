@@ -7,9 +7,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"orchestrator/agent/claude"
 	"orchestrator/agent/codex"
 	"orchestrator/agent/command"
+	"orchestrator/agent/demo"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
@@ -25,14 +28,16 @@ type adapter interface {
 // adapters are the agents this program knows, in the order in which people see them.
 type adapters []adapter
 
-// newAgents makes the adapters: the one list of agents.
-func newAgents(environ []string) (adapters, error) {
+// newAgents makes the adapters: the one list of agents. The demo agent is only looked at, not
+// started, where its home and its model are not given.
+func newAgents(environ []string, demoHome, demoModel string) (adapters, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
-	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c)}, nil
+	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c),
+		demo.New(demo.Config{Program: []string{exe}, Home: demoHome, Model: demoModel})}, nil
 }
 
 // Agent implements thread.Agents.
@@ -63,4 +68,23 @@ func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 	}
 	wg.Wait()
 	return infos
+}
+
+// demoVerb is the demo agent itself, in its terminal.
+func (c *cli) demoVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: demo.Verb, Short: "Be the demo agent", Hidden: true, DisableFlagParsing: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(_ *cobra.Command, args []string) error {
+			in, inOK := c.stdin.(*os.File)
+			out, outOK := c.stdout.(*os.File)
+			if !inOK || !outOK {
+				return errNoTerminal
+			}
+			if code := demo.Main(args, in, out, c.environ); code != exitOK {
+				return &silentError{code: code}
+			}
+			return nil
+		},
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orchestrator/agent"
+	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
@@ -84,8 +85,12 @@ func (a *App) openStore(ctx context.Context) error {
 }
 
 func (a *App) openAgents(context.Context) error {
-	var err error
-	if a.agents, err = newAgents(a.Env); err != nil {
+	demoModel, err := model.Start(model.Options{Pace: 10 * time.Millisecond})
+	if err != nil {
+		return fmt.Errorf("start the demo agent's model: %w", err)
+	}
+	a.onClose(demoModel.Close)
+	if a.agents, err = newAgents(a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL()); err != nil {
 		return err
 	}
 	a.sessions = session.New(session.Config{

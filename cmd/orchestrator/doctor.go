@@ -176,7 +176,7 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 func (c *cli) examineAgents(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	agents, err := newAgents(c.environ)
+	agents, err := newAgents(c.environ, "", "")
 	if err != nil {
 		return []finding{{About: "agents", Found: err.Error()}}
 	}
@@ -194,7 +194,7 @@ func agentFinding(a thread.AgentInfo) finding {
 		f.Found = strings.TrimSpace(f.Found + " " + a.Problem)
 	}
 	if !a.Found && len(a.Looked) > 0 {
-		f.Found += "; looked in " + strings.Join(a.Looked, ", ")
+		f.Found += fmt.Sprintf("; looked in %d places, on PATH and where installers put it", len(a.Looked))
 	}
 	return f
 }

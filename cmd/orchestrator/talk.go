@@ -103,7 +103,7 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 		return err
 	}
 	a := answer{Thread: s.Name, Outcome: "failed"}
-	turn := s.Turn
+	turn, live := s.Turn, false
 	if !c.json {
 		fmt.Fprintf(c.stderr, "%s\n", s.Name)
 	}
@@ -135,7 +135,9 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 				case a.State.NeedsPerson():
 					a.Outcome = "waits"
 					return c.outcome(a)
-				case !a.State.Live():
+				case a.State.Live():
+					live = true
+				case live: // before, it was not started yet
 					return c.outcome(a)
 				}
 			}
@@ -153,8 +155,9 @@ func (c *cli) printAnswer(ctx context.Context, cl *client.Client, s thread.Statu
 			}
 		}
 	}
+	said := a.Answer
 	a.Answer = text
-	if !c.json && strings.TrimSpace(text) != "" {
+	if !c.json && text != said && strings.TrimSpace(text) != "" { // a turn's end repeats its last response
 		fmt.Fprintln(c.stdout, strings.TrimRight(text, "\n"))
 	}
 }
