@@ -34,7 +34,7 @@ func TestTurnIsDurableBeforeItIsShownDone(t *testing.T) {
 		if states := w.events.states(s.ID); states != "exited starting working done" {
 			t.Errorf("states shown: %s", states)
 		}
-		// The answer's checkpoint is told before the thread is shown done.
+		// The turn is told before the thread is shown done.
 		var order []string
 		for _, e := range w.events.list {
 			switch {
@@ -44,7 +44,7 @@ func TestTurnIsDurableBeforeItIsShownDone(t *testing.T) {
 				order = append(order, "done")
 			}
 		}
-		if o := strings.Join(order, " "); !strings.HasPrefix(o, "response response done turn") {
+		if o := strings.Join(order, " "); !strings.HasPrefix(o, "response response turn done") {
 			t.Errorf("order %s", o)
 		}
 		if err := w.m.Seen(ctx, s.Name); err != nil {

@@ -93,7 +93,7 @@ func (r *record) settle(ctx context.Context, l *line) {
 	}
 	c, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
 	if err == nil && c.Kind == KindResponse && c.Note == noteTurnEnded {
-		r.endTurn(ctx, l, c, false)
+		r.endTurn(ctx, l, c, false, nil)
 	}
 }
 
@@ -122,8 +122,8 @@ type arrival struct {
 	chunks []Chunk
 }
 
-// answer records a main response: one checkpoint, then, at the end of a turn, the turn's. The thread
-// is let go as soon as the response is durable; the files are kept after that.
+// answer records a main response: one checkpoint, then, at the end of a turn, the turn's with the
+// files. The thread is let go when all of that is durable.
 func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	r.load(ctx, l)
 	newTurn := r.ended || r.cut && e.Prompt != r.prompt
@@ -157,16 +157,19 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if ends {
 		c.Note = noteTurnEnded
 	}
-	r.put(ctx, l, put{c: c, delta: delta, cost: cost, stored: func() {
+	stored := func() {
 		if ends {
 			l.markUnseen(ctx)
 		}
 		// The report first: were the answer let go before, an older state would flash up.
 		l.reportUnless(e.requests, outcome(e.Exchange))
 		l.stored(1)
-	}})
+	}
 	if ends {
-		r.endTurn(ctx, l, c, e.direct)
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost})
+		r.endTurn(ctx, l, c, e.direct, stored)
+	} else {
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost, stored: stored})
 	}
 	r.muse(ctx, l, e.Exchange, delta.Items, newTurn)
 }
@@ -219,7 +222,7 @@ func (r *record) gaugeOf(l *line, e Exchange) Gauge {
 
 // endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
 // Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
-func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, direct bool) {
+func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, direct bool, stored func()) {
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = NewID[CheckpointID](), last.ID, KindTurn, ""
 	c.Created, c.Usage = l.m.now(), Usage{} // the responses have counted it
@@ -231,7 +234,7 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, direct b
 	r.snapshot = l.snapshot(ctx, r.snapshot)
 	c.Snapshot = r.snapshot
 	r.head, r.ended = c.ID, true
-	r.put(ctx, l, put{c: c, delta: delta})
+	r.put(ctx, l, put{c: c, delta: delta, stored: stored})
 }
 
 // put queues a checkpoint behind those that wait and tries to store them all.
