@@ -212,6 +212,13 @@ func (m *Manager) mergeBranches(ctx context.Context, child *line, in mergeIntent
 		return report, fmt.Errorf("commit its work: %w", err)
 	}
 	failpoint.Hit("thread.merge.committed")
+	// A fork begins with its parent's uncommitted work, so that the same changes lie in both. In a
+	// worktree of ours they are committed there too; the person's own folder is theirs to commit.
+	if into := m.line(in.Into); into != nil && into.thread().Worktree.Path == in.Dir {
+		if _, err := m.cfg.Merges.Commit(ctx, in.Dir, "Work before the merge of "+t.Name); err != nil {
+			return report, fmt.Errorf("commit the work of %s: %w", into.thread().Name, err)
+		}
+	}
 	what, err := m.cfg.Merges.Merge(ctx, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
 	if err != nil {
 		return report, err

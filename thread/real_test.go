@@ -1,0 +1,331 @@
+package thread_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/sqlite"
+	"orchestrator/thread"
+)
+
+// gitEnv is the environment of git in tests: nobody's configuration, a fixed identity.
+var gitEnv = []string{
+	"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull,
+	"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.invalid", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.invalid",
+}
+
+// real is a Manager over SQLite and git, with fake agents.
+type real struct {
+	t       *testing.T
+	m       *thread.Manager
+	store   *sqlite.Store
+	sess    *sessions
+	natives *natives
+	dir     string
+}
+
+func newReal(t *testing.T) *real {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed; install it and run: go test ./thread/")
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &real{t: t, dir: filepath.Join(root, "project"), sess: &sessions{}, natives: &natives{files: map[string][]byte{}}}
+	state := filepath.Join(root, "state")
+	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.git(r.dir, "init", "-q", "-b", "main")
+	r.write(r.dir, "a.txt", "one\n")
+	r.git(r.dir, "add", ".")
+	r.git(r.dir, "commit", "-q", "-m", "first")
+	store, err := sqlite.Open(ctx, filepath.Join(state, "state.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	trees, err := snapshot.New(snapshot.Config{Dir: r.dir, State: filepath.Join(state, "snapshots"), Worktrees: filepath.Join(state, "worktrees"), Env: gitEnv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	merger, err := branch.New(gitEnv...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.store = store
+	r.m = thread.New(thread.ManagerConfig{
+		Project: r.dir, StateDir: state, Store: store, Sessions: r.sess, Worktrees: trees, Differ: trees, Merges: merger, Reader: reader{},
+		Agents: agents{"claude": &fullAgent{plainAgent{"claude"}, r.natives}, "codex": &fullAgent{plainAgent{"codex"}, r.natives}},
+	})
+	if err := r.m.Open(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.m.Close(ctx); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return r
+}
+
+func (r *real) git(dir string, args ...string) string {
+	r.t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir, c.Env = dir, append(os.Environ(), gitEnv...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *real) write(dir, name, text string) {
+	r.t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *real) read(dir, name string) string {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func (r *real) status(id thread.ID) thread.Status {
+	r.t.Helper()
+	list, err := r.m.List(ctx)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, s := range list {
+		if s.ID == id {
+			return s
+		}
+	}
+	r.t.Fatalf("no thread %s", id)
+	return thread.Status{}
+}
+
+// turn lets an agent answer a prompt and waits for the turn's checkpoint.
+func (r *real) turn(id thread.ID, prompt string) {
+	r.t.Helper()
+	s := r.status(id)
+	answer := item("assistant", "answer to "+prompt)
+	items := append(r.natives.conversation(s.Session), item("user", prompt))
+	r.natives.append(s.Session, []thread.Item{items[len(items)-1], answer})
+	r.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, Text: "answer to " + prompt,
+		EndsTurn: true, Ended: time.Now()})
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if list, err := r.store.Checkpoints(ctx, id, thread.Page{Turns: true, Limit: 1}); err == nil && len(list) > 0 && list[0].Prompt == prompt {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("turn %q was not stored", prompt)
+		}
+	}
+}
+
+func TestRealForkRewindMergeFinish(t *testing.T) {
+	r := newReal(t)
+	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i <= 4; i++ {
+		r.write(p.Dir, "b.txt", fmt.Sprintf("turn %d\n", i))
+		r.turn(p.ID, fmt.Sprintf("p%d", i))
+	}
+	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: "2", Label: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.read(f.Dir, "b.txt"); got != "turn 2\n" {
+		t.Errorf("the fork's file holds %q", got)
+	}
+	r.write(f.Dir, "c.txt", "of the fork\n")
+	r.turn(f.ID, "q3")
+	diff, err := r.m.Diff(ctx, thread.DiffRequest{Thread: f.Name, From: "2", To: "now"})
+	if err != nil || len(diff) != 1 || diff[0].Path != "c.txt" || diff[0].Status != "added" {
+		t.Errorf("diff %+v %v", diff, err)
+	}
+	w, err := r.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: "2", Files: true, Conversation: true})
+	if err != nil || r.read(p.Dir, "b.txt") != "turn 2\n" || len(w.Files) != 1 {
+		t.Fatalf("rewind %+v %v: %q", w, err, r.read(p.Dir, "b.txt"))
+	}
+	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
+	if err != nil || len(report.Conflicts) > 0 || !report.Finished || report.Kept != "" {
+		t.Fatalf("merge %+v %v", report, err)
+	}
+	if got := r.read(p.Dir, "c.txt"); got != "of the fork\n" {
+		t.Errorf("the parent holds %q", got)
+	}
+	if _, err := os.Stat(f.Dir); !os.IsNotExist(err) {
+		t.Errorf("the fork's worktree: %v", err)
+	}
+	if got := r.git(r.dir, "status", "--porcelain"); got != "" {
+		t.Errorf("the project's own folder was touched: %s", got)
+	}
+	// Undo of the rewind brings the files of turn 4 back; what was merged since is in the branch.
+	if _, err := r.m.Rewind(ctx, thread.RewindRequest{Thread: p.Name, At: string(w.Safety), Files: true, Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.read(p.Dir, "b.txt"); got != "turn 4\n" {
+		t.Errorf("undone to %q", got)
+	}
+	// A finished thread comes back with what it held.
+	if err := r.m.Unarchive(ctx, f.Name); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.m.Start(ctx, f.Name, 0, 0)
+	if err != nil || r.read(s.Dir, "c.txt") != "of the fork\n" {
+		t.Errorf("brought back: %v, %q", err, r.read(s.Dir, "c.txt"))
+	}
+}
+
+func TestRealConflict(t *testing.T) {
+	r := newReal(t)
+	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.turn(p.ID, "p1")
+	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(f.Dir, "a.txt", "fork\n")
+	r.turn(f.ID, "q2")
+	r.write(p.Dir, "a.txt", "parent\n")
+	r.turn(p.ID, "p2")
+	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name})
+	if err != nil || len(report.Conflicts) != 1 || report.Conflicts[0] != "a.txt" || report.Dir != p.Dir {
+		t.Fatalf("merge %+v %v", report, err)
+	}
+	if _, err := r.m.MergeContinue(ctx, f.Name); !errors.Is(err, thread.ErrConflict) {
+		t.Errorf("continue too early: %v", err)
+	}
+	if err := r.m.MergeAbort(ctx, f.Name); err != nil || r.read(p.Dir, "a.txt") != "parent\n" {
+		t.Fatalf("abort: %v, %q", err, r.read(p.Dir, "a.txt"))
+	}
+	if report, err = r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name}); err != nil || len(report.Conflicts) != 1 {
+		t.Fatalf("merge again %+v %v", report, err)
+	}
+	r.write(p.Dir, "a.txt", "both\n")
+	report, err = r.m.MergeContinue(ctx, f.Name)
+	if err != nil || report.Commit == "" {
+		t.Fatalf("continue %+v %v", report, err)
+	}
+	if got := r.git(p.Dir, "show", "HEAD:a.txt"); got != "both" {
+		t.Errorf("merged to %q", got)
+	}
+}
+
+func TestRealMissingWorktree(t *testing.T) {
+	r := newReal(t)
+	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(p.Dir, "new.txt", "uncommitted\n")
+	r.turn(p.ID, "p1")
+	if err := r.m.StopAgent(ctx, p.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(p.Dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.m.Resume(ctx, p.Name, 0, 0)
+	if err != nil || r.read(s.Dir, "new.txt") != "uncommitted\n" {
+		t.Errorf("resumed in %s: %v", s.Dir, err)
+	}
+}
+
+// BenchmarkFork forks a thread of 500 turns without worktree and start. The gate is 10 ms and 1 KB;
+// a bare durable row of the same store stands beside it.
+func BenchmarkFork(b *testing.B) {
+	store, m := benched(b, 500)
+	list, err := m.List(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("bare-row", func(b *testing.B) {
+		for b.Loop() {
+			if err := store.SetSetting(ctx, "bench", string(thread.NewID[thread.ID]())); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("fork", func(b *testing.B) {
+		for b.Loop() {
+			_, err := m.Fork(ctx, thread.ForkRequest{Thread: list[0].Name, At: "250", Label: "a label of usual length", NoStart: true, NoWorktree: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkTimeline reads the newest page of a thread of 5,000 turns. The gate is 100 ms.
+func BenchmarkTimeline(b *testing.B) {
+	_, m := benched(b, 5000)
+	list, err := m.List(ctx)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if page, err := m.Timeline(ctx, list[0].Name, thread.Page{Turns: true, Limit: 100}); err != nil || len(page) != 100 {
+			b.Fatal(len(page), err)
+		}
+	}
+}
+
+// benched is a Manager over a store with a thread of some turns.
+func benched(b *testing.B, turns int) (*sqlite.Store, *thread.Manager) {
+	b.Helper()
+	dir := b.TempDir()
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "state.db"), sqlite.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = store.Close() })
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: "long-0000", Agent: "claude", Dir: dir, Created: time.Now()}
+	if err := store.CreateThread(ctx, t); err != nil {
+		b.Fatal(err)
+	}
+	var parent thread.CheckpointID
+	items := 0
+	put := func(kind thread.CheckpointKind, turn int, news ...thread.Item) {
+		c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: t.ID, Parent: parent, Turn: turn, Kind: kind,
+			Created: time.Now(), Prompt: fmt.Sprint("prompt ", turn), Usage: thread.Usage{Input: 10}}
+		if _, err := store.PutCheckpoint(context.Background(), c, thread.Delta{Keep: items, Items: news}); err != nil {
+			b.Fatal(err)
+		}
+		parent, items = c.ID, items+len(news)
+	}
+	for i := 1; i <= turns; i++ {
+		put(thread.KindResponse, i, item("user", fmt.Sprint("prompt ", i)), item("assistant", strings.Repeat("answer ", 20)))
+		put(thread.KindTurn, i)
+	}
+	m := thread.New(thread.ManagerConfig{Project: dir, StateDir: dir, Store: store, Sessions: &sessions{},
+		Agents: agents{"claude": &plainAgent{"claude"}}, Limits: thread.Limits{}})
+	if err := m.Open(ctx); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = m.Close(ctx) })
+	return store, m
+}
