@@ -56,7 +56,11 @@ func write(t *testing.T, env []string, dir, id string, turns int) agenttest.Nati
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	add := func(l record.Line, m record.Message) {
 		raw, err := json.Marshal(m)
 		if err != nil {

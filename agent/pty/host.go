@@ -22,6 +22,10 @@ type Host struct {
 	stop    chan struct{}
 	stopped chan struct{}
 
+	// scanMu lets one at a time look through all processes. It is held over reads of /proc and taken
+	// before mu.
+	scanMu sync.Mutex
+
 	// mu guards running and foreign. A pid in running is not reaped by anyone but this Host while mu
 	// is held, so it can be signalled without meeting another process. No lock is taken under it.
 	mu      sync.Mutex
@@ -29,13 +33,15 @@ type Host struct {
 	foreign map[int]time.Time // ended session leaders that nobody here started, since when
 }
 
-// NewHost makes this process adopt orphans and begins to listen for ends.
+// NewHost makes this process adopt orphans and keep its descriptors to itself, those that it was started
+// with too, and begins to listen for ends.
 func NewHost() *Host {
 	h := &Host{
 		signals: make(chan os.Signal, 1),
 		stop:    make(chan struct{}), stopped: make(chan struct{}),
 		running: make(map[int]*Process), foreign: make(map[int]time.Time),
 	}
+	keepDescriptors()
 	adoptOrphans()
 	signal.Notify(h.signals, syscall.SIGCHLD)
 	go h.listen()

@@ -15,6 +15,13 @@ func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // every kernel since 3.4 has it
 }
 
+// keepDescriptors closes all but the standard ones in programs that are started from now on. Ours are
+// made so; those that we were started with may not be.
+func keepDescriptors() {
+	const first, last = 3, 1<<32 - 1
+	_ = unix.CloseRange(first, last, unix.CLOSE_RANGE_CLOEXEC) // a kernel before 5.11 cannot
+}
+
 // proc is a process as /proc shows it.
 type proc struct {
 	pid, ppid, sid, pgrp int
@@ -123,6 +130,8 @@ func marked(pid int, entry string) bool {
 // group or session, carriers of its mark, and what was found before (seen: pid to start), because a
 // process that is dying shows no environment any more. The program itself is left out once it ended.
 func (p *Process) remains(seen map[int]uint64) []proc {
+	p.host.scanMu.Lock()
+	defer p.host.scanMu.Unlock()
 	all := allProcs()
 	self := os.Getpid()
 	p.host.mu.Lock()
@@ -137,7 +146,7 @@ func (p *Process) remains(seen map[int]uint64) []proc {
 		case q.pid == self || q.pid == 1 || q.pid == p.pid && !runs:
 		case known && start == q.start,
 			q.sid == p.pid, q.pgrp == p.pid, // taken while they have members, so never another's
-			!q.ended && marked(q.pid, entry):
+			(q.ppid == self || q.ppid == 1) && !q.ended && marked(q.pid, entry): // adopted
 			ours[q.pid] = true
 		}
 	}

@@ -7,6 +7,9 @@ import "golang.org/x/sys/unix"
 // adoptOrphans does nothing: only Linux has subreapers.
 func adoptOrphans() {}
 
+// keepDescriptors does nothing: our own descriptors are made close-on-exec.
+func keepDescriptors() {}
+
 // proc is a process, or with a negative pid a group.
 type proc struct {
 	pid, sid int

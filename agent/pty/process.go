@@ -46,6 +46,9 @@ type Spec struct {
 	// Output gets all that the program prints, in order, on one goroutine. It may keep the bytes no
 	// longer than the call. While it runs nothing more is read.
 	Output func([]byte)
+	// Turn, if set, waits for this process's turn to be read and returns what ends it. A turn takes one
+	// read and its Output. Who limits turns limits the processors and OS threads that many take.
+	Turn func() (end func())
 	// Exited is called once, after the last Output, when the program itself has ended; what it left
 	// behind may still run until Done.
 	Exited func(code int)
@@ -179,16 +182,43 @@ func (p *Process) Resize(cols, rows int) error {
 // read passes the output on until the terminal is closed by all who hold it, or by finish.
 func (p *Process) read() {
 	defer close(p.drained)
-	buf := make([]byte, readSize)
-	for {
-		n, err := p.master.Read(buf)
-		if n > 0 {
-			p.spec.Output(buf[:n])
-		}
-		if err != nil { // EIO when nobody holds the other end
-			return
-		}
+	raw, err := p.master.SyscallConn()
+	if err != nil {
+		return
 	}
+	buf := make([]byte, readSize)
+	for p.readOnce(raw, buf) {
+	}
+}
+
+// readOnce waits for output and handles it; false when there will be no more.
+func (p *Process) readOnce(raw syscall.RawConn, buf []byte) bool {
+	n := 0
+	var failed error
+	end := func() {}
+	err := raw.Read(func(fd uintptr) bool {
+		if p.spec.Turn != nil {
+			end = p.spec.Turn()
+		}
+		for {
+			n, failed = unix.Read(int(fd), buf)
+			switch {
+			case errors.Is(failed, unix.EINTR):
+				continue
+			case errors.Is(failed, unix.EAGAIN):
+				end()
+				end = func() {}
+				return false // until there is something
+			}
+			return true
+		}
+	})
+	defer func() { end() }()
+	if err != nil || failed != nil || n <= 0 { // EIO when nobody holds the other end
+		return false
+	}
+	p.spec.Output(buf[:n])
+	return true
 }
 
 // leaderEnded is called by the Host, once.

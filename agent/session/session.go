@@ -85,13 +85,18 @@ func (s *Session) started(p *pty.Process) {
 	}()
 }
 
+// turn waits until this session's output may be taken: at once when somebody watches.
+func (s *Session) turn() (end func()) {
+	if s.watched.Load() > 0 {
+		return func() {}
+	}
+	s.all.turn <- struct{}{}
+	return s.all.endTurn
+}
+
 // output takes what the agent prints; it is called by the pty's reader, one at a time.
 func (s *Session) output(b []byte) {
 	<-s.ready
-	if s.watched.Load() == 0 {
-		s.all.turn <- struct{}{}
-		defer func() { <-s.all.turn }()
-	}
 	s.mu.Lock()
 	_, _ = s.term.Write(b) // takes everything
 	now := time.Now()
@@ -179,12 +184,17 @@ func (s *Session) fire() {
 	if s.dirty && (now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
 		s.examine(now)
 	}
-	if now.Sub(s.printed) >= quiet {
-		for _, v := range s.viewers {
+	thin := false
+	for _, v := range s.viewers {
+		if now.Sub(s.printed) >= quiet {
 			v.fill()
 		}
+		thin = thin || v.thin
 	}
 	s.schedule(now)
+	if thin && s.armed.IsZero() {
+		s.arm(now.Add(quiet))
+	}
 }
 
 // schedule tells of a new state and sets the timer for what comes next. mu is held.
@@ -303,7 +313,7 @@ func (s *Session) resize(cols, rows int) error {
 	}
 	s.term.Resize(cols, rows)
 	for _, v := range s.viewers {
-		v.restart(true)
+		v.restart(s.exit != nil)
 	}
 	if s.exit != nil {
 		return nil // its last screen can still be looked at in any size

@@ -127,7 +127,7 @@ func TestLife(t *testing.T) {
 	}
 	defer v.Close()
 	m := newMirror(v)
-	if err := m.follow(context.Background(), func(string) bool { return false }); err != io.EOF {
+	if err := m.follow(context.Background(), func(string) bool { return false }); !errors.Is(err, io.EOF) {
 		t.Errorf("ended session: %v", err)
 	}
 	if !strings.Contains(m.text(), "truecolor") {
@@ -333,13 +333,13 @@ func TestAttach(t *testing.T) {
 	eventually(t, "the size of who is left", func() bool {
 		return h.Input([]byte("x\n")) == nil && h.shows("20 60")
 	})
-	if _, err := a.v.Next(ctx); err != io.EOF {
+	if _, err := a.v.Next(ctx); !errors.Is(err, io.EOF) {
 		t.Errorf("closed viewer: %v", err)
 	}
 	if err := h.Stop(ctx, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.follow(ctx, func(string) bool { return false }); err != io.EOF {
+	if err := b.follow(ctx, func(string) bool { return false }); !errors.Is(err, io.EOF) {
 		t.Errorf("ended session: %v", err)
 	}
 }
@@ -404,9 +404,7 @@ func TestNeighbourOfFloods(t *testing.T) {
 		}
 	}
 	for _, f := range floods {
-		if !f.shows("a line that is printed") {
-			t.Error("a flood did not flow")
-		}
+		eventually(t, "the flood to flow", func() bool { return f.shows("a line that is printed") })
 	}
 }
 

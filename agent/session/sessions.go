@@ -49,6 +49,8 @@ func New(c Config) *Sessions {
 
 var _ thread.Sessions = (*Sessions)(nil)
 
+func (s *Sessions) endTurn() { <-s.turn }
+
 // Start runs an agent in a terminal of its own.
 func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.Session, error) {
 	if err := ctx.Err(); err != nil {
@@ -70,7 +72,7 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	p, err := s.host.Start(pty.Spec{
 		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
 		Env:  environment(spec.Launch.Env, spec.Thread),
-		Cols: spec.Cols, Rows: spec.Rows, Output: one.output, Exited: one.exited,
+		Cols: spec.Cols, Rows: spec.Rows, Output: one.output, Turn: one.turn, Exited: one.exited,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start session: %w", err)

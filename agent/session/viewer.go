@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 )
 
 const (
@@ -14,8 +15,8 @@ const (
 	keepQueue = 64 << 10
 	// allLines asks the emulator for its whole history.
 	allLines = -1
-	// hurryLines is how much of the history a viewer gets who could not follow; the rest comes when
-	// the output pauses.
+	// hurryLines is how much of the history comes with a screen at once; the rest follows when the
+	// output pauses, because 10,000 lines take longer than a person wants to wait for a picture.
 	hurryLines = 200
 )
 
@@ -43,7 +44,7 @@ func (s *Session) Attach(cols, rows int) *Viewer {
 	defer s.mu.Unlock()
 	s.viewers = append(s.viewers, v)
 	s.watched.Add(1)
-	v.restart(true)
+	v.restart(s.exit != nil)
 	v.activate()
 	return v
 }
@@ -75,6 +76,9 @@ func (v *Viewer) take() ([]byte, error) {
 		return nil, io.EOF
 	case v.afresh:
 		v.afresh, v.thin = false, v.lines >= 0 && v.s.term.History() > v.lines
+		if now := time.Now(); v.thin && v.s.exit == nil && (v.s.armed.IsZero() || v.s.armed.After(now.Add(quiet))) {
+			v.s.arm(now.Add(quiet))
+		}
 		cols, rows := v.s.term.Size()
 		return append(fmt.Appendf(nil, "\x1b[8;%d;%dt", rows, cols), v.s.term.Snapshot(v.lines)...), nil
 	case len(v.queue) > 0:

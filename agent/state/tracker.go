@@ -72,6 +72,7 @@ func (t *Tracker) Report(e thread.Evidence) {
 		t.shown = dialog(e.State) && t.screen.State == e.State && !t.screen.At.Before(e.At)
 	case thread.SourceScreen:
 		t.screenChanged(e.State)
+	default: // the process's word has no history
 	}
 	*slot = e
 	t.claimed = t.claimed || e.Source != thread.SourceProcess

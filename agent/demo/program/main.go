@@ -95,7 +95,7 @@ func run(o options, stdin, stdout *os.File) error {
 	if err != nil {
 		return err
 	}
-	defer f.root.Close()
+	defer func() { _ = f.root.Close() }() // only read from here
 	transport := &http.Transport{MaxIdleConns: 1, IdleConnTimeout: 5 * time.Second}
 	defer transport.CloseIdleConnections()
 	t := &talk{folder: f, allow: o.mode == ModeAuto, client: &client{
@@ -104,7 +104,7 @@ func run(o options, stdin, stdout *os.File) error {
 	if err := t.open(o, dir); err != nil {
 		return err
 	}
-	defer t.file.Close()
+	defer func() { _ = t.file.Close() }() // every line is synced already
 	restore, err := rawMode(stdin)
 	if err != nil {
 		return err

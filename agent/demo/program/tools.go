@@ -234,7 +234,7 @@ func (f *folder) command(ctx context.Context, line string) (string, error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("%w: %s", context.Cause(ctx), text)
 	case errors.As(err, &exit):
-		return "", fmt.Errorf("%s: %s", exit, strings.TrimSpace(text))
+		return "", fmt.Errorf("%w: %s", exit, strings.TrimSpace(text))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // something it left behind holds the output
 		return "", err
 	}
