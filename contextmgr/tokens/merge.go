@@ -1,0 +1,182 @@
+package tokens
+
+import (
+	"container/heap"
+	"math"
+)
+
+// arrayLimit is the longest piece, in bytes, that is merged by searching an array; longer ones
+// take a heap.
+const arrayLimit = 128
+
+// none is the rank of what is no token.
+const none = math.MaxUint32
+
+// merger counts the tokens of pieces. It is used by one goroutine at a time and keeps its memory.
+type merger struct {
+	starts [arrayLimit + 1]int32
+	ranks  [arrayLimit + 1]uint32
+
+	prev, next []int32
+	pairs      pairHeap
+}
+
+// maxKept is the longest piece whose memory a merger keeps.
+const maxKept = 1 << 16
+
+// count returns the number of tokens of a piece, which is not empty.
+func (m *merger) count(ranks map[string]uint32, piece string) int {
+	if _, ok := ranks[piece]; ok || len(piece) == 1 {
+		return 1
+	}
+	if len(piece) <= arrayLimit {
+		return m.array(ranks, piece)
+	}
+	n := m.heap(ranks, piece)
+	if len(piece) > maxKept {
+		m.prev, m.next, m.pairs = nil, nil, nil
+	}
+	return n
+}
+
+func rank(ranks map[string]uint32, s string) uint32 {
+	if r, ok := ranks[s]; ok {
+		return r
+	}
+	return none
+}
+
+// array merges the pair of the lowest rank, leftmost first, until none is left.
+func (m *merger) array(ranks map[string]uint32, piece string) int {
+	n := len(piece) // parts; starts[n] is the end
+	for i := range n + 1 {
+		m.starts[i] = int32(i)
+	}
+	for i := range n - 1 {
+		m.ranks[i] = rank(ranks, piece[i:i+2])
+	}
+	m.ranks[n-1] = none
+	for n > 1 {
+		best, at := uint32(none), 0
+		for i, r := range m.ranks[:n-1] {
+			if r < best {
+				best, at = r, i
+			}
+		}
+		if best == none {
+			break
+		}
+		copy(m.starts[at+1:n], m.starts[at+2:n+1])
+		copy(m.ranks[at+1:n-1], m.ranks[at+2:n])
+		n--
+		m.ranks[n-1] = none
+		m.ranks[at] = m.pair(ranks, piece, at, n)
+		if at > 0 {
+			m.ranks[at-1] = m.pair(ranks, piece, at-1, n)
+		}
+	}
+	return n
+}
+
+// pair returns the rank of the parts at i and i+1 of n together.
+func (m *merger) pair(ranks map[string]uint32, piece string, i, n int) uint32 {
+	if i+1 >= n {
+		return none
+	}
+	return rank(ranks, piece[m.starts[i]:m.starts[i+2]])
+}
+
+// pairOf is two neighbouring parts that together are a token. It is stale when they have changed.
+type pairOf struct {
+	rank       uint32
+	start, end int32
+	mid        int32
+}
+
+// pairHeap has the lowest rank on top, and of equal ones the leftmost.
+type pairHeap []pairOf
+
+// Len implements heap.Interface.
+func (h pairHeap) Len() int { return len(h) }
+
+// Less implements heap.Interface.
+func (h pairHeap) Less(i, j int) bool {
+	if h[i].rank != h[j].rank {
+		return h[i].rank < h[j].rank
+	}
+	return h[i].start < h[j].start
+}
+
+// Swap implements heap.Interface.
+func (h pairHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push implements heap.Interface. It is not used: append and Fix allocate less.
+func (h *pairHeap) Push(x any) { *h = append(*h, x.(pairOf)) }
+
+// Pop implements heap.Interface.
+func (h *pairHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// heap does what array does in n·log n. Parts are a list by their starts; prev is -1 at the
+// first, next is the part's end and the following one's start. A part that was merged away has
+// next 0.
+func (m *merger) heap(ranks map[string]uint32, piece string) int {
+	size := len(piece)
+	if cap(m.prev) < size {
+		m.prev, m.next = make([]int32, size), make([]int32, size)
+	}
+	m.prev, m.next, m.pairs = m.prev[:size], m.next[:size], m.pairs[:0]
+	for i := range size {
+		m.prev[i], m.next[i] = int32(i-1), int32(i+1)
+	}
+	for i := range size - 1 {
+		if r := rank(ranks, piece[i:i+2]); r != none {
+			m.pairs = append(m.pairs, pairOf{rank: r, start: int32(i), mid: int32(i + 1), end: int32(i + 2)})
+		}
+	}
+	heap.Init(&m.pairs)
+	n := size
+	for len(m.pairs) > 0 {
+		p := m.take()
+		if m.next[p.start] != p.mid || m.next[p.mid] != p.end {
+			continue // stale
+		}
+		m.next[p.start], m.next[p.mid] = p.end, 0
+		if int(p.end) < size {
+			m.prev[p.end] = p.start
+			m.offer(ranks, piece, p.start, p.end)
+		}
+		if before := m.prev[p.start]; before >= 0 {
+			m.offer(ranks, piece, before, p.start)
+		}
+		n--
+	}
+	return n
+}
+
+// offer adds the pair of the parts at start and mid where it is a token.
+func (m *merger) offer(ranks map[string]uint32, piece string, start, mid int32) {
+	end := m.next[mid]
+	r := rank(ranks, piece[start:end])
+	if r == none {
+		return
+	}
+	m.pairs = append(m.pairs, pairOf{rank: r, start: start, mid: mid, end: end})
+	heap.Fix(&m.pairs, len(m.pairs)-1)
+}
+
+// take removes the top.
+func (m *merger) take() pairOf {
+	h := m.pairs
+	top := h[0]
+	h[0] = h[len(h)-1]
+	m.pairs = h[:len(h)-1]
+	if len(m.pairs) > 0 {
+		heap.Fix(&m.pairs, 0)
+	}
+	return top
+}
