@@ -45,7 +45,7 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 			batch = min(2*batch, maxBatch)
 		}
 		k := rows[0].Chain + 1
-		group, err := p.group(rows[:k])
+		group, err := p.group(rows[:k], nil)
 		if err != nil {
 			return err
 		}
@@ -67,8 +67,9 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 	}
 }
 
-// group unpacks a whole group given newest first and returns it oldest first.
-func (p *Packer) group(rows []Row) ([]*record, error) {
+// group unpacks a whole group given newest first and returns it oldest first. With a need, the others are
+// only the dictionary of those: they are left nil, and a wrong byte in one shows in the hashes of the needed.
+func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
 	total := 0
 	for _, r := range rows {
 		total += r.Raw
@@ -83,9 +84,11 @@ func (p *Packer) group(rows []Row) ([]*record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("checkpoint %s: %w", row.ID, err)
 		}
-		r, err := open(row, raw)
-		if err != nil {
-			return nil, err
+		var r *record
+		if need == nil || need(row) {
+			if r, err = open(row, raw); err != nil {
+				return nil, err
+			}
 		}
 		out = append(out, r)
 		if i > 0 {
@@ -99,6 +102,11 @@ func (p *Packer) group(rows []Row) ([]*record, error) {
 // each other, newest first.
 func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thread.Checkpoint, error) {
 	done := map[int64]thread.Checkpoint{}
+	asked := make(map[int64]bool, len(rows))
+	for _, r := range rows {
+		asked[r.N] = true
+	}
+	need := func(r Row) bool { return asked[r.N] }
 	out := make([]thread.Checkpoint, 0, len(rows))
 	for _, row := range rows {
 		c, there := done[row.N]
@@ -110,19 +118,49 @@ func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thr
 					return nil, err
 				}
 			}
-			group, err := p.group(members)
+			group, err := p.group(members, need)
 			if err != nil {
 				return nil, err
 			}
 			clear(done)
 			for _, r := range group {
-				done[r.row.N] = r.head.Checkpoint
+				if r != nil {
+					done[r.row.N] = r.head.Checkpoint
+				}
 			}
 			c = done[row.N]
 		}
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// Verify unpacks one row, whose ancestors src has, and checks it against its hash and its parent.
+func (p *Packer) Verify(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
+	members := []Row{row}
+	if row.Parent != 0 {
+		up, err := src.Lineage(ctx, row.Parent, max(1, row.Chain))
+		if err != nil {
+			return thread.Checkpoint{}, err
+		}
+		members = append(members, up...)
+	}
+	if row.Chain >= len(members) {
+		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s: its group has no beginning: %w", row.ID, thread.ErrDamaged)
+	}
+	group, err := p.group(members[:row.Chain+1], func(r Row) bool { return r.N == row.N })
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	c := group[row.Chain].head.Checkpoint
+	parent := thread.CheckpointID("")
+	if len(members) > 1 {
+		parent = members[1].ID
+	}
+	if c.Parent != parent {
+		return c, fmt.Errorf("checkpoint %s: its parent is not %q: %w", row.ID, parent, thread.ErrDamaged)
+	}
+	return c, nil
 }
 
 // Conversation returns all items up to row n, which holds count of them.

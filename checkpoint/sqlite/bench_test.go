@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -233,7 +234,7 @@ func BenchmarkTurns(b *testing.B) {
 	s, p := open(b, filepath.Join(b.TempDir(), "state.db")), newProse()
 	old := newTalk(b, s, "old-0001")
 	old.native = true
-	for range 5000 {
+	for range longTalk() {
 		old.say(p.text(1000), p.text(1000))
 	}
 	var young *talk
@@ -324,4 +325,12 @@ func session(t *testing.T, k *talk, path string) {
 			texts = nil
 		}
 	}
+}
+
+// longTalk is how many turns the long thread has: 5,000, or STORE_TURNS.
+func longTalk() int {
+	if n, err := strconv.Atoi(os.Getenv("STORE_TURNS")); err == nil {
+		return n
+	}
+	return 5000
 }

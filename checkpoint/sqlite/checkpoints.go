@@ -13,6 +13,10 @@ import (
 
 const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.grp, c.raw, c.sum, c.data"
 
+const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
+	SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
+	SELECT ` + columns + ` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`
+
 func scanRow(scan func(...any) error) (pack.Row, error) {
 	var r pack.Row
 	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Group, &r.Raw, &r.Sum, &r.Data)
@@ -129,9 +133,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, parent *pack.Row, c thread.Checkpo
 
 // lineage returns a row and its ancestors with data, newest first.
 func (s *Store) lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
-	rows, err := s.read.QueryContext(ctx, `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
-		SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
-		SELECT `+columns+` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`, n, limit)
+	rows, err := s.read.QueryContext(ctx, lineageQuery, n, limit)
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}

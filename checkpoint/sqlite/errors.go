@@ -43,6 +43,8 @@ func code(err error) sqlite3.ErrNo {
 
 func isBusy(err error) bool { return code(err) == sqlite3.ErrBusy || code(err) == sqlite3.ErrLocked }
 
+func isFull(err error) bool { return code(err) == sqlite3.ErrFull }
+
 func isDamage(err error) bool {
 	return code(err) == sqlite3.ErrCorrupt || code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrFormat ||
 		errors.Is(err, errCheck)

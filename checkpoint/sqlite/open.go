@@ -79,10 +79,14 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	rep, err := finishRescue(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: path, lock: o.Lock, packer: pack.New(),
+	s := &Store{path: path, lock: o.Lock, packer: pack.New(), report: rep,
 		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
 	err = s.connect(ctx)
 	if err != nil && isDamage(err) {

@@ -1,0 +1,305 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/sqlite"
+	"orchestrator/thread"
+)
+
+// rounds returns how often a heavy test repeats: STORE_ROUNDS, or the small number given.
+func rounds(t testing.TB, few int) int {
+	if s := os.Getenv("STORE_ROUNDS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	t.Logf("%d rounds; STORE_ROUNDS=300 go test ./checkpoint/sqlite makes more", few)
+	return few
+}
+
+// TestDamagedFile damages closed databases in many ways. The next start is never blocked, and whatever it still
+// shows is right.
+func TestDamagedFile(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "base.db")
+	talks := map[string]*talk{}
+	s := open(t, base)
+	p := newProse()
+	for i := range 3 {
+		k := newTalk(t, s, fmt.Sprintf("t-%04d", i))
+		for range 20 {
+			k.say(p.text(500), p.text(1500))
+		}
+		talks[fmt.Sprintf("t-%04d", i)] = k
+	}
+	want := map[thread.CheckpointID][]thread.Item{}
+	for _, k := range talks {
+		list, err := s.Checkpoints(t.Context(), k.id, thread.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			if want[c.ID], err = s.Conversation(t.Context(), c.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewSource(3))
+	for n := range rounds(t, 24) {
+		bad := append([]byte(nil), good...)
+		at := rnd.Intn(len(bad))
+		kind := []string{"bit", "page", "truncated", "header", "noise"}[n%5]
+		switch kind {
+		case "bit":
+			bad[at] ^= 1 << rnd.Intn(8)
+		case "page":
+			at -= at % 1024
+			clear(bad[at : at+1024])
+		case "truncated":
+			bad = bad[:max(1, at)]
+		case "header":
+			rnd.Read(bad[:100])
+		case "noise":
+			for range 20 {
+				bad[rnd.Intn(len(bad))] = byte(rnd.Intn(256))
+			}
+		}
+		path := filepath.Join(t.TempDir(), "state.db")
+		if err := os.WriteFile(path, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			if kind == "bit" && errors.Is(err, thread.ErrInvalid) || errors.Is(err, thread.ErrUnsupported) {
+				continue // the bit made it another program's or a newer one's: refused by name, left alone
+			}
+			t.Fatalf("%s at %d blocks the start: %v", kind, at, err)
+		}
+		shows(t, s, want)
+		if r := s.Report(); r != nil {
+			if _, err := os.Stat(r.Quarantined); err != nil {
+				t.Errorf("the damaged file is gone: %v", err)
+			}
+			lost := 3*20 - r.Checkpoints
+			if lost > 0 && len(r.Dropped) == 0 {
+				t.Errorf("%s at %d: %d checkpoints lost and none named", kind, at, lost)
+			}
+			again, err := os.ReadFile(r.Quarantined)
+			if err != nil || string(again) != string(bad) {
+				t.Errorf("the quarantined file changed: %v", err)
+			}
+		}
+		k := newTalk(t, s, "new-0001") // and it goes on
+		k.say("after", "all")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shows checks that what a store shows after damage is right or an error that says so.
+func shows(t *testing.T, s *sqlite.Store, want map[thread.CheckpointID][]thread.Item) {
+	t.Helper()
+	threads, err := s.Threads(t.Context())
+	if err != nil && !errors.Is(err, thread.ErrDamaged) {
+		t.Fatal(err)
+	}
+	for _, th := range threads {
+		list, err := s.Checkpoints(t.Context(), th.ID, thread.Page{})
+		if err != nil && !errors.Is(err, thread.ErrDamaged) {
+			t.Fatal(err)
+		}
+		for _, c := range list {
+			items, err := s.Conversation(t.Context(), c.ID)
+			if errors.Is(err, thread.ErrDamaged) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(items) != len(want[c.ID]) {
+				t.Fatalf("checkpoint %s shows %d items, had %d", c.ID, len(items), len(want[c.ID]))
+			}
+			for i := range items {
+				if string(items[i].Raw) != string(want[c.ID][i].Raw) {
+					t.Fatalf("checkpoint %s: item %d is wrong and nobody says so", c.ID, i)
+				}
+			}
+		}
+	}
+}
+
+// TestRescueKeeps zeroes a few pages in the middle: the other threads come through whole.
+func TestRescueKeeps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := open(t, path)
+	p := newProse()
+	for i := range 4 {
+		k := newTalk(t, s, fmt.Sprintf("t-%04d", i))
+		for range 20 {
+			k.say(p.text(2000))
+		}
+	}
+	if err := s.SetSetting(t.Context(), "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := len(b) / 2 / 1024 * 1024
+	copy(b[at:], make([]byte, 8*1024))
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s, err = sqlite.Open(t.Context(), path, sqlite.Options{Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r := s.Report()
+	if r == nil {
+		t.Fatal("nothing reported")
+	}
+	if r.Threads != 4 || r.Checkpoints < 40 || len(r.Dropped) == 0 || r.Quarantined != path+".damaged-20260102T030405" {
+		t.Errorf("report: %s", r)
+	}
+	text, err := os.ReadFile(r.Quarantined + ".txt")
+	if err != nil || !strings.Contains(string(text), "dropped:") {
+		t.Errorf("written report %q, %v", text, err)
+	}
+	if v, err := s.Setting(t.Context(), "k"); err != nil || v != "v" {
+		t.Errorf("setting %q, %v", v, err)
+	}
+	threads, err := s.Threads(t.Context())
+	if err != nil || len(threads) != 4 {
+		t.Fatal(threads, err)
+	}
+	for _, th := range threads {
+		if th.Head == "" {
+			continue // all of it stood on a damaged one
+		}
+		if _, err := s.Conversation(t.Context(), th.Head); err != nil {
+			t.Errorf("thread %s: %v", th.Name, err)
+		}
+	}
+}
+
+// TestNewerSchema leaves a newer program's file alone.
+func TestNewerSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	outside(t, path, "PRAGMA user_version = 99")
+	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if !errors.Is(err, thread.ErrUnsupported) || !strings.Contains(err.Error(), "schema 99") {
+		t.Fatalf("got %v", err)
+	}
+	other := filepath.Join(t.TempDir(), "other.db")
+	outside(t, other, "CREATE TABLE mine (x)")
+	if _, err := sqlite.Open(t.Context(), other, sqlite.Options{}); !errors.Is(err, thread.ErrInvalid) {
+		t.Fatalf("another program's file: %v", err)
+	}
+}
+
+// TestModes checks that nobody else can read what the store makes, and that it takes nothing planted.
+func TestModes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "state")
+	s := open(t, filepath.Join(dir, "state.db"))
+	newTalk(t, s, "a-0001").say("x")
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	planted := filepath.Join(t.TempDir(), "state.db")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), planted); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqlite.Open(context.Background(), planted, sqlite.Options{}); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("a link is taken: %v", err)
+	}
+}
+
+// TestLocked holds another program's lock: a write says who is in the way, and reads go on.
+func TestLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{Lock: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	k := newTalk(t, s, "a-0001")
+	release := hold(t, path)
+	err = s.SetSetting(t.Context(), "a", "b")
+	if err == nil || !strings.Contains(err.Error(), "another program holds the lock") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Thread(t.Context(), k.id); err != nil {
+		t.Errorf("a read waits for the lock: %v", err)
+	}
+	if s2, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err != nil {
+		t.Errorf("the start waits for the lock: %v", err)
+	} else if err := s2.Close(); err != nil {
+		t.Error(err)
+	}
+	release()
+	if err := s.SetSetting(t.Context(), "a", "b"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOwnFiles greps the package: nothing but SQLite opens the database.
+func TestOwnFiles(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			for _, bad := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile(", "os.Create(", "os.Open ", "syscall.Open", "unix.Open"} {
+				if strings.Contains(line, bad) && !strings.Contains(line, "os.Open(dir)") {
+					t.Errorf("%s:%d opens a file by itself: %s", f, i+1, line)
+				}
+			}
+		}
+	}
+}
