@@ -20,7 +20,7 @@ const namespace = "refs/orchestrator/"
 func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit string) (string, error) {
 	key := w.Common + "\x00" + string(id)
 	for range tries {
-		n, err := s.number(ctx, w, key, id)
+		n, err := s.free(ctx, w, key, id)
 		if err != nil {
 			return "", err
 		}
@@ -43,7 +43,8 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 	return "", fmt.Errorf("number snapshot of thread %s: another process takes every number", id)
 }
 
-func (s *Store) number(ctx context.Context, w *worktree, key string, id thread.ID) (int, error) {
+// free returns a number that may be free.
+func (s *Store) free(ctx context.Context, w *worktree, key string, id thread.ID) (int, error) {
 	s.mu.Lock()
 	n := s.next[key]
 	s.mu.Unlock()
@@ -61,10 +62,18 @@ func (s *Store) number(ctx context.Context, w *worktree, key string, id thread.I
 func after(refs map[string]string, id thread.ID) int {
 	n := 1
 	for ref := range refs {
-		num, ok := strings.CutPrefix(ref, namespace+string(id)+"/")
-		if last, err := strconv.Atoi(num); ok && err == nil && last >= n {
+		if last := number(ref); last >= n && strings.HasPrefix(ref, namespace+string(id)+"/") {
 			n = last + 1
 		}
+	}
+	return n
+}
+
+// number returns the number of a ref of ours, 0 for any other.
+func number(ref string) int {
+	n, err := strconv.Atoi(ref[strings.LastIndexByte(ref, '/')+1:])
+	if err != nil {
+		return 0
 	}
 	return n
 }

@@ -221,13 +221,48 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, op{Branch: branch, Base: o.Base})
 }
 
-// dropRef takes back the ref that an add made for the snapshot; another one keeps it still, as before.
+// dropRef takes back the ref that an add made for the snapshot, which another one keeps still, as before, and
+// those of the snapshots that taking it back made, unless they hold a file that the first has not.
 func (w *worktree) dropRef(ctx context.Context, o op) error {
 	refs, err := w.refs(ctx, namespace+string(o.Thread)+"/")
-	if err != nil || o.Ref == "" || refs[o.Ref] != o.Commit {
+	if err != nil || o.Ref == "" {
 		return err
 	}
-	return w.updateRefs(ctx, "delete "+o.Ref+"\x00"+o.Commit+"\x00")
+	first := number(o.Ref)
+	var lines strings.Builder
+	for ref, commit := range refs {
+		switch n := number(ref); {
+		case n < first:
+			continue // the thread had it before
+		case commit != o.Commit:
+			adds, err := w.adds(ctx, o.Commit, commit)
+			if err != nil {
+				return err
+			}
+			if adds {
+				continue
+			}
+		}
+		lines.WriteString("delete " + ref + "\x00" + commit + "\x00")
+	}
+	if lines.Len() == 0 {
+		return nil
+	}
+	return w.updateRefs(ctx, lines.String())
+}
+
+// adds reports whether one snapshot holds anything that another has not.
+func (w *worktree) adds(ctx context.Context, first, second string) (bool, error) {
+	list, err := w.between(ctx, first, second)
+	if err != nil {
+		return false, err
+	}
+	for _, st := range list.steps {
+		if st.newMode != "" {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // barren reports whether a folder is missing or holds at most a .git file.
