@@ -182,7 +182,7 @@ func (m *Model) firstRun() {
 		{},
 	}
 	body = append(body, m.agentLines(false)...)
-	body = append(body, dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: it reads and edits files in a thread like the others, by a script."})
+	body = append(body, dialog.Line{Text: m.keys.KeyOf(intent.Agents) + " lists all the places later.", Tok: theme.Muted}, dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: it reads and edits files in a thread like the others, by a script."})
 	m.dialogs.Push(dialog.NewAsk("welcome", body,
 		dialog.Choice{Label: "try the demo", Result: tryDemo{}}, dialog.Choice{Label: "later", Result: dialog.Cancelled{}}))
 }
@@ -209,8 +209,12 @@ func (m *Model) agentLines(all bool) []dialog.Line {
 		if a.Hint != "" {
 			body = append(body, dialog.Line{Text: "  " + a.Hint, Tok: theme.Muted})
 		}
-		if len(a.Looked) > 0 {
+		switch n := len(a.Looked); {
+		case n == 0:
+		case all || n < 3:
 			body = append(body, dialog.Line{Text: "  looked in " + strings.Join(a.Looked, ", "), Tok: theme.Muted})
+		default:
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  looked in %s and %d other places", a.Looked[0], n-1), Tok: theme.Muted})
 		}
 	}
 	return body

@@ -358,8 +358,10 @@ func (r *rig) send(msg tea.Msg) {
 
 // wait lets time go on.
 func (r *rig) wait(d time.Duration) {
-	time.Sleep(d)
-	r.settle()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+		r.settle()
+	}
 }
 
 // keys presses keys by their names.

@@ -58,7 +58,10 @@ func (m *Model) tell(level thread.Level, text string) tea.Cmd {
 
 // fail tells what did not work; where the status line has no room for it, in a dialog.
 func (m *Model) fail(what string, err error) tea.Cmd {
-	text := what + ": " + err.Error()
+	text := err.Error()
+	if !strings.HasPrefix(text, what+":") {
+		text = what + ": " + text
+	}
 	if plain.Width(plain.Line(text)) > m.screen.w-4 || strings.Contains(text, "\n") {
 		var body []dialog.Line
 		for _, l := range plain.Lines(err.Error()) {

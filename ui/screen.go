@@ -146,7 +146,7 @@ func (m *Model) followPane(sel *thread.Status) tea.Cmd {
 		m.screen.stale = true
 	}
 	m.suspendPane(!m.paneSeen() || want == "" || sel != nil && want != sel.ID)
-	focus := m.screen.area == areaMain && m.views.now == viewTerminal && !m.dialogs.Open() && m.typing == nil
+	focus := m.screen.area == areaMain && m.views.now == viewTerminal && !m.dialogs.Open() && m.typing == nil && sel != nil && m.live.shown == sel.ID
 	if focus != m.live.focus {
 		m.live.focus = focus
 		m.cfg.Pane.Focus(focus)

@@ -109,7 +109,16 @@ func (m *Model) fromServer(msg tea.Msg) (tea.Cmd, bool) {
 		m.screen.stale = true
 		return m.listed(msg), true
 	}
-	m.screen.stale = true
+	cmd, known := m.answered(msg)
+	if !known {
+		cmd, known = m.outcome(msg)
+	}
+	m.screen.stale = m.screen.stale || known
+	return cmd, known
+}
+
+// answered takes what was asked for to be shown.
+func (m *Model) answered(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case agentsMsg:
 		return m.agentsKnown(msg), true
@@ -132,7 +141,7 @@ func (m *Model) fromServer(msg tea.Msg) (tea.Cmd, bool) {
 			msg.into.SetItems(m.hits(msg))
 		}
 	default:
-		return m.outcome(msg)
+		return nil, false
 	}
 	return nil, true
 }
@@ -332,7 +341,8 @@ func (m *Model) follow() tea.Cmd {
 		id = sel.ID
 	}
 	if id != m.live.selected {
-		first := m.live.selected == ""
+		// What has the keys is shown at once, so that none goes to the agent before.
+		first := m.live.selected == "" || m.live.wish == id
 		m.live.selected, m.live.settled = id, false
 		m.live.gen++
 		m.screen.stale = true
@@ -346,6 +356,9 @@ func (m *Model) follow() tea.Cmd {
 		m.live.wish = ""
 		m.views.now, m.screen.area = viewTerminal, areaMain
 		m.screen.stale = true
+	}
+	if !m.live.settled && m.screen.area == areaMain && m.views.now == viewTerminal {
+		cmds = append(cmds, m.settled())
 	}
 	cmds = append(cmds, m.followPane(sel), m.screen.tick(m.cfg, sel))
 	return tea.Batch(cmds...)

@@ -243,7 +243,9 @@ func (m *Model) drawTabs(main layout.Box) {
 	}
 	if m.screen.area == areaMain && m.views.now == viewTerminal {
 		hint := " " + m.leaveKey() + " leaves the agent "
-		c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
+		if last := tabs()[viewCount-1]; last.x+last.w+plain.Width(hint)+4 <= edge.W {
+			c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
+		}
 	}
 }
 

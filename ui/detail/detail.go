@@ -77,8 +77,12 @@ func lines(s *thread.Status, parent string, w int) []pager.Line {
 	}
 	add(fact("counted by", source(g), w))
 	add(fact("model", g.Model, w))
-	add(head("spent in this thread"))
 	u := s.Usage
+	if u.Context() == 0 && g.CostUSD == 0 {
+		add(standing(s, parent, w))
+		return out
+	}
+	add(head("spent in this thread"))
 	add(fact("input", thread.Tokens(u.Input), w))
 	add(fact("cache read", thread.Tokens(u.CacheRead), w))
 	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
@@ -88,6 +92,14 @@ func lines(s *thread.Status, parent string, w int) []pager.Line {
 		cost = "no price is known for this model"
 	}
 	add(fact("cost", cost, w))
+	add(standing(s, parent, w))
+	return out
+}
+
+// standing says where the thread stands, and what it was told at its start.
+func standing(s *thread.Status, parent string, w int) []pager.Line {
+	var out []pager.Line
+	add := func(l []pager.Line) { out = append(out, l...) }
 	add(head("thread"))
 	add(fact("for", s.Label, w))
 	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))

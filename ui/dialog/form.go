@@ -17,6 +17,14 @@ type Option struct {
 	Off bool
 }
 
+// label is how it is drawn: what cannot be taken wears a mark, colours or not.
+func (o Option) label() string {
+	if o.Off {
+		return " ✗" + plain.Line(o.Value) + " "
+	}
+	return " " + plain.Line(o.Value) + " "
+}
+
 // Input is one field of a form: a text, or a choice where it has options.
 type Input struct {
 	Label   string
@@ -199,7 +207,7 @@ func (f *Form) drawInput(c *layout.Canvas, b layout.Box, th *theme.Theme, in *In
 // drawOptions draws choices side by side, beginning where the chosen one shows, and the note of
 // the chosen one below.
 func (f *Form) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, in *Input, focus bool) {
-	width := func(o Option) int { return plain.Width(o.Value) + 3 }
+	width := func(o Option) int { return plain.Width(o.label()) + 1 }
 	from, sum := 0, 0
 	for i := 0; i <= in.Pick && i < len(in.Options); i++ {
 		sum += width(in.Options[i])
@@ -218,7 +226,7 @@ func (f *Form) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, in *
 			break
 		}
 		st := th.Style(theme.Text)
-		text := " " + plain.Line(o.Value) + " "
+		text := o.label()
 		switch {
 		case from+i == in.Pick && focus:
 			st = th.Style(theme.SelectedFocus)
