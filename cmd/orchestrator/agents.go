@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +83,7 @@ func (c *cli) demoVerb() *cobra.Command {
 			if !inOK || !outOK {
 				return errNoTerminal
 			}
+			signal.Reset(os.Interrupt, syscall.SIGTERM) // it ends as any other agent does
 			if code := demo.Main(args, in, out, c.environ); code != exitOK {
 				return &silentError{code: code}
 			}

@@ -16,6 +16,7 @@ import (
 	"orchestrator/agent"
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
+	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
 	"orchestrator/cmd/orchestrator/api"
@@ -129,7 +130,11 @@ func (a *App) openManager(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
 		}
-		cfg.Worktrees, cfg.Differ = files, files
+		merges, err := branch.New(a.Env...)
+		if err != nil {
+			return fmt.Errorf("open the branches: %w", err)
+		}
+		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
 	}
 	a.manager = thread.New(cfg)
 	return nil

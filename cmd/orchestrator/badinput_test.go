@@ -120,7 +120,7 @@ func TestNoGit(t *testing.T) {
 	if s.Turn != 1 {
 		t.Errorf("turn %d after one answer", s.Turn)
 	}
-	r.says(exitRefused, []string{"git"}, "new", "-a", "demo", "-w", "with a worktree")
+	r.says(exitError, []string{"git"}, "new", "-a", "demo", "-w", "with a worktree")
 }
 
 func TestDamagedDatabase(t *testing.T) {

@@ -109,6 +109,7 @@ func (c *cli) command() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return c.prepare() },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.runUI(cmd.Context()) },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")

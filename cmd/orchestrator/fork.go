@@ -281,14 +281,21 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 }
 
 func (c *cli) finishVerb() *cobra.Command {
-	return &cobra.Command{
+	var asIs bool
+	cmd := &cobra.Command{
 		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree when everything is reachable",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
-		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+	}
+	cmd.Flags().BoolVar(&asIs, "as-is", false, "do not merge: archive it, and remove its worktree if nothing would be lost")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		if asIs {
 			report, err := cl.Finish(ctx, args[0])
 			return c.merged(report, err, args[0])
-		}),
-	}
+		}
+		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true})
+		return c.merged(report, err, args[0])
+	})
+	return cmd
 }
 
 func (c *cli) abandonVerb() *cobra.Command {
