@@ -221,7 +221,7 @@ func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, resp *http.Respo
 	}
 	silence := time.AfterFunc(g.opts.Silence, func() { cancel(errSilence) })
 	defer silence.Stop()
-	buf := g.bufs.Get().(*[]byte) //nolint:errcheck // the pool holds nothing else
+	buf := g.bufs.Get().(*[]byte)
 	defer g.bufs.Put(buf)
 	for {
 		n, err := resp.Body.Read(*buf)

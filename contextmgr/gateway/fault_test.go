@@ -27,7 +27,7 @@ func script(t *testing.T, then func(c *net.TCPConn)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { ln.Close() })
+	t.Cleanup(func() { _ = ln.Close() })
 	go func() {
 		for {
 			c, err := ln.Accept()
@@ -37,7 +37,7 @@ func script(t *testing.T, then func(c *net.TCPConn)) string {
 			go func() {
 				defer c.Close()
 				if readRequest(c) == nil {
-					then(c.(*net.TCPConn)) //nolint:errcheck // a TCP listener accepts nothing else
+					then(c.(*net.TCPConn))
 				}
 			}()
 		}
@@ -185,7 +185,7 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close()
+	_ = closed.Close()
 	bad := httptest.NewUnstartedServer(http.NotFoundHandler())
 	bad.Config.ErrorLog = log.New(io.Discard, "", 0)
 	bad.StartTLS() // a certificate that nobody knows

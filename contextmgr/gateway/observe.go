@@ -144,7 +144,7 @@ func (o *observation) write(b []byte) {
 // too early: HTTP cannot tell.
 func (o *observation) cutWithoutNotice(resp *http.Response) bool {
 	delimited := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor != 1
-	if o == nil || delimited || o.encoding != "" || o.status >= 400 {
+	if o == nil || delimited || o.encoding != "" || o.status >= 300 {
 		return false
 	}
 	r := o.outcome()
@@ -221,7 +221,7 @@ func (o *observation) exchange() thread.Exchange {
 	if o.err != nil {
 		e.Err = o.err.Error()
 	}
-	if o.err != nil || (o.status < 400 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
+	if o.err != nil || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
 		e.Interrupted, e.EndsTurn = true, false
 	}
 	e.Err = o.scrub(e.Err)

@@ -15,7 +15,7 @@ func Streamed(contentType string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(contentType)), "text/event-stream")
 }
 
-// Failed returns a reader for an answer that is an error.
+// Failed returns a reader for an answer that is an error or a redirect.
 func Failed() Answer { return &failed{} }
 
 // failed collects an error's body.

@@ -28,6 +28,8 @@ var agentStarts = []string{
 	"Please continue the conversation from where we left it off",
 	"System: Please continue",
 	"Base directory for this skill:",
+	"[SUGGESTION MODE",
+	"Stop hook feedback:",
 }
 
 // PersonText returns what of a message's text the person wrote: elements that agents add are

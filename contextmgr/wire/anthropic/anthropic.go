@@ -179,6 +179,9 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 		strings.HasPrefix(last, "Your task is to create a detailed summary of the conversation"),
 		strings.HasPrefix(last, "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools."):
 		return wire.PurposeCompaction
+	case strings.HasPrefix(last, "[SUGGESTION MODE"), strings.HasPrefix(last, "The user stepped away and is coming back"),
+		strings.HasPrefix(last, "<system-reminder>This is a side question from the user"):
+		return wire.PurposeOther // asked with the whole conversation and all tools, for the cache's sake
 	case len(b.Tools) > 0 && !(b.schema && len(b.Tools) == 1):
 		return wire.PurposeMain
 	case wire.IsQuoted(system, "title"):

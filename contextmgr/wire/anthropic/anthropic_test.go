@@ -144,6 +144,8 @@ func TestPurpose(t *testing.T) {
 		"classifier":       {"/v1/messages", nil, `{"model":"m","output_format":{"type":"json_schema","schema":{}},` + hello + `}`, wire.PurposeClassifier},
 		"quota check":      {"/v1/messages", nil, `{"model":"claude-haiku-4-5","max_tokens":1,"messages":[{"role":"user","content":"quota"}]}`, wire.PurposeOther},
 		"effort, no side":  {"/v1/messages", nil, `{"model":"m","output_config":{"effort":"high"},` + tools + hello + `}`, wire.PurposeMain},
+		"suggestion":       {"/v1/messages", nil, `{"model":"m",` + tools + `"messages":[{"role":"user","content":[{"type":"text","text":"[SUGGESTION MODE: Suggest what the user might naturally type next]"}]}]}`, wire.PurposeOther},
+		"side question":    {"/v1/messages", nil, `{"model":"m",` + tools + `"messages":[{"role":"user","content":"<system-reminder>This is a side question from the user. Answer</system-reminder>\n\nwhy?"}]}`, wire.PurposeOther},
 		"compaction, asks": {"/v1/messages", nil, `{"model":"m",` + tools + `"messages":[{"role":"user","content":"a"},{"role":"user","content":[{"type":"text","text":"Your task is to create a detailed summary of the conversation so far, paying"}]}]}`, wire.PurposeCompaction},
 		"compaction, says": {"/v1/messages", nil, `{"model":"m","system":[{"type":"text","text":"You are a helpful AI assistant tasked with summarizing conversations."}],` + hello + `}`, wire.PurposeCompaction},
 	})

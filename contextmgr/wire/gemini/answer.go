@@ -46,7 +46,7 @@ func (u usage) count() wire.Usage {
 // Answer implements wire.Codec.
 func (Codec) Answer(status int, contentType string) wire.Answer {
 	switch {
-	case status >= 400:
+	case status >= 300:
 		return wire.Failed()
 	case wire.Streamed(contentType):
 		s := &stream{}

@@ -71,7 +71,7 @@ func (Chat) Error(_ int, message string) []byte { return errorBody(message) }
 // Answer implements wire.Codec.
 func (Chat) Answer(status int, contentType string) wire.Answer {
 	switch {
-	case status >= 400:
+	case status >= 300:
 		return wire.Failed()
 	case wire.Streamed(contentType):
 		s := &chatStream{}

@@ -130,7 +130,7 @@ func (Responses) Error(_ int, message string) []byte { return errorBody(message)
 // Answer implements wire.Codec.
 func (Responses) Answer(status int, contentType string) wire.Answer {
 	switch {
-	case status >= 400:
+	case status >= 300:
 		return wire.Failed()
 	case wire.Streamed(contentType):
 		s := &responsesStream{}

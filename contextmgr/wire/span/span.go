@@ -367,12 +367,12 @@ func (c *Cursor) skipString() error {
 
 // simple reports whether a byte makes an escape of two bytes.
 func simple(ch byte) bool {
-	const set = 1<<('"'-'"') | 1<<('/'-'"') | 1<<('\\'-'"') // below 'b', from '"' on
-	if ch < 'b' {
-		return ch >= '"' && set>>(ch-'"')&1 == 1
+	switch ch {
+	case 'n', '"', 't', '\\', '/', 'b', 'f', 'r':
+		return true
+	default:
+		return false
 	}
-	const lower = 1<<('b'-'b') | 1<<('f'-'b') | 1<<('n'-'b') | 1<<('r'-'b') | 1<<('t'-'b')
-	return lower>>(ch-'b')&1 == 1
 }
 
 // escape returns the length of the escape of a code that b begins with, 0 when it is none.
