@@ -162,23 +162,26 @@ func (m *Manager) newestWhole(ctx context.Context, t Thread) (Checkpoint, error)
 
 // turnPoint returns the checkpoint that ended a turn.
 func (m *Manager) turnPoint(ctx context.Context, t Thread, turn int) (Checkpoint, error) {
-	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Before: int64(turn) + 1, Limit: 20})
-	if err != nil {
-		return Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
-	}
-	found := -1
-	for i, c := range list {
-		if c.Turn != turn {
-			continue
+	// The newest one at or below the turn is nearly always the one that ended it; others of the same
+	// turn are rewinds to it and safety checkpoints.
+	for limit := 1; ; limit = 50 {
+		list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Before: int64(turn) + 1, Limit: limit})
+		if err != nil {
+			return Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
 		}
-		if found < 0 || c.Kind == KindTurn && list[found].Kind != KindTurn {
-			found = i
+		var found Checkpoint
+		for _, c := range list {
+			if c.Turn == turn && (found.ID == "" || c.Kind == KindTurn && found.Kind != KindTurn) {
+				found = c
+			}
+		}
+		switch {
+		case found.ID != "" && (found.Kind == KindTurn || limit > 1):
+			return found, nil
+		case found.ID == "":
+			return Checkpoint{}, Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, ErrNotFound), fmt.Sprintf("it has %d turns", t.Turn))
 		}
 	}
-	if found < 0 {
-		return Checkpoint{}, Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, ErrNotFound), fmt.Sprintf("it has %d turns", t.Turn))
-	}
-	return list[found], nil
 }
 
 // checkpointPoint returns the checkpoint with an id or a unique prefix of one, of those that the

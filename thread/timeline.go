@@ -6,7 +6,8 @@ import (
 )
 
 // Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
-// Page.Before is a turn. A turn's checkpoint carries the sum of its responses' usage here.
+// Page.Before is a turn. With Page.Turns, which leaves the responses out, a turn's checkpoint carries
+// the sum of its responses' usage.
 func (m *Manager) Timeline(ctx context.Context, ref string, p Page) ([]Checkpoint, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -16,60 +17,46 @@ func (m *Manager) Timeline(ctx context.Context, ref string, p Page) ([]Checkpoin
 	if t.Head == "" {
 		return []Checkpoint{}, nil
 	}
-	list, err := m.cfg.Store.Lineage(ctx, t.Head, p)
-	if err != nil {
-		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
+	var list []Checkpoint
+	if p.Turns {
+		list, err = m.turns(ctx, t.Head, p)
+	} else {
+		list, err = m.cfg.Store.Lineage(ctx, t.Head, p)
 	}
-	if err := m.sumTurns(ctx, p, list); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
 	}
 	return list, nil
 }
 
-// sumTurns gives the turns in a list the usage of their responses.
-func (m *Manager) sumTurns(ctx context.Context, p Page, list []Checkpoint) error {
-	if len(list) == 0 {
-		return nil
+// turns reads a page of turns with what their responses used, in one pass over both.
+func (m *Manager) turns(ctx context.Context, head CheckpointID, p Page) ([]Checkpoint, error) {
+	limit := p.Limit
+	if limit <= 0 {
+		limit = 100
 	}
-	sums := make(map[CheckpointID]Usage)
-	var turn CheckpointID
-	add := func(c Checkpoint) {
-		switch {
-		case c.Kind == KindTurn:
-			turn = c.ID
-		case c.Kind != KindResponse:
-			turn = ""
-		case turn != "":
-			sums[turn] = sums[turn].Add(c.Usage)
-		}
-	}
-	if !p.Turns {
-		for _, c := range list {
-			add(c)
-		}
-	}
-	// The turns' responses lie behind them in the same lineage.
-	for next, last := list[0].ID, list[len(list)-1].Turn; p.Turns && next != ""; {
-		all, err := m.cfg.Store.Lineage(ctx, next, Page{Limit: 500})
+	list := make([]Checkpoint, 0, limit)
+	for next := head; next != ""; {
+		all, err := m.cfg.Store.Lineage(ctx, next, Page{Before: p.Before, Limit: 2*limit + 20})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		next = ""
 		for _, c := range all {
-			if c.Turn < last {
-				next = ""
-				break
-			}
-			add(c)
 			next = c.Parent
+			if c.Kind != KindResponse {
+				if len(list) == limit {
+					return list, nil
+				}
+				list = append(list, c)
+				continue
+			}
+			if n := len(list); n > 0 && list[n-1].Kind == KindTurn && list[n-1].Turn == c.Turn {
+				list[n-1].Usage = list[n-1].Usage.Add(c.Usage)
+			}
 		}
 	}
-	for i := range list {
-		if s, ok := sums[list[i].ID]; ok {
-			list[i].Usage = s
-		}
-	}
-	return nil
+	return list, nil
 }
 
 // Turn returns what was said and done in the turn of a point.
