@@ -239,7 +239,8 @@ type Exchange struct {
 	Usage  Usage
 	Window int64 // the model's context window, 0 when unknown
 	Stop   string
-	// EndsTurn is set when the agent now waits for the person: no tool is to run.
+	// EndsTurn is set when the agent now waits for the person: no tool is to run. Never for a side
+	// request.
 	EndsTurn bool
 	// Interrupted is set when the answer was cut off; Err says how.
 	Interrupted bool

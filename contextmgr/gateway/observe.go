@@ -210,7 +210,7 @@ func (o *observation) exchange() thread.Exchange {
 		Model: model, Session: q.Session,
 		Started: o.started, Ended: o.ended, Status: o.status,
 		Items: q.Items, Prompt: q.Prompt,
-		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn,
+		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn && q.Purpose == wire.PurposeMain,
 		Usage: o.usage(model, r.Usage),
 		Err:   r.Err,
 	}

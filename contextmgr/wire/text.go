@@ -59,6 +59,42 @@ func PersonText(s string) string {
 	return s
 }
 
+// Person collects the texts of one message and tells what in it is the person's newest word. Agents
+// put several messages into one: a command and what followed, a prompt that was interrupted and
+// the next one.
+type Person struct {
+	texts, commands []string
+	fresh           int // texts before it were interrupted
+}
+
+// Add takes a text of the message.
+func (p *Person) Add(text string) {
+	if strings.HasPrefix(strings.TrimSpace(text), "[Request interrupted by user") {
+		p.fresh = len(p.texts)
+		return
+	}
+	own := PersonText(text)
+	_, command := slashCommand(text)
+	switch {
+	case own == "":
+	case command:
+		p.commands = append(p.commands, own)
+	default:
+		p.texts = append(p.texts, own)
+	}
+}
+
+// Text returns the person's newest word: what came after an interruption, else anything, else
+// a command.
+func (p *Person) Text() string {
+	for _, texts := range [][]string{p.texts[p.fresh:], p.texts, p.commands} {
+		if len(texts) > 0 {
+			return strings.Join(texts, "\n")
+		}
+	}
+	return ""
+}
+
 // cutElement removes every <tag>…</tag> that stands at the start of the text or of a line. One that
 // is never closed is removed only where nothing stands before it.
 func cutElement(s, tag string) (string, bool) {

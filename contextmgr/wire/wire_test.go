@@ -37,6 +37,28 @@ func TestPersonText(t *testing.T) {
 	}
 }
 
+func TestPersonOfSeveralMessages(t *testing.T) {
+	const stop = "[Request interrupted by user]"
+	for want, texts := range map[string][]string{
+		"third":   {"This session is being continued from a previous conversation", "<command-name>/compact</command-name>", "<local-command-stdout>Compacted</local-command-stdout>", "third"},
+		"/model":  {"<command-name>/model</command-name>", "<local-command-stdout>x</local-command-stdout>"},
+		"new":     {"old", stop, "new"},
+		"old":     {"old", stop},
+		"a\nb":    {"a", "<system-reminder>x</system-reminder>", "b"},
+		"":        {stop, "<system-reminder>x</system-reminder>"},
+		"after":   {stop + " for tool use", "after"},
+		"command": {"command"},
+	} {
+		var p wire.Person
+		for _, text := range texts {
+			p.Add(text)
+		}
+		if got := p.Text(); got != want {
+			t.Errorf("%q: %q, want %q", texts, got, want)
+		}
+	}
+}
+
 func FuzzPersonText(f *testing.F) {
 	f.Add("<system-reminder>a</system-reminder>\nb<skill>")
 	f.Add("<command-name></command-name><reminder></reminder>")

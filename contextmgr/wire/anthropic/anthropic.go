@@ -247,22 +247,20 @@ func personText(raw json.RawMessage) string {
 	if role != "user" {
 		return ""
 	}
-	var parts []string
+	var person wire.Person
 	images := 0
 	texts(content, func(kind, text string) {
 		switch kind {
 		case "text":
-			if text = wire.PersonText(text); text != "" {
-				parts = append(parts, text)
-			}
+			person.Add(text)
 		case "image", "document":
 			images++
 		}
 	})
-	if len(parts) == 0 && images > 0 {
-		return "[image]"
+	if text := person.Text(); text != "" || images == 0 {
+		return text
 	}
-	return strings.Join(parts, "\n")
+	return "[image]"
 }
 
 // prompt returns the text of the person's newest message.

@@ -255,7 +255,7 @@ func personText(raw json.RawMessage) string {
 	if r := role(raw); r != "user" && r != "" {
 		return ""
 	}
-	var texts []string
+	var person wire.Person
 	media := false
 	_ = span.New(raw).Object(func(key string, c *span.Cursor) error {
 		if key != "parts" {
@@ -266,9 +266,7 @@ func personText(raw json.RawMessage) string {
 				switch key {
 				case "text":
 					text, err := c.String()
-					if text = wire.PersonText(text); text != "" {
-						texts = append(texts, text)
-					}
+					person.Add(text)
 					return err
 				case "inlineData", "fileData":
 					media = true
@@ -277,10 +275,10 @@ func personText(raw json.RawMessage) string {
 			})
 		})
 	})
-	if len(texts) == 0 && media {
-		return "[image]"
+	if text := person.Text(); text != "" || !media {
+		return text
 	}
-	return strings.Join(texts, "\n")
+	return "[image]"
 }
 
 // prompt returns the text of the person's newest content.

@@ -249,21 +249,19 @@ func personText(raw json.RawMessage) string {
 	if role != "user" || (kind != "" && kind != "message") {
 		return ""
 	}
-	var texts []string
+	var person wire.Person
 	images := false
 	parts(content, func(p part) {
 		if p.Text != "" {
-			if text := wire.PersonText(p.Text); text != "" {
-				texts = append(texts, text)
-			}
+			person.Add(p.Text)
 			return
 		}
 		images = images || strings.Contains(p.Type, "image") || strings.Contains(p.Type, "file")
 	})
-	if len(texts) == 0 && images {
-		return "[image]"
+	if text := person.Text(); text != "" || !images {
+		return text
 	}
-	return strings.Join(texts, "\n")
+	return "[image]"
 }
 
 // prompt returns the text of the person's newest message.
