@@ -259,7 +259,7 @@ func (m *Model) enter() tea.Cmd {
 		return m.tell(thread.LevelInfo, s.Name+" is archived; "+m.keys.KeyOf(intent.Archive)+" brings it back")
 	}
 	m.live.wish = s.ID
-	return m.resume(s.ID, true)
+	return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.Name+" …"), m.resume(s.ID, true))
 }
 
 // running reports whether a thread has a terminal to show.
@@ -337,7 +337,7 @@ func (m *Model) undoLast() tea.Cmd {
 	}
 	u := m.undo[n-1]
 	m.undo = m.undo[:n-1]
-	return m.change("undone: "+u.what, u.do, nil)
+	return tea.Batch(m.tell(thread.LevelInfo, "undoing: "+u.what+" …"), m.change("undone: "+u.what, u.do, nil))
 }
 
 // onThread acts on the selected thread; without one it says so.
@@ -371,11 +371,11 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 		if running(s) {
 			return m.tell(thread.LevelInfo, s.Name+" is running"), true
 		}
-		return m.resume(id, false), true
+		return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.Name+" …"), m.resume(id, false)), true
 	case intent.Stop:
 		m.openStop(s)
 	case intent.TakeOffer:
-		return m.answer("take", "fork made"), true
+		return m.answer("take", "forked"), true
 	case intent.DismissOffer:
 		return m.answer("dismiss", "dismissed"), true
 	case intent.OffersOff:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
 	"orchestrator/thread"
@@ -144,16 +145,16 @@ func (m *Model) change(what string, do func(context.Context) error, undo *undoSt
 }
 
 // make runs something that ends in a thread to be shown.
-func (m *Model) make(what string, focus bool, do func(context.Context) (thread.Status, error)) tea.Cmd {
+func (m *Model) make(what, said string, focus bool, do func(context.Context) (thread.Status, error)) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
 		s, err := do(ctx)
-		return madeMsg{what, s, err, focus}
+		return madeMsg{what, said, s, err, focus}
 	})
 }
 
 func (m *Model) resume(id thread.ID, focus bool) tea.Cmd {
 	cols, rows := m.paneSize()
-	return m.make("resumed", focus, func(ctx context.Context) (thread.Status, error) {
+	return m.make("resume", "resumed", focus, func(ctx context.Context) (thread.Status, error) {
 		return m.cfg.Server.Resume(ctx, string(id), cols, rows)
 	})
 }
@@ -208,7 +209,7 @@ func (m *Model) answerOffer(o thread.Offer, how, said string) tea.Cmd {
 			return err
 		}, nil)
 	}
-	return m.make(said, false, func(ctx context.Context) (thread.Status, error) {
+	return m.make("fork", said, false, func(ctx context.Context) (thread.Status, error) {
 		return m.cfg.Server.AnswerOffer(ctx, o.ID, how)
 	})
 }
@@ -216,7 +217,7 @@ func (m *Model) answerOffer(o thread.Offer, how, said string) tea.Cmd {
 // edit gives the terminal to the editor until it is left.
 func (m *Model) edit(path string) tea.Cmd {
 	if len(m.cfg.Editor) == 0 {
-		return m.fail("open "+path, errors.New("no editor is set: set $VISUAL or $EDITOR"))
+		return m.fail("open "+filepath.Base(path), errors.New("no editor is set: set $VISUAL or $EDITOR"))
 	}
 	args := append(append([]string{}, m.cfg.Editor[1:]...), path)
 	m.suspendPane(true)

@@ -21,6 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the goldens show times
+	os.Exit(m.Run())
+}
+
 // server is a fake of the server: what it was asked is noted, what it answers is set by the test.
 type server struct {
 	threads []thread.Status

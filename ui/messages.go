@@ -77,7 +77,8 @@ type whyMsg struct {
 
 // madeMsg is a thread that was made or started; it is selected.
 type madeMsg struct {
-	what   string
+	what   string // "fork": told where it failed
+	said   string // "forked": told where it worked
 	status thread.Status
 	err    error
 	focus  bool

@@ -31,7 +31,7 @@ func TestNewThread(t *testing.T) {
 		r.text("my name")
 		r.keys("tab", "tab", "space", "enter")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
-		r.must("made: new thread")
+		r.must("made started")
 		if s := r.m.tree.Selected(); s.ID != "made" {
 			t.Errorf("%s is selected", s.ID)
 		}

@@ -62,7 +62,8 @@ func (m *Model) fail(what string, err error) tea.Cmd {
 	if !strings.HasPrefix(text, what+":") {
 		text = what + ": " + text
 	}
-	if plain.Width(plain.Line(text)) > m.screen.w-4 || strings.Contains(text, "\n") {
+	const others = 40 // cells of the status line that say something else
+	if plain.Width(plain.Line(text)) > m.screen.w-others || strings.Contains(text, "\n") {
 		var body []dialog.Line
 		for _, l := range plain.Lines(err.Error()) {
 			body = append(body, dialog.Line{Text: l})

@@ -60,7 +60,7 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 	case dialog.Forked:
 		req := r.Request
 		req.Cols, req.Rows = m.paneSize()
-		return tea.Batch(m.tell(thread.LevelInfo, "forking …"), m.make("fork", false, func(ctx context.Context) (thread.Status, error) { return srv.Fork(ctx, req) }))
+		return tea.Batch(m.tell(thread.LevelInfo, "forking …"), m.make("fork", "forked", false, func(ctx context.Context) (thread.Status, error) { return srv.Fork(ctx, req) }))
 	case dialog.Renamed:
 		return m.change("", func(ctx context.Context) error {
 			_, err := srv.Rename(ctx, string(r.ID), r.Name)
@@ -72,7 +72,7 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		return m.change("sent", func(ctx context.Context) error { return srv.Send(ctx, string(r.ID), r.Text) }, nil)
 	case dialog.Resumed:
 		if r.ID == "" {
-			return m.resumeAll()
+			return tea.Batch(m.tell(thread.LevelInfo, "resuming all …"), m.resumeAll())
 		}
 		return m.resume(r.ID, false)
 	case runIt:
@@ -103,11 +103,11 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 	case mergeIt:
 		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.merge(r.id, r.finish, nil))
 	case mergeOn:
-		return m.mergeContinue(r.id)
+		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.mergeContinue(r.id))
 	case mergeOff:
 		return m.change("merge taken back", func(ctx context.Context) error { return srv.MergeAbort(ctx, string(r.id)) }, nil)
 	case rewindIt:
-		return m.rewind(r.req)
+		return tea.Batch(m.tell(thread.LevelInfo, "setting back …"), m.rewind(r.req))
 	default:
 		return nil
 	}
@@ -116,21 +116,22 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 func (m *Model) create(req thread.NewRequest) tea.Cmd {
 	req.Cols, req.Rows = m.paneSize()
 	return tea.Batch(m.tell(thread.LevelInfo, "starting "+req.Agent+" …"),
-		m.make("new thread", true, func(ctx context.Context) (thread.Status, error) { return m.cfg.Server.New(ctx, req) }))
+		m.make("new thread", "started", true, func(ctx context.Context) (thread.Status, error) { return m.cfg.Server.New(ctx, req) }))
 }
 
 // made shows a thread that was just made or started.
-func (m *Model) made(s thread.Status, focus bool, what string) tea.Cmd {
+func (m *Model) made(msg madeMsg) tea.Cmd {
+	s := msg.status
 	if s.ID == "" {
 		return nil
 	}
 	m.tree.Put(s)
 	m.tree.Select(s.ID)
 	m.views.now, m.views.reading, m.screen.area = viewTerminal, false, areaTree
-	if focus {
+	if msg.focus {
 		m.live.wish = s.ID
 	}
-	return m.tell(thread.LevelInfo, s.Name+": "+what)
+	return m.tell(thread.LevelInfo, s.Name+" "+msg.said)
 }
 
 func (m *Model) done(msg doneMsg) tea.Cmd {
@@ -171,12 +172,7 @@ func (m *Model) visit(g goTo) tea.Cmd {
 func (m *Model) openNew() tea.Cmd {
 	d := dialog.Defaults{Agent: m.cfg.Agent, Dir: m.cfg.Project, Git: m.cfg.Git}
 	if d.Agent == "" {
-		for _, a := range m.agents {
-			if a.Found {
-				d.Agent = a.Name
-				break
-			}
-		}
+		d.Agent = dialog.FirstAgent(m.agents)
 	}
 	m.dialogs.Push(dialog.NewNewThread(m.agents, d))
 	return nil

@@ -154,7 +154,7 @@ func (m *Model) outcome(msg tea.Msg) (tea.Cmd, bool) {
 			m.live.wish = ""
 			return m.fail(msg.what, msg.err), true
 		}
-		return m.made(msg.status, msg.focus, msg.what), true
+		return m.made(msg), true
 	case resumedMsg:
 		if msg.err != nil {
 			return m.fail("resume all", msg.err), true
@@ -295,6 +295,13 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 
 // checkpoint brings the views up to what was just stored.
 func (m *Model) checkpoint(cp thread.Checkpoint) tea.Cmd {
+	if cp.Kind == thread.KindRewind && m.views.timeline.Thread() == cp.Thread {
+		m.views.timeline.Show(cp.Thread) // it has another past now
+		if m.views.now == viewTimeline {
+			return m.loadTimeline()
+		}
+		return nil
+	}
 	m.views.timeline.Push(cp)
 	if cp.Kind == thread.KindTurn && m.views.now == viewDiff && m.views.diff.Thread() == cp.Thread && m.views.diff.Range().Turn == 0 {
 		return m.reloadDiff()

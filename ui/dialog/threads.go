@@ -50,28 +50,50 @@ func (Prompted) DialogResult() {}
 // commandAgent is the agent that runs any program.
 const commandAgent = "command"
 
-// agentOptions lists the agents, those found first as they come.
+// agentOptions lists the agents: those found first, any other program after them.
 func agentOptions(agents []thread.AgentInfo) []Option {
 	var out []Option
-	for _, found := range []bool{true, false} {
+	for _, rank := range []int{0, 1, 2} {
 		for _, a := range agents {
-			if a.Found != found {
-				continue
+			if agentRank(a) == rank {
+				out = append(out, agentOption(a))
 			}
-			o := Option{Value: a.Name, Note: a.Version, Off: !a.Found}
-			switch {
-			case !a.Found || a.Problem != "":
-				o.Note = strings.TrimSpace(a.Problem + ". " + a.Hint)
-			case a.Path != "":
-				o.Note = strings.TrimSpace(a.Version + " at " + a.Path)
-			}
-			if o.Note == "" {
-				o.Note = "ready"
-			}
-			out = append(out, o)
 		}
 	}
 	return out
+}
+
+func agentRank(a thread.AgentInfo) int {
+	switch {
+	case !a.Found:
+		return 2
+	case a.Name == commandAgent:
+		return 1
+	default:
+		return 0
+	}
+}
+
+func agentOption(a thread.AgentInfo) Option {
+	o := Option{Value: a.Name, Note: a.Version, Off: !a.Found}
+	switch {
+	case !a.Found || a.Problem != "":
+		o.Note = strings.TrimSpace(a.Problem + ". " + a.Hint)
+	case a.Path != "":
+		o.Note = strings.TrimSpace(a.Version + " at " + a.Path)
+	}
+	if o.Note == "" {
+		o.Note = "ready"
+	}
+	return o
+}
+
+// FirstAgent returns the agent to propose, "" when none is found.
+func FirstAgent(agents []thread.AgentInfo) string {
+	if o := agentOptions(agents); len(o) > 0 && !o[0].Off {
+		return o[0].Value
+	}
+	return ""
 }
 
 func pickOption(options []Option, value string) int {

@@ -81,7 +81,7 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		}
 	case rowResponse:
 		right := c.PrintRight(b, 0, 0, muted, numbers(r.cp.Usage))
-		x := c.Print(b, 4, 0, muted, "· "+r.cp.Created.Format("15:04:05")+" ")
+		x := c.Print(b, 4, 0, muted, "· "+r.cp.Created.Local().Format("15:04:05")+" ")
 		c.Print(b, x, 0, muted, plain.Cut(answer(r.cp), right-x-1))
 	default:
 		right := m.drawFacts(c, b, th, r)
@@ -136,7 +136,7 @@ func (m *Model) drawFacts(c *layout.Canvas, b layout.Box, th *theme.Theme, r row
 	if s := r.cp.Snapshot; s != nil && s.Files > 0 {
 		files, added, removed = fmt.Sprintf("%df", s.Files), fmt.Sprintf("+%d", s.Insertions), fmt.Sprintf("−%d", s.Deletions)
 	}
-	_ = put(theme.Muted, r.cp.Created.Format("15:04")) &&
+	_ = put(theme.Muted, r.cp.Created.Local().Format("15:04")) &&
 		(files == "" || put(theme.Muted, files) && put(theme.DiffDel, removed) && put(theme.DiffAdd, added)) &&
 		put(theme.Muted, cost(r.usage)) &&
 		put(gauge.Token(r.cp.Gauge.Band()), share(r.cp.Gauge)) &&

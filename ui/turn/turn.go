@@ -208,7 +208,7 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
 		outcome = plain.Cut(outcome, max(w/2, 10))
 		room -= plain.Width(outcome) + 2
 	}
-	head.Spans = append(head.Spans, pager.Span{Text: "  " + plain.Cut(plain.First(e.Text), max(room, 0))})
+	head.Spans = append(head.Spans, pager.Span{Text: "  " + plain.Cut(arguments(e.Text), max(room, 0))})
 	if outcome != "" {
 		head.Spans = append(head.Spans, pager.Span{Text: "  " + outcome, Tok: tok})
 	}

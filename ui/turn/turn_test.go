@@ -88,3 +88,18 @@ func TestStrangersAndErrors(t *testing.T) {
 		t.Errorf("the error does not show:\n%s", got)
 	}
 }
+
+func TestArguments(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"path":"a.txt"}`:                    "a.txt",
+		`{"path":"a.txt","old":"x\ny","n":3}`: "path: a.txt  old: x  n: 3",
+		`{"command":"\u001b[31m"}`:            "␛[31m",
+		"ls -la":                              "ls -la",
+		`{"broken":`:                          `{"broken":`,
+		`{}`:                                  "",
+	} {
+		if got := arguments(in); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+}
