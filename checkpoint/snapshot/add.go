@@ -144,6 +144,11 @@ func (w *worktree) mayTakeUp(ctx context.Context, o op, tip string) error {
 	if tip != o.Base {
 		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
 	}
+	unlock, err := w.lockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	out, err := w.theirs(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil {
 		return err
@@ -211,12 +216,7 @@ func (w *worktree) register(ctx context.Context, o op, at thread.Snapshot) error
 	}
 	err := both(
 		func() error { return w.updateRefs(ctx, lines) },
-		func() error {
-			_, err := w.theirs(ctx, git.Call{Args: []string{
-				"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", o.Root, from,
-			}})
-			return err
-		},
+		func() error { return w.addEmpty(ctx, o.Root, from) },
 	)
 	if err != nil {
 		return err
@@ -227,6 +227,24 @@ func (w *worktree) register(ctx context.Context, o op, at thread.Snapshot) error
 		return err
 	}
 	return w.setHead(ctx, n, "refs/heads/"+o.Branch)
+}
+
+// addEmpty makes a worktree without files, detached.
+func (w *worktree) addEmpty(ctx context.Context, root, from string) error {
+	unlock, err := w.lockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for try := 1; ; try++ {
+		_, err := w.theirs(ctx, git.Call{Args: []string{
+			"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", root, from,
+		}})
+		var said *git.Error
+		if err == nil || try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
+			return err // else the person's own git was about to make one
+		}
+	}
 }
 
 // setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.

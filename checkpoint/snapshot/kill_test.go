@@ -76,7 +76,7 @@ func rounds(t *testing.T) int {
 			t.Fatalf("KILL_ROUNDS: %v", err)
 		}
 	}
-	t.Logf("%d rounds for each point; KILL_ROUNDS=50 go test -tags failpoint -run Kill ./checkpoint/snapshot for the long run", n)
+	t.Logf("%d rounds for each point; KILL_ROUNDS=50 go test -tags failpoint -run Killed ./checkpoint/snapshot for the long run", n)
 	return n
 }
 
@@ -182,9 +182,9 @@ func points(t *testing.T, op string) []string {
 	return all
 }
 
-// TestKill ends the process at every place of every operation, in the repair that follows too, and looks whether
+// TestKilled ends the process at every place of every operation, in the repair that follows too, and looks whether
 // the next start sets everything right and nothing is lost.
-func TestKill(t *testing.T) {
+func TestKilled(t *testing.T) {
 	n := rounds(t)
 	for _, op := range []string{"take", "restore", "add", "remove"} {
 		t.Run(op, func(t *testing.T) {
@@ -203,8 +203,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillInRepair kills the repair of a killed operation.
-func TestKillInRepair(t *testing.T) {
+// TestKilledInRepair kills the repair of a killed operation.
+func TestKilledInRepair(t *testing.T) {
 	n := rounds(t)
 	for op, points := range map[string][]string{
 		"restore": {"snapshot.restore.removed", "snapshot.restore.wrote:2"},
@@ -231,8 +231,8 @@ func TestKillInRepair(t *testing.T) {
 	}
 }
 
-// TestKillAnywhere kills the process and the git that it runs at moments that the clock picks.
-func TestKillAnywhere(t *testing.T) {
+// TestKilledAnywhere kills the process and the git that it runs at moments that the clock picks.
+func TestKilledAnywhere(t *testing.T) {
 	n := 5 * rounds(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, op := range []string{"take", "restore", "add", "remove"} {

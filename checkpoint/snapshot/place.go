@@ -31,12 +31,12 @@ func openPlace(dir string) (*place, error) {
 
 func (p *place) close() {
 	p.forget()
-	p.root.Close()
+	_ = p.root.Close()
 }
 
 func (p *place) forget() {
 	if p.last != nil {
-		p.last.Close()
+		_ = p.last.Close()
 	}
 	p.last, p.lastDir = nil, ""
 }
@@ -55,7 +55,7 @@ func (p *place) folder(name string, build bool) (*os.Root, error) {
 	for part := range strings.SplitSeq(dir, "/") {
 		next, err := step(at, part, build)
 		if at != p.root {
-			at.Close()
+			_ = at.Close()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("open folder %s: %w", dir, err)
@@ -90,7 +90,7 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 		err = errInTheWay // it was swapped for a link
 	}
 	if err != nil {
-		next.Close()
+		_ = next.Close()
 		return nil, err
 	}
 	return next, nil

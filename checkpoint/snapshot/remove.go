@@ -102,7 +102,7 @@ func (s *Store) clear(ctx context.Context, w *worktree, o op) (thread.Snapshot, 
 		return snap, err
 	}
 	o.Kind, o.Whole = opRemove, len(ignored) == 0 && len(snap.Skipped) == 0
-	o.Trash = filepath.Join(filepath.Dir(w.Root), ".trash", time.Now().UTC().Format("20060102T150405")+"-"+short(w.GitDir)[:6]+"-"+filepath.Base(w.Root))
+	o.Trash = filepath.Join(filepath.Dir(w.Root), ".trash", time.Now().UTC().Format("20060102T150405")+"-"+thread.NewID[string]()[:6]+"-"+filepath.Base(w.Root))
 	if err := os.MkdirAll(filepath.Dir(o.Trash), 0o700); err != nil {
 		return snap, err
 	}
@@ -128,6 +128,11 @@ func (s *Store) sweep(ctx context.Context, w *worktree, o op) error {
 	if err != nil {
 		main = git.Worktree{Root: w.Common, GitDir: w.Common, Common: w.Common} // no main worktree: the repository alone
 	}
+	unlock, err := w.lockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := strike(o.GitDir); err != nil {
 		return err
 	}
@@ -156,7 +161,8 @@ func strike(gitDir string) error {
 	return nil
 }
 
-// dropBranch deletes a branch of ours that never left its base: nothing but the name is lost.
+// dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds
+// lockAll.
 func (s *Store) dropBranch(ctx context.Context, at git.Worktree, o op) error {
 	if !strings.HasPrefix(o.Branch, branchPrefix) || !git.IsObjectID(o.Base) {
 		return nil

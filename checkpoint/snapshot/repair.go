@@ -213,6 +213,11 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	if err := os.RemoveAll(o.Root); err != nil {
 		return err
 	}
+	unlock, err := repo.lockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if gitDir != "" {
 		if err := strike(gitDir); err != nil {
 			return err

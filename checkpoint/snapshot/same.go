@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -133,10 +134,10 @@ func digestNext(next func() (io.Reader, error)) (digest, error) {
 		} else {
 			text.Write(line)
 		}
-		if err == io.EOF { //nolint:errorlint // ReadSlice returns it bare
+		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && err != bufio.ErrBufferFull { //nolint:errorlint // as above
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return digest{}, fmt.Errorf("read blob: %w", err)
 		}
 	}

@@ -144,6 +144,12 @@ func (w *worktree) lock(ctx context.Context) (unlock func(), err error) {
 	return flock(ctx, filepath.Join(w.home, "lock"))
 }
 
+// lockAll makes the caller the only one of us who changes the repository's list of worktrees: git stumbles over one
+// that another git is about to write. It is taken after a worktree's lock, never before one.
+func (w *worktree) lockAll(ctx context.Context) (unlock func(), err error) {
+	return flock(ctx, filepath.Join(w.commonState(), "lock"))
+}
+
 // resolved follows the links in a path as far as it exists.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {

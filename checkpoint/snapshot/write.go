@@ -163,7 +163,7 @@ func (w *worktree) blobsIn(ctx context.Context, env, oids []string, use func(nex
 	if err == nil {
 		_, err = io.Copy(io.Discard, r.r) // let git come to its end
 	}
-	out.Close()
+	_ = out.Close()
 	cancel()
 	if ended := <-done; err == nil && ended != nil && !errors.Is(ended, context.Canceled) {
 		err = ended

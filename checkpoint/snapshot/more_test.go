@@ -1,0 +1,146 @@
+package snapshot_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/thread"
+)
+
+// TestDiffKnowsConversions: what only line ends or large-file storage changed on the way to the disk is no change.
+func TestDiffKnowsConversions(t *testing.T) {
+	r := isolate(t)
+	ctx := context.Background()
+	content := "large content\n"
+	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256([]byte(content)), len(content))
+	r.write("crlf.txt", "a\nb\n")
+	r.write("really.txt", "a\nb\n")
+	r.write("plain", "a\nb\n")
+	r.write("big.dat", pointer)
+	r.write("other.dat", pointer)
+	r.write(".gitattributes", "*.txt text eol=crlf\n*.dat filter=lfs -text\n")
+	base := r.commitAll("first")
+	r.write("crlf.txt", "a\r\nb\r\n")
+	r.write("really.txt", "a\r\nc\r\n")
+	r.write("plain", "a\r\nb\r\n")
+	r.write("big.dat", content)
+	r.write("other.dat", "other content!\n")
+	snap := r.take(nil)
+	for _, to := range []string{"", snap.Commit} {
+		diffs, err := r.store.Diff(ctx, r.dir, base, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, d := range diffs {
+			names = append(names, d.Path)
+		}
+		if fmt.Sprint(names) != "[other.dat plain really.txt]" {
+			t.Errorf("to %q: %v", to, names)
+		}
+	}
+	if got := r.store.Describe(ctx, r.dir); got != "3 files changed" {
+		t.Errorf("described as %q", got)
+	}
+}
+
+func TestDiffOfUnborn(t *testing.T) {
+	r := isolate(t)
+	r.write("a", "a\n")
+	diffs, err := r.store.Diff(context.Background(), r.dir, "", "")
+	if err != nil || len(diffs) != 1 || diffs[0].Status != "added" {
+		t.Errorf("%+v %v", diffs, err)
+	}
+	if got := r.store.Describe(context.Background(), r.dir); got != "1 file changed" {
+		t.Errorf("described as %q", got)
+	}
+}
+
+// TestAtOnce has several threads and two servers work in one repository at the same time.
+func TestAtOnce(t *testing.T) {
+	r := isolate(t)
+	ctx := context.Background()
+	for i := range 20 {
+		r.write(fmt.Sprintf("f%d", i), "x\n")
+	}
+	r.commitAll("first")
+	base := r.take(nil)
+	stores := []*snapshot.Store{r.store, r.open(0)}
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			s := stores[i%2]
+			id := thread.ID(fmt.Sprint("w", i))
+			wt, err := s.Add(ctx, id, r.dir, fmt.Sprint("fork", i), base)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n := range 3 {
+				if err := os.WriteFile(filepath.Join(wt.Path, "f0"), fmt.Appendf(nil, "%d %d\n", i, n), 0o600); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Take(ctx, id, wt.Path, nil); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Take(ctx, "shared", r.dir, nil); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := s.Diff(ctx, wt.Path, base.Commit, ""); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Remove(ctx, id, wt); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if list, err := r.store.List(ctx); err != nil || len(list) != 0 {
+		t.Errorf("left: %+v %v", list, err)
+	}
+	safe := r.reachable()
+	for i := range 6 {
+		if !safe[fmt.Sprintf("f0\x00%d 2\n", i)] {
+			t.Errorf("the work of %d is lost", i)
+		}
+	}
+}
+
+// TestFullDisk needs a small file system to fill, which only root can make.
+func TestFullDisk(t *testing.T) {
+	dir := os.Getenv("SMALL_DISK")
+	if dir == "" {
+		t.Skip("NOT RUN: needs a small file system: mount -t tmpfs -o size=4m tmpfs /mnt/small && SMALL_DISK=/mnt/small go test -run FullDisk ./checkpoint/snapshot")
+	}
+	r := newRepo(t, dir)
+	r.write("a", "a\n")
+	r.commitAll("first")
+	first := r.take(nil)
+	var blob []byte
+	for i := range 3 << 20 {
+		blob = append(blob, byte(i*7+i>>8*13+i>>16))
+	}
+	r.write("big", string(blob[:1<<20]))
+	filler := filepath.Join(r.top, "filler")
+	if err := os.WriteFile(filler, blob, 0o600); err == nil {
+		t.Log("the file system is larger than 4 MB")
+	}
+	if _, err := r.store.Take(context.Background(), "t1", r.dir, &first); !errors.Is(err, thread.ErrDiskFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	again := r.take(&first)
+	if r.held(again)["big"] == "" {
+		t.Error("the file is missing after there is room again")
+	}
+}
