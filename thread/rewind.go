@@ -149,7 +149,7 @@ func (l *line) safety(ctx context.Context, note string, files bool) (Checkpoint,
 	t := l.thread()
 	c := Checkpoint{
 		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindSafety,
-		Created: l.m.now(), Prompt: r.prompt, Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
+		Created: l.m.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
 		MCP: l.m.mcps(l.id), Note: note, Snapshot: r.snapshot,
 	}
 	if l.m.cfg.Worktrees != nil {
@@ -188,7 +188,7 @@ func (l *line) rewindCheckpoint(r RewindRequest, to, safety Checkpoint, snap *Sn
 	}
 	c.Parent, c.ID = c.ID, NewID[CheckpointID]()
 	c.Thread, c.Kind, c.Created, c.Seq = l.id, KindRewind, l.m.now(), 0
-	c.Usage = Usage{}
+	c.Usage, c.Prompt, c.Answer, c.Stop = Usage{}, "", "", ""
 	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not given back
 	c.Note = fmt.Sprintf("%s set back to turn %d", what, to.Turn)
 	c.Snapshot = safety.Snapshot
