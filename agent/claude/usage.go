@@ -69,6 +69,12 @@ func answerText(raw []byte) string {
 	return text
 }
 
+// beginsTurn reports whether a line is a prompt of the person.
+func beginsTurn(raw []byte) bool {
+	var l line
+	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && !l.Meta && !l.Sidechain && l.Message != nil && promptOf(l.Message) != ""
+}
+
 // ReadUsage returns the responses that chunks hold. A response stands in several lines, one for
 // each block of its content; they are put together by the message's id.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {

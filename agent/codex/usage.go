@@ -63,6 +63,16 @@ func answerText(raw []byte) string {
 	return l.text()
 }
 
+// beginsTurn reports whether a line is the first of a turn.
+func beginsTurn(raw []byte) bool {
+	var l line
+	if json.Unmarshal(raw, &l) != nil {
+		return false
+	}
+	return l.Type == "turn_context" || l.Type == "event_msg" && l.Payload.Type == "task_started" ||
+		l.Type == "response_item" && l.Payload.Type == "message" && l.Payload.Role == "user"
+}
+
 // ReadUsage returns the responses that chunks hold. What a response said stands before the record of
 // its tokens; the end of the turn after it.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {

@@ -30,9 +30,10 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return nil, err
 	}
 	read := func() ([]thread.Chunk, error) { return a.reader.Read(a.config.Home, files, spec.Marks) }
-	return transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
+	chunks, err := transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
 		return transcript.Has(chunks, mainFile, spec.Answer, answerText)
 	})
+	return transcript.Until(chunks, mainFile, spec.Answer, answerText, beginsTurn), err
 }
 
 // Verify compares the session's file with the marks.
@@ -111,6 +112,12 @@ func answerText(raw []byte) string {
 		return ""
 	}
 	return m.Text()
+}
+
+// beginsTurn reports whether a line is a prompt of the person.
+func beginsTurn(raw []byte) bool {
+	_, m, ok := message(raw)
+	return ok && m.Role == "user" && m.Text() != ""
 }
 
 // ReadUsage returns the responses that chunks hold.

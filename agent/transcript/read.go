@@ -331,6 +331,37 @@ func Has(chunks []thread.Chunk, file, answer string, text func(line []byte) stri
 	return found
 }
 
+// Until cuts the chunks of one file where the turn after an answer begins, so that what an agent was
+// told while it answered is not taken for a part of the turn that it ended. begins tells the first
+// line of a turn. Without the answer nothing is cut.
+func Until(chunks []thread.Chunk, file, answer string, text func(line []byte) string, begins func(line []byte) bool) []thread.Chunk {
+	answer = squeeze(answer)
+	if answer == "" {
+		return chunks
+	}
+	out := make([]thread.Chunk, 0, len(chunks))
+	answered, next := false, false
+	for _, c := range chunks {
+		if c.File != file {
+			out = append(out, c)
+			continue
+		}
+		at := 0
+		for line := range bytes.Lines(c.Data) {
+			trimmed := bytes.TrimSpace(line)
+			if next = next || answered && len(trimmed) > 0 && begins(trimmed); next {
+				break
+			}
+			answered = answered || bytes.Contains([]byte(squeeze(text(trimmed))), []byte(answer))
+			at += len(line)
+		}
+		if c.Data = c.Data[:at]; len(c.Data) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // squeeze makes texts comparable that differ in white space only.
 func squeeze(s string) string { return string(bytes.Join(bytes.Fields([]byte(s)), []byte(" "))) }
 

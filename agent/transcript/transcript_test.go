@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"orchestrator/agent/transcript"
@@ -124,5 +125,27 @@ func TestWrite(t *testing.T) {
 	}
 	if err := transcript.Write(root, "out/x", []byte("y\n"), keep); err == nil {
 		t.Error("wrote through a symbolic link out of the root")
+	}
+}
+
+func TestUntilCutsTheNextTurn(t *testing.T) {
+	text := func(line []byte) string {
+		s, _ := strings.CutPrefix(string(line), "answer ")
+		return s
+	}
+	begins := func(line []byte) bool { return strings.HasPrefix(string(line), "prompt ") }
+	for _, c := range []struct{ name, data, answer, want string }{
+		{"a prompt that waited", "prompt 1\nanswer one\nmeta\nprompt 2\nanswer two\n", "one", "prompt 1\nanswer one\nmeta\n"},
+		{"nothing follows", "prompt 1\nanswer one\nmeta\n", "one", "prompt 1\nanswer one\nmeta\n"},
+		{"not answered yet", "prompt 1\nprompt 2\n", "one", "prompt 1\nprompt 2\n"},
+		{"no answer asked for", "prompt 1\nanswer one\nprompt 2\n", "", "prompt 1\nanswer one\nprompt 2\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			side := thread.Chunk{File: "side", Data: []byte("prompt x\n")}
+			got := transcript.Until([]thread.Chunk{side, {File: "main", Data: []byte(c.data)}}, "main", c.answer, text, begins)
+			if len(got) != 2 || string(got[0].Data) != "prompt x\n" || string(got[1].Data) != c.want {
+				t.Errorf("got %+v", got)
+			}
+		})
 	}
 }
