@@ -126,7 +126,7 @@ type Launch struct {
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.
 type Transcriber interface {
 	// ReadTranscript returns what the native files gained over the marks. With an answer, it waits
-	// for up to a second until the files hold it.
+	// for up to a second until the files hold it, and returns nothing of the turn that follows it.
 	ReadTranscript(ctx context.Context, spec TranscriptSpec) ([]Chunk, error)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -93,7 +94,7 @@ func (r *record) settle(ctx context.Context, l *line) {
 	}
 	c, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
 	if err == nil && c.Kind == KindResponse && c.Note == noteTurnEnded {
-		r.endTurn(ctx, l, c, false, nil)
+		r.endTurn(ctx, l, c, arrival{Exchange: Exchange{Text: c.Answer}}, nil)
 	}
 }
 
@@ -142,9 +143,11 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 		}
 	}
 	c, delta := r.response(l, e.Exchange, news)
-	if e.direct {
+	ends := e.EndsTurn && !e.Interrupted
+	switch {
+	case e.direct:
 		delta.Transcript = r.files.note(l, e.chunks)
-	} else {
+	case !ends: // the end of a turn waits for the agent to write the answer down; see endTurn
 		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, ""))
 	}
 	cost := l.takeSideCost()
@@ -153,7 +156,6 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if newTurn {
 		r.began = before
 	}
-	ends := e.EndsTurn && !e.Interrupted
 	if ends {
 		c.Note = noteTurnEnded
 	}
@@ -167,7 +169,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	}
 	if ends {
 		r.put(ctx, l, put{c: c, delta: delta, cost: cost})
-		r.endTurn(ctx, l, c, e.direct, stored)
+		r.endTurn(ctx, l, c, e, stored)
 	} else {
 		r.put(ctx, l, put{c: c, delta: delta, cost: cost, stored: stored})
 	}
@@ -222,14 +224,14 @@ func (r *record) gaugeOf(l *line, e Exchange) Gauge {
 
 // endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
 // Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
-func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, direct bool, stored func()) {
+func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arrival, stored func()) {
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = NewID[CheckpointID](), last.ID, KindTurn, ""
 	c.Created, c.Usage = l.m.now(), Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
 	delta := Delta{Keep: last.Items}
-	if !direct {
-		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, last.Answer))
+	if !e.direct {
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text)))
 	}
 	r.snapshot = l.snapshot(ctx, r.snapshot)
 	c.Snapshot = r.snapshot
@@ -367,6 +369,18 @@ func (l *line) markUnseen(ctx context.Context) {
 		l.t.Seen = false
 		l.m.mu.Unlock()
 	}
+}
+
+// lastLine returns the last line of a text that holds anything: an answer of several parts stands in
+// several places of a transcript, and this is in the last.
+func lastLine(s string) string {
+	last := ""
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			last = line
+		}
+	}
+	return last
 }
 
 // excerpt cuts a text to what a checkpoint keeps of it.
