@@ -273,6 +273,57 @@ func TestAgentGoesAway(t *testing.T) {
 	}
 }
 
+// TestAgentThatNeverReads is the other half of R15: an agent that takes nothing of its answer.
+func TestAgentThatNeverReads(t *testing.T) {
+	piece := []byte(": " + strings.Repeat("x", 1<<16) + "\n")
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	})
+	w := open(t, up, func(o *gateway.Options) { o.WriteLimit = 50 * time.Millisecond })
+	c, err := net.Dial("tcp", w.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := request("x")
+	if _, err := fmt.Fprintf(c, "POST %s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s",
+		strings.TrimPrefix(w.base, "http://"+w.Addr()), w.Addr(), len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.obs.wait(t, 1)[0]; !e.Interrupted || !strings.Contains(e.Err, "agent") {
+		t.Errorf("observed %+v", e)
+	}
+}
+
+// TestHTTP2Upstream has an upstream that speaks HTTP/2.
+func TestHTTP2Upstream(t *testing.T) {
+	up := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if r.ProtoMajor != 2 || string(b) != request("x") || r.RequestURI != "/v1/messages?a=%2F" {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		streamAnswer(w, "two")
+	}))
+	up.EnableHTTP2 = true
+	up.StartTLS()
+	defer up.Close()
+	w := open(t, up.URL, func(o *gateway.Options) { o.Transport = up.Client().Transport })
+	resp, body, err := post(t, w.base+"/v1/messages?a=%2F", request("x"))
+	if err != nil || resp.StatusCode != 200 || body != strings.Join(answerEvents("two"), "") {
+		t.Fatalf("%v, %v: %s", resp, err, body)
+	}
+	if e := w.obs.wait(t, 1)[0]; e.Text != "two" || !e.EndsTurn {
+		t.Errorf("observed %+v", e)
+	}
+}
+
 // broken is a codec that panics wherever it is asked to read.
 type broken struct {
 	anthropic.Codec

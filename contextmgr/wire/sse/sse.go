@@ -1,14 +1,14 @@
 // Package sse takes a stream of server-sent events apart, as the bytes come.
 //
 // It guarantees that bytes may be cut anywhere, that only line feeds and carriage returns end
-// lines, and that no stream makes it hold more than MaxEvent bytes: a longer event is dropped and
+// lines, and that no stream makes it hold more than twice MaxEvent: a longer event is dropped and
 // counted. It does not decode what the events say.
 package sse
 
 import "bytes"
 
 // MaxEvent is the longest event that is told, in bytes of data.
-const MaxEvent = 8 << 20
+const MaxEvent = 4 << 20
 
 // Parser is told bytes and tells events. It is used by one goroutine.
 type Parser struct {
