@@ -35,8 +35,15 @@ func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *threa
 	return nil
 }
 
-// treeOf returns the tree of a commit or tree; of "" the empty one.
+// treeOf returns the tree of a commit or tree, or of HEAD; of "" and of an unborn HEAD the empty one.
 func (w *worktree) treeOf(ctx context.Context, id string) (string, error) {
+	if id == "HEAD" {
+		at, err := w.head(ctx)
+		if err != nil {
+			return "", err
+		}
+		id = at
+	}
 	if id == "" {
 		out, err := w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}})
 		return strings.TrimSpace(string(out)), err

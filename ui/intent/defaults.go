@@ -92,12 +92,13 @@ func views() []Binding {
 		command(Timeline, ForkAt, "fork at this turn", "F"),
 		command(Timeline, Rewind, "set back to this turn", "R"),
 		command(Timeline, ShowDiff, "what this turn changed", "D"),
+		bind(Timeline, Leave, "back to the threads", "esc", "q", "ctrl+q"),
 		bind(Timeline, Unfold, "unfold the responses", "right", "l"),
 		bind(Timeline, Fold, "fold the responses", "left", "h"),
 	)
 	all = append(all, moves(Turn)...)
 	all = append(all,
-		bind(Turn, Leave, "back to the timeline", "esc", "ctrl+q", "backspace"),
+		bind(Turn, Leave, "back to the timeline", "esc", "q", "ctrl+q", "backspace"),
 		bind(Turn, Toggle, "unfold or fold the tool call", "enter"),
 		bind(Turn, FoldAll, "unfold or fold all tool calls", "o"),
 		bind(Turn, Older, "turn before", "[", "left"),
@@ -110,6 +111,7 @@ func views() []Binding {
 	)
 	all = append(all, moves(Diff)...)
 	all = append(all,
+		bind(Diff, Leave, "back to the threads", "esc", "q", "ctrl+q"),
 		bind(Diff, NextFile, "next file", "]", "right", "l"),
 		bind(Diff, PrevFile, "file before", "[", "left", "h"),
 		bind(Diff, Base, "against the base, or turn by turn", "B"),
@@ -120,7 +122,8 @@ func views() []Binding {
 		bind(Diff, NextHit, "next match", "n"),
 		bind(Diff, PrevHit, "match before", "N"),
 	)
-	return append(all, moves(Context)...)
+	all = append(all, moves(Context)...)
+	return append(all, bind(Context, Leave, "back to the threads", "esc", "q", "ctrl+q"))
 }
 
 func dialogs() []Binding {

@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// defaultLeave is the one key that is taken from agents, unless a person chose others.
+const defaultLeave = "ctrl+q"
+
 // Scope is a part of the screen that keys can belong to.
 type Scope string
 
@@ -124,8 +127,15 @@ func (t *Table) override(a Action, keys []string) error {
 		return fmt.Errorf("keys: %q needs a key, or nothing leads out of an agent", a)
 	}
 	for i := range t.bindings {
-		if t.bindings[i].Action == a {
-			t.bindings[i].Keys = keys
+		b := &t.bindings[i]
+		switch {
+		case b.Action != a:
+		case a == Leave && b.Scope != Terminal:
+			// What leads out of an agent leads out of the views too, beside what did before.
+			rest := slices.DeleteFunc(slices.Clone(b.Keys), func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
+			b.Keys = append(rest, keys...)
+		default:
+			b.Keys = keys
 		}
 	}
 	return nil

@@ -78,6 +78,11 @@ func TestOwnKeys(t *testing.T) {
 	if got := tab.Lookup([]Scope{Terminal}, Key{Name: "ctrl+b"}); got != Leave {
 		t.Errorf("own key leads to %v", got)
 	}
+	for _, k := range []string{"ctrl+b", "esc", "q"} {
+		if got := tab.Lookup([]Scope{Turn, Global}, Key{Name: k}); got != Leave {
+			t.Errorf("%s leads to %v in a turn", k, got)
+		}
+	}
 	if got := tab.Lookup([]Scope{Global}, Key{Name: "P"}); got != nil {
 		t.Errorf("unbound key leads to %v", got)
 	}
