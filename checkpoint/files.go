@@ -1,10 +1,18 @@
 package checkpoint
 
 import (
+	"context"
 	"fmt"
 
 	"orchestrator/thread"
 )
+
+// Deltas is a store that can say what a checkpoint added to its parent. All of ours can; archives need it.
+type Deltas interface {
+	// Delta returns what makes the checkpoint from its parent: the items that it keeps and the new ones,
+	// and for each native file that changed, where it changed and how it goes on.
+	Delta(context.Context, thread.CheckpointID) (thread.Delta, error)
+}
 
 // Splice is how one chunk changes its file: the first From bytes stay, Data follows them.
 type Splice struct {

@@ -182,3 +182,21 @@ func (s *Store) files(id thread.CheckpointID) map[string][]byte {
 	}
 	return out
 }
+
+// Delta returns what a checkpoint added to its parent.
+func (s *Store) Delta(_ context.Context, id thread.CheckpointID) (thread.Delta, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, err := s.row(id)
+	if err != nil {
+		return thread.Delta{}, err
+	}
+	d := thread.Delta{Keep: r.keep}
+	for _, it := range r.items {
+		d.Items = append(d.Items, thread.Item{Wire: it.Wire, Raw: slices.Clone(it.Raw)})
+	}
+	for _, c := range r.chunks {
+		d.Transcript = append(d.Transcript, thread.Chunk{File: c.File, Offset: c.From, Data: slices.Clone(c.Data)})
+	}
+	return d, nil
+}

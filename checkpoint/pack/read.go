@@ -290,5 +290,46 @@ func (p *Packer) files(ctx context.Context, src Source, n int64, marks []thread.
 	return out, nil
 }
 
+// Delta returns what a row added to its parent. Files that were described by what they had been come back as
+// their new ends.
+func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, error) {
+	var r *record
+	err := p.backward(ctx, src, row.N, func(found *record, _ []*record) bool { r = found; return false })
+	if err != nil {
+		return thread.Delta{}, err
+	}
+	d := thread.Delta{Keep: r.head.Keep}
+	if n := row.Items - r.head.Keep; n > 0 {
+		if d.Items, err = p.conversation(ctx, src, row.N, want{int64(r.head.Keep), int64(n), 0}, n); err != nil {
+			return thread.Delta{}, err
+		}
+	}
+	at := int64(0)
+	for _, e := range r.head.Items {
+		at += int64(e.Len)
+	}
+	for _, f := range r.head.Files {
+		c := thread.Chunk{File: f.Name, Offset: f.At}
+		if len(f.Runs) == 0 {
+			c.Data = slices.Clone(r.body[at : at+f.Len])
+		} else {
+			whole, err := p.file(ctx, src, row.N, f.Name, r.marks()[f.Name].size)
+			if err != nil {
+				return thread.Delta{}, err
+			}
+			if int64(len(whole)) < f.At {
+				return thread.Delta{}, fmt.Errorf("checkpoint %s: transcript file %q is short: %w", row.ID, f.Name, thread.ErrDamaged)
+			}
+			c.Data = whole[f.At:]
+		}
+		at += f.Len
+		for i := 0; i < len(f.Runs); i += 3 {
+			at += f.Runs[i]
+		}
+		d.Transcript = append(d.Transcript, c)
+	}
+	return d, nil
+}
+
 // maxFile bounds the memory that a damaged mark can ask for.
 const maxFile = 4 << 30

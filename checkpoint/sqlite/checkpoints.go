@@ -238,6 +238,15 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	return s.packer.Marks(ctx, source{s}, r.N)
 }
 
+// Delta returns what a checkpoint added to its parent.
+func (s *Store) Delta(ctx context.Context, id thread.CheckpointID) (thread.Delta, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return thread.Delta{}, err
+	}
+	return s.packer.Delta(ctx, source{s}, r)
+}
+
 // source gives the packer rows.
 type source struct{ s *Store }
 

@@ -38,6 +38,11 @@ type Index struct {
 	mu sync.Mutex
 	// marks holds what is indexed of each thread.
 	marks map[thread.ID]mark
+
+	// stop ends the goroutine that indexes what an earlier program left unindexed; filled is closed when
+	// it is gone.
+	stop   context.CancelFunc
+	filled chan struct{}
 }
 
 // mark says how far a thread is indexed.
@@ -57,7 +62,8 @@ CREATE INDEX docs_thread ON docs (thread);
 CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
 `
 
-// Open opens the index in a folder, or makes it.
+// Open opens the index in a folder, or makes it. It begins to index what is there already, so that the first
+// search need not wait for all of it.
 func Open(dir string, source Source) (*Index, error) {
 	file := filepath.Join(dir, "search.db")
 	x := &Index{source: source}
@@ -72,6 +78,12 @@ func Open(dir string, source Source) (*Index, error) {
 			return nil, fmt.Errorf("open the search index: %w", err)
 		}
 	}
+	ctx, stop := context.WithCancel(context.Background())
+	x.stop, x.filled = stop, make(chan struct{})
+	go func() {
+		defer close(x.filled)
+		_, _ = x.Update(ctx) // a search meets the same error and tells it
+	}()
 	return x, nil
 }
 
@@ -134,7 +146,11 @@ func (x *Index) prepare(db *sql.DB, file string) error {
 }
 
 // Close closes the file.
-func (x *Index) Close() error { return x.db.Close() }
+func (x *Index) Close() error {
+	x.stop()
+	<-x.filled
+	return x.db.Close()
+}
 
 // Update brings the index up to date with the store.
 func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
