@@ -1,0 +1,289 @@
+package archive
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/klauspost/compress/zstd"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+// Source is the store that an archive is written from.
+type Source interface {
+	Thread(context.Context, thread.ID) (thread.Thread, error)
+	thread.Checkpoints
+	checkpoint.Deltas
+}
+
+// Export is what an archive is written from, beside the store.
+type Export struct {
+	Thread  thread.ID
+	Program string    // version of the program, for people
+	Now     time.Time // when
+	// Snapshots is a git bundle of the thread's snapshots; nil for none.
+	Snapshots io.Reader
+}
+
+// Write writes a thread as an archive. What was written before an error is no archive: it has no manifest.
+func (e Export) Write(ctx context.Context, from Source, w io.Writer) (err error) {
+	t, err := from.Thread(ctx, e.Thread)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() {
+		if cerr := z.Close(); err == nil && cerr != nil {
+			err = fmt.Errorf("export %s: %w", t.Name, cerr)
+		}
+	}()
+	x := &exporter{tar: tar.NewWriter(z), now: e.Now.UTC().Truncate(time.Second)}
+	if err := x.all(ctx, from, t, e); err != nil {
+		return fmt.Errorf("export %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+type exporter struct {
+	tar     *tar.Writer
+	now     time.Time
+	total   int64
+	entries []entry
+	records int
+}
+
+func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Export) error {
+	if err := x.entry(nameFormat, []byte(fmt.Sprint(format))); err != nil {
+		return err
+	}
+	a := about{ID: t.ID, Name: t.Name, Label: plain(t.Label, 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
+		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC()}
+	if !reName.MatchString(a.Name) {
+		a.Name = thread.NewName(a.Name)
+	}
+	if err := a.check(); err != nil {
+		return err
+	}
+	if err := x.json(nameThread, a); err != nil {
+		return err
+	}
+	list, err := standing(ctx, from, t)
+	if err != nil {
+		return err
+	}
+	records := &parts{x: x, dir: dirCheckpoints}
+	for _, c := range list {
+		if err := x.record(ctx, from, c, records); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+	}
+	if err := records.flush(); err != nil {
+		return err
+	}
+	if e.Snapshots != nil {
+		bundle := &parts{x: x, dir: dirSnapshots}
+		_, err := io.Copy(bundle, e.Snapshots)
+		if err := errors.Join(err, bundle.flush()); err != nil {
+			return fmt.Errorf("snapshots: %w", err)
+		}
+	}
+	m := manifest{Format: format, Program: e.Program, Created: x.now, Entries: x.entries, Records: x.records}
+	if err := x.json(nameManifest, m); err != nil {
+		return err
+	}
+	return x.tar.Close()
+}
+
+// standing returns a thread's own checkpoints and all that it and they stand on, parents first.
+func standing(ctx context.Context, from Source, t thread.Thread) ([]thread.Checkpoint, error) {
+	known := map[thread.CheckpointID]thread.Checkpoint{}
+	all := []thread.CheckpointID{}
+	add := func(list []thread.Checkpoint) {
+		for _, c := range list {
+			if _, there := known[c.ID]; !there {
+				known[c.ID] = c
+				all = append(all, c.ID)
+			}
+		}
+	}
+	const page = 1000
+	for before := int64(0); ; {
+		list, err := from.Checkpoints(ctx, t.ID, thread.Page{Before: before, Limit: page})
+		if err != nil {
+			return nil, err
+		}
+		add(list)
+		if len(list) < page {
+			break
+		}
+		before = list[len(list)-1].Seq
+	}
+	missing := []thread.CheckpointID{t.Head}
+	for _, id := range all {
+		missing = append(missing, known[id].Parent)
+	}
+	for _, id := range missing {
+		if _, there := known[id]; there || id == "" {
+			continue
+		}
+		list, err := from.Lineage(ctx, id, thread.Page{Limit: 1 << 30})
+		if err != nil {
+			return nil, err
+		}
+		add(list)
+	}
+	return parentsFirst(known, all), nil
+}
+
+func parentsFirst(known map[thread.CheckpointID]thread.Checkpoint, all []thread.CheckpointID) []thread.Checkpoint {
+	slices.Reverse(all) // they came newest first, so most parents come first already
+	out := make([]thread.Checkpoint, 0, len(all))
+	done := map[thread.CheckpointID]bool{}
+	for _, id := range all {
+		var up []thread.Checkpoint
+		for c, there := known[id]; there && !done[c.ID]; c, there = known[c.Parent] {
+			done[c.ID] = true
+			up = append(up, c)
+		}
+		for _, c := range slices.Backward(up) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint, to io.Writer) error {
+	d, err := from.Delta(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	c.Model, c.Stop, c.Session, c.Note = only(reWord, c.Model), only(reWord, c.Stop), only(reSession, c.Session), plain(c.Note, 1000)
+	c.Gauge.Model, c.Gauge.Source = only(reWord, c.Gauge.Model), only(reWord, c.Gauge.Source)
+	for i := range c.MCP {
+		c.MCP[i] = plain(c.MCP[i], 200)
+	}
+	if s := c.Snapshot; s != nil {
+		for i := range s.Skipped {
+			s.Skipped[i].Path, s.Skipped[i].Reason = plain(s.Skipped[i].Path, 4096), plain(s.Skipped[i].Reason, 1000)
+		}
+	}
+	h := recordHead{Checkpoint: c, Keep: d.Keep}
+	for _, i := range d.Items {
+		h.Items = append(h.Items, itemHead{Wire: i.Wire, Size: len(i.Raw)})
+	}
+	for _, k := range d.Transcript {
+		h.Chunks = append(h.Chunks, chunkHead{File: k.File, Offset: k.Offset, Size: len(k.Data)})
+	}
+	if err := h.check(); err != nil {
+		return err
+	}
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	x.records++
+	pieces := [][]byte{binary.AppendUvarint(nil, uint64(len(head))), head}
+	for _, i := range d.Items {
+		pieces = append(pieces, i.Raw)
+	}
+	for _, k := range d.Transcript {
+		pieces = append(pieces, k.Data)
+	}
+	for _, b := range pieces {
+		if _, err := to.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// only returns s where it has the form that an import takes, and nothing otherwise.
+func only(re interface{ MatchString(string) bool }, s string) string {
+	if re.MatchString(s) {
+		return s
+	}
+	return ""
+}
+
+// plain drops control characters and what is too long.
+func plain(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	return strings.ToValidUTF8(s[:min(len(s), limit)], "")
+}
+
+func (x *exporter) json(name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return x.entry(name, b)
+}
+
+// entry writes one whole entry.
+func (x *exporter) entry(name string, b []byte) error {
+	if x.total += int64(len(b)); x.total > maxTotal {
+		return fmt.Errorf("more than %d bytes: %w", int64(maxTotal), thread.ErrLimit)
+	}
+	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(b)), Mode: 0o600, ModTime: x.now, Format: tar.FormatUSTAR}
+	if err := x.tar.WriteHeader(&h); err != nil {
+		return err
+	}
+	if _, err := x.tar.Write(b); err != nil {
+		return err
+	}
+	s := sha256.Sum256(b)
+	x.entries = append(x.entries, entry{Name: name, Size: h.Size, SHA256: hex.EncodeToString(s[:])})
+	return nil
+}
+
+// parts cuts a stream into numbered entries, so that no size need be known before.
+type parts struct {
+	x   *exporter
+	dir string
+	n   int
+	buf []byte
+}
+
+func (p *parts) Write(b []byte) (int, error) {
+	p.buf = append(p.buf, b...)
+	for len(p.buf) >= partSize {
+		if err := p.part(p.buf[:partSize]); err != nil {
+			return 0, err
+		}
+		p.buf = append(p.buf[:0], p.buf[partSize:]...)
+	}
+	return len(b), nil
+}
+
+func (p *parts) flush() error {
+	if len(p.buf) == 0 {
+		return nil
+	}
+	defer func() { p.buf = nil }()
+	return p.part(p.buf)
+}
+
+func (p *parts) part(b []byte) error {
+	p.n++
+	return p.x.entry(fmt.Sprintf(partName, p.dir, p.n), b)
+}

@@ -1,0 +1,252 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// Target is the store that an archive is read into.
+type Target interface {
+	thread.Threads
+	thread.Checkpoints
+	thread.Intents
+}
+
+// Summary is what an archive holds.
+type Summary struct {
+	Name        string    `json:"name"` // of the thread
+	Agent       string    `json:"agent"`
+	Program     string    `json:"program"` // version that wrote it
+	Created     time.Time `json:"created"`
+	Checkpoints int       `json:"checkpoints"`
+	Bytes       int64     `json:"bytes"` // unpacked
+	Snapshots   bool      `json:"snapshots"`
+}
+
+// Check reads a whole archive and says what it holds. It writes nothing.
+func Check(name string, in io.Reader) (Summary, error) {
+	var s Summary
+	m, err := read(in, visitor{
+		about:     func(a about) error { s.Name, s.Agent = a.Name, a.Agent; return nil },
+		snapshots: func([]byte) error { s.Snapshots = true; return nil },
+	})
+	if err != nil {
+		return Summary{}, fmt.Errorf("%s: %w", name, err)
+	}
+	s.Program, s.Created, s.Checkpoints = clip(m.Program), m.Created, m.Records
+	for _, e := range m.Entries {
+		s.Bytes += e.Size
+	}
+	return s, nil
+}
+
+// Import is how an archive is read into a store.
+type Import struct {
+	File string // its name, for errors
+	Dir  string // where the new thread's agent will run
+	Now  time.Time
+	// Agent takes the place of an agent that is not known here; nil keeps the archive's.
+	Agent func(name string) string
+	// Snapshots takes the git bundle of an archive that has one; nil leaves it. It is called once, after
+	// all checkpoints, and must take a bundle that it has taken before.
+	Snapshots func(io.Reader) error
+}
+
+// Read makes a new thread of an archive. Nothing is written before all of it was checked, and the thread is
+// not seen before all of it is written.
+func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.Thread, error) {
+	sum, err := Check(i.File, in)
+	if err != nil {
+		return thread.Thread{}, fmt.Errorf("import %w", err)
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return thread.Thread{}, fmt.Errorf("import %s: %w", i.File, err)
+	}
+	m := &importer{Import: i, ctx: ctx, to: to, files: sum.Snapshots && i.Snapshots != nil, ids: map[thread.CheckpointID]thread.Checkpoint{}}
+	t, err := m.all(in)
+	if err != nil {
+		err = fmt.Errorf("import %s: %w", i.File, err)
+		if m.thread.ID != "" { // what was written is taken back, after a cancel too
+			err = errors.Join(err, takeBack(context.WithoutCancel(ctx), to, m.intent()))
+		}
+		return thread.Thread{}, err
+	}
+	return t, nil
+}
+
+// importer writes an archive into a store.
+type importer struct {
+	Import
+	ctx    context.Context //nolint:containedctx // lives for one call of Read
+	to     Target
+	files  bool // the snapshots that checkpoints name come along
+	about  about
+	thread thread.Thread
+	// ids maps the archive's checkpoints to ours: the same archive may be imported many times.
+	ids map[thread.CheckpointID]thread.Checkpoint
+}
+
+func (m *importer) intent() thread.Intent {
+	data, err := json.Marshal(map[string]string{"file": m.File})
+	if err != nil {
+		data = nil // a name that JSON cannot hold is not worth failing for
+	}
+	return thread.Intent{ID: "import-" + string(m.thread.ID), Kind: intentKind, Thread: m.thread.ID, Data: data, Created: m.Now}
+}
+
+func (m *importer) all(in io.Reader) (thread.Thread, error) {
+	bundle, done := m.bundle()
+	_, err := read(in, visitor{about: m.begin, record: m.record, snapshots: bundle})
+	if err = errors.Join(err, done(err)); err != nil {
+		return thread.Thread{}, err
+	}
+	failpoint.Hit("archive.import.written")
+	t, err := m.finish()
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	failpoint.Hit("archive.import.visible")
+	return t, m.to.DropIntent(m.ctx, m.intent().ID)
+}
+
+// bundle returns a function that passes the snapshots on while they are read, and one that waits for who
+// takes them.
+func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
+	if m.Snapshots == nil {
+		return nil, func(error) error { return nil }
+	}
+	var w *io.PipeWriter
+	result := make(chan error, 1)
+	take = func(b []byte) error {
+		if w == nil {
+			var r *io.PipeReader
+			r, w = io.Pipe()
+			go func() {
+				err := m.Snapshots(r)
+				r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // what it did not read is not waited for
+				result <- err
+			}()
+		}
+		if _, err := w.Write(b); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+			return err
+		}
+		return nil
+	}
+	done = func(err error) error {
+		if w == nil {
+			return nil
+		}
+		w.CloseWithError(err) // nil is the end of the bundle
+		if err := <-result; err != nil {
+			return fmt.Errorf("snapshots: %w", err)
+		}
+		return nil
+	}
+	return take, done
+}
+
+// begin makes the hidden thread.
+func (m *importer) begin(a about) error {
+	m.about = a
+	agent := a.Agent
+	if m.Agent != nil {
+		agent = m.Agent(agent)
+	}
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: a.Name, Label: a.Label, Agent: agent, Model: a.Model, Dir: m.Dir,
+		Created: m.Now, Updated: m.Now, Deleted: m.Now}
+	if t.Deleted.IsZero() {
+		t.Deleted = time.Unix(0, 0)
+	}
+	m.thread = t
+	if err := m.to.PutIntent(m.ctx, m.intent()); err != nil {
+		return err
+	}
+	failpoint.Hit("archive.import.intended")
+	err := m.to.CreateThread(m.ctx, t)
+	for range 8 {
+		if !errors.Is(err, thread.ErrNameTaken) {
+			break
+		}
+		m.thread.Name = thread.NewName(a.Name)
+		err = m.to.CreateThread(m.ctx, m.thread)
+	}
+	failpoint.Hit("archive.import.created")
+	return err
+}
+
+// record writes one checkpoint under an id of our own.
+func (m *importer) record(h recordHead, d thread.Delta) error {
+	c := h.Checkpoint
+	old := c.ID
+	c.ID, c.Thread, c.Parent = thread.NewID[thread.CheckpointID](), m.thread.ID, m.ids[c.Parent].ID
+	if !m.files {
+		c.Snapshot = nil // it names a commit that is not here
+	}
+	put, err := m.to.PutCheckpoint(m.ctx, c, d)
+	if err != nil {
+		return err
+	}
+	put.Prompt, put.Answer, put.MCP = "", "", nil // only what finish needs is held
+	m.ids[old] = put
+	failpoint.Hit("archive.import.record")
+	return nil
+}
+
+// finish puts one last checkpoint that says where the thread comes from, and shows the thread.
+func (m *importer) finish() (thread.Thread, error) {
+	head := m.ids[m.about.Head]
+	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn, Kind: thread.KindImport,
+		Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session, Snapshot: head.Snapshot,
+		Note: fmt.Sprintf(noteImported, m.about.Name)}
+	c, err := m.to.PutCheckpoint(m.ctx, c, thread.Delta{Keep: head.Items})
+	if err != nil {
+		return thread.Thread{}, err
+	}
+	return m.to.UpdateThread(m.ctx, m.thread.ID, func(t *thread.Thread) error {
+		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, m.about.Session
+		return nil
+	})
+}
+
+// Repair takes back imports that were cut off and says so, for people. It is for the start, before anything
+// is imported.
+func Repair(ctx context.Context, to Target) ([]string, error) {
+	intents, err := to.Intents(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("repair imports: %w", err)
+	}
+	var said []string
+	var errs []error
+	for _, i := range intents {
+		if i.Kind != intentKind {
+			continue
+		}
+		t, err := to.Thread(ctx, i.Thread)
+		if err == nil && t.Deleted.IsZero() {
+			err = to.DropIntent(ctx, i.ID) // it was whole; only the mark was left
+		} else if err == nil || errors.Is(err, thread.ErrNotFound) {
+			var d struct{ File string }
+			_ = json.Unmarshal(i.Data, &d) // without it the file has no name
+			said = append(said, fmt.Sprintf("the import of %q was cut off and is taken back; import it again", d.File))
+			err = takeBack(ctx, to, i)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("repair import %s: %w", i.ID, err))
+		}
+	}
+	return said, errors.Join(errs...)
+}
+
+func takeBack(ctx context.Context, to Target, i thread.Intent) error {
+	if err := to.PurgeThread(ctx, i.Thread); err != nil && !errors.Is(err, thread.ErrNotFound) {
+		return fmt.Errorf("take the import back: %w", err)
+	}
+	return to.DropIntent(ctx, i.ID)
+}

@@ -1,0 +1,422 @@
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+)
+
+// visitor is told what a reader found, in the file's order. Each may be nil.
+type visitor struct {
+	about     func(about) error
+	record    func(recordHead, thread.Delta) error
+	snapshots func([]byte) error
+}
+
+// reader goes once through an archive and checks all of it.
+type reader struct {
+	visit visitor
+	in    *counter
+	tar   *tar.Reader
+
+	entries []entry
+	total   int64     // sizes of the entries so far
+	read    int64     // bytes of them that were read
+	sum     hash.Hash // of the entry being read
+	stage   int       // of the fixed order: format, thread, checkpoints, snapshots, manifest
+	part    int       // last one of the running folder
+	about   about
+	known   map[thread.CheckpointID]point
+	records int
+	cells   int // sizes held in known
+}
+
+// point is what later records need to know of an earlier one.
+type point struct {
+	items int
+	sizes map[string]int64
+}
+
+// counter counts what is read of the compressed file.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// read checks a whole archive and tells what it holds.
+func read(in io.Reader, v visitor) (manifest, error) {
+	r := &reader{visit: v, in: &counter{r: in}, known: map[thread.CheckpointID]point{}}
+	z, err := zstd.NewReader(bufio.NewReader(r.in), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxTotal+(64<<20)))
+	if err != nil {
+		return manifest{}, fmt.Errorf("%w: %w", err, thread.ErrInvalid)
+	}
+	defer z.Close()
+	r.tar = tar.NewReader(z)
+	m, err := r.all()
+	if err != nil {
+		return m, invalid(err)
+	}
+	return m, nil
+}
+
+// invalid makes errors of the formats below ours errors of the input.
+func invalid(err error) error {
+	if errors.Is(err, thread.ErrInvalid) || errors.Is(err, errVisit) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, thread.ErrInvalid)
+}
+
+// errVisit marks what a visitor returned: it is not the archive's fault.
+var errVisit = errors.New("write")
+
+func visited(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errVisit, err)
+}
+
+func (r *reader) all() (manifest, error) {
+	stream := &stream{r: r}
+	for {
+		h, err := r.tar.Next()
+		if errors.Is(err, io.EOF) {
+			return manifest{}, fmt.Errorf("no %s: the file is cut off: %w", nameManifest, thread.ErrInvalid)
+		}
+		if err != nil {
+			return manifest{}, fmt.Errorf("after %d entries: %w", len(r.entries), err)
+		}
+		if err := r.header(h); err != nil {
+			return manifest{}, err
+		}
+		if h.Name == nameManifest {
+			if err := stream.end(); err != nil {
+				return manifest{}, err
+			}
+			return r.manifest(h)
+		}
+		if err := r.body(h, stream); err != nil {
+			return manifest{}, fmt.Errorf("entry %q: %w", clip(h.Name), err)
+		}
+	}
+}
+
+// stageOf is the order of entries: each name may come when its stage is not past.
+func stageOf(name string) int {
+	switch {
+	case name == nameFormat:
+		return 1
+	case name == nameThread:
+		return 2
+	case strings.HasPrefix(name, dirCheckpoints):
+		return 3
+	case strings.HasPrefix(name, dirSnapshots):
+		return 4
+	case name == nameManifest:
+		return 5
+	default:
+		return 0
+	}
+}
+
+// header refuses an entry before any of it is read.
+func (r *reader) header(h *tar.Header) error {
+	bad := func(f string, args ...any) error {
+		return fmt.Errorf("entry %q: "+f+": %w", append(append([]any{clip(h.Name)}, args...), thread.ErrInvalid)...)
+	}
+	if len(r.entries) >= maxEntries {
+		return bad("more than %d entries", maxEntries)
+	}
+	if h.Typeflag != tar.TypeReg {
+		return bad("is no plain file (type %q)", h.Typeflag)
+	}
+	if h.Linkname != "" || len(h.PAXRecords) > 0 {
+		return bad("has attributes that our archives do not have")
+	}
+	stage := stageOf(h.Name)
+	switch {
+	case stage == 0:
+		return bad("unknown name")
+	case stage < r.stage || stage == r.stage && stage != 3 && stage != 4:
+		return bad("is out of order or comes twice")
+	case stage > 2 && r.stage < 2 || stage == 2 && r.stage != 1:
+		return bad("comes before %q and %q", nameFormat, nameThread)
+	}
+	if stage != r.stage {
+		r.stage, r.part = stage, 0
+	}
+	limit := int64(maxSmall)
+	switch stage {
+	case 3, 4:
+		r.part++
+		dir, num, _ := strings.Cut(h.Name, "/")
+		if num != fmt.Sprintf("%05d", r.part) {
+			return bad("is not part %d of %s", r.part, dir)
+		}
+		limit = maxPart
+	case 5:
+		limit = maxList
+	}
+	if h.Size < 0 || h.Size > limit {
+		return bad("has %d bytes, at most %d", h.Size, limit)
+	}
+	if r.total += h.Size; r.total > maxTotal {
+		return bad("the archive unpacks to more than %d bytes", int64(maxTotal))
+	}
+	return nil
+}
+
+// Read is the running entry: it hashes, and watches the ratio of what comes out to what went in.
+func (r *reader) Read(b []byte) (int, error) {
+	n, err := r.tar.Read(b)
+	r.sum.Write(b[:n])
+	if r.read += int64(n); r.read > ratioFree && r.read > r.in.n*maxRatio {
+		return n, fmt.Errorf("%d bytes unpack to more than %d: %w", r.in.n, r.read, thread.ErrInvalid)
+	}
+	return n, err
+}
+
+func (r *reader) body(h *tar.Header, s *stream) error {
+	r.sum = sha256.New()
+	var err error
+	switch stageOf(h.Name) {
+	case 1:
+		err = r.format()
+	case 2:
+		err = r.thread()
+	case 3:
+		err = s.entry()
+	case 4:
+		if err = s.end(); err == nil {
+			err = r.snapshots()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.entries = append(r.entries, entry{Name: h.Name, Size: h.Size, SHA256: hex.EncodeToString(r.sum.Sum(nil))})
+	return nil
+}
+
+func (r *reader) format() error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(string(b)); err != nil || n != format {
+		return fmt.Errorf("format %q, this program reads %d: %w", clip(string(b)), format, thread.ErrInvalid)
+	}
+	return nil
+}
+
+func (r *reader) thread() error {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if err := decodeStrict(b, &r.about); err != nil {
+		return err
+	}
+	if err := r.about.check(); err != nil {
+		return err
+	}
+	if r.visit.about != nil {
+		return visited(r.visit.about(r.about))
+	}
+	return nil
+}
+
+func (r *reader) snapshots() error {
+	b, err := io.ReadAll(r)
+	if err == nil && r.visit.snapshots != nil {
+		err = visited(r.visit.snapshots(b))
+	}
+	return err
+}
+
+// manifest compares what was read with what was written, and makes sure that nothing follows.
+func (r *reader) manifest(h *tar.Header) (manifest, error) {
+	var m manifest
+	r.sum = sha256.New()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return m, fmt.Errorf("entry %q: %w", h.Name, err)
+	}
+	if err := decodeStrict(b, &m); err != nil {
+		return m, fmt.Errorf("entry %q: %w", h.Name, err)
+	}
+	if m.Format != format || len(m.Entries) != len(r.entries) || m.Records != r.records {
+		return m, fmt.Errorf("entry %q: does not fit what the file holds: %w", h.Name, thread.ErrInvalid)
+	}
+	for i, e := range r.entries {
+		if m.Entries[i] != e {
+			return m, fmt.Errorf("entry %q: content does not match its hash: %w", e.Name, thread.ErrInvalid)
+		}
+	}
+	if _, there := r.known[r.about.Head]; !there && r.about.Head != "" {
+		return m, fmt.Errorf("entry %q: head %s is not in the file: %w", nameThread, r.about.Head, thread.ErrInvalid)
+	}
+	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
+		return m, fmt.Errorf("something follows the %s: %w", nameManifest, thread.ErrInvalid)
+	}
+	return m, nil
+}
+
+// stream puts the parts of "checkpoints/" together and cuts them into records.
+type stream struct {
+	r    *reader
+	left bytes.Buffer // begun and not whole
+	head *recordHead  // of it, once that is read
+	from int          // where its body begins
+	need int          // how long it is
+}
+
+// entry takes one part in, record by record, so that little is held at once.
+func (s *stream) entry() error {
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := s.r.Read(buf)
+		s.left.Write(buf[:n])
+		if perr := s.records(); perr != nil {
+			return perr
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// end makes sure that no record is left half.
+func (s *stream) end() error {
+	if s.left.Len() > 0 {
+		return fmt.Errorf("%d bytes of half a record: %w", s.left.Len(), thread.ErrInvalid)
+	}
+	return nil
+}
+
+// records takes the whole ones off the front.
+func (s *stream) records() error {
+	for s.left.Len() > 0 {
+		if err := s.begin(); err != nil {
+			return fmt.Errorf("record %d: %w", s.r.records+1, err)
+		}
+		if s.head == nil || s.left.Len() < s.need {
+			return nil
+		}
+		h := *s.head
+		if err := s.r.record(h, s.left.Bytes()[s.from:s.need]); err != nil {
+			return fmt.Errorf("record %d, checkpoint %s: %w", s.r.records+1, h.Checkpoint.ID, err)
+		}
+		s.left.Next(s.need)
+		s.head = nil
+	}
+	s.left.Reset()
+	return nil
+}
+
+// begin reads the head of the record in front, once there is enough of it.
+func (s *stream) begin() error {
+	if s.head != nil {
+		return nil
+	}
+	b := s.left.Bytes()
+	size, n := binary.Uvarint(b)
+	if n < 0 || size > maxHead {
+		return fmt.Errorf("its head has more than %d bytes: %w", maxHead, thread.ErrInvalid)
+	}
+	if n == 0 || len(b)-n < int(size) {
+		return nil
+	}
+	var h recordHead
+	if err := decodeStrict(b[n:n+int(size)], &h); err != nil {
+		return err
+	}
+	if err := h.check(); err != nil {
+		return err
+	}
+	body, err := h.size()
+	if err != nil {
+		return err
+	}
+	s.head, s.from, s.need = &h, n+int(size), n+int(size)+body
+	return nil
+}
+
+// record checks that a record fits into the tree.
+func (r *reader) record(h recordHead, body []byte) error {
+	c := h.Checkpoint
+	if _, twice := r.known[c.ID]; twice {
+		return fmt.Errorf("comes twice: %w", thread.ErrInvalid)
+	}
+	parent, there := r.known[c.Parent]
+	if c.Parent != "" && !there {
+		return fmt.Errorf("its parent %s does not come before it: %w", c.Parent, thread.ErrInvalid)
+	}
+	d := h.delta(body)
+	if err := checkpoint.Check(c, d); err != nil {
+		return err
+	}
+	if err := checkpoint.CheckKeep(c, d, parent.items); err != nil {
+		return err
+	}
+	if c.Items != d.Keep+len(d.Items) {
+		return fmt.Errorf("has %d items and says %d: %w", d.Keep+len(d.Items), c.Items, thread.ErrInvalid)
+	}
+	for i, it := range d.Items {
+		if err := checkDepth(it.Raw); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+		if !json.Valid(it.Raw) {
+			return fmt.Errorf("item %d is no JSON: %w", i, thread.ErrInvalid)
+		}
+	}
+	splices, err := checkpoint.Splices(parent.sizes, d.Transcript)
+	if err != nil {
+		return err
+	}
+	next := point{items: c.Items, sizes: parent.sizes}
+	if len(splices) > 0 {
+		next.sizes = make(map[string]int64, len(parent.sizes)+1)
+		for name, n := range parent.sizes {
+			next.sizes[name] = n
+		}
+		for _, s := range splices {
+			next.sizes[s.File] = s.From + int64(len(s.Data))
+		}
+		if r.cells += len(next.sizes); r.cells > maxCells {
+			return fmt.Errorf("too many transcript files: %w", thread.ErrInvalid)
+		}
+	}
+	r.known[c.ID] = next
+	r.records++
+	if r.visit.record != nil {
+		return visited(r.visit.record(h, d))
+	}
+	return nil
+}
