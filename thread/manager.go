@@ -190,6 +190,12 @@ func (m *Manager) Close(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	m.closed = true
+	for _, l := range m.lines {
+		if l.trouble != "" {
+			// The agent's transcript has them, and its next request brings the conversation again.
+			errs = append(errs, fmt.Errorf("answers of %s were not stored: %s", l.t.Name, l.trouble))
+		}
+	}
 	m.mu.Unlock()
 	m.bus.close()
 	return errors.Join(errs...)

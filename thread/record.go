@@ -63,7 +63,10 @@ func (r *record) load(ctx context.Context, l *line) {
 	r.loaded = true
 	r.seed = maphash.MakeSeed()
 	t := l.thread()
-	r.head, r.session, r.turn, r.ended, r.gauge = t.Head, t.Session, t.Turn, true, t.Gauge
+	r.head, r.turn, r.ended, r.gauge = t.Head, t.Turn, true, t.Gauge
+	if r.session == "" {
+		r.session = t.Session
+	}
 	if t.Head == "" {
 		return
 	}
@@ -85,15 +88,20 @@ func (r *record) load(ctx context.Context, l *line) {
 }
 
 // settle brings the thread to a state in which nothing of its past is missing: what waits is stored
-// and a turn that a crash cut between its answer and its checkpoint gets it.
+// and a turn that a crash cut between its answer and its checkpoint gets it. It reads the
+// conversation only where that is needed: a start with many interrupted threads must stay quick.
 func (r *record) settle(ctx context.Context, l *line) {
-	r.load(ctx, l)
 	r.flush(ctx, l)
-	if r.head == "" {
+	head := r.head
+	if !r.loaded {
+		head = l.thread().Head
+	}
+	if head == "" || len(r.pending) > 0 {
 		return
 	}
-	c, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	c, err := l.m.cfg.Store.Checkpoint(ctx, head)
 	if err == nil && c.Kind == KindResponse && c.Note == noteTurnEnded {
+		r.load(ctx, l)
 		r.endTurn(ctx, l, c, arrival{Exchange: Exchange{Text: c.Answer}}, nil)
 	}
 }

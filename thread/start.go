@@ -234,6 +234,7 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		// The run's row holds the session too, so the next start finds it.
 		m.notice(l.id, LevelWarn, "the start could not be stored: %v", err)
 	}
+	l.enqueue(func() { l.rec.load(m.ctx, l) }) // before the first answer comes
 	if ended {
 		return nil // so quickly gone; exited has queued the rest
 	}
