@@ -104,8 +104,8 @@ func parse(wire Wire, raw []byte) (Turn, error) {
 	_, shell := t.shell()
 	t.Side = !shell
 	t.Prompt, t.Round = newest(t.History)
-	if m := workingDir.FindSubmatch(raw); m != nil {
-		t.Dir = string(m[1])
+	if all := workingDir.FindAllSubmatch(raw, -1); len(all) > 0 { // the newest counts
+		t.Dir, _, _ = strings.Cut(string(all[len(all)-1][1]), " (was ")
 	}
 	return t, nil
 }

@@ -1,0 +1,63 @@
+// Package clis knows the real agent CLIs that the suites run against: which versions, and where they are
+// installed for it. They are installed from npm by agent/agenttest/install, never by a test.
+package clis
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Pinned are the npm packages with the versions that the adapters were verified with.
+var Pinned = map[string]string{
+	"@anthropic-ai/claude-code": "2.1.330",
+	"@openai/codex":             "0.169.0",
+	"@google/gemini-cli":        "0.61.0",
+	"opencode-ai":               "1.18.33",
+}
+
+// FolderVar names the variable that says where the CLIs are installed.
+const FolderVar = "ORCHESTRATOR_CLIS"
+
+// SwitchVar names the variable that has the real CLIs tested.
+const SwitchVar = "ORCHESTRATOR_REAL_AGENTS"
+
+// Folder returns where the CLIs are installed: .cache/clis in the repository, found by its go.mod
+// above the working folder.
+func Folder() (string, error) {
+	if dir := os.Getenv(FolderVar); dir != "" {
+		return filepath.Abs(dir)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, ".cache", "clis"), nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("no go.mod above the working folder")
+		}
+		dir = up
+	}
+}
+
+// Bin returns the folder of the commands, or skips the test and says why.
+func Bin(t *testing.T) string {
+	t.Helper()
+	if os.Getenv(SwitchVar) != "1" {
+		t.Skipf("SKIPPED, not run: the real agent CLIs. Run them with: go tool -modfile=.tools/go.mod task real (about 1.2 GB from npm), or %s=1 go test", SwitchVar)
+	}
+	dir, err := Folder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "node_modules", ".bin")
+	if _, err := os.Stat(bin); err != nil {
+		t.Fatalf("the agent CLIs are not installed: %v; install them with: go run ./agent/agenttest/install", err)
+	}
+	return bin
+}
