@@ -22,6 +22,9 @@ type Rule struct {
 	Lines int
 	// Detail is for people: "approval dialog".
 	Detail string
+	// Prompt is set where a match means that the agent takes a prompt: before the first one, what is
+	// typed may be lost.
+	Prompt bool
 }
 
 // Ruler is an agent whose screen can be read. Optional for a thread.Agent.

@@ -92,7 +92,7 @@ var rules = []agent.Rule{
 	{State: thread.StateUnauthorised, Lines: 20, Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted|Please run /login|Invalid API key`), Detail: "asks to log in"},
 	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
 	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
-	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest"},
+	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest", Prompt: true},
 }
 
 // Rules returns the rules of Claude Code's screen.

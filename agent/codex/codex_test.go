@@ -213,7 +213,8 @@ func TestRules(t *testing.T) {
 		{"working title", "x", "⠹ do it | repo", thread.StateWorking},
 		{"working", "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", "", thread.StateWorking},
 		{"sign in", "Sign in with ChatGPT to use Codex", "", thread.StateUnauthorised},
-		{"nothing", "› Ask Codex to do anything\n? for shortcuts", "repo", ""},
+		{"idle", "› Ask Codex to do anything\n? for shortcuts", "repo", thread.StateIdle},
+		{"nothing", "loading", "repo", ""},
 	}
 	rules := codex.New(launch.Config{}).Rules()
 	for _, tt := range tests {

@@ -110,6 +110,7 @@ var rules = []agent.Rule{
 	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer`), Detail: "asks a question"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
+	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},
 }
 
 // Rules returns the rules of Codex's screen.

@@ -202,7 +202,8 @@ func TestRules(t *testing.T) {
 		{"working", "x", "✦  Working… (repo)", thread.StateWorking},
 		{"thinking", "⠋ Thinking... (esc to cancel, 0s)\n? for shortcuts", "", thread.StateWorking},
 		{"ready", "x", "◇  Ready (repo)", thread.StateIdle},
-		{"nothing", "Type your message", "", ""},
+		{"waits", "*   Type your message or @path/to/file", "", thread.StateIdle},
+		{"nothing", "Gemini CLI", "", ""},
 	}
 	rules := gemini.New(launch.Config{}).Rules()
 	for _, tt := range tests {

@@ -73,6 +73,7 @@ var rules = []agent.Rule{
 	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
+	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`Type your message or @path`), Detail: "waits for a message", Prompt: true},
 	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
 }
 

@@ -216,7 +216,8 @@ func TestRules(t *testing.T) {
 	}{
 		{"approval", "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n┃ Allow once   Allow always   Reject", thread.StateApproval},
 		{"working", "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", thread.StateWorking},
-		{"nothing", "tab agents  ctrl+p commands", ""},
+		{"idle", "tab agents  ctrl+p commands", thread.StateIdle},
+		{"nothing", "OpenCode", ""},
 	}
 	rules := opencode.New(launch.Config{}).Rules()
 	for _, tt := range tests {

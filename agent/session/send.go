@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"orchestrator/agent"
 	"orchestrator/thread"
 )
 
@@ -19,6 +21,11 @@ const (
 	settleLimit = 3 * time.Second
 	// startLimit is how long an agent may take to be ready for a prompt.
 	startLimit = 2 * time.Minute
+	// promptLimit is how long an agent whose rules tell when it takes a prompt is waited for: a newer
+	// version may look different.
+	promptLimit = 45 * time.Second
+	// mounted is how long a prompt must have been seen: some show it before they read from it.
+	mounted = time.Second
 	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
 	// pressAgain is after how long without any output the return is sent once more.
@@ -51,6 +58,7 @@ func (s *Session) Send(ctx context.Context, text string) error {
 func (s *Session) send(ctx context.Context, text string) error {
 	ok, err := s.await(ctx, startLimit, func(now time.Time) bool {
 		return !s.first.IsZero() && now.Sub(s.first) >= s.spec.Launch.Ready &&
+			(!s.waits || !s.usable.IsZero() && now.Sub(s.usable) >= mounted || now.Sub(s.first) >= promptLimit) &&
 			(now.Sub(s.printed) >= quiet || now.Sub(s.first) >= s.spec.Launch.Ready+settleLimit)
 	})
 	if err != nil {
@@ -62,6 +70,7 @@ func (s *Session) send(ctx context.Context, text string) error {
 
 	s.mu.Lock()
 	paste := s.term.Modes().BracketedPaste
+	known := s.waits && !s.usable.IsZero()
 	s.mu.Unlock()
 	typed := strings.ReplaceAll(text, "\n", "\r")
 	if paste {
@@ -71,16 +80,76 @@ func (s *Session) send(ctx context.Context, text string) error {
 	if err := s.Input([]byte(typed)); err != nil {
 		return err
 	}
-	_, err = s.await(ctx, settleLimit, func(now time.Time) bool {
-		return now.Sub(began) >= settled && now.Sub(s.printed) >= settled
-	})
+	ok, err = s.settle(ctx, began, known, text, []byte(typed))
 	if errors.Is(err, thread.ErrApproval) {
 		return fmt.Errorf("a dialog opened while it was typed; it was not sent: %w", err)
 	}
 	if err != nil {
 		return err
 	}
+	if !ok {
+		return errNotTaken
+	}
 	return s.press(ctx)
+}
+
+// settle waits until the agent has dealt with what was typed. Where its prompt is known, the text must
+// stand there, and have stood there for a while: without, the return would send nothing, and one that
+// follows too soon becomes part of the text.
+func (s *Session) settle(ctx context.Context, began time.Time, known bool, text string, typed []byte) (bool, error) {
+	if !known {
+		_, err := s.await(ctx, settleLimit, func(now time.Time) bool {
+			return now.Sub(began) >= settled && now.Sub(s.printed) >= settled
+		})
+		return true, err
+	}
+	var seen time.Time
+	again := false
+	var typeErr error
+	ok, err := s.await(ctx, s.all.takeLimit, func(now time.Time) bool {
+		if typeErr != nil {
+			return true
+		}
+		if seen.IsZero() {
+			switch {
+			case shows(s.term.Text(), text):
+				seen = now
+			case !again && now.Sub(began) >= s.all.takeLimit/2 && s.empty():
+				again = true
+				typeErr = s.proc.Write(typed) // it was thrown away while the agent got ready
+			}
+			return false
+		}
+		stood := now.Sub(seen)
+		return stood >= settled && now.Sub(s.printed) >= settled || stood >= settleLimit
+	})
+	return ok, errors.Join(err, typeErr)
+}
+
+// empty reports whether the screen shows a prompt now. mu is held.
+func (s *Session) empty() bool {
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	return ok && r.Prompt && r.Lines != agent.InTitle
+}
+
+// left reports whether an agent that shows when its prompt is empty does not show so: the text was not
+// taken yet. mu is held.
+func (s *Session) left() bool {
+	known := slices.ContainsFunc(s.rules, func(r agent.Rule) bool { return r.Prompt && r.Lines != agent.InTitle })
+	return known && !s.usable.IsZero() && !s.empty()
+}
+
+// shows reports whether a screen shows the beginning or the end of a text, or a stand-in for a long
+// one: lines may be wrapped, and the rest scrolled away.
+func shows(screen, text string) bool {
+	const enough = 12 // characters: fewer are wrapped less often
+	bare := func(s string) []rune { return []rune(strings.Join(strings.Fields(s), "")) }
+	first, _, _ := strings.Cut(text, "\n")
+	last := text[strings.LastIndexByte(text, '\n')+1:]
+	seen, head, end := string(bare(screen)), bare(first), bare(last)
+	return strings.Contains(seen, string(head[:min(len(head), enough)])) ||
+		strings.Contains(seen, string(end[max(0, len(end)-enough):])) ||
+		strings.Contains(seen, "[Pasted")
 }
 
 // press sends the return and watches for its effect.
@@ -89,7 +158,7 @@ func (s *Session) press(ctx context.Context) error {
 	if err := s.Input([]byte("\r")); err != nil {
 		return err
 	}
-	again := false
+	last := pressed
 	var pressErr error
 	ok, err := s.await(ctx, s.all.takeLimit, func(now time.Time) bool {
 		if pressErr != nil {
@@ -101,11 +170,12 @@ func (s *Session) press(ctx context.Context) error {
 			}
 		}
 		changed := s.printed.After(pressed)
-		if !changed && !again && now.Sub(pressed) >= pressAgain {
-			again = true
+		left := s.left()
+		if left && now.Sub(last) >= 2*pressAgain || !changed && last.Equal(pressed) && now.Sub(pressed) >= pressAgain {
+			last = now
 			pressErr = s.proc.Write([]byte("\r")) // some agents swallow the first after a paste
 		}
-		return changed && now.Sub(pressed) >= believe
+		return changed && !left && now.Sub(pressed) >= believe
 	})
 	switch {
 	case errors.Is(err, thread.ErrApproval):

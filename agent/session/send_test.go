@@ -3,10 +3,12 @@ package session_test
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"orchestrator/agent"
 	"orchestrator/thread"
 )
 
@@ -73,5 +75,34 @@ func TestSendSaysWhenNothingHappens(t *testing.T) {
 	}
 	if err := h.Send(context.Background(), "\x1b\n"); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("send nothing: %v", err)
+	}
+}
+
+// promptRules tell when an agent takes a prompt.
+var promptRules = []agent.Rule{{State: thread.StateIdle, Pattern: regexp.MustCompile(`type here:`), Prompt: true}}
+
+// TestSendWaitsForThePrompt starts like agents that swallow what is typed before they are ready.
+func TestSendWaitsForThePrompt(t *testing.T) {
+	all := sessionsWith(t, promptRules)
+	h := start(t, all, "waits", `stty -icanon -echo; echo loading; head -c 1 >/dev/null; stty icanon echo; echo 'type here:'; read x; echo "got $x"; sleep 1000`)
+	done := make(chan error, 1)
+	go func() { done <- h.Send(context.Background(), "some words that are long enough") }()
+	eventually(t, "it to load", func() bool { return h.shows("loading") })
+	if err := h.Input([]byte("x")); err != nil { // lets it go on; had the prompt been typed, it were cut
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the whole prompt", func() bool { return h.shows("got some words that are") })
+}
+
+// TestSendPressesNothingBlindly has an agent that shows nothing of what is typed.
+func TestSendPressesNothingBlindly(t *testing.T) {
+	all := sessionsWith(t, promptRules)
+	all.SetTakeLimit(time.Second)
+	h := start(t, all, "blind", `stty -echo; echo 'type here:'; read x; echo "got $x"; sleep 1000`)
+	if err := h.Send(context.Background(), "some words"); err == nil || h.shows("got") {
+		t.Errorf("sent what is not there: %v", err)
 	}
 }

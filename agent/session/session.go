@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,6 +46,8 @@ type Session struct {
 	printed  time.Time // newest output
 	examined time.Time // the rules last looked
 	dirty    bool      // the screen changed since
+	waits    bool      // some rule tells when a prompt is taken
+	usable   time.Time // one of them has matched first; zero before
 	timer    *time.Timer
 	armed    time.Time // when timer fires; zero when it is not set
 	exit     *thread.Exit
@@ -64,6 +67,7 @@ func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Ses
 		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateStarting,
 		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}),
 	}
+	s.waits = slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
 	})
@@ -156,6 +160,9 @@ func (s *Session) event(e vterm.Event) {
 	case ev.State == "":
 		s.tracker.Withdraw(ev.Source, now)
 	default:
+		if ev.State == thread.StateIdle {
+			s.takes(now)
+		}
 		s.tracker.Report(ev)
 	}
 	s.schedule(now)
@@ -226,7 +233,17 @@ func (s *Session) examine(now time.Time) {
 		s.tracker.Withdraw(thread.SourceScreen, now)
 		return
 	}
+	if r.Prompt {
+		s.takes(now)
+	}
 	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
+}
+
+// takes notes that the agent takes a prompt. mu is held.
+func (s *Session) takes(now time.Time) {
+	if s.usable.IsZero() {
+		s.usable = now
+	}
 }
 
 // notify has the listeners told when there is news. mu is held.

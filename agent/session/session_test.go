@@ -40,7 +40,10 @@ var rules = []agent.Rule{
 	{State: thread.StateIdle, Pattern: regexp.MustCompile(`(?m)^> ?$`), Lines: 3, Detail: "prompt"},
 }
 
-func sessions(t testing.TB) *session.Sessions {
+func sessions(t testing.TB) *session.Sessions { return sessionsWith(t, rules) }
+
+// sessionsWith returns sessions whose agents are read by other rules.
+func sessionsWith(t testing.TB, rules []agent.Rule) *session.Sessions {
 	s := session.New(session.Config{Rules: func(string) []agent.Rule { return rules }, Scrollback: 1000})
 	t.Cleanup(func() {
 		if err := s.Close(context.Background(), 0); err != nil {

@@ -30,8 +30,13 @@ type File struct {
 	Path string // relative to the root it is read from
 }
 
-// Reader reads what native files gained. It remembers, in memory, how far each file was hashed, so
-// that reading on costs what was added and not the whole file. Safe for use by many goroutines.
+// careful is the size up to which a file is hashed whole at every reading. Of a longer one, hashed
+// before, only the bytes around the known position are compared again, so that reading on costs what
+// was added; one that was rewritten in place before them is found by Verify.
+const careful = 8 << 20
+
+// Reader reads what native files gained. It remembers, in memory, how far each long file was hashed.
+// Safe for use by many goroutines.
 type Reader struct {
 	// mu guards seen; it is held for the time of one lookup or store, never over a read.
 	mu   sync.Mutex
@@ -143,7 +148,7 @@ func (r *Reader) known(key string, file *os.File, info os.FileInfo, mark thread.
 	r.mu.Lock()
 	p, ok := r.seen[key]
 	r.mu.Unlock()
-	if !ok || p.size != mark.Size || p.sum != mark.SHA256 || !os.SameFile(p.info, info) {
+	if !ok || p.size <= careful || p.size != mark.Size || p.sum != mark.SHA256 || !os.SameFile(p.info, info) {
 		return nil, nil, false
 	}
 	got := make([]byte, len(p.last))
@@ -160,7 +165,7 @@ func (r *Reader) known(key string, file *os.File, info os.FileInfo, mark thread.
 
 func (r *Reader) remember(key string, info os.FileInfo, size int64, h hash.Hash, before []byte) {
 	m, ok := h.(encoding.BinaryMarshaler)
-	if !ok {
+	if !ok || size <= careful {
 		return
 	}
 	state, err := m.MarshalBinary()
