@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -312,108 +311,4 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 	}
 	lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.NextView) + "  shows what was said and done"}, dialog.Line{Text: m.keys.KeyOf(intent.Why) + "  explains the state"})
 	m.drawLines(&m.screen.canvas, in.Shrink(2, 1), lines)
-}
-
-// drawOffer draws the fork that is offered.
-func (m *Model) drawOffer(b layout.Box) {
-	o := m.offer()
-	if o == nil || b.Empty() {
-		return
-	}
-	c := &m.screen.canvas
-	var keys strings.Builder
-	for _, k := range m.keys.Bindings(intent.Offer) {
-		word := map[intent.Action]string{intent.TakeOffer: "take", intent.DismissOffer: "dismiss", intent.OffersOff: "off"}[k.Action]
-		keys.WriteString("  " + k.Label() + " " + word)
-	}
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Key), keys.String())
-	x := c.Print(b, 1, 0, m.th.Style(theme.Accent), "⑂ fork? ")
-	x = c.Print(b, x, 0, m.th.Style(theme.Strong), plain.Cut(plain.Line(o.Label), max(right-x-1, 0)))
-	c.Print(b, x, 0, m.th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), max(right-x-1, 0)))
-}
-
-// drawStatus draws the last line: what is typed, what was told, or the keys; and the counts.
-func (m *Model) drawStatus(b layout.Box) {
-	c := &m.screen.canvas
-	n := m.tree.Counts()
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), fmt.Sprintf("%s  %d running", gauge.Cost(n.CostUSD), n.Running))
-	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
-	if t := m.typing; t != nil {
-		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
-		_, line := left.Left(2)
-		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), map[bool]string{true: "name, agent or state", false: "text"}[t.what == intent.Filter], true)
-		return
-	}
-	x := 0
-	if n.Waiting > 0 {
-		verb := "need you"
-		if n.Waiting == 1 {
-			verb = "needs you"
-		}
-		x = c.Print(left, 0, 0, m.th.Style(theme.Waiting), fmt.Sprintf("! %d %s", n.Waiting, verb)) + 2
-	} else if n.Unseen > 0 {
-		x = c.Print(left, 0, 0, m.th.Style(theme.Accent), fmt.Sprintf("• %d unseen", n.Unseen)) + 2
-	}
-	if now := m.news.now; now != nil {
-		c.Print(left, x, 0, m.th.Style(levelToken(now.level)), plain.Cut(plain.Line(now.text), left.W-x))
-		return
-	}
-	m.drawKeys(left, x)
-}
-
-// hint is a key of the status line with a short word for it.
-type hint struct {
-	action intent.Action
-	word   string
-}
-
-// hints are the keys worth knowing where the person is.
-func (m *Model) hints() []hint {
-	if m.screen.area == areaMain {
-		switch m.viewScope() {
-		case intent.Timeline:
-			return []hint{{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "set back"}, {intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"}}
-		case intent.Turn:
-			return []hint{{intent.Toggle, "unfold"}, {intent.FoldAll, "all"}, {intent.Search, "search"}, {intent.Older, "older"}, {intent.ForkAt, "fork"}, {intent.Leave, "back"}}
-		case intent.Diff:
-			return []hint{{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"}, {intent.Editor, "edit"}, {intent.Leave, "threads"}}
-		}
-		if m.views.now == viewTerminal {
-			return []hint{{intent.Leave, "threads"}}
-		}
-		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
-	}
-	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
-	if m.tree.Selected() == nil {
-		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
-	}
-	if m.tree.Counts().Interrupted > 0 {
-		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)
-	}
-	if len(m.undo) > 0 {
-		out = append([]hint{{intent.Undo, "undo"}}, out...)
-	}
-	return out
-}
-
-func (m *Model) drawKeys(b layout.Box, x int) {
-	c := &m.screen.canvas
-	scopes := m.scopes()
-	for _, h := range m.hints() {
-		key := ""
-		for _, k := range m.keys.Bindings(scopes...) {
-			if k.Action == h.action {
-				key = k.Label()
-				break
-			}
-		}
-		if key == "" {
-			continue
-		}
-		if x+plain.Width(key)+1+len(h.word) > b.W {
-			return
-		}
-		x = c.Print(b, x, 0, m.th.Style(theme.Key), key) + 1
-		x = c.Print(b, x, 0, m.th.Style(theme.Muted), h.word) + 2
-	}
 }

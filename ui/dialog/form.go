@@ -142,6 +142,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 	case intent.PrevField:
 		f.at = (f.at + len(inputs) - 1) % len(inputs)
 		return nil
+	default:
 	}
 	if len(cur.Options) > 0 {
 		n := len(cur.Options)
@@ -150,6 +151,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 			cur.Pick = (cur.Pick + 1) % n
 		case intent.Left:
 			cur.Pick = (cur.Pick + n - 1) % n
+		default:
 		}
 		return nil
 	}

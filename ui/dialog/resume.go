@@ -67,6 +67,7 @@ func (r *Resumes) Handle(in intent.Intent) Result {
 		return Resumed{}
 	case intent.Cancel:
 		return Cancelled{}
+	default:
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"orchestrator/ui/theme"
 )
 
-func draw(p *Pager, w, h int) string {
+func draw(p *Pager) string {
 	var c layout.Canvas
-	c.Reset(w, h)
+	c.Reset(20, 10)
 	p.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
 	return c.String()
 }
@@ -29,12 +29,12 @@ func filled(n int) *Pager {
 
 func TestMoves(t *testing.T) {
 	p := filled(100)
-	draw(p, 20, 10)
+	draw(p)
 	for _, a := range []intent.Action{intent.Last, intent.PageUp, intent.Up, intent.First, intent.PageDown, intent.Down} {
 		if !p.Handle(a) {
 			t.Errorf("%s is not taken", a)
 		}
-		draw(p, 20, 10)
+		draw(p)
 		if p.at < p.top || p.at >= p.top+10 {
 			t.Errorf("%s: cursor %d is not on screen from %d", a, p.at, p.top)
 		}
@@ -50,7 +50,7 @@ func TestMoves(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	p := filled(100)
-	draw(p, 20, 10)
+	draw(p)
 	if n := p.Search("LINE 9"); n != 11 || p.at != 9 {
 		t.Errorf("%d matches, at %d", n, p.at)
 	}
@@ -63,14 +63,14 @@ func TestSearch(t *testing.T) {
 	if p.at != 99 {
 		t.Errorf("going round leads to %d", p.at)
 	}
-	if got := draw(p, 20, 10); !strings.Contains(got, "\x1b[0;7m") {
+	if got := draw(p); !strings.Contains(got, "\x1b[0;7m") {
 		t.Errorf("the match is not marked: %q", got)
 	}
 	free := filled(100)
 	free.Free = true
-	draw(free, 20, 10)
+	draw(free)
 	free.Search("line 55")
-	if got := draw(free, 20, 10); !strings.Contains(got, "line 54") {
+	if got := draw(free); !strings.Contains(got, "line 54") {
 		t.Errorf("a free pager does not show the match: %s", got)
 	}
 }

@@ -1,0 +1,132 @@
+package ui
+
+import (
+	"orchestrator/thread"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func (m *Model) subscribed(msg subscribedMsg) tea.Cmd {
+	if msg.gen != m.conn.gen {
+		return nil
+	}
+	if msg.err != nil {
+		return m.lost(msg.err)
+	}
+	m.conn.events, m.conn.seq = msg.events, 0
+	return tea.Batch(m.next(), m.list())
+}
+
+// lost says once that the server is gone and tries again.
+func (m *Model) lost(err error) tea.Cmd {
+	var cmd tea.Cmd
+	if !m.conn.lost && m.ctx.Err() == nil {
+		m.conn.lost = true
+		text := "the server does not answer; trying again"
+		if err != nil {
+			text = "server: " + err.Error() + "; trying again"
+		}
+		cmd = m.tell(thread.LevelError, text)
+	}
+	return tea.Batch(cmd, m.cfg.After(retry, retryMsg{m.conn.gen}))
+}
+
+// happened takes a batch of events.
+func (m *Model) happened(msg eventsMsg) tea.Cmd {
+	if msg.gen != m.conn.gen {
+		return nil
+	}
+	var cmds []tea.Cmd
+	gap := false
+	for _, e := range msg.events {
+		gap = gap || (m.conn.seq != 0 && e.Seq != m.conn.seq+1)
+		m.conn.seq = e.Seq
+		cmds = append(cmds, m.apply(e))
+	}
+	if gap {
+		cmds = append(cmds, m.list())
+	}
+	if msg.over {
+		cmds = append(cmds, m.lost(nil))
+	} else {
+		cmds = append(cmds, m.next())
+	}
+	return tea.Batch(append(cmds, m.screen.drawSoon(m.cfg))...)
+}
+
+// apply takes one event.
+func (m *Model) apply(e thread.Event) tea.Cmd {
+	switch e.Kind {
+	case thread.EventThread:
+		if e.Status == nil {
+			return nil
+		}
+		before := m.tree.Thread(e.Status.ID)
+		m.tree.Put(*e.Status)
+		return tea.Batch(m.attention(before, e.Status), m.looking())
+	case thread.EventRemoved:
+		m.tree.Remove(e.ThreadID)
+		delete(m.news.offers, e.ThreadID)
+	case thread.EventCheckpoint:
+		if e.Checkpoint != nil {
+			return m.checkpoint(*e.Checkpoint)
+		}
+	case thread.EventNotice:
+		if e.Notice != nil {
+			return m.tell(e.Notice.Level, e.Notice.Text)
+		}
+	case thread.EventSwitch:
+		m.switchTo(e.ThreadID)
+	case thread.EventOffer:
+		if e.Offer != nil {
+			m.news.offers[e.Offer.Thread] = *e.Offer
+		}
+	}
+	return nil
+}
+
+// checkpoint brings the views up to what was just stored.
+func (m *Model) checkpoint(cp thread.Checkpoint) tea.Cmd {
+	if cp.Kind == thread.KindRewind && m.views.timeline.Thread() == cp.Thread {
+		m.views.timeline.Show(cp.Thread) // it has another past now
+		if m.views.now == viewTimeline {
+			return m.loadTimeline()
+		}
+		return nil
+	}
+	m.views.timeline.Push(cp)
+	if cp.Kind == thread.KindTurn && m.views.now == viewDiff && m.views.diff.Thread() == cp.Thread && m.views.diff.Range().Turn == 0 {
+		return m.reloadDiff()
+	}
+	return nil
+}
+
+// switchTo shows a thread, as when `switch` was asked for elsewhere.
+func (m *Model) switchTo(id thread.ID) {
+	if m.tree.Select(id) {
+		m.views.now, m.views.reading = viewTerminal, false
+		m.screen.stale = true
+	}
+}
+
+// listed takes all threads. The first time it says what was left interrupted.
+func (m *Model) listed(msg listedMsg) tea.Cmd {
+	if msg.err != nil {
+		return tea.Batch(m.fail("list threads", msg.err), m.cfg.After(retry, retryMsg{m.conn.gen}))
+	}
+	m.tree.Set(msg.threads)
+	var cmd tea.Cmd
+	if m.conn.lost {
+		m.conn.lost = false
+		cmd = m.tell(thread.LevelInfo, "the server is back")
+	}
+	if !m.conn.listed {
+		m.conn.listed = true
+		if m.live.wish != "" {
+			m.tree.Select(m.live.wish)
+		}
+		m.showResumes(false)
+		m.firstRun()
+	}
+	return cmd
+}

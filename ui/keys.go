@@ -1,0 +1,74 @@
+package ui
+
+import (
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key takes a key: to the agent when it has the focus, to the table otherwise.
+func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
+	in := m.keys.Lookup(m.scopes(), intent.Key{Name: k.String(), Text: k.Key().Text})
+	if m.scopes()[0] == intent.Terminal && in != intent.Leave {
+		return m.toPane(k)
+	}
+	if in == nil {
+		return nil
+	}
+	m.screen.stale = true
+	return m.do(in)
+}
+
+// toPane passes a message on to the agent where it has the focus.
+func (m *Model) toPane(msg tea.Msg) tea.Cmd {
+	if m.cfg.Pane == nil || !m.live.focus {
+		return nil
+	}
+	return m.cfg.Pane.Update(msg)
+}
+
+func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
+	switch scope := m.scopes()[0]; scope {
+	case intent.Terminal:
+		return m.toPane(p)
+	case intent.Form, intent.Field:
+		m.screen.stale = true
+		return m.do(intent.Type{Text: p.Content})
+	default:
+		return nil
+	}
+}
+
+// scopes returns whose keys are asked, innermost first.
+func (m *Model) scopes() []intent.Scope {
+	switch {
+	case m.dialogs.Open():
+		return []intent.Scope{m.dialogs.Top().Scope(), intent.Global}
+	case m.typing != nil:
+		return []intent.Scope{intent.Field, intent.Global}
+	case m.screen.area == areaMain && m.views.now == viewTerminal:
+		return []intent.Scope{intent.Terminal}
+	}
+	var out []intent.Scope
+	if m.offer() != nil {
+		out = append(out, intent.Offer)
+	}
+	if m.screen.area == areaTree {
+		return append(out, intent.Tree, intent.Global)
+	}
+	return append(out, m.viewScope(), intent.Global)
+}
+
+func (m *Model) viewScope() intent.Scope {
+	switch m.views.now {
+	case viewTimeline:
+		if m.views.reading {
+			return intent.Turn
+		}
+		return intent.Timeline
+	case viewDiff:
+		return intent.Diff
+	default:
+		return intent.Context
+	}
+}

@@ -1,0 +1,114 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func (m *Model) openRewind(id thread.CheckpointID, turn int) tea.Cmd {
+	s := m.tree.Selected()
+	if s == nil {
+		return nil
+	}
+	d := dialog.NewAsk(fmt.Sprintf("set %s back to turn %d", s.Name, turn), dialog.Plain("looking what would change …"))
+	m.dialogs.Push(d)
+	return m.planRewind(s.ID, string(id), turn, d)
+}
+
+// planned fills the dialog of a rewind.
+func (m *Model) planned(msg rewindPlanMsg) {
+	now := 0
+	if s := m.tree.Thread(msg.id); s != nil {
+		now = s.Turn
+	}
+	body := []dialog.Line{}
+	if n := now - msg.turn; n > 0 {
+		body = append(body, dialog.Line{Text: "Conversation: " + dialog.Count(n, "turn") + " back, from " + fmt.Sprint(now) + " to " + fmt.Sprint(msg.turn) + "."})
+	} else {
+		body = append(body, dialog.Line{Text: "Conversation: it is the newest turn."})
+	}
+	files := msg.err == nil
+	switch {
+	case msg.err != nil:
+		body = append(body, dialog.Line{Text: "Files: " + msg.err.Error(), Tok: theme.Warn})
+	case len(msg.files) == 0:
+		body = append(body, dialog.Line{Text: "Files: as they were then already."})
+	default:
+		body = append(body, dialog.Line{Text: "Files: " + rewindCounts(msg.files)})
+	}
+	const most = 8
+	for i, f := range msg.files {
+		if i == most {
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(msg.files)-most), Tok: theme.Muted})
+			break
+		}
+		body = append(body, dialog.Line{Text: "  " + f.Path, Tok: theme.Muted})
+	}
+	body = append(body, dialog.Line{}, dialog.Line{Text: "A safety point is taken first; " + m.keys.KeyOf(intent.Undo) + " brings it back.", Tok: theme.Muted})
+	msg.into.Set(body, rewindChoices(msg, files)...)
+}
+
+// rewindCounts says what goes back: "2 files, 1 line added since and 3 lines removed since".
+func rewindCounts(files []thread.FileDiff) string {
+	add, del := 0, 0
+	for _, f := range files {
+		add += f.Insertions
+		del += f.Deletions
+	}
+	verb := func(n int, v string) string {
+		if n == 1 {
+			return v + "s"
+		}
+		return v
+	}
+	s := dialog.Count(len(files), "file")
+	if add > 0 {
+		s += ", " + dialog.Count(add, "line") + " added since " + verb(add, "leave")
+	}
+	if del > 0 {
+		s += ", " + dialog.Count(del, "line") + " removed since " + verb(del, "come") + " back"
+	}
+	return s
+}
+
+func rewindChoices(msg rewindPlanMsg, files bool) []dialog.Choice {
+	req := func(files, talk bool) dialog.Result {
+		return rewindIt{thread.RewindRequest{Thread: string(msg.id), At: msg.at, Files: files, Conversation: talk}}
+	}
+	talk := dialog.Choice{Label: "conversation", Result: req(false, true)}
+	no := dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}
+	if !files {
+		return []dialog.Choice{talk, no}
+	}
+	return []dialog.Choice{{Label: "both", Result: req(true, true)}, {Label: "files", Result: req(true, false)}, talk, no}
+}
+
+func (m *Model) rewound(msg rewindMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail("set back", msg.err)
+	}
+	id := thread.ID(msg.req.Thread)
+	if msg.report.Safety != "" {
+		req := msg.req
+		req.At = string(msg.report.Safety)
+		m.undo = append(m.undo, undoStep{"set back to turn " + fmt.Sprint(msg.report.Turn), func(ctx context.Context) error {
+			_, err := m.cfg.Server.Rewind(ctx, req)
+			return err
+		}})
+	}
+	text := msg.report.Message
+	if text == "" {
+		text = fmt.Sprintf("set back to turn %d", msg.report.Turn)
+	}
+	if m.views.timeline.Thread() == id {
+		m.views.timeline.Show(id)
+	}
+	return tea.Batch(m.fill(), m.tell(thread.LevelInfo, text+"; "+m.keys.KeyOf(intent.Undo)+" takes it back"))
+}
