@@ -1,7 +1,6 @@
 package branch
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +70,7 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 	if err := t.identity(ctx); err != nil {
 		return thread.Merged{}, err
 	}
-	if err := t.roomFor(ctx, head, tip); err != nil {
+	if err := t.roomFor(ctx, head, tip, true); err != nil {
 		return thread.Merged{}, err
 	}
 	failpoint.Hit("branch.merge.begin")
@@ -119,8 +118,8 @@ func (t tree) stopped(ctx context.Context, err error) (thread.Merged, error) {
 }
 
 // roomFor refuses a merge that would overwrite a file that no commit holds. Git itself takes care of most, but
-// overwrites ignored files without a word.
-func (t tree) roomFor(ctx context.Context, head, tip string) error {
+// overwrites ignored files without a word. With change, what a killed merge left is put back.
+func (t tree) roomFor(ctx context.Context, head, tip string, change bool) error {
 	out, err := t.run(ctx, git.Call{Args: []string{"merge-base", "--", head, tip}, OK: []int{1}})
 	if err != nil {
 		return err
@@ -151,8 +150,7 @@ func (t tree) roomFor(ctx context.Context, head, tip string) error {
 	if len(inTheWay) == 0 {
 		return nil
 	}
-	slices.Sort(inTheWay)
-	return thread.Hint(&DirtyError{Dir: t.Root, Files: inTheWay}, "commit or move them first")
+	return t.halfDone(ctx, head, tip, inTheWay, change)
 }
 
 // occupied reports whether something lies where a new file would go, or where one of its folders would.
@@ -213,56 +211,4 @@ func (t tree) unmerged(ctx context.Context) ([]string, error) {
 	names := split(out)
 	slices.Sort(names)
 	return slices.Compact(names), nil
-}
-
-// Preview says what Merge would come to and changes nothing.
-func (m *Merger) Preview(ctx context.Context, into, branch string) (thread.Merged, error) {
-	t, err := m.open(ctx, into)
-	if err != nil {
-		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
-	}
-	what, err := t.preview(ctx, branch)
-	if err != nil {
-		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
-	}
-	return what, nil
-}
-
-func (t tree) preview(ctx context.Context, branch string) (thread.Merged, error) {
-	tip, head, merged, err := t.ends(ctx, branch)
-	if err != nil {
-		return thread.Merged{}, err
-	}
-	if merged {
-		return thread.Merged{UpToDate: true, Commit: head}, nil
-	}
-	if err := t.roomFor(ctx, head, tip); err != nil {
-		return thread.Merged{}, err
-	}
-	scratch, err := os.MkdirTemp("", "orchestrator-merge-*") // the trial's objects go with it
-	if err != nil {
-		return thread.Merged{}, err
-	}
-	defer os.RemoveAll(scratch)
-	out, code, err := t.code(ctx, git.Call{
-		Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "--end-of-options", head, tip},
-		OK:   []int{1, 129},
-		Env: []string{
-			"GIT_OBJECT_DIRECTORY=" + scratch,
-			"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(t.Common, "objects")),
-		},
-	})
-	switch {
-	case err != nil:
-		return thread.Merged{}, err
-	case code == 129:
-		return thread.Merged{}, thread.Hint(fmt.Errorf("this git cannot try a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
-	case code == 0:
-		return thread.Merged{}, nil
-	}
-	names := split(bytes.TrimSuffix(out, []byte{0}))
-	if len(names) > 0 {
-		names = names[1:] // the first is the tree
-	}
-	return thread.Merged{Conflicts: names}, nil
 }

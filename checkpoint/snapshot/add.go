@@ -115,7 +115,7 @@ func (w *worktree) free(ctx context.Context, o op) (newBranch bool, next string,
 		return false, "", err
 	}
 	newBranch, err = w.branchFree(ctx, o, refs)
-	return newBranch, refName(o.Thread, after(refs, o.Thread)), err
+	return newBranch, refName(o.Thread, w.skipLocked(o.Thread, after(refs, o.Thread))), err
 }
 
 // branchFree tells whether the branch is to be made, as it is not there.

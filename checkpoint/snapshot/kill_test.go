@@ -249,24 +249,44 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// killTree kills a process and then its children, which git's own processes are.
+// killTree kills a process with its children, which git's own processes are, and returns when none of them runs. It
+// stops a process before it asks for its children, so that it starts no other meanwhile.
 func killTree(pid int) {
+	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return
+	}
+	settle(pid, "TtZX")
 	kids := children(pid)
 	_ = syscall.Kill(pid, syscall.SIGKILL)
-	for _, kid := range append(kids, children(pid)...) {
+	for _, kid := range kids {
 		killTree(kid)
+	}
+	settle(pid, "ZX")
+}
+
+// settle waits until a process is in one of the states, as /proc names them, or gone.
+func settle(pid int, states string) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		after := strings.LastIndexByte(string(b), ')')
+		if err != nil || after < 0 || after+2 >= len(b) || strings.ContainsRune(states, rune(b[after+2])) {
+			return
+		}
 	}
 }
 
 func children(pid int) []int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		return nil
-	}
 	var kids []int
-	for f := range strings.FieldsSeq(string(b)) {
-		if kid, err := strconv.Atoi(f); err == nil {
-			kids = append(kids, kid)
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks { // each thread has its own
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		if err != nil {
+			continue
+		}
+		for f := range strings.FieldsSeq(string(b)) {
+			if kid, err := strconv.Atoi(f); err == nil {
+				kids = append(kids, kid)
+			}
 		}
 	}
 	return kids

@@ -24,6 +24,7 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 		if err != nil {
 			return "", err
 		}
+		n = w.skipLocked(id, n)
 		ref := refName(id, n)
 		err = w.updateRefs(ctx, "create "+ref+"\x00"+commit+"\x00")
 		if err == nil {
@@ -41,6 +42,17 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 		s.mu.Unlock()
 	}
 	return "", fmt.Errorf("number snapshot of thread %s: another process takes every number", id)
+}
+
+// skipLocked passes over numbers whose lock file stands: a git that was killed left it, or another one is about to
+// take the number.
+func (w *worktree) skipLocked(id thread.ID, n int) int {
+	for {
+		if _, err := os.Lstat(filepath.Join(w.Common, refName(id, n)+".lock")); err != nil {
+			return n
+		}
+		n++
+	}
 }
 
 // free returns a number that may be free.

@@ -178,6 +178,29 @@ func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string,
 	return "finished to remove the worktree " + o.Root, repo.forget(o)
 }
 
+// unlockBranch takes away the lock of a branch that a killed git was about to make for us, after giving a git that
+// goes on without us the time to end.
+func (w *worktree) unlockBranch(ctx context.Context, branch string) error {
+	if branch == "" {
+		return nil
+	}
+	lock := filepath.Join(w.Common, "refs/heads", branch+".lock")
+	for end := time.Now().Add(time.Second); time.Now().Before(end); {
+		if _, err := os.Lstat(lock); err != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // takeBack removes a worktree that was made in part. What it holds is saved first, as in Remove.
 func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	all, err := repo.registered()
@@ -193,6 +216,9 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	branch := o.Branch
 	if !o.NewBranch {
 		branch = "" // it was there before
+	}
+	if err := repo.unlockBranch(ctx, branch); err != nil {
+		return err
 	}
 	w, err := s.open(ctx, o.Root)
 	if err == nil && w.Root == o.Root && w.GitDir == gitDir {

@@ -1,0 +1,153 @@
+//go:build failpoint
+
+package branch_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/branch"
+)
+
+func init() {
+	child = func() {
+		m, err := branch.New(strings.Split(os.Getenv("BRANCH_ENV"), "\n")...)
+		if err != nil {
+			panic(err)
+		}
+		ctx := context.Background()
+		if _, err := m.Commit(ctx, os.Getenv("BRANCH_SIDE"), "work"); err != nil {
+			panic(err)
+		}
+		if _, err := m.Merge(ctx, os.Getenv("BRANCH_DIR"), "side", "the merge"); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// TestKilled ends commit and merge at every place, and with all of git's processes at moments that the clock picks.
+// Done again, both come to the same end as if nothing had happened, and what was not committed is untouched.
+func TestKilled(t *testing.T) {
+	n := 2
+	if s := os.Getenv("KILL_ROUNDS"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, point := range []string{
+		"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended", "clock", "clock", "clock", "clock",
+	} {
+		t.Run(point, func(t *testing.T) {
+			for range n {
+				r := newRepo(t)
+				for i := range 200 {
+					r.writeIn(r.side, fmt.Sprintf("new/f%d", i), fmt.Sprintf("new %d\n", i))
+				}
+				r.writeIn(r.side, "a", "1\n2\n3\n4 of the side\n")
+				if err := os.Remove(filepath.Join(r.side, "b")); err != nil {
+					t.Fatal(err)
+				}
+				r.write("a", "0 of main\n1\n2\n3\n")
+				r.commit(r.dir, "main goes on")
+				r.write("mine", "not committed\n")
+				r.write("x.env", "ignored\n")
+				r.killed(point, rng)
+				// What a person does whose git was killed, as git tells them to.
+				for _, lock := range []string{".git/index.lock", ".git/worktrees/side/index.lock", ".git/HEAD.lock", ".git/refs/heads/main.lock", ".git/worktrees/side/HEAD.lock", ".git/refs/heads/side.lock"} {
+					_ = os.Remove(filepath.Join(r.dir, lock))
+				}
+				r.commit(r.side, "work")
+				if err := r.merger.Abort(context.Background(), r.dir); err != nil {
+					t.Fatal(err)
+				}
+				done, err := r.merger.Merge(context.Background(), r.dir, "side", "the merge")
+				if err != nil || len(done.Conflicts) > 0 {
+					t.Fatalf("merged again: %+v %v", done, err)
+				}
+				if s := r.git("status", "--porcelain"); s != "?? mine" {
+					t.Errorf("status: %s", s)
+				}
+				if r.read(r.dir, "a") != "0 of main\n1\n2\n3\n4 of the side\n" || r.read(r.dir, "mine") != "not committed\n" || r.read(r.dir, "x.env") != "ignored\n" {
+					t.Error("files are not as they should be")
+				}
+				if got := len(strings.Fields(r.git("ls-files", "new"))); got != 200 {
+					t.Errorf("%d new files", got)
+				}
+				r.git("fsck", "--connectivity-only", "--no-dangling")
+			}
+		})
+	}
+}
+
+func (r *repo) killed(point string, rng *rand.Rand) {
+	r.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_SIDE="+r.side)
+	if point != "clock" {
+		cmd.Env = append(cmd.Env, "ORCHESTRATOR_FAILPOINT="+point)
+		if err := cmd.Run(); err == nil || !strings.Contains(err.Error(), "killed") {
+			r.Fatalf("%s: %v", point, err)
+		}
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		r.Fatal(err)
+	}
+	time.Sleep(time.Duration(rng.IntN(250)) * time.Millisecond) // any moment is right
+	killTree(cmd.Process.Pid)
+	_ = cmd.Wait()
+}
+
+// killTree kills a process with its children, which git's own processes are, and returns when none of them runs. It
+// stops a process before it asks for its children, so that it starts no other meanwhile.
+func killTree(pid int) {
+	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
+		return
+	}
+	settle(pid, "TtZX")
+	kids := children(pid)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	for _, kid := range kids {
+		killTree(kid)
+	}
+	settle(pid, "ZX")
+}
+
+// settle waits until a process is in one of the states, as /proc names them, or gone.
+func settle(pid int, states string) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		after := strings.LastIndexByte(string(b), ')')
+		if err != nil || after < 0 || after+2 >= len(b) || strings.ContainsRune(states, rune(b[after+2])) {
+			return
+		}
+	}
+}
+
+func children(pid int) []int {
+	var kids []int
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, task := range tasks { // each thread has its own
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		if err != nil {
+			continue
+		}
+		for f := range strings.FieldsSeq(string(b)) {
+			if kid, err := strconv.Atoi(f); err == nil {
+				kids = append(kids, kid)
+			}
+		}
+	}
+	return kids
+}
