@@ -183,7 +183,7 @@ func (t *Terminal) put(ch uint32, w int) {
 			t.row(t.y).fill(t.x, t.cols, t.cols, 0)
 			t.wrap()
 		} else {
-			t.x = t.cols - w
+			return // half of it cannot be shown, and there is no next line to go to
 		}
 	}
 	r := t.row(t.y)
