@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"context"
+
 	"orchestrator/thread"
+	"orchestrator/ui/dialog"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -17,18 +20,39 @@ func (m *Model) subscribed(msg subscribedMsg) tea.Cmd {
 	return tea.Batch(m.next(), m.list())
 }
 
-// lost says once that the server is gone and tries again.
+// lost says once that the server is gone and tries again; when that leads nowhere it asks whether to
+// start one.
 func (m *Model) lost(err error) tea.Cmd {
+	if m.ctx.Err() != nil {
+		return nil
+	}
 	var cmd tea.Cmd
-	if !m.conn.lost && m.ctx.Err() == nil {
-		m.conn.lost = true
+	m.conn.tries++
+	if !m.conn.lost {
+		m.conn.lost, m.conn.tries, m.tree.Lost = true, 0, true
 		text := "the server does not answer; trying again"
 		if err != nil {
 			text = "server: " + err.Error() + "; trying again"
 		}
 		cmd = m.tell(thread.LevelError, text)
 	}
+	if m.conn.tries == askAfter && m.cfg.Revive != nil {
+		m.dialogs.Push(dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
+			"Starting it again shows what can be resumed."),
+			dialog.Choice{Label: "start it again", Result: reviveIt{}}, dialog.Choice{Label: "wait", Result: dialog.Cancelled{}}))
+	}
+	m.screen.stale = true
 	return tea.Batch(cmd, m.cfg.After(retry, retryMsg{m.conn.gen}))
+}
+
+// revive starts a server; the stream is taken up again by itself.
+func (m *Model) revive() tea.Cmd {
+	return tea.Batch(m.tell(thread.LevelInfo, "starting the server …"), m.call(slow, func(ctx context.Context) tea.Msg {
+		if err := m.cfg.Revive(ctx); err != nil {
+			return doneMsg{what: "started", err: err}
+		}
+		return doneMsg{}
+	}))
 }
 
 // happened takes a batch of events.
@@ -117,8 +141,10 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	m.tree.Set(msg.threads)
 	var cmd tea.Cmd
 	if m.conn.lost {
-		m.conn.lost = false
+		m.conn.lost, m.tree.Lost = false, false
 		cmd = m.tell(thread.LevelInfo, "the server is back")
+		m.live.run = "" // attach anew
+		m.showResumes(true)
 	}
 	if !m.conn.listed {
 		m.conn.listed = true

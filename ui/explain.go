@@ -227,15 +227,15 @@ func (m *Model) showAgents() {
 // showResumes opens the list of interrupted threads and reports whether there are any. At the
 // start it opens by itself; asked for, archived ones stay out as well.
 func (m *Model) showResumes(asked bool) bool {
-	var left []*thread.Status
+	var left []thread.ID
 	for _, s := range m.tree.All() {
 		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() {
-			left = append(left, s)
+			left = append(left, s.ID)
 		}
 	}
 	if len(left) == 0 || (!asked && m.cfg.Open != "") {
 		return false
 	}
-	m.dialogs.Push(dialog.NewResumes(left))
+	m.dialogs.Push(dialog.NewResumes(left, m.tree.Thread))
 	return true
 }

@@ -232,7 +232,7 @@ func world() *server {
 	merged := status("refresh-d4e5", "try-jwt-b7c1", thread.StateExited, 3)
 	merged.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Commit: "0123456789abcdef"}
 	left := status("session-c8d3", "auth-feature-a3f2", thread.StateInterrupted, 4)
-	left.Resume = &thread.ResumeProof{How: thread.ResumeNative, Bytes: 27_497, Turn: 4, Detail: "session 5f0c", Worktree: "3 files changed"}
+	left.Resume = &thread.ResumeProof{How: thread.ResumeNative, Bytes: 27_497, Turn: 4, Worktree: "3 files changed"}
 	docs := status("docs-f9a0", "", thread.StateIdle, 5)
 	docs.Pinned = true
 	gone := status("spike-0b1c", "", thread.StateExited, 6)

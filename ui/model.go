@@ -48,6 +48,9 @@ type Config struct {
 	// Editor is the command that opens a file, the file appended; empty when there is none.
 	Editor []string
 
+	// Revive starts a server where none runs any more; nil leaves that to the person.
+	Revive func(context.Context) error
+
 	// Clock tells the time; nil is the real one.
 	Clock func() time.Time
 	// After makes the command that ends in a message after a while; nil is Bubble Tea's.
@@ -136,6 +139,7 @@ type connection struct {
 	seq    int64
 	listed bool
 	lost   bool
+	tries  int // since it was lost
 	gen    int
 }
 

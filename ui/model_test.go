@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -525,6 +526,25 @@ func TestMouse(t *testing.T) {
 		}
 		r.send(tea.MouseWheelMsg{X: 8, Y: 4, Button: tea.MouseWheelDown})
 		r.must("↑")
+	})
+}
+
+func TestServerIsStartedAgain(t *testing.T) {
+	revived := 0
+	play(t, world(), 100, 30, func(c *Config) {
+		c.Revive = func(context.Context) error { revived++; return nil }
+	}, func(r *rig) {
+		stage(r)
+		for range askAfter + 1 {
+			r.m.lost(errors.New("connection refused"))
+		}
+		r.must("the server is gone", "◇ auth-feature-a3f2", "no server")
+		r.keys("enter")
+		if revived != 1 {
+			t.Errorf("revived %d times", revived)
+		}
+		r.send(retryMsg{r.m.conn.gen})
+		r.must("◐ auth-feature-a3f2", "1 thread interrupted")
 	})
 }
 

@@ -35,7 +35,8 @@ type (
 		at thread.CheckpointID
 		n  int
 	}
-	tryDemo struct{}
+	tryDemo  struct{}
+	reviveIt struct{}
 )
 
 func (archiveIt) DialogResult() {}
@@ -55,6 +56,8 @@ func (rewindIt) DialogResult() {}
 func (runIt) DialogResult() {}
 
 func (goTo) DialogResult() {}
+
+func (reviveIt) DialogResult() {}
 
 func (tryDemo) DialogResult() {}
 
@@ -86,6 +89,8 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		return m.do(r.action)
 	case goTo:
 		return m.visit(r)
+	case reviveIt:
+		return m.revive()
 	case tryDemo:
 		return m.create(thread.NewRequest{Agent: "demo"})
 	default:

@@ -33,7 +33,11 @@ func (m *Model) drawOffer(b layout.Box) {
 func (m *Model) drawStatus(b layout.Box) {
 	c := &m.screen.canvas
 	n := m.tree.Counts()
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), fmt.Sprintf("%s  %d running", gauge.Cost(n.CostUSD), n.Running))
+	running := fmt.Sprintf("%d running", n.Running)
+	if m.conn.lost {
+		running = "no server"
+	}
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), gauge.Cost(n.CostUSD)+"  "+running)
 	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
 	if t := m.typing; t != nil {
 		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")

@@ -172,8 +172,11 @@ func (m *Model) head(s *thread.Status, w int) []layout.Span {
 		return []layout.Span{m.span(theme.Title, "orchestrator")}
 	}
 	look := tree.LookOf(s)
+	if m.conn.lost {
+		look = tree.LookOfLost(s)
+	}
 	state := look.Word
-	if counts(s.State.State) && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
+	if !m.conn.lost && counts(s.State.State) && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
 		state += " " + elapsed(m.cfg.Clock().Sub(s.State.Since))
 	}
 	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.Name), max(w-plain.Width(state)-4, 8)))}

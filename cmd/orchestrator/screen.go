@@ -85,7 +85,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	model := ui.New(ui.Config{
 		Server: cl, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
 		Open: open, Theme: c.config.Theme, Profile: &colours.chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
-		Editor: c.editor(),
+		Editor: c.editor(), Revive: c.revive,
 	})
 	defer model.Close()
 	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(writer),
@@ -98,6 +98,16 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
 		return fmt.Errorf("draw the screen: %w", err)
 	}
+	return nil
+}
+
+// revive starts a server where none runs any more.
+func (c *cli) revive(ctx context.Context) error {
+	cl, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	cl.Close()
 	return nil
 }
 

@@ -18,20 +18,24 @@ func (Resumed) DialogResult() {}
 
 // Resumes is the list of interrupted threads with the proof of what can be resumed.
 type Resumes struct {
-	threads []*thread.Status
-	at      int
-	top     int
+	ids  []thread.ID
+	look func(thread.ID) *thread.Status
+	at   int
+	top  int
 }
 
 // resumeRows is how many rows a thread takes.
 const resumeRows = 3
 
-// NewResumes makes the list.
-func NewResumes(threads []*thread.Status) *Resumes { return &Resumes{threads: threads} }
+// NewResumes makes the list; look tells how a thread stands now, since proofs come in while it is
+// open.
+func NewResumes(ids []thread.ID, look func(thread.ID) *thread.Status) *Resumes {
+	return &Resumes{ids: ids, look: look}
+}
 
 // Title names it.
 func (r *Resumes) Title() string {
-	return Count(len(r.threads), "thread") + " interrupted"
+	return Count(len(r.ids), "thread") + " interrupted"
 }
 
 // Count says how many of something there are: "1 line", "2 lines".
@@ -47,7 +51,7 @@ func (r *Resumes) Scope() intent.Scope { return intent.Resuming }
 
 // Size returns what it wants.
 func (r *Resumes) Size(w, h int) (int, int) {
-	return min(w, 90), min(max(len(r.threads)*resumeRows, 2), h)
+	return min(w, 90), min(max(len(r.ids)*resumeRows, 2), h)
 }
 
 // Handle takes an intent.
@@ -57,10 +61,10 @@ func (r *Resumes) Handle(in intent.Intent) Result {
 	case intent.Up:
 		r.at = max(r.at-1, 0)
 	case intent.Down:
-		r.at = min(r.at+1, len(r.threads)-1)
+		r.at = min(r.at+1, len(r.ids)-1)
 	case intent.ResumeOne:
-		if r.at < len(r.threads) {
-			return Resumed{r.threads[r.at].ID}
+		if r.at < len(r.ids) {
+			return Resumed{r.ids[r.at]}
 		}
 		return Cancelled{}
 	case intent.ResumeAll:
@@ -78,15 +82,22 @@ func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	r.top = max(min(r.top, r.at), r.at-fit+1)
 	for i := range fit {
 		n := r.top + i
-		if n >= len(r.threads) {
+		if n >= len(r.ids) {
 			return
 		}
-		s := r.threads[n]
 		var box layout.Box
 		box, b = b.Top(resumeRows)
+		s := r.look(r.ids[n])
+		if s == nil {
+			c.Print(box, 0, 0, th.Style(theme.Muted), "gone")
+			continue
+		}
 		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.Name))
 		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(plain.Line(s.Agent)+" · "+Count(s.Turn, "turn"), box.W-x-2))
 		how, tok := Proof(s.Resume)
+		if s.State.State != thread.StateInterrupted {
+			how, tok = "resumed", theme.Good
+		}
 		c.Print(box, 2, 1, th.Style(tok), plain.Cut(how, box.W-2))
 		if n == r.at {
 			c.Tint(box.Row(0), th.Style(theme.SelectedFocus))
@@ -103,9 +114,9 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	tok := theme.Good
 	switch p.How {
 	case thread.ResumeNative:
-		how = "its own transcript, " + bytes(p.Bytes) + " verified"
+		how = "its own transcript"
 	case thread.ResumeRebuilt:
-		how = "transcript rebuilt from what is stored, " + bytes(p.Bytes)
+		how = "transcript rebuilt from what is stored"
 	case thread.ResumePrimer:
 		how, tok = "a summary from our record", theme.Warn
 	case thread.ResumeFresh:
@@ -113,8 +124,11 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	default:
 		how, tok = string(p.How), theme.Warn
 	}
-	if p.Detail != "" {
-		how += " · " + plain.Line(p.Detail)
+	switch {
+	case p.Detail != "":
+		how += ": " + plain.Line(p.Detail)
+	case p.Bytes > 0:
+		how += ", " + bytes(p.Bytes) + " verified"
 	}
 	if p.Worktree != "" {
 		how += " · worktree: " + plain.Line(p.Worktree)

@@ -65,6 +65,9 @@ func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y int, current thread.ID) {
 	s := t.threads[r.id]
 	look := LookOf(s)
+	if t.Lost {
+		look = LookOfLost(s)
+	}
 	muted := th.Style(theme.Muted)
 	if y < 9 && b.W >= 24 {
 		c.Print(b, 0, 0, muted, string(rune('1'+y)))

@@ -27,6 +27,14 @@ func LookOf(s *thread.Status) Look {
 	return LookOfState(s.State.State)
 }
 
+// LookOfLost returns how a thread is drawn while nobody can say what it does: the server is gone.
+func LookOfLost(s *thread.Status) Look {
+	if s.Outcome.Kind == thread.OutcomeNone && s.State.State.Live() {
+		return Look{"◇", theme.Muted, "no server", ""}
+	}
+	return LookOf(s)
+}
+
 // LookOfState returns how a state is drawn.
 func LookOfState(s thread.State) Look {
 	switch s {

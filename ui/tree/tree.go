@@ -16,6 +16,9 @@ import (
 
 // Tree is the list with its selection.
 type Tree struct {
+	// Lost is set while the server is gone: what threads do is not known then.
+	Lost bool
+
 	threads  map[thread.ID]*thread.Status
 	folded   map[thread.ID]bool
 	filter   string
