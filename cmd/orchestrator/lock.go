@@ -23,7 +23,7 @@ func lockServer(file string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w (is the folder on a network drive?)", file, err)
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
 	}
 	if err != nil {

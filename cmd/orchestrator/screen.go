@@ -178,4 +178,4 @@ func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (termi
 type livePane struct{ *terminal.Model }
 
 // Place implements ui.Pane.
-func (p livePane) Place(b layout.Box) { p.Model.Place(paint.Box{X: b.X, Y: b.Y, W: b.W, H: b.H}) }
+func (p livePane) Place(b layout.Box) { p.Model.Place(paint.Box(b)) }
