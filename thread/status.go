@@ -168,3 +168,12 @@ func (m *Manager) stillState(l *line) StateReport {
 		{Source: SourceProcess, State: state, Detail: detail, At: since},
 	}}
 }
+
+// Status returns one thread.
+func (m *Manager) Status(_ context.Context, ref string) (Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return Status{}, err
+	}
+	return m.statusOf(l), nil
+}

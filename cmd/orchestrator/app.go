@@ -49,6 +49,7 @@ type App struct {
 	daemon   *daemon.Server
 	listener net.Listener
 	store    *openStore
+	files    *snapshot.Store // nil without a repository
 
 	stopOnce sync.Once
 	stop     chan struct{} // closed by a client's stop
@@ -134,6 +135,7 @@ func (a *App) openManager(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the branches: %w", err)
 		}
+		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
 	}
 	a.manager = thread.New(cfg)
@@ -188,9 +190,9 @@ func (a *App) listen(context.Context) error {
 	}
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Info: a.info, Log: a.Log,
-		Agents: a.agents.Detect,
-		MCP:    func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
-		Stop:   func() { a.stopOnce.Do(func() { close(a.stop) }) },
+		Agents: a.agents.Detect, Porter: porter{manager: a.manager, store: a.store, files: a.files, spool: a.Project.StateDir()},
+		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		Stop: func() { a.stopOnce.Do(func() { close(a.stop) }) },
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

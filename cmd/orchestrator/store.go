@@ -9,9 +9,15 @@ import (
 	"orchestrator/thread"
 )
 
+// backend is what every store offers.
+type backend interface {
+	thread.Store
+	Added(context.Context, thread.CheckpointID) (keep int, items []thread.Item, err error)
+}
+
 // openStore is the store of a server with what its start found.
 type openStore struct {
-	thread.Store
+	backend
 	// About names it for people: "SQLite, …/state.db".
 	About string
 	// Problems are what people should know: damage that was put aside.
@@ -25,7 +31,7 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	o := &openStore{Store: s, About: "SQLite, " + s.Path(), Close: s.Close}
+	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close}
 	if r := s.Report(); r != nil {
 		o.Problems = append(o.Problems, fmt.Sprintf("the database was damaged (%s) and lies in %s; %d threads with %d checkpoints were brought over",
 			r.Cause, r.Quarantined, r.Threads, r.Checkpoints))

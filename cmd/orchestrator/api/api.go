@@ -56,6 +56,13 @@ type Find struct {
 	Limit int    `json:"limit"`
 }
 
+// Port asks to write a thread to a file or to take one from it. File is absolute.
+type Port struct {
+	Thread  string `json:"thread,omitempty"`
+	File    string `json:"file"`
+	NoFiles bool   `json:"noFiles,omitempty"`
+}
+
 // Size of a terminal, as clients tell it in a text frame.
 type Size struct {
 	Cols int `json:"cols"`

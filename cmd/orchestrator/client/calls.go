@@ -159,3 +159,13 @@ func (c *Client) Agents(ctx context.Context) ([]thread.AgentInfo, error) {
 func (c *Client) MCP(ctx context.Context) ([]thread.MCPServer, error) {
 	return answer[[]thread.MCPServer](ctx, c, "mcp", struct{}{})
 }
+
+// Export writes a thread to a file.
+func (c *Client) Export(ctx context.Context, r api.Port) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "export", r)
+}
+
+// Import takes a thread from a file.
+func (c *Client) Import(ctx context.Context, r api.Port) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "import", r)
+}

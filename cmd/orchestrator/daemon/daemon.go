@@ -41,6 +41,12 @@ type Viewer interface {
 	Close()
 }
 
+// Porter writes threads to files and takes them from files.
+type Porter interface {
+	Export(context.Context, api.Port) (thread.Status, error)
+	Import(context.Context, api.Port) (thread.Status, error)
+}
+
 // Config is what a Server serves.
 type Config struct {
 	Manager   *thread.Manager
@@ -49,8 +55,8 @@ type Config struct {
 	Agents func(context.Context) []thread.AgentInfo
 	MCP    func(context.Context) ([]thread.MCPServer, error)
 	Info   func() api.Info
-	// Extra adds calls that belong to no thread: exports, imports, gc.
-	Extra map[string]http.HandlerFunc
+	// Porter takes threads out and in.
+	Porter Porter
 	// Stop ends the server when a client asks for it.
 	Stop func()
 	Log  *slog.Logger

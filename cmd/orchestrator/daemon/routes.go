@@ -50,14 +50,14 @@ func (s *Server) routes() http.Handler {
 		"find":        call(func(ctx context.Context, r api.Find) ([]thread.Hit, error) { return m.Find(ctx, r.Query, r.Limit) }),
 		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
 
+		"export": call(s.Porter.Export),
+		"import": call(s.Porter.Import),
+
 		"agents": call(func(ctx context.Context, _ struct{}) ([]thread.AgentInfo, error) { return s.Agents(ctx), nil }),
 		"mcp":    call(func(ctx context.Context, _ struct{}) ([]thread.MCPServer, error) { return s.MCP(ctx) }),
 	}
 	mux := http.NewServeMux()
 	for name, h := range calls {
-		mux.Handle("POST "+api.Prefix+name, h)
-	}
-	for name, h := range s.Extra {
 		mux.Handle("POST "+api.Prefix+name, h)
 	}
 	mux.HandleFunc("GET "+api.Prefix+"events", s.events)

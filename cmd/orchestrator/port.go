@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/checkpoint/archive"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// porter takes threads out of a project and into it.
+type porter struct {
+	manager *thread.Manager
+	store   archive.Source
+	files   *snapshot.Store // nil without a repository
+	spool   string
+}
+
+// Export writes a thread's archive to a file that is not there yet.
+func (p porter) Export(ctx context.Context, r api.Port) (thread.Status, error) {
+	s, err := p.manager.Status(ctx, r.Thread)
+	if err != nil {
+		return s, err
+	}
+	var bundle *os.File
+	if p.files != nil && !r.NoFiles && s.Head != "" {
+		if bundle, err = p.bundle(ctx, s.Thread); err != nil {
+			return s, err
+		}
+		if bundle != nil {
+			defer os.Remove(bundle.Name())
+			defer bundle.Close()
+		}
+	}
+	part := r.File + ".part"
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return s, fmt.Errorf("export %s: %w", s.Name, err)
+	}
+	err = archive.Write(ctx, out, p.spool, version(), s.Thread, p.store, bundle)
+	err = errors.Join(err, out.Sync(), out.Close())
+	if err == nil {
+		err = os.Link(part, r.File) // refuses what is there already
+	}
+	if err = errors.Join(err, os.Remove(part)); err != nil {
+		return s, fmt.Errorf("export %s: %w", s.Name, err)
+	}
+	return s, nil
+}
+
+// bundle spools the snapshots of a thread's lineage; nil when there is none.
+func (p porter) bundle(ctx context.Context, t thread.Thread) (*os.File, error) {
+	lineage, err := p.store.Lineage(ctx, t.Head, thread.Page{Limit: 1 << 20})
+	if err != nil {
+		return nil, fmt.Errorf("export %s: %w", t.Name, err)
+	}
+	var commits []string
+	for _, c := range lineage {
+		if c.Snapshot != nil {
+			commits = append(commits, c.Snapshot.Commit)
+		}
+	}
+	f, err := os.CreateTemp(p.spool, "bundle-*")
+	if err != nil {
+		return nil, fmt.Errorf("export %s: %w", t.Name, err)
+	}
+	n, err := p.files.Bundle(ctx, f, commits)
+	if err != nil || n == 0 {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+// Import takes a thread from an archive, after the whole file was checked.
+func (p porter) Import(ctx context.Context, r api.Port) (thread.Status, error) {
+	f, err := os.Open(r.File)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("import: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return thread.Status{}, fmt.Errorf("import %s: %w: not a file", r.File, thread.ErrInvalid)
+	}
+	a, err := archive.Check(r.File, f)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	in := thread.Import{From: a.Manifest.Thread, Each: func(put func(thread.Checkpoint, thread.Delta) error) error {
+		return a.Records(func(rec archive.Record) error { return put(rec.Checkpoint, rec.Delta()) })
+	}}
+	if p.files != nil && !r.NoFiles {
+		in.Files = func(ctx context.Context, id thread.ID, commits []string) error {
+			return p.unbundle(ctx, a, id, commits)
+		}
+	}
+	return p.manager.Import(ctx, in)
+}
+
+func (p porter) unbundle(ctx context.Context, a *archive.Archive, id thread.ID, commits []string) error {
+	f, err := os.CreateTemp(p.spool, "bundle-*")
+	if err != nil {
+		return fmt.Errorf("spool the files: %w", err)
+	}
+	defer os.Remove(f.Name())
+	there, err := a.Bundle(f)
+	if err = errors.Join(err, f.Close()); err != nil || !there {
+		return err
+	}
+	_, err = p.files.Unbundle(ctx, f.Name(), id, commits)
+	return err
+}
+
+func (c *cli) exportVerb() *cobra.Command {
+	var r api.Port
+	cmd := &cobra.Command{
+		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+	}
+	cmd.Flags().StringVarP(&r.File, "output", "o", "", "file to write; NAME.orchestrator without it")
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		s, err := find(ctx, cl, args[0])
+		if err != nil {
+			return err
+		}
+		r.Thread = string(s.ID)
+		if r.File == "" {
+			r.File = s.Name + ".orchestrator"
+		}
+		if r.File, err = filepath.Abs(r.File); err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		if _, err := cl.Export(ctx, r); err != nil {
+			return err
+		}
+		return c.show(map[string]string{"thread": s.Name, "file": r.File}, func(w io.Writer) { fmt.Fprintf(w, "%s → %s\n", s.Name, r.File) })
+	})
+	return cmd
+}
+
+func (c *cli) importVerb() *cobra.Command {
+	var r api.Port
+	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote", Args: exactly("<file>")}
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		var err error
+		if r.File, err = filepath.Abs(args[0]); err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		s, err := cl.Import(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s at turn %d, %s\n", s.Name, s.Turn, s.Agent) })
+	})
+	return cmd
+}
