@@ -14,7 +14,6 @@ const (
 	intentMerge  = "merge"
 	intentFinish = "finish"
 	intentDelete = "delete"
-	intentImport = "import"
 )
 
 // intend writes down that an operation of several steps begins.
@@ -83,8 +82,6 @@ func (m *Manager) repair(ctx context.Context, i Intent) (keep bool, err error) {
 		return false, nil
 	case intentDelete:
 		return false, nil // the thread is still deleted, and purged again
-	case intentImport:
-		return false, m.repairImport(ctx, i)
 	default:
 		return true, nil // another package's
 	}

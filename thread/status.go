@@ -2,6 +2,7 @@ package thread
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 )
@@ -176,4 +177,20 @@ func (m *Manager) Status(_ context.Context, ref string) (Status, error) {
 		return Status{}, err
 	}
 	return m.statusOf(l), nil
+}
+
+// Adopt shows a thread that was stored by others: an import.
+func (m *Manager) Adopt(ctx context.Context, id ID) (Status, error) {
+	t, err := m.cfg.Store.Thread(ctx, id)
+	if err != nil {
+		return Status{}, fmt.Errorf("adopt a thread: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.lines[id]
+	if l == nil {
+		l = m.add(t)
+		m.show(l)
+	}
+	return m.status(l), nil
 }

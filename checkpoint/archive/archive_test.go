@@ -96,7 +96,7 @@ func (w *world) export(bundle io.Reader) []byte {
 	return b.Bytes()
 }
 
-func importInto(to archive.Target, b []byte, take func(io.Reader) error) (thread.Thread, error) {
+func importInto(to archive.Target, b []byte, take func(thread.ID, io.Reader) error) (thread.Thread, error) {
 	return archive.Import{File: "x.orch", Dir: "/here", Now: now, Snapshots: take}.Read(context.Background(), to, bytes.NewReader(b))
 }
 
@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 	names := map[string]bool{}
 	for n := range 2 { // the same one twice makes two threads
 		var got bytes.Buffer
-		th, err := importInto(to, b, func(r io.Reader) error { _, err := io.Copy(&got, r); return err })
+		th, err := importInto(to, b, func(_ thread.ID, r io.Reader) error { _, err := io.Copy(&got, r); return err })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("bundle of %d bytes came as %d", len(bundle), got.Len())
 		}
 		if names[th.Name] || n == 0 && th.Name != "fork-0002" || th.Dir != "/here" || len(th.Launch.Env)+len(th.Launch.Args)+len(th.Launch.Program) > 0 ||
-			th.Session != "s-1" || !th.Deleted.IsZero() || th.Label != "try it\nagain" {
+			th.Session != "" || !th.Deleted.IsZero() || th.Label != "try it\nagain" {
 			t.Errorf("thread %+v", th)
 		}
 		names[th.Name] = true
@@ -327,7 +327,7 @@ func (f *file) spoil() *file {
 func refused(t *testing.T, b []byte, says string) {
 	t.Helper()
 	s := &strict{Store: memory.New(), t: t}
-	_, err := importInto(s, b, func(io.Reader) error { t.Error("the bundle was taken"); return nil })
+	_, err := importInto(s, b, func(thread.ID, io.Reader) error { t.Error("the bundle was taken"); return nil })
 	if !errors.Is(err, thread.ErrInvalid) || !strings.Contains(fmt.Sprint(err), "x.orch") || !strings.Contains(fmt.Sprint(err), says) {
 		t.Errorf("got %v, want %q", err, says)
 	}
@@ -423,11 +423,11 @@ func TestSnapshotsFail(t *testing.T) {
 	b := w.export(bytes.NewReader(make([]byte, 1<<20)))
 	to := memory.New()
 	boom := errors.New("no such commit")
-	if _, err := importInto(to, b, func(io.Reader) error { return boom }); !errors.Is(err, boom) {
+	if _, err := importInto(to, b, func(thread.ID, io.Reader) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("got %v", err)
 	}
 	empty(t, to)
-	if _, err := importInto(to, b, func(io.Reader) error { return nil }); err != nil {
+	if _, err := importInto(to, b, func(thread.ID, io.Reader) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
@@ -449,7 +449,7 @@ func TestMain(m *testing.M) {
 			var b []byte
 			b, err = os.ReadFile(path + ".orch")
 			if err == nil {
-				_, err = importInto(s, b, func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
+				_, err = importInto(s, b, func(_ thread.ID, r io.Reader) error { _, err := io.Copy(io.Discard, r); return err })
 			}
 		}
 		if err != nil {

@@ -54,9 +54,9 @@ type Import struct {
 	Now  time.Time
 	// Agent takes the place of an agent that is not known here; nil keeps the archive's.
 	Agent func(name string) string
-	// Snapshots takes the git bundle of an archive that has one; nil leaves it. It is called once, after
-	// all checkpoints, and must take a bundle that it has taken before.
-	Snapshots func(io.Reader) error
+	// Snapshots takes the git bundle of an archive that has one for the new thread; nil leaves it. It is
+	// called once, after all checkpoints, and must take a bundle that it has taken before.
+	Snapshots func(thread.ID, io.Reader) error
 }
 
 // Read makes a new thread of an archive. Nothing is written before all of it was checked, and the thread is
@@ -129,7 +129,7 @@ func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
 			var r *io.PipeReader
 			r, w = io.Pipe()
 			go func() {
-				err := m.Snapshots(r)
+				err := m.Snapshots(m.thread.ID, r)
 				r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // what it did not read is not waited for
 				result <- err
 			}()
@@ -174,7 +174,7 @@ func (m *importer) begin(a about) error {
 		if !errors.Is(err, thread.ErrNameTaken) {
 			break
 		}
-		m.thread.Name = thread.NewName(a.Name)
+		m.thread.Name = thread.NewName(a.Name[:max(0, len(a.Name)-len("-0000"))])
 		err = m.to.CreateThread(m.ctx, m.thread)
 	}
 	failpoint.Hit("archive.import.created")
@@ -210,7 +210,8 @@ func (m *importer) finish() (thread.Thread, error) {
 		return thread.Thread{}, err
 	}
 	return m.to.UpdateThread(m.ctx, m.thread.ID, func(t *thread.Thread) error {
-		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, m.about.Session
+		// No session: the one it came from may still be another thread's here. The first start makes its own.
+		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, ""
 		return nil
 	})
 }

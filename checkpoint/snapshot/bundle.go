@@ -49,9 +49,10 @@ func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int,
 	return n, nil
 }
 
-// Unbundle takes those commits of a bundle file in that are named, as snapshots of a thread. Git
-// checks every object; one that is malformed, or would write outside of a worktree, is refused.
-func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID, commits []string) (int, error) {
+// Unbundle takes the snapshots in a bundle file as those of a thread; taking them again changes
+// nothing. Git checks every object; one that is malformed, or would write outside of a worktree, is
+// refused.
+func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, error) {
 	if err := checkID(id); err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
@@ -66,20 +67,13 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID, commits
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", errors.Join(err, thread.ErrInvalid))
 	}
-	wanted := map[string]bool{}
-	for _, c := range commits {
-		wanted[c] = true
-	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", file}
 	n := 0
 	for line := range strings.Lines(string(heads)) {
-		oid, ref, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || !wanted[oid] || !strings.HasPrefix(ref, namespace) {
-			continue
+		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, namespace) {
+			n++
+			args = append(args, ref+":"+refName(id, n))
 		}
-		delete(wanted, oid)
-		n++
-		args = append(args, ref+":"+refName(id, n))
 	}
 	if n == 0 {
 		return 0, nil

@@ -58,7 +58,7 @@ func TestBundleBringsFilesToAnotherRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := thread.ID("bbbbbbbbbbbbbbbb")
-	if n, err := to.Unbundle(ctx, file, id, []string{snap.Commit}); err != nil || n != 1 {
+	if n, err := to.Unbundle(ctx, file, id); err != nil || n != 1 {
 		t.Fatalf("%d snapshots, %v", n, err)
 	}
 	if _, err := to.Restore(ctx, id, there, snap); err != nil {
@@ -70,7 +70,7 @@ func TestBundleBringsFilesToAnotherRepository(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# v2 git bundle\nrubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := to.Unbundle(ctx, file, id, []string{snap.Commit}); err == nil && n > 0 {
+	if n, err := to.Unbundle(ctx, file, id); err == nil && n > 0 {
 		t.Error("rubbish was taken in")
 	}
 }

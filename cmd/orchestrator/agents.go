@@ -52,6 +52,14 @@ func (a adapters) Agent(name string) (thread.Agent, error) {
 	return nil, fmt.Errorf("agent %q: %w; there are %s", name, thread.ErrNotFound, strings.Join(a.Names(), ", "))
 }
 
+// known returns an agent that stands for the named one: itself, or any program when it is not known.
+func (a adapters) known(name string) string {
+	if _, err := a.Agent(name); err != nil {
+		return command.Name
+	}
+	return name
+}
+
 // Names implements thread.Agents.
 func (a adapters) Names() []string {
 	var names []string

@@ -190,7 +190,9 @@ func (a *App) listen(context.Context) error {
 	}
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Info: a.info, Log: a.Log,
-		Agents: a.agents.Detect, Porter: porter{manager: a.manager, store: a.store, files: a.files, spool: a.Project.StateDir()},
+		Agents: a.agents.Detect, Porter: porter{
+			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
+		},
 		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
 		Stop: func() { a.stopOnce.Do(func() { close(a.stop) }) },
 	})

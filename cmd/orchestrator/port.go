@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,9 +21,12 @@ import (
 // porter takes threads out of a project and into it.
 type porter struct {
 	manager *thread.Manager
-	store   archive.Source
+	store   backend
 	files   *snapshot.Store // nil without a repository
+	project string
 	spool   string
+	// known returns the agent that stands for one that an archive names.
+	known func(agent string) string
 }
 
 // Export writes a thread's archive to a file that is not there yet.
@@ -46,7 +50,11 @@ func (p porter) Export(ctx context.Context, r api.Port) (thread.Status, error) {
 	if err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
 	}
-	err = archive.Write(ctx, out, p.spool, version(), s.Thread, p.store, bundle)
+	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now()}
+	if bundle != nil {
+		e.Snapshots = bundle
+	}
+	err = e.Write(ctx, p.store, out)
 	err = errors.Join(err, out.Sync(), out.Close())
 	if err == nil {
 		err = os.Link(part, r.File) // refuses what is there already
@@ -74,6 +82,9 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (*os.File, error) {
 		return nil, fmt.Errorf("export %s: %w", t.Name, err)
 	}
 	n, err := p.files.Bundle(ctx, f, commits)
+	if err == nil && n > 0 {
+		_, err = f.Seek(0, io.SeekStart)
+	}
 	if err != nil || n == 0 {
 		f.Close()
 		os.Remove(f.Name())
@@ -92,32 +103,29 @@ func (p porter) Import(ctx context.Context, r api.Port) (thread.Status, error) {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return thread.Status{}, fmt.Errorf("import %s: %w: not a file", r.File, thread.ErrInvalid)
 	}
-	a, err := archive.Check(r.File, f)
+	in := archive.Import{File: r.File, Dir: p.project, Now: time.Now(), Agent: p.known}
+	if p.files != nil && !r.NoFiles {
+		in.Snapshots = func(id thread.ID, bundle io.Reader) error { return p.unbundle(ctx, id, bundle) }
+	}
+	t, err := in.Read(ctx, p.store, f)
 	if err != nil {
 		return thread.Status{}, err
 	}
-	in := thread.Import{From: a.Manifest.Thread, Each: func(put func(thread.Checkpoint, thread.Delta) error) error {
-		return a.Records(func(rec archive.Record) error { return put(rec.Checkpoint, rec.Delta()) })
-	}}
-	if p.files != nil && !r.NoFiles {
-		in.Files = func(ctx context.Context, id thread.ID, commits []string) error {
-			return p.unbundle(ctx, a, id, commits)
-		}
-	}
-	return p.manager.Import(ctx, in)
+	return p.manager.Adopt(ctx, t.ID)
 }
 
-func (p porter) unbundle(ctx context.Context, a *archive.Archive, id thread.ID, commits []string) error {
+// unbundle takes the files of an import.
+func (p porter) unbundle(ctx context.Context, id thread.ID, bundle io.Reader) error {
 	f, err := os.CreateTemp(p.spool, "bundle-*")
 	if err != nil {
 		return fmt.Errorf("spool the files: %w", err)
 	}
 	defer os.Remove(f.Name())
-	there, err := a.Bundle(f)
-	if err = errors.Join(err, f.Close()); err != nil || !there {
-		return err
+	_, err = io.Copy(f, bundle)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("spool the files: %w", err)
 	}
-	_, err = p.files.Unbundle(ctx, f.Name(), id, commits)
+	_, err = p.files.Unbundle(ctx, f.Name(), id)
 	return err
 }
 

@@ -39,6 +39,6 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if s := there.status(s.Name); s.Turn != 3 {
 		t.Errorf("turn %d after going on", s.Turn)
 	}
-	there.says(exitUsage, []string{"no archive", "README.md"}, "import", "README.md")
+	there.says(exitUsage, []string{"README.md", "invalid"}, "import", "README.md")
 	there.says(exitError, []string{"missing.file"}, "import", "missing.file")
 }

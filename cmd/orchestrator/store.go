@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
@@ -12,7 +14,7 @@ import (
 // backend is what every store offers.
 type backend interface {
 	thread.Store
-	Added(context.Context, thread.CheckpointID) (keep int, items []thread.Item, err error)
+	checkpoint.Deltas
 }
 
 // openStore is the store of a server with what its start found.
@@ -38,6 +40,11 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 		for _, d := range r.Dropped {
 			o.Problems = append(o.Problems, "not readable any more: "+d)
 		}
+	}
+	said, err := archive.Repair(ctx, s)
+	o.Problems = append(o.Problems, said...)
+	if err != nil {
+		o.Problems = append(o.Problems, err.Error())
 	}
 	return o, nil
 }
