@@ -315,7 +315,8 @@ func judge(b *body) wire.Purpose {
 	case wire.IsQuoted(wire.Clip(system, 300), "title generator", "generate a title", "generate a concise title"),
 		strings.HasPrefix(last, "Generate a title for this conversation"):
 		return wire.PurposeTitle
-	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories", "prompt suggestion", "suggest what the user", "predict what the user"):
+	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories", "prompt suggestion", "suggest what the user", "predict what the user"),
+		wire.IsQuoted(wire.Clip(last, 400), "managed memory", "[SUGGESTION MODE"):
 		return wire.PurposeOther
 	case b.schema && len(b.Tools) <= 1:
 		if wire.IsQuoted(system+last, "title") {

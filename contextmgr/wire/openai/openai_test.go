@@ -173,6 +173,7 @@ func TestChatPurpose(t *testing.T) {
 		"opencode compaction": {"/v1/chat/completions", nil, `{"model":"m","messages":[{"role":"system","content":"You are an anchored context summarization assistant"},` + hello + `]}`, wire.PurposeCompaction},
 		"opencode sub-agent":  {"/v1/chat/completions", map[string]string{"X-Parent-Session-Id": "ses_0"}, `{"model":"m",` + tools + `"messages":[` + hello + `]}`, wire.PurposeSubagent},
 		"qwen memory":         {"/v1/chat/completions", nil, `{"model":"qwen3-coder-plus",` + tools + `"messages":[{"role":"system","content":"You are a managed memory extraction agent"},` + hello + `]}`, wire.PurposeOther},
+		"qwen memory, task":   {"/v1/chat/completions", nil, `{"model":"qwen3-coder-plus",` + tools + `"messages":[{"role":"system","content":"You are Qwen Code"},` + hello + `,{"role":"user","content":"Managed memory has TWO directories. Choose which one"}]}`, wire.PurposeOther},
 		"qwen suggestion":     {"/v1/chat/completions", nil, `{"model":"qwen3-coder-plus","messages":[{"role":"system","content":"You are Qwen Code"},{"role":"user","content":"Suggest what the user may type next"}]}`, wire.PurposeOther},
 		"qwen classifier":     {"/v1/chat/completions", nil, `{"model":"qwen3-coder-plus","response_format":{"type":"json_schema"},"messages":[` + hello + `]}`, wire.PurposeClassifier},
 	})
