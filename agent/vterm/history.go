@@ -339,9 +339,9 @@ func (t *Terminal) unpack(dst []cell, line []byte) (cells []cell, wrapped bool) 
 		style := t.styleID(u.style)
 		switch u.kind {
 		case runCluster:
-			dst = append(dst, cell{t.clusterID(string(u.text)) | clusterBit, style | wide1})
+			dst = append(dst, cell{t.clusterID(u.text) | clusterBit, style | wide1})
 		case runClusterW:
-			dst = append(dst, cell{t.clusterID(string(u.text)) | clusterBit, style | wide2}, cell{' ', style})
+			dst = append(dst, cell{t.clusterID(u.text) | clusterBit, style | wide2}, cell{' ', style})
 		default:
 			for b := u.text; len(b) > 0; {
 				r, n := utf8.DecodeRune(b)

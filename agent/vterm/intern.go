@@ -118,13 +118,13 @@ func (t *Terminal) sweepStyles() {
 }
 
 // clusterID gives the number of a grapheme of several code points.
-func (t *Terminal) clusterID(s string) uint32 {
-	id, ok := t.clusters.find(s)
+func (t *Terminal) clusterID(s []byte) uint32 {
+	id, ok := t.clusters.index[string(s)] // this conversion does not allocate
 	if !ok {
 		if t.clusters.live() >= t.clusters.limit && !t.keepStyles {
 			t.sweepClusters()
 		}
-		id = t.clusters.add(s)
+		id = t.clusters.add(string(s))
 	}
 	return id
 }

@@ -88,6 +88,13 @@ func (t *Terminal) text(ch uint32) string {
 	return string(rune(ch))
 }
 
+func (t *Terminal) appendText(dst []byte, ch uint32) []byte {
+	if ch&clusterBit != 0 {
+		return append(dst, t.clusters.vals[ch&^clusterBit]...)
+	}
+	return utf8.AppendRune(dst, rune(ch))
+}
+
 // join adds a code point to the character printed last, if both are one grapheme.
 func (t *Terminal) join(r rune) bool {
 	row := t.scr.rows[t.joinY]
@@ -95,11 +102,12 @@ func (t *Terminal) join(r rune) bool {
 	if t.joinX >= row.used || c.ch != t.lastCh || c.width() == 0 {
 		return false
 	}
-	old := t.text(c.ch)
 	if !t.modes.Graphemes && (r == 0x200d || r >= 0xfe00 && r <= 0xfe0f) {
 		return true // legacy: joiners and selectors change nothing
 	}
-	text := old + string(r)
+	text := t.appendText(t.joinBuf[:0], c.ch)
+	base := len(text)
+	text = utf8.AppendRune(text, r)
 	w, ok := oneCluster(text)
 	if !ok || !t.modes.Graphemes && runeWidth(r) > 0 {
 		return false
@@ -107,9 +115,10 @@ func (t *Terminal) join(r rune) bool {
 	if len(text) > maxCluster {
 		return true
 	}
-	if r == 0xfe0e && emojiBase(old) {
+	switch old := text[:base]; {
+	case r == 0xfe0e && emojiBase(old):
 		w = 1 // shown as text
-	} else if w < 1 || w < c.width() || r == 0xfe0f && !emojiBase(old) {
+	case w < c.width(), r == 0xfe0f && !emojiBase(old):
 		w = c.width()
 	}
 	t.recluster(t.joinX, t.joinY, text, w)
@@ -117,7 +126,7 @@ func (t *Terminal) join(r rune) bool {
 }
 
 // recluster gives the last printed character a new text and perhaps a new width.
-func (t *Terminal) recluster(x, y int, text string, w int) {
+func (t *Terminal) recluster(x, y int, text []byte, w int) {
 	r := t.row(y)
 	c := r.cells[x]
 	ch := t.clusterID(text) | clusterBit
@@ -162,8 +171,8 @@ func (t *Terminal) attach(r rune) {
 	if x < 0 || x >= row.used {
 		return
 	}
-	text := t.text(row.cells[x].ch) + string(r)
-	if len(text) > maxCluster || !utf8.ValidString(text) {
+	text := utf8.AppendRune(t.appendText(nil, row.cells[x].ch), r)
+	if len(text) > maxCluster {
 		return
 	}
 	row.gen = t.gen

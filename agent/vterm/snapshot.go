@@ -57,7 +57,7 @@ func (t *Terminal) restoredText(p *params) (ch uint32, width int, ok bool) {
 		}
 		text = append(text, r)
 	}
-	s := string(text)
+	s := []byte(string(text))
 	if len(text) == 0 || len(s) > maxCluster {
 		return 0, 0, false
 	}
@@ -74,7 +74,7 @@ func (t *Terminal) restoredText(p *params) (ch uint32, width int, ok bool) {
 // printable tells whether a text can stand in one cell: a grapheme, with marks put on it later.
 func printable(text []rune) bool {
 	for n := len(text); n > 0; n-- {
-		if _, one := oneCluster(string(text[:n])); one {
+		if _, one := oneCluster([]byte(string(text[:n]))); one {
 			return runeWidth(text[0]) > 0
 		}
 		if !mayExtend(text[n-1]) {

@@ -2,6 +2,7 @@ package vterm
 
 import (
 	"time"
+	"unicode/utf8"
 )
 
 // The sizes a terminal can have.
@@ -71,6 +72,7 @@ type Terminal struct {
 	// and what REP repeats.
 	joinX, joinY int
 	joinable     bool
+	joinBuf      [maxCluster + utf8.UTFMax]byte // scratch, to save an allocation a code point
 	lastCh       uint32
 	lastWidth    int
 

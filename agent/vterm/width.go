@@ -79,16 +79,16 @@ func invisible(r rune) bool {
 }
 
 // oneCluster tells whether a text is a single grapheme, and its width.
-func oneCluster(s string) (width int, ok bool) {
-	it := displaywidth.StringGraphemes(s)
-	if !it.Next() || it.Value() != s {
+func oneCluster(s []byte) (width int, ok bool) {
+	it := displaywidth.BytesGraphemes(s)
+	if !it.Next() || len(it.Value()) != len(s) {
 		return 0, false
 	}
 	return min(it.Width(), 2), true
 }
 
 // emojiBase tells whether a variation selector can make an emoji of the text.
-func emojiBase(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
+func emojiBase(s []byte) bool {
+	r, _ := utf8.DecodeRune(s)
 	return r >= 0x2000 || r == 0xa9 || r == 0xae || r == '#' || r == '*' || r >= '0' && r <= '9'
 }
