@@ -49,6 +49,7 @@ type Writer struct {
 	file    File
 	profile Profile
 	now     func() time.Time
+	later   func(time.Duration, func()) *time.Timer
 	next    wanted
 
 	mu      sync.Mutex // guards all below, and the order of what is written
@@ -78,7 +79,7 @@ type Writer struct {
 // New makes a writer on a terminal of the given size.
 func New(file File, profile Profile, cols, rows int) *Writer {
 	return &Writer{
-		file: file, profile: profile, now: time.Now,
+		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
 		chrome: vterm.New(cols, rows, vterm.Options{Scrollback: -1}),
 	}
 }
@@ -225,7 +226,7 @@ func (w *Writer) changed() {
 }
 
 func (w *Writer) after(d time.Duration) {
-	w.timer = time.AfterFunc(d, func() {
+	w.timer = w.later(d, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.timer = nil
@@ -398,7 +399,7 @@ func (w *Writer) held(t *vterm.Terminal) bool {
 		return false
 	}
 	if w.syncTimer == nil {
-		w.syncTimer = time.AfterFunc(wait, func() {
+		w.syncTimer = w.later(wait, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.syncTimer = nil
