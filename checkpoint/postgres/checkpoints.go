@@ -1,0 +1,240 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/pack"
+	"orchestrator/thread"
+)
+
+const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.grp, c.raw, c.sum, c.data"
+
+func scanRow(row pgx.CollectableRow) (pack.Row, error) {
+	var r pack.Row
+	err := row.Scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Group, &r.Raw, &r.Sum, &r.Data)
+	return r, err
+}
+
+// PutCheckpoint stores a checkpoint and moves its thread.
+func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
+	if err := checkpoint.Check(c, d); err != nil {
+		return thread.Checkpoint{}, err
+	}
+	there, parent, err := s.find(ctx, c)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	if there {
+		return s.again(ctx, c)
+	}
+	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	c = checkpoint.Normal(c)
+	c.Items = k.Row.Items
+	var n int64
+	err = s.tx(ctx, lockShared, func(x pgx.Tx) error {
+		var err error
+		n, c.Seq, err = s.insert(ctx, x, k, parent, c)
+		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time
+			return &changeError{errAgain}
+		}
+		return err
+	})
+	if errors.Is(err, errAgain) {
+		return s.again(ctx, c)
+	}
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	s.packer.Done(k, n)
+	return c, nil
+}
+
+var errAgain = errors.New("stored already")
+
+// find looks up whether a checkpoint is stored already, and the little of its parent's row that a put needs.
+func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent *pack.Row, err error) {
+	rows, err := s.pool.Query(ctx, "SELECT id, n, thread FROM checkpoint WHERE project = $1 AND id IN ($2, $3)", s.project, string(c.ID), string(c.Parent))
+	if err != nil {
+		return false, nil, s.translate(err)
+	}
+	var r pack.Row
+	_, err = pgx.ForEachRow(rows, []any{&r.ID, &r.N, &r.Thread}, func() error {
+		if r.ID == c.ID {
+			there = true
+		} else {
+			found := r
+			parent = &found
+		}
+		return nil
+	})
+	if err != nil {
+		return false, nil, s.translate(err)
+	}
+	if !there && parent == nil && c.Parent != "" {
+		return false, nil, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	}
+	return there, parent, nil
+}
+
+// again answers for a checkpoint that is stored already.
+func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoint, error) {
+	old, err := s.Checkpoint(ctx, c.ID)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	if old.Thread != c.Thread || old.Parent != c.Parent {
+		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+	}
+	return old, nil
+}
+
+// insert writes the row and its thread. The thread's row is locked, so its Seq is ours.
+func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, parent *pack.Row, c thread.Checkpoint) (n, seq int64, err error) {
+	th, err := s.lookup(ctx, x, c.Thread)
+	if err != nil {
+		return 0, 0, err
+	}
+	if parent != nil {
+		var there bool
+		if err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE n = $1)", parent.N).Scan(&there); err != nil {
+			return 0, 0, err
+		}
+		if !there { // purged since it was read
+			return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+		}
+	}
+	th.seq++
+	c.Seq = th.seq
+	checkpoint.Advance(&th.t, c)
+	r := k.Row
+	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, grp, raw, sum, data)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
+		parent != nil && parent.Thread != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Group, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, c.Seq, s.save(ctx, x, th)
+}
+
+// query reads rows with data.
+func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Row, error) {
+	rows, err := s.pool.Query(ctx, query, args...)
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	out, err := pgx.CollectRows(rows, scanRow)
+	return out, s.translate(err)
+}
+
+// row finds a checkpoint's row.
+func (s *Store) row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
+	rows, err := s.query(ctx, "SELECT "+columns+" FROM checkpoint c WHERE project = $1 AND id = $2", s.project, string(id))
+	if err != nil {
+		return pack.Row{}, err
+	}
+	if len(rows) == 0 {
+		return pack.Row{}, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
+	}
+	return rows[0], nil
+}
+
+// Checkpoint returns one checkpoint.
+func (s *Store) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread.Checkpoint, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	cs, err := s.packer.Checkpoints(ctx, source{s}, []pack.Row{r})
+	if err != nil {
+		return thread.Checkpoint{}, err
+	}
+	return cs[0], nil
+}
+
+// Checkpoints returns a thread's own checkpoints, newest first.
+func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
+	rows, err := s.query(ctx, "SELECT "+columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
+		WHERE t.project = $1 AND t.id = $2 AND ($3 = 0 OR c.seq < $3) AND (NOT $4 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT $5`,
+		s.project, string(id), p.Before, p.Turns, checkpoint.Limit(p))
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Checkpoints(ctx, source{s}, rows)
+}
+
+// Lineage returns the checkpoints from one back to the root.
+func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
+	var n int64
+	err := s.pool.QueryRow(ctx, "SELECT n FROM checkpoint WHERE project = $1 AND id = $2", s.project, string(id)).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
+	}
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	rows, err := s.query(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE n = $1 UNION ALL
+		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
+		page (n) AS MATERIALIZED (SELECT n FROM up WHERE ($2 = 0 OR turn < $2) AND (NOT $3 OR kind <> 'response') LIMIT $4)
+		SELECT `+columns+" FROM page JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", n, p.Before, p.Turns, checkpoint.Limit(p))
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Checkpoints(ctx, source{s}, rows)
+}
+
+// Conversation returns the items up to a checkpoint, first first.
+func (s *Store) Conversation(ctx context.Context, id thread.CheckpointID) ([]thread.Item, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Conversation(ctx, source{s}, r.N, r.Items)
+}
+
+// Transcript returns the native files as they were at a checkpoint.
+func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Transcript(ctx, source{s}, r.N)
+}
+
+// Marks returns the same files' sizes and hashes.
+func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mark, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.packer.Marks(ctx, source{s}, r.N)
+}
+
+// Delta returns what a checkpoint added to its parent.
+func (s *Store) Delta(ctx context.Context, id thread.CheckpointID) (thread.Delta, error) {
+	r, err := s.row(ctx, id)
+	if err != nil {
+		return thread.Delta{}, err
+	}
+	return s.packer.Delta(ctx, source{s}, r)
+}
+
+// source gives the packer rows.
+type source struct{ s *Store }
+
+func (s source) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
+	rows, err := s.s.query(ctx, `WITH RECURSIVE up (n, d) AS (SELECT $1::bigint, 1 UNION ALL
+		SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < $2)
+		SELECT `+columns+" FROM up JOIN checkpoint c ON c.n = up.n ORDER BY d", n, limit)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
+	}
+	return rows, err
+}

@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"orchestrator/thread"
+)
+
+// nanos is how times are stored: 0 for none.
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+func fromNanos(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n).UTC()
+}
+
+func (s *Store) exec(ctx context.Context, query string, args ...any) error {
+	return s.tx(ctx, lockNone, func(x pgx.Tx) error {
+		_, err := x.Exec(ctx, query, args...)
+		return err
+	})
+}
+
+// BeginExecution stores a run that is about to start.
+func (s *Store) BeginExecution(ctx context.Context, e thread.Execution) error {
+	if e.ID == "" {
+		return fmt.Errorf("execution without id: %w", thread.ErrInvalid)
+	}
+	var ended *int64 // null while it runs
+	if !e.Ended.IsZero() {
+		n := nanos(e.Ended)
+		ended = &n
+	}
+	return s.exec(ctx, `INSERT INTO execution (project, host, id, thread, agent, session, pid, started, ended, code, reason)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`, s.project, s.host, string(e.ID), string(e.Thread),
+		e.Agent, e.Session, e.PID, nanos(e.Started), ended, e.Exit.Code, e.Exit.Reason)
+}
+
+// UpdateExecution sets the process id and the session.
+func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid int, session string) error {
+	return s.execution(ctx, id, "UPDATE execution SET pid = $3, session = $4 WHERE project = $1 AND id = $2", pid, session)
+}
+
+// EndExecution stores how a run ended; the first end stands.
+func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
+	return s.execution(ctx, id, `UPDATE execution SET ended = coalesce(ended, $3), code = CASE WHEN ended IS NULL THEN $4 ELSE code END,
+		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END WHERE project = $1 AND id = $2`, nanos(at), exit.Code, exit.Reason)
+}
+
+func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update string, args ...any) error {
+	return s.tx(ctx, lockNone, func(x pgx.Tx) error {
+		tag, err := x.Exec(ctx, update, append([]any{s.project, string(id)}, args...)...)
+		if err == nil && tag.RowsAffected() == 0 {
+			err = fmt.Errorf("execution %s: %w", id, thread.ErrNotFound)
+		}
+		return err
+	})
+}
+
+// OpenExecutions returns the runs on this host that never ended, oldest first.
+func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) {
+	rows, err := s.pool.Query(ctx, `SELECT id, thread, agent, session, pid, started FROM execution
+		WHERE project = $1 AND host = $2 AND ended IS NULL ORDER BY started, id`, s.project, s.host)
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (thread.Execution, error) {
+		var e thread.Execution
+		var started int64
+		err := row.Scan(&e.ID, &e.Thread, &e.Agent, &e.Session, &e.PID, &started)
+		e.Started = fromNanos(started)
+		return e, err
+	})
+	return out, s.translate(err)
+}
+
+// PutIntent stores an operation that was begun, or how far it got.
+func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
+	if i.ID == "" {
+		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
+	}
+	return s.exec(ctx, `INSERT INTO intent (project, host, id, kind, thread, data, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (project, host, id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread, data = excluded.data, created = excluded.created`,
+		s.project, s.host, i.ID, i.Kind, string(i.Thread), []byte(i.Data), nanos(i.Created))
+}
+
+// DropIntent forgets an operation; one that is not there is dropped already.
+func (s *Store) DropIntent(ctx context.Context, id string) error {
+	return s.exec(ctx, "DELETE FROM intent WHERE project = $1 AND host = $2 AND id = $3", s.project, s.host, id)
+}
+
+// Intents returns the operations that this host began, oldest first.
+func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
+	rows, err := s.pool.Query(ctx, "SELECT id, kind, thread, data, created FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project, s.host)
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (thread.Intent, error) {
+		var i thread.Intent
+		var data []byte
+		var created int64
+		err := row.Scan(&i.ID, &i.Kind, &i.Thread, &data, &created)
+		i.Data, i.Created = data, fromNanos(created)
+		return i, err
+	})
+	return out, s.translate(err)
+}
+
+// Setting returns a value, "" when it is not set.
+func (s *Store) Setting(ctx context.Context, key string) (string, error) {
+	var v string
+	err := s.pool.QueryRow(ctx, "SELECT value FROM setting WHERE project = $1 AND host = $2 AND key = $3", s.project, s.host, key).Scan(&v)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", nil
+	}
+	return v, s.translate(err)
+}
+
+// SetSetting sets a value; "" removes it.
+func (s *Store) SetSetting(ctx context.Context, key, value string) error {
+	if value == "" {
+		return s.exec(ctx, "DELETE FROM setting WHERE project = $1 AND host = $2 AND key = $3", s.project, s.host, key)
+	}
+	return s.exec(ctx, `INSERT INTO setting (project, host, key, value) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (project, host, key) DO UPDATE SET value = excluded.value`, s.project, s.host, key, value)
+}
+
+// Sizes says what the store holds and takes, in bytes unless it says otherwise.
+type Sizes struct {
+	Threads     int // of this host, archived and deleted ones included
+	Checkpoints int // of the project
+	Content     int64
+	Packed      int64
+	Database    int64 // all tables with their indexes, of all projects
+}
+
+// Sizes returns what the store holds and takes.
+func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
+	var z Sizes
+	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM thread WHERE project = $1 AND host = $2), count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0),
+		(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relnamespace = $3::regnamespace AND c.relkind = 'r')
+		FROM checkpoint WHERE project = $1`, s.project, s.host, space).Scan(&z.Threads, &z.Checkpoints, &z.Content, &z.Packed, &z.Database)
+	return z, s.translate(err)
+}
+
+// ThreadSizes returns what each thread's own checkpoints take, packed.
+func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
+	rows, err := s.pool.Query(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + max(length(t.doc))
+		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n WHERE t.project = $1 AND t.host = $2 GROUP BY t.n, t.id`, s.project, s.host)
+	if err != nil {
+		return nil, s.translate(err)
+	}
+	out := map[thread.ID]int64{}
+	var id string
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error { out[thread.ID(id)] = n; return nil })
+	return out, s.translate(err)
+}
