@@ -68,6 +68,53 @@ func TestFirstUse(t *testing.T) {
 	}
 }
 
+// mode of a file of the project.
+func (r *rig) mode(name string) os.FileMode {
+	r.t.Helper()
+	info, err := os.Lstat(filepath.Join(r.project, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return info.Mode()
+}
+
+// TestStateIsOurs looks at every file that a whole life of a thread leaves behind.
+func TestStateIsOurs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("private")
+	r.turn(name, "write notes.txt: one")
+	fork := get[thread.Status](r, "fork", "more", "-t", name)
+	r.turn(fork.Name, "list files")
+	r.ok("export", name, "-o", filepath.Join(r.project, stateName, "archive"))
+	worktrees := filepath.Join(r.project, stateName, "worktrees") + "/"
+	seen := 0
+	err := filepath.WalkDir(filepath.Join(r.project, stateName), func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		seen++
+		// Worktrees and indexes are as git makes them, behind folders that are ours alone.
+		if !strings.HasPrefix(path, worktrees) && d.Name() != "index" && info.Mode()&os.ModeSymlink == 0 && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || seen < 10 {
+		t.Errorf("%d files, %v", seen, err)
+	}
+	if info, err := os.Stat(worktrees); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the worktrees' folder: %v %v", info.Mode(), err)
+	}
+}
+
 func TestRunPrintsTheAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -94,6 +141,10 @@ func TestConversationGoesOn(t *testing.T) {
 	r.turn(name, "write notes.txt: second")
 	if got := r.read("notes.txt"); !strings.Contains(got, "second") {
 		t.Errorf("notes.txt: %q", got)
+	}
+	r.write("by-hand.txt", "")
+	if byHand, byAgent := r.mode("by-hand.txt"), r.mode("notes.txt"); byHand != byAgent {
+		t.Errorf("the agent makes files of mode %v, a person %v", byAgent, byHand)
 	}
 	list := get[[]thread.Checkpoint](r, "checkpoint", "list", name)
 	if len(list) != 2 || list[0].Turn != 2 || list[0].Items <= list[1].Items || list[0].Gauge.Tokens <= list[1].Gauge.Tokens {

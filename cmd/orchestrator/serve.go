@@ -26,7 +26,7 @@ func (c *cli) serveVerb() *cobra.Command {
 
 // serve runs the server until it is told to stop or nobody needs it.
 func (c *cli) serve(ctx context.Context) error {
-	syscall.Umask(0o077)
+	mask := syscall.Umask(0o077) // while our own files and the socket are made
 	if err := c.project.makeState(); err != nil {
 		return err
 	}
@@ -40,6 +40,7 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	syscall.Umask(mask) // agents make files as the person would
 	err = app.Run(ctx)
 	log.Info("server ends", "error", err)
 	return errors.Join(err, app.Close())
