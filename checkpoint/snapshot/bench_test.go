@@ -95,3 +95,20 @@ func BenchmarkTakeUnchanged(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTakeNew measures the snapshot of many new files, which are all synced.
+func BenchmarkTakeNew(b *testing.B) {
+	r := newRepo(b, b.TempDir())
+	r.write("a", "a")
+	r.commitAll("first")
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		n++
+		for i := range 500 {
+			r.write(fmt.Sprintf("new%d", i), fmt.Sprintf("content %d of round %d\n", i, n))
+		}
+		b.StartTimer()
+		r.take(nil)
+	}
+}

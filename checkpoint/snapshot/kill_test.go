@@ -297,13 +297,14 @@ func (sc *scene) setRight(t *testing.T, round int) {
 	t.Helper()
 	ctx := context.Background()
 	sc.store = sc.open(0)
-	undo := sc.Op == "restore" && round%2 == 1
-	if undo {
+	undo := false
+	if sc.Op == "restore" && round%2 == 1 {
 		pending, err := sc.store.Pending(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range pending {
+			undo = true
 			if err := sc.store.Undo(ctx, p.ID); err != nil {
 				t.Fatal(err)
 			}

@@ -1,9 +1,11 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -282,18 +284,54 @@ func (w *worktree) dropRef(ctx context.Context, o op) error {
 	return w.updateRefs(ctx, lines.String())
 }
 
-// adds reports whether one snapshot holds anything that another has not.
+// adds reports whether one snapshot holds anything that another has not. A file that begins as the other's and then
+// ends is one that a killed checkout did not write to its end: it adds nothing.
 func (w *worktree) adds(ctx context.Context, first, second string) (bool, error) {
 	list, err := w.between(ctx, first, second)
 	if err != nil {
 		return false, err
 	}
+	var cut []string
 	for _, st := range list.steps {
-		if st.newMode != "" {
+		switch {
+		case st.newMode == "":
+		case st.oldMode != st.newMode || !strings.HasPrefix(st.newMode, "100"):
 			return true, nil
+		default:
+			cut = append(cut, st.oid, st.oldOID)
 		}
 	}
-	return false, nil
+	adds := false
+	err = w.blobs(ctx, cut, func(next func() (io.Reader, error)) error {
+		for range len(cut) / 2 {
+			begins, err := beginsWith(next)
+			if err != nil || !begins {
+				adds = true
+				return err
+			}
+		}
+		return nil
+	})
+	return adds, err
+}
+
+// beginsWith reads two blobs and reports whether the second begins with the first.
+func beginsWith(next func() (io.Reader, error)) (bool, error) {
+	const most = 8 << 20
+	short, err := next()
+	if err != nil {
+		return false, err
+	}
+	head, err := io.ReadAll(io.LimitReader(short, most))
+	if err != nil || len(head) == most {
+		return false, err
+	}
+	long, err := next()
+	if err != nil {
+		return false, err
+	}
+	begin, err := io.ReadAll(io.LimitReader(long, int64(len(head))))
+	return bytes.Equal(head, begin), err
 }
 
 // barren reports whether a folder is missing or holds at most a .git file.
@@ -303,44 +341,4 @@ func barren(dir string) bool {
 		return true
 	}
 	return err == nil && (len(entries) == 0 || (len(entries) == 1 && entries[0].Name() == ".git" && entries[0].Type().IsRegular()))
-}
-
-// Entry is a worktree that Add made.
-type Entry struct {
-	thread.Worktree
-	Thread  thread.ID
-	Missing bool   // its folder is gone or moved
-	Locked  string // why it is locked, "" when it is not
-}
-
-// List returns the worktrees that Add made and that the repositories still know.
-func (s *Store) List(ctx context.Context) ([]Entry, error) {
-	var list []Entry
-	err := s.each(ctx, func(w *worktree) error {
-		all, err := w.registered()
-		for _, r := range all {
-			m, err := markAt(r.gitDir, true)
-			if errors.Is(err, ErrNotOurs) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			e := Entry{Worktree: thread.Worktree{Path: r.path, Branch: m.Branch, Base: m.Base}, Thread: m.Thread}
-			if why, locked := lockReason(r.gitDir); locked {
-				e.Locked = strings.TrimPrefix(why, ": ")
-				if e.Locked == "" {
-					e.Locked = "no reason given"
-				}
-			}
-			_, err = os.Lstat(filepath.Join(r.path, ".git"))
-			e.Missing = err != nil
-			list = append(list, e)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list worktrees: %w", err)
-	}
-	return list, nil
 }

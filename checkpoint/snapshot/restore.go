@@ -69,7 +69,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	todo.spare(at.Skipped)
 	err = w.carryOut(ctx, where, todo)
 	if err == nil {
-		err = syncTree(where.root)
+		err = syncTree(w.Root)
 	}
 	if err != nil {
 		j.leave()

@@ -7,9 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncTree brings everything below a folder to the disk.
-func syncTree(root *os.Root) error {
-	d, err := root.Open(".")
+// syncAtOnce is how many files are worth one sync of the whole file system instead of one of each.
+const syncAtOnce = 32
+
+// syncTree brings everything below a folder to the disk, and all else on its file system.
+func syncTree(dir string) error {
+	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("sync files: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -170,7 +171,14 @@ func (w *worktree) apply(ctx context.Context, found scan, env []string, durable 
 			return nil, err
 		}
 	}
-	return w.addFiles(ctx, found.add, env, durable)
+	if !durable || len(found.add) < syncAtOnce {
+		return w.addFiles(ctx, found.add, env, durable)
+	}
+	skipped, err := w.addFiles(ctx, found.add, env, false)
+	if err == nil {
+		err = syncTree(filepath.Join(w.Common, "objects"))
+	}
+	return skipped, err
 }
 
 // addFiles reads files into an index. Where git refuses, halving finds which file it is about.

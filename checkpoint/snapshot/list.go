@@ -1,0 +1,67 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// Entry is a worktree that Add made.
+type Entry struct {
+	thread.Worktree
+	Thread  thread.ID
+	Missing bool   // its folder is gone or moved
+	Locked  string // why it is locked, "" when it is not
+}
+
+// List returns the worktrees that Add made and that the repositories still know.
+func (s *Store) List(ctx context.Context) ([]Entry, error) {
+	var list []Entry
+	err := s.each(ctx, func(w *worktree) error {
+		all, err := w.registered()
+		for _, r := range all {
+			m, err := markAt(r.gitDir, true)
+			if errors.Is(err, ErrNotOurs) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			e := Entry{Worktree: thread.Worktree{Path: r.path, Branch: m.Branch, Base: m.Base}, Thread: m.Thread}
+			if why, locked := lockReason(r.gitDir); locked {
+				e.Locked = strings.TrimPrefix(why, ": ")
+				if e.Locked == "" {
+					e.Locked = "no reason given"
+				}
+			}
+			_, err = os.Lstat(filepath.Join(r.path, ".git"))
+			e.Missing = err != nil
+			list = append(list, e)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	return list, nil
+}
+
+// Made returns the worktree that Add made for a thread and whose folder is there; ok is false when
+// there is none.
+func (s *Store) Made(ctx context.Context, id thread.ID) (made thread.Worktree, ok bool, err error) {
+	list, err := s.List(ctx)
+	if err != nil {
+		return thread.Worktree{}, false, err
+	}
+	for _, e := range list {
+		if e.Thread == id && !e.Missing {
+			return e.Worktree, true, nil
+		}
+	}
+	return thread.Worktree{}, false, nil
+}
