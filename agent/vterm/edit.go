@@ -75,20 +75,22 @@ func (t *Terminal) scrollUp(top, n int, keep bool) {
 	if !keep && top > 0 {
 		rows[top-1].wrapped = false
 	}
-	blank := t.blank()
-	for ; n > 0; n-- {
-		r := rows[top]
-		if keep {
+	region := rows[top : t.bottom+1]
+	if keep {
+		for _, r := range region[:n] {
 			t.scrolled++
 			t.history.push(t, r)
 		}
-		copy(rows[top:t.bottom], rows[top+1:t.bottom+1])
-		rows[t.bottom] = r
+	}
+	t.moving = append(t.moving[:0], region[:n]...)
+	copy(region, region[n:])
+	copy(region[len(region)-n:], t.moving)
+	blank := t.blank()
+	for _, r := range t.moving {
 		t.clearRow(r, blank)
 	}
-	// Every row of the region has moved: none shows what stood at its place before.
-	if t.bottom < t.rows-1 && t.bottom > top {
-		rows[t.bottom-1].wrapped = rows[t.bottom-1].wrapped && keep
+	if last := len(region) - n - 1; last >= 0 && t.bottom < t.rows-1 && !keep {
+		region[last].wrapped = false // what it went on in stands below the region
 	}
 }
 
@@ -101,11 +103,12 @@ func (t *Terminal) scrollDown(top, n int) {
 	if top > 0 {
 		rows[top-1].wrapped = false
 	}
+	region := rows[top : t.bottom+1]
+	t.moving = append(t.moving[:0], region[len(region)-n:]...)
+	copy(region[n:], region)
+	copy(region, t.moving)
 	blank := t.blank()
-	for ; n > 0; n-- {
-		r := rows[t.bottom]
-		copy(rows[top+1:t.bottom+1], rows[top:t.bottom])
-		rows[top] = r
+	for _, r := range t.moving {
 		t.clearRow(r, blank)
 	}
 	rows[t.bottom].wrapped = false

@@ -222,12 +222,25 @@ func (t *Terminal) put(ch uint32, w int) {
 	}
 }
 
-// repeat is REP.
+// repeat is REP. It fills the screen at most, with what is not ASCII two lines.
 func (t *Terminal) repeat(n int) {
-	if t.lastCh == 0 {
+	ch := t.lastCh
+	if ch == 0 {
 		return
 	}
-	for n = min(n, t.cols*t.rows); n > 0; n-- {
-		t.put(t.lastCh, t.lastWidth)
+	if ch >= 0x7f || t.modes.Insert || !t.charsets.plain() {
+		for n = min(n, 2*t.cols); n > 0; n-- {
+			t.put(ch, t.lastWidth)
+		}
+		return
+	}
+	var run [256]byte
+	for i := range run {
+		run[i] = byte(ch)
+	}
+	for n = min(n, t.cols*t.rows); n > 0; {
+		k := min(n, len(run))
+		t.printASCII(run[:k])
+		n -= k
 	}
 }

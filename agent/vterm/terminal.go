@@ -78,6 +78,7 @@ type Terminal struct {
 
 	gen    uint64
 	shifts uint64
+	moving []*row // scratch of scrolling
 	rowSeq uint32
 
 	palette     map[uint8]Color // entries the program changed
@@ -124,8 +125,8 @@ func clamp(v, lo, hi int) int { return min(max(v, lo), hi) }
 // reset is RIS: everything but size, options and generation.
 func (t *Terminal) reset() {
 	t.history.clear()
-	t.main = screen{rows: t.newRows(t.rows)}
-	t.alt = screen{rows: t.newRows(t.rows)}
+	t.main = screen{rows: t.freshRows(t.main.rows)}
+	t.alt = screen{rows: t.freshRows(t.alt.rows)}
 	t.scr = &t.main
 	t.x, t.y, t.wrapPending = 0, 0, false
 	t.top, t.bottom = 0, t.rows-1
@@ -148,10 +149,13 @@ func (t *Terminal) newRow() *row {
 	return &row{id: t.rowSeq, gen: t.gen}
 }
 
-func (t *Terminal) newRows(n int) []*row {
-	rows := make([]*row, n)
-	for i := range rows {
-		rows[i] = t.newRow()
+// freshRows empties the rows of a screen, or makes them.
+func (t *Terminal) freshRows(rows []*row) []*row {
+	for _, r := range rows {
+		t.clearRow(r, 0)
+	}
+	for len(rows) < t.rows {
+		rows = append(rows, t.newRow())
 	}
 	return rows
 }
