@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -107,6 +108,12 @@ type PaneModes interface {
 
 // PaneProblem is a Pane that says why it has nothing to show, nil when it has. Optional for a Pane.
 type PaneProblem interface{ Problem() error }
+
+// PaneStill is a Pane that can draw what it shows into the chrome, for where something stands over it.
+// Optional for a Pane.
+type PaneStill interface {
+	Still(*layout.Canvas, layout.Box, theme.Style)
+}
 
 // CopiedText is a message of a Pane: text went to the clipboard.
 type CopiedText interface{ CopiedText() string }

@@ -143,6 +143,9 @@ func (m *Model) drawMain(b boxes) {
 	case !running(s):
 		m.drawStopped(in, s)
 	default:
+		if p, ok := m.cfg.Pane.(PaneStill); ok && m.dialogs.Open() && m.live.shown == s.ID {
+			p.Still(c, in, m.th.Style(theme.Muted))
+		}
 		m.drawProblem(in)
 	}
 }

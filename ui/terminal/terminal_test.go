@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,13 +14,18 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 	"orchestrator/ui"
+	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
+	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 )
 
-var _ ui.Pane = (*Model)(nil)
+var (
+	_ ui.Pane      = (*Model)(nil)
+	_ ui.PaneStill = (*Model)(nil)
+)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -311,6 +317,19 @@ func TestAfresh(t *testing.T) {
 	}
 	st.out <- []byte("\x1b[8;10;10tx")
 	eventually(t, "text", func() bool { return p.text() == "line 37\nline 38\nline 39\nx" })
+}
+
+func TestStill(t *testing.T) {
+	p := newPane(t)
+	p.live("one 漢 😀 e\u0301x\r\n\x1b[31mtwo\x1b[m")
+	var c layout.Canvas
+	c.Reset(20, 3)
+	p.Still(&c, layout.Box{X: 1, Y: 1, W: 12, H: 2}, theme.Style{})
+	term := vterm.New(20, 3, vterm.Options{})
+	_, _ = term.Write([]byte(strings.ReplaceAll(c.String(), "\n", "\r\n")))
+	if got, want := term.Text(), "\n one 漢     x\n two"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestSelection(t *testing.T) {

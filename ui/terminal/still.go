@@ -1,0 +1,48 @@
+package terminal
+
+import (
+	"orchestrator/agent/vterm"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+// Still draws what the pane shows as it is now, in one style, for where something stands over the pane and
+// it is not painted. Characters whose width terminals do not agree on are left out.
+func (m *Model) Still(c *layout.Canvas, b layout.Box, st theme.Style) {
+	if m.link == nil {
+		return
+	}
+	m.renumber()
+	m.link.screen.View(func(t *vterm.Terminal) {
+		top := t.FirstLine() + uint64(t.History())
+		if m.scrolled {
+			top = min(max(m.top, t.FirstLine()), top)
+		}
+		var cells []vterm.Cell
+		var text []byte
+		for y := range b.H {
+			cells, _ = t.Line(cells[:0], top+uint64(y))
+			text = text[:0]
+			for i := range cells[:min(len(cells), b.W)] {
+				text = appendStill(text, &cells[i])
+			}
+			c.Print(b, 0, y, st, string(text))
+		}
+	})
+}
+
+// appendStill appends a cell's character, or blanks as wide as it.
+func appendStill(dst []byte, c *vterm.Cell) []byte {
+	r := c.Rune
+	sure := r >= 0x20 && r < 0x7f || r > 0xa0 && r < 0x300 && r != 0xad || r >= 0x2500 && r < 0x25a0 || r >= 0x2800 && r < 0x2900 || r >= 0x4e00 && r < 0xa000
+	if c.Cluster == "" && sure {
+		if c.Width == 0 {
+			return dst
+		}
+		return c.AppendText(dst)
+	}
+	for range c.Width {
+		dst = append(dst, ' ')
+	}
+	return dst
+}
