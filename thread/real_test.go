@@ -294,6 +294,33 @@ func BenchmarkTimeline(b *testing.B) {
 	}
 }
 
+// BenchmarkAnswer records an answer of a thread that is short or long, to the end of its turn. The
+// gate is that 5,000 turns cost at most 1.2 times what 50 do.
+func BenchmarkAnswer(b *testing.B) {
+	for _, turns := range []int{50, 5000} {
+		b.Run(fmt.Sprint(turns, "-turns"), func(b *testing.B) {
+			store, m := benched(b, turns)
+			list, err := m.List(ctx)
+			if err != nil {
+				b.Fatal(err)
+			}
+			items, err := store.Conversation(ctx, list[0].Head)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for n := 0; b.Loop(); n++ {
+				prompt, answer := fmt.Sprint("more ", n), item("assistant", strings.Repeat("answer ", 20))
+				items = append(items, item("user", prompt))
+				m.ExchangeEnded(list[0].ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: prompt, EndsTurn: true, Ended: time.Now()})
+				if err := m.Pin(ctx, list[0].Name, list[0].Pinned); err != nil { // behind the answer in the queue
+					b.Fatal(err)
+				}
+				items = append(items, answer)
+			}
+		})
+	}
+}
+
 // benched is a Manager over a store with a thread of some turns.
 func benched(b *testing.B, turns int) (*sqlite.Store, *thread.Manager) {
 	b.Helper()

@@ -39,19 +39,24 @@ func (m *Manager) Rewind(ctx context.Context, r RewindRequest) (RewindReport, er
 	return report, err
 }
 
-// idle is an error while a turn of the thread runs.
+// idle is an error while a turn of the thread runs. It is asked in the line's steps.
 func (l *line) idle() error {
+	open := l.rec.loaded && l.rec.head != "" && !l.rec.ended && !l.rec.cut
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()
 	if l.session == nil {
 		return nil
 	}
+	busy := l.shown.State == StateUnknown && open
 	switch l.shown.State {
 	case StateWorking, StateApproval, StateQuestion:
-		return Hint(fmt.Errorf("%s is in the middle of a turn: %w", l.t.Name, ErrBusy), "wait for its answer, or interrupt it first")
+		busy = true
 	default:
-		return nil
 	}
+	if busy {
+		return Hint(fmt.Errorf("%s is in the middle of a turn: %w", l.t.Name, ErrBusy), "wait for its answer, or interrupt it first")
+	}
+	return nil
 }
 
 // rewind is the step behind Rewind.
