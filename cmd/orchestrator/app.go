@@ -23,6 +23,7 @@ import (
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/tokens"
 	"orchestrator/contextmgr/wire"
 	"orchestrator/contextmgr/wire/anthropic"
 	"orchestrator/contextmgr/wire/gemini"
@@ -120,7 +121,7 @@ func (a *App) openManager(ctx context.Context) error {
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
 		Project: a.Project.Root, StateDir: a.Project.StateDir(), Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers),
+		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New(tokens.O200K).Count,
 		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
 	}
 	if a.Project.Repository {
