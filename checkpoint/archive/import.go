@@ -84,7 +84,7 @@ func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.T
 // importer writes an archive into a store.
 type importer struct {
 	Import
-	ctx    context.Context //nolint:containedctx // lives for one call of Read
+	ctx    context.Context // lives for one call of Read
 	to     Target
 	files  bool // the snapshots that checkpoints name come along
 	about  about

@@ -79,7 +79,7 @@ func (p *Packer) Forget() { p.cache.clear() }
 // builder makes one record.
 type builder struct {
 	p      *Packer
-	ctx    context.Context //nolint:containedctx // lives for one call of Pack
+	ctx    context.Context // lives for one call of Pack
 	src    Source
 	parent int64
 	from   *state

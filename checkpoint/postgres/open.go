@@ -196,7 +196,7 @@ const (
 func (s *Store) tx(ctx context.Context, lock lockKind, change func(pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
 		if lock != lockNone {
-			if _, err := t.Exec(ctx, string(lock), int32(migrating), int32(s.project)); err != nil { //nolint:gosec // few projects
+			if _, err := t.Exec(ctx, string(lock), int32(migrating), int32(s.project)); err != nil { // few projects
 				return err
 			}
 		}

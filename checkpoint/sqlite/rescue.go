@@ -122,7 +122,7 @@ func syncDir(dir string) error {
 
 // salvage copies out of a damaged database.
 type salvage struct {
-	ctx  context.Context //nolint:containedctx // lives for one rescue
+	ctx  context.Context // lives for one rescue
 	from *sql.DB
 	to   *Store
 	tx   *tx

@@ -25,7 +25,7 @@ var errClosed = errors.New("store is closed")
 
 // request is one change that waits for the writer.
 type request struct {
-	ctx  context.Context //nolint:containedctx // travels with its request through the queue
+	ctx  context.Context // travels with its request through the queue
 	run  func(*tx) error // checks first, writes last; may be run again after a rollback
 	need int64           // about how many bytes it writes
 	done chan error      // buffered: the writer never waits
@@ -163,7 +163,7 @@ func (s *Store) begin(t *tx) error {
 
 // tx is the write connection inside a transaction. Its errors are the database's.
 type tx struct {
-	ctx   context.Context //nolint:containedctx // of the writer: a request's end must not roll others back
+	ctx   context.Context // of the writer: a request's end must not roll others back
 	db    *sql.DB
 	stmts map[string]*sql.Stmt
 }

@@ -1,0 +1,202 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Policy says which threads a store need not keep. A limit of zero is none. Only archived and deleted threads
+// ever go, and of those never one that is pinned, interrupted or running, and no archived one that a thread
+// which stays was forked from. Checkpoints that others stand on stay whatever happens to their thread.
+type Policy struct {
+	// Deleted is how long a deleted thread can still be brought back.
+	Deleted time.Duration
+	// Archived is how long an archived thread is kept after its last change.
+	Archived time.Duration
+	// Count is how many archived threads are kept; the oldest go first.
+	Count int
+	// Bytes is what all threads together may take; the oldest archived go first.
+	Bytes int64
+}
+
+// Candidate is a thread with what a Policy needs to know of it.
+type Candidate struct {
+	Thread  thread.Thread
+	Bytes   int64 // what its own checkpoints take
+	Running bool
+}
+
+// Doomed is a thread that a Policy lets go, and why, for people.
+type Doomed struct {
+	ID    thread.ID `json:"id"`
+	Name  string    `json:"name"`
+	Bytes int64     `json:"bytes"`
+	Why   string    `json:"why"`
+	since time.Time // when it was put away; a change since then saves it
+}
+
+// Select returns the threads that may go, oldest first. It reads and changes nothing.
+func (p Policy) Select(now time.Time, all []Candidate) []Doomed {
+	s := &selection{now: now, doomed: map[thread.ID]Doomed{}}
+	total := int64(0)
+	for _, c := range all {
+		total += c.Bytes
+		t := c.Thread
+		switch {
+		case t.Pinned || t.Interrupted || c.Running:
+		case !t.Deleted.IsZero():
+			if p.Deleted > 0 && now.Sub(t.Deleted) >= p.Deleted {
+				s.add(c, fmt.Sprintf("deleted %s ago", days(now.Sub(t.Deleted))), t.Deleted)
+			}
+		case !t.Archived.IsZero():
+			s.archived = append(s.archived, c)
+		}
+	}
+	// A thread's children are put away before it where both go, so that one pass from young to old sees them.
+	slices.SortStableFunc(s.archived, func(a, b Candidate) int {
+		return cmp.Or(last(a.Thread).Compare(last(b.Thread)), a.Thread.Created.Compare(b.Thread.Created))
+	})
+	s.forked(all)
+	s.byAge(p.Archived)
+	s.byCount(p.Count)
+	for _, d := range s.doomed {
+		total -= d.Bytes
+	}
+	s.bySize(p.Bytes, total)
+	out := make([]Doomed, 0, len(s.doomed))
+	for _, d := range s.doomed {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b Doomed) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+// last is when something last happened to an archived thread.
+func last(t thread.Thread) time.Time {
+	if t.Updated.After(t.Archived) {
+		return t.Updated
+	}
+	return t.Archived
+}
+
+type selection struct {
+	now      time.Time
+	archived []Candidate // oldest first
+	doomed   map[thread.ID]Doomed
+	children map[thread.ID][]thread.ID
+}
+
+func (s *selection) forked(all []Candidate) {
+	s.children = map[thread.ID][]thread.ID{}
+	for _, c := range all {
+		if c.Thread.Parent != "" && c.Thread.Deleted.IsZero() {
+			s.children[c.Thread.Parent] = append(s.children[c.Thread.Parent], c.Thread.ID)
+		}
+	}
+}
+
+// free reports whether nothing that stays was forked from a thread.
+func (s *selection) free(id thread.ID) bool {
+	return !slices.ContainsFunc(s.children[id], func(child thread.ID) bool {
+		_, goes := s.doomed[child]
+		return !goes
+	})
+}
+
+func (s *selection) add(c Candidate, why string, since time.Time) {
+	s.doomed[c.Thread.ID] = Doomed{ID: c.Thread.ID, Name: c.Thread.Name, Bytes: c.Bytes, Why: why, since: since}
+}
+
+// each offers archived threads that are still kept, oldest first, until take returns false. It begins again
+// after one that freed its parent.
+func (s *selection) each(take func(Candidate) (goes bool, why string)) {
+	for again := true; again; {
+		again = false
+		for _, c := range s.archived {
+			if _, gone := s.doomed[c.Thread.ID]; gone || !s.free(c.Thread.ID) {
+				continue
+			}
+			goes, why := take(c)
+			if !goes {
+				continue
+			}
+			s.add(c, why, last(c.Thread))
+			again = again || c.Thread.Parent != ""
+		}
+	}
+}
+
+func (s *selection) byAge(limit time.Duration) {
+	s.each(func(c Candidate) (bool, string) {
+		age := s.now.Sub(last(c.Thread))
+		return limit > 0 && age >= limit, fmt.Sprintf("archived, unchanged for %s", days(age))
+	})
+}
+
+func (s *selection) byCount(limit int) {
+	kept := 0
+	for _, c := range s.archived {
+		if _, gone := s.doomed[c.Thread.ID]; !gone {
+			kept++
+		}
+	}
+	s.each(func(Candidate) (bool, string) {
+		if limit <= 0 || kept <= limit {
+			return false, ""
+		}
+		kept--
+		return true, fmt.Sprintf("more than %d archived", limit)
+	})
+}
+
+func (s *selection) bySize(limit, total int64) {
+	s.each(func(c Candidate) (bool, string) {
+		if limit <= 0 || total <= limit || c.Bytes == 0 {
+			return false, ""
+		}
+		total -= c.Bytes
+		return true, fmt.Sprintf("all threads take more than %d bytes", limit)
+	})
+}
+
+// days says a duration in whole days.
+func days(d time.Duration) string {
+	if n := int(d.Hours() / 24); n != 1 {
+		return fmt.Sprintf("%d days", n)
+	}
+	return "1 day"
+}
+
+// Collect lets go of selected threads with purge, one by one, and returns those that are gone. One that somebody
+// changed since it was selected is left, and so is one that cannot be purged; the error names it.
+func Collect(ctx context.Context, from thread.Threads, doomed []Doomed, purge func(context.Context, thread.ID) error) ([]Doomed, error) {
+	var gone []Doomed
+	var errs []error
+	for _, d := range doomed {
+		if err := ctx.Err(); err != nil {
+			return gone, errors.Join(append(errs, err)...)
+		}
+		t, err := from.Thread(ctx, d.ID)
+		if errors.Is(err, thread.ErrNotFound) {
+			continue
+		}
+		if err == nil && (t.Pinned || !d.since.Equal(last(t)) && !d.since.Equal(t.Deleted)) {
+			continue
+		}
+		if err == nil {
+			err = purge(ctx, d.ID)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("collect %s: %w", d.Name, err))
+			continue
+		}
+		gone = append(gone, d)
+	}
+	return gone, errors.Join(errs...)
+}
