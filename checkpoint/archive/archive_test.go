@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer to.Close()
+	closed(t, to)
 	names := map[string]bool{}
 	for n := range 2 { // the same one twice makes two threads
 		var got bytes.Buffer
@@ -147,6 +147,16 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || sum.Name != "fork-0002" || sum.Checkpoints != 8 || !sum.Snapshots || sum.Program != "v1" {
 		t.Errorf("summary %+v, %v", sum, err)
 	}
+}
+
+// closed closes a store when the test is over.
+func closed(t *testing.T, s io.Closer) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // same compares what two checkpoints hold.
@@ -483,7 +493,7 @@ func TestKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Close()
+			closed(t, s)
 			said, err := archive.Repair(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)

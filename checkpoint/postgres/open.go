@@ -97,7 +97,7 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }() // unlocks too
 	if _, err := lock.ExecContext(ctx, "SELECT pg_advisory_lock($1)", migrating); err != nil {
 		return err
 	}

@@ -178,7 +178,7 @@ func TestRescueKeeps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	closed(t, s)
 	r := s.Report()
 	if r == nil {
 		t.Fatal("nothing reported")
@@ -259,7 +259,7 @@ func TestLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	closed(t, s)
 	k := newTalk(t, s, "a-0001")
 	release := hold(t, path)
 	err = s.SetSetting(t.Context(), "a", "b")

@@ -19,7 +19,11 @@ func TestDiskFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := s.CreateThread(ctx, thread.Thread{ID: "t", Name: "t-0001"}); err != nil {
 		t.Fatal(err)
 	}

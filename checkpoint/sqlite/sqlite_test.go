@@ -15,12 +15,18 @@ func open(t testing.TB, path string) *sqlite.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closed(t, s)
+	return s
+}
+
+// closed closes a store when the test is over.
+func closed(t testing.TB, s *sqlite.Store) {
+	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 func TestConformance(t *testing.T) {

@@ -27,7 +27,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, store: memory.New(), dir: t.TempDir(), heads: map[thread.ID]thread.CheckpointID{}, turns: map[thread.ID]int{}}
 	w.open()
-	t.Cleanup(func() { w.index.Close() })
+	t.Cleanup(func() { _ = w.index.Close() }) // a test may have closed it
 	return w
 }
 
@@ -164,7 +164,11 @@ func BenchmarkFind(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer x.Close()
+	b.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			b.Error(err)
+		}
+	})
 	if _, err := x.Update(context.Background()); err != nil {
 		b.Fatal(err)
 	}
