@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -111,15 +112,15 @@ func children(pid int) []int {
 	return pids
 }
 
-// marked reports whether a process carries an environment entry. The environment is read as it was
-// when the process was started.
-func marked(pid int, entry string) bool {
+// marked reports whether a process carries one of some environment entries. The environment is read as
+// it was when the process was started.
+func marked(pid int, entries ...string) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false
 	}
 	for pair := range bytes.SplitSeq(b, []byte{0}) {
-		if string(pair) == entry {
+		if slices.Contains(entries, string(pair)) {
 			return true
 		}
 	}

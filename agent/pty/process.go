@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,8 @@ const (
 	// drainTime is how long the output of an ended program is awaited while something that it left
 	// behind keeps its terminal open.
 	drainTime = 300 * time.Millisecond
+	// maxLate is how much is read after that: what it left behind may print for ever.
+	maxLate = 1 << 20
 	// strayGrace is what those that outlive an exit get between SIGTERM and SIGKILL.
 	strayGrace = time.Second
 	// killWait is how long ends are awaited after SIGKILL: a process in the kernel's D state ends later.
@@ -32,6 +35,18 @@ const (
 
 // markName is the environment variable that marks a process and what it starts.
 const markName = "ORCHESTRATOR_RUN"
+
+// Unmarked returns an environment without the mark: for what a program in a terminal of ours starts and
+// means to leave behind.
+func Unmarked(env []string) []string {
+	out := make([]string, 0, len(env))
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, markName+"=") {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
 
 // ErrClogged is returned when a program does not read what it is sent.
 var ErrClogged = errors.New("program does not read its input")
@@ -89,7 +104,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		host: h, mark: thread.NewID[string](), spec: spec, master: master, seen: make(map[int]uint64),
 		ended: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
-	env := append(append([]string(nil), spec.Env...), markName+"="+p.mark)
+	env := append(Unmarked(spec.Env), markName+"="+p.mark)
 	attr := &os.ProcAttr{
 		Dir: spec.Dir, Env: env, Files: []*os.File{slave, slave, slave},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
@@ -189,6 +204,15 @@ func (p *Process) read() {
 	buf := make([]byte, readSize)
 	for p.readOnce(raw, buf) {
 	}
+	// finish may have ended the waiting on a busy machine while there is still something to read.
+	for read := 0; read < maxLate; {
+		n := 0
+		if err := raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) }); err != nil || n <= 0 {
+			return
+		}
+		p.spec.Output(buf[:n])
+		read += n
+	}
 }
 
 // readOnce waits for output and handles it; false when there will be no more.
@@ -249,7 +273,8 @@ func (p *Process) finish() {
 	close(p.done)
 }
 
-// Stop asks the program's group to end, makes it after the grace, and returns when nothing is left.
+// Stop asks the program's group to end, makes it after the grace or when ctx ends, and returns when
+// nothing is left.
 func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
 	p.look() // while ancestry still tells what belongs to it
 	timer := time.NewTimer(grace)

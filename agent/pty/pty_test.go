@@ -248,9 +248,13 @@ func count(t testing.TB, dir string) int {
 }
 
 func TestNothingLeaks(t *testing.T) {
-	rounds := 300
-	if testing.Short() {
-		rounds = 30
+	rounds := 50
+	if s := os.Getenv("ORCHESTRATOR_PTY_ROUNDS"); s != "" { // 10000 is the gate
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rounds = n
 	}
 	h := host(t)
 	start(t, h, "exit 0").wait(t)
@@ -303,5 +307,56 @@ func BenchmarkDrain(b *testing.B) {
 		if <-done; n != size {
 			b.Fatalf("read %d bytes", n)
 		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("left-over processes are found on Linux only")
+	}
+	left := func(mark string) (gone chan struct{}, kill func() error) {
+		cmd := exec.Command("/bin/sh", "-c", "trap '' TERM HUP; echo up; while :; do sleep 1000; done")
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SWEEP_MARK=" + mark}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 3)); err != nil {
+			t.Fatal(err)
+		}
+		gone = make(chan struct{})
+		go func() {
+			_ = cmd.Wait() // killed
+			close(gone)
+		}()
+		return gone, cmd.Process.Kill
+	}
+	mine, other := t.Name()+strconv.Itoa(os.Getpid()), t.Name()+strconv.Itoa(os.Getpid())+"-other"
+	gone, _ := left(mine)
+	stays, kill := left(other)
+	// The shell's sleep carries the mark too.
+	if n := pty.Sweep(context.Background(), []string{"NONE=x", "SWEEP_MARK=" + mine}, 10*time.Millisecond); n < 1 || n > 2 {
+		t.Errorf("swept %d", n)
+	}
+	select {
+	case <-gone:
+	case <-time.After(deadline):
+		t.Fatal("a left-over process lives on")
+	}
+	select {
+	case <-stays:
+		t.Error("another's process was swept")
+	default:
+	}
+	if err := kill(); err != nil {
+		t.Error(err)
+	}
+	<-stays
+	pty.Sweep(context.Background(), []string{"SWEEP_MARK=" + other}, 0) // its sleep
+	if n := pty.Sweep(context.Background(), nil, 0); n != 0 {
+		t.Errorf("swept %d by no mark", n)
 	}
 }

@@ -345,7 +345,7 @@ func (s *Session) Screen() []string {
 	return strings.Split(s.term.Text(), "\n")
 }
 
-// Stop ends the agent and everything it started.
+// Stop ends the agent and everything it started. When ctx ends, so does the grace.
 func (s *Session) Stop(ctx context.Context, grace time.Duration) error {
 	s.mu.Lock()
 	s.stopped = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,9 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, fmt.Errorf("start session: %w", thread.ErrNotRunning)
+	}
+	if spec.Cols < 1 || spec.Rows < 1 {
+		spec.Cols, spec.Rows = 80, 24
 	}
 	if old := s.live[spec.Thread]; old != nil && !old.over() {
 		return nil, fmt.Errorf("start session: %w", thread.ErrRunning)
@@ -142,6 +146,29 @@ func (s *Sessions) forget(id thread.ID) {
 	}
 }
 
+// threadVar tells a program in a session, and what it starts, which thread it belongs to.
+const threadVar = "ORCHESTRATOR_THREAD"
+
+// sweepGrace is what left-over agents get before they are killed: their terminals are gone long since.
+const sweepGrace = 300 * time.Millisecond
+
+// Sweep ends what a server that was killed left running of threads, and returns how many processes that
+// were. An agent that outlives its terminal would go on changing files, and hold its session.
+func (s *Sessions) Sweep(ctx context.Context, threads []thread.ID) int {
+	entries := make([]string, 0, len(threads))
+	for _, id := range threads {
+		entries = append(entries, threadVar+"="+string(id))
+	}
+	return pty.Sweep(ctx, entries, sweepGrace)
+}
+
+// Unmarked returns an environment without what ties a process to a session. A server is started with it,
+// because it must not end with the agent that happened to start it.
+func Unmarked(env []string) []string {
+	out := pty.Unmarked(env)
+	return slices.DeleteFunc(out, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
+}
+
 // outer are variables that tell of the terminal the server was started in, which is not the agent's.
 var outer = []string{
 	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
@@ -155,7 +182,7 @@ var outer = []string{
 func environment(env []string, id thread.ID) []string {
 	out := make([]string, 0, len(env)+4)
 next:
-	for _, kv := range env {
+	for _, kv := range Unmarked(env) {
 		for _, name := range outer {
 			if strings.HasPrefix(kv, name+"=") {
 				continue next
@@ -164,5 +191,5 @@ next:
 		out = append(out, kv)
 	}
 	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
-		"ORCHESTRATOR_THREAD="+string(id))
+		threadVar+"="+string(id))
 }

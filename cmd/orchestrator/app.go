@@ -87,7 +87,7 @@ func (a *App) openStore(ctx context.Context) error {
 	return nil
 }
 
-func (a *App) openAgents(context.Context) error {
+func (a *App) openAgents(ctx context.Context) error {
 	demoModel, err := model.Start(model.Options{Pace: 10 * time.Millisecond})
 	if err != nil {
 		return fmt.Errorf("start the demo agent's model: %w", err)
@@ -104,6 +104,22 @@ func (a *App) openAgents(context.Context) error {
 		defer cancel()
 		return a.sessions.Close(ctx, 2*time.Second)
 	})
+	return a.sweep(ctx)
+}
+
+// sweep ends agents that a server that was killed left running.
+func (a *App) sweep(ctx context.Context) error {
+	open, err := a.store.OpenExecutions(ctx)
+	if err != nil {
+		return fmt.Errorf("look for agents that were left running: %w", err)
+	}
+	ids := make([]thread.ID, 0, len(open))
+	for _, x := range open {
+		ids = append(ids, x.Thread)
+	}
+	if n := a.sessions.Sweep(ctx, ids); n > 0 {
+		a.Log.Warn("ended what a killed server had left running", "processes", n)
+	}
 	return nil
 }
 

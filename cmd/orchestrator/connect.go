@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 )
@@ -81,7 +82,7 @@ func (c *cli) startServer(ctx context.Context) error {
 	argv := append(scope(c.environ), exe, "serve", "--project", c.project.Root)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.project.Root
-	cmd.Env = c.environ
+	cmd.Env = session.Unmarked(c.environ) // it outlives an agent that may have started this client
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -1,0 +1,54 @@
+package pty
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sweep ends processes that an earlier, killed host left behind: those that carry one of the environment
+// entries KEY=VALUE, asked first and made after the grace. It spares this process and its ancestors. It
+// returns how many there were, when they are gone or ctx ends.
+func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
+	if len(entries) == 0 {
+		return 0
+	}
+	spared := map[int]bool{1: true}
+	for pid := os.Getpid(); pid > 1 && !spared[pid]; {
+		spared[pid] = true
+		p, ok := readProc(pid)
+		if !ok {
+			break
+		}
+		pid = p.ppid
+	}
+	begin, wait := time.Now(), time.Millisecond
+	found := make(map[int]uint64) // pid to start
+	for {
+		left := 0
+		for _, p := range allProcs() {
+			if spared[p.pid] || p.ended || !marked(p.pid, entries...) {
+				continue
+			}
+			left++
+			if start, asked := found[p.pid]; !asked || start != p.start {
+				found[p.pid] = p.start
+				_ = unix.Kill(p.pid, unix.SIGTERM) // gone already is as good
+				_ = unix.Kill(p.pid, unix.SIGCONT)
+			} else if time.Since(begin) >= grace {
+				_ = unix.Kill(p.pid, unix.SIGKILL)
+			}
+		}
+		if left == 0 || time.Since(begin) > grace+killWait {
+			return len(found)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return len(found)
+		}
+		wait = min(2*wait, 50*time.Millisecond)
+	}
+}
