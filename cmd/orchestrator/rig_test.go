@@ -326,5 +326,10 @@ func (s *screen) end() int {
 	case <-time.After(patience):
 		s.t.Fatalf("the program did not end:\n%s", s.text())
 	}
+	select {
+	case <-s.done: // all it printed is on the screen
+	case <-time.After(patience):
+		s.t.Fatal("the terminal stays open after its program")
+	}
 	return s.cmd.ProcessState.ExitCode()
 }
