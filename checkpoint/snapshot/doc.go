@@ -19,5 +19,6 @@
 //
 // It does not look into submodules and other repositories inside the worktree, does not keep empty folders,
 // owners, times or permission bits besides the executable one, and does not stop an agent that writes meanwhile:
-// a file that changes under a restore makes it stop with an error, for Finish or Undo.
+// a file that changes under a restore makes it take back what it did and return an error. Its refs are the
+// repository's: who pushes with --mirror pushes them too.
 package snapshot

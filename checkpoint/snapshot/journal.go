@@ -54,19 +54,20 @@ type op struct {
 // journal is an op's file. It is locked as long as the process that works on it lives.
 type journal struct {
 	op
-	file *os.File
-	path string
+	file  *os.File
+	path  string
+	again bool // it goes on with an operation that was cut off
 }
 
 func (w *worktree) journals() string { return filepath.Join(w.commonState(), "journal") }
 
 // begin writes an operation's journal, durably, before the first step.
 func (w *worktree) begin(o op) (*journal, error) {
-	dir := w.journals()
+	dir, again := w.journals(), o.ID != ""
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
 	}
-	if o.ID == "" {
+	if !again {
 		o.ID, o.Started = thread.NewID[string](), time.Now()
 	}
 	b, err := json.Marshal(o)
@@ -77,7 +78,7 @@ func (w *worktree) begin(o op) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
 	}
-	j := &journal{op: o, file: f, path: filepath.Join(dir, o.ID+".json")}
+	j := &journal{op: o, file: f, path: filepath.Join(dir, o.ID+".json"), again: again}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) // before anybody can see it
 	if err == nil {
 		_, err = f.Write(b)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
@@ -143,4 +144,60 @@ func TestFullDisk(t *testing.T) {
 	if r.held(again)["big"] == "" {
 		t.Error("the file is missing after there is room again")
 	}
+}
+
+// TestRestoreWhileAnAgentWrites: a restore that meets a file which changes under it does all or nothing.
+func TestRestoreWhileAnAgentWrites(t *testing.T) {
+	r := isolate(t)
+	for i := range 30 {
+		r.write(fmt.Sprintf("f%02d", i), "first\n")
+	}
+	r.write("busy", "first\n")
+	r.commitAll("first")
+	first := r.take(nil)
+	done, gaveUp := 0, 0
+	for round := range 8 {
+		for i := range 30 {
+			r.write(fmt.Sprintf("f%02d", i), fmt.Sprintf("second %d\n", round))
+		}
+		r.remove("f05")
+		r.write("new/file", "n\n")
+		before := r.files(r.dir)
+		stop, ended := make(chan struct{}), make(chan struct{})
+		go func() { // ends with stop
+			defer close(ended)
+			tick := time.NewTicker(time.Duration(10+20*round) * time.Millisecond)
+			defer tick.Stop()
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				case <-tick.C:
+					_ = os.WriteFile(filepath.Join(r.dir, "busy"), fmt.Appendf(nil, "%d of %d\n", n, round), 0o600)
+				}
+			}
+		}()
+		_, err := r.store.Restore(context.Background(), "t1", r.dir, first)
+		close(stop)
+		<-ended
+		after := r.files(r.dir)
+		delete(before, "busy")
+		delete(after, "busy")
+		switch {
+		case err == nil:
+			done++
+			if after["f05"] != "first\n" || after["f29"] != "first\n" || after["new/file"] != "" {
+				t.Errorf("restored in part: %v", after)
+			}
+		case errors.Is(err, snapshot.ErrChanged):
+			gaveUp++
+			r.same("given up, yet changed", after, before)
+		default:
+			t.Error(err)
+		}
+		if p, err := r.store.Pending(context.Background()); err != nil || len(p) > 0 {
+			t.Errorf("pending: %v %v", p, err)
+		}
+	}
+	t.Logf("restored %d times, gave up %d times", done, gaveUp)
 }

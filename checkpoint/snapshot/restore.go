@@ -14,8 +14,7 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// ErrChanged says that files changed while they were being restored; what was restored so far stays, and Finish or
-// Undo go on from there.
+// ErrChanged says that files changed while they were being restored. What was restored so far is taken back.
 var ErrChanged = errors.New("a file changed meanwhile")
 
 // Restore makes the worktree that dir lies in hold exactly what a snapshot holds, as far as files are not ignored,
@@ -61,6 +60,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	if o.Safety == nil {
 		o.Safety = &safety
 	}
+	todo.from, todo.to = safety.Tree, target
 	j, err := w.begin(o)
 	if err != nil {
 		return safety, err
@@ -72,8 +72,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 		err = syncTree(w.Root)
 	}
 	if err != nil {
-		j.leave()
-		return safety, err
+		return safety, w.giveUp(ctx, where, j, todo, err)
 	}
 	failpoint.Hit("snapshot.restore.written")
 	safety.Skipped = append(safety.Skipped, todo.left...)
@@ -90,6 +89,43 @@ func (w *worktree) snapshotTree(ctx context.Context, at thread.Snapshot) (string
 		err = fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
 	}
 	return tree, err
+}
+
+// giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise
+// later; where that fails too, or where it went on with one that had been cut off, the journal stays.
+func (w *worktree) giveUp(ctx context.Context, where *place, j *journal, t *todo, why error) error {
+	ctx = context.WithoutCancel(ctx) // it may be what failed
+	if err := w.reverse(ctx, where, t); err != nil {
+		j.leave()
+		return errors.Join(why, fmt.Errorf("take back what was restored: %w", err))
+	}
+	if j.again {
+		j.leave()
+		return why
+	}
+	return errors.Join(why, j.end())
+}
+
+// reverse takes back the steps that were done, and only those.
+func (w *worktree) reverse(ctx context.Context, where *place, t *todo) error {
+	done := map[string]bool{}
+	for _, st := range t.steps {
+		if st.done {
+			done[st.path] = true
+		}
+	}
+	back, err := w.between(ctx, t.to, t.from)
+	if err != nil {
+		return err
+	}
+	back.steps = slices.DeleteFunc(back.steps, func(st todoStep) bool { return !done[st.path] })
+	for i := range back.steps {
+		st := &back.steps[i]
+		if st.old, err = where.lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return w.carryOut(ctx, where, back)
 }
 
 // settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
@@ -125,8 +161,9 @@ func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, tar
 
 // todo is what a restore has to do.
 type todo struct {
-	steps []todoStep // sorted by path
-	left  []thread.Skip
+	from, to string     // trees
+	steps    []todoStep // sorted by path
+	left     []thread.Skip
 }
 
 // todoStep is one path that differs.
@@ -136,6 +173,7 @@ type todoStep struct {
 	newMode string // "" where the target has nothing
 	oid     string // of the target
 	oldOID  string
+	done    bool        // carried out and not left, so that it would have to be taken back
 	old     fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
 }
 

@@ -24,9 +24,11 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 		if st.newMode != "" {
 			continue
 		}
+		left := len(t.left)
 		if err := t.takeAway(where, st, need); err != nil {
 			return fmt.Errorf("remove %s: %w", git.Printable(st.path), err)
 		}
+		st.done = left == len(t.left)
 		failpoint.Hit("snapshot.restore.removed")
 	}
 	var oids []string
@@ -41,9 +43,11 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 			if st.newMode == "" {
 				continue
 			}
+			left := len(t.left)
 			if err := t.write(where, st, next); err != nil {
 				return fmt.Errorf("write %s: %w", git.Printable(st.path), err)
 			}
+			st.done = left == len(t.left)
 			failpoint.Hit("snapshot.restore.wrote")
 		}
 		return nil
