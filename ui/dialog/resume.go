@@ -98,7 +98,9 @@ func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		if s.State.State != thread.StateInterrupted {
 			how, tok = "resumed", theme.Good
 		}
-		c.Print(box, 2, 1, th.Style(tok), plain.Cut(how, box.W-2))
+		for y, l := range plain.Wrap(how, box.W-2) {
+			c.Print(box, 2, y+1, th.Style(tok), l)
+		}
 		if n == r.at {
 			c.Tint(box.Row(0), th.Style(theme.SelectedFocus))
 		}
@@ -126,7 +128,7 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	}
 	switch {
 	case p.Detail != "":
-		how += ": " + plain.Line(p.Detail)
+		how = plain.Line(p.Detail) // says the same, more closely
 	case p.Bytes > 0:
 		how += ", " + bytes(p.Bytes) + " verified"
 	}
