@@ -24,7 +24,7 @@ func (m *Model) toPane(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil || !m.live.focus {
 		return nil
 	}
-	return m.cfg.Pane.Update(msg)
+	return m.passOn(msg)
 }
 
 func (m *Model) paste(p tea.PasteMsg) tea.Cmd {

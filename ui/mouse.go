@@ -57,7 +57,7 @@ func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
 	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.live.focus {
 		return nil
 	}
-	return m.cfg.Pane.Update(msg)
+	return m.passOn(msg)
 }
 
 func (m *Model) click(b boxes, x, y int) tea.Cmd {

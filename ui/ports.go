@@ -109,6 +109,9 @@ type PaneModes interface {
 // PaneProblem is a Pane that says why it has nothing to show, nil when it has. Optional for a Pane.
 type PaneProblem interface{ Problem() error }
 
+// PaneBack is a Pane that tells how many lines its history is scrolled back. Optional for a Pane.
+type PaneBack interface{ Back() int }
+
 // PaneStill is a Pane that can draw what it shows into the chrome, for where something stands over it.
 // Optional for a Pane.
 type PaneStill interface {

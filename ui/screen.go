@@ -159,6 +159,7 @@ type wants struct {
 	mouse    tea.MouseMode
 	keyboard tea.KeyboardEnhancements
 	problem  string
+	back     int
 }
 
 func (m *Model) paneWants() (w wants) {
@@ -170,7 +171,20 @@ func (m *Model) paneWants() (w wants) {
 			w.problem = err.Error()
 		}
 	}
+	if p, ok := m.cfg.Pane.(PaneBack); ok {
+		w.back = p.Back()
+	}
 	return w
+}
+
+// passOn gives the pane a message, and the chrome what that changed.
+func (m *Model) passOn(msg tea.Msg) tea.Cmd {
+	cmd := m.cfg.Pane.Update(msg)
+	if w := m.paneWants(); w != m.live.wants {
+		m.live.wants = w
+		m.screen.stale = true
+	}
+	return cmd
 }
 
 // suspendPane stops or lets go on the painting of the pane.

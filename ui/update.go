@@ -33,11 +33,7 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil {
 		return nil
 	}
-	cmd := m.cfg.Pane.Update(msg)
-	if m.paneWants() != m.live.wants {
-		m.live.wants = m.paneWants()
-		m.screen.stale = true
-	}
+	cmd := m.passOn(msg)
 	if c, ok := msg.(CopiedText); ok {
 		n := strings.Count(strings.TrimSuffix(c.CopiedText(), "\n"), "\n") + 1
 		return tea.Batch(cmd, m.tell(thread.LevelInfo, dialog.Count(n, "line")+" copied"))

@@ -246,8 +246,11 @@ func (m *Model) drawTabs(main layout.Box) {
 			c.Print(edge, t.x+t.w+1, 0, m.th.Style(theme.Border), "·")
 		}
 	}
-	if m.screen.area == areaMain && m.views.now == viewTerminal {
+	if m.views.now == viewTerminal && (m.screen.area == areaMain || m.live.wants.back > 0) {
 		hint := " " + m.leaveKey() + " leaves the agent "
+		if n := m.live.wants.back; n > 0 {
+			hint = " scrolled back " + dialog.Count(n, "line") + " "
+		}
 		if last := tabs()[viewCount-1]; last.x+last.w+plain.Width(hint)+4 <= edge.W {
 			c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
 		}
