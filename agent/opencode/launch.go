@@ -2,10 +2,8 @@ package opencode
 
 import (
 	"context"
-	_ "embed" // the plugin
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"regexp"
 	"time"
 
@@ -19,14 +17,6 @@ const ready = 10 * time.Second
 
 // sessionID is the form of session ids.
 var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{8,64}$`)
-
-// plugin posts the events that tell something about the thread's state.
-//
-//go:embed plugin.js
-var plugin []byte
-
-// pluginFile is its name in the state folder.
-const pluginFile = "opencode-plugin.js"
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
@@ -63,7 +53,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	return l, nil
 }
 
-// configure adds the gateway and the plugin to the configuration in the environment.
+// configure adds the gateway to the configuration in the environment.
 func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	content := map[string]any{}
 	if own := env.Value("OPENCODE_CONFIG_CONTENT"); own != "" {
@@ -79,16 +69,6 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 			options["baseURL"] = spec.BaseURL + "/@" + id + version
 			changed = true
 		}
-	}
-	if spec.HookURL != "" {
-		path, err := launch.WriteFile(spec.StateDir, pluginFile, plugin)
-		if err != nil {
-			return nil, err
-		}
-		list, _ := content["plugin"].([]any)
-		content["plugin"] = append(list, (&url.URL{Scheme: "file", Path: path}).String())
-		env = env.With(launch.HookURLVar, spec.HookURL)
-		changed = true
 	}
 	if !changed {
 		return env, nil

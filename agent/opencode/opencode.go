@@ -1,13 +1,14 @@
 // Package opencode is the adapter of opencode.
 //
 // A launch adds to the person's configuration by OPENCODE_CONFIG_CONTENT: the gateway as base URL of
-// the providers that the person uses, and a plugin of ours that posts a few events; opencode merges
-// both with what the person has. Nothing of theirs is written, except that Rebuild has opencode
-// import a session.
+// the providers that the person uses, which opencode merges with what the person has. Nothing of
+// theirs is written, except that Rebuild has opencode import a session. No hooks are set: they would
+// need a plugin, and with any plugin opencode waits for packages from the network before it draws its
+// first screen. Its state is read off the gateway and its screen.
 //
 // opencode keeps its sessions in an SQLite database. They are read from it, read-only, and laid
 // out as two files: "main", a line of JSON for each finished message, and "session", what is known
-// of the session itself. It chooses its session ids; they are learned from its requests and events.
+// of the session itself. It chooses its session ids; they are learned from its requests.
 package opencode
 
 import (

@@ -203,7 +203,7 @@ func TestLaunchConfiguration(t *testing.T) {
 	if got, want := strings.Join(l.Args, " "), "--session ses_dff924eaeffe00000000000001 --model a/b --agent plan"; got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
-	want := `{"plugin":["theirs","file://` + filepath.Join(state, "opencode-plugin.js") + `"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/s/@anthropic/v1","timeout":5}}}}`
+	want := `{"plugin":["theirs"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/s/@anthropic/v1","timeout":5}}}}`
 	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != want {
 		t.Errorf("configuration %s, want %s", got, want)
 	}

@@ -21,9 +21,9 @@ const (
 	settleLimit = 3 * time.Second
 	// startLimit is how long an agent may take to be ready for a prompt.
 	startLimit = 2 * time.Minute
-	// promptLimit is how long an agent whose rules tell when it takes a prompt is waited for: a newer
-	// version may look different.
-	promptLimit = 45 * time.Second
+	// promptLimit is after how long an agent whose rules tell when it takes a prompt is typed to without,
+	// if it shows anything: a newer version may look different.
+	promptLimit = 30 * time.Second
 	// mounted is how long a prompt must have been seen: some show it before they read from it.
 	mounted = time.Second
 	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
@@ -58,7 +58,7 @@ func (s *Session) Send(ctx context.Context, text string) error {
 func (s *Session) send(ctx context.Context, text string) error {
 	ok, err := s.await(ctx, startLimit, func(now time.Time) bool {
 		return !s.first.IsZero() && now.Sub(s.first) >= s.spec.Launch.Ready &&
-			(!s.waits || !s.usable.IsZero() && now.Sub(s.usable) >= mounted || now.Sub(s.first) >= promptLimit) &&
+			s.takesPrompt(now) &&
 			(now.Sub(s.printed) >= quiet || now.Sub(s.first) >= s.spec.Launch.Ready+settleLimit)
 	})
 	if err != nil {
@@ -91,6 +91,18 @@ func (s *Session) send(ctx context.Context, text string) error {
 		return errNotTaken
 	}
 	return s.press(ctx)
+}
+
+// takesPrompt reports whether the agent can be typed to, as far as its rules tell. mu is held.
+func (s *Session) takesPrompt(now time.Time) bool {
+	switch {
+	case !s.waits:
+		return true
+	case !s.usable.IsZero():
+		return now.Sub(s.usable) >= mounted
+	default:
+		return now.Sub(s.first) >= promptLimit && strings.TrimSpace(s.term.Text()) != ""
+	}
 }
 
 // settle waits until the agent has dealt with what was typed. Where its prompt is known, the text must
