@@ -159,30 +159,26 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.decodeThread(id, doc, sum)
 }
 
-// Threads returns all threads of this host that can be read, oldest first. A damaged one is left out and named
-// in the error beside the others.
+// Threads returns all threads of this host, oldest first. A damaged record is left out: Thread says so for
+// each, and one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n", s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
 	out := []thread.Thread{}
-	var damaged []error
 	var id string
 	var sum, doc []byte
 	_, err = pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		t, err := s.decodeThread(thread.ID(id), doc, sum)
-		if err != nil {
-			damaged = append(damaged, err)
-			return nil
+		if t, err := s.decodeThread(thread.ID(id), doc, sum); err == nil {
+			out = append(out, t)
 		}
-		out = append(out, t)
 		return nil
 	})
 	if err != nil {
 		return nil, s.translate(err)
 	}
-	return out, errors.Join(damaged...)
+	return out, nil
 }
 
 // PurgeThread removes a thread and the checkpoints that nothing stands on any more.

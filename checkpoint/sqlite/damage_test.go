@@ -94,7 +94,7 @@ func TestDamagedFile(t *testing.T) {
 			t.Fatalf("%s at %d blocks the start: %v", kind, at, err)
 		}
 		shows(t, s, want)
-		if r := s.Report(); r != nil {
+		if r := s.Report(); r != nil && r.Quarantined != "" {
 			if _, err := os.Stat(r.Quarantined); err != nil {
 				t.Errorf("the damaged file is gone: %v", err)
 			}
@@ -301,5 +301,32 @@ func TestOwnFiles(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestDamagedThread spoils one thread's record, which the database's own check does not see.
+func TestDamagedThread(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := open(t, path)
+	a, b := newTalk(t, s, "a-0001"), newTalk(t, s, "b-0001")
+	a.say("one", "two")
+	b.say("three", "four")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	outside(t, path, "UPDATE thread SET doc = substr(doc, 1, 20) || x'00' || substr(doc, 22) WHERE name = 'a-0001'")
+	s = open(t, path)
+	r := s.Report()
+	if r == nil || r.Quarantined != "" || len(r.Dropped) != 1 || !strings.Contains(r.Dropped[0], "a-0001") {
+		t.Fatalf("report %v", r)
+	}
+	list, err := s.Threads(t.Context())
+	if err != nil || len(list) != 2 || list[0].Name != "a-0001" || list[0].Head != a.head.ID || list[1].Agent != "claude" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	a.s, b.s = s, s
+	a.say("goes", "on")
+	if items, err := s.Conversation(t.Context(), a.head.ID); err != nil || len(items) != 4 {
+		t.Errorf("%d items, %v", len(items), err)
 	}
 }

@@ -102,6 +102,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	go s.writer()
+	if err := s.mend(ctx); err != nil {
+		_ = s.Close() // the first error says more
+		return nil, fmt.Errorf("open %w", translate(path, 0, err))
+	}
 	return s, nil
 }
 

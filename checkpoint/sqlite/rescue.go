@@ -19,11 +19,12 @@ import (
 
 // Report says what was found damaged at the start, and what became of it.
 type Report struct {
-	// Quarantined is where the damaged file lies now; its log lies beside it.
+	// Quarantined is where the damaged file lies now; its log lies beside it. It is empty when the file was
+	// sound but for what Dropped names, and stayed in its place.
 	Quarantined string
 	// Cause is what was wrong with it.
 	Cause string
-	// Threads and Checkpoints are how many were copied whole.
+	// Threads and Checkpoints are how many were copied whole out of a quarantined file.
 	Threads, Checkpoints int
 	// Dropped names what could not be, for people.
 	Dropped []string
@@ -32,8 +33,11 @@ type Report struct {
 // String is the report as people read it.
 func (r *Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The store was damaged (%s).\nIt was moved to %s.\n%d threads and %d checkpoints were read from it whole and are in the new store.\n",
-		r.Cause, r.Quarantined, r.Threads, r.Checkpoints)
+	fmt.Fprintf(&b, "The store was damaged (%s).\n", r.Cause)
+	if r.Quarantined != "" {
+		fmt.Fprintf(&b, "It was moved to %s.\n%d threads and %d checkpoints were read from it whole and are in the new store.\n",
+			r.Quarantined, r.Threads, r.Checkpoints)
+	}
 	if len(r.Dropped) == 0 {
 		b.WriteString("Nothing that could be listed was dropped.\n")
 	}
@@ -219,8 +223,10 @@ func (v *salvage) threads() error {
 				return n, nil
 			}
 			if _, err := v.to.decodeThread(thread.ID(id), doc, sum); err != nil {
-				v.drop("thread %q: %v", name, err)
-				return n, nil
+				v.drop("the record of thread %q (%v): its name and its checkpoints are kept", name, err)
+				if doc, sum, err = v.to.encodeThread(remade(thread.ID(id), name)); err != nil {
+					return n, err
+				}
 			}
 			v.rep.Threads++
 			return n, v.tx.exec("INSERT OR IGNORE INTO thread (n, id, name, seq, sum, doc) VALUES (?, ?, ?, ?, ?, ?)", n, id, name, seq, sum, doc)

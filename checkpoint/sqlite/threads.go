@@ -162,33 +162,29 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.decodeThread(id, doc, sum)
 }
 
-// Threads returns all threads that can be read, oldest first. A damaged one is left out and named in the
-// error beside the others.
+// Threads returns all threads, oldest first. A record that was damaged since the start, which mends them, is
+// left out: Thread says so for each, and one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread ORDER BY n")
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}
 	out := []thread.Thread{}
-	var damaged []error
 	err = each(rows, func(scan func(...any) error) error {
 		var id thread.ID
 		var doc, sum []byte
 		if err := scan(&id, &sum, &doc); err != nil {
 			return err
 		}
-		t, err := s.decodeThread(id, doc, sum)
-		if err != nil {
-			damaged = append(damaged, err)
-			return nil
+		if t, err := s.decodeThread(id, doc, sum); err == nil {
+			out = append(out, t)
 		}
-		out = append(out, t)
 		return nil
 	})
 	if err != nil {
 		return nil, translate(s.path, 0, err)
 	}
-	return out, errors.Join(damaged...)
+	return out, nil
 }
 
 // PurgeThread removes a thread and the checkpoints that nothing stands on any more.

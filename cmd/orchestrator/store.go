@@ -35,8 +35,10 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 	}
 	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close}
 	if r := s.Report(); r != nil {
-		o.Problems = append(o.Problems, fmt.Sprintf("the database was damaged (%s) and lies in %s; %d threads with %d checkpoints were brought over",
-			r.Cause, r.Quarantined, r.Threads, r.Checkpoints))
+		if r.Quarantined != "" {
+			o.Problems = append(o.Problems, fmt.Sprintf("the database was damaged (%s) and lies in %s; %d threads with %d checkpoints were brought over",
+				r.Cause, r.Quarantined, r.Threads, r.Checkpoints))
+		}
 		for _, d := range r.Dropped {
 			o.Problems = append(o.Problems, "not readable any more: "+d)
 		}
