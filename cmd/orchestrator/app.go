@@ -222,7 +222,7 @@ func (a *App) listen(context.Context) error {
 	return nil
 }
 
-func (a *App) info() api.Info {
+func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
 		Protocol: api.Version, Version: version(), PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Problems: a.store.Problems, NoRepository: !a.Project.Repository, Running: a.running(),
@@ -230,7 +230,22 @@ func (a *App) info() api.Info {
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
 	}
-	return i
+	if !ask.Sizes {
+		return i, nil
+	}
+	stored, err := a.store.Sizes(ctx)
+	if err != nil {
+		return i, err
+	}
+	i.Sizes = append(i.Sizes, stored)
+	if a.files != nil {
+		n, err := a.files.Size(ctx)
+		if err != nil {
+			return i, err
+		}
+		i.Sizes = append(i.Sizes, "snapshots in git: "+megabytes(n)+" beyond the repository's own")
+	}
+	return i, nil
 }
 
 // running counts the agents that run.

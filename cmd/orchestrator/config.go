@@ -21,6 +21,8 @@ type Config struct {
 	Agent string
 	// Store is "" for SQLite in the state folder, or a postgres:// URL.
 	Store string
+	// Project names the project in a shared store; its first commit when empty.
+	Project string
 	// Theme is "auto", "dark", "light" or "none".
 	Theme string
 	// Keys overrides bindings: action to keys.
@@ -71,6 +73,7 @@ func settings() map[string]setting {
 	return map[string]setting{
 		"agent":                 {kind: text, projectMay: true, about: "agent of new threads"},
 		"store":                 {kind: text, about: "postgres:// URL instead of SQLite in the state folder"},
+		"project":               {kind: text, projectMay: true, about: "name in a shared store"},
 		"theme":                 {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
 		"keys":                  {kind: table, about: "action = \"key key\""},
 		"notify":                {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
@@ -230,6 +233,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	}
 	c.Agent = str("agent", "")
 	c.Store = str("store", "")
+	c.Project = str("project", "")
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")
 	c.Offers = str("offers", "suggest")

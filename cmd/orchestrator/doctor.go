@@ -167,6 +167,13 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
 	}
 	out := []finding{f, {About: "store", OK: true, Found: info.Store}}
+	sizes, err := cl.Sizes(ctx)
+	if err != nil {
+		out = append(out, finding{About: "size", Found: err.Error()})
+	}
+	for _, line := range sizes {
+		out = append(out, finding{About: "size", OK: true, Found: line})
+	}
 	for _, p := range info.Problems {
 		out = append(out, finding{About: "notice", Found: p})
 	}

@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/archive"
+	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
@@ -24,16 +28,42 @@ type openStore struct {
 	About string
 	// Problems are what people should know: damage that was put aside.
 	Problems []string
-	Close    func() error
+	// Sizes says what it holds and takes, for people.
+	Sizes func(context.Context) (string, error)
+	Close func() error
 }
+
+// megabytes formats a size for people.
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // newStore opens the store that the configuration asks for.
 func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
-	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), "state.db"), sqlite.Options{})
+	open := newSQLite
+	if c.Store != "" {
+		open = newPostgres
+	}
+	o, err := open(ctx, p, c)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close}
+	said, err := archive.Repair(ctx, o)
+	o.Problems = append(o.Problems, said...)
+	if err != nil {
+		o.Problems = append(o.Problems, err.Error())
+	}
+	return o, nil
+}
+
+func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
+	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), "state.db"), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Sizes: func(ctx context.Context) (string, error) {
+		z, err := s.Sizes(ctx)
+		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
+			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
+	}}
 	if r := s.Report(); r != nil {
 		if r.Quarantined != "" {
 			o.Problems = append(o.Problems, fmt.Sprintf("the database was damaged (%s) and lies in %s; %d threads with %d checkpoints were brought over",
@@ -43,10 +73,39 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 			o.Problems = append(o.Problems, "not readable any more: "+d)
 		}
 	}
-	said, err := archive.Repair(ctx, s)
-	o.Problems = append(o.Problems, said...)
-	if err != nil {
-		o.Problems = append(o.Problems, err.Error())
-	}
 	return o, nil
+}
+
+// newPostgres opens a database that several servers may share. A server is known by its machine and
+// folder; clones of one repository are one project, by its first commit.
+func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("name this machine: %w", err)
+	}
+	project := c.Project
+	if project == "" {
+		project = firstCommit(ctx, p)
+	}
+	s, err := postgres.Open(ctx, c.Store, postgres.Options{Project: project, Host: host + ":" + p.Root})
+	if err != nil {
+		return nil, err
+	}
+	return &openStore{backend: s, About: s.About(), Close: s.Close, Sizes: func(ctx context.Context) (string, error) {
+		z, err := s.Sizes(ctx)
+		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; database %s",
+			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.Database)), err
+	}}, nil
+}
+
+// firstCommit names a repository alike in all its clones; the folder's name where there is no commit.
+func firstCommit(ctx context.Context, p Project) string {
+	cmd := exec.CommandContext(ctx, "git", "-C", p.Root, "rev-list", "--max-parents=0", "HEAD")
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
+	out, err := cmd.Output()
+	roots := strings.Fields(string(out))
+	if err != nil || len(roots) == 0 {
+		return filepath.Base(p.Root)
+	}
+	return roots[len(roots)-1]
 }

@@ -26,11 +26,18 @@ type Info struct {
 	Project  string `json:"project"`
 	StateDir string `json:"stateDir"`
 	Store    string `json:"store"`
+	// Sizes are lines about what is stored and what it takes; only when they were asked for.
+	Sizes []string `json:"sizes,omitempty"`
 	// Problems are what the server found at its start and people should know.
 	Problems []string `json:"problems,omitempty"`
 	Running  int      `json:"running"`
 	// NoRepository is set where forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
+}
+
+// AskInfo asks who serves; Sizes takes a while.
+type AskInfo struct {
+	Sizes bool `json:"sizes,omitempty"`
 }
 
 // Ref names a thread, and what else a small call needs.

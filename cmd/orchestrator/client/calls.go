@@ -9,7 +9,13 @@ import (
 
 // Info says who serves.
 func (c *Client) Info(ctx context.Context) (api.Info, error) {
-	return answer[api.Info](ctx, c, "info", struct{}{})
+	return answer[api.Info](ctx, c, "info", api.AskInfo{})
+}
+
+// Sizes says what is stored and what it takes, for people.
+func (c *Client) Sizes(ctx context.Context) ([]string, error) {
+	i, err := answer[api.Info](ctx, c, "info", api.AskInfo{Sizes: true})
+	return i.Sizes, err
 }
 
 // Stop ends the server with all its agents.

@@ -54,7 +54,7 @@ type Config struct {
 	// Agents and MCP say what can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	MCP    func(context.Context) ([]thread.MCPServer, error)
-	Info   func() api.Info
+	Info   func(context.Context, api.AskInfo) (api.Info, error)
 	// Porter takes threads out and in.
 	Porter Porter
 	// Stop ends the server when a client asks for it.

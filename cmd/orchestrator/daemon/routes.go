@@ -12,7 +12,7 @@ import (
 func (s *Server) routes() http.Handler {
 	m := s.Manager
 	calls := map[string]http.HandlerFunc{
-		"info": call(func(context.Context, struct{}) (api.Info, error) { return s.Info(), nil }),
+		"info": call(s.Info),
 		"stop": done(func(context.Context, struct{}) error { go s.Stop(); return nil }),
 
 		"list": call(func(ctx context.Context, _ struct{}) ([]thread.Status, error) { return m.List(ctx) }),
