@@ -262,3 +262,21 @@ func TestMergeAndFinish(t *testing.T) {
 		t.Errorf("its worktree is still there: %v", err)
 	}
 }
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("parent")
+	r.turn(name, "list files")
+	fork := get[thread.Status](r, "fork", "to push", "-t", name)
+	r.turn(fork.Name, "write pushed.txt: yes")
+	r.says(exitNotFound, []string{"no remote", "git remote add"}, "push", fork.Name)
+	remote := filepath.Join(r.home, "remote.git")
+	r.git("init", "-q", "--bare", remote)
+	r.git("remote", "add", "origin", remote)
+	report := get[thread.PushReport](r, "push", fork.Name)
+	if got := r.git("--git-dir", remote, "show", report.Branch+":pushed.txt"); !strings.Contains(got, "yes") {
+		t.Errorf("at the remote: %q", got)
+	}
+	r.says(exitUsage, []string{"no branch"}, "push", name)
+}

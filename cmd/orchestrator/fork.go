@@ -309,3 +309,28 @@ func (c *cli) abandonVerb() *cobra.Command {
 		}),
 	}
 }
+
+// pushVerb is push, or pr, which also opens a pull request.
+func (c *cli) pushVerb(pr bool) *cobra.Command {
+	r := thread.PushRequest{PR: pr}
+	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's work and push its branch", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
+	if pr {
+		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with GitHub's program gh"
+		cmd.Flags().StringVar(&r.Base, "base", "", "branch to merge into; the remote's default without it")
+	}
+	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		r.Thread = args[0]
+		report, err := cl.Push(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(report, func(w io.Writer) {
+			fmt.Fprintf(w, "%s → %s\n", report.Branch, report.Remote)
+			if report.PR != "" {
+				fmt.Fprintln(w, report.PR)
+			}
+		})
+	})
+	return cmd
+}

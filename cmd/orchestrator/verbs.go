@@ -21,7 +21,7 @@ func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		c.newVerb(), c.runVerb(), c.sendVerb(),
 		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(),
-		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.findVerb(),
+		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
 		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(),
 		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
 		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),

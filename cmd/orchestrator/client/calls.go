@@ -146,6 +146,11 @@ func (c *Client) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 	return answer[thread.MergeReport](ctx, c, "finish", api.Ref{Thread: ref})
 }
 
+// Push pushes a thread's branch.
+func (c *Client) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
+	return answer[thread.PushReport](ctx, c, "push", r)
+}
+
 // Find searches names, prompts and answers.
 func (c *Client) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	return answer[[]thread.Hit](ctx, c, "find", api.Find{Query: query, Limit: limit})

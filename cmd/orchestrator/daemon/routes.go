@@ -47,6 +47,7 @@ func (s *Server) routes() http.Handler {
 		}),
 		"mergeabort":  done(func(ctx context.Context, r api.Ref) error { return m.MergeAbort(ctx, r.Thread) }),
 		"finish":      call(func(ctx context.Context, r api.Ref) (thread.MergeReport, error) { return m.Finish(ctx, r.Thread) }),
+		"push":        call(m.Push),
 		"find":        call(func(ctx context.Context, r api.Find) ([]thread.Hit, error) { return m.Find(ctx, r.Query, r.Limit) }),
 		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
 
