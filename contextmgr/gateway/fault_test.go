@@ -273,6 +273,36 @@ func TestAgentGoesAway(t *testing.T) {
 	}
 }
 
+// TestAgentHangsUpAtTheEnd reads the last event and leaves before the upstream has closed: the answer
+// is whole.
+func TestAgentHangsUpAtTheEnd(t *testing.T) {
+	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, strings.Join(answerEvents("whole"), ""))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	w := open(t, up, nil)
+	req, err := http.NewRequest(http.MethodPost, w.base+"/v1/messages", strings.NewReader(request("x")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := client(t)
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(resp.Body, make([]byte, len(strings.Join(answerEvents("whole"), "")))); err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	c.CloseIdleConnections()
+	if e := w.obs.wait(t, 1)[0]; e.Interrupted || !e.EndsTurn || e.Err != "" || e.Text != "whole" {
+		t.Errorf("observed %+v", e)
+	}
+}
+
 // TestAgentThatNeverReads is the other half of R15: an agent that takes nothing of its answer.
 func TestAgentThatNeverReads(t *testing.T) {
 	piece := []byte(": " + strings.Repeat("x", 1<<16) + "\n")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -218,10 +219,12 @@ func (o *observation) exchange() thread.Exchange {
 	if r.Item != nil {
 		e.Answer = &thread.Item{Wire: o.codec.Wire(), Raw: r.Item}
 	}
-	if o.err != nil {
+	// An agent may hang up as soon as it has read the end of its answer: nothing is missing then.
+	left := errors.Is(o.err, errAgent) && o.status < 300 && r.Complete
+	if o.err != nil && !left {
 		e.Err = o.err.Error()
 	}
-	if o.err != nil || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
+	if o.err != nil && !left || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
 		e.Interrupted, e.EndsTurn = true, false
 	}
 	e.Err = o.scrub(e.Err)
