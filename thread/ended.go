@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // StopAgent stops a thread's agent. The thread can be started again where it left off.
@@ -45,6 +46,7 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 		m.mu.Unlock()
 		return
 	}
+	waits := waiting(r.State) && !waiting(l.reported.State)
 	l.reported = r
 	poll := false
 	if l.direct && !l.polling {
@@ -62,9 +64,38 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 	if tell {
 		l.enqueue(func() { l.deliver(m.ctx) })
 	}
+	if waits {
+		l.enqueue(func() { l.leave() })
+	}
 	if poll && !l.enqueue(func() { l.poll() }) {
 		l.stored(1)
 	}
+}
+
+// waiting reports whether an agent in this state waits for a prompt.
+func waiting(s State) bool { return s == StateIdle || s == StateDone }
+
+// leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as left:
+// between a tool's end and the next request a screen may look as if it did.
+const leaveAfter = 2 * time.Second
+
+// leave is the step that looks whether an agent waits in the middle of a turn: the person
+// interrupted it, and no answer will come to end the turn.
+func (l *line) leave() {
+	if !l.rec.open() {
+		return
+	}
+	l.m.mu.Lock()
+	requests := l.requests
+	l.m.mu.Unlock()
+	l.later(leaveAfter, func() {
+		l.m.mu.Lock()
+		left := l.session != nil && waiting(l.reported.State) && l.requests == requests && l.flying == 0
+		l.m.mu.Unlock()
+		if left {
+			l.rec.leave(l.m.ctx, l)
+		}
+	})
 }
 
 // exited hears the end of a process; from here on the thread shows no running agent.

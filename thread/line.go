@@ -34,6 +34,7 @@ type line struct {
 	proof     *ResumeProof
 	published *Status
 	requests  int    // main requests begun; an older answer's idle does not count
+	flying    int    // main requests that have not ended
 	unstored  int    // answers and polls that are not durable yet
 	trouble   string // why they are not, while the store refuses
 	direct    bool   // runs without the gateway: its transcript is polled

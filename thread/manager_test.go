@@ -224,6 +224,34 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 	})
 }
 
+// TestInterruptedTurnIsClosed is the person's Esc: no answer comes any more, and the agent waits.
+func TestInterruptedTurnIsClosed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.respond(s.ID, "p1", "call", false)
+		w.m.Hook(s.ID, "Stop", nil)
+		time.Sleep(time.Second)
+		w.respond(s.ID, "p1", "call", false) // it only looked idle
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if got := w.status(s.ID); got.Turn != 0 {
+			t.Errorf("a working turn was closed: %+v", got.Thread)
+		}
+		w.m.Hook(s.ID, "Stop", nil)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		got := w.status(s.ID)
+		c, err := w.store.Checkpoint(ctx, got.Head)
+		if err != nil || c.Kind != thread.KindTurn || !c.Interrupted || got.Turn != 1 {
+			t.Errorf("closed as %+v %v", c, err)
+		}
+		w.turn(s.ID, "p2")
+		if got := w.status(s.ID); got.Turn != 2 {
+			t.Errorf("then turn %d", got.Turn)
+		}
+	})
+}
+
 func TestNoProcessWithoutItsRow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sess.started = func(spec thread.SessionSpec) {

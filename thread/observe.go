@@ -16,6 +16,7 @@ func (m *Manager) RequestStarted(id ID, main bool, model string) {
 	}
 	m.mu.Lock()
 	l.requests++
+	l.flying++
 	m.mu.Unlock()
 	l.report(Evidence{Source: SourceGateway, State: StateWorking, Detail: "request to " + orWord(model, "the model"), At: m.now()})
 }
@@ -35,6 +36,7 @@ func (m *Manager) ExchangeEnded(id ID, e Exchange) {
 	}
 	m.mu.Lock()
 	requests := l.requests
+	l.flying = max(0, l.flying-1)
 	answered := e.Answer != nil
 	if answered {
 		l.unstored++

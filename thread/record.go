@@ -33,6 +33,7 @@ type record struct {
 	turn     int          // that head belongs to
 	ended    bool         // the turn ended with head
 	cut      bool         // head's answer was cut off
+	left     bool         // the turn was closed because its agent was interrupted
 	began    CheckpointID // that the running turn stands on
 	prompt   string
 	snapshot *Snapshot
@@ -75,7 +76,8 @@ func (r *record) load(ctx context.Context, l *line) {
 		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
 		return
 	}
-	r.turn, r.ended, r.cut, r.prompt = c.Turn, whole(c), c.Interrupted, c.Prompt
+	r.turn, r.ended, r.prompt = c.Turn, whole(c), c.Prompt
+	r.cut = !r.ended // the process that would have gone on is no more
 	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		// The next answer brings the whole conversation again: nothing is lost but space.
@@ -135,7 +137,11 @@ type arrival struct {
 // files. The thread is let go when all of that is durable.
 func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	r.load(ctx, l)
-	newTurn := r.ended || r.cut && e.Prompt != r.prompt
+	newTurn := r.ended || r.cut && excerpt(e.Prompt) != r.prompt
+	if r.left && excerpt(e.Prompt) == r.prompt {
+		newTurn = false // it had only seemed to be left
+	}
+	r.left = false
 	if newTurn {
 		r.turn++
 	}
@@ -245,6 +251,23 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arriva
 	c.Snapshot = r.snapshot
 	r.head, r.ended = c.ID, true
 	r.put(ctx, l, put{c: c, delta: delta, stored: stored})
+}
+
+// open reports whether a turn was begun and not ended.
+func (r *record) open() bool { return r.loaded && r.head != "" && !r.ended }
+
+// leave closes a turn that its agent was interrupted in, files and all, as what it is.
+func (r *record) leave(ctx context.Context, l *line) {
+	if !r.open() || len(r.pending) > 0 {
+		return
+	}
+	last, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	if err != nil || last.Kind != KindResponse {
+		return
+	}
+	last.Interrupted = true
+	r.endTurn(ctx, l, last, arrival{}, nil)
+	r.left = true
 }
 
 // put queues a checkpoint behind those that wait and tries to store them all.
