@@ -229,7 +229,7 @@ func (m *Model) showAgents() {
 func (m *Model) showResumes(asked bool) bool {
 	var left []thread.ID
 	for _, s := range m.tree.All() {
-		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() {
+		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() && s.Outcome.Kind == thread.OutcomeNone {
 			left = append(left, s.ID)
 		}
 	}

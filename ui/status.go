@@ -85,7 +85,7 @@ func (m *Model) hints() []hint {
 		}
 		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
 	}
-	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "leave"}}
 	if m.tree.Selected() == nil {
 		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
 	}

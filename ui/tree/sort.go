@@ -109,7 +109,7 @@ func (t *Tree) count(s *thread.Status) {
 		t.counts.Waiting++
 	case st == thread.StateDone:
 		t.counts.Unseen++
-	case st == thread.StateInterrupted:
+	case st == thread.StateInterrupted && s.Outcome.Kind == thread.OutcomeNone:
 		t.counts.Interrupted++
 	}
 	if s.Execution != nil && st.Live() {

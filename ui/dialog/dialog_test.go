@@ -1,0 +1,126 @@
+package dialog
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+func keys(t *testing.T) *intent.Table {
+	t.Helper()
+	tab, err := intent.NewTable(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+func draw(t *testing.T, s *Stack, w, h int) string {
+	t.Helper()
+	var c layout.Canvas
+	c.Reset(w, h)
+	s.Draw(&c, theme.New(theme.NoColor, true), keys(t))
+	return c.String()
+}
+
+// Only the top dialog hears anything, and one that ends leaves the one below open.
+func TestStack(t *testing.T) {
+	var s Stack
+	below, above := NewText("below", Plain("x")), NewAsk("above", Plain("y"), Choice{Label: "go", Result: Resumed{"1"}})
+	s.Push(below)
+	s.Push(above)
+	if got := s.Handle(intent.Up); got != nil {
+		t.Errorf("up ends in %v", got)
+	}
+	if got := s.Handle(intent.Yes); got != (Resumed{"1"}) || s.Top() != Dialog(below) {
+		t.Errorf("yes ends in %v, on top is %v", got, s.Top())
+	}
+	if got := s.Handle(intent.Cancel); got != (Cancelled{}) || s.Open() {
+		t.Errorf("cancel ends in %v", got)
+	}
+	if got := s.Handle(intent.Yes); got != nil {
+		t.Errorf("an empty stack answers %v", got)
+	}
+}
+
+// A question whose answer is still looked up cannot be answered yes by a quick finger.
+func TestAskWithoutChoices(t *testing.T) {
+	a := NewAsk("merge", Plain("looking …"))
+	if got := a.Handle(intent.Yes); got != nil {
+		t.Errorf("yes ends in %v", got)
+	}
+	if got := a.Handle(intent.No); got != (Cancelled{}) {
+		t.Errorf("no ends in %v", got)
+	}
+}
+
+func TestLongTextScrolls(t *testing.T) {
+	var s Stack
+	s.Push(NewText("long", Plain(strings.Split(strings.Repeat("line|", 50)+"last", "|")...)))
+	if got := draw(t, &s, 60, 12); strings.Contains(got, "last") || !strings.Contains(got, "↓") {
+		t.Errorf("top:\n%s", got)
+	}
+	s.Handle(intent.Last)
+	if got := draw(t, &s, 60, 12); !strings.Contains(got, "last") || !strings.Contains(got, "↑") {
+		t.Errorf("end:\n%s", got)
+	}
+}
+
+func TestFormKeepsTheFieldInSight(t *testing.T) {
+	agents := []thread.AgentInfo{{Name: "demo", Found: true}}
+	var s Stack
+	s.Push(NewNewThread(agents, Defaults{Agent: "demo", Dir: "/x", Git: true}))
+	for range 6 {
+		s.Handle(intent.NextField)
+	}
+	s.Handle(intent.Type{Text: "mode-x"})
+	if got := draw(t, &s, 60, 12); !strings.Contains(got, "mode-x") {
+		t.Errorf("the field typed into is out of sight:\n%s", got)
+	}
+	r, ok := s.Handle(intent.Accept).(NewThread)
+	if !ok || r.Request.Flags.PermissionMode+r.Request.Model != "mode-x" {
+		t.Errorf("result %+v", r)
+	}
+}
+
+func TestProof(t *testing.T) {
+	for _, c := range []struct {
+		p    *thread.ResumeProof
+		want string
+	}{
+		{nil, "not checked yet"},
+		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1234567}, "its own transcript, 1,234,567 bytes verified"},
+		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1}, "its own transcript, 1 byte verified"},
+		{&thread.ResumeProof{How: thread.ResumeRebuilt, Detail: "written anew\x1b[m", Worktree: "clean"}, "written anew␛[m · worktree: clean"},
+		{&thread.ResumeProof{How: thread.ResumePrimer, Incomplete: "turn 3"}, "a summary from our record · incomplete: turn 3"},
+		{&thread.ResumeProof{How: thread.ResumeFresh}, "nothing was said yet"},
+	} {
+		if got, _ := Proof(c.p); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	if got := Count(1, "line") + ", " + Count(2, "line") + ", " + Count(0, "line"); got != "1 line, 2 lines, 0 lines" {
+		t.Error(got)
+	}
+}
+
+func TestPicker(t *testing.T) {
+	p := NewPicker("commands", []Item{{Title: "fork here", Result: Resumed{"f"}}, {Title: "rename", Result: Resumed{"r"}}})
+	for _, c := range "rnm" {
+		p.Handle(intent.Type{Text: string(c)})
+	}
+	if got := p.Handle(intent.Accept); got != (Resumed{"r"}) {
+		t.Errorf("picked %v", got)
+	}
+	p.Handle(intent.Type{Text: "zzz"})
+	if got := p.Handle(intent.Accept); got != nil {
+		t.Errorf("picked %v of nothing", got)
+	}
+}

@@ -1,0 +1,66 @@
+package gauge
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+func draw(w int, s *thread.Status) string {
+	var c layout.Canvas
+	c.Reset(w, Height)
+	Draw(&c, c.Bounds(), theme.New(theme.ANSI16, true), s)
+	return c.String()
+}
+
+func TestBarHasTicksAndFills(t *testing.T) {
+	for _, c := range []struct {
+		tokens int64
+		want   string
+	}{
+		{0, "░░░│░░│░░│"}, {1000, "█░░│░░│░░│"}, {5500, "█████▌│░░│"}, {10_000, "██████████"}, {99_000, "██████████"},
+	} {
+		var cv layout.Canvas
+		cv.Reset(10, 1)
+		Bar(&cv, cv.Bounds(), theme.New(theme.NoColor, true), thread.Gauge{Tokens: c.tokens, Window: 10_000})
+		got := cv.String()
+		for _, seq := range []string{"\x1b[0;1m", "\x1b[m"} {
+			got = strings.ReplaceAll(got, seq, "")
+		}
+		if got != c.want {
+			t.Errorf("%d: %q, want %q", c.tokens, got, c.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		g    thread.Gauge
+		want string
+	}{
+		{thread.Gauge{Tokens: 84_000, Window: 200_000}, "84k/200k 42%"},
+		{thread.Gauge{Tokens: 84_000, Window: 200_000, Estimated: true}, "~84k/200k 42%"},
+		{thread.Gauge{Tokens: 84_000}, "84k"},
+	} {
+		if got := Numbers(c.g); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestBandsAreTold(t *testing.T) {
+	for share, want := range map[int64]string{10: "normal", 40: "masking", 70: "summarising", 92: "emergency", 99: "full"} {
+		s := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: share, Window: 100, CostUSD: 1.5, Source: "transcript"}}}
+		if got := draw(40, s); !strings.Contains(got, want) || !strings.Contains(got, "$1.50 · from transcript") {
+			t.Errorf("%d%%: %q", share, got)
+		}
+	}
+	for _, s := range []*thread.Status{nil, {}} {
+		if got := draw(20, s); !strings.Contains(got, "no") {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+func draw(p *Panel, h int) string {
+	var c layout.Canvas
+	c.Reset(24, h)
+	p.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true))
+	return c.String()
+}
+
+func TestPanel(t *testing.T) {
+	p := &Panel{}
+	if got := draw(p, 2); !strings.Contains(got, "…") {
+		t.Errorf("before the list has come: %q", got)
+	}
+	p.Set(nil)
+	if got := draw(p, 2); !strings.Contains(got, "none configured") {
+		t.Errorf("empty: %q", got)
+	}
+	p.Set([]thread.MCPServer{
+		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, Enabled: true}, {Name: "strange"}, {Name: "broken", Trusted: true, Problem: "no such\x1b file"},
+	})
+	got := draw(p, 4)
+	for _, want := range []string{"[!] broken", "[x] on", "[?] strange", "[ ] zeta"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if got := draw(p, 3); !strings.Contains(got, "… 2 more (m)") {
+		t.Errorf("cut: %q", got)
+	}
+	all := strings.Join(p.Details(), "\n")
+	if !strings.Contains(all, "not accepted yet") || !strings.Contains(all, "no such␛ file") {
+		t.Errorf("details:\n%s", all)
+	}
+}
