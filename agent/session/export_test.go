@@ -4,3 +4,7 @@ import "time"
 
 // SetTakeLimit shortens the wait for an agent that does not react. Before the first Start only.
 func (s *Sessions) SetTakeLimit(d time.Duration) { s.takeLimit = d }
+
+// SetSettled lengthens the wait before the return, for machines that are slow to show a dialog. Before the
+// first Start only.
+func (s *Sessions) SetSettled(d time.Duration) { s.settled = d }

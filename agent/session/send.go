@@ -110,8 +110,8 @@ func (s *Session) takesPrompt(now time.Time) bool {
 // follows too soon becomes part of the text.
 func (s *Session) settle(ctx context.Context, began time.Time, known bool, text string, typed []byte) (bool, error) {
 	if !known {
-		_, err := s.await(ctx, settleLimit, func(now time.Time) bool {
-			return now.Sub(began) >= settled && now.Sub(s.printed) >= settled
+		_, err := s.await(ctx, max(settleLimit, s.all.settled), func(now time.Time) bool {
+			return now.Sub(began) >= s.all.settled && now.Sub(s.printed) >= s.all.settled
 		})
 		return true, err
 	}

@@ -51,7 +51,9 @@ func TestSendKeepsOutOfDialogs(t *testing.T) {
 
 func TestSendStopsWhenADialogOpens(t *testing.T) {
 	// The dialog opens at the first byte of the prompt.
-	h := start(t, sessions(t), "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'; while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
+	all := sessions(t)
+	all.SetSettled(deadline)
+	h := start(t, all, "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'; while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
 	err := h.Send(context.Background(), "text")
 	if !errors.Is(err, thread.ErrApproval) || !strings.Contains(err.Error(), "not sent") {
 		t.Fatalf("send: %v", err)

@@ -33,8 +33,8 @@ type Sessions struct {
 	host   *pty.Host
 	// turn lets unwatched output through one at a time, so that watched output finds a processor.
 	turn chan struct{}
-	// takeLimit is the constant, but in tests.
-	takeLimit time.Duration
+	// These are the constants, but in tests.
+	takeLimit, settled time.Duration
 
 	// mu guards live, ended and closed. It is taken before a Session's lock, never under one.
 	mu     sync.Mutex
@@ -45,7 +45,7 @@ type Sessions struct {
 
 // New returns sessions without any. Close stops them.
 func New(c Config) *Sessions {
-	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, live: make(map[thread.ID]*Session)}
+	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, settled: settled, live: make(map[thread.ID]*Session)}
 }
 
 var _ thread.Sessions = (*Sessions)(nil)
