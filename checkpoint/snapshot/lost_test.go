@@ -35,7 +35,7 @@ func (r *repo) reachable() map[string]bool {
 // it, in an order that a fixed seed picks, the person's own `git gc --prune=now` and `git worktree prune` included.
 // Everything that was ever in it when one of our operations began must be in some snapshot at the end.
 func TestWorkIsNeverLost(t *testing.T) {
-	n := 30
+	n := 20
 	if s := os.Getenv("WORK_ROUNDS"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil {

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 		child()
 		os.Exit(0)
 	}
-	set := map[string]string{"rapid.checks": "20", "rapid.seed": "20261121", "rapid.nofailfile": "true"}
+	set := map[string]string{"rapid.checks": "12", "rapid.seed": "20261121", "rapid.nofailfile": "true"}
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { delete(set, f.Name) })
 	for name, value := range set {

@@ -156,7 +156,7 @@ func TestRestoreWhileAnAgentWrites(t *testing.T) {
 	r.commitAll("first")
 	first := r.take(nil)
 	done, gaveUp := 0, 0
-	for round := range 8 {
+	for round := range 4 {
 		for i := range 30 {
 			r.write(fmt.Sprintf("f%02d", i), fmt.Sprintf("second %d\n", round))
 		}
