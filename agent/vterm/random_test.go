@@ -21,6 +21,9 @@ func rounds(t testing.TB, def int) int {
 		}
 		return n
 	}
+	if testing.Short() {
+		return max(1, def/4)
+	}
 	return def
 }
 
@@ -263,7 +266,7 @@ func TestRecordings(t *testing.T) {
 			if x, y := dump(term), dump(cut); x != y {
 				t.Errorf("cut: %s", firstDifference(x, y))
 			}
-			for range 6 {
+			for range rounds(t, 6) {
 				at := rng.IntN(len(b))
 				first := New(100, 30, opts)
 				_, _ = first.Write(b[:at])
