@@ -228,13 +228,15 @@ func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, resp *http.Respo
 		silence.Reset(g.opts.Silence)
 		if n > 0 {
 			_ = rc.SetWriteDeadline(time.Now().Add(g.opts.WriteLimit))
-			if _, err := w.Write((*buf)[:n]); err != nil {
-				return errAgent
+			_, sent := w.Write((*buf)[:n])
+			if sent == nil {
+				sent = rc.Flush()
 			}
-			if err := rc.Flush(); err != nil {
-				return errAgent
-			}
+			// Read even what could not be sent whole: an agent that has heard the end hangs up at once.
 			o.write((*buf)[:n])
+			if sent != nil {
+				return errAgent
+			}
 		}
 		switch {
 		case err == nil:
