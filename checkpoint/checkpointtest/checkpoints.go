@@ -293,10 +293,10 @@ func testLong(_ *testing.T, f *fixture) {
 	var mid thread.Checkpoint
 	var midItems int
 	var midFile string
-	for n := range 200 {
+	for n := range 120 {
 		size := 200 + rnd.Intn(3000)
-		if n == 140 {
-			size = 300_000
+		if n == 70 {
+			size = 150_000
 		}
 		it := item(words(rnd, size))
 		items = append(items, it)
@@ -304,10 +304,10 @@ func testLong(_ *testing.T, f *fixture) {
 		prev = f.put(f.next(a.ID, prev), thread.Delta{Keep: prev.Items, Items: []thread.Item{it},
 			Transcript: []thread.Chunk{{File: "main", Offset: int64(file.Len()), Data: []byte(line)}}})
 		file.WriteString(line)
-		if n == 150 {
+		if n == 80 {
 			mid, midItems, midFile = prev, len(items), file.String()
 		}
-		if n == 160 {
+		if n == 100 {
 			f.reopen()
 		}
 	}
@@ -340,7 +340,7 @@ func testFiles(_ *testing.T, f *fixture) {
 		prev = f.put(f.next(a.ID, prev), thread.Delta{Transcript: chunks})
 		points, states = append(points, prev), append(states, want)
 	}
-	big := strings.Repeat("0123456789abcdef line of a long native file\n", 3000)
+	big := strings.Repeat("0123456789abcdef line of a long native file\n", 2000)
 	step(map[string]string{"main": "one\n"}, thread.Chunk{File: "main", Data: []byte("one\n")})
 	step(map[string]string{"main": "one\ntwo\n", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("two\n")}, thread.Chunk{File: "sub/1", Data: []byte("s")})
 	step(map[string]string{"main": "ONE\n", "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte("ONE\n")})
@@ -352,10 +352,10 @@ func testFiles(_ *testing.T, f *fixture) {
 	step(map[string]string{"main": changed, "sub/1": "s"})
 	step(map[string]string{"main": changed[:100], "sub/1": "s"}, thread.Chunk{File: "main", Offset: 100})
 	step(map[string]string{"main": "", "sub/1": "s"}, thread.Chunk{File: "main"})
-	for n := range 40 { // many rewrites of the same file
+	for n := range 24 { // many rewrites of the same file
 		text := fmt.Sprintf("{\"n\":%d}\n%s%d\n", n, big[:20_000+n*44], n)
 		step(map[string]string{"main": text, "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte(text)})
-		if n == 25 {
+		if n == 14 {
 			f.reopen()
 		}
 	}
@@ -375,7 +375,7 @@ func testModel(_ *testing.T, f *fixture) {
 	}
 	all := []state{{}}
 	threads := []thread.Thread{f.thread("t-0000")}
-	for n := range 90 {
+	for n := range 60 {
 		p := all[len(all)-1]
 		if rnd.Intn(4) == 0 {
 			p = all[rnd.Intn(len(all))] // a rewind or a fork
@@ -394,7 +394,7 @@ func testModel(_ *testing.T, f *fixture) {
 		}
 		d := thread.Delta{Keep: keep}
 		for range rnd.Intn(4) {
-			it := item(words(rnd, rnd.Intn(2000)))
+			it := item(words(rnd, rnd.Intn(700)))
 			if keep < len(p.items) && rnd.Intn(2) == 0 {
 				it = p.items[keep+rnd.Intn(len(p.items)-keep)] // one that the parent had
 			}
@@ -407,14 +407,14 @@ func testModel(_ *testing.T, f *fixture) {
 			if off > 0 && rnd.Intn(4) == 0 {
 				off = []int{0, rnd.Intn(off)}[rnd.Intn(2)]
 			}
-			data := words(rnd, rnd.Intn(3000))
+			data := words(rnd, rnd.Intn(900))
 			d.Transcript = append(d.Transcript, thread.Chunk{File: name, Offset: int64(off), Data: []byte(data)})
 			s.files[name] = s.files[name][:off] + data
 		}
 		s.c = f.put(f.next(threads[rnd.Intn(len(threads))].ID, p.c), d)
 		f.equal(s.c.Items, len(s.items))
 		all = append(all, s)
-		if n%40 == 39 {
+		if n%30 == 29 {
 			f.reopen()
 		}
 	}

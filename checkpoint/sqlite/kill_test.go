@@ -190,7 +190,7 @@ func TestKill(t *testing.T) {
 	rnd := rand.New(rand.NewSource(5))
 	all := map[thread.CheckpointID]int{}
 	for range rounds(t, 5) {
-		for id, items := range run(t, path, 1+rnd.Intn(150), 400) {
+		for id, items := range run(t, path, 1+rnd.Intn(100), 400) {
 			all[id] = items
 		}
 		holds(t, path, all)
