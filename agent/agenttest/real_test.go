@@ -228,6 +228,7 @@ func (r *running) screen() string {
 // ask sends a prompt and returns the last main request of its turn.
 func (r *running) ask(prompt string) model.Request {
 	r.t.Helper()
+	r.t.Logf("%s asks %.12q", r.id, prompt)
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
 	if err := r.session.Send(ctx, prompt); err != nil {
