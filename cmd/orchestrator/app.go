@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -166,7 +167,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	}
 	g, err := gateway.New("127.0.0.1:0", a.manager, gateway.Options{
 		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
-		Models: table, Log: a.Log,
+		Models: table, Log: a.Log, Proxy: http.ProxyFromEnvironment,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gateway: %w", err)
