@@ -370,7 +370,7 @@ func realScenario(t *testing.T, r real) {
 	var atThree []thread.TranscriptFile
 	for i := 1; i <= 5; i++ {
 		holds(t, fmt.Sprintf("turn %d", i), parent.ask(prompt(i)), upTo(i), i)
-		parent.keep(fmt.Sprintf("answer-%d.", i))
+		parent.responses(i) // the prompt names its answer, too: only the response's own record tells
 		if i == 3 {
 			atThree = parent.files()
 		}
