@@ -12,9 +12,9 @@ import (
 )
 
 // turn sends a prompt and waits for the answer.
-func (r *rig) turn(name, prompt string) string {
+func (r *rig) turn(name, prompt string) {
 	r.t.Helper()
-	return r.ok("send", name, prompt)
+	r.ok("send", name, prompt)
 }
 
 // demo starts a demo thread that asks for nothing.

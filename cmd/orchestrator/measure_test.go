@@ -124,7 +124,7 @@ func lastScreen(t *testing.T, cl *client.Client, id thread.ID) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer term.Close()
+	defer func() { _ = term.Close() }()
 	b, err := term.Read(t.Context())
 	if err != nil {
 		t.Fatal(err)

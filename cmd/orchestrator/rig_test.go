@@ -239,14 +239,14 @@ func (r *rig) open(cols, rows int, args ...string) *screen {
 		r.t.Fatal(err)
 	}
 	s := &screen{t: r.t, tty: tty, cmd: cmd, done: make(chan struct{})}
-	s.term = vterm.New(cols, rows, vterm.Options{Reply: func(b []byte) { go tty.Write(b) }})
+	s.term = vterm.New(cols, rows, vterm.Options{Reply: func(b []byte) { go func() { _, _ = tty.Write(b) }() }})
 	go func() {
 		defer close(s.done)
 		buf := make([]byte, 32<<10)
 		for {
 			n, err := tty.Read(buf)
 			s.mu.Lock()
-			s.term.Write(buf[:n])
+			_, _ = s.term.Write(buf[:n])
 			s.mu.Unlock()
 			if err != nil {
 				return
@@ -296,23 +296,6 @@ func (s *screen) see(texts ...string) {
 			s.t.Fatalf("the screen never showed %q:\n%s", missing, shown)
 		}
 		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// seeNot waits until the screen does not show a text.
-func (s *screen) seeNot(text string) {
-	s.t.Helper()
-	await(s.t, fmt.Sprintf("%q to go from the screen", text), func() bool { return !strings.Contains(s.text(), text) })
-}
-
-// resize changes the terminal's size.
-func (s *screen) resize(cols, rows int) {
-	s.t.Helper()
-	s.mu.Lock()
-	s.term.Resize(cols, rows)
-	s.mu.Unlock()
-	if err := pty.Setsize(s.tty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
-		s.t.Fatal(err)
 	}
 }
 

@@ -79,7 +79,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	}
 	colours := c.colours(out)
 	writer := paint.New(out, colours.paint, cols, rows)
-	defer writer.Close()
+	defer func() { _ = writer.Close() }() // stops the painting; the terminal stays open
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
