@@ -286,3 +286,27 @@ func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 	m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.Name, saved.Commit)
 	return nil
 }
+
+// Discard removes one archived or deleted thread for good, as Purge does; for those who decide by
+// other rules than age. A thread that is neither is refused.
+func (m *Manager) Discard(ctx context.Context, id ID) error {
+	l := m.line(id)
+	if l == nil {
+		return fmt.Errorf("discard thread %s: %w", id, ErrNotFound)
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		t := l.thread()
+		if t.Deleted.IsZero() && t.Archived.IsZero() {
+			return fmt.Errorf("discard %s: it is neither archived nor deleted: %w", t.Name, ErrInvalid)
+		}
+		if t.Deleted.IsZero() {
+			if err := l.update(ctx, func(t *Thread) error { t.Deleted = m.now(); return nil }); err != nil {
+				return fmt.Errorf("discard %s: %w", t.Name, err)
+			}
+		}
+		if err := l.purge(ctx); err != nil {
+			return fmt.Errorf("discard %s: %w", t.Name, err)
+		}
+		return nil
+	})
+}

@@ -211,8 +211,9 @@ func (a *App) listen(context.Context) error {
 		Agents: a.agents.Detect, Porter: porter{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
 		},
-		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
-		Stop: func() { a.stopOnce.Do(func() { close(a.stop) }) },
+		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config)}.Collect,
+		MCP:     func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		Stop:    func() { a.stopOnce.Do(func() { close(a.stop) }) },
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

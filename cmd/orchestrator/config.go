@@ -40,10 +40,10 @@ type Config struct {
 	MaxFile int64
 	// IdleStop is after how long a server without agents and clients ends.
 	IdleStop time.Duration
-	// KeepDays, KeepCheckpoints and KeepMB bound what gc keeps; 0 is no bound.
-	KeepDays        int
-	KeepCheckpoints int
-	KeepMB          int
+	// KeepDays, KeepThreads and KeepMB bound what gc keeps; 0 is no bound.
+	KeepDays    int
+	KeepThreads int
+	KeepMB      int
 	// Files are those that were read, in order; Untrusted is the project's file when it was not.
 	Files     []string
 	Untrusted string
@@ -71,21 +71,21 @@ type setting struct {
 // settings lists every key; the README's table is checked against it.
 func settings() map[string]setting {
 	return map[string]setting{
-		"agent":                 {kind: text, projectMay: true, about: "agent of new threads"},
-		"store":                 {kind: text, about: "postgres:// URL instead of SQLite in the state folder"},
-		"project":               {kind: text, projectMay: true, about: "name in a shared store"},
-		"theme":                 {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
-		"keys":                  {kind: table, about: "action = \"key key\""},
-		"notify":                {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
-		"offers":                {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
-		"scrollback":            {kind: number, about: "lines a terminal keeps"},
-		"limits.depth":          {kind: number, projectMay: true, about: "forks of forks"},
-		"limits.running":        {kind: number, projectMay: true, about: "agents at once"},
-		"limits.file_mb":        {kind: number, projectMay: true, about: "largest file in a snapshot"},
-		"idle_stop":             {kind: span, about: "when a server without agents and clients ends"},
-		"retention.days":        {kind: number, about: "age of checkpoints that gc drops"},
-		"retention.checkpoints": {kind: number, about: "checkpoints a thread that gc leaves"},
-		"retention.size_mb":     {kind: number, about: "size that gc aims at"},
+		"agent":             {kind: text, projectMay: true, about: "agent of new threads"},
+		"store":             {kind: text, about: "postgres:// URL instead of SQLite in the state folder"},
+		"project":           {kind: text, projectMay: true, about: "name in a shared store"},
+		"theme":             {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
+		"keys":              {kind: table, about: "action = \"key key\""},
+		"notify":            {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
+		"offers":            {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
+		"scrollback":        {kind: number, about: "lines a terminal keeps"},
+		"limits.depth":      {kind: number, projectMay: true, about: "forks of forks"},
+		"limits.running":    {kind: number, projectMay: true, about: "agents at once"},
+		"limits.file_mb":    {kind: number, projectMay: true, about: "largest file in a snapshot"},
+		"idle_stop":         {kind: span, about: "when a server without agents and clients ends"},
+		"retention.days":    {kind: number, about: "age of archived threads that gc drops"},
+		"retention.threads": {kind: number, about: "archived threads that gc leaves"},
+		"retention.size_mb": {kind: number, about: "size that gc aims at"},
 	}
 }
 
@@ -242,7 +242,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.MaxRunning = num("limits.running", 120)
 	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
 	c.KeepDays = num("retention.days", 0)
-	c.KeepCheckpoints = num("retention.checkpoints", 0)
+	c.KeepThreads = num("retention.threads", 0)
 	c.KeepMB = num("retention.size_mb", 0)
 	c.Keys = k.StringMap("keys")
 	idle, err := time.ParseDuration(str("idle_stop", "30m"))

@@ -42,3 +42,35 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	there.says(exitUsage, []string{"README.md", "invalid"}, "import", "README.md")
 	there.says(exitError, []string{"missing.file"}, "import", "missing.file")
 }
+
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.env = append(r.env, "ORCHESTRATOR_RETENTION_THREADS=1")
+	var names []string
+	for _, label := range []string{"first", "second", "third"} {
+		name := r.demo(label)
+		r.turn(name, "list files")
+		r.ok("archive", name)
+		names = append(names, name)
+	}
+	kept := r.demo("kept")
+	r.turn(kept, "list files")
+	if out := r.ok("gc", "--dry-run"); !strings.Contains(out, names[0]) || !strings.Contains(out, "2 thread(s), would free") {
+		t.Errorf("what would go:\n%s", out)
+	}
+	if n := len(get[[]thread.Status](r, "threads", "--all")); n != 4 {
+		t.Errorf("%d threads after a dry run", n)
+	}
+	r.ok("gc")
+	var left []string
+	for _, s := range get[[]thread.Status](r, "threads", "--all") {
+		left = append(left, s.Name)
+	}
+	if len(left) != 2 || left[0] != names[2] || left[1] != kept {
+		t.Errorf("left are %v", left)
+	}
+	if out := r.ok("doctor"); !strings.Contains(out, "2 threads") {
+		t.Errorf("the doctor:\n%s", out)
+	}
+}

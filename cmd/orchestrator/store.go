@@ -19,6 +19,7 @@ import (
 type backend interface {
 	thread.Store
 	checkpoint.Deltas
+	ThreadSizes(context.Context) (map[thread.ID]int64, error)
 }
 
 // openStore is the store of a server with what its start found.
@@ -30,7 +31,9 @@ type openStore struct {
 	Problems []string
 	// Sizes says what it holds and takes, for people.
 	Sizes func(context.Context) (string, error)
-	Close func() error
+	// Compact gives free space back to the disk.
+	Compact func(context.Context) error
+	Close   func() error
 }
 
 // megabytes formats a size for people.
@@ -59,7 +62,7 @@ func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Sizes: func(ctx context.Context) (string, error) {
+	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
@@ -91,7 +94,7 @@ func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &openStore{backend: s, About: s.About(), Close: s.Close, Sizes: func(ctx context.Context) (string, error) {
+	return &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; database %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.Database)), err

@@ -171,6 +171,11 @@ func (c *Client) MCP(ctx context.Context) ([]thread.MCPServer, error) {
 	return answer[[]thread.MCPServer](ctx, c, "mcp", struct{}{})
 }
 
+// Collect lets go of what the retention settings need not keep.
+func (c *Client) Collect(ctx context.Context, r api.Collect) (api.Collected, error) {
+	return answer[api.Collected](ctx, c, "collect", r)
+}
+
 // Export writes a thread to a file.
 func (c *Client) Export(ctx context.Context, r api.Port) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "export", r)

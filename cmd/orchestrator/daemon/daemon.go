@@ -57,6 +57,8 @@ type Config struct {
 	Info   func(context.Context, api.AskInfo) (api.Info, error)
 	// Porter takes threads out and in.
 	Porter Porter
+	// Collect lets go of what need not be kept.
+	Collect func(context.Context, api.Collect) (api.Collected, error)
 	// Stop ends the server when a client asks for it.
 	Stop func()
 	Log  *slog.Logger

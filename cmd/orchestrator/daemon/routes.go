@@ -51,8 +51,9 @@ func (s *Server) routes() http.Handler {
 		"find":        call(func(ctx context.Context, r api.Find) ([]thread.Hit, error) { return m.Find(ctx, r.Query, r.Limit) }),
 		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
 
-		"export": call(s.Porter.Export),
-		"import": call(s.Porter.Import),
+		"export":  call(s.Porter.Export),
+		"import":  call(s.Porter.Import),
+		"collect": call(s.Collect),
 
 		"agents": call(func(ctx context.Context, _ struct{}) ([]thread.AgentInfo, error) { return s.Agents(ctx), nil }),
 		"mcp":    call(func(ctx context.Context, _ struct{}) ([]thread.MCPServer, error) { return s.MCP(ctx) }),

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// deletedFor is how long a deleted thread can be brought back.
+const deletedFor = 30 * 24 * time.Hour
+
+// collector lets go of what the person's policy need not keep.
+type collector struct {
+	manager *thread.Manager
+	store   *openStore
+	files   *snapshot.Store // nil without a repository
+	policy  checkpoint.Policy
+}
+
+// policyOf is the configured retention.
+func policyOf(c Config) checkpoint.Policy {
+	return checkpoint.Policy{
+		Deleted: deletedFor, Archived: time.Duration(c.KeepDays) * 24 * time.Hour, Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
+	}
+}
+
+// Collect says what goes and why and, unless it is only asked, lets it go. Uncommitted files of a
+// worktree are kept in git; what was moved to the trash a deleted thread's time ago is emptied.
+func (c collector) Collect(ctx context.Context, r api.Collect) (api.Collected, error) {
+	var done api.Collected
+	threads, err := c.store.Threads(ctx)
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	sizes, err := c.store.ThreadSizes(ctx)
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	var all []checkpoint.Candidate
+	for _, t := range threads {
+		s, err := c.manager.Status(ctx, string(t.ID))
+		running := err == nil && s.Execution != nil
+		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
+	}
+	doomed := c.policy.Select(time.Now(), all)
+	if !r.DryRun {
+		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Discard)
+		if c.files != nil {
+			freed, trashErr := c.files.EmptyTrash(time.Now().Add(-deletedFor))
+			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
+		}
+		err = errors.Join(err, c.store.Compact(ctx))
+	}
+	for _, d := range doomed {
+		done.Threads = append(done.Threads, api.Gone{Name: d.Name, Bytes: d.Bytes, Why: d.Why})
+		done.Freed += d.Bytes
+	}
+	if err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	return done, nil
+}
+
+func (c *cli) gcVerb() *cobra.Command {
+	var r api.Collect
+	cmd := &cobra.Command{
+		Use: "gc", Short: "Let go of deleted and archived threads that the retention settings need not keep", Args: exactly(),
+	}
+	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "only say what would go")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+		done, err := cl.Collect(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(done, func(w io.Writer) {
+			for _, g := range done.Threads {
+				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, megabytes(g.Bytes), g.Why)
+			}
+			word := "freed"
+			if r.DryRun {
+				word = "would free"
+			}
+			fmt.Fprintf(w, "%d thread(s), %s %s\n", len(done.Threads), word, megabytes(done.Freed))
+		})
+	})
+	return cmd
+}
