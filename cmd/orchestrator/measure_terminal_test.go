@@ -23,7 +23,7 @@ const (
 )
 
 // busyProgram prints 2 KB ten times a second.
-const busyProgram = `$| = 1; while (1) { print "\e[3" . ($i++ % 8) . "m" . ("busy with something " x 6) . "\n" for 1 .. 16; select(undef, undef, undef, 0.1) }`
+const busyProgram = `$| = 1; while (1) { print join "", map { "\e[3" . ($i++ % 8) . "m" . ("busy with something " x 6) . "\n" } 1 .. 16; select(undef, undef, undef, 0.1) }`
 
 // outside is a terminal of 200×50 as a person has it: it runs a program, reads all it writes, and knows
 // when something has come.
