@@ -193,3 +193,39 @@ func TestRealForks(t *testing.T) {
 		})
 	}
 }
+
+// TestRealApproval types a prompt into the pane, sees the agent ask, allows the tool there, and sees
+// the answer.
+func TestRealApproval(t *testing.T) {
+	ask := map[string]struct{ mode, mark, yes string }{
+		"claude": {"manual", "", "1"},
+		"codex":  {"on-request/workspace-write", "#escalate ", "y"},
+	}
+	for _, cli := range realCLIs() {
+		how, ok := ask[cli.name]
+		if !ok {
+			continue
+		}
+		t.Run(cli.name, func(t *testing.T) {
+			cli.mode = how.mode
+			r := newRealRig(t, cli)
+			name := r.start("asked")
+			s := r.open(120, 40, "attach", name)
+			r.awaitState(name, thread.StateIdle, thread.StateUnknown, thread.StateDone)
+			s.press("please. " + how.mark + "#bash:touch made.txt #usage:1234,20,0,7 #say:it is made.")
+			s.see("it is made.")
+			s.press("\r")
+			r.awaitState(name, thread.StateApproval)
+			s.see("made.txt")
+			s.press(how.yes)
+			st := r.awaitState(name, thread.StateIdle, thread.StateDone)
+			if st.Gauge.Tokens != 1234+20+7 {
+				t.Errorf("gauge %+v, and the model counted %d", st.Gauge, 1234+20+7)
+			}
+			if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err != nil {
+				t.Errorf("the tool did not run: %v", err)
+			}
+			t.Logf("%s: typed into the pane, asked, allowed, answered; the gauge says %d", cli.name, st.Gauge.Tokens)
+		})
+	}
+}
