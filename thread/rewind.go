@@ -54,7 +54,7 @@ func (l *line) idle() error {
 	default:
 	}
 	if busy {
-		return Hint(fmt.Errorf("%s is in the middle of a turn: %w", l.t.Name, ErrBusy), "wait for its answer, or interrupt it first")
+		return Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.t.Name, orWord(l.shown.Why(), string(l.shown.State)), ErrBusy), "wait for its answer, or interrupt it first")
 	}
 	return nil
 }

@@ -63,3 +63,11 @@ type StateReport struct {
 	Since    time.Time  `json:"since"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
+
+// Why returns what decided, for people; empty when nothing is known.
+func (r StateReport) Why() string {
+	if len(r.Evidence) == 0 {
+		return ""
+	}
+	return r.Evidence[0].Detail
+}

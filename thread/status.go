@@ -162,7 +162,7 @@ func (m *Manager) stillState(l *line) StateReport {
 	case l.t.Session != "":
 		detail, since = "its process ended", l.t.Updated
 	}
-	if l.shown.State == state && len(l.shown.Evidence) > 0 && l.shown.Evidence[0].Detail == detail {
+	if l.shown.State == state && l.shown.Why() == detail {
 		since = l.shown.Since // the state is not newer because the thread was renamed
 	}
 	return StateReport{State: state, Since: since, Evidence: []Evidence{

@@ -17,6 +17,9 @@ const (
 	staleFrame = 2 * time.Second
 	// dialogSlack is how much later the gateway may tell of the response that led to a dialog.
 	dialogSlack = 300 * time.Millisecond
+	// lateReport is how late a hook's "works" may come after the answer that it came before: it takes
+	// the way through the terminal or through a process of its own. A new turn's request says it anyway.
+	lateReport = time.Second
 	// retryHold is how long a refusal stands through the next request.
 	retryHold = 3 * time.Second
 
@@ -225,6 +228,9 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	case low.State == thread.StateWorking:
 		if screen {
 			return high.State != thread.StateWorking && low.At.Sub(high.At) >= staleFrame
+		}
+		if waits(high.State) && high.Source == thread.SourceGateway {
+			return low.At.Sub(high.At) >= lateReport
 		}
 		return high.State != thread.StateWorking
 	case refusal(low.State):

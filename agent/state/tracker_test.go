@@ -65,6 +65,13 @@ func TestSequences(t *testing.T) {
 			{18200, hook, done, done},
 			{99000, look, "", done},
 		}},
+		{"demo: the report of the work is read after the answer that ended it", []step{
+			{1000, gateway, working, working},
+			{1300, gateway, done, done},
+			{1350, hook, working, done}, // written before the answer, read late
+			{1360, hook, idle, done},
+			{9000, hook, working, working}, // the next prompt
+		}},
 		{"claude: the hook's approval is told before the response that led to it", []step{
 			{1000, gateway, working, working},
 			{2000, hook, approval, approval},

@@ -91,6 +91,10 @@ type answer struct {
 	Checkpoint thread.Checkpoint `json:"checkpoint"`
 }
 
+// settleTime is how long follow waits after a turn's checkpoint for the thread to show that it no
+// longer works, so that the next verb finds it so.
+const settleTime = 5 * time.Second
+
 // follow begins a turn and prints what the agent answers, response by response, until the turn
 // ends, the agent waits for the person, or its process ends.
 func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (thread.Status, error)) error {
@@ -104,6 +108,7 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 	}
 	a := answer{Thread: s.Name, Outcome: "failed"}
 	turn, live := s.Turn, false
+	var settled <-chan time.Time // set once the turn has ended
 	if !c.json {
 		fmt.Fprintf(c.stderr, "%s\n", s.Name)
 	}
@@ -111,6 +116,8 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-settled:
+			return c.outcome(a)
 		case e, ok := <-events:
 			if !ok {
 				return errors.New("the server went away while the agent answered; `orchestrator threads` says where the thread stands")
@@ -125,9 +132,17 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 					a.Outcome, a.State = "answered", thread.StateDone
 					if e.Checkpoint.Interrupted {
 						a.Outcome = "failed"
+						return c.outcome(a)
 					}
+					settled = time.After(settleTime)
+					continue
+				}
+			}
+			if e.Status != nil && settled != nil {
+				if e.Status.State.State != thread.StateWorking {
 					return c.outcome(a)
 				}
+				continue
 			}
 			if e.Status != nil {
 				a.State = e.Status.State.State
