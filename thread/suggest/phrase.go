@@ -5,20 +5,39 @@ import (
 	"strings"
 )
 
+// Parts of the phrases below.
+const (
+	wish    = `(?:let'?s|lets|let us|we (?:could|should|can)|i(?:'d| would) (?:like|rather|want)(?: to)?|i want(?: you)? to|(?:can|could|would) (?:we|you)|please|maybe(?: we (?:should|could))?|how about (?:we|you)|why don'?t we)`
+	soon    = `(?: (?:now|instead|also|just|please|rather|go back and|go ahead and|take a step back and))*`
+	attempt = `(?:try(?:ing)?(?: out)?|take|explore|use|attempt|go(?: for| with)?|consider|pursue)`
+	wholly  = `(?:(?:completely|totally|entirely|very|whole|radically|fundamentally) )*`
+	other   = `(?:another|different|new|alternative|alternate|other|fresh)`
+	course  = `(?:approach|way|strategy|route|direction|design|solution|idea|path|tack|angle|option|alternative|implementation)`
+	anew    = `(?:start(?:ing)? (?:over|fresh|anew)(?: from scratch)?|start from scratch|begin again|(?:go )?back to (?:the drawing board|square one))(?:\s*[.,;:!?-]|\s*$| (?:with|using|and|but|in|from|here|as)\b)`
+	given   = `(?:(?:scrap|ditch|abandon|give up on|throw away) (?:this|that|it|everything|all of (?:this|that))|throw (?:this|that|it|everything) away|` +
+		`(?:scrap|ditch|abandon|drop|forget(?: about)?|discard|throw away|give up on) (?:(?:this|that|the|the current|the whole) (?:approach|design|attempt|idea|plan|solution|strategy|route|direction|rewrite)))(?:\s*[.,;:!?-]|\s*$| (?:and|altogether|entirely|for now)\b)`
+)
+
 // another finds the wish to try another way. Each phrase names the change of the whole approach:
 // "another test" or "a different name" are not among them.
-var another = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
-	`(?:let'?s|lets|let us|we (?:could|should)|i(?:'d| would) (?:like|rather|want)(?: to)?|i want to|can (?:we|you)|could (?:we|you)|please|maybe|how about we|why don'?t we) (?:now |instead |also |just )?(?:try|take|explore|use|attempt|go with|consider) (?:a |an |some )?(?:(?:completely|totally|entirely|very|whole) )?(?:another|different|new|alternative|other|fresh) (?:approach|way|strategy|route|direction|design|solution|idea|path|tack|angle)`,
-	`^(?:try|take|explore|attempt) (?:a |an )?(?:(?:completely|totally|entirely) )?(?:another|different|new|alternative|other|fresh) (?:approach|way|strategy|route|direction|design|solution|idea|path|tack|angle)`,
-	`^(?:another|different|alternative|new) (?:approach|strategy|idea|plan|design)\s*[:,-]`,
-	`(?:let'?s|lets) (?:start over|start from scratch|begin again|scrap (?:this|that|it|everything)|throw (?:this|that|it) away|go back to the drawing board)`,
-	`^(?:start over|start from scratch|scrap (?:that|this|it|everything|all of (?:this|that)))`,
-	`(?:this|that|the current) approach (?:is|was|does|doesn'?t|isn'?t|won'?t|will not|is not) (?:not )?(?:work|working|going|lead|a dead end|dead|wrong|the right)`,
-	`what if we (?:instead|did it differently|took (?:a |an)(?:other|different))`,
-	`as an (?:alternative|experiment),? (?:try|implement|build|do|rewrite|write|use)`,
-	`(?:in|as) a (?:separate|parallel) (?:experiment|attempt|branch of thought)`,
-	`(?:probieren|versuchen) wir (?:mal )?(?:einen|eine) (?:ganz )?ander(?:en|e|es) (?:ansatz|weg|lösung|idee)`,
-	`(?:lass uns|lasst uns) (?:mal )?(?:einen|eine) (?:ganz )?ander(?:en|e) (?:ansatz|weg|lösung|idee)`,
+var another = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
+	`\b` + wish + soon + ` ` + attempt + ` (?:(?:this|that|it|things) )?(?:in )?(?:a |an |some )?` + wholly + other + ` ` + course + `\b`,
+	`\b` + wish + soon + ` ` + attempt + ` (?:an )?alternatives? (?:where|in which|with|using|that)\b`,
+	`\b` + wish + soon + ` ` + attempt + ` (?:something else|something ` + wholly + `different|(?:it|this|that) the other way (?:a?round)|plan b)\b`,
+	`^(?:try|take|explore|attempt) (?:(?:this|that|it) )?(?:a |an )?` + wholly + other + ` ` + course + `\b`,
+	`^(?:(?:ok(?:ay)?|hm+|so|well)[, ]+)?(?:what|how) about (?:a |an )` + wholly + other + ` ` + course + `\b`,
+	`^(?:(?:ok(?:ay)?|hm+|so|well)[, ]+)?` + other + ` (?:approach|strategy|idea|plan|design)\s*[:,-]`,
+	`\b` + wish + soon + ` ` + anew,
+	`^` + anew,
+	`[.!?] +` + anew,
+	`(?:^|\b` + wish + soon + ` )` + given,
+	`(?:^|\b` + wish + ` )do (?:an|another) (?:experiment|attempt)\b`,
+	`\b(?:this|that|the current) approach (?:is|was|does|doesn'?t|isn'?t|won'?t|will not|is not) (?:not )?(?:work|working|going|lead|a dead end|dead|wrong|the right)`,
+	`\bwhat if we (?:instead|did it differently|took (?:a |an)(?:other|different))`,
+	`\bas an (?:alternative|experiment),? (?:try|implement|build|do|rewrite|write|use)`,
+	`\b(?:in|as) a (?:separate|parallel) (?:experiment|attempt|branch of thought)`,
+	`\b(?:probieren|versuchen) wir (?:mal )?(?:einen|eine) (?:ganz )?ander(?:en|e|es) (?:ansatz|weg|lösung|idee)`,
+	`\b(?:lass uns|lasst uns) (?:mal )?(?:einen|eine) (?:ganz )?ander(?:en|e) (?:ansatz|weg|lösung|idee)`,
 }, `|`) + `)`)
 
 // refers is a wish that speaks of another approach without wanting one now.
@@ -50,4 +69,4 @@ var fails = regexp.MustCompile(`(?i)\b(?:still (?:fail|broken|not work|doesn'?t 
 func complains(prompt string) bool { return fails.MatchString(prompt) }
 
 // marker is how people say that they change the subject.
-var marker = regexp.MustCompile(`(?i)^\s*(?:ok(?:ay)?[,.!]?\s+|so[,.]?\s+|now[,.]?\s+|great[,.!]?\s+|thanks[,.!]?\s+|and\s+)*(?:(?:on |and )?(?:a |an )?(?:completely |totally |entirely )?(?:unrelated|different topic|new topic|new subject|other topic|different subject|separate topic|different question|unrelated question|separate question)\b|on (?:a different|another|a side|an unrelated) (?:note|topic|subject)\b|by the way\b|btw\b|switching (?:gears|topics?|subjects?)\b|changing (?:the )?(?:topic|subject)\b|something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|ganz was anderes\b|anderes thema\b)`)
+var marker = regexp.MustCompile(`(?i)^\s*(?:ok(?:ay)?[,.!]?\s+|so[,.]?\s+|now[,.]?\s+|great[,.!]?\s+|thanks[,.!]?\s+|and\s+)*(?:(?:on |and )?(?:a |an )?(?:completely |totally |entirely )?(?:unrelated|different topic|new topic|new subject|other topic|different subject|separate topic|different question|unrelated question|separate question|side question|off[- ]topic)\b|(?:for|to|with) something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|on (?:a different|another|a side|an unrelated) (?:note|topic|subject)\b|by the way\b|btw\b|switching (?:gears|topics?|subjects?)\b|changing (?:the )?(?:topic|subject)\b|something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|ganz was anderes\b|anderes thema\b)`)
