@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/agent"
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/claude"
 	"orchestrator/agent/launch"
@@ -22,8 +21,8 @@ func subject() agenttest.Subject {
 		OldVersion: "1.0.80", NewVersion: "2.1.330",
 		Env: []string{"ANTHROPIC_API_KEY=sk-ant-dummy", "CLAUDECODE=1"},
 		Configure: func(t *testing.T, home string) {
-			put(t, filepath.Join(home, ".claude", "settings.json"), `{"model":"opus","env":{"A":"b"}}`)
-			put(t, filepath.Join(home, ".claude.json"), `{"hasCompletedOnboarding":true}`)
+			agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), `{"model":"opus","env":{"A":"b"}}`)
+			agenttest.Put(t, filepath.Join(home, ".claude.json"), `{"hasCompletedOnboarding":true}`)
 		},
 		Gateway: true, Resumes: true, Chooses: true,
 		NewSession: launch.UUID,
@@ -32,16 +31,6 @@ func subject() agenttest.Subject {
 }
 
 func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // write makes a session as Claude Code 2.1.330 writes it, its bookkeeping lines included.
 func write(t *testing.T, env []string, dir, session string, turns int) agenttest.Native {
@@ -96,7 +85,7 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		line(map[string]any{"type": "last-prompt", "lastPrompt": prompt, "leafUuid": parent})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
-	put(t, n.Main, file.String())
+	agenttest.Put(t, n.Main, file.String())
 	return n
 }
 
@@ -119,7 +108,7 @@ func TestUpstreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
 			if tt.settings != "" {
-				put(t, filepath.Join(home, ".claude", "settings.json"), tt.settings)
+				agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), tt.settings)
 			}
 			got := claude.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home))
 			if got[""] != tt.want || (tt.want == "") != (got == nil) {
@@ -138,7 +127,7 @@ func TestLaunchSettings(t *testing.T) {
 	agenttest.Fake(t, filepath.Join(bin, "claude"), "2.1.330")
 	env := []string{"HOME=" + home, "PATH=" + bin}
 	a := claude.New(launch.Config{Env: env, Hook: []string{"/a b/orchestrator", "hook"}})
-	put(t, filepath.Join(home, "own.json"), `{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
+	agenttest.Put(t, filepath.Join(home, "own.json"), `{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
 	spec := thread.LaunchSpec{
 		Dir: home, StateDir: state, Env: env, BaseURL: "http://127.0.0.1:9/t/s", HookURL: "http://127.0.0.1:9/h/s",
 		Prompt: "fix it now", Flags: thread.Flags{Args: []string{"--settings", "own.json", "--allowedTools", "Bash"}},
@@ -185,22 +174,12 @@ func TestLaunchSettings(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	tests := []struct {
-		name, screen, title string
-		want                thread.State
-	}{
-		{"approval", "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", "✳ x", thread.StateApproval},
-		{"trust", "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", "", thread.StateApproval},
-		{"working", "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", "", thread.StateWorking},
-		{"busy title", "x", "◐ Claude Code", thread.StateWorking},
-		{"idle title", "❯ \n? for shortcuts", "✳ Claude Code", thread.StateIdle},
-		{"nothing", "❯ \n? for shortcuts", "", ""},
-	}
-	rules := claude.New(launch.Config{}).Rules()
-	for _, tt := range tests {
-		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), tt.title)
-		if got.State != tt.want {
-			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
-		}
-	}
+	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
+		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", Want: thread.StateApproval},
+		{Name: "working", Lines: "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", Want: thread.StateWorking},
+		{Name: "busy title", Lines: "x", Title: "◐ Claude Code", Want: thread.StateWorking},
+		{Name: "idle title", Lines: "❯ \n? for shortcuts", Title: "✳ Claude Code", Want: thread.StateIdle},
+		{Name: "nothing", Lines: "❯ \n? for shortcuts"},
+	})
 }

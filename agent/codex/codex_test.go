@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/agent"
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/codex"
 	"orchestrator/agent/launch"
@@ -23,7 +22,7 @@ func subject() agenttest.Subject {
 		OldVersion: "0.30.0", NewVersion: "0.169.0",
 		Env: []string{"OPENAI_API_KEY=sk-dummy"},
 		Configure: func(t *testing.T, home string) {
-			put(t, filepath.Join(home, ".codex", "config.toml"), "model = \"gpt-5.5\"\n")
+			agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), "model = \"gpt-5.5\"\n")
 		},
 		Gateway: true, Resumes: true, SecretInArgs: true,
 		NewSession: launch.UUID,
@@ -32,16 +31,6 @@ func subject() agenttest.Subject {
 }
 
 func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 type object = map[string]any
 
@@ -86,7 +75,7 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		line("event_msg", object{"type": "task_complete", "turn_id": turn, "last_agent_message": fmt.Sprintf("answer-%d. done", i)})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
-	put(t, n.Main, file.String())
+	agenttest.Put(t, n.Main, file.String())
 	return n
 }
 
@@ -112,11 +101,11 @@ func TestUpstreams(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
-			put(t, filepath.Join(home, ".codex", "config.toml"), tt.config)
+			agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), tt.config)
 			if tt.auth != "" {
-				put(t, filepath.Join(home, ".codex", "auth.json"), tt.auth)
+				agenttest.Put(t, filepath.Join(home, ".codex", "auth.json"), tt.auth)
 			}
-			put(t, filepath.Join(home, "bin", "x"), "")
+			agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 			agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
 			env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
 			a := codex.New(launch.Config{Env: env})
@@ -140,7 +129,7 @@ func TestUpstreams(t *testing.T) {
 
 func TestLaunch(t *testing.T) {
 	home := t.TempDir()
-	put(t, filepath.Join(home, "bin", "x"), "")
+	agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 	agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
 	a := codex.New(launch.Config{Env: env, Hook: []string{"/o", "hook"}})
@@ -161,7 +150,7 @@ func TestLaunch(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(l.Args, " "), `notify=["/bin/sh","-c","printf %s \"$1\" | '/o' 'hook' 'agent-turn-complete'","notify"]`) {
 		t.Errorf("no notify in %q: %v", l.Args, err)
 	}
-	put(t, filepath.Join(home, ".codex", "config.toml"), `notify = ["mine"]`)
+	agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), `notify = ["mine"]`)
 	l, err = a.Launch(t.Context(), spec)
 	if err != nil || strings.Contains(strings.Join(l.Args, " "), "notify=") {
 		t.Errorf("the person's notify is overridden in %q: %v", l.Args, err)
@@ -181,7 +170,7 @@ func TestForkOfCodexOwn(t *testing.T) {
 	p := write(t, env, "/w", parent, 2)
 	c := filepath.Join(filepath.Dir(p.Main), "rollout-2026-11-21T11-00-00-"+child+".jsonl")
 	meta := fmt.Sprintf(`{"timestamp":"2026-11-21T11:00:00Z","ordinal":9,"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_byte_offset":%d}}}`, child, parent, p.Ends[0])
-	put(t, c, meta+"\n")
+	agenttest.Put(t, c, meta+"\n")
 	chunks, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: child, Env: env})
 	if err != nil || len(chunks) != 2 || chunks[0].File != "main" || chunks[1].File != "base/"+parent {
 		t.Fatalf("%d chunks: %v", len(chunks), err)
@@ -204,23 +193,13 @@ func TestForkOfCodexOwn(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	tests := []struct {
-		name, screen, title string
-		want                thread.State
-	}{
-		{"approval", "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n  3. No (esc)\n\nPress enter to confirm or esc to cancel", "", thread.StateApproval},
-		{"approval title", "x", "[ ! ] Action Required | repo", thread.StateApproval},
-		{"working title", "x", "⠹ do it | repo", thread.StateWorking},
-		{"working", "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", "", thread.StateWorking},
-		{"sign in", "Sign in with ChatGPT to use Codex", "", thread.StateUnauthorised},
-		{"idle", "› Ask Codex to do anything\n? for shortcuts", "repo", thread.StateIdle},
-		{"nothing", "loading", "repo", ""},
-	}
-	rules := codex.New(launch.Config{}).Rules()
-	for _, tt := range tests {
-		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), tt.title)
-		if got.State != tt.want {
-			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
-		}
-	}
+	agenttest.Rules(t, codex.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "approval", Lines: "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n  3. No (esc)\n\nPress enter to confirm or esc to cancel", Want: thread.StateApproval},
+		{Name: "approval title", Lines: "x", Title: "[ ! ] Action Required | repo", Want: thread.StateApproval},
+		{Name: "working title", Lines: "x", Title: "⠹ do it | repo", Want: thread.StateWorking},
+		{Name: "working", Lines: "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", Want: thread.StateWorking},
+		{Name: "sign in", Lines: "Sign in with ChatGPT to use Codex", Want: thread.StateUnauthorised},
+		{Name: "idle", Lines: "› Ask Codex to do anything\n? for shortcuts", Title: "repo", Want: thread.StateIdle},
+		{Name: "nothing", Lines: "loading", Title: "repo"},
+	})
 }

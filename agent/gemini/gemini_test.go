@@ -5,12 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"orchestrator/agent"
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
@@ -24,7 +22,7 @@ func subject() agenttest.Subject {
 		OldVersion: "0.1.9", NewVersion: "0.61.0",
 		Env: []string{"GEMINI_API_KEY=dummy"},
 		Configure: func(t *testing.T, home string) {
-			put(t, filepath.Join(home, ".gemini", "settings.json"), "{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
+			agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"), "{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
 		},
 		Gateway: true, Resumes: true, Chooses: true,
 		NewSession: launch.UUID,
@@ -33,16 +31,6 @@ func subject() agenttest.Subject {
 }
 
 func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 type object = map[string]any
 
@@ -54,7 +42,7 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(home, "projects.json"), string(registry))
+	agenttest.Put(t, filepath.Join(home, "projects.json"), string(registry))
 	n := agenttest.Native{Main: filepath.Join(home, "tmp", "work", "chats", "session-2026-11-21T10-32-"+session[:8]+".jsonl")}
 	var file strings.Builder
 	line := func(v object) {
@@ -79,7 +67,7 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		line(object{"$set": object{"sessionId": session}})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
-	put(t, n.Main, file.String())
+	agenttest.Put(t, n.Main, file.String())
 	return n
 }
 
@@ -104,10 +92,10 @@ func TestUpstreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
 			if tt.settings != "" {
-				put(t, filepath.Join(home, ".gemini", "settings.json"), tt.settings)
+				agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"), tt.settings)
 			}
 			if tt.dotenv != "" {
-				put(t, filepath.Join(home, ".gemini", ".env"), tt.dotenv)
+				agenttest.Put(t, filepath.Join(home, ".gemini", ".env"), tt.dotenv)
 			}
 			got := gemini.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home))
 			if got[""] != tt.want || (tt.want == "") != (got == nil) {
@@ -133,13 +121,13 @@ func TestRelaunchOnlyWhileTrustIsOpen(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
-			put(t, filepath.Join(home, "bin", "x"), "")
+			agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 			agenttest.Fake(t, filepath.Join(home, "bin", "gemini"), "0.61.0")
 			if tt.trusted != "" {
-				put(t, filepath.Join(home, ".gemini", "trustedFolders.json"), fmt.Sprintf(`{%q:"TRUST_FOLDER"}`, tt.trusted))
+				agenttest.Put(t, filepath.Join(home, ".gemini", "trustedFolders.json"), fmt.Sprintf(`{%q:"TRUST_FOLDER"}`, tt.trusted))
 			}
 			if tt.settings != "" {
-				put(t, filepath.Join(home, ".gemini", "settings.json"), tt.settings)
+				agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"), tt.settings)
 			}
 			env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
 			l, err := gemini.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: "/w/sub", StateDir: t.TempDir(), Env: env})
@@ -165,7 +153,7 @@ func TestStub(t *testing.T) {
 	session := launch.UUID()
 	n := write(t, env, dir, session, 2)
 	stub := filepath.Join(filepath.Dir(n.Main), "session-2026-11-21T11-00-"+session[:8]+".jsonl")
-	put(t, stub, fmt.Sprintf("{\"sessionId\":%q,\"kind\":\"main\"}\n", session))
+	agenttest.Put(t, stub, fmt.Sprintf("{\"sessionId\":%q,\"kind\":\"main\"}\n", session))
 	spec := thread.TranscriptSpec{Session: session, Dir: dir, Env: env}
 	chunks, err := a.ReadTranscript(t.Context(), spec)
 	if err != nil || len(chunks) != 1 || !strings.Contains(string(chunks[0].Data), "answer-2.") {
@@ -192,24 +180,14 @@ func TestStub(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	tests := []struct {
-		name, screen, title string
-		want                thread.State
-	}{
-		{"approval title", "x", "✋  Action Required (repo)   ", thread.StateApproval},
-		{"approval", "│ Allow execution of [Shell]?\n│ ● 1. Allow once\n│   2. Allow for this session", "", thread.StateApproval},
-		{"trust", "│ Do you trust the files in this folder?\n│ ● 1. Trust folder (repo)", "", thread.StateApproval},
-		{"working", "x", "✦  Working… (repo)", thread.StateWorking},
-		{"thinking", "⠋ Thinking... (esc to cancel, 0s)\n? for shortcuts", "", thread.StateWorking},
-		{"ready", "x", "◇  Ready (repo)", thread.StateIdle},
-		{"waits", "*   Type your message or @path/to/file", "", thread.StateIdle},
-		{"nothing", "Gemini CLI", "", ""},
-	}
-	rules := gemini.New(launch.Config{}).Rules()
-	for _, tt := range tests {
-		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), tt.title)
-		if got.State != tt.want {
-			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
-		}
-	}
+	agenttest.Rules(t, gemini.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "approval title", Lines: "x", Title: "✋  Action Required (repo)   ", Want: thread.StateApproval},
+		{Name: "approval", Lines: "│ Allow execution of [Shell]?\n│ ● 1. Allow once\n│   2. Allow for this session", Want: thread.StateApproval},
+		{Name: "trust", Lines: "│ Do you trust the files in this folder?\n│ ● 1. Trust folder (repo)", Want: thread.StateApproval},
+		{Name: "working", Lines: "x", Title: "✦  Working… (repo)", Want: thread.StateWorking},
+		{Name: "thinking", Lines: "⠋ Thinking... (esc to cancel, 0s)\n? for shortcuts", Want: thread.StateWorking},
+		{Name: "ready", Lines: "x", Title: "◇  Ready (repo)", Want: thread.StateIdle},
+		{Name: "waits", Lines: "*   Type your message or @path/to/file", Want: thread.StateIdle},
+		{Name: "nothing", Lines: "Gemini CLI"},
+	})
 }

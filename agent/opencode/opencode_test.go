@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/agent"
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
@@ -26,7 +25,7 @@ func subject() agenttest.Subject {
 		OldVersion: "0.5.1", NewVersion: "1.18.33",
 		Env: []string{"ANTHROPIC_API_KEY=sk-dummy"},
 		Configure: func(t *testing.T, home string) {
-			put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"anthropic/claude-opus-5-5"}`)
+			agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"anthropic/claude-opus-5-5"}`)
 		},
 		Gateway: true, Resumes: true, CannotFork: true,
 		NewSession: func() string { n++; return fmt.Sprintf("ses_dff924eaeffe%014d", n) },
@@ -35,16 +34,6 @@ func subject() agenttest.Subject {
 }
 
 func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
-
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // schema is what is used of the tables of opencode 1.18.33.
 const schema = `
@@ -172,10 +161,10 @@ func TestUpstreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
 			if tt.config != "" {
-				put(t, filepath.Join(home, ".config", "opencode", "opencode.jsonc"), tt.config)
+				agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.jsonc"), tt.config)
 			}
 			if tt.auth != "" {
-				put(t, filepath.Join(home, ".local", "share", "opencode", "auth.json"), tt.auth)
+				agenttest.Put(t, filepath.Join(home, ".local", "share", "opencode", "auth.json"), tt.auth)
 			}
 			got := asJSON(t, opencode.New(launch.Config{}).Upstreams(append(tt.env, "HOME="+home)))
 			if got != tt.want {
@@ -187,7 +176,7 @@ func TestUpstreams(t *testing.T) {
 
 func TestLaunchConfiguration(t *testing.T) {
 	home, state := t.TempDir(), t.TempDir()
-	put(t, filepath.Join(home, "bin", "x"), "")
+	agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 	agenttest.Fake(t, filepath.Join(home, "bin", "opencode"), "1.18.33")
 	env := []string{
 		"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "ANTHROPIC_API_KEY=x",
@@ -210,20 +199,10 @@ func TestLaunchConfiguration(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	tests := []struct {
-		name, screen string
-		want         thread.State
-	}{
-		{"approval", "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n┃ Allow once   Allow always   Reject", thread.StateApproval},
-		{"working", "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", thread.StateWorking},
-		{"idle", "tab agents  ctrl+p commands", thread.StateIdle},
-		{"nothing", "OpenCode", ""},
-	}
-	rules := opencode.New(launch.Config{}).Rules()
-	for _, tt := range tests {
-		got, _ := agent.Match(rules, strings.Split(tt.screen, "\n"), "")
-		if got.State != tt.want {
-			t.Errorf("%s: %q (%s), want %q", tt.name, got.State, got.Detail, tt.want)
-		}
-	}
+	agenttest.Rules(t, opencode.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "approval", Lines: "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n┃ Allow once   Allow always   Reject", Want: thread.StateApproval},
+		{Name: "working", Lines: "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", Want: thread.StateWorking},
+		{Name: "idle", Lines: "tab agents  ctrl+p commands", Want: thread.StateIdle},
+		{Name: "nothing", Lines: "OpenCode"},
+	})
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,28 @@ var agentStarts = []string{
 	"Base directory for this skill:",
 	"[SUGGESTION MODE",
 	"Stop hook feedback:",
+}
+
+// Prompt returns the person's newest words: of the items at the given places, in which a person may
+// have spoken, the text of the last that a person wrote, as the codec's own reader says.
+func Prompt(items []thread.Item, spoken []int, person func(json.RawMessage) string) string {
+	for _, i := range slices.Backward(spoken) {
+		if text := person(items[i].Raw); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// Turns returns the places of the items that a person wrote, as the codec's own reader says.
+func Turns(items []thread.Item, person func(json.RawMessage) string) []int {
+	var at []int
+	for i, it := range items {
+		if person(it.Raw) != "" {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // PersonText returns what of a message's text the person wrote: elements that agents add are

@@ -8,7 +8,6 @@ package anthropic
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -61,7 +60,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 	b.Session = session(call.Header, b.userID)
 	b.LongWindow = strings.Contains(strings.Join(call.Header.Values("Anthropic-Beta"), ","), "context-1m") ||
 		strings.HasSuffix(b.Model, "[1m]")
-	b.Prompt = b.prompt()
+	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = purpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -261,16 +260,6 @@ func personText(raw json.RawMessage) string {
 		return text
 	}
 	return "[image]"
-}
-
-// prompt returns the text of the person's newest message.
-func (b *body) prompt() string {
-	for _, i := range slices.Backward(b.spoken) {
-		if text := personText(b.Items[i].Raw); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // lastText returns the last text block of the last message, where agents put their own asks.

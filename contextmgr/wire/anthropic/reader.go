@@ -46,15 +46,7 @@ func blocks(content json.RawMessage) []block {
 }
 
 // Turns implements wire.Reader.
-func (Codec) Turns(items []thread.Item) []int {
-	var at []int
-	for i, it := range items {
-		if personText(it.Raw) != "" {
-			at = append(at, i)
-		}
-	}
-	return at
-}
+func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader.
 func (Codec) Entries(items []thread.Item) []thread.Entry {

@@ -215,15 +215,7 @@ func (s *stream) Result() wire.Result {
 }
 
 // Turns implements wire.Reader.
-func (Codec) Turns(items []thread.Item) []int {
-	var at []int
-	for i, it := range items {
-		if personText(it.Raw) != "" {
-			at = append(at, i)
-		}
-	}
-	return at
-}
+func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader. Gemini CLI sends every function response twice after a resume;
 // the second is left out.

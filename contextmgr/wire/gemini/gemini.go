@@ -72,7 +72,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 			b.Session = call.Header.Get(name)
 		}
 	}
-	b.Prompt = b.prompt()
+	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = purpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -279,16 +279,6 @@ func personText(raw json.RawMessage) string {
 		return text
 	}
 	return "[image]"
-}
-
-// prompt returns the text of the person's newest content.
-func (b *body) prompt() string {
-	for _, i := range slices.Backward(b.spoken) {
-		if text := personText(b.Items[i].Raw); text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // Error implements wire.Codec.

@@ -54,7 +54,7 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 		err = c.End()
 	}
 	b.Session = session(call.Header, &b)
-	b.Prompt = b.prompt()
+	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = judge(&b)
 	if call.Header.Get("X-Parent-Session-Id") != "" {
 		b.Purpose = wire.PurposeSubagent
@@ -283,7 +283,7 @@ func (s *chatStream) message() json.RawMessage {
 }
 
 // Turns implements wire.Reader.
-func (Chat) Turns(items []thread.Item) []int { return turns(items) }
+func (Chat) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader.
 func (Chat) Entries(items []thread.Item) []thread.Entry {

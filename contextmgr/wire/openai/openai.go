@@ -10,7 +10,6 @@ package openai
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"orchestrator/contextmgr/wire"
@@ -262,26 +261,6 @@ func personText(raw json.RawMessage) string {
 		return text
 	}
 	return "[image]"
-}
-
-// prompt returns the text of the person's newest message.
-func (b *body) prompt() string {
-	for _, i := range slices.Backward(b.spoken) {
-		if text := personText(b.Items[i].Raw); text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-func turns(items []thread.Item) []int {
-	var at []int
-	for i, it := range items {
-		if personText(it.Raw) != "" {
-			at = append(at, i)
-		}
-	}
-	return at
 }
 
 // instructions returns the starts of the first system and developer texts.

@@ -40,7 +40,7 @@ func (Responses) Request(call wire.Call) (wire.Request, error) {
 		err = c.End()
 	}
 	b.Session = session(call.Header, &b)
-	b.Prompt = b.prompt()
+	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = responsesPurpose(call, &b)
 	if err != nil {
 		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
@@ -364,7 +364,7 @@ func (s *responsesStream) Result() wire.Result {
 }
 
 // Turns implements wire.Reader.
-func (Responses) Turns(items []thread.Item) []int { return turns(items) }
+func (Responses) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
 // Entries implements wire.Reader.
 func (Responses) Entries(items []thread.Item) []thread.Entry {

@@ -1,0 +1,41 @@
+package agenttest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent"
+	"orchestrator/thread"
+)
+
+// Screen is what an agent shows, and the state that its rules should read from it.
+type Screen struct {
+	Name  string
+	Lines string // the screen's lines
+	Title string // the terminal's title
+	Want  thread.State
+}
+
+// Rules checks what an adapter's rules read from screens.
+func Rules(t *testing.T, rules []agent.Rule, screens []Screen) {
+	t.Helper()
+	for _, s := range screens {
+		got, _ := agent.Match(rules, strings.Split(s.Lines, "\n"), s.Title)
+		if got.State != s.Want {
+			t.Errorf("%s: %q (%s), want %q", s.Name, got.State, got.Detail, s.Want)
+		}
+	}
+}
+
+// Put writes a file that only the person may read, and the folders that it lies in.
+func Put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
