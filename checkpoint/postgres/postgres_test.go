@@ -4,19 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"orchestrator/checkpoint/checkpointtest"
 	"orchestrator/checkpoint/postgres"
+	"orchestrator/checkpoint/postgres/pgtest"
 	"orchestrator/thread"
 )
 
+// server is the one of the test run; TestMain ends it.
+var server pgtest.Server
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := server.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
 func open(t testing.TB, project, host string) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), the.url(t), postgres.Options{Project: project, Host: host})
+	s, err := postgres.Open(t.Context(), server.URL(t), postgres.Options{Project: project, Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +43,7 @@ func open(t testing.TB, project, host string) *postgres.Store {
 func unique(t testing.TB) string { return t.Name() + string(thread.NewID[thread.ID]()) }
 
 func TestConformance(t *testing.T) {
-	the.url(t)
+	server.URL(t)
 	projects := map[thread.Store]string{}
 	checkpointtest.Run(t, checkpointtest.Harness{
 		Open: func(t *testing.T) thread.Store {
@@ -100,7 +115,7 @@ func TestShared(t *testing.T) {
 
 // TestOpenTogether migrates from many servers at once.
 func TestOpenTogether(t *testing.T) {
-	u := the.url(t)
+	u := server.URL(t)
 	var wg sync.WaitGroup
 	for n := range 4 {
 		wg.Go(func() {
@@ -156,10 +171,6 @@ func TestUnknownOutcome(t *testing.T) {
 
 // TestServerKilled kills PostgreSQL as a power cut would and starts it again.
 func TestServerKilled(t *testing.T) {
-	the.url(t)
-	if the.cmd == nil {
-		t.Skip("SKIPPED: the server is not ours to kill; unset POSTGRES_URL")
-	}
 	s := open(t, unique(t), "h")
 	ctx := t.Context()
 	if err := s.CreateThread(ctx, thread.Thread{ID: "t", Name: "t-0001"}); err != nil {
@@ -174,13 +185,11 @@ func TestServerKilled(t *testing.T) {
 		}
 		prev = got
 	}
-	the.stop()
+	server.Kill(t, syscall.SIGKILL)
 	if _, err := s.Threads(ctx); err == nil {
 		t.Error("no error without a server")
 	}
-	if err := the.run(); err != nil {
-		t.Fatal(err)
-	}
+	server.Start(t)
 	deadline := time.Now().Add(60 * time.Second)
 	for {
 		items, err := s.Conversation(ctx, prev.ID)
