@@ -94,7 +94,7 @@ func (t *Terminal) csiMove(p *params, final byte) bool {
 	switch final {
 	case 'A':
 		t.cursorUp(n)
-	case 'B', 'e':
+	case 'B':
 		t.cursorDown(n)
 	case 'C', 'a':
 		t.moveTo(t.x+n, t.y)
@@ -114,6 +114,13 @@ func (t *Terminal) csiMove(p *params, final byte) bool {
 		t.tab(n)
 	case 'Z':
 		t.backTab(n)
+	case 'e': // margins stop it in origin mode only
+		x, line := t.x, t.y+n
+		if t.modes.Origin {
+			line -= t.top
+		}
+		t.place(line+1, 1)
+		t.x = x
 	case 'd':
 		x := t.x
 		t.place(n, 1)
@@ -239,5 +246,4 @@ func (t *Terminal) softReset() {
 	t.charsets = charsets{}
 	t.scr.saved = savedCursor{}
 	t.cursorStyle = CursorDefault
-	t.wrapPending = false
 }

@@ -158,7 +158,7 @@ func (t *Terminal) erase(y, a, b int, selective bool) {
 
 // eraseDisplay is ED and DECSED.
 func (t *Terminal) eraseDisplay(mode int, selective bool) {
-	t.wrapPending = t.wrapPending && mode == 2
+	t.wrapPending = t.wrapPending && mode != 0 && mode != 1
 	switch mode {
 	case 0:
 		t.erase(t.y, t.x, t.cols, selective)
@@ -183,7 +183,7 @@ func (t *Terminal) eraseDisplay(mode int, selective bool) {
 
 // eraseLine is EL and DECSEL.
 func (t *Terminal) eraseLine(mode int, selective bool) {
-	t.wrapPending = false
+	t.wrapPending = t.wrapPending && mode > 2
 	switch mode {
 	case 0:
 		t.erase(t.y, t.x, t.cols, selective)

@@ -177,7 +177,7 @@ func (t *Terminal) setMode(n int, on bool) {
 	}
 }
 
-// altWithCursor is mode 1049.
+// altWithCursor is mode 1049. As in xterm, the cursor comes back even where the main screen was left on.
 func (t *Terminal) altWithCursor(on bool) {
 	if on {
 		t.saveCursor()
@@ -185,10 +185,8 @@ func (t *Terminal) altWithCursor(on bool) {
 		t.clearScreen()
 		return
 	}
-	if t.scr == &t.alt {
-		t.useAlt(false)
-		t.restoreCursor()
-	}
+	t.useAlt(false)
+	t.restoreCursor()
 }
 
 func (t *Terminal) useAlt(on bool) {

@@ -60,6 +60,12 @@ func TestTable(t *testing.T) {
 		script("wrap/off and wide", 5, 2, "\x1b[?7labcd漢").rows("abcd").cur(4, 0),
 		script("wrap/one column", 1, 3, "ab漢c").rows("a", "b", "c"),
 
+		script("wrap/an erase that is none keeps the wait", 5, 3, "abcde\x1b[4JX").rows("abcde", "X"),
+
+		script("cursor/vpr leaves the margins", 5, 5, "\x1b[1;2r\x1b[3eX").rows("", "", "", "X"),
+		script("cursor/vpr stays in the margins of origin mode", 5, 5, "\x1b[1;2r\x1b[?6h\x1b[3eX").rows("", "X"),
+		script("alt/1049 restores the cursor on the main screen too", 5, 3, "ab\x1b7cd\x1b[?1049lX").rows("abXd").cur(3, 0),
+
 		script("unicode/mark after a move", 10, 2, "e\x1b[1Gx\x1b[2G\u0301").rows("x\u0301"),
 		script("unicode/mark at the left edge is dropped", 10, 2, "\u0301a").rows("a"),
 		script("unicode/mark at the right edge", 3, 2, "abe\u0301f").rows("abe\u0301", "f"),
@@ -134,7 +140,7 @@ func TestTable(t *testing.T) {
 		script("reset/decstr keeps the screen", 5, 2, "ab\x1b[?25l\x1b[!p").rows("ab").cur(2, 0),
 		script("alt/47 keeps both", 5, 2, "ab\x1b[?47hcd\x1b[?47l\x1b[?47h").rows("  cd"),
 		script("alt/1047 clears on leaving", 5, 2, "ab\x1b[?1047hcd\x1b[?1047l\x1b[?1047h").rows(""),
-		script("alt/leaving twice does nothing", 5, 2, "ab\x1b[?1049lc").rows("abc"),
+		script("alt/1049 left twice brings the cursor back twice", 5, 2, "ab\x1b[?1049h\x1b[?1049lcd\x1b[?1049le").rows("abed"),
 
 		script("osc/link ends with empty target", 9, 1, "\x1b]8;id=a;http://x.y\x07a\x1b]8;;\x07b").styled("0,0", "link=http://x.y").styled("1,0", ""),
 		script("osc/sgr 0 keeps the link", 9, 1, "\x1b]8;;http://x.y\x07\x1b[0ma").styled("0,0", "link=http://x.y"),

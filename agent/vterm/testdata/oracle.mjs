@@ -15,21 +15,27 @@ async function xterm(job) {
   const t = new XTerm({ cols: job.cols, rows: job.rows, allowProposedApi: true, scrollback: 1000 });
   t.loadAddon(new UnicodeGraphemesAddon());
   t.unicode.activeVersion = "15-graphemes";
-  await new Promise((done) => t.write(Buffer.from(job.data, "base64"), done));
+  const broke = await new Promise((done) => {
+    process.removeAllListeners("uncaughtException").once("uncaughtException", done); // it throws on some sequences
+    t.write(Buffer.from(job.data, "base64"), done);
+  });
+  if (broke) return { rows: [], x: -1, y: -1 };
+  if (job.toCols) t.resize(job.toCols, job.toRows);
   const b = t.buffer.active;
   const rows = [];
-  for (let y = 0; y < job.rows; y++) {
+  for (let y = 0; y < t.rows; y++) {
     rows.push((b.getLine(b.baseY + y)?.translateToString(true) ?? "").replace(/ +$/, ""));
   }
-  return { rows, x: Math.min(b.cursorX, job.cols - 1), y: b.cursorY };
+  return { rows, x: Math.min(b.cursorX, t.cols - 1), y: b.cursorY };
 }
 
 function ghost(job) {
   const t = new ghostty.Terminal({ cols: job.cols, rows: job.rows });
   t.feed("\x1b[?2027h");
   t.feed(Buffer.from(job.data, "base64"));
+  if (job.toCols) t.resize(job.toCols, job.toRows);
   const lines = t.text({ trim: false }).split("\n").map((s) => s.replace(/ +$/, ""));
-  const rows = lines.slice(t.scrollbackRows, t.scrollbackRows + job.rows);
+  const rows = lines.slice(t.scrollbackRows, t.scrollbackRows + (job.toRows || job.rows));
   const { x, y } = t.cursor;
   t.dispose();
   return { rows, x, y };
