@@ -20,14 +20,12 @@ type Row struct {
 	Turn   int
 	Kind   thread.CheckpointKind
 	Items  int
-	// Chain is how many records before this one, parent by parent, are its dictionary.
+	// Chain is how many records before this one, parent by parent, are in its group.
 	Chain int
-	// Group is how many plain bytes those and this one have.
-	Group int
 	// Raw is the plain size of this record.
 	Raw  int
 	Sum  []byte // see Seal
-	Data []byte
+	Data []byte // the record's piece of its group's frame
 }
 
 // Seal returns the sum to be stored with a record: over its plain bytes and the number that the store gave it.

@@ -19,17 +19,20 @@ type Source interface {
 	Lineage(ctx context.Context, n int64, limit int) ([]Row, error)
 }
 
-// cacheBytes bounds what a Packer keeps of the newest checkpoints, about 100 busy threads' worth.
-const cacheBytes = 16 << 20
+// cacheBytes bounds what a Packer keeps of the newest checkpoints, thousands of threads' worth.
+const cacheBytes = 4 << 20
 
 // Packer packs and unpacks the checkpoints of one store. Its methods may be called from many goroutines.
 type Packer struct {
-	codec *codec
-	cache *cache
+	codec  *codec
+	frames *frames
+	cache  *cache
 }
 
 // New returns a Packer.
-func New() *Packer { return &Packer{codec: newCodec(), cache: newCache(cacheBytes)} }
+func New() *Packer {
+	return &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
+}
 
 // Packed is a checkpoint ready to be written.
 type Packed struct {
@@ -37,9 +40,11 @@ type Packed struct {
 	Row   Row
 	Plain [sha256.Size]byte
 	state *state
+	frame *frame // nil when the record is a group by itself
 }
 
-// Pack packs a checkpoint that Check passed, with what it adds to its parent's row; nil is none.
+// Pack packs a checkpoint that Check passed, with what it adds to its parent's row; nil is none. Done must be
+// called for what it returns.
 func (p *Packer) Pack(ctx context.Context, src Source, parent *Row, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
 	st := &state{}
 	var parentRow int64
@@ -69,8 +74,19 @@ func (p *Packer) Pack(ctx context.Context, src Source, parent *Row, c thread.Che
 	return b.finish()
 }
 
-// Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly.
-func (p *Packer) Done(k *Packed, n int64) { p.cache.put(n, k.Row.Parent, k.state) }
+// Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly and
+// into the same group; 0 says that it was not, or that nobody knows.
+func (p *Packer) Done(k *Packed, n int64) {
+	at := k.Row.ID
+	if n == 0 {
+		at = ""
+	} else {
+		p.cache.put(n, k.Row.Parent, k.state)
+	}
+	if k.frame != nil {
+		p.frames.leave(k.frame, at)
+	}
+}
 
 // Forget drops what the Packer keeps in memory. A store calls it when rows were deleted, whose numbers may be
 // given again.
@@ -241,35 +257,32 @@ func (b *builder) finish() (*Packed, error) {
 		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", b.head.Checkpoint.ID, len(raw), maxRaw, thread.ErrInvalid)
 	}
 	c := b.head.Checkpoint
-	k := &Packed{Plain: sha256.Sum256(raw), Row: Row{ID: c.ID, Parent: b.parent, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)}}
-	dict := b.from.group
-	if dict != nil {
-		k.Row.Chain = b.from.chain + 1
+	k := &Packed{Plain: sha256.Sum256(raw), Row: Row{ID: c.ID, Parent: b.parent, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
+		state: &state{items: c.Items, files: b.files, age: b.head.Age}}
+	if len(raw) < groupLimit {
+		if k.frame, err = b.p.frames.take(c.Parent); err != nil {
+			return nil, err
+		}
 	}
-	k.Row.Group = len(dict) + len(raw)
-	if k.Row.Data, err = b.p.codec.compress(raw, dict); err != nil {
-		return nil, err
+	if k.frame == nil {
+		k.Row.Data, err = b.p.frames.alone(raw)
+		return k, err
 	}
-	k.state = &state{chain: k.Row.Chain, items: c.Items, files: b.files, age: b.head.Age}
-	if k.Row.Group < groupLimit {
-		k.state.group = append(append(make([]byte, 0, k.Row.Group), dict...), raw...)
+	k.Row.Chain = k.frame.records
+	if k.Row.Data, err = k.frame.add(raw); err != nil {
+		b.p.frames.leave(k.frame, "")
 	}
-	return k, nil
+	return k, err
 }
 
 // load reads from the store what the cache does not have.
 func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) {
 	st := &state{files: map[string]fileState{}}
 	first := true
-	err := p.backward(ctx, src, n, func(r *record, group []*record) bool {
+	err := p.backward(ctx, src, n, func(r *record) bool {
 		if first {
 			first = false
-			st.chain, st.items, st.age = r.row.Chain, r.head.Checkpoint.Items, r.head.Age
-			if r.row.Group < groupLimit {
-				for _, m := range group {
-					st.group = append(st.group, m.raw...)
-				}
-			}
+			st.items, st.age = r.head.Checkpoint.Items, r.head.Age
 		}
 		for name, f := range r.marks() {
 			if _, known := st.files[name]; !known {
@@ -285,15 +298,14 @@ func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) 
 }
 
 // Doc packs a small document, such as a thread's JSON, and returns the sum to keep beside it.
-func (p *Packer) Doc(raw []byte) (data, sum []byte, err error) {
+func (p *Packer) Doc(raw []byte) (data, sum []byte) {
 	s := sha256.Sum256(raw)
-	data, err = p.codec.compress(raw, nil)
-	return data, s[:], err
+	return p.codec.doc(raw), s[:]
 }
 
 // OpenDoc unpacks what Doc packed; what names it in the error when it is damaged.
 func (p *Packer) OpenDoc(data, sum []byte, what string) ([]byte, error) {
-	raw, err := p.codec.expand(data, nil)
+	raw, err := p.codec.undoc(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}

@@ -18,9 +18,8 @@ const (
 	maxBatch   = 256
 )
 
-// backward unpacks a row and its ancestors, newest first, until visit returns false. group is the record's
-// group up to it, oldest first.
-func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r *record, group []*record) bool) error {
+// backward unpacks a row and its ancestors, newest first, until visit returns false.
+func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r *record) bool) error {
 	batch := firstBatch
 	var rows []Row
 	var child *record
@@ -49,13 +48,12 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 		if err != nil {
 			return err
 		}
-		for i := len(group) - 1; i >= 0; i-- {
-			r := group[i]
+		for _, r := range slices.Backward(group) {
 			if child != nil && child.head.Checkpoint.Parent != r.row.ID {
 				return fmt.Errorf("checkpoint %s: its parent is not %s: %w", child.row.ID, r.row.ID, thread.ErrDamaged)
 			}
 			child = r
-			if !visit(r, group[:i+1]) {
+			if !visit(r) {
 				return nil
 			}
 		}
@@ -67,33 +65,35 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 	}
 }
 
-// group unpacks a whole group given newest first and returns it oldest first. With a need, the others are
-// only the dictionary of those: they are left nil, and a wrong byte in one shows in the hashes of the needed.
+// group unpacks a group given newest first and returns it oldest first. With a need, the others are left nil:
+// a wrong byte in one shows in the hashes of the needed.
 func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
-	total := 0
-	for _, r := range rows {
-		total += r.Raw
+	size := 0
+	pieces := make([][]byte, 0, len(rows))
+	for i, row := range slices.Backward(rows) {
+		if row.Chain != len(pieces) || row.Raw < 0 || row.Raw > maxRaw {
+			return nil, fmt.Errorf("checkpoint %s: its group is broken: %w", rows[i].ID, thread.ErrDamaged)
+		}
+		pieces = append(pieces, row.Data)
+		size += row.Raw
+	}
+	raw, err := p.codec.ungroup(pieces, size)
+	if err == nil && len(raw) != size {
+		err = fmt.Errorf("%d bytes instead of %d: %w", len(raw), size, thread.ErrDamaged)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint %s: its group: %w", rows[0].ID, err)
 	}
 	out := make([]*record, 0, len(rows))
-	dict := make([]byte, 0, min(total, 2*groupLimit))
-	for i, row := range slices.Backward(rows) {
-		if want := len(rows) - 1 - i; row.Chain != want {
-			return nil, fmt.Errorf("checkpoint %s: its group is broken: %w", row.ID, thread.ErrDamaged)
-		}
-		raw, err := p.codec.expand(row.Data, dict)
-		if err != nil {
-			return nil, fmt.Errorf("checkpoint %s: %w", row.ID, err)
-		}
+	for _, row := range slices.Backward(rows) {
 		var r *record
 		if need == nil || need(row) {
-			if r, err = open(row, raw); err != nil {
+			if r, err = open(row, raw[:row.Raw:row.Raw]); err != nil {
 				return nil, err
 			}
 		}
 		out = append(out, r)
-		if i > 0 {
-			dict = append(dict, raw...)
-		}
+		raw = raw[row.Raw:]
 	}
 	return out, nil
 }
@@ -172,7 +172,7 @@ func (p *Packer) conversation(ctx context.Context, src Source, n int64, w want, 
 	out := make([]thread.Item, count)
 	wants := []want{w}
 	short := thread.CheckpointID("")
-	err := p.backward(ctx, src, n, func(r *record, _ []*record) bool {
+	err := p.backward(ctx, src, n, func(r *record) bool {
 		if len(wants) == 0 || wants[0].n == 0 {
 			wants = nil
 			return false
@@ -256,7 +256,7 @@ func (p *Packer) files(ctx context.Context, src Source, n int64, marks []thread.
 		}
 	}
 	var gap error
-	visit := func(r *record, _ []*record) bool {
+	visit := func(r *record) bool {
 		for name, ws := range wants {
 			spans, touched := r.fileSpans(name)
 			if !touched {
@@ -294,7 +294,7 @@ func (p *Packer) files(ctx context.Context, src Source, n int64, marks []thread.
 // their new ends.
 func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, error) {
 	var r *record
-	err := p.backward(ctx, src, row.N, func(found *record, _ []*record) bool { r = found; return false })
+	err := p.backward(ctx, src, row.N, func(found *record) bool { r = found; return false })
 	if err != nil {
 		return thread.Delta{}, err
 	}

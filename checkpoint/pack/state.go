@@ -9,13 +9,8 @@ import (
 	"sync"
 )
 
-// groupLimit is how many plain bytes a group may have for one more record to join it.
-const groupLimit = 128 << 10
-
 // state is what packing a checkpoint needs to know of its parent. It is not changed once it is in the cache.
 type state struct {
-	chain int    // of the parent's row
-	group []byte // plain bytes of the parent's group up to it, nil when it is full
 	items int
 	files map[string]fileState
 	age   int // of the parent's marks
@@ -51,7 +46,7 @@ func after(h hash.Hash, size int64) fileState {
 	return f
 }
 
-func (s *state) cost() int { return len(s.group) + 256*len(s.files) + 256 }
+func (s *state) cost() int { return 256*len(s.files) + 256 }
 
 // cache keeps the states of the newest checkpoints, so that the next put on each needs to read nothing.
 type cache struct {

@@ -1,9 +1,8 @@
 package pack
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -12,87 +11,81 @@ import (
 	"orchestrator/thread"
 )
 
-// version leads every compressed record and document. It changes with the seed and with the record's layout.
-const version = 1
+// version leads every group and every document. It changes with the seed and with the record's layout.
+const version = 2
 
 // maxRaw bounds what one record may hold when it is unpacked: its body and a head beside it.
 const maxRaw = checkpoint.MaxBody + 16<<20
 
-// coders is how many encoders and decoders exist at most; each holds about a megabyte.
+// coders is how many goroutines compress documents, or unpack, at a time.
 const coders = 4
 
-// codec compresses with a dictionary that differs each time. Making an encoder costs more than the compression
-// of a typical record, so a few are kept.
+// frameEnd closes a frame that is open still: an empty last block.
+var frameEnd = []byte{1, 0, 0}
+
+// codec packs and unpacks documents, and unpacks groups.
 type codec struct {
-	enc chan *zstd.Encoder // nil entries are made at first use
-	dec chan *zstd.Decoder
+	pack   *zstd.Encoder // of documents
+	unpack *zstd.Decoder // of documents
+	groups *zstd.Decoder
 }
 
 func newCodec() *codec {
-	c := &codec{enc: make(chan *zstd.Encoder, coders), dec: make(chan *zstd.Decoder, coders)}
-	for range coders {
-		c.enc <- nil
-		c.dec <- nil
+	var c codec
+	var err [3]error
+	c.pack, err[0] = newEncoder(zstd.WithEncoderConcurrency(coders), zstd.WithEncoderDictRaw(version, seed()))
+	c.unpack, err[1] = newDecoder(zstd.WithDecoderDictRaw(version, seed()))
+	c.groups, err[2] = newDecoder()
+	for _, e := range err {
+		if e != nil {
+			panic(e) // the options are fixed
+		}
 	}
-	return c
+	return &c
 }
 
-// compress appends nothing to dict; a nil dict is the seed.
-func (c *codec) compress(raw, dict []byte) ([]byte, error) {
-	if len(dict) == 0 {
-		dict = seed()
-	}
-	e := <-c.enc
-	defer func() { c.enc <- e }()
-	opt := zstd.WithEncoderDictRaw(version, dict)
-	out := bytes.NewBuffer(append(make([]byte, 0, 64+len(raw)/2), version))
-	var err error
-	if e == nil {
-		e, err = zstd.NewWriter(out, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), opt)
-	} else {
-		err = e.ResetWithOptions(out, opt)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
-	}
-	// The streaming side reads the dictionary once; EncodeAll after a reset would read it twice.
-	_, err = e.Write(raw)
-	if err := errors.Join(err, e.Close()); err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
-	}
-	return out.Bytes(), nil
+func newEncoder(o ...zstd.EOption) (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, append([]zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithLowerEncoderMem(true)}, o...)...)
 }
 
-func (c *codec) expand(data, dict []byte) ([]byte, error) {
+func newDecoder(o ...zstd.DOption) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, append([]zstd.DOption{zstd.WithDecoderConcurrency(coders), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxRaw)}, o...)...)
+}
+
+// doc packs a document.
+func (c *codec) doc(raw []byte) []byte {
+	return c.pack.EncodeAll(raw, append(make([]byte, 0, 64+len(raw)/2), version))
+}
+
+// undoc unpacks a document.
+func (c *codec) undoc(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != version {
 		return nil, fmt.Errorf("unknown format: %w", thread.ErrDamaged)
 	}
-	if len(dict) == 0 {
-		dict = seed()
-	}
-	d := <-c.dec
-	defer func() { c.dec <- d }()
-	opt := zstd.WithDecoderDictRaw(version, dict)
-	var err error
-	if d == nil {
-		d, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxRaw), opt)
-	} else {
-		err = d.ResetWithOptions(nil, opt)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("expand: %w", err)
-	}
-	raw, err := d.DecodeAll(data[1:], nil)
+	raw, err := c.unpack.DecodeAll(data[1:], nil)
 	if err != nil {
 		return nil, fmt.Errorf("expand: %w: %w", err, thread.ErrDamaged)
 	}
 	return raw, nil
 }
 
-// seed is the dictionary of records and documents that have no other: text that nearly all of them hold. It is
-// part of the format and must not change within a version.
+// ungroup unpacks the pieces of a group, from its first on, to about size bytes.
+func (c *codec) ungroup(pieces [][]byte, size int) ([]byte, error) {
+	if len(pieces[0]) == 0 || pieces[0][0] != version {
+		return nil, fmt.Errorf("unknown format: %w", thread.ErrDamaged)
+	}
+	whole := slices.Concat(append(slices.Clone(pieces), frameEnd)...)
+	raw, err := c.groups.DecodeAll(whole[1:], make([]byte, 0, min(max(size, 0), 2*groupLimit)+64))
+	if err != nil {
+		return nil, fmt.Errorf("expand: %w: %w", err, thread.ErrDamaged)
+	}
+	return raw, nil
+}
+
+// seed is the dictionary of documents: text that nearly all of them hold. It is part of the format and must not
+// change within a version.
 var seed = sync.OnceValue(func() []byte { return []byte(seedText) })
 
 const seedText = `{"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_01","type":"tool_result","content":"","is_error":false}]},"uuid":"","timestamp":"2026-01-01T00:00:00.000Z","toolUseResult":{"stdout":"","stderr":"","interrupted":false,"isImage":false}}

@@ -12,11 +12,11 @@ import (
 	"orchestrator/thread"
 )
 
-const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.grp, c.raw, c.sum, c.data"
+const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.raw, c.sum, c.data"
 
 func scanRow(row pgx.CollectableRow) (pack.Row, error) {
 	var r pack.Row
-	err := row.Scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Group, &r.Raw, &r.Sum, &r.Data)
+	err := row.Scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Raw, &r.Sum, &r.Data)
 	return r, err
 }
 
@@ -36,12 +36,13 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
+	var n, row int64 // n is the new row once it is durable
+	defer func() { s.packer.Done(k, n) }()
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
-	var n int64
 	err = s.tx(ctx, lockShared, func(x pgx.Tx) error {
 		var err error
-		n, c.Seq, err = s.insert(ctx, x, k, parent, c)
+		row, c.Seq, err = s.insert(ctx, x, k, parent, c)
 		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time
 			return &changeError{errAgain}
 		}
@@ -53,7 +54,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	s.packer.Done(k, n)
+	n = row
 	return c, nil
 }
 
@@ -115,9 +116,9 @@ func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, parent *pa
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
 	r := k.Row
-	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, grp, raw, sum, data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
-		parent != nil && parent.Thread != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Group, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
+	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
+		parent != nil && parent.Thread != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -131,7 +131,8 @@ func (s *Store) encodeThread(t thread.Thread) (doc, sum []byte, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("thread %s: %w", t.ID, err)
 	}
-	return s.packer.Doc(raw)
+	doc, sum = s.packer.Doc(raw)
+	return doc, sum, nil
 }
 
 func (s *Store) decodeThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {

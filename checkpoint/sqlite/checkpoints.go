@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.grp, c.raw, c.sum, c.data"
+const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.raw, c.sum, c.data"
 
 const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
 	SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
@@ -19,7 +19,7 @@ const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
 
 func scanRow(scan func(...any) error) (pack.Row, error) {
 	var r pack.Row
-	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Group, &r.Raw, &r.Sum, &r.Data)
+	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Raw, &r.Sum, &r.Data)
 	return r, err
 }
 
@@ -40,15 +40,16 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
+	var n, row, old int64 // n is the new row once it is durable
+	defer func() { s.packer.Done(k, n) }()
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
-	var n, old int64
 	err = s.do(ctx, int64(len(k.Row.Data)), func(x *tx) error {
 		var err error
 		if there, err = x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(c.ID)}, &old); err != nil || there {
 			return err
 		}
-		n, c.Seq, err = s.insert(x, k, parent, c)
+		row, c.Seq, err = s.insert(x, k, parent, c)
 		return err
 	})
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if there { // the same checkpoint was put at the same time
 		return s.again(ctx, c)
 	}
-	s.packer.Done(k, n)
+	n = row
 	return c, nil
 }
 
@@ -122,9 +123,9 @@ func (s *Store) insert(x *tx, k *pack.Packed, parent *pack.Row, c thread.Checkpo
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
 	r := k.Row
-	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, grp, raw, sum, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
-		r.Items, r.Chain, r.Group, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
+	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
+		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -255,8 +255,8 @@ func (v *salvage) checkpoints() error {
 			v.good[r.N] = true
 			v.owner[r.Thread] = c.Thread
 			v.rep.Checkpoints++
-			return r.N, v.tx.exec(`INSERT INTO checkpoint (n, id, thread, parent, fork, seq, turn, kind, items, chain, grp, raw, sum, data)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), r.Thread, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
-				r.Items, r.Chain, r.Group, r.Raw, r.Sum, r.Data)
+			return r.N, v.tx.exec(`INSERT INTO checkpoint (n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), r.Thread, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
+				r.Items, r.Chain, r.Raw, r.Sum, r.Data)
 		})
 }

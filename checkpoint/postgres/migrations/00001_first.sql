@@ -27,7 +27,6 @@ CREATE TABLE checkpoint (
   kind    TEXT NOT NULL,
   items   INTEGER NOT NULL,
   chain   INTEGER NOT NULL,
-  grp     INTEGER NOT NULL,
   raw     INTEGER NOT NULL,
   sum     BYTEA NOT NULL,
   data    BYTEA NOT NULL,

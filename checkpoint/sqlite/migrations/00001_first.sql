@@ -19,7 +19,6 @@ CREATE TABLE checkpoint (
   kind   TEXT NOT NULL,
   items  INTEGER NOT NULL,
   chain  INTEGER NOT NULL,
-  grp    INTEGER NOT NULL,
   raw    INTEGER NOT NULL,
   sum    BLOB NOT NULL,
   data   BLOB NOT NULL
