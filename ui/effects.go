@@ -24,6 +24,8 @@ const (
 	settle = 60 * time.Millisecond
 	look   = 700 * time.Millisecond
 	retry  = time.Second
+	// moment is how long the first list may take without a word about it.
+	moment = 300 * time.Millisecond
 	// askAfter is after how many tries the person is asked whether to start a server.
 	askAfter = 2
 	// batch is how many events are taken at once.

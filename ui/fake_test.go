@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 // server is a fake of the server: what it was asked is noted, what it answers is set by the test.
 type server struct {
 	threads []thread.Status
+	lists   chan struct{} // holds List up until it is closed, where it is set
 	events  chan thread.Event
 	seq     int64
 	calls   []string
@@ -66,7 +67,16 @@ func (s *server) find(ref string) thread.Status {
 	return thread.Status{}
 }
 
-func (s *server) List(context.Context) ([]thread.Status, error) { return s.threads, nil }
+func (s *server) List(ctx context.Context) ([]thread.Status, error) {
+	if s.lists != nil {
+		select {
+		case <-s.lists:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return s.threads, nil
+}
 func (s *server) Events(ctx context.Context) (<-chan thread.Event, error) {
 	out := make(chan thread.Event)
 	in := s.events

@@ -132,6 +132,9 @@ type foundMsg struct {
 // noticeOverMsg takes a notice off the status line.
 type noticeOverMsg struct{ gen int }
 
+// lateMsg says that the first list should have come.
+type lateMsg struct{}
+
 // frameMsg draws what events changed; secondMsg lets the clock on screen go on.
 type frameMsg struct{}
 type secondMsg struct{}

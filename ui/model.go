@@ -138,6 +138,7 @@ type connection struct {
 	events <-chan thread.Event
 	seq    int64
 	listed bool
+	late   bool // the first list has not come within a moment
 	lost   bool
 	tries  int // since it was lost
 	gen    int
@@ -196,7 +197,7 @@ func (m *Model) name(id thread.ID) string {
 
 // Init begins to listen.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.subscribe(), m.loadAgents(), m.loadMCP()}
+	cmds := []tea.Cmd{m.subscribe(), m.loadAgents(), m.loadMCP(), m.cfg.After(moment, lateMsg{})}
 	if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

@@ -629,3 +629,25 @@ func stripSGR(s string) string {
 	}
 	return b.String()
 }
+
+func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
+	srv := world()
+	hold := func(*Config) { srv.lists = make(chan struct{}) }
+	unknown := []string{"No thread yet", "no thread", "threads 0", "$0.00", "running", "connecting"}
+	play(t, srv, 120, 40, hold, func(r *rig) {
+		r.must("┌ threads ─", "┌ context ─")
+		for _, text := range unknown {
+			if see := r.see(); strings.Contains(see, text) {
+				t.Errorf("%q before the list has come:\n%s", text, see)
+			}
+		}
+		r.wait(2 * moment)
+		r.must("connecting …", "q leave")
+		close(srv.lists)
+		r.settle()
+		r.must("threads 6", "3 running")
+		if see := r.see(); strings.Contains(see, "connecting") {
+			t.Errorf("still connecting:\n%s", see)
+		}
+	})
+}

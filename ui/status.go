@@ -9,6 +9,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
 )
 
 // drawOffer draws the fork that is offered.
@@ -33,11 +34,7 @@ func (m *Model) drawOffer(b layout.Box) {
 func (m *Model) drawStatus(b layout.Box) {
 	c := &m.screen.canvas
 	n := m.tree.Counts()
-	running := fmt.Sprintf("%d running", n.Running)
-	if m.conn.lost {
-		running = "no server"
-	}
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), gauge.Cost(n.CostUSD)+"  "+running)
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), m.sums(n))
 	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
 	if t := m.typing; t != nil {
 		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
@@ -59,7 +56,24 @@ func (m *Model) drawStatus(b layout.Box) {
 		c.Print(left, x, 0, m.th.Style(levelToken(now.level)), plain.Cut(plain.Line(now.text), left.W-x))
 		return
 	}
-	m.drawKeys(left, x)
+	if m.conn.listed || m.conn.late {
+		m.drawKeys(left, x)
+	}
+}
+
+// sums tells what all threads cost and how many run, as far as that is known.
+func (m *Model) sums(n tree.Counts) string {
+	said := ""
+	if m.conn.listed {
+		said = gauge.Cost(n.CostUSD) + "  "
+	}
+	switch {
+	case m.conn.lost:
+		said += "no server"
+	case m.conn.listed:
+		said += fmt.Sprintf("%d running", n.Running)
+	}
+	return said
 }
 
 // hint is a key of the status line with a short word for it.

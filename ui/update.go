@@ -185,6 +185,9 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	case secondMsg:
 		m.screen.ticking = false
 		m.screen.stale = true
+	case lateMsg:
+		m.conn.late = true
+		m.screen.stale = m.screen.stale || !m.conn.listed
 	case noticeOverMsg:
 		if msg.gen == m.news.gen {
 			m.news.now = nil

@@ -99,17 +99,18 @@ func (m *Model) drawSide(b boxes) {
 		head = append(head, m.span(theme.Warn, " archive"))
 	case m.tree.Filtered() != "":
 		head = append(head, m.span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
-	default:
+	case m.conn.listed:
 		head = append(head, m.span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
 	}
 	c.Frame(b.treeF, m.border(focus), head)
-	if m.conn.listed {
+	c.Frame(b.gaugeF, m.border(false), []layout.Span{m.span(theme.Title, "context")})
+	switch {
+	case m.conn.listed:
 		m.tree.Draw(c, b.tree, m.th, m.live.shown, focus)
-	} else {
+		gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
+	case m.conn.late:
 		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
 	}
-	c.Frame(b.gaugeF, m.border(false), []layout.Span{m.span(theme.Title, "context")})
-	gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
 	if !b.mcpF.Empty() {
 		c.Frame(b.mcpF, m.border(false), []layout.Span{m.span(theme.Title, "mcp")})
 		m.mcp.Draw(c, b.mcp, m.th)
@@ -130,6 +131,7 @@ func (m *Model) drawMain(b boxes) {
 		in = in.Shrink(1, 0)
 	}
 	switch {
+	case !m.conn.listed: // nothing is known of what there is
 	case s == nil:
 		m.drawWelcome(in)
 	case m.views.now == viewTimeline && m.views.reading:
