@@ -68,7 +68,7 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 		}
 	case tea.ColorProfileMsg:
 		if m.cfg.Profile == nil {
-			m.th = theme.New(profileOf(msg.Profile), m.th.Dark())
+			m.th = theme.New(ProfileOf(msg.Profile), m.th.Dark())
 		}
 	default:
 		return nil, false
@@ -77,7 +77,8 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-func profileOf(p colorprofile.Profile) theme.Profile {
+// ProfileOf translates Bubble Tea's profile.
+func ProfileOf(p colorprofile.Profile) theme.Profile {
 	switch p {
 	case colorprofile.TrueColor:
 		return theme.TrueColor

@@ -18,7 +18,6 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
-	"orchestrator/ui/theme"
 )
 
 func (c *cli) attachVerb() *cobra.Command {
@@ -78,23 +77,19 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		return fmt.Errorf("ask for the terminal's size: %w", err)
 	}
 	colours := c.colours(out)
-	writer := paint.New(out, colours.paint, cols, rows)
+	chrome := ui.ProfileOf(colours)
+	writer := paint.New(out, paint.ProfileOf(colours), cols, rows)
 	defer func() { _ = writer.Close() }() // stops the painting; the terminal stays open
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
 		Server: cl, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
-		Open: open, Theme: c.config.Theme, Profile: &colours.chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
+		Open: open, Theme: c.config.Theme, Profile: &chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), Revive: c.revive,
 	})
 	defer model.Close()
 	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(writer),
-		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours.tea), tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
-			if size, ok := msg.(tea.WindowSizeMsg); ok {
-				writer.Resize(size.Width, size.Height)
-			}
-			return msg
-		}))
+		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(writer.Filter))
 	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
 		return fmt.Errorf("draw the screen: %w", err)
 	}
@@ -111,29 +106,12 @@ func (c *cli) revive(ctx context.Context) error {
 	return nil
 }
 
-// colours says in three vocabularies what the terminal can show.
-type colours struct {
-	tea    colorprofile.Profile
-	chrome theme.Profile
-	paint  paint.Profile
-}
-
 // colours finds out what the terminal can show; NO_COLOR and the theme "none" win.
-func (c *cli) colours(out *os.File) colours {
-	p := colorprofile.Detect(out, c.environ)
+func (c *cli) colours(out *os.File) colorprofile.Profile {
 	if c.config.Theme == "none" {
-		p = colorprofile.ASCII
+		return colorprofile.ASCII
 	}
-	switch p {
-	case colorprofile.TrueColor:
-		return colours{p, theme.TrueColor, paint.TrueColor}
-	case colorprofile.ANSI256:
-		return colours{p, theme.ANSI256, paint.Color256}
-	case colorprofile.ANSI:
-		return colours{p, theme.ANSI16, paint.Color16}
-	default:
-		return colours{p, theme.NoColor, paint.NoColor}
-	}
+	return colorprofile.Detect(out, c.environ)
 }
 
 // keysOf splits the configured keys: "fork" = "f ctrl+f".

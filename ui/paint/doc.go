@@ -6,7 +6,8 @@
 // a program wrote reaches the person's terminal but printable characters inside of the pane's box, with
 // colours and attributes from a fixed list: no control, no link, no title, no query.
 //
-// It is put in place with tea.WithOutput(w) and tea.WithFilter(w.Filter). Bubble Tea's view must leave the box of the pane blank, and be in the alternate screen; otherwise the pane is
-// not drawn. While a dialog lies over the pane the pane must be suspended. A program started through
-// tea.ExecProcess must be given the real os.Stdout, not this writer.
+// It is put in place with tea.WithOutput(w) and tea.WithFilter(w.Filter). Bubble Tea's view must leave the
+// box of the pane blank, and be in the alternate screen; otherwise the pane is not drawn. While a dialog
+// lies over the pane the pane must be suspended. A program started through tea.ExecProcess must be given
+// the real os.Stdout, not this writer.
 package paint
