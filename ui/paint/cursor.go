@@ -1,0 +1,42 @@
+package paint
+
+import (
+	"orchestrator/agent/vterm"
+)
+
+// cursorAt is where the cursor was left.
+type cursorAt struct {
+	x, y    int
+	visible bool
+	style   vterm.CursorStyle
+}
+
+func (w *Writer) placeCursor(out []byte, at cursorAt) []byte {
+	out = moveTo(out, at.x, at.y)
+	if w.shape != at.style {
+		out = append(out, '\x1b', '[', '0'+byte(at.style), ' ', 'q')
+		w.shape = at.style
+	}
+	if !w.shown {
+		out = append(out, "\x1b[?25h"...)
+		w.shown = true
+	}
+	return out
+}
+
+// back appends what gives Bubble Tea its cursor back, if we have it.
+func (w *Writer) back(out []byte) []byte {
+	if w.shown {
+		out = append(out, "\x1b[?25l"...)
+		w.shown = false
+	}
+	if w.shape != vterm.CursorDefault {
+		out = append(out, "\x1b[0 q"...)
+		w.shape = vterm.CursorDefault
+	}
+	if w.away {
+		out = append(out, "\x1b8"...)
+		w.away = false
+	}
+	return out
+}

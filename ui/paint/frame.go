@@ -1,0 +1,196 @@
+package paint
+
+import (
+	"strconv"
+
+	"orchestrator/agent/vterm"
+)
+
+// frame writes what Bubble Tea wrote, if anything, and behind it the rows of the pane that have changed.
+func (w *Writer) frame(out []byte) {
+	before := len(out)
+	if w.moved {
+		out = w.wipe(out) // the place it leaves
+	} else if w.fresh {
+		w.forget()
+	}
+	w.moved, w.fresh = false, false
+	if w.chrome.Modes().AltScreen {
+		out = w.paint(out)
+	}
+	if len(out) > before {
+		w.last = w.now()
+	}
+	if len(out) > 0 && w.err == nil {
+		w.err = w.put(out)
+	}
+}
+
+// paint appends a frame of the pane, nothing if all of it stands already.
+func (w *Writer) paint(out []byte) []byte {
+	pane := w.pane
+	w.touched()
+	p := &w.painter
+	p.out, p.profile, p.styled = p.out[:0], w.profile, false
+	var cursor vterm.Cursor
+	held := false
+	pane.Source.View(func(t *vterm.Terminal) {
+		p.term = t
+		if held = w.held(t); held {
+			return
+		}
+		w.compare(t)
+		w.drawRows(t)
+		cursor = t.Cursor()
+		cursor.Visible = cursor.Visible && pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W && cursor.Y < pane.Box.H
+	})
+	p.term = nil
+	if held && len(out) == 0 {
+		return out
+	}
+	return w.compose(out, cursor, held)
+}
+
+// touched forgets the rows that Bubble Tea has drawn on since the last frame.
+func (w *Writer) touched() {
+	box := w.pane.Box
+	_, rows := w.chrome.Size()
+	if len(w.rows) != box.H {
+		w.rows = make([]rowKey, box.H)
+	}
+	if len(w.chromeRows) != rows {
+		w.chromeRows = make([]uint64, rows)
+		w.forget()
+	}
+	for y := range rows {
+		g := w.chrome.RowGeneration(y)
+		if g == w.chromeRows[y] {
+			continue
+		}
+		w.chromeRows[y] = g
+		if i := y - box.Y; i >= 0 && i < box.H {
+			w.rows[i].valid = false
+		}
+	}
+}
+
+// compare forgets all rows if something has changed that shows in each.
+func (w *Writer) compare(t *vterm.Terminal) {
+	l := look{term: t, reverse: t.Modes().ReverseVideo}
+	l.fg, l.bg = t.DefaultColors()
+	l.cols, l.rows = t.Size()
+	if l != w.looked {
+		w.looked = l
+		w.forget()
+	}
+	w.painter.look = l
+}
+
+// drawRows draws the rows whose content is not what stands there.
+func (w *Writer) drawRows(t *vterm.Terminal) {
+	pane, p := w.pane, &w.painter
+	cols, rows := t.Size()
+	first := t.FirstLine()
+	screen := first + uint64(t.History())
+	top := screen
+	if pane.Scrolled {
+		top = min(max(pane.Top, first), screen)
+	}
+	maxCols, maxRows := w.chrome.Size()
+	width := min(pane.Box.W, maxCols-pane.Box.X)
+	w.painted = Box{X: pane.Box.X, Y: pane.Box.Y, W: width, H: pane.Box.H}
+	for i := range w.rows {
+		line := top + uint64(i)
+		key := rowKey{valid: true}
+		switch {
+		case line < screen:
+			key.line = line + 1
+		case line < screen+uint64(rows):
+			key.gen = t.RowGeneration(int(line - screen))
+		}
+		if pane.Selection != nil {
+			key.selA, key.selB, _ = pane.Selection.Columns(line, max(cols, pane.Box.W))
+		}
+		if key == w.rows[i] || pane.Box.Y+i >= maxRows {
+			continue
+		}
+		w.rows[i] = key
+		if line < screen+uint64(rows) {
+			p.cells, _ = t.Line(p.cells[:0], line)
+		} else {
+			p.cells = p.cells[:0]
+		}
+		p.row(pane.Box.X, pane.Box.Y+i, width, key.selA, key.selB)
+	}
+}
+
+// forget makes the next frame draw every row.
+func (w *Writer) forget() { clear(w.rows) }
+
+// wipe appends what makes the painted rows blank, as Bubble Tea believes them to be: because it draws there
+// now, or because what it writes next moves cells, and those of the pane must not be moved into the chrome.
+func (w *Writer) wipe(out []byte) []byte {
+	if !w.chrome.Modes().AltScreen {
+		w.forget() // Bubble Tea has left, and the pane with it
+		return out
+	}
+	painted := false
+	for i := range w.rows {
+		if !w.rows[i].valid {
+			continue
+		}
+		if !painted {
+			painted = true
+			out = append(out, "\x1b[?2026h"...)
+			if !w.away {
+				out = append(out, "\x1b7"...)
+				w.away = true
+			}
+			out = append(out, "\x1b[m"...)
+		}
+		out = moveTo(out, w.painted.X, w.painted.Y+i)
+		out = append(out, "\x1b["...)
+		out = strconv.AppendInt(out, int64(w.painted.W), 10)
+		out = append(out, 'X')
+	}
+	if painted {
+		out = append(out, "\x1b[?2026l"...)
+	}
+	w.forget()
+	return out
+}
+
+// compose puts the frame together: Bubble Tea's cursor saved, rows, then our cursor or Bubble Tea's again.
+func (w *Writer) compose(out []byte, cursor vterm.Cursor, held bool) []byte {
+	rows := w.painter.out
+	box := w.pane.Box
+	at := cursorAt{box.X + cursor.X, box.Y + cursor.Y, cursor.Visible, cursor.Style}
+	if held {
+		at = w.cursorWas // between the halves of a frame the cursor stays where it was
+	}
+	if len(rows) == 0 && w.shown == at.visible && (!at.visible || w.cursorWas == at) {
+		return out
+	}
+	out = append(out, "\x1b[?2026h"...)
+	if !w.away {
+		out = append(out, "\x1b7"...)
+		w.away = true
+	}
+	if len(rows) > 0 {
+		if w.shown {
+			out = append(out, "\x1b[?25l"...)
+			w.shown = false
+		}
+		out = append(out, rows...)
+		if w.profile != Plain {
+			out = append(out, "\x1b[m"...)
+		}
+	}
+	w.cursorWas = at
+	if at.visible {
+		out = w.placeCursor(out, at)
+	} else {
+		out = w.back(out)
+	}
+	return append(out, "\x1b[?2026l"...)
+}
