@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"orchestrator/thread"
@@ -71,8 +73,45 @@ func TestOneServerAProject(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.ok("threads")
-	r.says(exitError, []string{"runs already", "process"}, "serve")
+	r.says(exitRefused, []string{"runs already", "process"}, "serve")
 	r.ok("threads")
+}
+
+// TestClientsStartOneServer has many clients come at once: to a project without a server, to one
+// whose server was just killed, and to one whose server is just ending.
+func TestClientsStartOneServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	come := func(why string) {
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				if res := r.run("threads", "--json"); res.code != 0 {
+					t.Errorf("%s: exit %d: %s", why, res.code, res.stderr)
+				}
+			})
+		}
+		all.Wait()
+	}
+	come("no server")
+	for range 3 {
+		if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		come("a server that was killed")
+	}
+	if err := syscall.Kill(r.serverPID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the server to leave", func() bool {
+		p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = os.Stat(p.Socket)
+		return err != nil
+	})
+	come("a server that is ending")
 }
 
 func TestFolderThatCannotBeWritten(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +17,13 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 )
 
-// startLimit is how long a server may take until it listens; a damaged store is looked through
-// before.
-const startLimit = 60 * time.Second
+const (
+	// startLimit is how long a server may take until it listens; a damaged store is looked through
+	// before, and another server may have to end.
+	startLimit = 90 * time.Second
+	// answerLimit is how long a server may take to say who it is: machines can be busy.
+	answerLimit = 30 * time.Second
+)
 
 // connect returns a client of the project's server, which it starts when none runs.
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
@@ -42,7 +47,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 // reach asks a running server who it is; client.Gone tells that there is none.
 func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
 	cl := client.New(c.project.Socket)
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	info, err := cl.Info(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -61,21 +66,45 @@ func (c *cli) sameVersion(info api.Info) error {
 		info.Version, version(), info.Running)
 }
 
-// startServer starts the server in a session of its own and waits until it listens.
+// startServer starts the server and waits until it listens. A server that another client has just
+// started will do as well; one that is about to end is waited for.
 func (c *cli) startServer(ctx context.Context) error {
+	if err := c.project.makeState(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
+		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
+	defer cancel()
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		err := c.startOnce(ctx)
+		if !errors.Is(err, errServed) {
+			return err
+		}
+		wait, stop := context.WithTimeout(ctx, pause)
+		ok := c.listens(wait)
+		stop()
+		switch {
+		case ok:
+			return nil
+		case ctx.Err() != nil:
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+}
+
+// startOnce starts the server in a session of its own. It fails with errServed while another one
+// holds the project.
+func (c *cli) startOnce(ctx context.Context) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
-	}
-	if err := c.project.makeState(); err != nil {
-		return err
 	}
 	log, err := os.OpenFile(c.project.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
 	defer log.Close()
-	begin, err := log.Seek(0, 2)
+	begin, err := log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return fmt.Errorf("open the server's log: %w", err)
 	}
@@ -88,43 +117,50 @@ func (c *cli) startServer(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	runs, over := context.WithCancelCause(ctx)
+	defer over(nil)
+	go func() { over(&endedError{cmd.Wait()}) }()
+	if c.listens(runs) {
+		return nil
+	}
+	var ended *endedError
+	if !errors.As(context.Cause(runs), &ended) {
+		return context.Cause(runs)
+	}
+	var exit *exec.ExitError
+	if errors.As(ended.err, &exit) && exit.ExitCode() == exitRefused {
+		return errServed
+	}
+	return fmt.Errorf("%w: %s", ended, c.logSince(begin))
+}
 
-	deadline := time.NewTimer(startLimit)
-	defer deadline.Stop()
+// endedError says that a server ended when it should have begun.
+type endedError struct{ err error }
+
+func (e *endedError) Error() string {
+	if e.err == nil {
+		return "the server ended at once (exit status 0)"
+	}
+	return fmt.Sprintf("the server ended at once (%v)", e.err)
+}
+
+// listens waits until a server answers; false when ctx ends before.
+func (c *cli) listens(ctx context.Context) bool {
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-deadline.C:
-			return fmt.Errorf("the server did not listen within %v; its log is %s", startLimit, c.project.LogFile())
-		case err := <-ended:
-			// Another client may have been quicker: then its server listens now.
-			if cl, _, reachErr := c.reach(ctx); reachErr == nil {
-				cl.Close()
-				return nil
-			}
-			return fmt.Errorf("the server ended at once (%w): %s", exitOf(err), c.logSince(begin))
-		case <-poll.C:
-			if _, err := os.Stat(c.project.Socket); err != nil {
-				continue
-			}
+		if _, err := os.Stat(c.project.Socket); err == nil {
 			if cl, _, err := c.reach(ctx); err == nil {
 				cl.Close()
-				return nil
+				return true
 			}
 		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-poll.C:
+		}
 	}
-}
-
-func exitOf(err error) error {
-	if err == nil {
-		return errors.New("exit status 0")
-	}
-	return err
 }
 
 // logSince returns the last line that the server wrote since an offset, for people.

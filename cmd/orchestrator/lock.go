@@ -9,7 +9,11 @@ import (
 	"syscall"
 )
 
-// lockServer takes the project's lock for as long as this process lives: one server a project.
+// errServed says that another process has the project's lock.
+var errServed = errors.New("a server for this project runs already")
+
+// lockServer takes the project's lock for as long as this process lives: one server a project. It
+// fails with errServed while another has it.
 func lockServer(file string) (*os.File, error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -19,7 +23,7 @@ func lockServer(file string) (*os.File, error) {
 		holder, _ := io.ReadAll(io.LimitReader(f, 32))
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("a server for this project runs already (process %s)", strings.TrimSpace(string(holder)))
+			return nil, fmt.Errorf("%w (process %s)", errServed, strings.TrimSpace(string(holder)))
 		}
 		return nil, fmt.Errorf("lock %s: %w (is the folder on a network drive?)", file, err)
 	}
