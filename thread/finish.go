@@ -41,7 +41,7 @@ func (m *Manager) Finish(ctx context.Context, ref string) (MergeReport, error) {
 // finish is the end of Finish and of a merge that asked for it. Manager.merging is held.
 func (m *Manager) finish(ctx context.Context, child *line, in mergeIntent, report MergeReport) (MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
-		if err := child.idle(); err != nil {
+		if err := child.idle(ctx); err != nil {
 			return err
 		}
 		intent, err := m.intend(ctx, intentFinish, child.id, in)

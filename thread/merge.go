@@ -144,7 +144,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		return report, Hint(fmt.Errorf("%s is in the middle of another merge: %w", in.Dir, ErrConflict), "continue or abort that one first")
 	}
 	if target != nil {
-		if err := target.notWorking(); err != nil {
+		if err := target.do(ctx, target.notWorking); err != nil {
 			return report, err
 		}
 	}
@@ -153,7 +153,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		message = orWord(firstLine(t.Label), t.Name)
 	}
 	err = child.do(ctx, func(ctx context.Context) error {
-		if err := child.idle(); err != nil {
+		if err := child.idle(ctx); err != nil {
 			return err
 		}
 		_, err := child.safety(ctx, "before the merge into "+in.Target, true)
@@ -186,16 +186,6 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		return report, nil // the intent stays until the person is done
 	}
 	return m.merged(ctx, child, intent, in, report)
-}
-
-// notWorking is an error while a thread's agent changes files.
-func (l *line) notWorking() error {
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
-	if l.session != nil && l.shown.State == StateWorking {
-		return Hint(fmt.Errorf("%s is working in the folder to merge into: %w", l.t.Name, ErrBusy), "wait for its answer")
-	}
-	return nil
 }
 
 // mergeBranches commits what the child's worktree holds and merges its branch.

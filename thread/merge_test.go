@@ -222,6 +222,39 @@ func TestMergeRefusals(t *testing.T) {
 	})
 }
 
+// TestLateReportsOfWork has agents say that they work after their answers: a word that is taken back
+// soon holds nothing up, one that stands does, and so does a request at once.
+func TestLateReportsOfWork(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
+		says := func(id thread.ID, s thread.State) {
+			w.sess.of(id).Report(thread.Evidence{Source: thread.SourceHook, State: s, At: time.Now()})
+		}
+		w.turn(c.ID, "p9")
+		for _, id := range []thread.ID{p.ID, c.ID} {
+			says(id, thread.StateWorking)
+			go func() {
+				time.Sleep(time.Second)
+				says(id, thread.StateIdle)
+			}()
+			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoTell: true}); err != nil {
+				t.Errorf("merge after a late word of %s: %v", id, err)
+			}
+		}
+		says(c.ID, thread.StateWorking)
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) {
+			t.Errorf("of one that works without a request: %v", err)
+		}
+		says(c.ID, thread.StateIdle)
+		w.m.RequestStarted(c.ID, true, "m1")
+		says(c.ID, thread.StateIdle) // late again
+		begin := time.Now()
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) != 0 {
+			t.Errorf("with a request on its way: %v after %v", err, time.Since(begin))
+		}
+		w.respond(c.ID, "p10", "done", true)
+	})
+}
+
 func TestFinish(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
 		f.kept = "2 files are not committed"

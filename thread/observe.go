@@ -79,7 +79,7 @@ func failure(e Exchange) Evidence {
 
 // outcome is what an exchange with an answer says of the state.
 func outcome(e Exchange) Evidence {
-	v := Evidence{Source: SourceGateway, At: e.Ended}
+	v := Evidence{Source: SourceGateway, At: e.Ended, Began: e.Started}
 	switch {
 	case e.Interrupted:
 		v.State, v.Detail = StateUnknown, "the answer was cut off: "+orWord(e.Err, "no reason known")

@@ -49,7 +49,7 @@ func (m *Manager) Push(ctx context.Context, r PushRequest) (PushReport, error) {
 	m.merging.Lock()
 	defer m.merging.Unlock()
 	err = l.do(ctx, func(ctx context.Context) error {
-		if err := l.idle(); err != nil {
+		if err := l.idle(ctx); err != nil {
 			return err
 		}
 		if _, err := l.safety(ctx, "before it was pushed", true); err != nil {

@@ -39,30 +39,10 @@ func (m *Manager) Rewind(ctx context.Context, r RewindRequest) (RewindReport, er
 	return report, err
 }
 
-// idle is an error while a turn of the thread runs. It is asked in the line's steps.
-func (l *line) idle() error {
-	open := l.rec.loaded && l.rec.head != "" && !l.rec.ended && !l.rec.cut
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
-	if l.session == nil {
-		return nil
-	}
-	busy := l.shown.State == StateUnknown && open
-	switch l.shown.State {
-	case StateWorking, StateApproval, StateQuestion:
-		busy = true
-	default:
-	}
-	if busy {
-		return Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.t.Name, orWord(l.shown.Why(), string(l.shown.State)), ErrBusy), "wait for its answer, or interrupt it first")
-	}
-	return nil
-}
-
 // rewind is the step behind Rewind.
 func (l *line) rewind(ctx context.Context, r RewindRequest) (RewindReport, error) {
 	m := l.m
-	if err := l.idle(); err != nil {
+	if err := l.idle(ctx); err != nil {
 		return RewindReport{}, err
 	}
 	to, snap, err := l.rewindTarget(ctx, r)

@@ -54,6 +54,8 @@ type Evidence struct {
 	State  State     `json:"state"`
 	Detail string    `json:"detail"` // for people: "stop reason end_turn", "hook PermissionRequest: Bash"
 	At     time.Time `json:"at"`
+	// Began is set where it tells of an end: when that began which ended, a response's request.
+	Began time.Time `json:"began,omitzero"`
 }
 
 // StateReport is a thread's state with what speaks for it, newest evidence per source,

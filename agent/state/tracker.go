@@ -15,7 +15,7 @@ const (
 	screenSettle = 3 * time.Second
 	// staleFrame is how much newer "works" on the screen must be than the claim it contradicts.
 	staleFrame = 2 * time.Second
-	// dialogSlack is how much later the gateway may tell of the response that led to a dialog.
+	// dialogSlack is how much later the gateway may tell of work when a dialog opens.
 	dialogSlack = 300 * time.Millisecond
 	// lateReport is how late a hook's "works" may come after the answer that it came before: it takes
 	// the way through the terminal or through a process of its own. A new turn's request says it anyway.
@@ -65,6 +65,7 @@ func (t *Tracker) Report(e thread.Evidence) {
 	t.settle(e.At)
 	switch e.Source {
 	case thread.SourceGateway:
+		e.Began = newest(e, *slot)
 		switch {
 		case refusal(e.State):
 			t.refused = e
@@ -204,6 +205,9 @@ func (t *Tracker) heldGateway(later func(time.Time) bool) thread.Evidence {
 // overrides reports whether a lower source's claim wins over a higher one's.
 func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	if dialog(low.State) && high.Source == thread.SourceGateway && high.State == thread.StateWorking {
+		if !high.Began.IsZero() {
+			return low.At.After(high.Began) // the response led to it, however late its end is told
+		}
 		return low.At.Add(dialogSlack).After(high.At)
 	}
 	if !low.At.After(high.At) {
@@ -238,6 +242,20 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	default:
 		return false // starting, unknown: less than what is known
 	}
+}
+
+// newest returns when the newest request began that evidence of the gateway tells the end of: there
+// may be several at once. Zero for what tells of no end.
+func newest(e, before thread.Evidence) time.Time {
+	switch {
+	case e.Began.IsZero():
+		return e.Began
+	case before.Began.After(e.Began):
+		return before.Began
+	case before.Began.IsZero() && before.State == thread.StateWorking && before.At.After(e.Began):
+		return before.At
+	}
+	return e.Began
 }
 
 // patience is how long a claim is believed without a sign of life, 0 for ever.

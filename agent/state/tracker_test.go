@@ -235,6 +235,35 @@ func TestNextIsWhenTheStateChangesByItself(t *testing.T) {
 	}
 }
 
+// TestDialogBeforeItsResponseEnds has a dialog stand on the screen long before the provider closes the
+// stream of the response that led to it.
+func TestDialogBeforeItsResponseEnds(t *testing.T) {
+	tr := state.New(begin)
+	for _, s := range []struct {
+		at, began int // began is 0 where no end is told
+		source    thread.Source
+		state     thread.State
+		want      thread.State
+	}{
+		{1000, 0, gateway, working, working},
+		{2000, 0, hook, approval, approval},
+		{2150, 0, screen, approval, approval},
+		{6000, 999, gateway, working, approval},
+		{9000, 0, gateway, working, working}, // allowed: the next request
+		{9500, 8999, gateway, working, working},
+		{9600, 1500, gateway, working, working}, // of another one, that began before the dialog
+	} {
+		e := thread.Evidence{Source: s.source, State: s.state, At: at(s.at)}
+		if s.began != 0 {
+			e.Began = at(s.began)
+		}
+		tr.Report(e)
+		if got := tr.State(at(s.at)).State; got != s.want {
+			t.Fatalf("at %d: %s, want %s", s.at, got, s.want)
+		}
+	}
+}
+
 func TestSince(t *testing.T) {
 	tr := state.New(begin)
 	tr.Report(thread.Evidence{Source: gateway, State: working, At: at(1000)})
