@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +131,33 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err == nil {
 		t.Error("the command ran without being allowed")
+	}
+}
+
+// TestFollowerMissesNothing has a client lose the events of a whole turn, as one does that is kept
+// from reading them for too long.
+func TestFollowerMissesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("missed")
+	before := r.status(name)
+	r.turn(name, "read README.md")
+	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl := client.New(p.Socket)
+	defer cl.Close()
+	var out bytes.Buffer
+	f := &follower{cli: &cli{stdout: &out}, client: cl, thread: before, answer: answer{Outcome: "failed"}}
+	if f.take(t.Context(), thread.Event{Seq: 7}) {
+		t.Error("over before anything was heard")
+	}
+	if over := f.take(t.Context(), thread.Event{Seq: 1234}); !over || f.answer.Outcome != "answered" || f.answer.Checkpoint.Turn != 1 {
+		t.Errorf("after a gap: over %v, %+v", over, f.answer)
+	}
+	if !strings.Contains(out.String(), "It says hello") {
+		t.Errorf("printed: %q", out.String())
 	}
 }
 

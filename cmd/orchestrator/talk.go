@@ -29,7 +29,11 @@ func (c *cli) runVerb() *cobra.Command {
 		}
 		c.agentArgs(&r, rest)
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			return c.follow(ctx, cl, func() (thread.Status, error) { return cl.New(ctx, r) })
+			return c.follow(ctx, cl, func() (thread.Status, error) {
+				s, err := cl.New(ctx, r)
+				s.Turn = 0 // it may have answered by now
+				return s, err
+			})
 		})(cmd, args)
 	}
 	return cmd
@@ -96,7 +100,8 @@ type answer struct {
 const settleTime = 5 * time.Second
 
 // follow begins a turn and prints what the agent answers, response by response, until the turn
-// ends, the agent waits for the person, or its process ends.
+// ends, the agent waits for the person, or its process ends. begin returns the thread as it was
+// before the turn.
 func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (thread.Status, error)) error {
 	events, err := cl.Events(ctx)
 	if err != nil {
@@ -106,58 +111,98 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 	if err != nil {
 		return err
 	}
-	a := answer{Thread: s.Name, Outcome: "failed"}
-	turn, live := s.Turn, false
-	var settled <-chan time.Time // set once the turn has ended
 	if !c.json {
 		fmt.Fprintf(c.stderr, "%s\n", s.Name)
 	}
+	f := &follower{cli: c, client: cl, thread: s, answer: answer{Thread: s.Name, Outcome: "failed"}}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-settled:
-			return c.outcome(a)
+		case <-f.settled:
+			return c.outcome(f.answer)
 		case e, ok := <-events:
 			if !ok {
 				return errors.New("the server went away while the agent answered; `orchestrator threads` says where the thread stands")
 			}
-			if e.ThreadID != s.ID {
-				continue
-			}
-			if e.Checkpoint != nil && e.Checkpoint.Turn > turn {
-				a.Checkpoint = *e.Checkpoint
-				c.printAnswer(ctx, cl, s, e.Checkpoint, &a)
-				if e.Checkpoint.Kind == thread.KindTurn {
-					a.Outcome, a.State = "answered", thread.StateDone
-					if e.Checkpoint.Interrupted {
-						a.Outcome = "failed"
-						return c.outcome(a)
-					}
-					settled = time.After(settleTime)
-					continue
-				}
-			}
-			if e.Status != nil && settled != nil {
-				if e.Status.State.State != thread.StateWorking {
-					return c.outcome(a)
-				}
-				continue
-			}
-			if e.Status != nil {
-				a.State = e.Status.State.State
-				switch {
-				case a.State.NeedsPerson():
-					a.Outcome = "waits"
-					return c.outcome(a)
-				case a.State.Live():
-					live = true
-				case live: // before, it was not started yet
-					return c.outcome(a)
-				}
+			if f.take(ctx, e) {
+				return c.outcome(f.answer)
 			}
 		}
 	}
+}
+
+// follower is one turn of a thread as its events tell of it.
+type follower struct {
+	*cli
+	client  *client.Client
+	thread  thread.Status // as it was before the turn
+	answer  answer
+	seq     int64            // of the newest event
+	live    bool             // the agent was seen running
+	settled <-chan time.Time // set once the turn has ended
+}
+
+// take takes one event and reports whether there is nothing more to follow. Events that the server
+// could not keep for a client that was busy are made up for by asking where the thread stands.
+func (f *follower) take(ctx context.Context, e thread.Event) (over bool) {
+	missed := f.seq != 0 && e.Seq != f.seq+1
+	f.seq = e.Seq
+	if missed && f.catchUp(ctx) {
+		return true
+	}
+	if e.ThreadID != f.thread.ID {
+		return false
+	}
+	return e.Checkpoint != nil && f.checkpoint(ctx, *e.Checkpoint) || e.Status != nil && f.status(*e.Status)
+}
+
+func (f *follower) catchUp(ctx context.Context) (over bool) {
+	id := string(f.thread.ID)
+	newest, err := f.client.Timeline(ctx, id, thread.Page{Turns: true, Limit: 1})
+	if err == nil && len(newest) > 0 && newest[0].Kind == thread.KindTurn && f.checkpoint(ctx, newest[0]) {
+		return true
+	}
+	s, err := find(ctx, f.client, id)
+	return err == nil && f.status(s)
+}
+
+// checkpoint takes what a response or the turn came to.
+func (f *follower) checkpoint(ctx context.Context, cp thread.Checkpoint) (over bool) {
+	if cp.Turn <= f.thread.Turn || f.settled != nil {
+		return false
+	}
+	f.answer.Checkpoint = cp
+	f.printAnswer(ctx, f.client, f.thread, &cp, &f.answer)
+	if cp.Kind != thread.KindTurn {
+		return false
+	}
+	f.answer.Outcome, f.answer.State = "answered", thread.StateDone
+	if cp.Interrupted {
+		f.answer.Outcome = "failed"
+		return true
+	}
+	f.settled = time.After(settleTime)
+	return false
+}
+
+// status takes what the agent does.
+func (f *follower) status(s thread.Status) (over bool) {
+	state := s.State.State
+	if f.settled != nil {
+		return state != thread.StateWorking
+	}
+	f.answer.State = state
+	switch {
+	case state.NeedsPerson():
+		f.answer.Outcome = "waits"
+		return true
+	case state.Live():
+		f.live = true
+	case f.live: // before, it was not started yet
+		return true
+	}
+	return false
 }
 
 // printAnswer prints what one response said.
