@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orchestrator/checkpoint/flock"
 	"orchestrator/thread"
 )
 
@@ -121,12 +122,12 @@ func (w *worktree) left() ([]op, error) {
 	var ops []op
 	for _, e := range entries {
 		path := filepath.Join(w.journals(), e.Name())
-		unlock, free := tryFlock(path)
+		f, free := flock.TryLock(path)
 		if !free {
 			continue
 		}
 		b, err := os.ReadFile(path)
-		unlock()
+		f.Close()
 		var o op
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

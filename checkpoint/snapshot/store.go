@@ -141,13 +141,13 @@ func (s *Store) home(w git.Worktree) string {
 
 // lock makes the caller the only one who works on this worktree, other processes included.
 func (w *worktree) lock(ctx context.Context) (unlock func(), err error) {
-	return flock(ctx, filepath.Join(w.home, "lock"))
+	return lockFile(ctx, filepath.Join(w.home, "lock"))
 }
 
 // lockAll makes the caller the only one of us who changes the repository's list of worktrees: git stumbles over one
 // that another git is about to write. It is taken after a worktree's lock, never before one.
 func (w *worktree) lockAll(ctx context.Context) (unlock func(), err error) {
-	return flock(ctx, filepath.Join(w.commonState(), "lock"))
+	return lockFile(ctx, filepath.Join(w.commonState(), "lock"))
 }
 
 // resolved follows the links in a path as far as it exists.
