@@ -9,13 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/killtest"
 )
 
 func init() {
@@ -37,13 +36,7 @@ func init() {
 // TestKilled ends commit and merge at every place, and with all of git's processes at moments that the clock picks.
 // Done again, both come to the same end as if nothing had happened, and what was not committed is untouched.
 func TestKilled(t *testing.T) {
-	n := 2
-	if s := os.Getenv("KILL_ROUNDS"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	n := killtest.Rounds(t, 2)
 	rng := rand.New(rand.NewPCG(1, 2))
 	points := []string{"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended"}
 	if os.Getenv("KILL_ROUNDS") != "" {
@@ -111,49 +104,6 @@ func (r *repo) killed(point string, rng *rand.Rand) {
 		r.Fatal(err)
 	}
 	time.Sleep(time.Duration(rng.IntN(250)) * time.Millisecond) // any moment is right
-	killTree(cmd.Process.Pid)
+	killtest.Tree(cmd.Process.Pid)
 	_ = cmd.Wait()
-}
-
-// killTree kills a process with its children, which git's own processes are, and returns when none of them runs. It
-// stops a process before it asks for its children, so that it starts no other meanwhile.
-func killTree(pid int) {
-	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
-		return
-	}
-	settle(pid, "TtZX")
-	kids := children(pid)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	for _, kid := range kids {
-		killTree(kid)
-	}
-	settle(pid, "ZX")
-}
-
-// settle waits until a process is in one of the states, as /proc names them, or gone.
-func settle(pid int, states string) {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		after := strings.LastIndexByte(string(b), ')')
-		if err != nil || after < 0 || after+2 >= len(b) || strings.ContainsRune(states, rune(b[after+2])) {
-			return
-		}
-	}
-}
-
-func children(pid int) []int {
-	var kids []int
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, task := range tasks { // each thread has its own
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
-		if err != nil {
-			continue
-		}
-		for f := range strings.FieldsSeq(string(b)) {
-			if kid, err := strconv.Atoi(f); err == nil {
-				kids = append(kids, kid)
-			}
-		}
-	}
-	return kids
 }

@@ -14,12 +14,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/killtest"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 )
@@ -66,18 +66,6 @@ func (j job) run(s *snapshot.Store) error {
 		_, err = s.Repair(ctx)
 	}
 	return err
-}
-
-func rounds(t *testing.T) int {
-	n := 1
-	if s := os.Getenv("KILL_ROUNDS"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatalf("KILL_ROUNDS: %v", err)
-		}
-	}
-	t.Logf("%d rounds for each point; KILL_ROUNDS=50 go test -tags failpoint -run Killed ./checkpoint/snapshot for the long run", n)
-	return n
 }
 
 // scene is a repository in which every operation has something to do and something to lose.
@@ -185,7 +173,7 @@ func points(t *testing.T, op string) []string {
 // TestKilled ends the process at every place of every operation, in the repair that follows too, and looks whether
 // the next start sets everything right and nothing is lost.
 func TestKilled(t *testing.T) {
-	n := rounds(t)
+	n := killtest.Rounds(t, 1)
 	for _, op := range []string{"take", "restore", "add", "remove"} {
 		t.Run(op, func(t *testing.T) {
 			for _, point := range points(t, op) {
@@ -205,7 +193,7 @@ func TestKilled(t *testing.T) {
 
 // TestKilledInRepair kills the repair of a killed operation.
 func TestKilledInRepair(t *testing.T) {
-	n := rounds(t)
+	n := killtest.Rounds(t, 1)
 	for op, points := range map[string][]string{
 		"restore": {"snapshot.restore.removed", "snapshot.restore.wrote:2"},
 		"add":     {"snapshot.add.referenced", "snapshot.add.checkedout"},
@@ -233,7 +221,7 @@ func TestKilledInRepair(t *testing.T) {
 
 // TestKilledAnywhere kills the process and the git that it runs at moments that the clock picks.
 func TestKilledAnywhere(t *testing.T) {
-	n := 5 * rounds(t)
+	n := 5 * killtest.Rounds(t, 1)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, op := range []string{"take", "restore", "add", "remove"} {
 		t.Run(op, func(t *testing.T) {
@@ -241,55 +229,12 @@ func TestKilledAnywhere(t *testing.T) {
 				sc := newScene(t, op, round)
 				cmd, _ := sc.start(t, op)
 				time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond) // any moment is right
-				killTree(cmd.Process.Pid)
+				killtest.Tree(cmd.Process.Pid)
 				_ = cmd.Wait()
 				sc.setRight(t, round)
 			}
 		})
 	}
-}
-
-// killTree kills a process with its children, which git's own processes are, and returns when none of them runs. It
-// stops a process before it asks for its children, so that it starts no other meanwhile.
-func killTree(pid int) {
-	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
-		return
-	}
-	settle(pid, "TtZX")
-	kids := children(pid)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	for _, kid := range kids {
-		killTree(kid)
-	}
-	settle(pid, "ZX")
-}
-
-// settle waits until a process is in one of the states, as /proc names them, or gone.
-func settle(pid int, states string) {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		after := strings.LastIndexByte(string(b), ')')
-		if err != nil || after < 0 || after+2 >= len(b) || strings.ContainsRune(states, rune(b[after+2])) {
-			return
-		}
-	}
-}
-
-func children(pid int) []int {
-	var kids []int
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, task := range tasks { // each thread has its own
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
-		if err != nil {
-			continue
-		}
-		for f := range strings.FieldsSeq(string(b)) {
-			if kid, err := strconv.Atoi(f); err == nil {
-				kids = append(kids, kid)
-			}
-		}
-	}
-	return kids
 }
 
 // setRight is the next start. Everything that was there must be there, or be kept by a ref.
