@@ -16,19 +16,20 @@ import (
 type killPoint struct {
 	name string
 	// deed is the call of the program that passes the place.
-	deed func(parent, child string) []string
+	deed func(parent, child, archive string) []string
 	// again is set where the same call must work after the restart.
 	again bool
 }
 
 func killPoints() []killPoint {
-	forked := func(parent, _ string) []string { return []string{"fork", "another", "-t", parent, "--at", "1"} }
-	rewound := func(parent, _ string) []string { return []string{"checkpoint", "restore", parent, "1"} }
-	merged := func(_, child string) []string { return []string{"merge", child} }
-	finished := func(_, child string) []string { return []string{"finish", child} }
-	archived := func(_, child string) []string { return []string{"archive", child} }
+	forked := func(parent, _, _ string) []string { return []string{"fork", "another", "-t", parent, "--at", "1"} }
+	rewound := func(parent, _, _ string) []string { return []string{"checkpoint", "restore", parent, "1"} }
+	merged := func(_, child, _ string) []string { return []string{"merge", child} }
+	finished := func(_, child, _ string) []string { return []string{"finish", child} }
+	archived := func(_, child, _ string) []string { return []string{"archive", child} }
+	imported := func(_, _, archive string) []string { return []string{"import", archive} }
 	var list []killPoint
-	add := func(deed func(parent, child string) []string, again bool, names ...string) {
+	add := func(deed func(parent, child, archive string) []string, again bool, names ...string) {
 		for _, n := range names {
 			list = append(list, killPoint{n, deed, again})
 		}
@@ -38,10 +39,11 @@ func killPoints() []killPoint {
 	add(merged, true, "thread.merge.intended", "thread.merge.committed", "thread.merge.merged", "thread.merge.recorded")
 	add(finished, false, "thread.finish.safe", "thread.finish.archived", "thread.finish.removed")
 	add(archived, true, "thread.archive.stopped")
+	add(imported, true, "archive.import.intended", "archive.import.created", "archive.import.record", "archive.import.written", "archive.import.visible")
 	return list
 }
 
-// TestKilledAtFailpoints kills the server at each step of fork, rewind, merge and finish, with the
+// TestKilledAtFailpoints kills the server at each step of fork, rewind, merge, finish and import, with the
 // demo agent, git and SQLite: nothing uncommitted is lost, no thread is half there, and what was cut
 // off can be done again.
 func TestKilledAtFailpoints(t *testing.T) {
@@ -76,10 +78,12 @@ func killedAt(t *testing.T, k killPoint, round int) {
 			t.Fatal(err)
 		}
 	}
+	archive := filepath.Join(filepath.Dir(r.project), "child.archive")
+	r.ok("export", child, "-o", archive)
 	r.ok("stop")
 	healthy := r.env
 	r.env = append(append([]string(nil), healthy...), "ORCHESTRATOR_FAILPOINT="+k.name)
-	res := r.run(k.deed(parent, child)...)
+	res := r.run(k.deed(parent, child, archive)...)
 	r.env = healthy
 	if res.code == 0 && !strings.HasPrefix(k.name, "thread.start") {
 		t.Logf("%s was answered before it was killed: %s", k.name, res.stdout)
@@ -87,7 +91,7 @@ func killedAt(t *testing.T, k killPoint, round int) {
 	await(t, "the server to be killed", func() bool { return r.run("threads", "--json").code == 0 })
 	r.whole(k.name, work)
 	if k.again {
-		r.ok(k.deed(parent, child)...)
+		r.ok(k.deed(parent, child, archive)...)
 		r.whole(k.name+", again", work)
 	}
 }
