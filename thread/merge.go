@@ -369,6 +369,9 @@ func (m *Manager) repairMerge(ctx context.Context, i Intent) (keep bool, err err
 		return false, fmt.Errorf("read the intent: %w", err)
 	}
 	t := child.thread()
+	if err := m.cfg.Merges.Repair(ctx, in.Dir); err != nil {
+		return true, err
+	}
 	under, err := m.cfg.Merges.InProgress(ctx, in.Dir)
 	if err != nil {
 		return true, err

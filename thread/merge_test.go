@@ -54,6 +54,8 @@ func (f *merges) Abort(context.Context, string) error {
 	return nil
 }
 
+func (f *merges) Repair(context.Context, string) error { return nil }
+
 func (f *merges) InProgress(context.Context, string) (bool, error) { return f.open, nil }
 
 func (f *merges) Reachable(context.Context, string, string) (bool, string, error) {

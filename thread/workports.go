@@ -52,6 +52,9 @@ type Merges interface {
 	Continue(ctx context.Context, into string) (Merged, error)
 	// Abort takes back a merge that is not committed.
 	Abort(ctx context.Context, into string) error
+	// Repair waits for a merge that still runs in a worktree, and puts right what one left that was
+	// killed; one that stands there with its conflicts is left.
+	Repair(ctx context.Context, into string) error
 	// InProgress reports whether a worktree stands in the middle of a merge.
 	InProgress(ctx context.Context, into string) (bool, error)
 	// Reachable reports whether all that a worktree holds, uncommitted files included, is part of

@@ -32,7 +32,8 @@ func New(env ...string) (*Merger, error) {
 // tree is a worktree to work in.
 type tree struct {
 	git.Worktree
-	git *git.Git
+	git  *git.Git
+	note *os.File // locked, while the worktree is ours alone; nil otherwise
 }
 
 func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
@@ -52,7 +53,7 @@ func (t tree) run(ctx context.Context, c git.Call) ([]byte, error) {
 }
 
 func (t tree) code(ctx context.Context, c git.Call) ([]byte, int, error) {
-	c.Dir, c.Env = t.Root, append(t.Env(), c.Env...)
+	c.Dir, c.Env, c.Hold = t.Root, append(t.Env(), c.Env...), t.note
 	return t.git.RunCode(ctx, c)
 }
 

@@ -25,7 +25,12 @@ type repo struct {
 
 func newRepo(t *testing.T) *repo {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
+	return newRepoIn(t, t.TempDir())
+}
+
+func newRepoIn(t *testing.T, top string) *repo {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(top)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,11 @@ const maxMessage = 64 << 10
 // Commit commits all that a worktree holds, untracked files included and ignored ones not, and returns its HEAD;
 // that is the old one when there was nothing to commit. Repositories inside the worktree are left out.
 func (m *Merger) Commit(ctx context.Context, worktree, message string) (string, error) {
-	t, err := m.open(ctx, worktree)
+	t, err := m.hold(ctx, worktree)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
+	defer t.note.Close()
 	commit, err := t.commitAll(ctx, message)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)

@@ -33,77 +33,117 @@ func init() {
 	}
 }
 
-// TestKilled ends commit and merge at every place, and with all of git's processes at moments that the clock picks.
-// Done again, both come to the same end as if nothing had happened, and what was not committed is untouched.
+// places are where TestKilled kills: named ones; "clock", the process with all of git's at any moment; "file", the
+// same when a file of the merge appears; "orphan", the process alone at that moment, whose git goes on.
+var places = []string{
+	"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended", "clock", "file", "orphan",
+}
+
+// files is how many files the merge brings.
+const files = 60
+
+// TestKilled ends commit and merge. Done again, both come to the same end as if nothing had happened, and what was
+// not committed is untouched.
 func TestKilled(t *testing.T) {
 	n := killtest.Rounds(t, 2)
-	rng := rand.New(rand.NewPCG(1, 2))
-	points := []string{"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended"}
-	if os.Getenv("KILL_ROUNDS") != "" {
-		// At any moment, git itself included: a merge that git was killed in can leave half a file,
-		// which the next merge names and refuses (about 1 in 200).
-		points = append(points, "clock", "clock", "clock", "clock")
-	} else {
-		t.Log("NOT RUN: kills at any moment; KILL_ROUNDS=50 go test -tags failpoint -run Killed ./checkpoint/branch runs them")
-	}
-	for _, point := range points {
-		t.Run(point, func(t *testing.T) {
+	for i, place := range places {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			inMerge := 0
 			for range n {
-				r := newRepo(t)
-				for i := range 200 {
-					r.writeIn(r.side, fmt.Sprintf("new/f%d", i), fmt.Sprintf("new %d\n", i))
+				if killed(t, place, rng) {
+					inMerge++
 				}
-				r.writeIn(r.side, "a", "1\n2\n3\n4 of the side\n")
-				if err := os.Remove(filepath.Join(r.side, "b")); err != nil {
-					t.Fatal(err)
-				}
-				r.write("a", "0 of main\n1\n2\n3\n")
-				r.commit(r.dir, "main goes on")
-				r.write("mine", "not committed\n")
-				r.write("x.env", "ignored\n")
-				r.killed(point, rng)
-				// What a person does whose git was killed, as git tells them to.
-				for _, lock := range []string{".git/index.lock", ".git/worktrees/side/index.lock", ".git/HEAD.lock", ".git/refs/heads/main.lock", ".git/worktrees/side/HEAD.lock", ".git/refs/heads/side.lock"} {
-					_ = os.Remove(filepath.Join(r.dir, lock))
-				}
-				r.commit(r.side, "work")
-				if err := r.merger.Abort(context.Background(), r.dir); err != nil {
-					t.Fatal(err)
-				}
-				done, err := r.merger.Merge(context.Background(), r.dir, "side", "the merge")
-				if err != nil || len(done.Conflicts) > 0 {
-					t.Fatalf("merged again: %+v %v", done, err)
-				}
-				if s := r.git("status", "--porcelain"); s != "?? mine" {
-					t.Errorf("status: %s", s)
-				}
-				if r.read(r.dir, "a") != "0 of main\n1\n2\n3\n4 of the side\n" || r.read(r.dir, "mine") != "not committed\n" || r.read(r.dir, "x.env") != "ignored\n" {
-					t.Error("files are not as they should be")
-				}
-				if got := len(strings.Fields(r.git("ls-files", "new"))); got != 200 {
-					t.Errorf("%d new files", got)
-				}
-				r.git("fsck", "--connectivity-only", "--no-dangling")
 			}
+			t.Logf("%d of %d kills in the middle of a merge", inMerge, n)
 		})
 	}
 }
 
-func (r *repo) killed(point string, rng *rand.Rand) {
+// killed is one round; inMerge says that the merge had begun and not ended.
+func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
+	r := newRepo(t)
+	for i := range files {
+		r.writeIn(r.side, fmt.Sprintf("new/f%d", i), fmt.Sprintf("new %d\n", i))
+	}
+	r.writeIn(r.side, "a", "1\n2\n3\n4 of the side\n")
+	r.writeIn(r.side, "big", strings.Repeat("a line of the side\n", 1<<16))
+	if err := os.Remove(filepath.Join(r.side, "b")); err != nil {
+		t.Fatal(err)
+	}
+	r.write("a", "0 of main\n1\n2\n3\n")
+	begin := time.Now()
+	r.commit(r.dir, "main goes on")
+	took := 8 * time.Since(begin) // about what is to be killed takes, on a machine as busy as this
+	r.write("mine", "not committed\n")
+	r.write("x.env", "ignored\n")
+	r.kill(place, took, rng)
+	if note, err := os.Stat(filepath.Join(r.dir, ".git/orchestrator-merge")); err == nil && note.Size() > 0 {
+		inMerge = true
+	}
+	if place == "clock" || place == "file" {
+		r.unlock()
+	}
+	r.commit(r.side, "work")
+	done, err := r.merger.Merge(context.Background(), r.dir, "side", "the merge")
+	if err != nil || len(done.Conflicts) > 0 {
+		t.Fatalf("merged again: %+v %v", done, err)
+	}
+	if s := r.git("status", "--porcelain"); s != "?? mine" {
+		t.Errorf("status: %s", s)
+	}
+	if r.read(r.dir, "a") != "0 of main\n1\n2\n3\n4 of the side\n" || r.read(r.dir, "mine") != "not committed\n" || r.read(r.dir, "x.env") != "ignored\n" {
+		t.Error("files are not as they should be")
+	}
+	if got := len(strings.Fields(r.git("ls-files", "new"))); got != files {
+		t.Errorf("%d new files", got)
+	}
+	r.git("fsck", "--connectivity-only", "--no-dangling")
+	return inMerge
+}
+
+// unlock is what a person does whose git was killed, as git tells them to.
+func (r *repo) unlock() {
+	for _, lock := range []string{"index.lock", "worktrees/side/index.lock", "HEAD.lock", "refs/heads/main.lock", "worktrees/side/HEAD.lock", "refs/heads/side.lock"} {
+		_ = os.Remove(filepath.Join(r.dir, ".git", lock))
+	}
+}
+
+func (r *repo) kill(place string, took time.Duration, rng *rand.Rand) {
 	r.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_SIDE="+r.side)
-	if point != "clock" {
-		cmd.Env = append(cmd.Env, "ORCHESTRATOR_FAILPOINT="+point)
+	if strings.Contains(place, ".") {
+		cmd.Env = append(cmd.Env, "ORCHESTRATOR_FAILPOINT="+place)
 		if err := cmd.Run(); err == nil || !strings.Contains(err.Error(), "killed") {
-			r.Fatalf("%s: %v", point, err)
+			r.Fatalf("%s: %v", place, err)
 		}
 		return
 	}
 	if err := cmd.Start(); err != nil {
 		r.Fatal(err)
 	}
-	time.Sleep(time.Duration(rng.IntN(250)) * time.Millisecond) // any moment is right
-	killtest.Tree(cmd.Process.Pid)
+	if place == "clock" {
+		time.Sleep(time.Duration(rng.IntN(int(took)))) // any moment is right
+	} else {
+		r.appears(fmt.Sprintf("new/f%d", rng.IntN(files)))
+	}
+	if place == "orphan" {
+		_ = cmd.Process.Kill()
+	} else {
+		killtest.Tree(cmd.Process.Pid)
+	}
 	_ = cmd.Wait()
+}
+
+// appears waits until a file is there that the merge brings.
+func (r *repo) appears(name string) {
+	r.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+		if _, err := os.Lstat(filepath.Join(r.dir, name)); err == nil {
+			return
+		}
+	}
+	r.Fatalf("%s never came", name)
 }

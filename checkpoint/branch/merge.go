@@ -40,10 +40,11 @@ func (e *DirtyError) Unwrap() error { return thread.ErrConflict }
 // own. With conflicts it leaves them there and returns their paths with no error. A worktree whose own changes are
 // in the way is refused untouched, with a DirtyError.
 func (m *Merger) Merge(ctx context.Context, into, branch, message string) (thread.Merged, error) {
-	t, err := m.open(ctx, into)
+	t, err := m.hold(ctx, into)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("merge: %w", err)
 	}
+	defer t.note.Close()
 	done, err := t.merge(ctx, branch, message)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("merge: %w", err)
@@ -70,11 +71,36 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 	if err := t.identity(ctx); err != nil {
 		return thread.Merged{}, err
 	}
-	if err := t.roomFor(ctx, head, tip, true); err != nil {
+	tr, err := t.try(ctx, head, tip)
+	if err != nil && !errors.Is(err, thread.ErrUnsupported) {
+		return thread.Merged{}, err
+	}
+	defer tr.close()
+	double, err := t.roomFor(ctx, head, tip, tr)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	own, err := t.save(ctx, head, double)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	if err := t.begin(begun{Op: opMerge, Head: head, Tip: tip, Own: own}); err != nil {
+		return thread.Merged{}, err
+	}
+	done, err := t.mergeNow(ctx, head, tip, message, double)
+	if err != nil { // a full disk, say: nothing may be left half written
+		return done, errors.Join(err, t.repair(context.WithoutCancel(ctx)))
+	}
+	return done, t.ended()
+}
+
+// mergeNow has git merge a commit; what lies in both is put back before.
+func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []string) (thread.Merged, error) {
+	if err := t.putBack(ctx, head, double); err != nil {
 		return thread.Merged{}, err
 	}
 	failpoint.Hit("branch.merge.begin")
-	_, _, err = t.code(ctx, git.Call{
+	_, _, err := t.code(ctx, git.Call{
 		Args: []string{
 			"merge", "--quiet", "--no-ff", "--no-edit", "--no-verify", "--no-stat", "--no-autostash",
 			"--no-overwrite-ignore", "-m", message, "--end-of-options", tip,
@@ -117,40 +143,50 @@ func (t tree) stopped(ctx context.Context, err error) (thread.Merged, error) {
 	return thread.Merged{Conflicts: open}, nil
 }
 
-// roomFor refuses a merge that would overwrite a file that no commit holds. Git itself takes care of most, but
-// overwrites ignored files without a word. With change, what a killed merge left is put back.
-func (t tree) roomFor(ctx context.Context, head, tip string, change bool) error {
+// roomFor refuses a merge that would overwrite a file that no commit holds; git itself takes care of most, but
+// overwrites ignored files without a word. double are the files that hold what the merge would write already.
+// tr is nil where git cannot try a merge.
+func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double []string, err error) {
 	out, err := t.run(ctx, git.Call{Args: []string{"merge-base", "--", head, tip}, OK: []int{1}})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	from := strings.TrimSpace(string(out))
 	if from == "" {
 		from = head // no common history: everything that differs may be touched
 	}
-	out, err = t.run(ctx, git.Call{Args: []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", from, tip, "--"}})
+	touched, err := t.names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", from, tip, "--")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	touched := split(out)
+	if tr != nil {
+		for path := range tr.changes { // what was renamed here is elsewhere than there
+			touched[path] = true
+		}
+	}
 	dirty, err := t.dirty(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tracked, err := t.names(ctx, "ls-files", "-z", "--cached")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var inTheWay []string
-	for _, path := range touched {
+	for path := range touched {
 		if dirty[path] || (!tracked[path] && t.occupied(path, tracked)) {
 			inTheWay = append(inTheWay, path)
 		}
 	}
-	if len(inTheWay) == 0 {
-		return nil
+	slices.Sort(inTheWay)
+	same, err := t.alreadyMerged(ctx, tr, inTheWay)
+	if err != nil {
+		return nil, err
 	}
-	return t.halfDone(ctx, head, tip, inTheWay, change)
+	if blocked := slices.DeleteFunc(slices.Clone(inTheWay), func(path string) bool { return same[path] }); len(blocked) > 0 {
+		return nil, thread.Hint(&DirtyError{Dir: t.Root, Files: blocked}, "commit or move them first")
+	}
+	return inTheWay, nil
 }
 
 // occupied reports whether something lies where a new file would go, or where one of its folders would.

@@ -3,6 +3,7 @@ package branch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,29 +25,58 @@ func (m *Merger) InProgress(ctx context.Context, into string) (bool, error) {
 
 // Abort takes back a merge that is not committed; the worktree's own changes stay. Without one it does nothing.
 func (m *Merger) Abort(ctx context.Context, into string) error {
-	t, err := m.open(ctx, into)
+	t, err := m.hold(ctx, into)
 	if err != nil {
 		return fmt.Errorf("abort merge: %w", err)
 	}
-	if t.inProgress() != "merge" {
-		return nil
-	}
-	if err := t.trusted(ctx); err != nil {
-		return fmt.Errorf("abort merge: %w", err)
-	}
-	if _, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true}); err != nil {
+	defer t.note.Close()
+	if err := t.abort(ctx); err != nil {
 		return fmt.Errorf("abort merge: %w", err)
 	}
 	return nil
 }
 
+func (t tree) abort(ctx context.Context) error {
+	if t.inProgress() != "merge" {
+		return nil
+	}
+	if err := t.trusted(ctx); err != nil {
+		return err
+	}
+	head, err := t.commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	tip, code, err := t.code(ctx, git.Call{Args: []string{"rev-parse", "--verify", "--quiet", "MERGE_HEAD"}, OK: []int{1, 128}})
+	if err != nil {
+		return err
+	}
+	if code == 0 { // a git that was killed leaves it empty, and all files whole
+		if err := t.begin(begun{Op: opAbort, Head: head, Tip: strings.TrimSpace(string(tip))}); err != nil {
+			return err
+		}
+	}
+	if err := t.undo(ctx); err != nil {
+		return errors.Join(err, t.ended())
+	}
+	failpoint.Hit("branch.abort.ended")
+	return t.ended()
+}
+
+// undo has git take back the merge that it is in the middle of.
+func (t tree) undo(ctx context.Context) error {
+	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true})
+	return err
+}
+
 // Continue commits a merge whose conflicts are resolved; Conflicts names those that are not. A text file that had
 // conflict marks and has none any more is resolved; everything else is when it was added with git.
 func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, error) {
-	t, err := m.open(ctx, into)
+	t, err := m.hold(ctx, into)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
 	}
+	defer t.note.Close()
 	done, err := t.goOn(ctx)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)

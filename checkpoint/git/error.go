@@ -31,7 +31,8 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool {
 	switch target {
 	case thread.ErrDiskFull:
-		return strings.Contains(e.Stderr, "No space left on device") || strings.Contains(e.Stderr, "Disk quota exceeded")
+		return strings.Contains(e.Stderr, "No space left on device") || strings.Contains(e.Stderr, "Disk quota exceeded") ||
+			strings.Contains(e.Stderr, "Out of diskspace")
 	case thread.ErrReadOnly:
 		return strings.Contains(e.Stderr, "Read-only file system") || strings.Contains(e.Stderr, "insufficient permission")
 	case thread.ErrNoRepository:

@@ -95,6 +95,8 @@ type Call struct {
 	Durable bool
 	// Reflog lets refs that move get their usual reflog: for what a person will see as done by them.
 	Reflog bool
+	// Hold is a file that git and what it starts keep open as long as they run: a lock on it outlives us.
+	Hold *os.File
 	// OK are exit codes besides 0 that are no error.
 	OK []int
 }
@@ -121,6 +123,9 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 	cmd.Dir = c.Dir
 	cmd.Env = append(g.Env(), c.Env...)
 	cmd.Stdin = c.Stdin
+	if c.Hold != nil {
+		cmd.ExtraFiles = []*os.File{c.Hold}
+	}
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if c.Stdout != nil {

@@ -1,0 +1,333 @@
+package branch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+)
+
+// look returns what lies at a path of the worktree; nil for nothing, where a link or a file stands in the place of
+// one of its folders too: what such a link leads to is not the worktree's.
+func look(root *os.Root, path string) (fs.FileInfo, error) {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		info, err := root.Lstat(path[:i])
+		if errors.Is(err, fs.ErrNotExist) || (err == nil && !info.IsDir()) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	info, err := root.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// alreadyMerged names the paths where what lies there is what the merge would write.
+func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map[string]bool, error) {
+	if tr == nil || len(paths) == 0 {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	same := map[string]bool{}
+	var ask []string
+	for _, path := range paths {
+		c, changes := tr.changes[path]
+		info, err := look(root, path)
+		switch {
+		case err != nil:
+			return nil, err
+		case !changes:
+		case c.toMode == absent:
+			same[path] = info == nil
+		case info != nil && info.Mode().IsRegular() && modeOf(info) == c.toMode && !strings.HasPrefix(path, `"`) && !strings.Contains(path, "\n"):
+			ask = append(ask, path)
+		}
+	}
+	if len(ask) == 0 {
+		return same, nil
+	}
+	out, err := t.run(ctx, git.Call{Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(strings.Join(ask, "\n") + "\n")})
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range strings.Fields(string(out)) {
+		same[ask[i]] = id == tr.changes[ask[i]].to
+	}
+	return same, nil
+}
+
+func modeOf(info fs.FileInfo) string {
+	if info.Mode()&0o100 != 0 {
+		return "100755"
+	}
+	return "100644"
+}
+
+// putBack sets files to a commit's, in index and worktree; what the commit has not is removed. What a person put in
+// the place of a file's folder, or a folder in the place of a file, stays.
+func (t tree) putBack(ctx context.Context, head string, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	known, err := t.names(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", head)
+	if err != nil {
+		return err
+	}
+	back, gone := []string{}, []string{}
+	for _, path := range paths {
+		if known[path] {
+			back = append(back, path)
+		} else {
+			gone = append(gone, path)
+		}
+	}
+	if err := t.unlist(ctx, root, gone); err != nil {
+		return err
+	}
+	return t.restore(ctx, head, back, "--staged", "--worktree")
+}
+
+// restore has git set files to a tree's where nothing else is in their way.
+func (t tree) restore(ctx context.Context, source string, paths []string, where ...string) error {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	paths = slices.DeleteFunc(paths, func(path string) bool { return !free(root, path) })
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err = t.run(ctx, git.Call{
+		Args:    append([]string{"restore", "--quiet", "--source=" + source, "--pathspec-from-file=-", "--pathspec-file-nul"}, where...),
+		Stdin:   list(paths),
+		Durable: true,
+	})
+	return err
+}
+
+// save keeps what is not committed of the tracked files as a tree, "" for nothing.
+func (t tree) save(ctx context.Context, head string, without []string) (string, error) {
+	dirty, err := t.dirty(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, path := range without {
+		delete(dirty, path)
+	}
+	if len(dirty) == 0 {
+		return "", nil
+	}
+	dir, err := os.MkdirTemp("", "orchestrator-merge-*")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	var gone, there []string
+	for path := range dirty {
+		info, err := look(root, path)
+		if err != nil {
+			return "", err
+		}
+		if info == nil || info.IsDir() {
+			gone = append(gone, path)
+		} else {
+			there = append(there, path)
+		}
+	}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	for _, c := range []git.Call{
+		{Args: []string{"read-tree", head}},
+		{Args: []string{"update-index", "-z", "--force-remove", "--stdin"}, Stdin: list(gone)},
+		{Args: []string{"update-index", "-z", "--add", "--replace", "--stdin"}, Stdin: list(there), Durable: true},
+	} {
+		c.Env = env
+		if _, err := t.run(ctx, c); err != nil {
+			return "", err
+		}
+	}
+	out, err := t.run(ctx, git.Call{Args: []string{"write-tree"}, Env: env, Durable: true})
+	return strings.TrimSpace(string(out)), err
+}
+
+// list is paths as git reads them.
+func list(paths []string) io.Reader {
+	return strings.NewReader(strings.Join(append(slices.Clone(paths), ""), "\x00"))
+}
+
+// unlist removes files from the worktree, the folders that this leaves empty, and from the index: in this order, as
+// the disk may be full.
+func (t tree) unlist(ctx context.Context, root *os.Root, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	for _, path := range paths {
+		info, err := look(root, path)
+		if err != nil {
+			return err
+		}
+		if info == nil || info.IsDir() {
+			continue
+		}
+		if err := root.Remove(path); err != nil {
+			return err
+		}
+		for dir := filepath.Dir(path); dir != "." && root.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		}
+	}
+	_, err := t.run(ctx, git.Call{Args: []string{"update-index", "-z", "--force-remove", "--stdin"}, Stdin: list(paths), Durable: true})
+	return err
+}
+
+// free reports whether a file can be written at a path without removing what is in its way.
+func free(root *os.Root, path string) bool {
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if info, err := root.Lstat(dir); err == nil && !info.IsDir() {
+			return false
+		}
+	}
+	info, err := look(root, path)
+	return err == nil && (info == nil || !info.IsDir())
+}
+
+// torn names the paths of a merge that was killed where nothing lies that is anybody's own: no file, or the file of
+// one of the two sides, or the beginning of one.
+func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error) {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var before, after []string
+	for path, c := range tr.changes {
+		if isFile(c.fromMode) {
+			before = append(before, path)
+		}
+		if isFile(c.toMode) {
+			after = append(after, path)
+		}
+	}
+	old, err := t.write(ctx, tr, head, before)
+	if err != nil {
+		return nil, err
+	}
+	defer old.Close()
+	merged, err := t.write(ctx, tr, tr.result, after)
+	if err != nil {
+		return nil, err
+	}
+	defer merged.Close()
+	var torn []string
+	for path, c := range tr.changes {
+		if c.fromMode != absent && !isFile(c.fromMode) || c.toMode != absent && !isFile(c.toMode) {
+			continue
+		}
+		info, err := look(root, path)
+		if err != nil {
+			return nil, err
+		}
+		// A folder may be empty once what is torn in it is gone; putBack looks again.
+		if info == nil || info.IsDir() || begins(root, old, path, info) || begins(root, merged, path, info) {
+			torn = append(torn, path)
+		}
+	}
+	slices.Sort(torn)
+	return torn, nil
+}
+
+// isFile: a file or a link; what is else is another repository, which a merge leaves alone.
+func isFile(mode string) bool { return strings.HasPrefix(mode, "100") || mode == "120000" }
+
+// write writes files of a tree into a folder of the trial, as git would into the worktree.
+func (t tree) write(ctx context.Context, tr *trial, treeish string, paths []string) (*os.Root, error) {
+	dir, err := os.MkdirTemp(tr.dir, "files-*")
+	if err != nil {
+		return nil, err
+	}
+	env := append(slices.Clone(tr.env), "GIT_INDEX_FILE="+dir+".index")
+	if _, err := t.run(ctx, git.Call{Args: []string{"read-tree", treeish}, Env: env}); err != nil {
+		return nil, err
+	}
+	_, err = t.run(ctx, git.Call{
+		Args: []string{"checkout-index", "-q", "-z", "--stdin", "--prefix=" + dir + "/"}, Env: env,
+		Stdin: list(paths),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}
+
+// begins reports whether the file at a path is the one of another folder, or the beginning of it.
+func begins(root, other *os.Root, path string, info fs.FileInfo) bool {
+	whole, err := look(other, path)
+	if err != nil || whole == nil || whole.Mode().Type() != info.Mode().Type() {
+		return false
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		a, aerr := root.Readlink(path)
+		b, berr := other.Readlink(path)
+		return aerr == nil && berr == nil && a == b
+	}
+	if !info.Mode().IsRegular() || info.Size() > whole.Size() {
+		return false
+	}
+	a, err := root.Open(path)
+	if err != nil {
+		return false
+	}
+	defer a.Close()
+	b, err := other.Open(path)
+	if err != nil {
+		return false
+	}
+	defer b.Close()
+	return beginsWith(b, a)
+}
+
+// beginsWith reports whether the first bytes of one file are all of another's.
+func beginsWith(whole, part io.Reader) bool {
+	w := bufio.NewReader(whole)
+	buf, other := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, err := part.Read(buf)
+		if _, werr := io.ReadFull(w, other[:n]); werr != nil || !bytes.Equal(buf[:n], other[:n]) {
+			return false
+		}
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
