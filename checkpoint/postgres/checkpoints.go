@@ -62,6 +62,8 @@ var errAgain = errors.New("stored already")
 
 // find looks up whether a checkpoint is stored already, and the little of its parent's row that a put needs.
 func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent *pack.Row, err error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, "SELECT id, n, thread FROM checkpoint WHERE project = $1 AND id IN ($2, $3)", s.project, string(c.ID), string(c.Parent))
 	if err != nil {
 		return false, nil, s.translate(err)
@@ -127,6 +129,8 @@ func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, parent *pa
 
 // query reads rows with data.
 func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Row, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, query, args...)
 	if err != nil {
 		return nil, s.translate(err)
@@ -173,6 +177,8 @@ func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([
 
 // Lineage returns the checkpoints from one back to the root.
 func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	var n int64
 	err := s.pool.QueryRow(ctx, "SELECT n FROM checkpoint WHERE project = $1 AND id = $2", s.project, string(id)).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {

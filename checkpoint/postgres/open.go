@@ -1,15 +1,17 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -31,6 +33,11 @@ const (
 	migrating = 0x6f726368
 	// connections is how many one server takes at most.
 	connections = 8
+	// oldest is the server_version_num from which on all that the queries use is there.
+	oldest = 120000
+	// callLimit is how long one call may take; loginLimit is for the first connection.
+	callLimit  = time.Minute
+	loginLimit = 15 * time.Second
 )
 
 // Options say whose store it is.
@@ -39,6 +46,8 @@ type Options struct {
 	Project string
 	// Host names this server among the project's, and stays the same over restarts.
 	Host string
+	// Limit is how long one call may take, for a database that has stopped to answer; 0 means a minute.
+	Limit time.Duration
 }
 
 // Store implements thread.Store.
@@ -48,6 +57,7 @@ type Store struct {
 	about   string // for people, without the password
 	project int64
 	host    string
+	limit   time.Duration
 }
 
 var _ thread.Store = (*Store)(nil)
@@ -57,17 +67,15 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Project == "" || o.Host == "" {
 		return nil, fmt.Errorf("open store: no project or host: %w", thread.ErrInvalid)
 	}
-	cfg, err := pgxpool.ParseConfig(url)
+	cfg, err := parse(url)
 	if err != nil {
-		// The driver's error may quote the URL, and with it the password.
-		return nil, fmt.Errorf("open store: the postgres:// URL cannot be read: %w", thread.ErrInvalid)
+		return nil, fmt.Errorf("open %w", err)
 	}
 	cfg.MaxConns = connections
 	cfg.ConnConfig.RuntimeParams["search_path"] = space
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	cfg.ConnConfig.RuntimeParams["application_name"] = "orchestrator"
-	s := &Store{packer: pack.New(), host: o.Host,
-		about: fmt.Sprintf("PostgreSQL %s at %s:%d", cfg.ConnConfig.Database, cfg.ConnConfig.Host, cfg.ConnConfig.Port)}
+	s := &Store{packer: pack.New(), host: strings.ToValidUTF8(o.Host, "?"), about: about(cfg.ConnConfig), limit: cmp.Or(o.Limit, callLimit)}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open %w", s.translate(err))
 	}
@@ -78,8 +86,78 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// parse reads a URL; what it leaves open comes from the environment and ~/.pgpass, as with PostgreSQL's own programs.
+func parse(url string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil { // which may quote the URL, and with it the password
+		return nil, thread.Hint(fmt.Errorf("store: the postgres:// URL cannot be read: %w", thread.ErrInvalid),
+			"postgres://ROLE:PASSWORD@HOST:5432/DATABASE; write @ / : ? # % in a password as %40 %2F %3A %3F %23 %25")
+	}
+	return cfg, nil
+}
+
+// about names a database for people.
+func about(cfg *pgx.ConnConfig) string {
+	return fmt.Sprintf("PostgreSQL %s at %s:%d", cfg.Database, cfg.Host, cfg.Port)
+}
+
+// Check connects to a database and says which it is and what would keep a store from working there. It changes
+// nothing.
+func Check(ctx context.Context, url string) (string, error) {
+	cfg, err := parse(url)
+	if err != nil {
+		return "", err
+	}
+	s := &Store{about: about(cfg.ConnConfig)}
+	return s.about, s.translate(s.check(ctx, cfg.ConnConfig))
+}
+
+// check looks whether the server can keep a store.
+func (s *Store) check(ctx context.Context, cfg *pgx.ConnConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, loginLimit)
+	defer cancel()
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close(ctx) }() // nothing was written
+	var version int
+	var encoding string
+	var readOnly bool
+	err = c.QueryRow(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_encoding'),
+		pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'`).Scan(&version, &encoding, &readOnly)
+	if err != nil {
+		return err
+	}
+	return s.suits(version, encoding, readOnly)
+}
+
+// suits refuses a server that lacks what the store needs.
+func (s *Store) suits(version int, encoding string, readOnly bool) error {
+	switch {
+	case version < oldest:
+		return thread.Hint(fmt.Errorf("store: %s is version %d: %w", s.about, version/10000, thread.ErrUnsupported),
+			fmt.Sprintf("it takes PostgreSQL %d or newer", oldest/10000))
+	case encoding != "UTF8":
+		return thread.Hint(fmt.Errorf("store: %s has the encoding %s: %w", s.about, encoding, thread.ErrUnsupported),
+			"create the database with createdb -T template0 -E UTF8")
+	case readOnly:
+		return thread.Hint(fmt.Errorf("store: %s: %w", s.about, thread.ErrReadOnly), "connect to the primary server")
+	default:
+		return nil
+	}
+}
+
+// limited bounds a call: the network may have swallowed the connection without a word.
+func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.limit)
+}
+
 // prepare migrates and finds the project's number.
 func (s *Store) prepare(ctx context.Context, cfg *pgx.ConnConfig, project string) error {
+	if err := s.check(ctx, cfg); err != nil {
+		return err
+	}
 	if err := migrate(ctx, cfg); err != nil {
 		return err
 	}
@@ -102,8 +180,14 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 		return err
 	}
 	defer unlock(lock)
-	if _, err := lock.ExecContext(ctx, "CREATE SCHEMA IF NOT EXISTS "+space); err != nil {
+	var there bool
+	if err := lock.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", space).Scan(&there); err != nil {
 		return err
+	}
+	if !there { // creating it takes a privilege that a second person's role need not have
+		if _, err := lock.ExecContext(ctx, "CREATE SCHEMA "+space); err != nil {
+			return err
+		}
 	}
 	dir, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -145,44 +229,6 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// translate turns the driver's errors into the domain's.
-func (s *Store) translate(err error) error {
-	if err == nil || refused(err) {
-		return err
-	}
-	var e *pgconn.PgError
-	var c *pgconn.ConnectError
-	switch {
-	case errors.As(err, &e) && (e.Code == "53100" || e.Code == "53200"):
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free space on the database's machine; the store goes on by itself")
-	case errors.As(err, &e) && e.Code == "25006":
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message), "connect to the primary server")
-	case errors.As(err, &e) && (e.Code == "XX001" || e.Code == "XX002"):
-		return fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDamaged, e.Message)
-	case errors.As(err, &c):
-		return thread.Hint(fmt.Errorf("store: %s cannot be reached: %w", s.about, err), "is the database running, and may you log in?")
-	default:
-		return fmt.Errorf("store: %s: %w", s.about, err)
-	}
-}
-
-// refused reports whether an error is the domain's already.
-func refused(err error) bool {
-	for _, known := range []error{thread.ErrInvalid, thread.ErrNotFound, thread.ErrNameTaken, thread.ErrDamaged, thread.ErrUnsupported} {
-		if errors.Is(err, known) {
-			return true
-		}
-	}
-	var e *changeError
-	return errors.As(err, &e)
-}
-
-// changeError carries an error of a change function through a transaction.
-type changeError struct{ err error }
-
-func (e *changeError) Error() string { return e.err.Error() }
-func (e *changeError) Unwrap() error { return e.err }
-
 // lockKind is how a transaction takes the project's lock.
 type lockKind string
 
@@ -194,6 +240,8 @@ const (
 
 // tx runs a change in one transaction.
 func (s *Store) tx(ctx context.Context, lock lockKind, change func(pgx.Tx) error) error {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
 		if lock != lockNone {
 			if _, err := t.Exec(ctx, string(lock), int32(migrating), int32(s.project)); err != nil { // few projects
@@ -212,9 +260,4 @@ func (s *Store) tx(ctx context.Context, lock lockKind, change func(pgx.Tx) error
 		return e.err
 	}
 	return s.translate(err)
-}
-
-func isTaken(err error, constraint string) bool {
-	var e *pgconn.PgError
-	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == constraint
 }

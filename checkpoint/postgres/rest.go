@@ -71,6 +71,8 @@ func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update str
 
 // OpenExecutions returns the runs on this host that never ended, oldest first.
 func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `SELECT id, thread, agent, session, pid, started FROM execution
 		WHERE project = $1 AND host = $2 AND ended IS NULL ORDER BY started, id`, s.project, s.host)
 	if err != nil {
@@ -103,6 +105,8 @@ func (s *Store) DropIntent(ctx context.Context, id string) error {
 
 // Intents returns the operations that this host began, oldest first.
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, "SELECT id, kind, thread, data, created FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
@@ -120,6 +124,8 @@ func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 
 // Setting returns a value, "" when it is not set.
 func (s *Store) Setting(ctx context.Context, key string) (string, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	var v string
 	err := s.pool.QueryRow(ctx, "SELECT value FROM setting WHERE project = $1 AND host = $2 AND key = $3", s.project, s.host, key).Scan(&v)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -148,6 +154,8 @@ type Sizes struct {
 
 // Sizes returns what the store holds and takes.
 func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	var z Sizes
 	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM thread WHERE project = $1 AND host = $2), count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0),
 		(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relnamespace = $3::regnamespace AND c.relkind = 'r')
@@ -157,6 +165,8 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 
 // ThreadSizes returns what each thread's own checkpoints take, packed.
 func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + max(length(t.doc))
 		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n WHERE t.project = $1 AND t.host = $2 GROUP BY t.n, t.id`, s.project, s.host)
 	if err != nil {

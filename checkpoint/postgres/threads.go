@@ -149,6 +149,8 @@ func (s *Store) decodeThread(id thread.ID, doc, sum []byte) (thread.Thread, erro
 
 // Thread returns one thread of this host.
 func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	var doc, sum []byte
 	err := s.pool.QueryRow(ctx, "SELECT sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3", s.project, s.host, string(id)).Scan(&sum, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -163,6 +165,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 // Threads returns all threads of this host, oldest first. A damaged record is left out: Thread says so for
 // each, and one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n", s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)

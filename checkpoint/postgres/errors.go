@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"orchestrator/thread"
+)
+
+// errSilent is why a call ended that the database did not answer.
+var errSilent = errors.New("no answer")
+
+// translate turns the driver's errors into the domain's, with what to do about them. None shows the URL or the
+// password.
+func (s *Store) translate(err error) error {
+	if err == nil || refused(err) {
+		return err
+	}
+	var e *pgconn.PgError
+	var c *pgconn.ConnectError
+	switch {
+	case errors.As(err, &e):
+		return s.told(e, err)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("store: %s: %w", s.about, err)
+	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
+		return thread.Hint(fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err}), "is the database running, and is its address right?")
+	default:
+		return fmt.Errorf("store: %s: %w", s.about, err)
+	}
+}
+
+// told is an error that the database itself reports.
+func (s *Store) told(e *pgconn.PgError, err error) error {
+	switch e.Code {
+	case "53100", "53200": // disk full, out of memory
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free space on the database's machine; the store goes on by itself")
+	case "25006": // read-only transaction
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message), "connect to the primary server")
+	case "XX001", "XX002": // data, index corrupted
+		return fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDamaged, e.Message)
+	}
+	err = fmt.Errorf("store: %s: %w", s.about, &plainError{fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code), err})
+	if h := hint(e.Code); h != "" {
+		return thread.Hint(err, h)
+	}
+	return err
+}
+
+// hint says what a person can do about an error of the database, by its SQLSTATE; "" when we do not know.
+func hint(code string) string {
+	switch code {
+	case "28P01": // invalid password
+		return "check the role and its password, in the URL, in PGPASSWORD or in ~/.pgpass"
+	case "28000": // invalid authorization
+		return "the role must exist, and the database's pg_hba.conf let it in from here"
+	case "3D000": // no such database
+		return "create it: createdb --owner ROLE DATABASE"
+	case "42501": // insufficient privilege
+		return "the role must own the database, or be granted CREATE on it and all on the schema " + space
+	case "42704": // undefined parameter
+		return "correct the parameters after the ? of the URL"
+	case "08P01": // protocol violation: a pooler does not know our settings
+		return "connect to PostgreSQL itself, not through a connection pooler"
+	case "53300": // too many connections
+		return fmt.Sprintf("raise the database's max_connections, or stop other programs; each orchestrator server takes up to %d", connections)
+	case "57P01", "57P02", "57P03": // shut down, crashed, starting
+		return "the database is stopping or starting; the store goes on by itself when it is back"
+	default:
+		return ""
+	}
+}
+
+// plainError is an error in one line of a person's words.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e *plainError) Error() string { return e.text }
+func (e *plainError) Unwrap() error { return e.err }
+
+// cause is the last line of what went wrong with a connection: the driver lists each way that it tried.
+func cause(err error) string {
+	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) {
+		return errSilent.Error()
+	}
+	lines := strings.Split(err.Error(), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// refused reports whether an error is the domain's already.
+func refused(err error) bool {
+	for _, known := range []error{thread.ErrInvalid, thread.ErrNotFound, thread.ErrNameTaken, thread.ErrDamaged, thread.ErrUnsupported, thread.ErrReadOnly} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var e *changeError
+	return errors.As(err, &e)
+}
+
+// changeError carries an error of a change function through a transaction.
+type changeError struct{ err error }
+
+func (e *changeError) Error() string { return e.err.Error() }
+func (e *changeError) Unwrap() error { return e.err }
+
+func isTaken(err error, constraint string) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == constraint
+}
