@@ -273,17 +273,23 @@ func (l *line) purge(ctx context.Context) error {
 	return m.settled(ctx, intent)
 }
 
-// removeWorktree saves what is uncommitted in a thread's worktree and removes it.
+// removeWorktree saves what is uncommitted in a thread's worktree and removes it. One that is gone already, by a
+// finish or by an earlier try, is no error.
 func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 	t := l.thread()
 	if t.Worktree.Path == "" || m.cfg.Worktrees == nil {
 		return nil
 	}
 	saved, err := m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("remove the worktree: %w", err)
 	}
-	m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.Name, saved.Commit)
+	if saved.Commit != "" {
+		m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.Name, saved.Commit)
+	}
 	return nil
 }
 
