@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,8 +32,9 @@ const patience = 60 * time.Second
 
 // Server is one PostgreSQL server. The zero value starts at the first use; Close throws it away.
 type Server struct {
-	once    sync.Once
-	missing error // why there is none
+	once      sync.Once
+	missing   error // why there is none
+	databases atomic.Int64
 
 	bin, dir string
 	cred     *syscall.Credential // it refuses to run as root
@@ -50,10 +52,11 @@ func (s *Server) URL(t testing.TB) string {
 	return s.Address("postgres", "tester", "")
 }
 
-// Database makes an empty database with a role of the same name that owns it, and returns where to connect as
-// that role; it skips the test where there is no server.
-func (s *Server) Database(t testing.TB, name string) string {
+// Database makes an empty database, whose name is a word with a number, and a role of the same name that owns it,
+// and returns where to connect as that role; it skips the test where there is no server.
+func (s *Server) Database(t testing.TB, word string) string {
 	t.Helper()
+	name := fmt.Sprint(word, s.databases.Add(1))
 	s.Exec(t, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, Password(name)), fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, name))
 	return s.Address(name, name, Password(name))
 }
