@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -21,8 +22,10 @@ type Config struct {
 	Agent string
 	// Store is "" for SQLite in the state folder, or a postgres:// URL.
 	Store string
-	// Project names the project in a shared store; its first commit when empty.
+	// Project names the project in a shared store; its first commit when empty. Host names this machine
+	// there; its host name when empty.
 	Project string
+	Host    string
 	// Theme is "auto", "dark", "light" or "none".
 	Theme string
 	// Keys overrides bindings: action to keys.
@@ -57,6 +60,7 @@ const (
 	number
 	span
 	table
+	address // of a database: it may hold a password, so no message shows it
 )
 
 // setting is one key of the configuration.
@@ -72,8 +76,9 @@ type setting struct {
 func settings() map[string]setting {
 	return map[string]setting{
 		"agent":             {kind: text, projectMay: true, about: "agent of new threads"},
-		"store":             {kind: text, about: "postgres:// URL instead of SQLite in the state folder"},
-		"project":           {kind: text, projectMay: true, about: "name in a shared store"},
+		"store":             {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
+		"project":           {kind: text, projectMay: true, about: "the project's name in a shared store"},
+		"host":              {kind: text, about: "this machine's name in a shared store"},
 		"theme":             {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
 		"keys":              {kind: table, about: "action = \"key key\""},
 		"notify":            {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
@@ -167,6 +172,11 @@ func loadEnv(k *koanf.Koanf, environ []string) error {
 	return k.Merge(one)
 }
 
+// forAgents is the environment without what is ours alone: an agent need not know the way into the store.
+func forAgents(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, "ORCHESTRATOR_STORE=") })
+}
+
 // check says where a key is unknown, not for a project to set, or holds what is not allowed.
 func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) error {
 	all := settings()
@@ -192,6 +202,10 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 		case text:
 			if len(s.allowed) > 0 && !contains(s.allowed, k.String(key)) {
 				return fmt.Errorf("%s: %q is %q, and should be one of %s", at(key), key, k.String(key), strings.Join(s.allowed, ", "))
+			}
+		case address:
+			if v := k.String(key); v != "" && !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
+				return fmt.Errorf("%s: %q should be empty for SQLite, or a postgres:// URL", at(key), key)
 			}
 		case table:
 		}
@@ -234,6 +248,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Agent = str("agent", "")
 	c.Store = str("store", "")
 	c.Project = str("project", "")
+	c.Host = str("host", "")
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")
 	c.Offers = str("offers", "suggest")
@@ -250,9 +265,6 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("idle_stop: %w", err)
 	}
 	c.IdleStop = idle
-	if c.Store != "" && !strings.HasPrefix(c.Store, "postgres://") && !strings.HasPrefix(c.Store, "postgresql://") {
-		return Config{}, fmt.Errorf("store is %q, and should be empty for SQLite or a postgres:// URL", c.Store)
-	}
 	return c, nil
 }
 

@@ -37,7 +37,7 @@ func TestConfig(t *testing.T) {
 		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
 		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
 		{name: "a bad variable", env: []string{"ORCHESTRATOR_THEME=pink"}, err: []string{"ORCHESTRATOR_THEME", "pink"}},
-		{name: "an odd store", user: "store = \"mysql://x\"\n", err: []string{"mysql", "postgres://"}},
+		{name: "an odd store", user: "\nstore = \"mysql://ann:hunter2@x\"\n", err: []string{"config.toml:2", "store", "postgres://"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -50,6 +50,9 @@ func TestConfig(t *testing.T) {
 			c, err := loadConfig(Project{Root: root}, test.env, home, test.trusted)
 			if (err != nil) != (test.err != nil) {
 				t.Fatalf("error %v", err)
+			}
+			if err != nil && strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%q shows a password", err)
 			}
 			for _, want := range test.err {
 				if !strings.Contains(err.Error(), want) {

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"orchestrator/checkpoint/postgres"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -156,7 +157,12 @@ func (c *cli) examineTerminal() finding {
 func (c *cli) examineServer(ctx context.Context) []finding {
 	cl, info, err := c.reach(ctx)
 	if err != nil && client.Gone(err) {
-		return []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
+		out := []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
+		if c.config.Store != "" {
+			about, err := postgres.Check(ctx, c.config.Store)
+			out = append(out, storeFinding(about, err, ""))
+		}
+		return out
 	}
 	if err != nil {
 		return []finding{{About: "server", Found: err.Error(), Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
@@ -166,11 +172,8 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 	if err := c.sameVersion(info); err != nil {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
 	}
-	out := []finding{f, {About: "store", OK: true, Found: info.Store}}
 	sizes, err := cl.Sizes(ctx)
-	if err != nil {
-		out = append(out, finding{About: "size", Found: err.Error()})
-	}
+	out := []finding{f, storeFinding(info.Store, err, "agents that run go on, and what they answer is stored when the store works again")}
 	for _, line := range sizes {
 		out = append(out, finding{About: "size", OK: true, Found: line})
 	}
@@ -178,6 +181,14 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 		out = append(out, finding{About: "notice", Found: p})
 	}
 	return out
+}
+
+// storeFinding names the store, or says what is wrong with it.
+func storeFinding(about string, err error, remedy string) finding {
+	if err != nil {
+		return finding{About: "store", Found: err.Error(), Remedy: remedy}
+	}
+	return finding{About: "store", OK: true, Found: about}
 }
 
 func (c *cli) examineAgents(ctx context.Context) []finding {

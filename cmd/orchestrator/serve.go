@@ -36,7 +36,7 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	defer lock.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Env: c.environ, Log: log})
+	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Env: forAgents(c.environ), Log: log})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -82,13 +83,19 @@ func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
 // newPostgres opens a database that several servers may share. A server is known by its machine and
 // folder; clones of one repository are one project, by its first commit.
 func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, fmt.Errorf("name this machine: %w", err)
+	host := c.Host
+	if host == "" {
+		var err error
+		if host, err = os.Hostname(); err != nil {
+			return nil, fmt.Errorf("name this machine: %w", err)
+		}
 	}
 	project := c.Project
 	if project == "" {
-		project = firstCommit(ctx, p)
+		var err error
+		if project, err = sharedName(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	s, err := postgres.Open(ctx, c.Store, postgres.Options{Project: project, Host: host + ":" + p.Root})
 	if err != nil {
@@ -96,9 +103,27 @@ func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
 	}
 	return &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
-		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; database %s",
+		return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.Database)), err
 	}}, nil
+}
+
+// sharedName is the project's name in a shared store. It is kept in the state folder: the first commit after the
+// first use, or another branch's root, must not make another project of it.
+func sharedName(ctx context.Context, p Project) (string, error) {
+	file := filepath.Join(p.StateDir(), "project")
+	kept, err := os.ReadFile(file)
+	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
+		return name, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the project's name: %w", err)
+	}
+	name := firstCommit(ctx, p)
+	if err := os.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep the project's name: %w", err)
+	}
+	return name, nil
 }
 
 // firstCommit names a repository alike in all its clones; the folder's name where there is no commit.
