@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,6 +159,22 @@ func TestFollowerMissesNothing(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "It says hello") {
 		t.Errorf("printed: %q", out.String())
+	}
+}
+
+func TestRunAndSendEndByTheirTimeout(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	res := r.run("run", "-a", "demo", "--timeout", "1s", "#slow:600s list files", "--json")
+	var a answer
+	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitAgent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "goes on") {
+		t.Errorf("exit %d, %+v %v, %s", res.code, a, err, res.stderr)
+	}
+	if s := r.status(a.Thread); s.Execution == nil {
+		t.Errorf("the agent ended with the wait: %+v", s.State)
+	}
+	if res := r.run("send", "--timeout", "1s", r.demo("another"), "#slow:600s list files"); res.code != exitAgent || !strings.Contains(res.stderr, "has not finished in time") {
+		t.Errorf("send: exit %d, %s", res.code, res.stderr)
 	}
 }
 

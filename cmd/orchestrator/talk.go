@@ -16,11 +16,13 @@ import (
 
 func (c *cli) runVerb() *cobra.Command {
 	var r thread.NewRequest
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use: "run [flags] <task> [-- agent arguments]", Short: "Start a new thread with a task and follow its answer",
-		Long: "Start a new thread with a task and print the answer when the turn has ended. Exit code 0: answered;\n4: it waits for you; 5: the agent did not finish.",
+		Long: "Start a new thread with a task and print the answer when the turn has ended. Exit code 0: answered;\n4: it waits for you; 5: the agent did not finish, or not within --timeout.",
 	}
 	c.newFlags(cmd, &r)
+	timeoutFlag(cmd, &limit)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Prompt = strings.TrimSpace(strings.Join(words, " "))
@@ -29,7 +31,7 @@ func (c *cli) runVerb() *cobra.Command {
 		}
 		c.agentArgs(&r, rest)
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			return c.follow(ctx, cl, func() (thread.Status, error) {
+			return c.follow(ctx, cl, limit, func() (thread.Status, error) {
 				s, err := cl.New(ctx, r)
 				s.Turn = 0 // it may have answered by now
 				return s, err
@@ -39,18 +41,25 @@ func (c *cli) runVerb() *cobra.Command {
 	return cmd
 }
 
+// timeoutFlag bounds how long follow follows.
+func timeoutFlag(cmd *cobra.Command, limit *time.Duration) {
+	cmd.Flags().DurationVar(limit, "timeout", 0, "stop waiting for the answer after this time, such as 10m; the agent goes on")
+}
+
 func (c *cli) sendVerb() *cobra.Command {
 	var detach bool
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use: "send <thread> <text>", Short: "Send a prompt to a thread and follow its answer",
 		Args: exactly("<thread>", "<text>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "do not wait for the answer")
+	timeoutFlag(cmd, &limit)
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if detach {
 			return cl.Send(ctx, args[0], args[1])
 		}
-		return c.follow(ctx, cl, func() (thread.Status, error) {
+		return c.follow(ctx, cl, limit, func() (thread.Status, error) {
 			s, err := find(ctx, cl, args[0])
 			if err != nil {
 				return s, err
@@ -89,7 +98,7 @@ func find(ctx context.Context, cl *client.Client, ref string) (thread.Status, er
 // answer is what follow prints with --json.
 type answer struct {
 	Thread     string            `json:"thread"`
-	Outcome    string            `json:"outcome"` // "answered", "waits", "failed"
+	Outcome    string            `json:"outcome"` // "answered", "waits", "failed", "timeout"
 	Answer     string            `json:"answer"`
 	State      thread.State      `json:"state"`
 	Checkpoint thread.Checkpoint `json:"checkpoint"`
@@ -100,9 +109,13 @@ type answer struct {
 const settleTime = 5 * time.Second
 
 // follow begins a turn and prints what the agent answers, response by response, until the turn
-// ends, the agent waits for the person, or its process ends. begin returns the thread as it was
-// before the turn.
-func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (thread.Status, error)) error {
+// ends, the agent waits for the person, its process ends, or the limit is over; 0 is no limit. begin
+// returns the thread as it was before the turn.
+func (c *cli) follow(ctx context.Context, cl *client.Client, limit time.Duration, begin func() (thread.Status, error)) error {
+	var late <-chan time.Time
+	if limit > 0 {
+		late = time.After(limit)
+	}
 	events, err := cl.Events(ctx)
 	if err != nil {
 		return err
@@ -114,12 +127,17 @@ func (c *cli) follow(ctx context.Context, cl *client.Client, begin func() (threa
 	if !c.json {
 		fmt.Fprintf(c.stderr, "%s\n", s.Name)
 	}
-	f := &follower{cli: c, client: cl, thread: s, answer: answer{Thread: s.Name, Outcome: "failed"}}
+	f := &follower{cli: c, client: cl, thread: s, answer: answer{Thread: s.Name, Outcome: "failed", State: s.State.State}}
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-f.settled:
+			return c.outcome(f.answer)
+		case <-late:
+			if f.settled == nil {
+				f.answer.Outcome = "timeout"
+			}
 			return c.outcome(f.answer)
 		case e, ok := <-events:
 			if !ok {
@@ -235,6 +253,9 @@ func (c *cli) outcome(a answer) error {
 	case "waits":
 		fmt.Fprintf(c.stderr, "orchestrator: %s waits for you (%s): `orchestrator attach %s`\n", a.Thread, a.State, a.Thread)
 		return &silentError{code: exitRefused}
+	case "timeout":
+		fmt.Fprintf(c.stderr, "orchestrator: %s has not finished in time (%s) and goes on: `orchestrator attach %s` shows it\n", a.Thread, a.State, a.Thread)
+		return &silentError{code: exitAgent}
 	default:
 		fmt.Fprintf(c.stderr, "orchestrator: %s did not finish (%s): `orchestrator why %s` says more\n", a.Thread, a.State, a.Thread)
 		return &silentError{code: exitAgent}
