@@ -39,13 +39,10 @@ func (s rows) put(t testing.TB, p *Packer, parent int64, d thread.Delta) int64 {
 	t.Helper()
 	n := int64(len(s) + 1)
 	c := thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint("c", n)), Thread: "t"}
-	var par *Row
 	if parent != 0 {
-		r := s[parent]
-		par = &r
-		c.Parent = r.ID
+		c.Parent = s[parent].ID
 	}
-	k, err := p.Pack(t.Context(), s, par, c, d)
+	k, err := p.Pack(t.Context(), s, parent, c, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +106,7 @@ func TestRewriteIsSmall(t *testing.T) {
 		if got := len(s[n2].Data); got > len(file)/20 {
 			t.Errorf("rewrite %d of %d bytes takes %d", i, len(file), got)
 		}
-		files, err := New().Transcript(t.Context(), s, n2)
+		files, err := New().Transcript(t.Context(), s, s[n2])
 		if err != nil || string(files[0].Data) != now {
 			t.Fatalf("rewrite %d comes back wrong: %v", i, err)
 		}

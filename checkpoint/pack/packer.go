@@ -37,22 +37,29 @@ func New() *Packer {
 // Packed is a checkpoint ready to be written.
 type Packed struct {
 	// Row lacks N, Thread, Seq and Sum, which the store gives it: Sum is Seal(Plain, Seq).
-	Row   Row
-	Plain [sha256.Size]byte
-	state *state
-	frame *frame // nil when the record is a group by itself
+	Row    Row
+	Plain  [sha256.Size]byte
+	parent thread.CheckpointID
+	state  *state
+	frame  *frame // nil when the record is a group by itself
 }
 
-// Pack packs a checkpoint that Check passed, with what it adds to its parent's row; nil is none. Done must be
-// called for what it returns.
-func (p *Packer) Pack(ctx context.Context, src Source, parent *Row, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
+// Known returns the number of a checkpoint's row where the Packer remembers it. The row may be gone since.
+func (p *Packer) Known(id thread.CheckpointID) (n int64, ok bool) {
+	if st := p.cache.get(id); st != nil {
+		return st.row, true
+	}
+	return 0, false
+}
+
+// Pack packs a checkpoint that Check passed, with what it adds to its parent, whose row has the number given; 0
+// is none. Done must be called for what it returns.
+func (p *Packer) Pack(ctx context.Context, src Source, parent int64, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
 	st := &state{}
-	var parentRow int64
-	if parent != nil {
-		parentRow = parent.N
-		if st = p.cache.get(parent.N); st == nil {
+	if parent != 0 {
+		if st = p.cache.get(c.Parent); st == nil || st.row != parent {
 			var err error
-			if st, err = p.load(ctx, src, parent.N); err != nil {
+			if st, err = p.load(ctx, src, parent); err != nil {
 				return nil, err
 			}
 		}
@@ -60,7 +67,7 @@ func (p *Packer) Pack(ctx context.Context, src Source, parent *Row, c thread.Che
 	if err := checkpoint.CheckKeep(c, d, st.items); err != nil {
 		return nil, err
 	}
-	b := &builder{p: p, ctx: ctx, src: src, parent: parentRow, from: st, files: st.clone()}
+	b := &builder{p: p, ctx: ctx, src: src, parent: Row{N: parent, ID: c.Parent}, from: st, files: st.clone()}
 	if err := b.items(d); err != nil {
 		return nil, err
 	}
@@ -81,15 +88,16 @@ func (p *Packer) Done(k *Packed, n int64) {
 	if n == 0 {
 		at = ""
 	} else {
-		p.cache.put(n, k.Row.Parent, k.state)
+		k.state.row = n
+		p.cache.put(at, k.parent, k.state)
 	}
 	if k.frame != nil {
 		p.frames.leave(k.frame, at)
 	}
 }
 
-// Forget drops what the Packer keeps in memory. A store calls it when rows were deleted, whose numbers may be
-// given again.
+// Forget drops what the Packer keeps in memory of checkpoints. A store calls it when rows were deleted, whose
+// numbers may be given again.
 func (p *Packer) Forget() { p.cache.clear() }
 
 // builder makes one record.
@@ -97,7 +105,7 @@ type builder struct {
 	p      *Packer
 	ctx    context.Context // lives for one call of Pack
 	src    Source
-	parent int64
+	parent Row // its number and id
 	from   *state
 
 	head    head
@@ -145,7 +153,7 @@ func (b *builder) had(d thread.Delta) (map[string]int, error) {
 		return nil, nil
 	}
 	n := b.from.items - d.Keep
-	old, err := b.p.conversation(b.ctx, b.src, b.parent, want{int64(d.Keep), int64(n), 0}, n)
+	old, err := b.p.conversation(b.ctx, b.src, b.parent.N, want{int64(d.Keep), int64(n), 0}, n)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +265,8 @@ func (b *builder) finish() (*Packed, error) {
 		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", b.head.Checkpoint.ID, len(raw), maxRaw, thread.ErrInvalid)
 	}
 	c := b.head.Checkpoint
-	k := &Packed{Plain: sha256.Sum256(raw), Row: Row{ID: c.ID, Parent: b.parent, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
+	k := &Packed{Plain: sha256.Sum256(raw), parent: c.Parent,
+		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
 		state: &state{items: c.Items, files: b.files, age: b.head.Age}}
 	if len(raw) < groupLimit {
 		if k.frame, err = b.p.frames.take(c.Parent); err != nil {

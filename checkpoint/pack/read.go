@@ -198,12 +198,12 @@ func (p *Packer) conversation(ctx context.Context, src Source, n int64, w want, 
 	return out, nil
 }
 
-// Marks returns the sizes and hashes of the native files as they are at row n, by name.
-func (p *Packer) Marks(ctx context.Context, src Source, n int64) ([]thread.Mark, error) {
-	st := p.cache.get(n)
+// Marks returns the sizes and hashes of the native files as they are at a row, by name.
+func (p *Packer) Marks(ctx context.Context, src Source, row Row) ([]thread.Mark, error) {
+	st := p.cache.get(row.ID)
 	if st == nil {
 		var err error
-		if st, err = p.load(ctx, src, n); err != nil {
+		if st, err = p.load(ctx, src, row.N); err != nil {
 			return nil, err
 		}
 	}
@@ -215,26 +215,26 @@ func (p *Packer) Marks(ctx context.Context, src Source, n int64) ([]thread.Mark,
 	return out, nil
 }
 
-// Transcript returns the native files as they are at row n, by name, each checked against its mark.
-func (p *Packer) Transcript(ctx context.Context, src Source, n int64) ([]thread.TranscriptFile, error) {
-	marks, err := p.Marks(ctx, src, n)
+// Transcript returns the native files as they are at a row, by name, each checked against its mark.
+func (p *Packer) Transcript(ctx context.Context, src Source, row Row) ([]thread.TranscriptFile, error) {
+	marks, err := p.Marks(ctx, src, row)
 	if err != nil {
 		return nil, err
 	}
-	return p.files(ctx, src, n, marks)
+	return p.files(ctx, src, row.N, marks)
 }
 
-// file returns one file as it is at row n; a file of no bytes needs no reading.
-func (p *Packer) file(ctx context.Context, src Source, n int64, name string, size int64) ([]byte, error) {
+// file returns one file as it is at a row; a file of no bytes needs no reading.
+func (p *Packer) file(ctx context.Context, src Source, row Row, name string, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	marks, err := p.Marks(ctx, src, n)
+	marks, err := p.Marks(ctx, src, row)
 	if err != nil {
 		return nil, err
 	}
 	marks = slices.DeleteFunc(marks, func(m thread.Mark) bool { return m.File != name })
-	files, err := p.files(ctx, src, n, marks)
+	files, err := p.files(ctx, src, row.N, marks)
 	if err != nil || len(files) != 1 {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, 
 		if len(f.Runs) == 0 {
 			c.Data = slices.Clone(r.body[at : at+f.Len])
 		} else {
-			whole, err := p.file(ctx, src, row.N, f.Name, r.marks()[f.Name].size)
+			whole, err := p.file(ctx, src, row, f.Name, r.marks()[f.Name].size)
 			if err != nil {
 				return thread.Delta{}, err
 			}

@@ -7,10 +7,13 @@ import (
 	"hash"
 	"maps"
 	"sync"
+
+	"orchestrator/thread"
 )
 
 // state is what packing a checkpoint needs to know of its parent. It is not changed once it is in the cache.
 type state struct {
+	row   int64 // its number
 	items int
 	files map[string]fileState
 	age   int // of the parent's marks
@@ -51,23 +54,25 @@ func (s *state) cost() int { return 256*len(s.files) + 256 }
 // cache keeps the states of the newest checkpoints, so that the next put on each needs to read nothing.
 type cache struct {
 	mu    sync.Mutex // guards all below
-	byRow map[int64]*list.Element
+	byID  map[thread.CheckpointID]*list.Element
 	order list.List // of *cached, newest first
 	bytes int
 	limit int
 }
 
 type cached struct {
-	n int64
-	s *state
+	id thread.CheckpointID
+	s  *state
 }
 
-func newCache(limit int) *cache { return &cache{byRow: map[int64]*list.Element{}, limit: limit} }
+func newCache(limit int) *cache {
+	return &cache{byID: map[thread.CheckpointID]*list.Element{}, limit: limit}
+}
 
-func (c *cache) get(n int64) *state {
+func (c *cache) get(id thread.CheckpointID) *state {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.byRow[n]
+	e := c.byID[id]
 	if e == nil {
 		return nil
 	}
@@ -76,13 +81,13 @@ func (c *cache) get(n int64) *state {
 	return s.s
 }
 
-// put keeps the state of row n and lets go of its parent's, which is rarely asked for again.
-func (c *cache) put(n, parent int64, s *state) {
+// put keeps the state of a checkpoint and lets go of its parent's, which is rarely asked for again.
+func (c *cache) put(id, parent thread.CheckpointID, s *state) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop(c.byRow[parent])
-	c.drop(c.byRow[n])
-	c.byRow[n] = c.order.PushFront(&cached{n, s})
+	c.drop(c.byID[parent])
+	c.drop(c.byID[id])
+	c.byID[id] = c.order.PushFront(&cached{id, s})
 	c.bytes += s.cost()
 	for c.bytes > c.limit && c.order.Len() > 1 {
 		c.drop(c.order.Back())
@@ -93,7 +98,7 @@ func (c *cache) put(n, parent int64, s *state) {
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	clear(c.byRow)
+	clear(c.byID)
 	c.order.Init()
 	c.bytes = 0
 }
@@ -104,7 +109,7 @@ func (c *cache) drop(e *list.Element) {
 		return
 	}
 	if x, ok := c.order.Remove(e).(*cached); ok {
-		delete(c.byRow, x.n)
+		delete(c.byID, x.id)
 		c.bytes -= x.s.cost()
 	}
 }

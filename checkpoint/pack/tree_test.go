@@ -66,11 +66,10 @@ func (s rows) fail(t testing.TB, p *Packer, parent int64, raw []byte) {
 	t.Helper()
 	c := thread.Checkpoint{ID: "lost", Thread: "t"}
 	d := thread.Delta{Items: []thread.Item{{Wire: "w", Raw: raw}}}
-	var par *Row
 	if r, there := s[parent]; there {
-		par, c.Parent, d.Keep = &r, r.ID, r.Items
+		c.Parent, d.Keep = r.ID, r.Items
 	}
-	k, err := p.Pack(t.Context(), s, par, c, d)
+	k, err := p.Pack(t.Context(), s, parent, c, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,16 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err
 	}
-	there, parent, err := s.find(ctx, c)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	if there {
-		return s.again(ctx, c)
+	parent, known := s.packer.Known(c.Parent)
+	if !known {
+		var there bool
+		var err error
+		if there, parent, err = s.find(ctx, c); err != nil {
+			return thread.Checkpoint{}, err
+		}
+		if there {
+			return s.again(ctx, c)
+		}
 	}
 	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
 	if err != nil {
@@ -42,7 +46,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	c.Items = k.Row.Items
 	err = s.tx(ctx, lockShared, func(x pgx.Tx) error {
 		var err error
-		row, c.Seq, err = s.insert(ctx, x, k, parent, c)
+		row, c.Seq, err = s.insert(ctx, x, k, c)
 		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time
 			return &changeError{errAgain}
 		}
@@ -60,29 +64,29 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 
 var errAgain = errors.New("stored already")
 
-// find looks up whether a checkpoint is stored already, and the little of its parent's row that a put needs.
-func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent *pack.Row, err error) {
+// find looks up whether a checkpoint is stored already, and its parent's row; 0 is none.
+func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT id, n, thread FROM checkpoint WHERE project = $1 AND id IN ($2, $3)", s.project, string(c.ID), string(c.Parent))
+	rows, err := s.pool.Query(ctx, "SELECT id, n FROM checkpoint WHERE project = $1 AND id IN ($2, $3)", s.project, string(c.ID), string(c.Parent))
 	if err != nil {
-		return false, nil, s.translate(err)
+		return false, 0, s.translate(err)
 	}
-	var r pack.Row
-	_, err = pgx.ForEachRow(rows, []any{&r.ID, &r.N, &r.Thread}, func() error {
-		if r.ID == c.ID {
+	var id thread.CheckpointID
+	var n int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error {
+		if id == c.ID {
 			there = true
 		} else {
-			found := r
-			parent = &found
+			parent = n
 		}
 		return nil
 	})
 	if err != nil {
-		return false, nil, s.translate(err)
+		return false, 0, s.translate(err)
 	}
-	if !there && parent == nil && c.Parent != "" {
-		return false, nil, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	if !there && parent == 0 && c.Parent != "" {
+		return false, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
 	}
 	return there, parent, nil
 }
@@ -100,27 +104,28 @@ func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoi
 }
 
 // insert writes the row and its thread. The thread's row is locked, so its Seq is ours.
-func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, parent *pack.Row, c thread.Checkpoint) (n, seq int64, err error) {
+func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64, err error) {
 	th, err := s.lookup(ctx, x, c.Thread)
 	if err != nil {
 		return 0, 0, err
 	}
-	if parent != nil {
-		var there bool
-		if err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE n = $1)", parent.N).Scan(&there); err != nil {
-			return 0, 0, err
+	r := k.Row
+	owner := th.n // of the parent
+	if r.Parent != 0 {
+		err := x.QueryRow(ctx, "SELECT thread FROM checkpoint WHERE n = $1", r.Parent).Scan(&owner)
+		if errors.Is(err, pgx.ErrNoRows) { // purged since it was read
+			err = fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
 		}
-		if !there { // purged since it was read
-			return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+		if err != nil {
+			return 0, 0, err
 		}
 	}
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	r := k.Row
 	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
-		parent != nil && parent.Thread != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
+		owner != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -212,7 +217,7 @@ func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]threa
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Transcript(ctx, source{s}, r.N)
+	return s.packer.Transcript(ctx, source{s}, r)
 }
 
 // Marks returns the same files' sizes and hashes.
@@ -221,7 +226,7 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Marks(ctx, source{s}, r.N)
+	return s.packer.Marks(ctx, source{s}, r)
 }
 
 // Delta returns what a checkpoint added to its parent.

@@ -40,6 +40,11 @@ func newTalk(t testing.TB, s *sqlite.Store, name string) *talk {
 // say puts one response: items, and the native lines that hold the same.
 func (k *talk) say(texts ...string) {
 	k.t.Helper()
+	k.put(k.next(texts...))
+}
+
+// next makes what say puts.
+func (k *talk) next(texts ...string) (thread.Checkpoint, thread.Delta) {
 	d := thread.Delta{Keep: k.head.Items}
 	var chunk []byte
 	for i, text := range texts {
@@ -61,11 +66,15 @@ func (k *talk) say(texts ...string) {
 		k.file += int64(len(chunk))
 		k.bytes += int64(len(chunk))
 	}
-	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: k.id, Parent: k.head.ID, Turn: k.head.Turn + 1, Kind: thread.KindTurn,
+	return thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: k.id, Parent: k.head.ID, Turn: k.head.Turn + 1, Kind: thread.KindTurn,
 		Created: time.Unix(1e9+int64(k.head.Turn), 123456789), Prompt: first(texts[0], 2000), Answer: first(texts[len(texts)-1], 2000), Model: "claude-opus-4-5",
 		Stop: "end_turn", Usage: thread.Usage{Input: 12, CacheRead: k.bytes / 4, CacheWrite: 900, Output: 321, CostUSD: .0123, Priced: true},
 		Gauge:   thread.Gauge{Tokens: k.bytes / 4, Window: 200_000, Model: "claude-opus-4-5", CostUSD: float64(k.head.Turn) * .0123, Source: "gateway"},
-		Session: "8c0b7e9a-1111-4222-8333-444455556666"}
+		Session: "8c0b7e9a-1111-4222-8333-444455556666"}, d
+}
+
+func (k *talk) put(c thread.Checkpoint, d thread.Delta) {
+	k.t.Helper()
 	var err error
 	if k.head, err = k.s.PutCheckpoint(k.t.Context(), c, d); err != nil {
 		k.t.Fatal(err)
@@ -215,8 +224,9 @@ func BenchmarkPut(b *testing.B) {
 	var puts, bare []time.Duration
 	for b.Loop() {
 		text := p.text(30_000)
+		c, d := k.next(text)
 		start := time.Now()
-		k.say(text)
+		k.put(c, d)
 		puts = append(puts, time.Since(start))
 		start = time.Now()
 		if _, err := raw.WriteString(text); err != nil {

@@ -29,62 +29,83 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err
 	}
-	there, parent, err := s.find(ctx, c)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	if there {
-		return s.again(ctx, c)
+	parent, known := s.packer.Known(c.Parent)
+	if !known {
+		found, err := s.find(ctx, c)
+		if err != nil {
+			return thread.Checkpoint{}, err
+		}
+		if found.there {
+			return s.again(ctx, c)
+		}
+		parent = found.parent
 	}
 	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	var n, row, old int64 // n is the new row once it is durable
+	var n int64 // the new row once it is durable
 	defer func() { s.packer.Done(k, n) }()
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
+	var row int64
 	err = s.do(ctx, int64(len(k.Row.Data)), func(x *tx) error {
 		var err error
-		if there, err = x.row("SELECT n FROM checkpoint WHERE id = ?", []any{string(c.ID)}, &old); err != nil || there {
-			return err
-		}
-		row, c.Seq, err = s.insert(x, k, parent, c)
+		row, c.Seq, err = s.insert(x, k, c)
 		return err
 	})
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	if there { // the same checkpoint was put at the same time
+	if row == 0 { // the same checkpoint was put before or at the same time
 		return s.again(ctx, c)
 	}
 	n = row
 	return c, nil
 }
 
-// find looks up whether a checkpoint is stored already, and the little of its parent's row that a put needs.
-func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent *pack.Row, err error) {
+// pair is what is stored of a checkpoint and its parent: whether it is there, the parent's row, 0 for none, and
+// the row of the parent's thread.
+type pair struct {
+	there          bool
+	parent, thread int64
+}
+
+const pairQuery = "SELECT id, n, thread FROM checkpoint WHERE id IN (?, ?)"
+
+// scan takes one row of pairQuery.
+func (p *pair) scan(c thread.Checkpoint, scan func(...any) error) error {
+	var id thread.CheckpointID
+	var n, th int64
+	if err := scan(&id, &n, &th); err != nil {
+		return err
+	}
+	if id == c.ID {
+		p.there = true
+	} else {
+		p.parent, p.thread = n, th
+	}
+	return nil
+}
+
+// check reports a parent that is not there.
+func (p *pair) check(c thread.Checkpoint) error {
+	if !p.there && p.parent == 0 && c.Parent != "" {
+		return fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	}
+	return nil
+}
+
+// find looks a checkpoint and its parent up.
+func (s *Store) find(ctx context.Context, c thread.Checkpoint) (p pair, err error) {
 	rows, err := s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
 	if err != nil {
-		return false, nil, translate(s.path, 0, db(err))
+		return p, translate(s.path, 0, db(err))
 	}
-	err = each(rows, func(scan func(...any) error) error {
-		var r pack.Row
-		err := scan(&r.ID, &r.N, &r.Thread)
-		if r.ID == c.ID {
-			there = true
-		} else {
-			parent = &r
-		}
-		return err
-	})
-	if err != nil {
-		return false, nil, translate(s.path, 0, err)
+	if err = each(rows, func(scan func(...any) error) error { return p.scan(c, scan) }); err != nil {
+		return p, translate(s.path, 0, err)
 	}
-	if !there && parent == nil && c.Parent != "" {
-		return false, nil, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
-	}
-	return there, parent, nil
+	return p, p.check(c)
 }
 
 // again answers for a checkpoint that is stored already.
@@ -99,30 +120,28 @@ func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoi
 	return old, nil
 }
 
-// insert writes the row and its thread.
-func (s *Store) insert(x *tx, k *pack.Packed, parent *pack.Row, c thread.Checkpoint) (n, seq int64, err error) {
+// insert writes the row and its thread; n is 0 when the checkpoint is stored already.
+func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64, err error) {
+	var p pair
+	err = x.each(pairQuery, []any{string(c.ID), string(c.Parent)}, func(scan func(...any) error) error { return p.scan(c, scan) })
+	if err != nil || p.there {
+		return 0, 0, err
+	}
+	r := k.Row
+	if p.parent != r.Parent { // purged since it was read
+		return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	}
 	th, err := s.lookup(x, c.Thread)
 	if err != nil {
 		return 0, 0, err
 	}
 	fork := 0
-	if parent != nil {
-		var id string
-		found, err := x.row("SELECT id FROM checkpoint WHERE n = ?", []any{parent.N}, &id)
-		if err != nil {
-			return 0, 0, err
-		}
-		if !found || id != string(c.Parent) { // purged since it was read
-			return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
-		}
-		if parent.Thread != th.n {
-			fork = 1
-		}
+	if p.parent != 0 && p.thread != th.n {
+		fork = 1
 	}
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	r := k.Row
 	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
 		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
@@ -227,7 +246,7 @@ func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]threa
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Transcript(ctx, source{s}, r.N)
+	return s.packer.Transcript(ctx, source{s}, r)
 }
 
 // Marks returns the same files' sizes and hashes.
@@ -236,7 +255,7 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Marks(ctx, source{s}, r.N)
+	return s.packer.Marks(ctx, source{s}, r)
 }
 
 // Delta returns what a checkpoint added to its parent.

@@ -173,7 +173,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	}
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
-	s.finder, err = s.read.PrepareContext(ctx, "SELECT id, n, thread FROM checkpoint WHERE id IN (?, ?)")
+	s.finder, err = s.read.PrepareContext(ctx, pairQuery)
 	return db(err)
 }
 
