@@ -20,7 +20,7 @@ func TestTree(t *testing.T) {
 		s, p := rows{}, New()
 		want := map[int64][][]byte{0: nil}
 		tips := []int64{0}
-		for range 20 + r.Intn(80) {
+		for range 10 + r.Intn(60) {
 			i := r.Intn(len(tips))
 			switch r.Intn(20) {
 			case 0:
@@ -35,8 +35,11 @@ func TestTree(t *testing.T) {
 			}
 			parent := tips[i]
 			raw := text(r, 1+r.Intn(400))
-			if r.Intn(60) == 0 {
-				raw = text(r, groupLimit/3+r.Intn(groupLimit))
+			switch r.Intn(60) {
+			case 0, 1, 2:
+				raw = bytes.Repeat(raw, groupLimit/4/len(raw))
+			case 3:
+				raw = bytes.Repeat(raw, groupLimit/len(raw)+1)
 			}
 			n := s.put(t, p, parent, thread.Delta{Keep: len(want[parent]), Items: []thread.Item{{Wire: "w", Raw: raw}}})
 			want[n] = append(slices.Clone(want[parent]), raw)

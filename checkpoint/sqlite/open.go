@@ -34,6 +34,9 @@ const (
 	application = 0x6f726368
 	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
 	pageSize = 1024
+	// logPages is how long the log may get before a commit folds it into the file, if the writer did not do it
+	// before, when it had nothing else to do.
+	logPages = 4000
 	// readers is how many connections read.
 	readers = 4
 	// busyMillis is how long SQLite itself waits for a lock; the writer tries again after that.
@@ -167,6 +170,9 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	}
 	if err := migrate(ctx, s.write); err != nil {
 		return err
+	}
+	if _, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
+		return db(err)
 	}
 	if s.read, err = sql.Open("sqlite3", dsn(s.path, "&_query_only=1")); err != nil {
 		return db(err)

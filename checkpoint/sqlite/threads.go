@@ -97,6 +97,11 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 				return err
 			}
 		}
+		if t.Name != was.Name {
+			if err := x.exec("UPDATE thread SET name = ? WHERE n = ?", t.Name, row.n); err != nil {
+				return err
+			}
+		}
 		row.t, out = t, t
 		return s.save(x, row)
 	})
@@ -121,12 +126,13 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	return row, err
 }
 
+// save writes a thread whose name is the same: naming the column would write its index anew with every put.
 func (s *Store) save(x *tx, row threadRow) error {
 	doc, sum, err := s.encodeThread(row.t)
 	if err != nil {
 		return err
 	}
-	return x.exec("UPDATE thread SET name = ?, seq = ?, sum = ?, doc = ? WHERE n = ?", row.t.Name, row.seq, sum, doc, row.n)
+	return x.exec("UPDATE thread SET seq = ?, sum = ?, doc = ? WHERE n = ?", row.seq, sum, doc, row.n)
 }
 
 func (s *Store) encodeThread(t thread.Thread) (doc, sum []byte, err error) {
