@@ -12,7 +12,6 @@ const (
 	EventCheckpoint EventKind = "checkpoint" // Checkpoint is durable
 	EventNotice     EventKind = "notice"     // Notice is for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
-	EventOffer      EventKind = "offer"      // Offer proposes a fork
 )
 
 // Event is something that happened; clients keep their read model from these. Seq has no gaps
@@ -25,7 +24,6 @@ type Event struct {
 	Status     *Status     `json:"status,omitempty"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
-	Offer      *Offer      `json:"offer,omitempty"`
 }
 
 // Level ranks notices.

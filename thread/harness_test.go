@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,6 +211,18 @@ func (l *log) read(ch <-chan thread.Event) {
 }
 
 // of returns the events of a kind so far.
+// offers returns the forks that threads were shown to be offered, each once.
+func (l *log) offers() []*thread.Offer {
+	var all []*thread.Offer
+	for _, e := range l.of(thread.EventThread) {
+		o := e.Status.Offer
+		if o != nil && !slices.ContainsFunc(all, func(p *thread.Offer) bool { return p.ID == o.ID }) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 func (l *log) of(kind thread.EventKind) []thread.Event {
 	synctest.Wait()
 	l.mu.Lock()

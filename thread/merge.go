@@ -117,8 +117,14 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 // mergePreview says what a merge would come to.
 func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent) (MergeReport, error) {
 	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
+		return report, err
+	}
 	what, err := m.cfg.Merges.Preview(ctx, in.Dir, in.Branch)
-	if err != nil {
+	switch {
+	case err != nil && m.commitsInto(in) && errors.Is(err, ErrConflict):
+		report.Unsure = "what is not committed in " + in.Dir + " is committed first, and may conflict"
+	case err != nil:
 		return report, err
 	}
 	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
@@ -133,15 +139,34 @@ func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent)
 	return report, nil
 }
 
+// mergeStopped notes in a report that the thread's merge into a folder waits there for its conflicts to
+// be resolved, and which. That another's does is an error.
+func (m *Manager) mergeStopped(ctx context.Context, child *line, dir string, report *MergeReport) error {
+	under, err := m.cfg.Merges.InProgress(ctx, dir)
+	if err != nil || !under {
+		return err
+	}
+	if _, own, err := m.openMerge(ctx, child); err != nil || own.Dir != dir {
+		return Hint(fmt.Errorf("%s is in the middle of another merge: %w", dir, ErrConflict), "continue or abort that one first")
+	}
+	report.Stopped = true
+	report.Conflicts, err = m.cfg.Merges.Unresolved(ctx, dir)
+	return err
+}
+
+// commitsInto reports whether a merge goes into a worktree of ours: a fork begins with its parent's
+// uncommitted work, so that the same changes lie in both, and there they are committed before it. The
+// person's own folder is theirs to commit.
+func (m *Manager) commitsInto(in mergeIntent) bool {
+	into := m.line(in.Into)
+	return into != nil && into.thread().Worktree.Path == in.Dir
+}
+
 // merge does it: the child's work is committed, then merged. Manager.merging is held.
 func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent, message string) (MergeReport, error) {
 	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
-	under, err := m.cfg.Merges.InProgress(ctx, in.Dir)
-	if err != nil {
+	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
-	}
-	if under {
-		return report, Hint(fmt.Errorf("%s is in the middle of another merge: %w", in.Dir, ErrConflict), "continue or abort that one first")
 	}
 	if target != nil {
 		if err := target.do(ctx, target.notWorking); err != nil {
@@ -152,7 +177,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 	if message == "" {
 		message = orWord(firstLine(t.Label), t.Name)
 	}
-	err = child.do(ctx, func(ctx context.Context) error {
+	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
@@ -181,11 +206,20 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		return report, errors.Join(err, m.settled(ctx, intent))
 	}
 	if len(report.Conflicts) > 0 {
-		m.notice(child.id, LevelWarn, "%s conflicts with %s in %d files: %s. Resolve them in %s, then continue, or abort",
-			t.Name, in.Target, len(report.Conflicts), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
+		report.Stopped = true
+		m.notice(child.id, LevelWarn, "%s conflicts with %s in %s: %s. Resolve that in %s, then continue, or abort",
+			t.Name, in.Target, counted(len(report.Conflicts), "file"), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
 	}
 	return m.merged(ctx, child, intent, in, report)
+}
+
+// counted says how many of something there are: "1 file", "2 files".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // mergeBranches commits what the child's worktree holds and merges its branch.
@@ -202,11 +236,9 @@ func (m *Manager) mergeBranches(ctx context.Context, child *line, in mergeIntent
 		return report, fmt.Errorf("commit its work: %w", err)
 	}
 	failpoint.Hit("thread.merge.committed")
-	// A fork begins with its parent's uncommitted work, so that the same changes lie in both. In a
-	// worktree of ours they are committed there too; the person's own folder is theirs to commit.
-	if into := m.line(in.Into); into != nil && into.thread().Worktree.Path == in.Dir {
+	if m.commitsInto(in) {
 		if _, err := m.cfg.Merges.Commit(ctx, in.Dir, "Work before the merge of "+t.Name); err != nil {
-			return report, fmt.Errorf("commit the work of %s: %w", into.thread().Name, err)
+			return report, fmt.Errorf("commit the work of %s: %w", in.Dir, err)
 		}
 	}
 	what, err := m.cfg.Merges.Merge(ctx, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
@@ -308,7 +340,7 @@ func (m *Manager) MergeContinue(ctx context.Context, ref string) (MergeReport, e
 		}
 		if len(what.Conflicts) > 0 {
 			report.Conflicts = what.Conflicts
-			return report, Hint(fmt.Errorf("continue the merge of %s: %d files: %w", name, len(what.Conflicts), ErrConflict), "resolve them in "+in.Dir)
+			return report, Hint(fmt.Errorf("continue the merge of %s: %s: %w", name, counted(len(what.Conflicts), "file"), ErrConflict), "resolve the conflicts in "+in.Dir)
 		}
 		report.Commit = what.Commit
 		return m.merged(ctx, child, intent, in, report)

@@ -58,6 +58,8 @@ func (f *merges) Repair(context.Context, string) error { return nil }
 
 func (f *merges) InProgress(context.Context, string) (bool, error) { return f.open, nil }
 
+func (f *merges) Unresolved(context.Context, string) ([]string, error) { return f.conflicts, nil }
+
 func (f *merges) Reachable(context.Context, string, string) (bool, string, error) {
 	return f.kept == "", f.kept, nil
 }
@@ -157,8 +159,15 @@ func TestMergeConflicts(t *testing.T) {
 		if s := w.status(c.ID); s.Outcome.Kind != thread.OutcomeNone || !s.Archived.IsZero() {
 			t.Errorf("outcome of an unfinished merge: %+v", s.Outcome)
 		}
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrConflict) {
-			t.Errorf("a second merge: %v", err)
+		for _, dry := range []bool{true, false} {
+			r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry})
+			if err != nil || !r.Stopped || len(r.Conflicts) != 1 {
+				t.Errorf("merged again, dry=%v, leads not back to where it stopped: %+v %v", dry, r, err)
+			}
+		}
+		other := w.fork(thread.ForkRequest{Thread: p.Name, Label: "other"})
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: other.Name}); !errors.Is(err, thread.ErrConflict) {
+			t.Errorf("another's merge: %v", err)
 		}
 		w.crash()
 		if !strings.Contains(w.events.notices(), "is not finished") {

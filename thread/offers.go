@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread/suggest"
@@ -22,6 +23,17 @@ const (
 type offers struct {
 	mode OfferMode
 	open []Offer // not answered yet, oldest first
+}
+
+// of returns a thread's newest open offer, nil when it has none.
+func (o *offers) of(id ID) *Offer {
+	for i := len(o.open) - 1; i >= 0; i-- {
+		if o.open[i].Thread == id {
+			found := o.open[i]
+			return &found
+		}
+	}
+	return nil
 }
 
 // musing is what a line's record keeps to notice when a fork would help. It belongs to the line's
@@ -79,8 +91,8 @@ func (r *record) muse(ctx context.Context, l *line, e Exchange, news []Item, fir
 	if s.Rule == suggest.RuleBand {
 		at = r.head
 	}
-	if !ok || at == "" {
-		return
+	if !ok || at == "" || leaves(s.Rule) && at == l.thread().ForkPoint {
+		return // a fork's first prompt is what it was made for
 	}
 	if last, was := u.offered[s.Rule]; was && r.turn-last < offerPause {
 		return
@@ -90,11 +102,14 @@ func (r *record) muse(ctx context.Context, l *line, e Exchange, news []Item, fir
 	}
 	u.offered[s.Rule] = r.turn
 	o := Offer{ID: NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
-	if s.Rule == suggest.RuleApproach || s.Rule == suggest.RuleSubject {
+	if leaves(s.Rule) {
 		o.Prompt = u.prompt
 	}
 	m.offer(o)
 }
+
+// leaves reports whether a rule is about a prompt that leaves its thread.
+func leaves(r suggest.Rule) bool { return r == suggest.RuleApproach || r == suggest.RuleSubject }
 
 // load reads what the thread was about from the turns that are stored.
 func (u *musing) load(ctx context.Context, l *line, head CheckpointID) {
@@ -154,12 +169,23 @@ func alike(a, b string) bool {
 // offer tells the clients of an offer and keeps it until it is answered.
 func (m *Manager) offer(o Offer) {
 	m.mu.Lock()
-	m.offers.open = append(m.offers.open, o)
-	if n := len(m.offers.open); n > maxOffers {
-		m.offers.open = m.offers.open[n-maxOffers:]
+	defer m.mu.Unlock()
+	open := append(m.offers.open, o)
+	m.keepOffers(open[max(0, len(open)-maxOffers):])
+}
+
+// keepOffers replaces the open offers and shows the threads that gained or lost one. Manager.mu is held.
+func (m *Manager) keepOffers(open []Offer) {
+	changed := map[ID]bool{}
+	for _, o := range slices.Concat(m.offers.open, open) {
+		changed[o.Thread] = true
 	}
-	m.mu.Unlock()
-	m.bus.publish(Event{At: m.now(), Kind: EventOffer, ThreadID: o.Thread, Offer: &o})
+	m.offers.open = open
+	for id := range changed {
+		if l := m.lines[id]; l != nil {
+			m.show(l)
+		}
+	}
 }
 
 // AnswerOffer answers a fork suggestion: "take" forks, "dismiss" forgets it, "off" makes no more.
@@ -178,13 +204,8 @@ func (m *Manager) AnswerOffer(ctx context.Context, offerID, answer string) (Stat
 	case "dismiss":
 		return m.statusOf(l), nil
 	case "off":
-		m.mu.Lock()
-		m.offers.mode, m.offers.open = OffersOff, nil
-		m.mu.Unlock()
-		if err := m.cfg.Store.SetSetting(ctx, offersKey, string(OffersOff)); err != nil {
-			return m.statusOf(l), fmt.Errorf("remember that offers are off: %w", err)
-		}
-		return m.statusOf(l), nil
+		err := m.SetOffers(ctx, OffersOff)
+		return m.statusOf(l), err
 	default:
 		m.offer(o) // not answered
 		return Status{}, Hint(fmt.Errorf("answer %q: %w", answer, ErrInvalid), "take, dismiss or off")
@@ -197,7 +218,7 @@ func (m *Manager) takeOffer(id string) (Offer, bool) {
 	defer m.mu.Unlock()
 	for i, o := range m.offers.open {
 		if o.ID == id {
-			m.offers.open = append(m.offers.open[:i:i], m.offers.open[i+1:]...)
+			m.keepOffers(slices.Concat(m.offers.open[:i], m.offers.open[i+1:]))
 			return o, true
 		}
 	}
@@ -213,6 +234,9 @@ func (m *Manager) SetOffers(ctx context.Context, mode OfferMode) error {
 	}
 	m.mu.Lock()
 	m.offers.mode = mode
+	if mode == OffersOff {
+		m.keepOffers(nil)
+	}
 	m.mu.Unlock()
 	if err := m.cfg.Store.SetSetting(ctx, offersKey, string(mode)); err != nil {
 		return fmt.Errorf("remember the mode of offers: %w", err)
@@ -248,7 +272,7 @@ func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (bool, e
 		s, ok = suggest.Consider(suggest.Input{Prompt: excerpt(prompt), Subject: subject})
 		return nil
 	})
-	if err != nil || !ok || s.Rule != suggest.RuleApproach && s.Rule != suggest.RuleSubject {
+	if err != nil || !ok || !leaves(s.Rule) {
 		return false, err
 	}
 	f, err := m.Fork(ctx, ForkRequest{Thread: string(l.id), Label: s.Label, Prompt: prompt})

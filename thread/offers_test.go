@@ -17,16 +17,19 @@ func TestOfferOfAnotherApproach(t *testing.T) {
 		w.talk(p.ID, 1, 2)
 		before := w.status(p.ID).Head
 		w.turn(p.ID, "let's try another approach: signed cookies")
-		offers := w.events.of(thread.EventOffer)
+		offers := w.events.offers()
 		if len(offers) != 1 {
 			t.Fatalf("%d offers", len(offers))
 		}
-		o := offers[0].Offer
+		o := offers[0]
+		if s := w.status(p.ID); s.Offer == nil || s.Offer.ID != o.ID {
+			t.Errorf("the thread shows the offer %+v", s.Offer)
+		}
 		if o.Rule != "approach" || o.Label != "signed cookies" || o.At != before || o.Why == "" || !strings.Contains(o.Prompt, "signed") {
 			t.Errorf("offer %+v", o)
 		}
 		w.turn(p.ID, "let's try a different approach")
-		if n := len(w.events.of(thread.EventOffer)); n != 1 {
+		if n := len(w.events.offers()); n != 1 {
 			t.Errorf("%d offers: nagging", n)
 		}
 		if _, err := w.m.AnswerOffer(ctx, o.ID, "perhaps"); !errors.Is(err, thread.ErrInvalid) {
@@ -40,6 +43,13 @@ func TestOfferOfAnotherApproach(t *testing.T) {
 		if got := w.sess.of(f.ID).prompts(); got != o.Prompt {
 			t.Errorf("sent %q", got)
 		}
+		if s := w.status(p.ID); s.Offer != nil {
+			t.Errorf("it was taken and is still offered: %+v", s.Offer)
+		}
+		w.turn(f.ID, o.Prompt)
+		if s := w.status(f.ID); s.Offer != nil {
+			t.Errorf("what the fork was made for is offered again: %+v", s.Offer)
+		}
 		if _, err := w.m.AnswerOffer(ctx, o.ID, "take"); !errors.Is(err, thread.ErrNotFound) {
 			t.Errorf("twice: %v", err)
 		}
@@ -51,7 +61,7 @@ func TestOffersOffForGood(t *testing.T) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 1)
 		w.turn(p.ID, "let's try another approach")
-		o := w.events.of(thread.EventOffer)[0].Offer
+		o := w.events.offers()[0]
 		if _, err := w.m.AnswerOffer(ctx, o.ID, "off"); err != nil {
 			t.Fatal(err)
 		}
@@ -62,8 +72,17 @@ func TestOffersOffForGood(t *testing.T) {
 		for i := range 8 {
 			w.turn(p.ID, fmt.Sprintf("let's try another approach %d", i))
 		}
-		if n := len(w.events.of(thread.EventOffer)); n != 0 {
+		if n := len(w.events.offers()); n != 0 {
 			t.Errorf("%d offers though off", n)
+		}
+		if err := w.m.SetOffers(ctx, thread.OffersSuggest); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 8 {
+			w.turn(p.ID, fmt.Sprintf("let's try another approach, number %d", i))
+		}
+		if s := w.status(p.ID); s.Offer == nil {
+			t.Error("none though offers are on again")
 		}
 	})
 }
@@ -80,8 +99,8 @@ func TestOfferWhenToolsFailAlike(t *testing.T) {
 			items = append(items, item("user", fmt.Sprintf("failed: exit status 1 after %d s", i)))
 			w.m.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: items, Answer: &answer, Prompt: "fix it", Ended: time.Now()})
 		}
-		offers := w.events.of(thread.EventOffer)
-		if len(offers) != 1 || offers[0].Offer.Rule != "loop" || !strings.Contains(offers[0].Offer.Why, "exit status") {
+		offers := w.events.offers()
+		if len(offers) != 1 || offers[0].Rule != "loop" || !strings.Contains(offers[0].Why, "exit status") {
 			t.Errorf("offers %+v", offers)
 		}
 	})
@@ -93,8 +112,8 @@ func TestOfferInTheEmergencyBand(t *testing.T) {
 		answer := item("assistant", "long")
 		w.m.ExchangeEnded(p.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "x")}, Answer: &answer,
 			Prompt: "x", Usage: thread.Usage{Input: 185}, Window: 200, EndsTurn: true, Ended: time.Now()})
-		offers := w.events.of(thread.EventOffer)
-		if len(offers) != 1 || offers[0].Offer.Rule != "band" || offers[0].Offer.At != w.status(p.ID).Head {
+		offers := w.events.offers()
+		if len(offers) != 1 || offers[0].Rule != "band" || offers[0].At != w.status(p.ID).Head {
 			t.Errorf("offers %+v", offers)
 		}
 	})

@@ -85,16 +85,45 @@ type MergeRequest struct {
 
 // MergeReport says what a merge did or would do.
 type MergeReport struct {
-	Commit    string     `json:"commit,omitempty"`
-	Branch    string     `json:"branch"`
-	Into      string     `json:"into"`
-	Dir       string     `json:"dir"` // where conflicts are to be resolved
-	UpToDate  bool       `json:"upToDate,omitempty"`
-	Conflicts []string   `json:"conflicts,omitempty"`
-	Files     []FileDiff `json:"files,omitempty"`
-	Summary   string     `json:"summary,omitempty"`
-	Finished  bool       `json:"finished,omitempty"`
-	Kept      string     `json:"kept,omitempty"` // why the worktree was not removed
+	Commit    string   `json:"commit,omitempty"`
+	Branch    string   `json:"branch"`
+	Into      string   `json:"into"`
+	Dir       string   `json:"dir"` // where conflicts are to be resolved
+	UpToDate  bool     `json:"upToDate,omitempty"`
+	Conflicts []string `json:"conflicts,omitempty"`
+	// Stopped is set where the merge was begun and waits for its conflicts to be resolved.
+	Stopped bool `json:"stopped,omitempty"`
+	// Unsure says what a dry run cannot tell, for people.
+	Unsure   string     `json:"unsure,omitempty"`
+	Files    []FileDiff `json:"files,omitempty"`
+	Summary  string     `json:"summary,omitempty"`
+	Finished bool       `json:"finished,omitempty"`
+	Kept     string     `json:"kept,omitempty"` // why the worktree was not removed
+}
+
+// PortRequest asks to write a thread to a file or to take one from it. File is absolute.
+type PortRequest struct {
+	Thread  string `json:"thread,omitempty"`
+	File    string `json:"file"`
+	NoFiles bool   `json:"noFiles,omitempty"`
+}
+
+// CollectRequest asks to let go of what the retention settings need not keep.
+type CollectRequest struct {
+	DryRun bool `json:"dryRun,omitempty"`
+}
+
+// Collected says what went, or would go.
+type Collected struct {
+	Threads []Dropped `json:"threads"`
+	Freed   int64     `json:"freed"` // bytes
+}
+
+// Dropped is a thread that went, and why.
+type Dropped struct {
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	Why   string `json:"why"`
 }
 
 // Entry is one piece of a turn as people read it.

@@ -20,13 +20,13 @@ func (m *Manager) Resume(ctx context.Context, ref string, cols, rows int) (Statu
 	return m.Start(ctx, ref, cols, rows)
 }
 
-// ResumeAll resumes every interrupted thread. Those that cannot be are in the error; the others
+// ResumeAll resumes every interrupted thread that is still in use. Those that cannot be are in the error; the others
 // run all the same.
 func (m *Manager) ResumeAll(ctx context.Context, cols, rows int) ([]Status, error) {
 	m.mu.Lock()
 	var lines []*line
 	for _, l := range m.all() {
-		if l.t.Interrupted && l.session == nil && l.t.Deleted.IsZero() && l.t.Archived.IsZero() {
+		if l.t.Interrupted && l.session == nil && l.t.Deleted.IsZero() && l.t.Archived.IsZero() && l.t.Outcome.Kind == OutcomeNone {
 			lines = append(lines, l)
 		}
 	}

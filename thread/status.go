@@ -48,6 +48,7 @@ func (m *Manager) status(l *line) Status {
 		e := *l.execution
 		s.Execution = &e
 	}
+	s.Offer = m.offers.of(l.id)
 	if l.proof != nil && l.session == nil {
 		p := *l.proof
 		s.Resume = &p

@@ -107,6 +107,8 @@ type Status struct {
 	Execution *Execution `json:"execution,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.
 	Resume *ResumeProof `json:"resume,omitempty"`
+	// Offer is the fork that is offered and not answered yet, nil when there is none.
+	Offer *Offer `json:"offer,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
 }

@@ -57,6 +57,8 @@ type Merges interface {
 	Repair(ctx context.Context, into string) error
 	// InProgress reports whether a worktree stands in the middle of a merge.
 	InProgress(ctx context.Context, into string) (bool, error)
+	// Unresolved returns the paths whose conflicts are open, none outside of a merge.
+	Unresolved(ctx context.Context, into string) ([]string, error)
 	// Reachable reports whether all that a worktree holds, uncommitted files included, is part of
 	// the branch checked out in another; why says what is not, for people.
 	Reachable(ctx context.Context, worktree, into string) (all bool, why string, err error)

@@ -25,7 +25,7 @@ func (m *Model) do(in intent.Intent) tea.Cmd {
 		m.tree.Jump(in.N)
 		return nil
 	case intent.Action:
-		for _, try := range []func(intent.Action) (tea.Cmd, bool){m.inView, m.inTree, m.onScreen, m.onThread, m.onFiles} {
+		for _, try := range []func(intent.Action) (tea.Cmd, bool){m.inView, m.inTree, m.onScreen, m.onThread, m.onFiles, m.onProject} {
 			if cmd, ok := try(in); ok {
 				return cmd
 			}
@@ -162,7 +162,8 @@ func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 	case intent.Messages:
 		m.showMessages()
 	case intent.MCP:
-		m.dialogs.Push(dialog.NewText("MCP servers", dialog.Plain(m.mcp.Details()...)))
+		m.live.servers = dialog.NewText("MCP servers", dialog.Plain(m.mcp.Details()...))
+		m.dialogs.Push(m.live.servers)
 		return m.loadMCP(), true
 	case intent.Agents:
 		m.showAgents()
@@ -272,7 +273,7 @@ func (m *Model) onFiles(a intent.Action) (tea.Cmd, bool) {
 		m.views.now, m.screen.area, m.views.reading = viewTimeline, areaMain, false
 		return tea.Batch(m.fill(), m.tell(thread.LevelInfo, "choose the turn, then "+m.keys.KeyOf(intent.ForkAt))), true
 	case intent.Merge, intent.Finish:
-		return m.openMerge(s, a == intent.Finish), true
+		return m.openMerge(mergePlan{id: s.ID, finish: a == intent.Finish}), true
 	case intent.Abandon:
 		m.dialogs.Push(dialog.NewAbandon(s))
 	default:

@@ -148,6 +148,11 @@ func (m *Model) change(what string, do func(context.Context) error, undo *undoSt
 	return m.call(slow, func(ctx context.Context) tea.Msg { return doneMsg{what, do(ctx), undo} })
 }
 
+// begin is change for what takes a while: it says first what is under way.
+func (m *Model) begin(doing, what string, do func(context.Context) error, undo *undoStep) tea.Cmd {
+	return tea.Batch(m.tell(thread.LevelInfo, doing), m.change(what, do, undo))
+}
+
 // make runs something that ends in a thread to be shown.
 func (m *Model) make(what, said string, focus bool, do func(context.Context) (thread.Status, error)) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
@@ -172,21 +177,17 @@ func (m *Model) resumeAll() tea.Cmd {
 }
 
 // merge merges, or with a dialog to fill, looks what a merge would do.
-func (m *Model) merge(id thread.ID, finish bool, into *dialog.Ask) tea.Cmd {
+func (m *Model) merge(p mergePlan, into *dialog.Ask) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
-		if finish && into == nil {
-			r, err := m.cfg.Server.Finish(ctx, string(id))
-			return mergedMsg{id, nil, finish, r, err}
-		}
-		r, err := m.cfg.Server.Merge(ctx, thread.MergeRequest{Thread: string(id), DryRun: into != nil, Finish: finish})
-		return mergedMsg{id, into, finish, r, err}
+		r, err := m.cfg.Server.Merge(ctx, thread.MergeRequest{Thread: string(p.id), Into: string(p.into), DryRun: into != nil, Finish: p.finish})
+		return mergedMsg{p, into, r, err}
 	})
 }
 
 func (m *Model) mergeContinue(id thread.ID) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
 		r, err := m.cfg.Server.MergeContinue(ctx, string(id))
-		return mergedMsg{id, nil, false, r, err}
+		return mergedMsg{mergePlan{id: id}, nil, r, err}
 	})
 }
 

@@ -37,9 +37,10 @@ func (m *Model) lost(err error) tea.Cmd {
 		cmd = m.tell(thread.LevelError, text)
 	}
 	if m.conn.tries == askAfter && m.cfg.Revive != nil {
-		m.dialogs.Push(dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
+		m.conn.asking = dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
 			"Starting it again shows what can be resumed."),
-			dialog.Choice{Label: "start it again", Result: reviveIt{}}, dialog.Choice{Label: "wait", Result: dialog.Cancelled{}}))
+			dialog.Choice{Label: "start it again", Result: reviveIt{}}, dialog.Choice{Label: "wait", Result: dialog.Cancelled{}})
+		m.dialogs.Push(m.conn.asking)
 	}
 	m.screen.stale = true
 	return tea.Batch(cmd, m.cfg.After(retry, retryMsg{m.conn.gen}))
@@ -90,7 +91,6 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		return tea.Batch(m.attention(before, e.Status), m.looking())
 	case thread.EventRemoved:
 		m.tree.Remove(e.ThreadID)
-		delete(m.news.offers, e.ThreadID)
 	case thread.EventCheckpoint:
 		if e.Checkpoint != nil {
 			return m.checkpoint(*e.Checkpoint)
@@ -101,10 +101,6 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 	case thread.EventSwitch:
 		m.switchTo(e.ThreadID)
-	case thread.EventOffer:
-		if e.Offer != nil {
-			m.news.offers[e.Offer.Thread] = *e.Offer
-		}
 	}
 	return nil
 }
@@ -142,6 +138,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	var cmd tea.Cmd
 	if m.conn.lost {
 		m.conn.lost, m.tree.Lost = false, false
+		m.dialogs.Close(m.conn.asking)
 		cmd = m.tell(thread.LevelInfo, "the server is back")
 		m.live.run = "" // attach anew
 		m.showResumes(true)

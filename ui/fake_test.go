@@ -175,7 +175,7 @@ func (s *server) Find(_ context.Context, q string, _ int) ([]thread.Hit, error) 
 	return s.hits, nil
 }
 func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
-	s.note("merge %s dry=%v finish=%v", r.Thread, r.DryRun, r.Finish)
+	s.note("merge %s dry=%v finish=%v into=%q", r.Thread, r.DryRun, r.Finish, r.Into)
 	return s.merge, s.err
 }
 func (s *server) MergeContinue(_ context.Context, ref string) (thread.MergeReport, error) {
@@ -186,9 +186,29 @@ func (s *server) MergeAbort(_ context.Context, ref string) error {
 	s.note("abort %s", ref)
 	return s.err
 }
-func (s *server) Finish(_ context.Context, ref string) (thread.MergeReport, error) {
-	s.note("finish %s", ref)
-	return s.merge, s.err
+func (s *server) SetOffers(_ context.Context, mode thread.OfferMode) error {
+	s.note("offers %s", mode)
+	return s.err
+}
+func (s *server) Push(_ context.Context, r thread.PushRequest) (thread.PushReport, error) {
+	s.note("push %s pr=%v", r.Thread, r.PR)
+	report := thread.PushReport{Branch: "orchestrator/" + r.Thread, Remote: "origin"}
+	if r.PR {
+		report.PR = "https://example.org/pr/1"
+	}
+	return report, s.err
+}
+func (s *server) Export(_ context.Context, r thread.PortRequest) (thread.Status, error) {
+	s.note("export %s to %s files=%v", r.Thread, r.File, !r.NoFiles)
+	return thread.Status{}, s.err
+}
+func (s *server) Import(_ context.Context, r thread.PortRequest) (thread.Status, error) {
+	s.note("import %s", r.File)
+	return status("brought", "", thread.StateExited, 99), s.err
+}
+func (s *server) Collect(_ context.Context, r thread.CollectRequest) (thread.Collected, error) {
+	s.note("collect dry=%v", r.DryRun)
+	return thread.Collected{Threads: []thread.Dropped{{Name: "old-one-77aa", Bytes: 2048, Why: "archived 40 days ago"}}, Freed: 2048}, s.err
 }
 func (s *server) Agents(context.Context) ([]thread.AgentInfo, error) { return s.agents, nil }
 func (s *server) MCP(context.Context) ([]thread.MCPServer, error)    { return s.servers, nil }
@@ -431,6 +451,13 @@ func (r *rig) event(e thread.Event) {
 	r.srv.events <- e
 	r.settle()
 	r.wait(40 * time.Millisecond)
+}
+
+// offer has the server offer a fork.
+func (r *rig) offer(o thread.Offer) {
+	s := r.srv.find(string(o.Thread))
+	s.Offer = &o
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
 }
 
 // screen returns the emulator with what the model shows.

@@ -39,7 +39,7 @@ var scenes = []struct {
 	{"archive", func(r *rig) { r.keys("z") }},
 	{"resumes", func(r *rig) { r.keys("L") }},
 	{"offer", func(r *rig) {
-		r.event(thread.Event{Kind: thread.EventOffer, Offer: &thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"}})
+		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"})
 	}},
 	{"notice", func(r *rig) {
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelWarn, Text: "disk is nearly full \x1b[31m"}})

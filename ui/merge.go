@@ -11,39 +11,61 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func (m *Model) openMerge(s *thread.Status, finish bool) tea.Cmd {
+// mergePlan is what is to be merged: a thread, into another or into its parent, and whether the
+// thread is done with then.
+type mergePlan struct {
+	id, into thread.ID
+	finish   bool
+}
+
+// openMerge looks what a merge would bring and asks.
+func (m *Model) openMerge(p mergePlan) tea.Cmd {
 	verb := "merge "
-	if finish {
+	if p.finish {
 		verb = "finish "
 	}
-	d := dialog.NewAsk(verb+s.Name, dialog.Plain("looking what it would bring …"))
+	d := dialog.NewAsk(verb+m.name(p.id), dialog.Plain("looking what it would bring …"))
 	m.dialogs.Push(d)
-	return m.merge(s.ID, finish, d)
+	return m.merge(p, d)
+}
+
+// chooseTarget asks what to merge into.
+func (m *Model) chooseTarget(p mergePlan) {
+	var items []dialog.Item
+	for _, s := range m.tree.All() {
+		if s.ID == p.id || !s.Archived.IsZero() {
+			continue
+		}
+		to := p
+		to.into = s.ID
+		note := s.Worktree.Branch
+		if note == "" {
+			note = "the project's folder"
+		}
+		items = append(items, dialog.Item{Title: s.Name, Note: note, Result: mergeInto{to}})
+	}
+	m.dialogs.Push(dialog.NewPicker("merge "+m.name(p.id)+" into", items))
 }
 
 // merged takes what a merge would do into its dialog, or what it did.
 func (m *Model) merged(msg mergedMsg) tea.Cmd {
-	if msg.into != nil {
-		if msg.err != nil {
-			msg.into.Set([]dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}, dialog.Choice{Label: "close", Result: dialog.Cancelled{}})
-			return nil
-		}
-		msg.into.Set(mergePlan(msg.report, msg.finish), mergeChoices(msg)...)
-		return nil
-	}
 	r := msg.report
-	if len(r.Conflicts) > 0 {
-		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), conflictLines(r),
-			dialog.Choice{Label: "solved, go on", Result: mergeOn{msg.id}}, dialog.Choice{Label: "later", Result: dialog.Cancelled{}},
-			dialog.Choice{Label: "take it back", Result: mergeOff{msg.id}, Danger: true}))
+	switch {
+	case msg.dialog != nil:
+		m.mergeLooked(msg)
 		return nil
-	}
-	if msg.err != nil {
+	case r.Stopped || len(r.Conflicts) > 0:
+		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r), stoppedChoices(msg.id)...))
+		return nil
+	case msg.err != nil:
 		return m.fail("merge", msg.err)
 	}
-	text := fmt.Sprintf("%s is merged into %s (%s)", r.Branch, r.Into, diff.Counts(r.Files))
-	if r.UpToDate {
+	text := fmt.Sprintf("%s is merged into %s", m.name(msg.id), r.Into)
+	switch {
+	case r.UpToDate:
 		text = r.Into + " has everything already"
+	case len(r.Files) > 0:
+		text += " (" + diff.Counts(r.Files) + ")"
 	}
 	if r.Finished {
 		text += "; archived"
@@ -54,26 +76,55 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 	return m.tell(thread.LevelInfo, text)
 }
 
-func conflictLines(r thread.MergeReport) []dialog.Line {
-	body := dialog.Plain("Solve them in "+r.Dir+":", "")
+// mergeLooked fills the dialog that asks whether to merge.
+func (m *Model) mergeLooked(msg mergedMsg) {
+	s := m.tree.Thread(msg.id)
+	switch {
+	case msg.err != nil && msg.finish && s != nil && s.Worktree.Path == "":
+		msg.dialog.Set(dialog.Plain("It has no worktree of its own: its work is in "+s.Dir+" already."),
+			dialog.Choice{Label: "archive it", Result: archiveIt{s.ID, s.Name}}, dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}})
+	case msg.err != nil:
+		choices := []dialog.Choice{{Label: "close", Result: dialog.Cancelled{}}}
+		if s != nil && s.Worktree.Path != "" {
+			choices = append(choices, dialog.Choice{Label: "into …", Result: mergeChoose{msg.mergePlan}})
+		}
+		msg.dialog.Set([]dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}, choices...)
+	case msg.report.Stopped:
+		msg.dialog.Set(stoppedLines(msg.report), stoppedChoices(msg.id)...)
+	default:
+		msg.dialog.Set(planLines(msg.report, msg.finish), planChoices(msg)...)
+	}
+}
+
+func stoppedLines(r thread.MergeReport) []dialog.Line {
+	body := dialog.Plain("It stopped in "+r.Dir+". Solve what conflicts there:", "")
 	for _, f := range r.Conflicts {
 		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
 	}
-	return append(body, dialog.Line{}, dialog.Line{Text: "Merging again later leads back to where it stopped.", Tok: theme.Muted})
+	return append(body, dialog.Line{}, dialog.Line{Text: "Merging again later leads back to here.", Tok: theme.Muted})
 }
 
-func mergePlan(r thread.MergeReport, finish bool) []dialog.Line {
+func stoppedChoices(id thread.ID) []dialog.Choice {
+	return []dialog.Choice{{Label: "solved, go on", Result: mergeOn{id}}, {Label: "later", Result: dialog.Cancelled{}}, {Label: "take it back", Result: mergeOff{id}, Danger: true}}
+}
+
+func planLines(r thread.MergeReport, finish bool) []dialog.Line {
+	var body []dialog.Line
 	if r.UpToDate {
-		return dialog.Plain(r.Into + " has everything of " + r.Branch + " already.")
-	}
-	body := dialog.Plain(r.Branch+" → "+r.Into, diff.Counts(r.Files))
-	const most = 12
-	for i, f := range r.Files {
-		if i == most {
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Files)-most), Tok: theme.Muted})
-			break
+		body = dialog.Plain(r.Into + " has everything of " + r.Branch + " already.")
+	} else {
+		body = dialog.Plain(r.Branch+" → "+r.Into, diff.Counts(r.Files))
+		const most = 12
+		for i, f := range r.Files {
+			if i == most {
+				body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Files)-most), Tok: theme.Muted})
+				break
+			}
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  %s +%d −%d", f.Path, f.Insertions, f.Deletions), Tok: theme.Muted})
 		}
-		body = append(body, dialog.Line{Text: fmt.Sprintf("  %s +%d −%d", f.Path, f.Insertions, f.Deletions), Tok: theme.Muted})
+	}
+	if r.Unsure != "" {
+		body = append(body, dialog.Line{}, dialog.Line{Text: r.Unsure, Tok: theme.Warn})
 	}
 	if len(r.Conflicts) > 0 {
 		body = append(body, dialog.Line{}, dialog.Line{Text: dialog.Count(len(r.Conflicts), "conflict") + " to be solved in " + r.Dir + ":", Tok: theme.Warn})
@@ -87,17 +138,17 @@ func mergePlan(r thread.MergeReport, finish bool) []dialog.Line {
 	return body
 }
 
-func mergeChoices(msg mergedMsg) []dialog.Choice {
+func planChoices(msg mergedMsg) []dialog.Choice {
 	no := dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}
-	merge := dialog.Choice{Label: "merge", Result: mergeIt{msg.id, false}}
-	finish := dialog.Choice{Label: "merge and finish", Result: mergeIt{msg.id, true}}
+	other := dialog.Choice{Label: "into …", Result: mergeChoose{msg.mergePlan}}
+	merge, finish := msg.mergePlan, msg.mergePlan
+	merge.finish, finish.finish = false, true
 	switch {
 	case msg.report.UpToDate && !msg.finish:
-		return []dialog.Choice{{Label: "close", Result: dialog.Cancelled{}}}
+		return []dialog.Choice{{Label: "close", Result: dialog.Cancelled{}}, other}
 	case msg.finish:
-		finish.Label = "finish"
-		return []dialog.Choice{finish, no}
+		return []dialog.Choice{{Label: "finish", Result: mergeIt{finish}}, other, no}
 	default:
-		return []dialog.Choice{merge, finish, no}
+		return []dialog.Choice{{Label: "merge", Result: mergeIt{merge}}, {Label: "merge and finish", Result: mergeIt{finish}}, other, no}
 	}
 }

@@ -99,9 +99,8 @@ type doneMsg struct {
 
 // mergedMsg is what a merge did or, into an open dialog, would do.
 type mergedMsg struct {
-	id     thread.ID
-	into   *dialog.Ask
-	finish bool
+	mergePlan
+	dialog *dialog.Ask
 	report thread.MergeReport
 	err    error
 }

@@ -131,6 +131,7 @@ type live struct {
 	wish     thread.ID      // to be focused as soon as it runs
 	wants    wants          // what the pane asked for when it last changed
 	finder   *dialog.Picker // the search that is open
+	servers  *dialog.Text   // the MCP servers, while or after they are on show
 }
 
 // connection is how the event stream stands.
@@ -140,7 +141,8 @@ type connection struct {
 	listed bool
 	late   bool // the first list has not come within a moment
 	lost   bool
-	tries  int // since it was lost
+	tries  int         // since it was lost
+	asking *dialog.Ask // whether to start a server
 	gen    int
 }
 
@@ -180,7 +182,7 @@ func New(cfg Config) *Model {
 	}
 	m.th = theme.New(profile, cfg.Theme != "light")
 	m.views = views{timeline: timeline.New(m.name), turn: turn.New(markdown.New()), diff: diff.New(), detail: detail.New()}
-	m.news.offers = map[thread.ID]thread.Offer{}
+	m.news.answered = map[string]bool{}
 	m.news.focused = true
 	m.screen.stale = true
 	m.live.wish = cfg.Open

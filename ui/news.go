@@ -31,12 +31,12 @@ type notice struct {
 
 // news is what the person is told: notices, offers, and whether they are looking.
 type news struct {
-	log     []notice
-	now     *notice // in the status line
-	gen     int
-	offers  map[thread.ID]thread.Offer
-	focused bool // the window; true until the terminal says otherwise
-	greeted bool // the first run was explained, or was none
+	log      []notice
+	now      *notice // in the status line
+	gen      int
+	answered map[string]bool // offers, by id: the server tells a little later that they are gone
+	focused  bool            // the window; true until the terminal says otherwise
+	greeted  bool            // the first run was explained, or was none
 }
 
 func (n *news) show(x notice) {
@@ -99,13 +99,10 @@ func levelToken(l thread.Level) theme.Token {
 // offer returns the fork offered for the selected thread.
 func (m *Model) offer() *thread.Offer {
 	s := m.tree.Selected()
-	if s == nil {
+	if s == nil || s.Offer == nil || m.news.answered[s.Offer.ID] {
 		return nil
 	}
-	if o, ok := m.news.offers[s.ID]; ok {
-		return &o
-	}
-	return nil
+	return s.Offer
 }
 
 // answer answers the offer on show.
@@ -114,10 +111,7 @@ func (m *Model) answer(how, said string) tea.Cmd {
 	if o == nil {
 		return nil
 	}
-	delete(m.news.offers, o.Thread)
-	if how == "off" {
-		clear(m.news.offers)
-	}
+	m.news.answered[o.ID] = true
 	return m.answerOffer(*o, how, said)
 }
 

@@ -34,6 +34,7 @@ type Runner interface {
 type Talker interface {
 	Send(ctx context.Context, ref, text string) error
 	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
+	SetOffers(context.Context, thread.OfferMode) error
 }
 
 // Keeper keeps threads in order.
@@ -65,7 +66,14 @@ type Merger interface {
 	Merge(context.Context, thread.MergeRequest) (thread.MergeReport, error)
 	MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error)
 	MergeAbort(ctx context.Context, ref string) error
-	Finish(ctx context.Context, ref string) (thread.MergeReport, error)
+}
+
+// Porter takes threads out of the project, and into it.
+type Porter interface {
+	Push(context.Context, thread.PushRequest) (thread.PushReport, error)
+	Export(context.Context, thread.PortRequest) (thread.Status, error)
+	Import(context.Context, thread.PortRequest) (thread.Status, error)
+	Collect(context.Context, thread.CollectRequest) (thread.Collected, error)
 }
 
 // Catalogue tells what there is to use.
@@ -83,6 +91,7 @@ type Server interface {
 	Bin
 	History
 	Merger
+	Porter
 	Catalogue
 }
 

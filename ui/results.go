@@ -21,16 +21,15 @@ type (
 		id   thread.ID
 		name string
 	}
-	stopIt  struct{ id thread.ID }
-	mergeIt struct {
-		id     thread.ID
-		finish bool
-	}
-	mergeOn  struct{ id thread.ID }
-	mergeOff struct{ id thread.ID }
-	rewindIt struct{ req thread.RewindRequest }
-	runIt    struct{ action intent.Action }
-	goTo     struct {
+	stopIt      struct{ id thread.ID }
+	mergeIt     struct{ mergePlan }
+	mergeInto   struct{ mergePlan } // looks anew
+	mergeOn     struct{ id thread.ID }
+	mergeOff    struct{ id thread.ID }
+	mergeChoose struct{ mergePlan } // what to merge into
+	rewindIt    struct{ req thread.RewindRequest }
+	runIt       struct{ action intent.Action }
+	goTo        struct {
 		id thread.ID
 		at thread.CheckpointID
 		n  int
@@ -47,9 +46,13 @@ func (stopIt) DialogResult() {}
 
 func (mergeIt) DialogResult() {}
 
+func (mergeInto) DialogResult() {}
+
 func (mergeOn) DialogResult() {}
 
 func (mergeOff) DialogResult() {}
+
+func (mergeChoose) DialogResult() {}
 
 func (rewindIt) DialogResult() {}
 
@@ -94,6 +97,9 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 	case tryDemo:
 		return m.create(thread.NewRequest{Agent: "demo"})
 	default:
+		if cmd, ok := m.ported(r); ok {
+			return cmd
+		}
 		return m.agreed(r)
 	}
 }
@@ -105,15 +111,20 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 	case archiveIt:
 		ref := string(r.id)
 		undo := &undoStep{"archive " + r.name, func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }}
-		return m.change(r.name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, ref) }, undo)
+		return m.begin("archiving "+r.name+" …", r.name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, ref) }, undo)
 	case deleteIt:
 		ref := string(r.id)
 		undo := &undoStep{"delete " + r.name, func(ctx context.Context) error { return srv.Undelete(ctx, ref) }}
-		return m.change(r.name+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, ref) }, undo)
+		return m.begin("deleting "+r.name+" …", r.name+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, ref) }, undo)
 	case stopIt:
-		return m.change("stopped", func(ctx context.Context) error { return srv.StopAgent(ctx, string(r.id)) }, nil)
+		return m.begin("stopping "+m.name(r.id)+" …", "stopped", func(ctx context.Context) error { return srv.StopAgent(ctx, string(r.id)) }, nil)
 	case mergeIt:
-		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.merge(r.id, r.finish, nil))
+		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.merge(r.mergePlan, nil))
+	case mergeInto:
+		return m.openMerge(r.mergePlan)
+	case mergeChoose:
+		m.chooseTarget(r.mergePlan)
+		return nil
 	case mergeOn:
 		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.mergeContinue(r.id))
 	case mergeOff:

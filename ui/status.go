@@ -20,6 +20,9 @@ func (m *Model) drawOffer(b layout.Box) {
 	}
 	c := &m.screen.canvas
 	var keys strings.Builder
+	if m.live.focus { // the agent has the keys
+		keys.WriteString("  " + m.leaveKey() + ",")
+	}
 	for _, k := range m.keys.Bindings(intent.Offer) {
 		word := map[intent.Action]string{intent.TakeOffer: "take", intent.DismissOffer: "dismiss", intent.OffersOff: "off"}[k.Action]
 		keys.WriteString("  " + k.Label() + " " + word)
@@ -112,7 +115,11 @@ func (m *Model) hints() []hint {
 	return out
 }
 
+// drawKeys draws the hints; a dialog has its own.
 func (m *Model) drawKeys(b layout.Box, x int) {
+	if m.dialogs.Open() {
+		return
+	}
 	c := &m.screen.canvas
 	scopes := m.scopes()
 	for _, h := range m.hints() {

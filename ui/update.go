@@ -120,6 +120,9 @@ func (m *Model) answered(msg tea.Msg) (tea.Cmd, bool) {
 			return m.fail("MCP servers", msg.err), true
 		}
 		m.mcp.Set(msg.servers)
+		if d := m.live.servers; d != nil {
+			d.Set(dialog.Plain(m.mcp.Details()...))
+		}
 	case timelineMsg:
 		m.views.timeline.Add(msg.id, msg.page, msg.err)
 		return m.loadTimeline(), true
@@ -160,6 +163,10 @@ func (m *Model) outcome(msg tea.Msg) (tea.Cmd, bool) {
 		return m.done(msg), true
 	case mergedMsg:
 		return m.merged(msg), true
+	case pushedMsg:
+		return m.pushed(msg), true
+	case collectedMsg:
+		return m.collected(msg), true
 	case rewindPlanMsg:
 		m.planned(msg)
 		return nil, true

@@ -54,6 +54,11 @@ func (m *Model) inTimeline(a intent.Action) (tea.Cmd, bool) {
 	case intent.ShowDiff:
 		m.views.now = viewDiff
 		return m.loadDiff(tl.Thread(), diff.OfTurn(cp.Turn)), true
+	case intent.Compare:
+		if from, to, both := tl.Mark(); both {
+			m.views.now = viewDiff
+			return m.loadDiff(tl.Thread(), diff.Between(from, to)), true
+		}
 	default:
 		return nil, false
 	}

@@ -23,6 +23,19 @@ func (m *Merger) InProgress(ctx context.Context, into string) (bool, error) {
 	return t.inProgress() == "merge", nil
 }
 
+// Unresolved returns the paths whose conflicts are open, none outside of a merge.
+func (m *Merger) Unresolved(ctx context.Context, into string) ([]string, error) {
+	t, err := m.open(ctx, into)
+	if err != nil {
+		return nil, fmt.Errorf("list conflicts: %w", err)
+	}
+	open, err := t.unmerged(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list conflicts: %w", err)
+	}
+	return open, nil
+}
+
 // Abort takes back a merge that is not committed; the worktree's own changes stay. Without one it does nothing.
 func (m *Merger) Abort(ctx context.Context, into string) error {
 	t, err := m.hold(ctx, into)

@@ -253,12 +253,17 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 	}
 	err = c.show(report, func(w io.Writer) {
 		switch {
-		case len(report.Conflicts) > 0:
+		case report.Stopped:
 			fmt.Fprintf(w, "conflicts in %s:\n", report.Dir)
 			for _, f := range report.Conflicts {
 				fmt.Fprintf(w, "  %s\n", clean(f))
 			}
-			fmt.Fprintf(w, "resolve them there, then `orchestrator merge %s --continue`, or --abort\n", name)
+			fmt.Fprintf(w, "resolve what is open there, then `orchestrator merge %s --continue`, or --abort\n", name)
+		case len(report.Conflicts) > 0: // of a dry run
+			fmt.Fprintf(w, "%s → %s would conflict in:\n", report.Branch, report.Into)
+			for _, f := range report.Conflicts {
+				fmt.Fprintf(w, "  %s\n", clean(f))
+			}
 		case report.UpToDate:
 			fmt.Fprintf(w, "%s is in %s already\n", report.Branch, report.Into)
 		default:
@@ -267,6 +272,9 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 				fmt.Fprintf(w, "  %s %s +%d −%d\n", f.Status, clean(f.Path), f.Insertions, f.Deletions)
 			}
 		}
+		if report.Unsure != "" {
+			fmt.Fprintln(w, clean(report.Unsure))
+		}
 		if report.Finished {
 			fmt.Fprintln(w, "archived, worktree removed")
 		}
@@ -274,7 +282,7 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 			fmt.Fprintf(w, "the worktree was kept: %s\n", report.Kept)
 		}
 	})
-	if err == nil && len(report.Conflicts) > 0 {
+	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
 		return &silentError{code: exitRefused}
 	}
 	return err

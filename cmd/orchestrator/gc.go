@@ -11,7 +11,6 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/snapshot"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -36,8 +35,8 @@ func policyOf(c Config) checkpoint.Policy {
 
 // Collect says what goes and why and, unless it is only asked, lets it go. Uncommitted files of a
 // worktree are kept in git; what was moved to the trash a deleted thread's time ago is emptied.
-func (c collector) Collect(ctx context.Context, r api.Collect) (api.Collected, error) {
-	var done api.Collected
+func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
+	var done thread.Collected
 	threads, err := c.store.Threads(ctx)
 	if err != nil {
 		return done, fmt.Errorf("collect: %w", err)
@@ -62,7 +61,7 @@ func (c collector) Collect(ctx context.Context, r api.Collect) (api.Collected, e
 		err = errors.Join(err, c.store.Compact(ctx))
 	}
 	for _, d := range doomed {
-		done.Threads = append(done.Threads, api.Gone{Name: d.Name, Bytes: d.Bytes, Why: d.Why})
+		done.Threads = append(done.Threads, thread.Dropped{Name: d.Name, Bytes: d.Bytes, Why: d.Why})
 		done.Freed += d.Bytes
 	}
 	if err != nil {
@@ -72,7 +71,7 @@ func (c collector) Collect(ctx context.Context, r api.Collect) (api.Collected, e
 }
 
 func (c *cli) gcVerb() *cobra.Command {
-	var r api.Collect
+	var r thread.CollectRequest
 	cmd := &cobra.Command{
 		Use: "gc", Short: "Let go of deleted and archived threads that the retention settings need not keep", Args: exactly(),
 	}

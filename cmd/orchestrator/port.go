@@ -13,7 +13,6 @@ import (
 
 	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/snapshot"
-	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -30,7 +29,7 @@ type porter struct {
 }
 
 // Export writes a thread's archive to a file that is not there yet.
-func (p porter) Export(ctx context.Context, r api.Port) (thread.Status, error) {
+func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	s, err := p.manager.Status(ctx, r.Thread)
 	if err != nil {
 		return s, err
@@ -94,7 +93,7 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (*os.File, error) {
 }
 
 // Import takes a thread from an archive, after the whole file was checked.
-func (p porter) Import(ctx context.Context, r api.Port) (thread.Status, error) {
+func (p porter) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	f, err := os.Open(r.File)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("import: %w", err)
@@ -130,7 +129,7 @@ func (p porter) unbundle(ctx context.Context, id thread.ID, bundle io.Reader) er
 }
 
 func (c *cli) exportVerb() *cobra.Command {
-	var r api.Port
+	var r thread.PortRequest
 	cmd := &cobra.Command{
 		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
@@ -157,7 +156,7 @@ func (c *cli) exportVerb() *cobra.Command {
 }
 
 func (c *cli) importVerb() *cobra.Command {
-	var r api.Port
+	var r thread.PortRequest
 	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote", Args: exactly("<file>")}
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {

@@ -132,7 +132,33 @@ func (a *Ask) Size(w, h int) (int, int) {
 	bw, bh := a.body.size(w)
 	bw = min(max(bw, row, plain.Width(a.title)+4, 44), w)
 	_, bh2 := a.body.size(bw)
-	return bw, min(max(bh, bh2)+2, h)
+	return bw, min(max(bh, bh2)+1+a.rows(bw), h)
+}
+
+// button is where a choice stands, counted from the first one.
+type button struct{ x, y, w int }
+
+// buttons lays the choices out side by side, in as many rows as they take.
+func (a *Ask) buttons(w int) []button {
+	out := make([]button, len(a.choices))
+	x, y := 0, 0
+	for i, ch := range a.choices {
+		n := plain.Width(plain.Line(ch.Label)) + 4
+		if x > 0 && x+n > w {
+			x, y = 0, y+1
+		}
+		out[i] = button{x, y, n}
+		x += n + 2
+	}
+	return out
+}
+
+// rows is how many rows the choices take.
+func (a *Ask) rows(w int) int {
+	if len(a.choices) == 0 {
+		return 1
+	}
+	return a.buttons(w)[len(a.choices)-1].y + 1
 }
 
 // Handle takes an intent.
@@ -159,10 +185,10 @@ func (a *Ask) Handle(in intent.Intent) Result {
 
 // Draw draws it.
 func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	body, foot := b.Bottom(1)
+	body, foot := b.Bottom(a.rows(b.W))
 	body.H--
 	a.body.draw(c, body, th)
-	x := 0
+	at := a.buttons(b.W)
 	for i, ch := range a.choices {
 		st := th.Style(theme.Text)
 		switch {
@@ -171,7 +197,7 @@ func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		case ch.Danger:
 			st = th.Style(theme.Bad)
 		}
-		x = c.Print(foot, x, 0, st, "[ "+plain.Line(ch.Label)+" ]") + 2
+		c.Print(foot, at[i].x, at[i].y, st, "[ "+plain.Line(ch.Label)+" ]")
 	}
 }
 

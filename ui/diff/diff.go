@@ -34,6 +34,15 @@ func OfTurn(turn int) Range {
 	return Range{From: from, To: fmt.Sprint(turn), Text: fmt.Sprintf("changes of turn %d", turn), Turn: turn}
 }
 
+// Between compares two checkpoints.
+func Between(from, to thread.Checkpoint) Range {
+	text := fmt.Sprintf("from turn %d to turn %d", from.Turn, to.Turn)
+	if from.Turn == to.Turn {
+		text = fmt.Sprintf("within turn %d", to.Turn)
+	}
+	return Range{From: string(from.ID), To: string(to.ID), Text: text}
+}
+
 // Model is the view.
 type Model struct {
 	id    thread.ID

@@ -41,7 +41,6 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 	g := st.Gauge
 	if g.Tokens == 0 && g.Window == 0 {
 		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("nothing said yet", b.W))
-		c.Print(b, 0, 1, th.Style(theme.Muted), plain.Cut(cost(g), b.W))
 		return
 	}
 	Bar(c, b.Row(0), th, g)
@@ -49,12 +48,16 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 	if g.Window > 0 {
 		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
 	}
-	line := cost(g)
-	if g.Source == "transcript" {
-		line += " · from transcript"
+	var facts []string
+	if g.CostUSD > 0 || st.Usage.Priced { // without a price there is no number to show
+		facts = append(facts, Cost(g.CostUSD))
 	}
-	if g.Model != "" && len(line)+len(g.Model)+3 <= b.W {
-		line += " · " + plain.Line(g.Model)
+	if g.Source == "transcript" {
+		facts = append(facts, "from transcript")
+	}
+	line := strings.Join(append(facts, plain.Line(g.Model)), " · ")
+	if g.Model == "" || len(facts) > 0 && plain.Width(line) > b.W {
+		line = strings.Join(facts, " · ")
 	}
 	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(line, b.W))
 }
@@ -100,8 +103,6 @@ func Numbers(g thread.Gauge) string {
 	}
 	return s.String()
 }
-
-func cost(g thread.Gauge) string { return Cost(g.CostUSD) }
 
 // Cost formats dollars.
 func Cost(usd float64) string { return fmt.Sprintf("$%.2f", usd) }

@@ -58,6 +58,9 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 // scroll moves the top so that the entry at shows whole.
 func (m *Model) scroll(at, h int) {
 	m.top = min(m.top, at)
+	if at == m.first() {
+		m.top = 0
+	}
 	for {
 		sum := 0
 		for i := m.top; i <= at; i++ {
@@ -73,7 +76,7 @@ func (m *Model) scroll(at, h int) {
 func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) {
 	muted := th.Style(theme.Muted)
 	switch r.kind {
-	case rowDivider:
+	case rowDivider, rowMark:
 		text := plain.Line("── " + r.text + " ")
 		x := c.Print(b, 0, 0, th.Style(theme.DiffHunk), plain.Cut(text, b.W))
 		if x < b.W {
@@ -92,6 +95,9 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		}
 		c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(prompt, right-x-1))
 		x = 4
+		if m.mark != nil && m.mark.ID == r.cp.ID {
+			x = c.Print(b, x, 1, th.Style(theme.Accent), "◂ compare ")
+		}
 		if r.cp.Kind != thread.KindTurn {
 			x = c.Print(b, x, 1, th.Style(theme.Working), "◐ ")
 		}

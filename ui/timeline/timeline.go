@@ -28,6 +28,7 @@ type Model struct {
 	rows  []row
 	stale bool
 	at    thread.CheckpointID
+	mark  *thread.Checkpoint // to be compared with the next one that is marked
 	top   int
 	page  int
 	names func(thread.ID) string
@@ -39,6 +40,7 @@ const (
 	rowTurn rowKind = iota
 	rowResponse
 	rowDivider
+	rowMark // where the parent's turns begin; not a checkpoint, the cursor passes it
 )
 
 // row is one entry on show.
@@ -48,7 +50,7 @@ type row struct {
 	// of a turn: what its responses sum up to
 	usage     thread.Usage
 	responses int
-	text      string // of a divider
+	text      string // of a divider or mark
 }
 
 // New makes an empty list; names tells a thread's name.
@@ -119,7 +121,7 @@ func (m *Model) Push(cp thread.Checkpoint) {
 		return
 	}
 	m.seen[cp.ID] = true
-	follow := len(m.rows) == 0 || m.index() == 0
+	follow := len(m.rows) == 0 || m.index() == m.first()
 	m.cps = slices.Insert(m.cps, 0, cp)
 	m.stale = true
 	if follow {
@@ -131,7 +133,7 @@ func (m *Model) Push(cp thread.Checkpoint) {
 // newest one.
 func (m *Model) Selected() *thread.Checkpoint {
 	m.sort()
-	if i := m.index(); i < len(m.rows) {
+	if i := m.index(); i < len(m.rows) && m.rows[i].kind != rowMark {
 		return &m.rows[i].cp
 	}
 	return nil
@@ -170,6 +172,25 @@ func (m *Model) Step(turn, dir int) *thread.Checkpoint {
 	return best
 }
 
+// Mark marks the checkpoint under the cursor to be compared; the same one again is not marked any
+// more. With the second, both are returned, the older first, and the mark goes.
+func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
+	cp, marked := m.Selected(), m.mark
+	m.mark = nil
+	switch {
+	case cp == nil:
+	case marked == nil:
+		c := *cp
+		m.mark = &c
+	case marked.ID == cp.ID:
+	case slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == marked.ID }) > slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == cp.ID }):
+		return *marked, *cp, true
+	default:
+		return *cp, *marked, true
+	}
+	return from, to, false
+}
+
 // Handle moves by an intent and reports whether it was one for it.
 func (m *Model) Handle(a intent.Action) bool {
 	step := max(m.page-1, 1)
@@ -201,17 +222,33 @@ func (m *Model) Handle(a intent.Action) bool {
 // Move moves the cursor by n entries.
 func (m *Model) Move(n int) {
 	m.sort()
-	if len(m.rows) > 0 {
-		m.at = m.rows[max(min(m.index()+n, len(m.rows)-1), 0)].cp.ID
+	if len(m.rows) == 0 {
+		return
 	}
+	to := max(min(m.index()+n, len(m.rows)-1), 0)
+	if m.rows[to].kind == rowMark { // never the last one, nor two in a row
+		to++
+		if n < 0 && to > 1 {
+			to -= 2
+		}
+	}
+	m.at = m.rows[to].cp.ID
 }
 
 // index is the row of the cursor.
 func (m *Model) index() int {
 	for i, r := range m.rows {
-		if r.cp.ID == m.at {
+		if r.kind != rowMark && r.cp.ID == m.at {
 			return i
 		}
+	}
+	return m.first()
+}
+
+// first is the first row that the cursor can stand on.
+func (m *Model) first() int {
+	if len(m.rows) > 1 && m.rows[0].kind == rowMark {
+		return 1
 	}
 	return 0
 }
@@ -223,10 +260,12 @@ func (m *Model) sort() {
 	}
 	m.stale = false
 	m.rows = m.rows[:0]
+	from := m.id
 	for i := 0; i < len(m.cps); {
 		cp := m.cps[i]
-		if i > 0 && m.cps[i-1].Thread != cp.Thread {
-			m.rows = append(m.rows, row{kind: rowDivider, cp: divider(cp, "fork"), text: "forked from " + m.names(cp.Thread) + " here"})
+		if cp.Thread != from {
+			m.rows = append(m.rows, row{kind: rowMark, text: "forked from " + m.names(cp.Thread) + " here"})
+			from = cp.Thread
 		}
 		if text := dividerText(cp); text != "" {
 			m.rows = append(m.rows, row{kind: rowDivider, cp: cp, text: text})
@@ -235,12 +274,6 @@ func (m *Model) sort() {
 		}
 		i = m.group(i)
 	}
-}
-
-// divider is a row's own id, so that the cursor can stand on it.
-func divider(cp thread.Checkpoint, what string) thread.Checkpoint {
-	cp.ID = thread.CheckpointID(what + string(cp.ID))
-	return cp
 }
 
 func dividerText(cp thread.Checkpoint) string {
@@ -275,7 +308,9 @@ func (m *Model) group(i int) int {
 			break
 		}
 		r.usage = r.usage.Add(cp.Usage)
-		r.responses++
+		if cp.Kind != thread.KindTurn {
+			r.responses++
+		}
 		if r.cp.Prompt == "" {
 			r.cp.Prompt = cp.Prompt
 		}
@@ -287,7 +322,7 @@ func (m *Model) group(i int) int {
 		}
 	}
 	m.rows = append(m.rows, r)
-	if m.open[head.Turn] && r.responses > 1 {
+	if m.open[head.Turn] {
 		for _, cp := range m.cps[i+1 : k] {
 			m.rows = append(m.rows, row{kind: rowResponse, cp: cp})
 		}

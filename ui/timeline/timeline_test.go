@@ -38,18 +38,18 @@ func made(cps ...thread.Checkpoint) *Model {
 }
 
 func TestGroupsTurns(t *testing.T) {
-	m := made(cp("b", 6, 4, thread.KindResponse), cp("b", 5, 3, thread.KindTurn), cp("b", 4, 3, thread.KindResponse), cp("b", 3, 2, thread.KindRewind),
+	m := made(cp("b", 6, 4, thread.KindResponse), cp("b", 5, 3, thread.KindTurn), cp("b", 4, 3, thread.KindResponse), cp("b", 7, 3, thread.KindResponse), cp("b", 3, 2, thread.KindRewind),
 		cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
 	m.sort()
 	var kinds []string
 	for _, r := range m.rows {
 		kinds = append(kinds, fmt.Sprint(r.kind, ":", r.cp.Turn, ":", r.responses))
 	}
-	if got, want := strings.Join(kinds, " "), "0:4:1 0:3:2 2:2:0 2:2:0 0:2:1 0:1:1"; got != want {
+	if got, want := strings.Join(kinds, " "), "0:4:1 0:3:2 2:2:0 3:0:0 0:2:0 0:1:0"; got != want {
 		t.Errorf("rows %s, want %s", got, want)
 	}
 	text := draw(m, 80, 20)
-	for _, want := range []string{"forked from name-of-a here", "set back", "prompt 3", "2×", "$0.02", "20 out"} {
+	for _, want := range []string{"forked from name-of-a here", "set back", "prompt 3", "2×", "$0.03", "30 out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -64,6 +64,51 @@ func TestGroupsTurns(t *testing.T) {
 	}
 	if s := m.Step(4, 1); s != nil {
 		t.Errorf("turn after 4 is %v", s)
+	}
+}
+
+// A fork that has said nothing yet shows where it began; the cursor stands on turns only.
+func TestForkWithoutTurns(t *testing.T) {
+	m := made(cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
+	if text := draw(m, 80, 20); !strings.HasPrefix(strings.TrimLeft(text, " \x1b[0123456789;m"), "── forked from name-of-a here") {
+		t.Errorf("the fork point is not first:\n%s", text)
+	}
+	for _, move := range []int{0, -1, 1, -1, -5, 5, -5} {
+		m.Move(move)
+		if s := m.Selected(); s == nil || s.ID == "" {
+			t.Fatalf("after %d the cursor stands on no checkpoint", move)
+		}
+	}
+	m.Push(cp("b", 3, 3, thread.KindTurn))
+	if s := m.Selected(); s == nil || s.Turn != 3 {
+		t.Errorf("a new turn is not followed: %+v", s)
+	}
+	m.Move(1)
+	if s := m.Selected(); s == nil || s.Turn != 2 {
+		t.Errorf("below the mark stands %+v", s)
+	}
+	m.Move(-1)
+	if s := m.Selected(); s == nil || s.Turn != 3 {
+		t.Errorf("above the mark stands %+v", s)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	m := made(cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn), cp("b", 1, 1, thread.KindTurn))
+	if _, _, both := m.Mark(); both {
+		t.Error("one is enough")
+	}
+	if text := draw(m, 80, 20); !strings.Contains(text, "compare") {
+		t.Errorf("the mark does not show:\n%s", text)
+	}
+	if m.Mark(); m.mark != nil {
+		t.Error("marked twice is still marked")
+	}
+	m.Mark()
+	m.Move(2)
+	from, to, both := m.Mark()
+	if !both || from.Turn != 1 || to.Turn != 3 || m.mark != nil {
+		t.Errorf("compares %d with %d", from.Turn, to.Turn)
 	}
 }
 

@@ -8,38 +8,65 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// arguments says in one line what a tool was called with: the values of a JSON object, in their
-// order, a single one without its name; other text as it is.
-func arguments(text string) string {
+// argument is a named value that a tool was called with.
+type argument struct{ name, value string }
+
+// read returns the members of a JSON object in their order, strings as they are meant; false where the
+// text is none.
+func read(text string) ([]argument, bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return plain.First(text)
+		return nil, false
 	}
-	var names, values []string
+	var all []argument
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
-			return plain.First(text)
+			return nil, false
 		}
-		var v any
+		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
-			return plain.First(text)
+			return nil, false
 		}
-		s, ok := v.(string)
-		if !ok {
-			b, err := json.Marshal(v)
-			if err != nil {
-				return plain.First(text)
-			}
-			s = string(b)
+		var s string
+		if json.Unmarshal(v, &s) != nil {
+			s = string(v)
 		}
-		names, values = append(names, fmt.Sprint(name)), append(values, plain.First(s))
+		all = append(all, argument{fmt.Sprint(name), s})
 	}
-	if len(values) == 1 {
-		return values[0]
+	return all, true
+}
+
+// arguments says in one line what a tool was called with: the values of a JSON object, in their
+// order, a single one without its name; other text as it is.
+func arguments(text string) string {
+	all, ok := read(text)
+	switch {
+	case !ok:
+		return plain.First(text)
+	case len(all) == 1:
+		return plain.First(all[0].value)
 	}
-	for i := range values {
-		values[i] = plain.Line(names[i]) + ": " + values[i]
+	values := make([]string, len(all))
+	for i, a := range all {
+		values[i] = plain.Line(a.name) + ": " + plain.First(a.value)
 	}
 	return strings.Join(values, "  ")
+}
+
+// unfolded says the same in full: a line an argument, the lines of a longer one under its name.
+func unfolded(text string) string {
+	all, ok := read(text)
+	if !ok {
+		return text
+	}
+	var b strings.Builder
+	for _, a := range all {
+		value := strings.TrimRight(a.value, "\n")
+		if strings.Contains(value, "\n") {
+			value = "\n  " + strings.ReplaceAll(value, "\n", "\n  ")
+		}
+		b.WriteString(a.name + ": " + value + "\n")
+	}
+	return b.String()
 }

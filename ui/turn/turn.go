@@ -216,7 +216,7 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
 	if !m.open[i] {
 		return out
 	}
-	out = append(out, indent(verbatim(e.Text, w-4, theme.Code), "  │ ", theme.Border)...)
+	out = append(out, indent(verbatim(unfolded(e.Text), w-4, theme.Code), "  │ ", theme.Border)...)
 	if result >= 0 {
 		tok := theme.Text
 		if m.entries[result].Error {

@@ -63,31 +63,6 @@ type Find struct {
 	Limit int    `json:"limit"`
 }
 
-// Port asks to write a thread to a file or to take one from it. File is absolute.
-type Port struct {
-	Thread  string `json:"thread,omitempty"`
-	File    string `json:"file"`
-	NoFiles bool   `json:"noFiles,omitempty"`
-}
-
-// Collect asks to let go of what the retention settings need not keep.
-type Collect struct {
-	DryRun bool `json:"dryRun,omitempty"`
-}
-
-// Collected says what went, or would go.
-type Collected struct {
-	Threads []Gone `json:"threads"`
-	Freed   int64  `json:"freed"` // bytes
-}
-
-// Gone is a thread that went, and why.
-type Gone struct {
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-	Why   string `json:"why"`
-}
-
 // Size of a terminal, as clients tell it in a text frame.
 type Size struct {
 	Cols int `json:"cols"`

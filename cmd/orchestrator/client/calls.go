@@ -161,6 +161,11 @@ func (c *Client) AnswerOffer(ctx context.Context, offerID, what string) (thread.
 	return answer[thread.Status](ctx, c, "answeroffer", api.Ref{At: offerID, Text: what})
 }
 
+// SetOffers changes what becomes of fork offers, for good.
+func (c *Client) SetOffers(ctx context.Context, mode thread.OfferMode) error {
+	return c.ask(ctx, "setoffers", api.Ref{Text: string(mode)}, nil)
+}
+
 // Agents says which agents can be started here.
 func (c *Client) Agents(ctx context.Context) ([]thread.AgentInfo, error) {
 	return answer[[]thread.AgentInfo](ctx, c, "agents", struct{}{})
@@ -172,16 +177,16 @@ func (c *Client) MCP(ctx context.Context) ([]thread.MCPServer, error) {
 }
 
 // Collect lets go of what the retention settings need not keep.
-func (c *Client) Collect(ctx context.Context, r api.Collect) (api.Collected, error) {
-	return answer[api.Collected](ctx, c, "collect", r)
+func (c *Client) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
+	return answer[thread.Collected](ctx, c, "collect", r)
 }
 
 // Export writes a thread to a file.
-func (c *Client) Export(ctx context.Context, r api.Port) (thread.Status, error) {
+func (c *Client) Export(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "export", r)
 }
 
 // Import takes a thread from a file.
-func (c *Client) Import(ctx context.Context, r api.Port) (thread.Status, error) {
+func (c *Client) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "import", r)
 }

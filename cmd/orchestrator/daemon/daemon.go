@@ -43,8 +43,8 @@ type Viewer interface {
 
 // Porter writes threads to files and takes them from files.
 type Porter interface {
-	Export(context.Context, api.Port) (thread.Status, error)
-	Import(context.Context, api.Port) (thread.Status, error)
+	Export(context.Context, thread.PortRequest) (thread.Status, error)
+	Import(context.Context, thread.PortRequest) (thread.Status, error)
 }
 
 // Config is what a Server serves.
@@ -58,7 +58,7 @@ type Config struct {
 	// Porter takes threads out and in.
 	Porter Porter
 	// Collect lets go of what need not be kept.
-	Collect func(context.Context, api.Collect) (api.Collected, error)
+	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)
 	// Stop ends the server when a client asks for it.
 	Stop func()
 	Log  *slog.Logger

@@ -49,6 +49,7 @@ func (s *Server) routes() http.Handler {
 		"finish":      call(func(ctx context.Context, r api.Ref) (thread.MergeReport, error) { return m.Finish(ctx, r.Thread) }),
 		"push":        call(m.Push),
 		"find":        call(func(ctx context.Context, r api.Find) ([]thread.Hit, error) { return m.Find(ctx, r.Query, r.Limit) }),
+		"setoffers":   done(func(ctx context.Context, r api.Ref) error { return m.SetOffers(ctx, thread.OfferMode(r.Text)) }),
 		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
 
 		"export":  call(s.Porter.Export),

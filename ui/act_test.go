@@ -1,0 +1,164 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestNewThread(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("n", "right") // demo
+		r.keys("tab")
+		r.text("fix it\x1b")
+		r.send(tea.PasteMsg{Content: " now\r\nplease"})
+		r.keys("tab")
+		r.text("my name")
+		r.keys("tab", "tab", "space", "enter")
+		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
+		r.must("made started")
+		if s := r.m.tree.Selected(); s.ID != "made" {
+			t.Errorf("%s is selected", s.ID)
+		}
+		if r.m.screen.area != areaMain || !r.pane.focus || r.pane.shown != "made" {
+			t.Errorf("the new agent has no focus: %+v", r.pane)
+		}
+	})
+}
+
+func TestAgentThatIsNotThere(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("n", "left", "enter") // codex
+		r.must("npm install -g @openai/codex")
+		if r.srv.asked("new") {
+			t.Error("it was started all the same")
+		}
+		r.keys("left", "tab", "enter") // command without a program
+		r.must("which program?")
+		r.text("bash -l")
+		r.keys("enter")
+		r.mustAsk("new command")
+	})
+}
+
+func TestEnterResumesAndFocuses(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.m.tree.Select("session-c8d3")
+		r.keys("enter")
+		r.mustAsk("resume session-c8d3 70x27")
+		r.wait(100 * time.Millisecond)
+		if !r.pane.focus || r.pane.shown != "session-c8d3" {
+			t.Errorf("%+v", r.pane)
+		}
+	})
+}
+
+func TestForkAtTurn(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("F")
+		r.must("choose the turn, then F")
+		r.keys("down", "F")
+		r.must("fork auth-feature-a3f2 at turn 3")
+		r.keys("enter")
+		r.must("what is the fork for?")
+		r.text("other way")
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "c-5" label "other way" agent ""`)
+	})
+}
+
+func TestForkIntoSameAgent(t *testing.T) {
+	srv := world()
+	srv.agents[0].Name = "demo"
+	srv.agents = srv.agents[:1]
+	on(t, srv, func(r *rig) {
+		r.keys("f")
+		r.text("x")
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "x" agent ""`)
+	})
+}
+
+func TestArchiveDeleteUndo(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.m.tree.Select("spike-0b1c")
+		r.keys("d")
+		r.mustAsk("archive spike-0b1c")
+		r.must("u takes it back")
+		r.keys("D", "n")
+		if r.srv.asked("delete") {
+			t.Error("no means no")
+		}
+		r.keys("D", "enter", "u")
+		r.mustAsk("delete spike-0b1c")
+		r.mustAsk("undelete spike-0b1c")
+		r.keys("u", "u")
+		r.mustAsk("unarchive spike-0b1c")
+		r.must("nothing to undo")
+		r.keys("z")
+		r.must("old-one-77aa")
+		r.keys("d")
+		r.mustAsk("unarchive old-one-77aa")
+	})
+	on(t, world(), func(r *rig) { // one that runs asks first
+		r.keys("d")
+		r.must("Its agent runs and will be stopped")
+		r.keys("enter")
+		r.mustAsk("archive auth-feature-a3f2")
+	})
+}
+
+func TestSmallActions(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("P")
+		r.mustAsk("pin auth-feature-a3f2 true")
+		r.keys("r", "ctrl+u")
+		r.text("other")
+		r.keys("enter")
+		r.mustAsk("rename auth-feature-a3f2 other")
+		r.keys("i")
+		r.text("go on")
+		r.keys("enter")
+		r.mustAsk(`send auth-feature-a3f2 "go on"`)
+		r.keys("S", "enter")
+		r.mustAsk("stop auth-feature-a3f2")
+		r.keys("x", "enter")
+		r.must("a reason helps")
+		r.text("slow")
+		r.keys("enter")
+		r.mustAsk(`abandon auth-feature-a3f2 "slow"`)
+		r.keys("R")
+		r.must("auth-feature-a3f2 is running")
+	})
+}
+
+func TestResumeList(t *testing.T) {
+	play(t, world(), 100, 30, nil, func(r *rig) {
+		r.must("1 thread interrupted", "27,497 bytes verified", "3 files changed")
+		r.keys("A")
+		r.mustAsk("resume all")
+		r.keys("L", "enter")
+		r.mustAsk("resume session-c8d3")
+	})
+}
+
+func TestOffers(t *testing.T) {
+	offer := thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "try sqlite", Why: "the prompt leaves the subject", Rule: "subject"}
+	for key, answer := range map[string]string{"a": "take", "X": "dismiss", "O": "off"} {
+		on(t, world(), func(r *rig) {
+			r.offer(offer)
+			r.must("fork? try sqlite", "a take")
+			r.keys("y")
+			r.must("because the prompt leaves the subject", "rule: subject")
+			r.keys("esc", key)
+			r.mustAsk("offer o1 " + answer)
+			if strings.Contains(r.see(), "fork? try") {
+				t.Error("the offer stays")
+			}
+		})
+	}
+}

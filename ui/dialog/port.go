@@ -1,0 +1,54 @@
+package dialog
+
+import (
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/field"
+)
+
+// Exported is the result of the export dialog.
+type Exported struct{ Request thread.PortRequest }
+
+// Imported is the result of the import dialog.
+type Imported struct{ Request thread.PortRequest }
+
+// DialogResult marks it.
+func (Exported) DialogResult() {}
+
+// DialogResult marks it.
+func (Imported) DialogResult() {}
+
+// NewExport makes the dialog that writes a thread to a file; relative names are of the folder dir.
+func NewExport(s *thread.Status, dir string) *Form {
+	file := &Input{Label: "File", Hint: "to be written", Text: field.New(s.Name + ".orchestrator")}
+	files := yesNo("Files", true, "the conversation alone")
+	files.Options[1].Note = "the conversation and the files as they were at each turn"
+	return NewForm("export "+s.Name, func() (Result, string) {
+		name := strings.TrimSpace(file.Text.Value())
+		if name == "" {
+			return nil, "which file?"
+		}
+		return Exported{thread.PortRequest{Thread: string(s.ID), File: within(dir, name), NoFiles: !files.on()}}, ""
+	}, file, files)
+}
+
+// NewImport makes the dialog that takes a thread from a file.
+func NewImport(dir string) *Form {
+	file := &Input{Label: "File", Hint: "that export wrote"}
+	return NewForm("import a thread", func() (Result, string) {
+		name := strings.TrimSpace(file.Text.Value())
+		if name == "" {
+			return nil, "which file?"
+		}
+		return Imported{thread.PortRequest{File: within(dir, name)}}, ""
+	}, file)
+}
+
+func within(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}

@@ -1,0 +1,184 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func TestNotifications(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		asks := func(name string, since time.Duration) {
+			s := status("docs-f9a0", "", thread.StateQuestion, 5)
+			s.Name, s.State.Since = name, epoch.Add(since)
+			r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		}
+		asks("docs", time.Second)
+		if len(r.raw) != 0 {
+			t.Errorf("rings while one looks: %q", r.raw)
+		}
+		idle := status("docs-f9a0", "", thread.StateIdle, 5)
+		r.event(thread.Event{Kind: thread.EventThread, Status: &idle})
+		r.send(tea.BlurMsg{})
+		asks("do\x1b]0;x\x07c;s", 2*time.Second)
+		want := "\a\x1b]9;do␛]0,x␇c,s: asks you\x1b\\"
+		if len(r.raw) != 1 || r.raw[0] != want {
+			t.Errorf("rings %q, want %q", r.raw, want)
+		}
+		asks("docs", 3*time.Second) // still the same question
+		if len(r.raw) != 1 {
+			t.Errorf("rings again: %q", r.raw)
+		}
+	})
+}
+
+func TestSeenAfterALook(t *testing.T) {
+	done := func() thread.Status {
+		s := status("docs-f9a0", "", thread.StateDone, 5)
+		s.Seen = false
+		return s
+	}
+	srv := world()
+	srv.threads = append(srv.threads, done())
+	on(t, srv, func(r *rig) {
+		s := done()
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.wait(2 * time.Second)
+		if r.srv.asked("seen") {
+			t.Error("seen without being looked at")
+		}
+		r.m.tree.Select("docs-f9a0")
+		r.keys("b", "b") // anything
+		r.wait(100 * time.Millisecond)
+		r.m.tree.Select("auth-feature-a3f2")
+		r.keys("b", "b")
+		r.wait(2 * time.Second)
+		if r.srv.asked("seen") {
+			t.Error("seen in passing")
+		}
+		r.m.tree.Select("docs-f9a0")
+		r.keys("b", "b")
+		r.wait(2 * time.Second)
+		r.mustAsk("seen docs-f9a0")
+	})
+}
+
+func TestEvents(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		s := status("fresh-0001", "", thread.StateWorking, 50)
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.must("fresh-0001")
+		r.event(thread.Event{Kind: thread.EventSwitch, ThreadID: "fresh-0001"})
+		if r.m.tree.Selected().ID != "fresh-0001" {
+			t.Error("switch does not switch")
+		}
+		r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: "fresh-0001"})
+		if strings.Contains(r.see(), "fresh-0001") {
+			t.Error("what was removed is still there")
+		}
+		r.srv.threads = append(r.srv.threads, status("missed-0002", "", thread.StateIdle, 60))
+		r.srv.seq += 5 // a gap
+		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelInfo, Text: "after the gap"}})
+		r.must("missed-0002", "after the gap")
+		r.wait(noticeTime)
+		if strings.Contains(r.see(), "after the gap") {
+			t.Error("the notice stays")
+		}
+		r.keys("!")
+		r.must("after the gap")
+	})
+}
+
+func TestTimelineFollows(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("tab")
+		cp := point(9, 5, thread.KindTurn, "brand new prompt", "yes", 0)
+		r.event(thread.Event{Kind: thread.EventCheckpoint, ThreadID: cp.Thread, Checkpoint: &cp})
+		r.must("brand new prompt")
+		r.keys("down", "down", "enter", "[")
+		if _, at, n := r.m.views.turn.At(); n != 2 || at != "c-2" {
+			t.Errorf("the turn before is %d (%s)", n, at)
+		}
+	})
+}
+
+func TestErrorsAreTold(t *testing.T) {
+	srv := world()
+	srv.err = errors.New("store is read-only (the disk is full)")
+	on(t, srv, func(r *rig) {
+		r.keys("P")
+		r.must("store is read-only (the disk is full)")
+		srv.err = errors.New(strings.Repeat("a long story ", 20) + "with an end")
+		r.keys("P")
+		r.must("with an end")
+	})
+}
+
+func TestBadKeysAreTold(t *testing.T) {
+	play(t, &server{}, 100, 30, func(c *Config) { c.Keys = map[string][]string{"nwe": {"c"}, "leave": {"ctrl+g"}} }, func(r *rig) {
+		r.must(`no action is called "nwe"`)
+	})
+	play(t, world(), 100, 30, func(c *Config) { c.Keys = map[string][]string{"leave": {"ctrl+g"}} }, func(r *rig) {
+		stage(r)
+		r.keys("enter", "ctrl+q", "ctrl+g")
+		if len(r.pane.keys) != 1 || r.pane.focus {
+			t.Errorf("own key does not lead out: %q", r.pane.keys)
+		}
+	})
+	if err := CheckKeys(map[string][]string{"new": {"f"}}); err == nil {
+		t.Error("a clash is not told")
+	}
+}
+
+func TestServerIsStartedAgain(t *testing.T) {
+	revived := 0
+	play(t, world(), 100, 30, func(c *Config) {
+		c.Revive = func(context.Context) error { revived++; return nil }
+	}, func(r *rig) {
+		stage(r)
+		for range askAfter + 1 {
+			r.m.lost(errors.New("connection refused"))
+		}
+		r.must("the server is gone", "◇ auth-feature-a3f2", "no server")
+		r.keys("enter")
+		if revived != 1 {
+			t.Errorf("revived %d times", revived)
+		}
+		r.send(retryMsg{r.m.conn.gen})
+		r.must("◐ auth-feature-a3f2", "1 thread interrupted")
+	})
+	// Where another screen has started it, nobody is asked any more.
+	play(t, world(), 100, 30, func(c *Config) { c.Revive = func(context.Context) error { return nil } }, func(r *rig) {
+		stage(r)
+		for range askAfter + 1 {
+			r.m.lost(errors.New("connection refused"))
+		}
+		r.send(retryMsg{r.m.conn.gen})
+		r.keys("esc")
+		if strings.Contains(r.see(), "the server is gone") {
+			t.Errorf("it is still asked for:\n%s", r.see())
+		}
+	})
+}
+
+func TestLostServer(t *testing.T) {
+	play(t, world(), 100, 30, nil, func(r *rig) {
+		gen := r.m.conn.gen
+		r.send(eventsMsg{gen: gen, over: true})
+		r.must("the server does not answer")
+		r.wait(retry + time.Second)
+		if r.m.conn.gen == gen || r.m.conn.lost {
+			t.Errorf("does not come back: %+v", r.m.conn)
+		}
+		r.send(eventsMsg{gen: gen, events: []thread.Event{{Seq: 99, Kind: thread.EventRemoved, ThreadID: "docs-f9a0"}}})
+		if r.m.tree.Thread("docs-f9a0") == nil {
+			t.Error("an event of the stream before is believed")
+		}
+	})
+}

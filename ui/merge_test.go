@@ -1,0 +1,95 @@
+package ui
+
+import (
+	"errors"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+func TestRewind(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("tab", "down", "R")
+		r.must("1 turn back, from 4 to 3", "2 files, 3 lines added since leave, 1 line removed since comes back")
+		r.keys("right", "enter") // files
+		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
+		r.keys("u")
+		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=false")
+	})
+}
+
+func TestCountsAreGrammar(t *testing.T) {
+	for _, c := range []struct {
+		files []thread.FileDiff
+		want  string
+	}{
+		{[]thread.FileDiff{{Insertions: 1}}, "1 file, 1 line added since leaves"},
+		{[]thread.FileDiff{{Insertions: 2}, {Deletions: 2}}, "2 files, 2 lines added since leave, 2 lines removed since come back"},
+	} {
+		if got := rewindCounts(c.files); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("M")
+		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
+		r.must("1 conflict to be solved", "[ merge and finish ]")
+		r.keys("enter")
+		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
+		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ take it back ]")
+		r.keys("enter")
+		r.mustAsk("continue auth-feature-a3f2")
+		r.keys("right", "right", "enter")
+		r.mustAsk("abort auth-feature-a3f2")
+	})
+	srv := world()
+	srv.merge.Conflicts = nil
+	srv.merge.Finished = true
+	on(t, srv, func(r *rig) {
+		r.keys("e", "enter")
+		r.mustAsk("merge auth-feature-a3f2 dry=false finish=true")
+		r.must("is merged into main (1 file +2 −1)", "archived")
+	})
+}
+
+func TestMergeIntoAnother(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("M", "right", "right", "enter")
+		r.must("merge auth-feature-a3f2 into", "docs-f9a0")
+		r.text("docs")
+		r.keys("enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=true finish=false into="docs-f9a0"`)
+		r.keys("enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="docs-f9a0"`)
+	})
+}
+
+// A merge that waits for its conflicts is led back to by merging again.
+func TestMergeThatWaits(t *testing.T) {
+	srv := world()
+	srv.merge.Stopped = true
+	on(t, srv, func(r *rig) {
+		r.keys("M")
+		r.must("It stopped in /work/project", "✗ parse.go", "[ solved, go on ]", "[ take it back ]")
+		r.keys("enter")
+		r.mustAsk("continue auth-feature-a3f2")
+		if srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Error("it was begun again")
+		}
+	})
+}
+
+func TestFinishWithoutAWorktree(t *testing.T) {
+	srv := world()
+	srv.err = errors.New("it has no worktree of its own")
+	on(t, srv, func(r *rig) {
+		r.keys("e")
+		r.must("its work is in /work/project already", "[ archive it ]")
+		srv.err = nil
+		r.keys("enter")
+		r.mustAsk("archive auth-feature-a3f2")
+	})
+}

@@ -1,0 +1,66 @@
+package ui
+
+import (
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// What has no key of its own is found in the palette.
+func TestPaletteOfTheProject(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		shows string
+		keys  []string
+		asks  string
+		told  string
+	}{
+		{"push its branch", "never by force", []string{"enter"}, "push auth-feature-a3f2 pr=false", "is pushed to origin"},
+		{"open a pull", "gh opens a pull request", []string{"enter"}, "push auth-feature-a3f2 pr=true", "https://example.org/pr/1"},
+		{"export the", "auth-feature-a3f2.orchestrator", []string{"enter"}, "export auth-feature-a3f2 to /work/project/auth-feature-a3f2.orchestrator files=true", "exported to"},
+		{"let go of", "archived 40 days ago", []string{"enter"}, "collect dry=false", "1 thread let go, 2.0 KiB freed"},
+		{"fork offers", "suggest offers it", []string{"right", "enter"}, "offers auto", "fork offers: auto"},
+	} {
+		on(t, world(), func(r *rig) {
+			r.keys("ctrl+p")
+			r.text(c.query)
+			r.keys("enter")
+			r.must(c.shows)
+			r.keys(c.keys...)
+			r.mustAsk(c.asks)
+			r.must(c.told)
+		})
+	}
+}
+
+func TestImport(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("ctrl+p")
+		r.text("import a")
+		r.keys("enter", "enter")
+		r.must("which file?")
+		r.text("/tmp/other.orchestrator")
+		r.keys("enter")
+		r.mustAsk("import /tmp/other.orchestrator")
+		r.must("brought imported")
+	})
+}
+
+func TestCompareTurns(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("tab", "down", "c")
+		r.must("◂ compare")
+		r.keys("down", "down", "c")
+		r.mustAsk("diff auth-feature-a3f2 c-2..c-5")
+		r.must("from turn 2 to turn 3")
+	})
+}
+
+// The list of MCP servers is what is configured now, not what was when it was last looked at.
+func TestMCPServersAreReadAnew(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.srv.servers = []thread.MCPServer{{Name: "fresh", Transport: "http", Target: "https://fresh.example", Trusted: true}}
+		r.keys("m")
+		r.must("https://fresh.example")
+	})
+}
