@@ -69,6 +69,21 @@ func TestSeenAfterALook(t *testing.T) {
 	})
 }
 
+// TestUnseenWithoutAServer looks at an answer while the server goes away: nobody asked for anything,
+// so nobody is told that it failed.
+func TestUnseenWithoutAServer(t *testing.T) {
+	srv := world()
+	srv.err = errors.New(strings.Repeat("no server ", 20))
+	srv.threads[0].State.State, srv.threads[0].Seen = thread.StateDone, false
+	on(t, srv, func(r *rig) {
+		r.wait(2 * time.Second)
+		r.mustAsk("seen auth-feature-a3f2")
+		if shown := r.see(); strings.Contains(shown, "no server") {
+			t.Errorf("it is told:\n%s", shown)
+		}
+	})
+}
+
 func TestEvents(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		s := status("fresh-0001", "", thread.StateWorking, 50)

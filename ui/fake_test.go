@@ -98,7 +98,7 @@ func (s *server) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return out, nil
 }
 func (s *server) Why(context.Context, string) (thread.StateReport, error) { return s.report, nil }
-func (s *server) Seen(_ context.Context, ref string) error                { s.note("seen %s", ref); return nil }
+func (s *server) Seen(_ context.Context, ref string) error                { s.note("seen %s", ref); return s.err }
 func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, error) {
 	s.note("new %s %q %q worktree=%v %dx%d", r.Agent, r.Name, r.Prompt, r.Worktree, r.Cols, r.Rows)
 	return status("made", "", thread.StateStarting, 99), s.err

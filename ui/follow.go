@@ -87,7 +87,9 @@ func (m *Model) looked(msg lookedMsg) tea.Cmd {
 		return nil
 	}
 	return m.call(quick, func(ctx context.Context) tea.Msg {
-		return doneMsg{err: m.cfg.Server.Seen(ctx, string(msg.id))}
+		// Nobody asked for it, so nobody is told when it fails: it is tried at the next look.
+		_ = m.cfg.Server.Seen(ctx, string(msg.id))
+		return doneMsg{}
 	})
 }
 
