@@ -157,6 +157,7 @@ type RebuildSpec struct {
 	StateDir   string
 	Env        []string
 	Files      []TranscriptFile
+	Answer     string // that the conversation ends with, empty where it ends otherwise
 }
 
 // Verifier is an agent that can say whether a session's native files match. Optional for an Agent.

@@ -156,6 +156,7 @@ func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
 	}
 	spec := RebuildSpec{
 		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: m.stateDir(t.ID), Env: m.env(t), Files: files,
+		Answer: m.finalAnswer(ctx, t.Head),
 	}
 	r, ok := agent.(Rebuilder)
 	if !ok {
@@ -176,6 +177,24 @@ func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
 		return "", fmt.Errorf("session %s belongs to another thread: %w", session, ErrInvalid)
 	}
 	return session, nil
+}
+
+// finalAnswer is the answer that the conversation of a whole turn ends with, by our own record; empty
+// where it ends otherwise or cannot be read.
+func (m *Manager) finalAnswer(ctx context.Context, at CheckpointID) string {
+	c, err := m.cfg.Store.Checkpoint(ctx, at)
+	if err != nil || !whole(c) || c.Interrupted {
+		return ""
+	}
+	items, err := m.cfg.Store.Conversation(ctx, at)
+	if err != nil {
+		return ""
+	}
+	entries := m.entries(items)
+	if n := len(entries); n > 0 && entries[n-1].Kind == EntryAnswer {
+		return entries[n-1].Text
+	}
+	return ""
 }
 
 // origin is where a thread's stored transcript came from: the thread whose agent wrote it, with the

@@ -225,9 +225,10 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		}
 		return chunks, nil
 	}
-	return transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
+	chunks, err := transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
 		return transcript.Has(chunks, mainFile, spec.Answer, answerText)
 	})
+	return transcript.Until(chunks, mainFile, spec.Answer, answerText, beginsTurn), err
 }
 
 // Verify compares the session with the marks. What is known of the session itself may have changed:
@@ -273,6 +274,10 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 	if len(s.main) == 0 || len(s.session) == 0 {
 		return "", fmt.Errorf("rebuild opencode session: not all of it is stored: %w", thread.ErrInvalid)
 	}
+	main, err := complete(s.main, spec.FromDir, spec.Answer)
+	if err != nil {
+		return "", fmt.Errorf("rebuild opencode session: %w", err)
+	}
 	id := spec.Session
 	if spec.NewSession == "" || spec.NewSession == spec.Session {
 		now, err := load(ctx, spec.Env, id)
@@ -295,6 +300,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 			return "", errors.Join(fmt.Errorf("opencode session %s is there already: %w", id, thread.ErrConflict), err)
 		}
 	}
+	s.main = main
 	if id != spec.Session {
 		s = fresh(s, spec.Session, id)
 	}

@@ -51,6 +51,12 @@ func answerText(raw []byte) string {
 	return l.text()
 }
 
+// beginsTurn reports whether a line is the first of a turn.
+func beginsTurn(raw []byte) bool {
+	var l line
+	return json.Unmarshal(raw, &l) == nil && l.Info.Role == "user"
+}
+
 // ReadUsage returns the responses that chunks hold, one for each message of the assistant.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
