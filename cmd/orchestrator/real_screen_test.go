@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"testing"
+	"time"
+
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/agenttest/model"
+	"orchestrator/thread"
+)
+
+// typed types a prompt into the agent's pane and returns the request that it leads to. A return that
+// comes right behind much text is a new line to some agents, as in a paste: it is typed again while
+// the model has heard nothing.
+func (r *realRig) typed(s *screen, prompt string) model.Request {
+	r.t.Helper()
+	begin, _, _ := strings.Cut(prompt, " ")
+	s.press(prompt)
+	s.see(prompt[strings.LastIndex(prompt, ":")+1:])
+	for range 30 {
+		s.press("\r")
+		ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
+		q, err := r.model.Wait(ctx, func(q model.Request) bool { return !q.Turn.Side && strings.HasPrefix(q.Turn.Prompt, begin) })
+		cancel()
+		if err == nil {
+			return q
+		}
+	}
+	r.t.Fatalf("the model never heard %q:\n%s", prompt, s.text())
+	return model.Request{}
+}
+
+// TestRealScreen works in the screen as a person does, in one go: a prompt is typed into the pane, a
+// tool allowed there, the answer read; server and agent are killed in the middle of the next answer;
+// the thread is resumed with R, and the model hears the same history again.
+func TestRealScreen(t *testing.T) {
+	ask := map[string]struct{ mode, mark, yes string }{
+		"claude":   {"manual", "", "1"},
+		"codex":    {"on-request/workspace-write", "#escalate ", "y"},
+		"gemini":   {"default", "", "1"},
+		"opencode": {"", "", "\r"},
+	}
+	for _, cli := range clis.All() {
+		how := ask[cli.Name]
+		t.Run(cli.Name, func(t *testing.T) {
+			cli.Mode = how.mode
+			r := newRealRig(t, cli)
+			r.env = append(r.env, `OPENCODE_PERMISSION={"bash":"ask"}`)
+			begin := time.Now()
+			name := r.start("asked")
+			s := r.open(120, 40, "attach", name)
+			r.awaitState(name, thread.StateIdle, thread.StateDone)
+			r.typed(s, "please. "+how.mark+"#bash:touch made.txt #usage:1234,20,0,7 #say:it is made.")
+			r.awaitState(name, thread.StateApproval)
+			s.see("made.txt")
+			s.press(how.yes)
+			st := r.awaitState(name, thread.StateIdle, thread.StateDone)
+			if st.Gauge.Tokens != 1234+20+7 || st.Gauge.Estimated {
+				t.Errorf("gauge %+v, and the model counted %d", st.Gauge, 1234+20+7)
+			}
+			if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err != nil {
+				t.Errorf("the tool did not run: %v", err)
+			}
+			before := r.typed(s, "second. #hold:plug #say:never heard")
+			r.plug()
+			r.model.Release("plug")
+			s.see("the server is gone", "start it again")
+			s.press("y")
+			s.see("1 thread interrupted", "bytes match")
+			proof := r.status(name).Resume
+			s.press("R")
+			r.awaitState(name, thread.StateIdle, thread.StateDone)
+			s.see("enter type")
+			s.press("\r")
+			s.see("ctrl+q leaves the agent")
+			sameHistory(t, before.Turn.History, r.typed(s, "third. #say:answer-3.").Turn.History)
+			t.Logf("%s: typed, asked, allowed, answered (the gauge says %d), kill -9 of server and agent in the next answer, R, and the same history in %v; %d bytes verified (%s)",
+				cli.Name, st.Gauge.Tokens, time.Since(begin).Round(time.Second), proof.Bytes, proof.Detail)
+		})
+	}
+}
+
+// sameHistory checks that a conversation that was cut off is heard again: what the person said, what
+// was answered, and what tools found, in the same order.
+func sameHistory(t *testing.T, before, after []model.Message) {
+	t.Helper()
+	for _, m := range before {
+		if m.Role == model.System {
+			continue // what the agent adds by itself, which tells the time and the like
+		}
+		i := slices.IndexFunc(after, func(a model.Message) bool { return a.Role == m.Role && a.Call == m.Call && a.Text == m.Text })
+		if i < 0 {
+			t.Fatalf("the model did not hear again: %s %s %q", m.Role, m.Call, m.Text)
+		}
+		after = after[i+1:]
+	}
+}
+
+// TestRealScreenForks forks at turn 3 of five in the screen: timeline, F, the dialog, and a prompt
+// typed into the pane of the fork.
+func TestRealScreenForks(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r := newRealRig(t, cli)
+			begin := time.Now()
+			name := r.talked(realTurns)
+			s := r.open(120, 40, "attach", name)
+			s.see("ctrl+q leaves the agent")
+			s.press("\x11\t")
+			s.see("prompt-1.", "prompt-5.", "enter read")
+			s.press("jj")
+			s.press("F")
+			s.see("fork " + name + " at turn 3")
+			s.press("other way")
+			s.see("other way")
+			s.press("\r")
+			fork := r.forkOf(name)
+			r.awaitState(fork.Name, thread.StateIdle, thread.StateDone)
+			s.see("other-way", "enter type")
+			s.press("\r")
+			s.see("ctrl+q leaves the agent")
+			holdsFiles(t, fork.Dir, 3)
+			holdsTurns(t, r.typed(s, "from-ui. #say:answer-ui."), 3)
+			if st := r.awaitState(fork.Name, thread.StateIdle, thread.StateDone); st.Turn != 4 {
+				t.Errorf("the fork is at turn %d", st.Turn)
+			}
+			holdsFiles(t, fork.Dir, 3)
+			holdsFiles(t, r.project, realTurns)
+			t.Logf("%s: five turns, fork at turn 3 in the screen, and a turn typed into its pane in %v", cli.Name, time.Since(begin).Round(time.Second))
+		})
+	}
+}
+
+// forkOf waits for a thread's only fork.
+func (r *rig) forkOf(name string) thread.Status {
+	r.t.Helper()
+	parent := r.status(name)
+	var fork thread.Status
+	await(r.t, "a fork of "+name, func() bool {
+		for _, s := range get[[]thread.Status](r, "threads") {
+			if s.Parent == parent.ID && s.Execution != nil {
+				fork = s
+			}
+		}
+		return fork.ID != ""
+	})
+	return fork
+}
