@@ -337,8 +337,8 @@ func TestSweep(t *testing.T) {
 	mine, other := t.Name()+strconv.Itoa(os.Getpid()), t.Name()+strconv.Itoa(os.Getpid())+"-other"
 	gone, _ := left(mine)
 	stays, kill := left(other)
-	// The shell's sleep carries the mark too.
-	if n := pty.Sweep(context.Background(), []string{"NONE=x", "SWEEP_MARK=" + mine}, 10*time.Millisecond); n < 1 || n > 2 {
+	// The shell's sleep carries the mark too, and the next one that it may still begin.
+	if n := pty.Sweep(context.Background(), []string{"NONE=x", "SWEEP_MARK=" + mine}, 10*time.Millisecond); n < 1 {
 		t.Errorf("swept %d", n)
 	}
 	select {

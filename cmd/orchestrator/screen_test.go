@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"orchestrator/thread"
@@ -34,11 +37,20 @@ func TestScreen(t *testing.T) {
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	for i, kv := range r.env {
-		if len(kv) > 5 && kv[:5] == "PATH=" {
-			r.env[i] = "PATH=/usr/bin:/bin"
+	bin := filepath.Join(r.home, "bin") // whatever is installed on this machine, no agent is here
+	if err := os.Mkdir(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"git", "sh"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(bin, name))
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
+	r.env = append(r.env, "PATH="+bin)
 	s := r.open(100, 30)
 	s.see("No coding agent was found", "claude", "try the demo")
 	s.press("y")
