@@ -91,7 +91,14 @@ func killedAt(t *testing.T, k killPoint, round int) {
 	await(t, "the server to be killed", func() bool { return r.run("threads", "--json").code == 0 })
 	r.whole(k.name, work)
 	if k.again {
-		r.ok(k.deed(parent, child, archive)...)
+		// The parent may be at work on what it was told of the merge.
+		await(t, k.name+" to be done again", func() bool {
+			res = r.run(k.deed(parent, child, archive)...)
+			return !strings.Contains(res.stderr, "wait for its answer")
+		})
+		if res.code != 0 {
+			t.Fatalf("%s, again: exit %d: %s", k.name, res.code, res.stderr)
+		}
 		r.whole(k.name+", again", work)
 	}
 }
