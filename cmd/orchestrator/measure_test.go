@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,14 +24,16 @@ func TestMeasure(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
 		t.Skip("SKIPPED: it measures and takes minutes; `MEASURE=1 go test -v -count=1 -timeout 60m -run TestMeasure ./cmd/orchestrator` runs it")
 	}
-	t.Run("100 live threads", measureLive)
+	t.Run("live programs", measurePrograms)
+	t.Run("live programs in tmux", measureTmux)
+	t.Run("live demo agents", measureDemos)
 	t.Run("start with 1,000 stored threads", measureStart)
 }
 
-// processOf reads a figure of a process: VmRSS in KB, Threads.
-func processOf(t *testing.T, pid int, name string) int {
+// processOf reads a figure of a process: VmRSS in KB and Threads of its status, Pss of its smaps_rollup.
+func processOf(t *testing.T, pid int, file, name string) int {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	if err != nil {
 		t.Skipf("SKIPPED: no /proc here: %v", err)
 	}
@@ -43,7 +46,7 @@ func processOf(t *testing.T, pid int, name string) int {
 			return n
 		}
 	}
-	t.Fatalf("%s is not in the status of %d", name, pid)
+	t.Fatalf("%s is not in the %s of %d", name, file, pid)
 	return 0
 }
 
@@ -83,16 +86,19 @@ func (r *rig) client() *client.Client {
 	return cl
 }
 
-func measureLive(t *testing.T) {
+const liveThreads = 100
+
+// talkative prints 10,000 lines and stays.
+const talkative = `i=0; while [ $i -lt 10000 ]; do i=$((i+1)); printf '\033[3%dmline %d of the output of a program that says a lot, as they do\033[m\n' $((i%8)) $i; done; exec sleep 100000`
+
+func measurePrograms(t *testing.T) {
 	r := newRig(t)
 	r.ok("threads")
 	cl := r.client()
-	const threads = 100
 	var ids []thread.ID
-	for n := range threads {
+	for n := range liveThreads {
 		s, err := cl.New(t.Context(), thread.NewRequest{
-			Agent: "command", Label: fmt.Sprintf("live %d", n),
-			Flags: thread.Flags{Program: []string{"sh", "-c", `i=0; while [ $i -lt 10000 ]; do i=$((i+1)); printf '\033[3%dmline %d of the output of a program that says a lot, as they do\033[m\n' $((i%8)) $i; done; exec sleep 100000`}},
+			Agent: "command", Label: fmt.Sprintf("live %d", n), Flags: thread.Flags{Program: []string{"sh", "-c", talkative}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -102,19 +108,112 @@ func measureLive(t *testing.T) {
 	for _, id := range ids {
 		await(t, "the last line of "+string(id), func() bool { return strings.Contains(lastScreen(t, cl, id), "line 10000 of") })
 	}
+	t.Logf("%d programs with 10,000 lines each: %s", liveThreads, r.standing(cl, ids))
+}
+
+// measureDemos has agents that talk, as a person's do: three turns each.
+func measureDemos(t *testing.T) {
+	r := newRig(t)
+	r.ok("threads")
+	cl := r.client()
+	var ids []thread.ID
+	for n := range liveThreads {
+		s, err := cl.New(t.Context(), thread.NewRequest{Agent: "demo", Label: fmt.Sprintf("live %d", n), Prompt: "read README.md"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, s.ID)
+	}
+	turns := func(want int) (all []thread.Status) {
+		await(t, fmt.Sprintf("turn %d of all", want), func() bool {
+			var err error
+			if all, err = cl.List(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return !slices.ContainsFunc(all, func(s thread.Status) bool { return s.Turn < want || s.State.State == thread.StateWorking })
+		})
+		return all
+	}
+	all := turns(1)
+	for turn, prompt := range []string{"list files", "read hello.go"} {
+		for _, id := range ids {
+			if err := cl.Send(t.Context(), string(id), prompt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = turns(turn + 2)
+	}
+	t.Logf("%d demo agents after three turns: %s", liveThreads, r.standing(cl, ids))
+	share := 0
+	for _, s := range all {
+		share += processOf(t, s.Execution.PID, "smaps_rollup", "Pss")
+	}
+	t.Logf("the %d agents themselves: %d MB together (PSS)", len(all), share/1024)
+}
+
+// standing says what a server with live threads takes while nothing happens, and how long it takes to attach.
+func (r *rig) standing(cl *client.Client, ids []thread.ID) string {
 	pid := r.serverPID()
-	time.Sleep(5 * time.Second) // let it settle: this is no wait for something to happen
-	before := cpuOf(t, pid)
-	time.Sleep(20 * time.Second)
-	idle := cpuOf(t, pid) - before
+	said := atRest(r.t, pid)
 	var attach []time.Duration
 	for _, id := range ids {
 		begin := time.Now()
-		lastScreen(t, cl, id)
+		lastScreen(r.t, cl, id)
 		attach = append(attach, time.Since(begin))
 	}
-	t.Logf("100 threads with 10,000 lines each: RSS %d MB, %d OS threads, idle CPU %.2f %% of a core, attach p50 %v p95 %v",
-		processOf(t, pid, "VmRSS")/1024, processOf(t, pid, "Threads"), idle.Seconds()/20*100, percentile(attach, 50), percentile(attach, 95))
+	return fmt.Sprintf("%s, attach p50 %v p95 %v", said, percentile(attach, 50), percentile(attach, 95))
+}
+
+// atRest says what a process takes while nothing happens.
+func atRest(t *testing.T, pid int) string {
+	time.Sleep(5 * time.Second) // let it settle: this is no wait for something to happen
+	const span = 20 * time.Second
+	before := cpuOf(t, pid)
+	time.Sleep(span)
+	idle := cpuOf(t, pid) - before
+	return fmt.Sprintf("RSS %d MB, %d OS threads, idle CPU %.2f %% of a core",
+		processOf(t, pid, "status", "VmRSS")/1024, processOf(t, pid, "status", "Threads"), idle.Seconds()/span.Seconds()*100)
+}
+
+// measureTmux has tmux hold the same programs. What comes nearest to attaching is a client that prints a
+// pane with 200 lines of its history, which is what our first frame holds; the client's start counts.
+func measureTmux(t *testing.T) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("SKIPPED: tmux, the measure, is not installed")
+	}
+	dir := t.TempDir()
+	call := func(args ...string) string {
+		cmd := exec.Command(tmux, append([]string{"-u", "-f", "/dev/null", "-S", filepath.Join(dir, "s")}, args...)...)
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	call("new-session", "-d", "-x", "100", "-y", "40", "sleep 100000", ";", "set", "-g", "history-limit", "10000")
+	t.Cleanup(func() { call("kill-server") })
+	var panes []string
+	for range liveThreads {
+		panes = append(panes, call("new-window", "-d", "-P", "-F", "#{pane_id}", talkative))
+	}
+	show := func(pane string) string { return call("capture-pane", "-e", "-p", "-S", "-200", "-t", pane) }
+	for _, pane := range panes {
+		await(t, "the last line of pane "+pane, func() bool { return strings.Contains(show(pane), "line 10000 of") })
+	}
+	pid, err := strconv.Atoi(call("display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := atRest(t, pid)
+	var times []time.Duration
+	for _, pane := range panes {
+		begin := time.Now()
+		show(pane)
+		times = append(times, time.Since(begin))
+	}
+	t.Logf("tmux with %d of the same programs: %s, a pane printed p50 %v p95 %v", liveThreads, said, percentile(times, 50), percentile(times, 95))
 }
 
 // lastScreen attaches to a terminal and returns the first frame.
