@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -108,20 +109,30 @@ func (r *record) settle(ctx context.Context, l *line) {
 	}
 }
 
-// hash returns the keys by which items are compared. They are not content addresses: they live in
-// memory for one run and must be quick over a whole conversation at every answer.
+// hash returns the keys by which items are compared.
 func (r *record) hash(items []Item) []uint64 {
 	hs := make([]uint64, len(items))
-	var h maphash.Hash
-	h.SetSeed(r.seed)
 	for i, it := range items {
-		h.Reset()
-		_, _ = h.WriteString(it.Wire)
-		_ = h.WriteByte(0)
-		_, _ = h.Write(it.Raw)
-		hs[i] = h.Sum64()
+		hs[i] = r.key(it)
 	}
 	return hs
+}
+
+// key is no content address: it lives in memory for one run and must be quick over a whole conversation at
+// every answer.
+func (r *record) key(it Item) uint64 {
+	return maphash.Bytes(r.seed, it.Raw) ^ bits.RotateLeft64(maphash.String(r.seed, it.Wire), 1)
+}
+
+// kept returns how many of the items stand already, the first of them at from.
+func (r *record) kept(items []Item, from int) int {
+	n := min(len(items), len(r.hashes)-from)
+	for i, it := range items[:n] {
+		if r.key(it) != r.hashes[from+i] {
+			return i
+		}
+	}
+	return n
 }
 
 // arrival is a main response that is to be recorded.
@@ -195,27 +206,22 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 func (r *record) response(l *line, e Exchange, news []Item) (Checkpoint, Delta) {
 	items, keep := news, len(r.hashes)
 	if news == nil {
-		items, keep = e.Items, 0
+		keep = r.kept(e.Items, 0)
+		items = e.Items[keep:]
 		if e.Answer != nil {
 			items = append(slices.Clip(items), *e.Answer)
 		}
+		n := r.kept(items, keep) // the answer may stand already too
+		items, keep = items[n:], keep+n
 	}
-	hs := r.hash(items)
-	if news == nil {
-		for keep < len(hs) && keep < len(r.hashes) && hs[keep] == r.hashes[keep] {
-			keep++
-		}
-		items = items[keep:]
-	} else {
-		hs = append(slices.Clip(r.hashes), hs...)
-	}
+	r.hashes = append(r.hashes[:keep], r.hash(items)...)
 	c := Checkpoint{
 		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindResponse,
 		Created: l.m.now(), Prompt: r.prompt, Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop,
 		Usage: e.Usage, Gauge: r.gaugeOf(l, e), Interrupted: e.Interrupted, Session: r.session,
-		Items: len(hs), MCP: l.m.mcps(l.id),
+		Items: len(r.hashes), MCP: l.m.mcps(l.id),
 	}
-	r.head, r.hashes, r.ended, r.cut = c.ID, hs, e.EndsTurn && !e.Interrupted, e.Interrupted
+	r.head, r.ended, r.cut = c.ID, e.EndsTurn && !e.Interrupted, e.Interrupted
 	return c, Delta{Keep: keep, Items: items}
 }
 
