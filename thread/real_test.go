@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ var gitEnv = []string{
 
 // real is a Manager over SQLite and git, with fake agents.
 type real struct {
-	t       *testing.T
+	t       testing.TB
 	m       *thread.Manager
 	store   *sqlite.Store
 	sess    *sessions
@@ -33,7 +34,7 @@ type real struct {
 	dir     string
 }
 
-func newReal(t *testing.T) *real {
+func newReal(t testing.TB) *real {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed; install it and run: go test ./thread/")
@@ -93,7 +94,11 @@ func (r *real) git(dir string, args ...string) string {
 
 func (r *real) write(dir, name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	path := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -278,6 +283,50 @@ func BenchmarkFork(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkForkWorktree forks a thread with its files, all but the agent's start, beside `git worktree add` on
+// the same repository, by turns, and reports the ratio of the medians. The gate is 1.1:
+// go test ./thread -run '^$' -bench ForkWorktree -benchtime 40x
+func BenchmarkForkWorktree(b *testing.B) {
+	for _, files := range []int{200, 2000} {
+		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) { benchForkWorktree(b, files) })
+	}
+}
+
+func benchForkWorktree(b *testing.B, files int) {
+	r := newReal(b)
+	for i := range files {
+		r.write(r.dir, fmt.Sprintf("src/pkg%03d/file%04d.go", i/20, i), strings.Repeat(fmt.Sprintf("line of file %d, of a usual length\n", i), 100))
+	}
+	r.git(r.dir, "add", ".")
+	r.git(r.dir, "commit", "-q", "-m", "files")
+	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.turn(p.ID, "p1")
+	var ours, theirs []time.Duration
+	for n := 0; b.Loop(); n++ {
+		path := filepath.Join(filepath.Dir(r.dir), fmt.Sprint("plain", n))
+		start := time.Now()
+		r.git(r.dir, "worktree", "add", "-q", "-b", fmt.Sprint("plain", n), path, "HEAD")
+		theirs = append(theirs, time.Since(start))
+		start = time.Now()
+		f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "a label of usual length", NoStart: true})
+		ours = append(ours, time.Since(start))
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = os.RemoveAll(path)
+		_ = os.RemoveAll(f.Dir)
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	fork, add := ours[len(ours)/2].Seconds()*1000, theirs[len(theirs)/2].Seconds()*1000
+	b.ReportMetric(fork, "ms/fork")
+	b.ReportMetric(add, "ms/git-worktree-add")
+	b.ReportMetric(fork/add, "ratio")
 }
 
 // BenchmarkTimeline reads the newest page of a thread of 5,000 turns. The gate is 100 ms.
