@@ -165,6 +165,7 @@ func (r *record) poll(ctx context.Context, l *line) {
 		return // read again when there is an answer to store it with
 	}
 	for _, e := range exchanges {
+		l.m.complete(&e)
 		l.m.mu.Lock()
 		requests := l.requests
 		if e.Main {
@@ -177,5 +178,18 @@ func (r *record) poll(ctx context.Context, l *line) {
 			r.answer(ctx, l, arrival{Exchange: e, requests: requests, direct: true, chunks: chunks})
 			chunks = nil // stored with the first
 		}
+	}
+}
+
+// complete fills in what the agent's transcript does not tell of a response: its model's window and its price.
+func (m *Manager) complete(e *Exchange) {
+	if m.cfg.Models == nil {
+		return
+	}
+	if e.Window == 0 {
+		e.Window = m.cfg.Models.Window(e.Model, e.Usage.Context())
+	}
+	if !e.Usage.Priced {
+		e.Usage.CostUSD, e.Usage.Priced = m.cfg.Models.Cost(e.Model, e.Usage)
 	}
 }

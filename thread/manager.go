@@ -49,6 +49,8 @@ type ManagerConfig struct {
 	Differ    Differ
 	Finder    Finder
 	Merges    Merges
+	// Models fills in what transcripts do not tell, nil where nobody knows.
+	Models Models
 
 	// Tokens counts the tokens of a text; four bytes a token when nil.
 	Tokens func(text string) int

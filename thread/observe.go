@@ -78,8 +78,8 @@ func failure(e Exchange) Evidence {
 }
 
 // outcome is what an exchange with an answer says of the state.
-func outcome(e Exchange) Evidence {
-	v := Evidence{Source: SourceGateway, At: e.Ended, Began: e.Started}
+func outcome(e Exchange, s Source) Evidence {
+	v := Evidence{Source: s, At: e.Ended, Began: e.Started}
 	switch {
 	case e.Interrupted:
 		v.State, v.Detail = StateUnknown, "the answer was cut off: "+orWord(e.Err, "no reason known")

@@ -174,6 +174,14 @@ type UsageReader interface {
 	ReadUsage(chunks []Chunk) ([]Exchange, error)
 }
 
+// Models knows models by their names.
+type Models interface {
+	// Window returns the context window in tokens, 0 when it is unknown; used is what stands in it.
+	Window(model string, used int64) int64
+	// Cost returns the price of a response in USD, false when it is unknown.
+	Cost(model string, u Usage) (usd float64, priced bool)
+}
+
 // Sessions starts agents in terminals.
 type Sessions interface {
 	Start(ctx context.Context, spec SessionSpec) (Session, error)

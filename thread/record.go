@@ -184,12 +184,16 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if ends {
 		c.Note = noteTurnEnded
 	}
+	source := SourceGateway
+	if e.direct {
+		source = SourceTranscript
+	}
 	stored := func() {
 		if ends {
 			l.markUnseen(ctx)
 		}
 		// The report first: were the answer let go before, an older state would flash up.
-		l.reportUnless(e.requests, outcome(e.Exchange))
+		l.reportUnless(e.requests, outcome(e.Exchange, source))
 		l.stored(1)
 	}
 	if ends {

@@ -194,6 +194,12 @@ func TestThreadWithoutGatewayReadsItsTranscript(t *testing.T) {
 		if got.Turn != 2 || got.Gauge.Source != "transcript" || got.State.State != thread.StateDone {
 			t.Errorf("turn %d gauge %+v state %s", got.Turn, got.Gauge, got.State.State)
 		}
+		if got.Gauge.Window != 1000 || !got.Usage.Priced || got.Gauge.CostUSD != 1 {
+			t.Errorf("the model's window and prices are not used: gauge %+v usage %+v", got.Gauge, got.Usage)
+		}
+		if e := got.State.Evidence; len(e) == 0 || e[0].Source != thread.SourceTranscript {
+			t.Errorf("evidence %+v", e)
+		}
 		items, err := w.store.Conversation(ctx, got.Head)
 		if err != nil || texts(items) != "p1|answer to p1|p2|answer to p2" {
 			t.Errorf("stored %s %v", texts(items), err)
@@ -202,8 +208,15 @@ func TestThreadWithoutGatewayReadsItsTranscript(t *testing.T) {
 		if err != nil || string(files[0].Data) != w.natives.bytes(s.Session) {
 			t.Errorf("transcript %v", err)
 		}
-	})
+	}, func(w *world) { w.cfg.Models = oneModel{} })
 }
+
+// oneModel knows every model alike.
+type oneModel struct{}
+
+func (oneModel) Window(string, int64) int64 { return 1000 }
+
+func (oneModel) Cost(string, thread.Usage) (float64, bool) { return 0.5, true }
 
 // polledAgent tells usage from its transcript.
 type polledAgent struct{ fullAgent }

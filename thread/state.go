@@ -43,9 +43,11 @@ type Source string
 const (
 	SourceProcess Source = "process" // start and end of the process itself
 	SourceGateway Source = "gateway" // the model requests we carry
-	SourceHook    Source = "hook"    // the agent's own hooks and OSC 7501 reports
-	SourceScreen  Source = "screen"  // rules over the live lines of the screen
-	SourceSilence Source = "silence" // nothing heard for a while
+	// SourceTranscript stands in for the gateway where a thread runs without it.
+	SourceTranscript Source = "transcript"
+	SourceHook       Source = "hook"    // the agent's own hooks and OSC 7501 reports
+	SourceScreen     Source = "screen"  // rules over the live lines of the screen
+	SourceSilence    Source = "silence" // nothing heard for a while
 )
 
 // Evidence is one observation that speaks for a state.

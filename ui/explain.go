@@ -54,6 +54,8 @@ func sourceName(s thread.Source) string {
 		return "the process"
 	case thread.SourceGateway:
 		return "the gateway"
+	case thread.SourceTranscript:
+		return "the transcript"
 	case thread.SourceHook:
 		return "the agent"
 	case thread.SourceScreen:

@@ -44,6 +44,7 @@ type Session struct {
 	active   *Viewer   // whose size counts
 	first    time.Time // first output; zero before
 	printed  time.Time // newest output
+	burst    time.Time // since when it prints without a pause of restless
 	examined time.Time // the rules last looked
 	dirty    bool      // the screen changed since
 	waits    bool      // some rule tells when a prompt is taken
@@ -106,6 +107,9 @@ func (s *Session) output(b []byte) {
 	now := time.Now()
 	if s.first.IsZero() {
 		s.first = now
+	}
+	if now.Sub(s.printed) >= restless {
+		s.burst = now
 	}
 	s.printed, s.dirty = now, true
 	s.tracker.Output(now)
@@ -188,7 +192,7 @@ func (s *Session) fire() {
 		return
 	}
 	now := time.Now()
-	if s.dirty && (now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
+	if s.dirty && (len(s.rules) > 0 && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
 		s.examine(now)
 	}
 	thin := false
@@ -210,7 +214,7 @@ func (s *Session) schedule(now time.Time) {
 	next := s.tracker.Next(now)
 	if s.dirty {
 		look := s.printed.Add(quiet)
-		if again := s.examined.Add(restless); look.After(again) && again.After(now) {
+		if again := s.examined.Add(restless); again.After(now) && (look.After(again) || len(s.rules) == 0) {
 			look = again
 		}
 		if next.IsZero() || look.Before(next) {
@@ -222,10 +226,27 @@ func (s *Session) schedule(now time.Time) {
 	}
 }
 
+// activity is all that can be seen of a program without rules: one that prints on and on works; what a
+// quiet one does is not known. mu is held.
+func (s *Session) activity(now time.Time) {
+	e := thread.Evidence{Source: thread.SourceScreen, At: now}
+	switch {
+	case now.Sub(s.printed) >= restless:
+		e.State, e.Detail = thread.StateUnknown, "prints nothing now, and does not report what it does"
+	case now.Sub(s.burst) >= restless:
+		e.State, e.Detail, s.dirty = thread.StateWorking, "prints", true
+	default:
+		s.dirty = true // look again
+		return
+	}
+	s.tracker.Report(e)
+}
+
 // examine reads the state off the screen. mu is held.
 func (s *Session) examine(now time.Time) {
 	s.dirty, s.examined = false, now
 	if len(s.rules) == 0 {
+		s.activity(now)
 		return
 	}
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())

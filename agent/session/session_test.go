@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -197,6 +198,20 @@ func TestStateChangesByTimeAlone(t *testing.T) {
 }
 
 // TestCallbacksMayCallBack: what a listener does must not lock the session up.
+// All that a program without rules lets be seen is whether it prints.
+func TestProgramWithoutRules(t *testing.T) {
+	enough := filepath.Join(t.TempDir(), "enough")
+	h := start(t, sessionsWith(t, nil), "t", "while [ ! -e "+enough+" ]; do echo x; sleep 0.05; done; exec sleep 1000")
+	eventually(t, "working while it prints", func() bool { return h.now() == thread.StateWorking })
+	if err := os.WriteFile(enough, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "unknown when it is quiet", func() bool {
+		r := h.State()
+		return r.State == thread.StateUnknown && strings.Contains(r.Why(), "prints nothing now")
+	})
+}
+
 func TestCallbacksMayCallBack(t *testing.T) {
 	all := sessions(t)
 	var s *session.Session

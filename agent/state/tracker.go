@@ -64,7 +64,7 @@ func (t *Tracker) Report(e thread.Evidence) {
 	}
 	t.settle(e.At)
 	switch e.Source {
-	case thread.SourceGateway:
+	case thread.SourceGateway, thread.SourceTranscript:
 		e.Began = newest(e, *slot)
 		switch {
 		case refusal(e.State):
@@ -138,7 +138,7 @@ func (t *Tracker) slot(s thread.Source) *thread.Evidence {
 	switch s {
 	case thread.SourceProcess:
 		return &t.process
-	case thread.SourceGateway:
+	case thread.SourceGateway, thread.SourceTranscript:
 		return &t.gateway
 	case thread.SourceHook:
 		return &t.hook
@@ -204,7 +204,7 @@ func (t *Tracker) heldGateway(later func(time.Time) bool) thread.Evidence {
 
 // overrides reports whether a lower source's claim wins over a higher one's.
 func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
-	if dialog(low.State) && high.Source == thread.SourceGateway && high.State == thread.StateWorking {
+	if dialog(low.State) && responses(high.Source) && high.State == thread.StateWorking {
 		if !high.Began.IsZero() {
 			return low.At.After(high.Began) // the response led to it, however late its end is told
 		}
@@ -225,7 +225,7 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 			return !screen || low.At.Sub(high.At) >= staleFrame
 		case screen:
 			return later(low.At.Add(screenSettle))
-		case high.Source == thread.SourceGateway:
+		case responses(high.Source):
 			return later(low.At.Add(hookSettle))
 		}
 		return true
@@ -233,7 +233,7 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 		if screen {
 			return high.State != thread.StateWorking && low.At.Sub(high.At) >= staleFrame
 		}
-		if waits(high.State) && high.Source == thread.SourceGateway {
+		if waits(high.State) && responses(high.Source) {
 			return low.At.Sub(high.At) >= lateReport
 		}
 		return high.State != thread.StateWorking
@@ -268,6 +268,11 @@ func patience(e thread.Evidence) time.Duration {
 	default:
 		return 0
 	}
+}
+
+// responses reports whether a source tells of the model's responses themselves.
+func responses(s thread.Source) bool {
+	return s == thread.SourceGateway || s == thread.SourceTranscript
 }
 
 func ended(s thread.State) bool {

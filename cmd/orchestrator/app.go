@@ -48,6 +48,7 @@ type App struct {
 	sessions *session.Sessions
 	manager  *thread.Manager
 	gateway  *gateway.Gateway
+	models   models.Table
 	daemon   *daemon.Server
 	listener net.Listener
 	store    *openStore
@@ -156,18 +157,30 @@ func (a *App) openManager(ctx context.Context) error {
 		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
 	}
-	a.manager = thread.New(cfg)
-	return nil
-}
-
-func (a *App) openGateway(ctx context.Context) error {
 	table, err := models.Builtin()
 	if err != nil {
 		return fmt.Errorf("read the prices: %w", err)
 	}
+	a.models, cfg.Models = table, knownModels{table}
+	a.manager = thread.New(cfg)
+	return nil
+}
+
+// knownModels tells threads without a gateway what the gateway would.
+type knownModels struct{ table models.Table }
+
+func (k knownModels) Window(model string, used int64) int64 {
+	return k.table.Window(model, false, used)
+}
+
+func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
+	return k.table.Cost(model, models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+}
+
+func (a *App) openGateway(ctx context.Context) error {
 	g, err := gateway.New("127.0.0.1:0", a.manager, gateway.Options{
 		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
-		Models: table, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gateway: %w", err)
