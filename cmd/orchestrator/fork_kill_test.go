@@ -54,8 +54,8 @@ func TestKilledAtFailpoints(t *testing.T) {
 	for _, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			for round := range rounds {
-				killedAt(t, k, round)
+			for round := range rounds { // each ends its server
+				t.Run(fmt.Sprint(round), func(t *testing.T) { killedAt(t, k, round) })
 			}
 		})
 	}
