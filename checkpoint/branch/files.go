@@ -48,7 +48,7 @@ func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map
 	}
 	defer root.Close()
 	same := map[string]bool{}
-	var ask []string
+	var plain, links []string
 	for _, path := range paths {
 		c, changes := tr.changes[path]
 		info, err := look(root, path)
@@ -58,25 +58,53 @@ func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map
 		case !changes:
 		case c.toMode == absent:
 			same[path] = info == nil
-		case info != nil && info.Mode().IsRegular() && modeOf(info) == c.toMode && !strings.HasPrefix(path, `"`) && !strings.Contains(path, "\n"):
-			ask = append(ask, path)
+		case info == nil || modeOf(info) != c.toMode:
+		case c.toMode == linkMode:
+			links = append(links, path)
+		case !strings.HasPrefix(path, `"`) && !strings.Contains(path, "\n"): // such a name cannot be asked for
+			plain = append(plain, path)
 		}
 	}
-	if len(ask) == 0 {
-		return same, nil
+	if err := t.hash(ctx, tr, plain, same); err != nil || len(links) == 0 {
+		return same, err
 	}
-	out, err := t.run(ctx, git.Call{Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(strings.Join(ask, "\n") + "\n")})
+	merged, err := t.write(ctx, tr, tr.result, links)
 	if err != nil {
 		return nil, err
 	}
-	for i, id := range strings.Fields(string(out)) {
-		same[ask[i]] = id == tr.changes[ask[i]].to
+	defer merged.Close()
+	for _, path := range links {
+		info, err := look(root, path)
+		same[path] = err == nil && info != nil && begins(root, merged, path, info)
 	}
 	return same, nil
 }
 
+// hash compares files with what the merge would write, as git would store them.
+func (t tree) hash(ctx context.Context, tr *trial, paths []string, same map[string]bool) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	out, err := t.run(ctx, git.Call{Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n")})
+	if err != nil {
+		return err
+	}
+	for i, id := range strings.Fields(string(out)) {
+		same[paths[i]] = id == tr.changes[paths[i]].to
+	}
+	return nil
+}
+
+const linkMode = "120000"
+
+// modeOf is the mode that git stores a file with, "" for what it does not store.
 func modeOf(info fs.FileInfo) string {
-	if info.Mode()&0o100 != 0 {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return linkMode
+	case !info.Mode().IsRegular():
+		return ""
+	case info.Mode()&0o100 != 0:
 		return "100755"
 	}
 	return "100644"
@@ -265,7 +293,7 @@ func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error
 }
 
 // isFile: a file or a link; what is else is another repository, which a merge leaves alone.
-func isFile(mode string) bool { return strings.HasPrefix(mode, "100") || mode == "120000" }
+func isFile(mode string) bool { return strings.HasPrefix(mode, "100") || mode == linkMode }
 
 // write writes files of a tree into a folder of the trial, as git would into the worktree.
 func (t tree) write(ctx context.Context, tr *trial, treeish string, paths []string) (*os.Root, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -51,10 +52,12 @@ func TestKilled(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(1, uint64(i)))
 			inMerge := 0
-			for range n {
-				if killed(t, place, rng) {
-					inMerge++
-				}
+			for round := range n { // each takes its files away
+				t.Run(strconv.Itoa(round), func(t *testing.T) {
+					if killed(t, place, rng) {
+						inMerge++
+					}
+				})
 			}
 			t.Logf("%d of %d kills in the middle of a merge", inMerge, n)
 		})

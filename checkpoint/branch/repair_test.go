@@ -220,12 +220,31 @@ func TestMergeOfTheSameWork(t *testing.T) {
 	for _, dir := range []string{r.side, r.dir} {
 		r.writeIn(dir, "a", "the same\n")
 		r.writeIn(dir, "new/file", "the same\n")
+		if err := os.Symlink("link", filepath.Join(dir, "link")); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Remove(filepath.Join(dir, "b")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.git("add", "a")
 	r.commit(r.side, "work")
+	if err := os.Remove(filepath.Join(r.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("another", filepath.Join(r.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	var dirty *branch.DirtyError
+	if _, err := r.merger.Merge(context.Background(), r.dir, "side", "m"); !errors.As(err, &dirty) || !slices.Equal(dirty.Files, []string{"link"}) {
+		t.Errorf("another link: %v", err)
+	}
+	if err := os.Remove(filepath.Join(r.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("link", filepath.Join(r.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
 	if what, err := r.merger.Preview(context.Background(), r.dir, "side"); err != nil || len(what.Conflicts) > 0 {
 		t.Errorf("preview: %+v %v", what, err)
 	}
@@ -233,8 +252,8 @@ func TestMergeOfTheSameWork(t *testing.T) {
 	if err != nil || done.Commit == "" || r.git("status", "--porcelain") != "" {
 		t.Errorf("%+v %v %s", done, err, r.git("status", "--porcelain"))
 	}
-	if r.read(r.dir, "a") != "the same\n" || r.read(r.dir, "new/file") != "the same\n" {
-		t.Error("files are not as they should be")
+	if link, err := os.Readlink(filepath.Join(r.dir, "link")); r.read(r.dir, "a") != "the same\n" || r.read(r.dir, "new/file") != "the same\n" || link != "link" {
+		t.Errorf("files are not as they should be: %v", err)
 	}
 }
 
