@@ -418,12 +418,38 @@ func TestTornAndFlipped(t *testing.T) {
 	}
 }
 
+// FuzzCheck feeds what zstd holds: it is refused as invalid, or it is imported whole.
 func FuzzCheck(f *testing.F) {
-	f.Add(with(goodRecord, "{}").bytes(f))
-	f.Add(begun().bytes(f))
-	f.Add([]byte("x"))
-	f.Fuzz(func(_ *testing.T, b []byte) {
-		_, _ = archive.Check("x", bytes.NewReader(b))
+	for _, seed := range []*file{
+		with(goodRecord, "{}"), begun().manifest(0), begun().add("snapshots/00001", "x").manifest(0),
+		with(strings.Replace(goodRecord, `"chunks":[]`, `"chunks":[{"file":"main","offset":0,"size":2}]`, 1), "{}{}"),
+	} {
+		z, err := zstd.NewReader(bytes.NewReader(seed.bytes(f)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		plain, err := io.ReadAll(z)
+		z.Close()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(plain)
+	}
+	f.Fuzz(func(t *testing.T, plain []byte) {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := z.EncodeAll(plain, nil)
+		if _, err := archive.Check("x", bytes.NewReader(b)); err != nil {
+			if !errors.Is(err, thread.ErrInvalid) {
+				t.Errorf("not said to be invalid: %v", err)
+			}
+			return
+		}
+		if _, err := importInto(memory.New(), b, nil); err != nil {
+			t.Errorf("checked, yet not imported: %v", err)
+		}
 	})
 }
 
