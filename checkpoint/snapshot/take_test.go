@@ -337,6 +337,7 @@ func TestTakeOfEveryKindOfRepository(t *testing.T) {
 		r.gitIn(lib, "add", "l")
 		r.gitIn(lib, "commit", "-q", "-m", "lib")
 		r.write("a", "a")
+		r.take(nil) // so that our index is older than the submodule
 		r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "vendor/lib")
 		r.commitAll("first")
 		head := r.gitIn(lib, "rev-parse", "HEAD")
