@@ -152,6 +152,17 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// TestCommitKeepsSubmodules: one that is not checked out, or not even there, is not deleted.
+func TestCommitKeepsSubmodules(t *testing.T) {
+	r := newRepo(t)
+	r.gitIn(r.side, "update-index", "--add", "--cacheinfo", "160000,"+r.git("rev-parse", "HEAD")+",lib")
+	r.gitIn(r.side, "commit", "-q", "-m", "a submodule")
+	r.writeIn(r.side, "a", "side\n")
+	if got := r.git("show", "--name-status", "--format=", r.commit(r.side, "work")); got != "M\ta" {
+		t.Errorf("commit holds:\n%s", got)
+	}
+}
+
 func TestCommitOnUnborn(t *testing.T) {
 	r := newRepo(t)
 	dir := filepath.Join(r.top, "fresh")

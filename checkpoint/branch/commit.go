@@ -106,6 +106,9 @@ func (t tree) stage(ctx context.Context) error {
 	for i := 0; i+1 < len(f); i += 2 {
 		to := &there
 		if strings.HasSuffix(f[i], " D") {
+			if strings.HasPrefix(f[i], ":160000 ") {
+				continue // a submodule that is not checked out; git rm takes one away
+			}
 			to = &gone
 		}
 		to.WriteString(f[i+1] + "\x00")
