@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"slices"
+	"strings"
 )
 
 // transcript knows how much of an agent's native files is stored, without reading them back.
@@ -111,6 +112,53 @@ func (f *transcript) peek(ctx context.Context, l *line, session, answer string) 
 		l.m.cfg.Log.Warn("read the transcript", "thread", string(l.id), "err", err)
 	}
 	return chunks
+}
+
+// catchUp adds to a session's stored files what its agent wrote of the last answer after they were
+// read: agents show an answer before they write it down, on a busy machine by more than we wait.
+func (l *line) catchUp(ctx context.Context, agent Agent, origin Thread, spec *RebuildSpec) {
+	reader, ok := agent.(Transcriber)
+	usage, tells := agent.(UsageReader)
+	answer := lastLine(spec.Answer)
+	if answer == "" || !ok || !tells {
+		return
+	}
+	var known transcript
+	var stored []Chunk
+	for _, f := range spec.Files {
+		stored = append(stored, Chunk{File: f.File, Data: f.Data})
+		known.add(stored[len(stored)-1])
+	}
+	if endsWith(usage, stored, answer) {
+		return
+	}
+	late, err := reader.ReadTranscript(ctx, TranscriptSpec{
+		Session: origin.Session, Dir: origin.Dir, Env: l.m.env(origin), Marks: known.marks(), Answer: answer,
+	})
+	if err != nil || !endsWith(usage, late, answer) {
+		l.m.cfg.Log.Warn("the stored transcript lacks the last answer", "thread", string(l.id), "session", origin.Session, "err", err)
+		return
+	}
+	files := slices.Clone(spec.Files)
+	for _, c := range late {
+		i := slices.IndexFunc(files, func(f TranscriptFile) bool { return f.File == c.File })
+		switch {
+		case i < 0 && c.Offset == 0:
+			files = append(files, TranscriptFile{File: c.File, Data: c.Data})
+		case i >= 0 && c.Offset == int64(len(files[i].Data)):
+			files[i].Data = slices.Concat(files[i].Data, c.Data)
+		default:
+			return // it was written anew: what is stored is what we know
+		}
+	}
+	spec.Files = files
+}
+
+// endsWith reports whether the last main response that files tell of holds an answer.
+func endsWith(usage UsageReader, chunks []Chunk, answer string) bool {
+	all, err := usage.ReadUsage(chunks)
+	all = slices.DeleteFunc(all, func(e Exchange) bool { return !e.Main })
+	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
 }
 
 // adopt follows the agent into another session, unless that belongs to another thread.

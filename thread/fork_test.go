@@ -81,6 +81,29 @@ func TestForkAtATurn(t *testing.T) {
 	})
 }
 
+// TestForkBeforeTheAnswerIsWrittenDown forks at a turn whose answer reached the agent's files only after
+// the turn's checkpoint was stored.
+func TestForkBeforeTheAnswerIsWrittenDown(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.agents["polled"] = &polledAgent{fullAgent{plainAgent{"polled"}, w.natives}}
+		p := w.create(thread.NewRequest{Agent: "polled"})
+		w.talk(p.ID, 1, 2)
+		asked, answer := item("user", "p3"), item("assistant", "answer to p3")
+		w.natives.append(p.Session, []thread.Item{asked})
+		w.m.RequestStarted(p.ID, true, "m1")
+		w.m.ExchangeEnded(p.ID, thread.Exchange{
+			Main: true, Session: p.Session, Status: 200, Items: w.natives.conversation(p.Session), Answer: &answer,
+			Prompt: "p3", Text: "answer to p3", EndsTurn: true, Ended: time.Now(),
+		})
+		synctest.Wait()
+		w.natives.append(p.Session, []thread.Item{answer})
+		f := w.fork(thread.ForkRequest{Thread: p.Name, At: "3", Label: "x"})
+		if got := texts(w.natives.conversation(f.Session)); !strings.HasSuffix(got, "p3|answer to p3") || f.Session == p.Session {
+			t.Errorf("the fork's conversation is %s", got)
+		}
+	})
+}
+
 func TestForkOfARunningTurn(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})

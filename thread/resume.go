@@ -158,6 +158,7 @@ func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
 		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: m.stateDir(t.ID), Env: m.env(t), Files: files,
 		Answer: m.finalAnswer(ctx, t.Head),
 	}
+	l.catchUp(ctx, agent, origin, &spec)
 	r, ok := agent.(Rebuilder)
 	if !ok {
 		return "", fmt.Errorf("agent %s cannot: %w", t.Agent, ErrUnsupported)
