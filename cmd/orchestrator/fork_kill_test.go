@@ -55,15 +55,15 @@ func TestKilledAtFailpoints(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			for round := range rounds { // each ends its server
-				t.Run(fmt.Sprint(round), func(t *testing.T) { killedAt(t, k, round) })
+				t.Run(fmt.Sprint(round), func(t *testing.T) { newRig(t).killedAt(k, round) })
 			}
 		})
 	}
 }
 
 // killedAt is one round of one kill point.
-func killedAt(t *testing.T, k killPoint, round int) {
-	r := newRig(t)
+func (r *rig) killedAt(k killPoint, round int) {
+	r.t.Helper()
 	parent := r.demo("-w", "-p", "write a file one.txt with a line", "the parent")
 	r.awaitState(parent, thread.StateDone)
 	r.turn(parent, "write a file two.txt with a line")
@@ -75,7 +75,7 @@ func killedAt(t *testing.T, k killPoint, round int) {
 	}
 	for file, content := range work {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+			r.t.Fatal(err)
 		}
 	}
 	archive := filepath.Join(filepath.Dir(r.project), "child.archive")
@@ -86,18 +86,18 @@ func killedAt(t *testing.T, k killPoint, round int) {
 	res := r.run(k.deed(parent, child, archive)...)
 	r.env = healthy
 	if res.code == 0 && !strings.HasPrefix(k.name, "thread.start") {
-		t.Logf("%s was answered before it was killed: %s", k.name, res.stdout)
+		r.t.Logf("%s was answered before it was killed: %s", k.name, res.stdout)
 	}
-	await(t, "the server to be killed", func() bool { return r.run("threads", "--json").code == 0 })
+	await(r.t, "the server to be killed", func() bool { return r.run("threads", "--json").code == 0 })
 	r.whole(k.name, work)
 	if k.again {
 		// The parent may be at work on what it was told of the merge.
-		await(t, k.name+" to be done again", func() bool {
+		await(r.t, k.name+" to be done again", func() bool {
 			res = r.run(k.deed(parent, child, archive)...)
 			return !strings.Contains(res.stderr, "wait for its answer")
 		})
 		if res.code != 0 {
-			t.Fatalf("%s, again: exit %d: %s", k.name, res.code, res.stderr)
+			r.t.Fatalf("%s, again: exit %d: %s", k.name, res.code, res.stderr)
 		}
 		r.whole(k.name+", again", work)
 	}

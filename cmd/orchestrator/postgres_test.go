@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -220,5 +221,50 @@ func TestSharedDatabase(t *testing.T) {
 	a.ok("delete", name)
 	if out := b.ok("checkpoint", "show", here.Name, "1"); !strings.Contains(out, "mine") {
 		t.Errorf("the neighbour's thread after the deletion:\n%s", out)
+	}
+}
+
+// TestBadDatabase has the configuration name databases that cannot be used.
+func TestBadDatabase(t *testing.T) {
+	t.Parallel()
+	url := database.Database(t, "bad")
+	r := newRig(t)
+	for _, bad := range []struct {
+		url   string
+		words []string
+	}{
+		{strings.Replace(url, "hunter2.", "hunter2.not", 1), []string{"password authentication failed", "PGPASSWORD"}},
+		{strings.Replace(url, "?", "missing?", 1), []string{"does not exist", "createdb"}},
+		{"postgres://ann:hunter2@127.0.0.1:1/db", []string{"cannot be reached", "connection refused", "is the database running"}},
+		{url + "&options=-c%20default_transaction_read_only%3Don", []string{"read-only", "primary"}},
+		{"postgres://ann:hunter2@127.0.0.1:port/db", []string{"cannot be read", "%40"}},
+	} {
+		r.keepIn(bad.url)
+		r.says(exitError, bad.words, "threads")
+		res := r.run("doctor")
+		for _, w := range append(bad.words, "✗ store") {
+			if !strings.Contains(res.stdout, w) {
+				t.Errorf("the doctor does not say %q:\n%s", w, res.stdout)
+			}
+		}
+		if res := r.run("threads"); strings.Contains(res.stdout+res.stderr, "hunter2") {
+			t.Errorf("the password is shown: %s", res.stderr)
+		}
+		r.noSecret()
+	}
+
+	// The password may come from elsewhere; and an agent is not told the way into the store.
+	u, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	u.User = neturl.User(u.User.Username())
+	r.keepIn("")
+	r.env = append(r.env, "PGPASSWORD="+password, "ORCHESTRATOR_STORE="+u.String())
+	name := r.demo("told little")
+	r.turn(name, "run env")
+	if out := r.ok("checkpoint", "show", name, "1"); !strings.Contains(out, "HOME=") || strings.Contains(out, "ORCHESTRATOR_STORE") {
+		t.Errorf("the agent's environment:\n%s", out)
 	}
 }
