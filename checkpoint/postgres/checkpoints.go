@@ -44,7 +44,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	defer func() { s.packer.Done(k, n) }()
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
-	err = s.tx(ctx, lockShared, func(x pgx.Tx) error {
+	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		var err error
 		row, c.Seq, err = s.insert(ctx, x, k, c)
 		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time

@@ -238,8 +238,8 @@ const (
 	lockAlone  lockKind = "SELECT pg_advisory_xact_lock($1, $2)"
 )
 
-// tx runs a change in one transaction.
-func (s *Store) tx(ctx context.Context, lock lockKind, change func(pgx.Tx) error) error {
+// tx runs a change in one transaction, with the context that ends with the call's limit.
+func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
@@ -248,7 +248,7 @@ func (s *Store) tx(ctx context.Context, lock lockKind, change func(pgx.Tx) error
 				return err
 			}
 		}
-		if err := change(t); err != nil {
+		if err := change(ctx, t); err != nil {
 			return err
 		}
 		failpoint.Hit("postgres.commit.before")

@@ -27,7 +27,7 @@ func fromNanos(n int64) time.Time {
 }
 
 func (s *Store) exec(ctx context.Context, query string, args ...any) error {
-	return s.tx(ctx, lockNone, func(x pgx.Tx) error {
+	return s.tx(ctx, lockNone, func(ctx context.Context, x pgx.Tx) error {
 		_, err := x.Exec(ctx, query, args...)
 		return err
 	})
@@ -60,7 +60,7 @@ func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time
 }
 
 func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update string, args ...any) error {
-	return s.tx(ctx, lockNone, func(x pgx.Tx) error {
+	return s.tx(ctx, lockNone, func(ctx context.Context, x pgx.Tx) error {
 		tag, err := x.Exec(ctx, update, append([]any{s.project, string(id)}, args...)...)
 		if err == nil && tag.RowsAffected() == 0 {
 			err = fmt.Errorf("execution %s: %w", id, thread.ErrNotFound)

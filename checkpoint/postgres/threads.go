@@ -27,7 +27,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	if err != nil {
 		return err
 	}
-	err = s.tx(ctx, lockShared, func(x pgx.Tx) error {
+	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		if err := s.stands(ctx, x, t); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (s *Store) stands(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 // UpdateThread changes a thread in one transaction.
 func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
 	var out thread.Thread
-	err := s.tx(ctx, lockShared, func(x pgx.Tx) error {
+	err := s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		row, err := s.lookup(ctx, x, id)
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 
 // PurgeThread removes a thread and the checkpoints that nothing stands on any more.
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
-	return s.tx(ctx, lockAlone, func(x pgx.Tx) error {
+	return s.tx(ctx, lockAlone, func(ctx context.Context, x pgx.Tx) error {
 		var n int64
 		err := x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project, s.host, string(id)).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
