@@ -70,6 +70,9 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 		if ok := l.assessNative(ctx, agent, t, marks, &p); ok {
 			return p
 		}
+		if err == nil && head.Thread != l.id {
+			p.Detail = "" // a fork that said nothing yet: its session was written from the parent's record
+		}
 		if _, ok := agent.(Rebuilder); ok {
 			var size int64
 			for _, f := range marks {

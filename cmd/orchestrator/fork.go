@@ -275,11 +275,11 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 		if report.Unsure != "" {
 			fmt.Fprintln(w, clean(report.Unsure))
 		}
-		if report.Finished {
+		switch {
+		case report.Kept != "":
+			fmt.Fprintf(w, "archived; the worktree was kept: %s\n", report.Kept)
+		case report.Finished:
 			fmt.Fprintln(w, "archived, worktree removed")
-		}
-		if report.Kept != "" {
-			fmt.Fprintf(w, "the worktree was kept: %s\n", report.Kept)
 		}
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
