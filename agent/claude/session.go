@@ -132,7 +132,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(root, spec.Dir, session) != "" {
 			return "", fmt.Errorf("claude session %s is there already: %w", session, thread.ErrConflict)
 		}
-		edit = func(data []byte) []byte { return fork(data, spec.Session, session) }
+		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDir, spec.Dir) }
 	}
 	if project == "" {
 		project = slug(spec.Dir)
@@ -158,9 +158,9 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// fork rewrites a transcript for a new session: the lines of the conversation under the new id. Lines
-// that only repeat requests, or point at the end of the old session, are left out.
-func fork(data []byte, from, to string) []byte {
+// fork rewrites a transcript for a new session in another folder: the lines of the conversation under
+// the new id. Lines that only repeat requests, or point at the end of the old session, are left out.
+func fork(data []byte, from, to, fromDir, dir string) []byte {
 	oldID, newID := []byte(`"`+from+`"`), []byte(`"`+to+`"`)
 	var out bytes.Buffer
 	transcript.Lines(data, func(line []byte) {
@@ -177,7 +177,7 @@ func fork(data []byte, from, to string) []byte {
 		for _, key := range []string{`"sessionId":`, `"sessionId": `} {
 			line = bytes.ReplaceAll(line, append([]byte(key), oldID...), append([]byte(key), newID...))
 		}
-		out.Write(line)
+		out.Write(moved(line, fromDir, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()

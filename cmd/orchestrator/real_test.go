@@ -117,8 +117,9 @@ func holdsNothingAfter(t *testing.T, text string, turn int) {
 	t.Helper()
 	for i := turn + 1; i <= realTurns; i++ {
 		for _, word := range []string{"prompt-%d.", "answer-%d.", "output-%d", "note-%d", "file-%d", "f-%d.txt", "plan-%d"} {
-			if word = fmt.Sprintf(word, i); strings.Contains(text, word) {
-				t.Errorf("%s of turn %d is in it", word, i)
+			word = fmt.Sprintf(word, i)
+			if at := strings.Index(text, word); at >= 0 {
+				t.Errorf("%s of turn %d is in it: …%s…", word, i, text[max(0, at-300):min(len(text), at+100)])
 			}
 		}
 	}
