@@ -220,16 +220,25 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// rollout names the file of a session by the time in its first line.
+// rollout names the file of a session as Codex does, which looks for it nowhere else: by the time at
+// which the session was made. The first line is written later, at the first prompt.
 func rollout(session string, data []byte) string {
 	var meta struct {
 		Timestamp time.Time `json:"timestamp"`
+		Payload   struct {
+			Timestamp time.Time `json:"timestamp"`
+		} `json:"payload"`
 	}
 	first, _, _ := bytes.Cut(data, []byte("\n"))
-	if json.Unmarshal(first, &meta) != nil || meta.Timestamp.IsZero() {
-		meta.Timestamp = time.Now()
+	t := time.Now()
+	if json.Unmarshal(first, &meta) == nil {
+		for _, said := range []time.Time{meta.Timestamp, meta.Payload.Timestamp} {
+			if !said.IsZero() {
+				t = said
+			}
+		}
 	}
-	t := meta.Timestamp.Local()
+	t = t.Local()
 	return filepath.Join(filepath.FromSlash(t.Format("2006/01/02")), "rollout-"+t.Format("2006-01-02T15-04-05")+"-"+session+".jsonl")
 }
 
