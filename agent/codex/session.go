@@ -209,6 +209,9 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		path := locate(root, id)
 		if path == "" {
 			path = rollout(id, data)
+			if f.File == mainFile {
+				data = ended(data, spec.Answer)
+			}
 		}
 		if err := transcript.Write(root, path, data, spec.StateDir); err != nil {
 			return "", fmt.Errorf("rebuild codex session: %w", err)
