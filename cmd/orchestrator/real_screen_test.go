@@ -36,6 +36,21 @@ func (r *realRig) typed(s *screen, prompt string) model.Request {
 	return model.Request{}
 }
 
+// allow presses the key that allows what the agent asks for, again while the question stands: some
+// agents ask by their title before their dialog takes keys.
+func (r *realRig) allow(s *screen, name, key string) {
+	r.t.Helper()
+	for range 12 {
+		s.press(key)
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+			if r.status(name).State.State != thread.StateApproval {
+				return
+			}
+		}
+	}
+	r.t.Fatalf("the agent asks on:\n%s", s.text())
+}
+
 // TestRealScreen works in the screen as a person does, in one go: a prompt is typed into the pane, a
 // tool allowed there, the answer read; server and agent are killed in the middle of the next answer;
 // the thread is resumed with R, and the model hears the same history again.
@@ -59,7 +74,7 @@ func TestRealScreen(t *testing.T) {
 			r.typed(s, "please. "+how.mark+"#bash:touch made.txt #usage:1234,20,0,7 #say:it is made.")
 			r.awaitState(name, thread.StateApproval)
 			s.see("made.txt")
-			s.press(how.yes)
+			r.allow(s, name, how.yes)
 			st := r.awaitState(name, thread.StateIdle, thread.StateDone)
 			if st.Gauge.Tokens != 1234+20+7 || st.Gauge.Estimated {
 				t.Errorf("gauge %+v, and the model counted %d", st.Gauge, 1234+20+7)
