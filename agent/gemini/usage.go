@@ -55,6 +55,13 @@ func answerText(raw []byte) string {
 	return l.text()
 }
 
+// beginsTurn reports whether a line is the first of a turn: what tools found is the person's line, too,
+// but no text.
+func beginsTurn(raw []byte) bool {
+	var l line
+	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && l.text() != ""
+}
+
 // ReadUsage returns the responses that chunks hold. A response is written again, under the same id,
 // when its tools have run.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
