@@ -86,9 +86,10 @@ type Process struct {
 	// taken first.
 	stopMu sync.Mutex
 	seen   map[int]uint64 // processes known to belong to it: pid to start
-	// wmu guards pending, writing and closed. No lock is taken under it.
+	// wmu guards pending, sending, writing and closed. No lock is taken under it.
 	wmu     sync.Mutex
 	pending []byte
+	sending int  // bytes taken out of pending that the terminal may not have taken yet
 	writing bool // a goroutine writes pending
 	closed  bool
 }
@@ -356,7 +357,7 @@ func (p *Process) Write(b []byte) error {
 	switch {
 	case p.closed:
 		return fmt.Errorf("write to terminal: %w", thread.ErrNotRunning)
-	case len(p.pending)+len(b) > maxPending:
+	case p.sending+len(p.pending)+len(b) > maxPending:
 		return fmt.Errorf("write to terminal: %w", ErrClogged)
 	case p.writing:
 		p.pending = append(p.pending, b...)
@@ -379,7 +380,7 @@ func (p *Process) writeOn() {
 	for {
 		p.wmu.Lock()
 		b := p.pending
-		p.pending = nil
+		p.pending, p.sending = nil, len(b)
 		if len(b) == 0 || p.closed {
 			p.writing = false
 			p.wmu.Unlock()
@@ -388,7 +389,7 @@ func (p *Process) writeOn() {
 		p.wmu.Unlock()
 		if _, err := p.master.Write(b); err != nil {
 			p.wmu.Lock()
-			p.writing, p.pending = false, nil // the terminal is gone
+			p.writing, p.pending, p.sending = false, nil, 0 // the terminal is gone
 			p.wmu.Unlock()
 			return
 		}

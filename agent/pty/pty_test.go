@@ -180,6 +180,7 @@ func TestWrite(t *testing.T) {
 		for chunk := make([]byte, 64<<10); err == nil && sent < 64<<20; sent += len(chunk) {
 			err = r.Write(chunk)
 		}
+		// At most 1 MB is kept, and the kernel's buffer takes less than that.
 		if !errors.Is(err, pty.ErrClogged) || sent > 2<<20 {
 			t.Errorf("after %d bytes: %v", sent, err)
 		}
