@@ -23,8 +23,8 @@ func scanRow(scan func(...any) error) (pack.Row, error) {
 	return r, err
 }
 
-// PutCheckpoint stores a checkpoint and moves its thread. Packing is done by the caller's goroutine, so that
-// the writer only writes.
+// PutCheckpoint stores a checkpoint and moves its thread. Packing is done outside the writer, which waits for
+// it only when it has looked up what it needs.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err
@@ -49,7 +49,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
 	var row int64
-	err = s.do(ctx, int64(len(k.Row.Data)), func(x *tx) error {
+	err = s.do(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		row, c.Seq, err = s.insert(x, k, c)
 		return err
@@ -142,13 +142,21 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
-		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
+	doc, sum, err := s.encodeThread(th.t)
 	if err != nil {
 		return 0, 0, err
 	}
-	return n, c.Seq, s.save(x, th)
+	data, err := k.Data()
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
+		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), data)
+	if err != nil {
+		return 0, 0, err
+	}
+	return n, c.Seq, s.update(x, th, doc, sum)
 }
 
 // lineage returns a row and its ancestors with data, newest first.

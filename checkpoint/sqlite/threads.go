@@ -132,6 +132,10 @@ func (s *Store) save(x *tx, row threadRow) error {
 	if err != nil {
 		return err
 	}
+	return s.update(x, row, doc, sum)
+}
+
+func (s *Store) update(x *tx, row threadRow, doc, sum []byte) error {
 	return x.exec("UPDATE thread SET seq = ?, sum = ?, doc = ? WHERE n = ?", row.seq, sum, doc, row.n)
 }
 

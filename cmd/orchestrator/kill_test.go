@@ -129,8 +129,8 @@ func TestServerKilled(t *testing.T) {
 	defer cl.Close()
 	a.check(t, cl, rounds)
 	slices.Sort(starts)
-	t.Logf("%d kills with %d threads: %d acknowledged checkpoints, all there; start until the threads are listed: median %v, longest %v",
-		rounds, threads, a.count(), starts[len(starts)/2], starts[len(starts)-1])
+	t.Logf("%d kills with %d threads: %d acknowledged checkpoints, all there; start until the threads are listed: median %v, the longest %v",
+		rounds, threads, a.count(), starts[len(starts)/2], starts[max(0, len(starts)-5):])
 }
 
 // list returns the threads.

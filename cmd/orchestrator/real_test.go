@@ -27,6 +27,7 @@ func newRealRig(t *testing.T, cli clis.CLI) *realRig {
 	bin := clis.Bin(t)
 	r := &realRig{rig: newRig(t), cli: cli, model: model.New(atWork)}
 	t.Cleanup(r.model.Close)
+	r.patience = 3 * patience // some take a minute to start beside others
 	r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
 	r.env = append(r.env, "PATH="+bin+":"+os.Getenv("PATH"))
 	r.setUp(cli)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,8 @@ type rig struct {
 	home    string
 	project string
 	env     []string
+	// patience is how long an agent may take to get where it must.
+	patience time.Duration
 }
 
 // newRig makes a home and a repository with one commit; the server is ended with the test.
@@ -71,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project")}
+	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project"), patience: patience}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.home, r.project, run} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -212,20 +215,19 @@ func await(t *testing.T, what string, cond func() bool) {
 	}
 }
 
-// awaitState waits for a thread's state.
+// awaitState waits for a thread's state. It looks seldom: each look is a process, and an agent that starts
+// needs the processors.
 func (r *rig) awaitState(name string, want ...thread.State) thread.Status {
 	r.t.Helper()
-	var s thread.Status
-	await(r.t, fmt.Sprintf("%s to be %v", name, want), func() bool {
-		s = r.status(name)
-		for _, w := range want {
-			if s.State.State == w {
-				return true
-			}
+	for deadline := time.Now().Add(r.patience); ; time.Sleep(100 * time.Millisecond) {
+		s := r.status(name)
+		if slices.Contains(want, s.State.State) {
+			return s
 		}
-		return false
-	})
-	return s
+		if time.Now().After(deadline) {
+			r.t.Fatalf("waited %v in vain for %s to be %v:\n%s", r.patience, name, want, r.run("why", name).stdout)
+		}
+	}
 }
 
 // screen is the program in a terminal.
