@@ -55,6 +55,14 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 	return nil
 }
 
+// CheckStored refuses a put of a checkpoint whose id is stored as another's, with thread.ErrInvalid.
+func CheckStored(old, c thread.Checkpoint) error {
+	if old.Thread != c.Thread || old.Parent != c.Parent {
+		return fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+	}
+	return nil
+}
+
 // CheckThread refuses a thread that no store may take, with thread.ErrInvalid.
 func CheckThread(t thread.Thread) error {
 	if err := checkName("thread id", string(t.ID)); err != nil {

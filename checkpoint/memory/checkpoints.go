@@ -17,11 +17,12 @@ func (s *Store) PutCheckpoint(_ context.Context, c thread.Checkpoint, d thread.D
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old := s.checkpoints[c.ID]; old != nil {
-		if old.thread != c.Thread || old.parent != c.Parent {
-			return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.thread, thread.ErrInvalid)
+	if row := s.checkpoints[c.ID]; row != nil {
+		old := decode[thread.Checkpoint](row.doc)
+		if err := checkpoint.CheckStored(old, c); err != nil {
+			return thread.Checkpoint{}, err
 		}
-		return decode[thread.Checkpoint](old.doc), nil
+		return old, nil
 	}
 	row := s.threads[c.Thread]
 	if row == nil {

@@ -318,21 +318,3 @@ func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) 
 	}
 	return st, nil
 }
-
-// Doc packs a small document, such as a thread's JSON, and returns the sum to keep beside it.
-func (p *Packer) Doc(raw []byte) (data, sum []byte) {
-	s := sha256.Sum256(raw)
-	return p.codec.doc(raw), s[:]
-}
-
-// OpenDoc unpacks what Doc packed; what names it in the error when it is damaged.
-func (p *Packer) OpenDoc(data, sum []byte, what string) ([]byte, error) {
-	raw, err := p.codec.undoc(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	if s := sha256.Sum256(raw); string(s[:]) != string(sum) {
-		return nil, fmt.Errorf("%s: content does not match its hash: %w", what, thread.ErrDamaged)
-	}
-	return raw, nil
-}

@@ -36,7 +36,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 			return s.again(ctx, c)
 		}
 	}
-	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
+	k, err := s.packer.Pack(ctx, table{s}, parent, c, d)
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
@@ -97,8 +97,8 @@ func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoi
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	if old.Thread != c.Thread || old.Parent != c.Parent {
-		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+	if err := checkpoint.CheckStored(old, c); err != nil {
+		return thread.Checkpoint{}, err
 	}
 	return old, nil
 }
@@ -148,31 +148,6 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 	return out, s.translate(err)
 }
 
-// row finds a checkpoint's row.
-func (s *Store) row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	rows, err := s.query(ctx, "SELECT "+columns+" FROM checkpoint c WHERE project = $1 AND id = $2", s.project, string(id))
-	if err != nil {
-		return pack.Row{}, err
-	}
-	if len(rows) == 0 {
-		return pack.Row{}, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
-	}
-	return rows[0], nil
-}
-
-// Checkpoint returns one checkpoint.
-func (s *Store) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread.Checkpoint, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	cs, err := s.packer.Checkpoints(ctx, source{s}, []pack.Row{r})
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return cs[0], nil
-}
-
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
 	rows, err := s.query(ctx, "SELECT "+columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
@@ -181,7 +156,7 @@ func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Checkpoints(ctx, source{s}, rows)
+	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
 // Lineage returns the checkpoints from one back to the root.
@@ -203,54 +178,29 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Checkpoints(ctx, source{s}, rows)
+	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
-// Conversation returns the items up to a checkpoint, first first.
-func (s *Store) Conversation(ctx context.Context, id thread.CheckpointID) ([]thread.Item, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.packer.Conversation(ctx, source{s}, r.N, r.Items)
-}
+// table gives the packer rows.
+type table struct{ s *Store }
 
-// Transcript returns the native files as they were at a checkpoint.
-func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.packer.Transcript(ctx, source{s}, r)
-}
-
-// Marks returns the same files' sizes and hashes.
-func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mark, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return s.packer.Marks(ctx, source{s}, r)
-}
-
-// Delta returns what a checkpoint added to its parent.
-func (s *Store) Delta(ctx context.Context, id thread.CheckpointID) (thread.Delta, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return thread.Delta{}, err
-	}
-	return s.packer.Delta(ctx, source{s}, r)
-}
-
-// source gives the packer rows.
-type source struct{ s *Store }
-
-func (s source) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
-	rows, err := s.s.query(ctx, `WITH RECURSIVE up (n, d) AS (SELECT $1::bigint, 1 UNION ALL
+func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
+	rows, err := t.s.query(ctx, `WITH RECURSIVE up (n, d) AS (SELECT $1::bigint, 1 UNION ALL
 		SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < $2)
 		SELECT `+columns+" FROM up JOIN checkpoint c ON c.n = up.n ORDER BY d", n, limit)
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
 	}
 	return rows, err
+}
+
+func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
+	rows, err := t.s.query(ctx, "SELECT "+columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project, string(id))
+	if err != nil {
+		return pack.Row{}, err
+	}
+	if len(rows) == 0 {
+		return pack.Row{}, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
+	}
+	return rows[0], nil
 }

@@ -52,6 +52,8 @@ type Options struct {
 
 // Store implements thread.Store.
 type Store struct {
+	*pack.Reader // of single checkpoints
+
 	pool    *pgxpool.Pool
 	packer  *pack.Packer
 	about   string // for people, without the password
@@ -76,6 +78,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	cfg.ConnConfig.RuntimeParams["application_name"] = "orchestrator"
 	s := &Store{packer: pack.New(), host: strings.ToValidUTF8(o.Host, "?"), about: about(cfg.ConnConfig), limit: cmp.Or(o.Limit, callLimit)}
+	s.Reader = s.packer.Reader(table{s})
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open %w", s.translate(err))
 	}

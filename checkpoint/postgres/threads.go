@@ -2,13 +2,13 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
 	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/pack"
 	"orchestrator/thread"
 )
 
@@ -23,7 +23,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		return err
 	}
 	t = checkpoint.NormalThread(t)
-	doc, sum, err := s.encodeThread(t)
+	doc, sum, err := s.packer.Thread(t)
 	if err != nil {
 		return err
 	}
@@ -110,12 +110,12 @@ func (s *Store) lookup(ctx context.Context, x pgx.Tx, id thread.ID) (threadRow, 
 	if err != nil {
 		return row, err
 	}
-	row.t, err = s.decodeThread(id, doc, sum)
+	row.t, err = s.packer.OpenThread(id, doc, sum)
 	return row, err
 }
 
 func (s *Store) save(ctx context.Context, x pgx.Tx, row threadRow) error {
-	doc, sum, err := s.encodeThread(row.t)
+	doc, sum, err := s.packer.Thread(row.t)
 	if err != nil {
 		return err
 	}
@@ -124,27 +124,6 @@ func (s *Store) save(ctx context.Context, x pgx.Tx, row threadRow) error {
 		return fmt.Errorf("thread %q: %w", row.t.Name, thread.ErrNameTaken)
 	}
 	return err
-}
-
-func (s *Store) encodeThread(t thread.Thread) (doc, sum []byte, err error) {
-	raw, err := json.Marshal(t)
-	if err != nil {
-		return nil, nil, fmt.Errorf("thread %s: %w", t.ID, err)
-	}
-	doc, sum = s.packer.Doc(raw)
-	return doc, sum, nil
-}
-
-func (s *Store) decodeThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
-	var t thread.Thread
-	raw, err := s.packer.OpenDoc(doc, sum, "thread "+string(id))
-	if err != nil {
-		return t, err
-	}
-	if err := json.Unmarshal(raw, &t); err != nil || t.ID != id {
-		return t, fmt.Errorf("thread %s: its document is another's: %w", id, thread.ErrDamaged)
-	}
-	return t, nil
 }
 
 // Thread returns one thread of this host.
@@ -159,7 +138,7 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	if err != nil {
 		return thread.Thread{}, s.translate(err)
 	}
-	return s.decodeThread(id, doc, sum)
+	return s.packer.OpenThread(id, doc, sum)
 }
 
 // Threads returns all threads of this host, oldest first. A damaged record is left out: Thread says so for
@@ -175,7 +154,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	var id string
 	var sum, doc []byte
 	_, err = pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		if t, err := s.decodeThread(thread.ID(id), doc, sum); err == nil {
+		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil {
 			out = append(out, t)
 		}
 		return nil
@@ -210,7 +189,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 
 // sweep removes the checkpoints of threads that are gone, less those that other threads stand on.
 func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
-	parents, byID := map[int64]int64{}, map[thread.CheckpointID]int64{}
+	w := pack.NewSweep()
 	var n, parent int64
 	var id string
 	rows, err := x.Query(ctx, `SELECT c.n, c.parent, c.id FROM checkpoint c JOIN orphan o ON o.thread = c.thread WHERE o.project = $1`, s.project)
@@ -218,29 +197,18 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 		return err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&n, &parent, &id}, func() error {
-		parents[n], byID[thread.CheckpointID(id)] = parent, n
+		w.Add(n, parent, thread.CheckpointID(id))
 		return nil
 	}); err != nil {
 		return err
-	}
-	kept := map[int64]bool{}
-	stand := func(n int64) {
-		for ; n != 0 && !kept[n]; n = parents[n] {
-			if _, gone := parents[n]; !gone {
-				return // a living thread's: it stays with all that it stands on
-			}
-			kept[n] = true
-		}
 	}
 	var doc, sum []byte
 	if rows, err = x.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1", s.project); err != nil {
 		return err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		if t, err := s.decodeThread(thread.ID(id), doc, sum); err == nil { // a damaged one's checkpoints keep what they stand on
-			for _, c := range checkpoint.Stands(t) {
-				stand(byID[c])
-			}
+		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil { // a damaged one's checkpoints keep what they stand on
+			w.KeepIDs(checkpoint.Stands(t))
 		}
 		return nil
 	}); err != nil {
@@ -250,17 +218,11 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 		AND NOT EXISTS (SELECT 1 FROM orphan o WHERE o.thread = c.thread)`, s.project); err != nil {
 		return err
 	}
-	if _, err := pgx.ForEachRow(rows, []any{&n}, func() error { stand(n); return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&n}, func() error { w.Keep(n); return nil }); err != nil {
 		return err
 	}
-	drop := []int64{}
-	for n := range parents {
-		if !kept[n] {
-			drop = append(drop, n)
-		}
-	}
 	batch := &pgx.Batch{}
-	batch.Queue("DELETE FROM checkpoint WHERE n = ANY($1)", drop)
+	batch.Queue("DELETE FROM checkpoint WHERE n = ANY($1)", w.Rest())
 	batch.Queue("DELETE FROM orphan o WHERE project = $1 AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread = o.thread)", s.project)
 	return x.SendBatch(ctx, batch).Close()
 }

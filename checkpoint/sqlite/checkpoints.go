@@ -40,7 +40,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 		}
 		parent = found.parent
 	}
-	k, err := s.packer.Pack(ctx, source{s}, parent, c, d)
+	k, err := s.packer.Pack(ctx, table{s}, parent, c, d)
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
@@ -114,8 +114,8 @@ func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoi
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}
-	if old.Thread != c.Thread || old.Parent != c.Parent {
-		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
+	if err := checkpoint.CheckStored(old, c); err != nil {
+		return thread.Checkpoint{}, err
 	}
 	return old, nil
 }
@@ -142,7 +142,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	doc, sum, err := s.encodeThread(th.t)
+	doc, sum, err := s.packer.Thread(th.t)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -159,9 +159,9 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	return n, c.Seq, s.update(x, th, doc, sum)
 }
 
-// lineage returns a row and its ancestors with data, newest first.
-func (s *Store) lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
-	rows, err := s.read.QueryContext(ctx, lineageQuery, n, limit)
+// query reads rows with data.
+func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Row, error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}
@@ -174,35 +174,7 @@ func (s *Store) lineage(ctx context.Context, n int64, limit int) ([]pack.Row, er
 	if err != nil {
 		return nil, translate(s.path, 0, err)
 	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
-	}
 	return out, nil
-}
-
-// row finds a checkpoint's row.
-func (s *Store) row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	r, err := scanRow(s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
-	}
-	if err != nil {
-		return r, translate(s.path, 0, db(err))
-	}
-	return r, nil
-}
-
-// Checkpoint returns one checkpoint.
-func (s *Store) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread.Checkpoint, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	cs, err := s.packer.Checkpoints(ctx, source{s}, []pack.Row{r})
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return cs[0], nil
 }
 
 // Checkpoints returns a thread's own checkpoints, newest first.
@@ -213,7 +185,7 @@ func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([
 
 // Lineage returns the checkpoints from one back to the root.
 func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
-	if _, err := s.row(ctx, id); err != nil {
+	if _, err := (table{s}).Row(ctx, id); err != nil {
 		return nil, err
 	}
 	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
@@ -223,61 +195,31 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 }
 
 func (s *Store) page(ctx context.Context, query, id string, p thread.Page) ([]thread.Checkpoint, error) {
-	rows, err := s.read.QueryContext(ctx, query, id, p.Before, p.Turns, checkpoint.Limit(p))
-	if err != nil {
-		return nil, translate(s.path, 0, db(err))
-	}
-	var list []pack.Row
-	err = each(rows, func(scan func(...any) error) error {
-		r, err := scanRow(scan)
-		list = append(list, r)
-		return err
-	})
-	if err != nil {
-		return nil, translate(s.path, 0, err)
-	}
-	return s.packer.Checkpoints(ctx, source{s}, list)
-}
-
-// Conversation returns the items up to a checkpoint, first first.
-func (s *Store) Conversation(ctx context.Context, id thread.CheckpointID) ([]thread.Item, error) {
-	r, err := s.row(ctx, id)
+	rows, err := s.query(ctx, query, id, p.Before, p.Turns, checkpoint.Limit(p))
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Conversation(ctx, source{s}, r.N, r.Items)
+	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
-// Transcript returns the native files as they were at a checkpoint.
-func (s *Store) Transcript(ctx context.Context, id thread.CheckpointID) ([]thread.TranscriptFile, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return nil, err
+// table gives the packer rows.
+type table struct{ s *Store }
+
+func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
+	rows, err := t.s.query(ctx, lineageQuery, n, limit)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
 	}
-	return s.packer.Transcript(ctx, source{s}, r)
+	return rows, err
 }
 
-// Marks returns the same files' sizes and hashes.
-func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mark, error) {
-	r, err := s.row(ctx, id)
-	if err != nil {
-		return nil, err
+func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
+	r, err := scanRow(t.s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
 	}
-	return s.packer.Marks(ctx, source{s}, r)
-}
-
-// Delta returns what a checkpoint added to its parent.
-func (s *Store) Delta(ctx context.Context, id thread.CheckpointID) (thread.Delta, error) {
-	r, err := s.row(ctx, id)
 	if err != nil {
-		return thread.Delta{}, err
+		return r, translate(t.s.path, 0, db(err))
 	}
-	return s.packer.Delta(ctx, source{s}, r)
-}
-
-// source gives the packer rows.
-type source struct{ s *Store }
-
-func (s source) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
-	return s.s.lineage(ctx, n, limit)
+	return r, nil
 }

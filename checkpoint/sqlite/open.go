@@ -53,6 +53,8 @@ type Options struct {
 
 // Store implements thread.Store.
 type Store struct {
+	*pack.Reader // of single checkpoints
+
 	path   string
 	lock   time.Duration
 	packer *pack.Packer
@@ -91,6 +93,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	s := &Store{path: path, lock: o.Lock, packer: pack.New(), report: rep,
 		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
+	s.Reader = s.packer.Reader(table{s})
 	err = s.connect(ctx)
 	if err != nil && isDamage(err) {
 		if s.report, err = rescue(ctx, path, o.Now(), err); err == nil {

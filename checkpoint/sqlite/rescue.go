@@ -222,9 +222,9 @@ func (v *salvage) threads() error {
 				v.drop("a thread: %v", err)
 				return n, nil
 			}
-			if _, err := v.to.decodeThread(thread.ID(id), doc, sum); err != nil {
+			if _, err := v.to.packer.OpenThread(thread.ID(id), doc, sum); err != nil {
 				v.drop("the record of thread %q (%v): its name and its checkpoints are kept", name, err)
-				if doc, sum, err = v.to.encodeThread(remade(thread.ID(id), name)); err != nil {
+				if doc, sum, err = v.to.packer.Thread(remade(thread.ID(id), name)); err != nil {
 					return n, err
 				}
 			}

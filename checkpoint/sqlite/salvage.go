@@ -68,7 +68,7 @@ func (v *salvage) recover(n int64, id thread.ID) error {
 		return v.tx.exec("INSERT OR IGNORE INTO orphan (thread) VALUES (?)", n)
 	}
 	t := remade(id, thread.NewName("recovered"))
-	doc, sum, err := v.to.encodeThread(t)
+	doc, sum, err := v.to.packer.Thread(t)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Store) mend(ctx context.Context) error {
 		if err := scan(&id, &name, &sum, &doc); err != nil {
 			return err
 		}
-		if _, err := s.decodeThread(thread.ID(id), doc, sum); err != nil {
+		if _, err := s.packer.OpenThread(thread.ID(id), doc, sum); err != nil {
 			bad[thread.ID(id)] = name
 		}
 		return nil
@@ -206,7 +206,7 @@ func (s *Store) remake(x *tx, id thread.ID, name string) error {
 	if _, err := x.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{n}, &seq, &t.Head, &t.Turn); err != nil {
 		return err
 	}
-	doc, sum, err := s.encodeThread(t)
+	doc, sum, err := s.packer.Thread(t)
 	if err != nil {
 		return err
 	}

@@ -3,12 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/pack"
 	"orchestrator/thread"
 )
 
@@ -25,7 +24,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		return err
 	}
 	t = checkpoint.NormalThread(t)
-	doc, sum, err := s.encodeThread(t)
+	doc, sum, err := s.packer.Thread(t)
 	if err != nil {
 		return err
 	}
@@ -122,13 +121,13 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	if !found {
 		return row, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 	}
-	row.t, err = s.decodeThread(id, doc, sum)
+	row.t, err = s.packer.OpenThread(id, doc, sum)
 	return row, err
 }
 
 // save writes a thread whose name is the same: naming the column would write its index anew with every put.
 func (s *Store) save(x *tx, row threadRow) error {
-	doc, sum, err := s.encodeThread(row.t)
+	doc, sum, err := s.packer.Thread(row.t)
 	if err != nil {
 		return err
 	}
@@ -137,27 +136,6 @@ func (s *Store) save(x *tx, row threadRow) error {
 
 func (s *Store) update(x *tx, row threadRow, doc, sum []byte) error {
 	return x.exec("UPDATE thread SET seq = ?, sum = ?, doc = ? WHERE n = ?", row.seq, sum, doc, row.n)
-}
-
-func (s *Store) encodeThread(t thread.Thread) (doc, sum []byte, err error) {
-	raw, err := json.Marshal(t)
-	if err != nil {
-		return nil, nil, fmt.Errorf("thread %s: %w", t.ID, err)
-	}
-	doc, sum = s.packer.Doc(raw)
-	return doc, sum, nil
-}
-
-func (s *Store) decodeThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
-	var t thread.Thread
-	raw, err := s.packer.OpenDoc(doc, sum, "thread "+string(id))
-	if err != nil {
-		return t, err
-	}
-	if err := json.Unmarshal(raw, &t); err != nil || t.ID != id {
-		return t, fmt.Errorf("thread %s: its document is another's: %w", id, thread.ErrDamaged)
-	}
-	return t, nil
 }
 
 // Thread returns one thread.
@@ -170,7 +148,7 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	if err != nil {
 		return thread.Thread{}, translate(s.path, 0, db(err))
 	}
-	return s.decodeThread(id, doc, sum)
+	return s.packer.OpenThread(id, doc, sum)
 }
 
 // Threads returns all threads, oldest first. A record that was damaged since the start, which mends them, is
@@ -187,7 +165,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 		if err := scan(&id, &sum, &doc); err != nil {
 			return err
 		}
-		if t, err := s.decodeThread(id, doc, sum); err == nil {
+		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
 			out = append(out, t)
 		}
 		return nil
@@ -233,7 +211,7 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 		if err := scan(&id, &sum, &doc); err != nil || id == but {
 			return err
 		}
-		if t, err := s.decodeThread(id, doc, sum); err == nil {
+		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
 			out = append(out, checkpoint.Stands(t)...)
 		}
 		return nil
@@ -243,46 +221,28 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 
 // sweep removes the checkpoints of threads that are gone, less those that keep and other threads stand on.
 func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
-	parents, byID := map[int64]int64{}, map[thread.CheckpointID]int64{}
+	w := pack.NewSweep()
 	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
 		var n, parent int64
 		var id thread.CheckpointID
 		err := scan(&n, &parent, &id)
-		parents[n], byID[id] = parent, n
+		w.Add(n, parent, id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	kept := map[int64]bool{}
-	stand := func(n int64) {
-		for ; n != 0 && !kept[n]; n = parents[n] {
-			if _, gone := parents[n]; !gone {
-				return // a living thread's: it stays with all that it stands on
-			}
-			kept[n] = true
-		}
-	}
-	for _, id := range keep {
-		stand(byID[id])
-	}
+	w.KeepIDs(keep)
 	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
 		var n int64
 		err := scan(&n)
-		stand(n)
+		w.Keep(n)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	var drop []int64
-	for n := range parents {
-		if !kept[n] {
-			drop = append(drop, n)
-		}
-	}
-	slices.Sort(drop)
-	for _, n := range slices.Backward(drop) {
+	for _, n := range w.Rest() {
 		if err := x.exec("DELETE FROM checkpoint WHERE n = ?", n); err != nil {
 			return err
 		}

@@ -1,0 +1,35 @@
+package pack
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// Thread packs a thread's own document and returns the sum to keep beside it.
+func (p *Packer) Thread(t thread.Thread) (doc, sum []byte, err error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return nil, nil, fmt.Errorf("thread %s: %w", t.ID, err)
+	}
+	s := sha256.Sum256(raw)
+	return p.codec.doc(raw), s[:], nil
+}
+
+// OpenThread unpacks what Thread packed of the thread with an id.
+func (p *Packer) OpenThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
+	var t thread.Thread
+	raw, err := p.codec.undoc(doc)
+	if err != nil {
+		return t, fmt.Errorf("thread %s: %w", id, err)
+	}
+	if s := sha256.Sum256(raw); string(s[:]) != string(sum) {
+		return t, fmt.Errorf("thread %s: content does not match its hash: %w", id, thread.ErrDamaged)
+	}
+	if err := json.Unmarshal(raw, &t); err != nil || t.ID != id {
+		return t, fmt.Errorf("thread %s: its document is another's: %w", id, thread.ErrDamaged)
+	}
+	return t, nil
+}
