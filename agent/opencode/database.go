@@ -1,0 +1,190 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+
+	_ "github.com/mattn/go-sqlite3" // opencode's database
+)
+
+// The names of the files that a session is laid out as.
+const (
+	mainFile    = "main"
+	sessionFile = "session"
+)
+
+// database is the path of opencode's database.
+func database(env launch.Env) string {
+	return filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "opencode.db")
+}
+
+// fields is a JSON object whose values are left as they are.
+type fields map[string]json.RawMessage
+
+// stored is a session as laid out in files; main is empty where there is none.
+type stored struct {
+	main, session []byte
+}
+
+// load reads a session from the database.
+func load(ctx context.Context, env launch.Env, session string) (stored, error) {
+	path := database(env)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		if err == nil {
+			err = fmt.Errorf("%s is no regular file: %w", path, thread.ErrInvalid)
+		} else if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+		return stored{}, err
+	}
+	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_busy_timeout=2000&_query_only=1"}
+	db, err := sql.Open("sqlite3", source.String())
+	if err != nil {
+		return stored{}, err
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return stored{}, err
+	}
+	defer tx.Rollback()
+	var s stored
+	if s.session, err = loadSession(ctx, tx, session); err != nil || s.session == nil {
+		return stored{}, err
+	}
+	s.main, err = loadMessages(ctx, tx, session)
+	return s, err
+}
+
+// loadSession lays out what is known of the session itself and does not change at every turn.
+func loadSession(ctx context.Context, tx *sql.Tx, session string) ([]byte, error) {
+	var project, slug, dir, title, version string
+	var parent, agent, model, permission sql.NullString
+	var created int64
+	err := tx.QueryRowContext(ctx, `SELECT project_id, slug, directory, title, version, parent_id, agent, model, permission, time_created
+		FROM session WHERE id = ?`, session).Scan(&project, &slug, &dir, &title, &version, &parent, &agent, &model, &permission, &created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info := map[string]any{
+		"id": session, "projectID": project, "slug": slug, "directory": dir, "title": title, "version": version,
+		"time": map[string]any{"created": created, "updated": created},
+	}
+	if parent.Valid {
+		info["parentID"] = parent.String
+	}
+	if agent.Valid {
+		info["agent"] = agent.String
+	}
+	for key, v := range map[string]sql.NullString{"model": model, "permission": permission} {
+		if v.Valid && json.Valid([]byte(v.String)) {
+			info[key] = json.RawMessage(v.String)
+		}
+	}
+	raw, err := json.Marshal(info)
+	return append(raw, '\n'), err
+}
+
+// loadMessages lays out the messages, one a line, up to the first that is not finished.
+func loadMessages(ctx context.Context, tx *sql.Tx, session string) ([]byte, error) {
+	parts := map[string][]fields{}
+	rows, err := tx.QueryContext(ctx, `SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id`, session)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, message, data string
+		if err := rows.Scan(&id, &message, &data); err != nil {
+			return nil, err
+		}
+		f := fields{}
+		if err := json.Unmarshal([]byte(data), &f); err != nil {
+			return nil, fmt.Errorf("part %s: %w", id, err)
+		}
+		f["id"], f["messageID"], f["sessionID"] = quote(id), quote(message), quote(session)
+		parts[message] = append(parts[message], f)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	messages, err := tx.QueryContext(ctx, `SELECT id, data FROM message WHERE session_id = ? ORDER BY id`, session)
+	if err != nil {
+		return nil, err
+	}
+	defer messages.Close()
+	var out, pending bytes.Buffer
+	for messages.Next() {
+		var id, data string
+		if err := messages.Scan(&id, &data); err != nil {
+			return nil, err
+		}
+		f := fields{}
+		if err := json.Unmarshal([]byte(data), &f); err != nil {
+			return nil, fmt.Errorf("message %s: %w", id, err)
+		}
+		line, done, err := layOut(session, id, f, parts[id])
+		if err != nil {
+			return nil, err
+		}
+		// One that never finished is held back until something follows it.
+		out.Write(pending.Bytes())
+		pending.Reset()
+		if !done {
+			pending.Write(line)
+			continue
+		}
+		out.Write(line)
+	}
+	return out.Bytes(), messages.Err()
+}
+
+// layOut makes a message's line and says whether opencode is done with it.
+func layOut(session, id string, info fields, parts []fields) (line []byte, done bool, err error) {
+	var m struct {
+		Role string `json:"role"`
+		Time struct {
+			Completed int64 `json:"completed"`
+		} `json:"time"`
+		Error json.RawMessage `json:"error"`
+	}
+	raw, err := json.Marshal(info)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return nil, false, err
+	}
+	done = m.Role != "assistant" || m.Time.Completed != 0 || len(m.Error) > 0
+	if m.Role == "user" {
+		delete(info, "summary") // worked out anew after every turn
+		done = len(parts) > 0
+	}
+	info["id"], info["sessionID"] = quote(id), quote(session)
+	if parts == nil {
+		parts = []fields{}
+	}
+	line, err = json.Marshal(map[string]any{"info": info, "parts": parts})
+	return append(line, '\n'), done, err
+}
+
+func quote(s string) json.RawMessage {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic("opencode: " + err.Error()) // strings can always be marshalled
+	}
+	return raw
+}

@@ -1,0 +1,184 @@
+package opencode
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+
+	"orchestrator/agent/launch"
+	"orchestrator/agent/transcript"
+	"orchestrator/thread"
+)
+
+// importTimeout is how long opencode may take to import a session.
+const importTimeout = 2 * time.Minute
+
+// Rebuild has opencode import the session: what is missing of it under its own id, or all of it
+// under a new one with fresh ids inside. It runs opencode's import in Dir.
+func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, error) {
+	if err := checkSession(spec.Session); err != nil {
+		return "", err
+	}
+	var s stored
+	for _, f := range spec.Files {
+		switch f.File {
+		case mainFile:
+			s.main = f.Data
+		case sessionFile:
+			s.session = f.Data
+		default:
+			return "", fmt.Errorf("rebuild opencode session: file %q: %w", f.File, thread.ErrInvalid)
+		}
+	}
+	if len(s.main) == 0 || len(s.session) == 0 {
+		return "", fmt.Errorf("rebuild opencode session: not all of it is stored: %w", thread.ErrInvalid)
+	}
+	main, err := complete(s.main, spec.FromDir, spec.Answer)
+	if err != nil {
+		return "", fmt.Errorf("rebuild opencode session: %w", err)
+	}
+	id := spec.Session
+	if spec.NewSession == "" || spec.NewSession == spec.Session {
+		now, err := load(ctx, spec.Env, id)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("rebuild opencode session: %w", err)
+		case bytes.HasPrefix(now.main, s.main):
+			return id, nil
+		case len(now.main) > len(s.main):
+			return "", fmt.Errorf("opencode session %s has other content and more: %w", id, thread.ErrConflict)
+		case len(now.main) > 0:
+			id = newID() // parts of it are there: they cannot be replaced, so all of it is made anew
+		}
+	} else {
+		id = spec.NewSession
+		if !sessionID.MatchString(id) {
+			id = newID() // not an id that opencode would take
+		}
+		if now, err := load(ctx, spec.Env, id); err != nil || len(now.session) > 0 {
+			return "", errors.Join(fmt.Errorf("opencode session %s is there already: %w", id, thread.ErrConflict), err)
+		}
+	}
+	s.main = main
+	if id != spec.Session {
+		s = fresh(s, spec.Session, id)
+	}
+	if err := a.load(ctx, spec, s); err != nil {
+		return "", fmt.Errorf("rebuild opencode session: %w", err)
+	}
+	made, err := load(ctx, spec.Env, id)
+	if err != nil {
+		return "", fmt.Errorf("rebuild opencode session: %w", err)
+	}
+	if have, want := bytes.Count(made.main, []byte("\n")), bytes.Count(s.main, []byte("\n")); have < want {
+		return "", fmt.Errorf("rebuild opencode session: %d of %d messages were taken: %w", have, want, thread.ErrDamaged)
+	}
+	return id, nil
+}
+
+// newID makes a session id as opencode's are: later ones sort first.
+func newID() string {
+	ms := uint64(time.Now().UnixMilli()) << 12
+	return fmt.Sprintf("ses_%012x%s", ^ms&(1<<48-1), letters(14))
+}
+
+// letters returns n random letters and digits.
+func letters(n int) string {
+	const all = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	b := make([]byte, n)
+	rand.Read(b)
+	for i := range b {
+		b[i] = all[int(b[i])%len(all)]
+	}
+	return string(b)
+}
+
+// inner is the form of the ids of messages and parts: the time, which orders them, and a random rest.
+var inner = regexp.MustCompile(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
+
+// fresh gives a session and all that is in it new ids, in the same order: opencode leaves out what has
+// an id that it knows.
+func fresh(s stored, from, to string) stored {
+	ids := map[string]string{}
+	swap := func(raw []byte) []byte {
+		raw = bytes.ReplaceAll(raw, quote(from), quote(to))
+		return inner.ReplaceAllFunc(raw, func(old []byte) []byte {
+			id, ok := ids[string(old)]
+			if !ok {
+				m := inner.FindSubmatch(old)
+				id = fmt.Sprintf(`"%s_%s%s"`, m[1], m[2], letters(14))
+				ids[string(old)] = id
+			}
+			return []byte(id)
+		})
+	}
+	return stored{main: swap(s.main), session: swap(s.session)}
+}
+
+// load has opencode import a session.
+func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) error {
+	info := fields{}
+	if err := json.Unmarshal(s.session, &info); err != nil {
+		return fmt.Errorf("stored session: %w", err)
+	}
+	info["directory"] = quote(spec.Dir)
+	var messages []json.RawMessage
+	transcript.Lines(s.main, func(line []byte) {
+		if spec.FromDir != "" && spec.FromDir != spec.Dir {
+			line = moved(line, spec.FromDir, spec.Dir)
+		}
+		messages = append(messages, bytes.Clone(line))
+	})
+	path, err := launch.WriteFile(spec.StateDir, "opencode-import.json", map[string]any{"info": info, "messages": messages})
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	env := launch.Env(spec.Env).Without("OPENCODE_CONFIG_CONTENT")
+	found, err := a.program.Find(ctx, env)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, importTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, found.Path, append(append([]string{}, found.Args...), "import", path)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = spec.Dir, env, time.Second
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("opencode import: %w: %.300s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// moved changes where a message says that it was made; the conversation stays as it is.
+func moved(line []byte, from, to string) []byte {
+	var m struct {
+		Info  map[string]any  `json:"info"`
+		Parts json.RawMessage `json:"parts"`
+	}
+	if json.Unmarshal(line, &m) != nil {
+		return line
+	}
+	place, ok := m.Info["path"].(map[string]any)
+	if !ok {
+		return line
+	}
+	for key, v := range place {
+		if v == from {
+			place[key] = to
+		}
+	}
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return line
+	}
+	return raw
+}
