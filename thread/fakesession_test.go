@@ -1,0 +1,115 @@
+package thread_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// gateway routes without carrying anything.
+type gateway struct{}
+
+func (gateway) Route(id thread.ID, _ string, _ map[string]string) (string, string, error) {
+	return "http://127.0.0.1/t/" + string(id), "http://127.0.0.1/h/" + string(id), nil
+}
+func (gateway) Unroute(thread.ID) {}
+
+// sessions starts fake processes.
+type sessions struct {
+	mu      sync.Mutex // guards the fields
+	running []*session
+	refuse  error
+	started func(thread.SessionSpec) // sees every start
+}
+
+func (s *sessions) Start(_ context.Context, spec thread.SessionSpec) (thread.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started != nil {
+		s.started(spec)
+	}
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	p := &session{spec: spec, done: make(chan struct{})}
+	s.running = append(s.running, p)
+	return p, nil
+}
+
+// of returns the newest process of a thread.
+func (s *sessions) of(id thread.ID) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.running) - 1; i >= 0; i-- {
+		if s.running[i].spec.Thread == id {
+			return s.running[i]
+		}
+	}
+	return nil
+}
+
+// forget loses all processes as when their server dies.
+func (s *sessions) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = nil
+}
+
+// session is a fake process: its state is the newest evidence it was told.
+type session struct {
+	spec thread.SessionSpec
+	once sync.Once
+	done chan struct{}
+
+	mu    sync.Mutex // guards the fields
+	state thread.StateReport
+	sent  []string
+	heard []thread.Evidence
+}
+
+func (p *session) PID() int { return 42 }
+
+func (p *session) State() thread.StateReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+func (p *session) Report(e thread.Evidence) {
+	p.mu.Lock()
+	p.heard = append(p.heard, e)
+	p.state = thread.StateReport{State: e.State, Since: e.At, Evidence: []thread.Evidence{e}}
+	r := p.state
+	p.mu.Unlock()
+	p.spec.OnState(r)
+}
+
+func (p *session) Send(_ context.Context, text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state.State == thread.StateApproval {
+		return thread.ErrApproval
+	}
+	p.sent = append(p.sent, text)
+	return nil
+}
+
+func (p *session) prompts() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.sent, "\n---\n")
+}
+
+func (p *session) Input([]byte) error    { return nil }
+func (p *session) Resize(int, int) error { return nil }
+func (p *session) Done() <-chan struct{} { return p.done }
+func (p *session) exit(code int) {
+	p.once.Do(func() { close(p.done); p.spec.OnExit(thread.Exit{Code: code}) })
+}
+func (p *session) Stop(context.Context, time.Duration) error {
+	p.exit(143)
+	return nil
+}
