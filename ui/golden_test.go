@@ -1,13 +1,45 @@
 package ui
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/ui/theme"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // the goldens show times
+	os.Exit(m.Run())
+}
+
+// golden compares with a file, or writes it with -update.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; `go test ./ui -update` writes it", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; look at it, and if it is right: go test ./ui -update\ngot\n%s\nwant\n%s", path, got, want)
+	}
+}
 
 // scenes are the panels, and the keys that lead to them.
 var scenes = []struct {

@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+)
+
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // where a bubble's clock begins
+
+func status(id, parent string, st thread.State, n int) thread.Status {
+	s := thread.Status{
+		Thread: thread.Thread{
+			ID: thread.ID(id), Name: id, Parent: thread.ID(parent), Agent: "demo", Model: "demo-1", Dir: "/work/project", Seen: true,
+			Created: epoch.Add(time.Duration(n-1000) * time.Minute), Turn: 4,
+		},
+		State: thread.StateReport{State: st, Since: epoch.Add(-42 * time.Second)},
+	}
+	if st.Live() {
+		s.Execution = &thread.Execution{ID: thread.ExecutionID("run-" + id)}
+	}
+	return s
+}
+
+// world is the server that the goldens show.
+func world() *server {
+	auth := status("auth-feature-a3f2", "", thread.StateWorking, 1)
+	auth.Gauge = thread.Gauge{Tokens: 84_000, Window: 200_000, Model: "claude-opus-4-8", CostUSD: 1.42, Source: "gateway"}
+	auth.Usage = thread.Usage{Input: 1200, CacheRead: 410_000, CacheWrite: 90_000, Output: 21_000, CostUSD: 1.42, Priced: true}
+	jwt := status("try-jwt-b7c1", "auth-feature-a3f2", thread.StateApproval, 2)
+	jwt.Gauge = thread.Gauge{Tokens: 130_000, Window: 200_000, Model: "claude-opus-4-8", Estimated: true, CostUSD: 0.80}
+	merged := status("refresh-d4e5", "try-jwt-b7c1", thread.StateExited, 3)
+	merged.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Commit: "0123456789abcdef"}
+	left := status("session-c8d3", "auth-feature-a3f2", thread.StateInterrupted, 4)
+	left.Resume = &thread.ResumeProof{How: thread.ResumeNative, Bytes: 27_497, Turn: 4, Worktree: "3 files changed"}
+	docs := status("docs-f9a0", "", thread.StateIdle, 5)
+	docs.Pinned = true
+	gone := status("spike-0b1c", "", thread.StateExited, 6)
+	gone.Outcome = thread.Outcome{Kind: thread.OutcomeAbandoned, Reason: "too slow"}
+	old := status("old-one-77aa", "", thread.StateExited, 7)
+	old.Archived = epoch
+	return &server{
+		threads: []thread.Status{auth, jwt, merged, left, docs, gone, old},
+		agents: []thread.AgentInfo{
+			{Name: "claude", Found: true, Version: "2.1.240", Path: "/usr/bin/claude"}, {Name: "codex", Problem: "not found", Hint: "npm install -g @openai/codex", Looked: []string{"PATH", "~/.local/bin"}},
+			{Name: "demo", Found: true, Version: "built in"}, {Name: "command", Found: true},
+		},
+		servers: []thread.MCPServer{
+			{Name: "github", Source: ".mcp.json", Transport: "stdio", Target: "npx github-mcp", Trusted: true, Enabled: true},
+			{Name: "sentry", Source: "~/.claude.json", Agent: "claude", Transport: "http", Target: "https://mcp.sentry.dev", Trusted: true},
+			{Name: "evil", Source: ".mcp.json", Transport: "stdio", Target: "curl x", Trusted: false},
+		},
+		checkpoints: []thread.Checkpoint{
+			point(6, 4, thread.KindResponse, "now add \x1b[31mtests\u202e", "", 0), point(5, 3, thread.KindTurn, "use the new parser", "The parser is in place.\nMore.", 2),
+			point(4, 3, thread.KindResponse, "use the new parser", "", 0), {ID: "c-safe", Thread: "auth-feature-a3f2", Seq: 3, Turn: 2, Kind: thread.KindSafety, Note: "before rewind to turn 2", Created: epoch},
+			point(2, 2, thread.KindTurn, "what does main do? 日本語", "It starts the program.", 0), point(1, 1, thread.KindTurn, "hello", "Hello! How can I help?", 1),
+		},
+		entries: []thread.Entry{
+			{Kind: thread.EntryPrompt, Text: "use the new parser"},
+			{Kind: thread.EntryThinking, Text: "The parser lives in parse.go."},
+			{Kind: thread.EntryCall, Tool: "Bash", Call: "1", Text: "go test ./..."},
+			{Kind: thread.EntryResult, Tool: "Bash", Call: "1", Text: "ok  \tproject\t0.01s\nok  \tproject/parse\t0.02s\n"},
+			{Kind: thread.EntryCall, Tool: "Edit", Call: "2", Text: "parse.go"},
+			{Kind: thread.EntryResult, Tool: "Edit", Call: "2", Text: "no such file: &#27;[31m", Error: true},
+			{Kind: thread.EntryAnswer, Text: "# Done\n\nThe parser is **in place**, see `parse.go`:\n\n- it keeps comments\n- it is *faster*\n\n```go\nfunc Parse(s string) (*Tree, error) {\n\treturn parse(s)\n}\n```\n\n| case | ns |\n|---|---|\n| old | 120 |\n| new | 45 |\n\n&#27;[31mnot red&#x1b;[0m"},
+		},
+		files: []thread.FileDiff{
+			{Path: "parse.go", Status: "modified", Insertions: 2, Deletions: 1, Patch: "@@ -1,4 +1,5 @@ package project\n package project\n \n-func Parse(s string) *Tree {\n+func Parse(s string) (*Tree, error) {\n+\t// keeps comments\n \treturn parse(s)\n"},
+			{Path: "docs/new.md", Status: "added", Insertions: 1, Patch: "@@ -0,0 +1 @@\n+hello \x1b[31m\n"},
+		},
+		report: thread.StateReport{State: thread.StateApproval, Since: epoch.Add(-42 * time.Second), Evidence: []thread.Evidence{
+			{Source: thread.SourceHook, State: thread.StateApproval, Detail: "hook PermissionRequest: Bash", At: epoch.Add(-42 * time.Second)},
+			{Source: thread.SourceGateway, State: thread.StateWorking, Detail: "stop reason tool_use", At: epoch.Add(-50 * time.Second)},
+		}},
+		merge: thread.MergeReport{Branch: "orchestrator/try-jwt-b7c1", Into: "main", Dir: "/work/project", Conflicts: []string{"parse.go"}, Files: []thread.FileDiff{{Path: "parse.go", Insertions: 2, Deletions: 1}}},
+		hits:  []thread.Hit{{Thread: "docs-f9a0", Name: "docs-f9a0", Checkpoint: "c-2", Turn: 2, Where: "answer", Snippet: "It starts the program."}, {Thread: "try-jwt-b7c1", Name: "try-jwt-b7c1", Where: "name", Snippet: "try-jwt-b7c1"}},
+	}
+}
+
+func point(n, turn int, kind thread.CheckpointKind, prompt, answer string, files int) thread.Checkpoint {
+	c := thread.Checkpoint{
+		ID: thread.CheckpointID(fmt.Sprint("c-", n)), Thread: "auth-feature-a3f2", Seq: int64(n), Turn: turn, Kind: kind, Prompt: prompt, Answer: answer, Created: epoch.Add(time.Duration(n) * time.Minute),
+		Usage: thread.Usage{Input: 900, CacheRead: 20_000, Output: 700, CostUSD: 0.03, Priced: true}, Gauge: thread.Gauge{Tokens: int64(n) * 21_000, Window: 200_000},
+	}
+	if files > 0 {
+		c.Snapshot = &thread.Snapshot{Files: files, Insertions: 12 * files, Deletions: 3}
+	}
+	return c
+}
