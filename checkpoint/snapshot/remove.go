@@ -22,9 +22,13 @@ var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
 // ErrLocked says that somebody locked a worktree.
 var ErrLocked = errors.New("the worktree is locked")
 
+// ErrSubmodules says that a worktree holds repositories which a snapshot names and does not look into.
+var ErrSubmodules = errors.New("a submodule is checked out in the worktree")
+
 // Remove saves what a worktree of ours holds, files of any size included, and removes it. Its branch goes too
 // when it never left its base; commits stay. Ignored files and others that a snapshot cannot hold are moved into
-// the store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only struck off.
+// the store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only struck off. One with
+// submodules that are checked out is left alone, as git leaves it: their commits and files may lie nowhere else.
 func (s *Store) Remove(ctx context.Context, id thread.ID, wt thread.Worktree) (thread.Snapshot, error) {
 	snap, err := s.remove(ctx, id, wt)
 	if err != nil {
@@ -95,6 +99,9 @@ func (s *Store) clear(ctx context.Context, w *worktree, o op) (thread.Snapshot, 
 		return thread.Snapshot{}, fmt.Errorf("save what is there: %w", err)
 	}
 	failpoint.Hit("snapshot.remove.saved")
+	if err := w.noSubmodules(ctx); err != nil {
+		return snap, err
+	}
 	ignored, err := w.ours(ctx, git.Call{Args: []string{
 		"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory",
 	}})
@@ -120,6 +127,42 @@ func (s *Store) clear(ctx context.Context, w *worktree, o op) (thread.Snapshot, 
 		return snap, err
 	}
 	return snap, j.end()
+}
+
+// noSubmodules refuses a worktree in which submodules are checked out: the last snapshot, which the private index
+// holds, has no more than their commits' ids.
+func (w *worktree) noSubmodules(ctx context.Context) error {
+	out, err := w.ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}})
+	if err != nil {
+		return err
+	}
+	for _, entry := range split(out) {
+		head, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(head, modeRepo+" ") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(w.Root, path, ".git")); err == nil {
+			return holdsSubmodule(w.Root, path)
+		}
+	}
+	return noModules(w.Root, w.GitDir)
+}
+
+// noModules refuses a worktree's part of a repository where it holds the repositories of submodules.
+func noModules(root, gitDir string) error {
+	entries, err := os.ReadDir(filepath.Join(gitDir, "modules"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 {
+		return holdsSubmodule(root, entries[0].Name())
+	}
+	return nil
+}
+
+func holdsSubmodule(root, name string) error {
+	return thread.Hint(fmt.Errorf("%s: %w: %s", root, ErrSubmodules, git.Printable(name)),
+		"push what it holds, then git worktree remove --force "+root)
 }
 
 // sweep takes away what is left of a worktree whose files are in the trash. It can be done again.
@@ -217,6 +260,9 @@ func (s *Store) strikeOff(ctx context.Context, path string) error {
 			}
 			if why, locked := lockReason(r.gitDir); locked {
 				return fmt.Errorf("%s: %w%s", path, ErrLocked, why)
+			}
+			if err := noModules(path, r.gitDir); err != nil {
+				return err
 			}
 			found = true
 			if err := s.sweep(ctx, w, op{Branch: m.Branch, Base: m.Base, GitDir: r.gitDir}); err != nil {

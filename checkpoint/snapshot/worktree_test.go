@@ -265,6 +265,57 @@ func TestRemoveRefuses(t *testing.T) {
 	}
 }
 
+// TestRemoveSparesSubmodules: what an agent did inside of one lies in no snapshot.
+func TestRemoveSparesSubmodules(t *testing.T) {
+	r := isolate(t)
+	lib := filepath.Join(r.top, "lib")
+	r.git("init", "-q", "-b", "main", lib)
+	r.writeIn(lib, "l", "l", 0o644)
+	r.gitIn(lib, "add", "l")
+	r.gitIn(lib, "commit", "-q", "-m", "lib")
+	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "vendor/lib")
+	r.commitAll("first")
+	snap := r.take(nil)
+
+	plain := r.add("plain", snap)
+	if _, err := r.store.Remove(t.Context(), "t2", plain); err != nil {
+		t.Fatalf("one that is not checked out: %v", err)
+	}
+
+	refused := func(wt thread.Worktree, kept ...string) {
+		t.Helper()
+		_, err := r.store.Remove(t.Context(), "t2", wt)
+		if !errors.Is(err, snapshot.ErrSubmodules) || !strings.Contains(err.Error(), "worktree remove --force") {
+			t.Errorf("removed all the same: %v", err)
+		}
+		for _, path := range kept {
+			if _, err := os.Lstat(path); err != nil {
+				t.Errorf("gone: %v", err)
+			}
+		}
+	}
+	wt := r.add("deep", snap)
+	r.gitIn(wt.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+	sub := filepath.Join(wt.Path, "vendor/lib")
+	r.gitIn(sub, "commit", "-q", "--allow-empty", "-m", "the agent's")
+	r.writeIn(sub, "dirty", "d", 0o644)
+	refused(wt, filepath.Join(sub, "dirty"))
+	modules := filepath.Join(r.dir, ".git/worktrees/deep/modules/vendor/lib")
+	if err := os.RemoveAll(sub); err != nil {
+		t.Fatal(err)
+	}
+	refused(wt, modules)
+	if err := os.RemoveAll(wt.Path); err != nil {
+		t.Fatal(err)
+	}
+	refused(wt, modules)
+
+	within := r.add("within", snap) // an agent's own repository, committed as one
+	r.git("clone", "-q", lib, filepath.Join(within.Path, "cloned"))
+	r.gitIn(within.Path, "-c", "advice.addEmbeddedRepo=false", "add", "cloned")
+	refused(within, filepath.Join(within.Path, "cloned/.git"))
+}
+
 func TestWorktreesThatPeopleTouched(t *testing.T) {
 	ctx := context.Background()
 	setup := func(t *testing.T) (*repo, thread.Worktree) {
