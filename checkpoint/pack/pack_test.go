@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -15,6 +16,9 @@ import (
 
 	"orchestrator/thread"
 )
+
+// The property tests run the same everywhere; -rapid.seed on the command line wins.
+var _ = flag.Set("rapid.seed", "1")
 
 // rows is a Source in memory.
 type rows map[int64]Row
