@@ -244,24 +244,3 @@ func rollout(session string, data []byte) string {
 	t = t.Local()
 	return filepath.Join(filepath.FromSlash(t.Format("2006/01/02")), "rollout-"+t.Format("2006-01-02T15-04-05")+"-"+session+".jsonl")
 }
-
-// fork rewrites a rollout for a new session in another folder. Ids are changed wherever a value is
-// one; folders only outside the conversation itself, which stays as the model saw it.
-func fork(data []byte, from, to, fromDir, dir string) []byte {
-	var out bytes.Buffer
-	transcript.Lines(data, func(line []byte) {
-		var l struct {
-			Type string `json:"type"`
-		}
-		if json.Unmarshal(line, &l) != nil {
-			return // a damaged line is skipped by Codex as well
-		}
-		line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(to)))
-		if l.Type != "response_item" && fromDir != "" && dir != "" && fromDir != dir {
-			line = bytes.ReplaceAll(line, []byte(quote(fromDir)), []byte(quote(dir)))
-		}
-		out.Write(line)
-		out.WriteByte('\n')
-	})
-	return out.Bytes()
-}

@@ -231,7 +231,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if locate(spec.Env, spec.Dir, session).main != "" {
 			return "", fmt.Errorf("gemini session %s is there already: %w", session, thread.ErrConflict)
 		}
-		data = fork(data, spec.Session, session, resolve(spec.Dir))
+		data = fork(data, spec.Session, session, resolve(spec.FromDir), resolve(spec.Dir))
 	}
 	env := launch.Env(spec.Env)
 	f := locate(env, spec.Dir, session)
@@ -272,7 +272,7 @@ func moveAway(path, stateDir string) error {
 }
 
 // fork rewrites a chat file for a new session of another folder.
-func fork(data []byte, from, to, dir string) []byte {
+func fork(data []byte, from, to, fromDir, dir string) []byte {
 	sum := sha256.Sum256([]byte(dir))
 	hash, err := json.Marshal(hex.EncodeToString(sum[:]))
 	if err != nil {
@@ -290,8 +290,34 @@ func fork(data []byte, from, to, dir string) []byte {
 		if _, ok := head["id"]; !ok { // the head and changes to it, not the conversation
 			line = bytes.ReplaceAll(line, []byte(`"`+from+`"`), []byte(`"`+to+`"`))
 		}
-		out.Write(line)
+		out.Write(moved(line, fromDir, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()
+}
+
+// moved has the tool calls of a line, and what came of them, name another folder.
+func moved(line []byte, from, to string) []byte {
+	var l struct {
+		Content json.RawMessage `json:"content"`
+		Calls   json.RawMessage `json:"toolCalls"`
+	}
+	if json.Unmarshal(line, &l) != nil {
+		return line
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(l.Content, &parts) != nil {
+		parts = nil // a text
+	}
+	tools := []json.RawMessage{l.Calls}
+	for _, part := range parts {
+		var p struct {
+			Call   json.RawMessage `json:"functionCall"`
+			Result json.RawMessage `json:"functionResponse"`
+		}
+		if json.Unmarshal(part, &p) == nil {
+			tools = append(tools, p.Call, p.Result)
+		}
+	}
+	return transcript.Moved(line, from, to, tools...)
 }

@@ -132,10 +132,7 @@ func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) err
 	info["directory"] = quote(spec.Dir)
 	var messages []json.RawMessage
 	transcript.Lines(s.main, func(line []byte) {
-		if spec.FromDir != "" && spec.FromDir != spec.Dir {
-			line = moved(line, spec.FromDir, spec.Dir)
-		}
-		messages = append(messages, bytes.Clone(line))
+		messages = append(messages, bytes.Clone(moved(line, spec.FromDir, spec.Dir)))
 	})
 	path, err := launch.WriteFile(spec.StateDir, "opencode-import.json", map[string]any{"info": info, "messages": messages})
 	if err != nil {
@@ -156,29 +153,4 @@ func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) err
 		return fmt.Errorf("opencode import: %w: %.300s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
-}
-
-// moved changes where a message says that it was made; the conversation stays as it is.
-func moved(line []byte, from, to string) []byte {
-	var m struct {
-		Info  map[string]any  `json:"info"`
-		Parts json.RawMessage `json:"parts"`
-	}
-	if json.Unmarshal(line, &m) != nil {
-		return line
-	}
-	place, ok := m.Info["path"].(map[string]any)
-	if !ok {
-		return line
-	}
-	for key, v := range place {
-		if v == from {
-			place[key] = to
-		}
-	}
-	raw, err := json.Marshal(m)
-	if err != nil {
-		return line
-	}
-	return raw
 }
