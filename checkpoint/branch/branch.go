@@ -16,23 +16,35 @@ import (
 
 // Merger works on the branches of one project's worktrees. It holds no state and is safe for concurrent use on
 // different worktrees.
-type Merger struct{ git *git.Git }
+type Merger struct {
+	git  *git.Git
+	temp string // the temporary folder
+}
 
 var _ thread.Merges = (*Merger)(nil)
 
-// New makes a Merger; env follows the process's environment for git.
+// New makes a Merger; env follows the process's environment for git. What a process that was killed in a merge left in
+// the temporary folder is removed.
 func New(env ...string) (*Merger, error) {
 	g, err := git.New(env...)
 	if err != nil {
 		return nil, fmt.Errorf("open branches: %w", err)
 	}
-	return &Merger{git: g}, nil
+	m := &Merger{git: g, temp: os.TempDir()}
+	for _, kv := range env {
+		if dir, ok := strings.CutPrefix(kv, "TMPDIR="); ok && dir != "" {
+			m.temp = dir
+		}
+	}
+	sweep(m.temp)
+	return m, nil
 }
 
 // tree is a worktree to work in.
 type tree struct {
 	git.Worktree
 	git  *git.Git
+	temp string
 	note *os.File // locked, while the worktree is ours alone; nil otherwise
 }
 
@@ -44,7 +56,7 @@ func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	return tree{Worktree: w, git: m.git}, m.git.Check(ctx, w)
+	return tree{Worktree: w, git: m.git, temp: m.temp}, m.git.Check(ctx, w)
 }
 
 func (t tree) run(ctx context.Context, c git.Call) ([]byte, error) {

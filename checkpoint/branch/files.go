@@ -170,11 +170,11 @@ func (t tree) save(ctx context.Context, head string, without []string) (string, 
 	if len(dirty) == 0 {
 		return "", nil
 	}
-	dir, err := os.MkdirTemp("", "orchestrator-merge-*")
+	tmp, err := newScratch(t.temp)
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer tmp.remove()
 	root, err := os.OpenRoot(t.Root)
 	if err != nil {
 		return "", err
@@ -192,7 +192,7 @@ func (t tree) save(ctx context.Context, head string, without []string) (string, 
 			there = append(there, path)
 		}
 	}
-	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index")}
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(tmp.dir, "index")}
 	for _, c := range []git.Call{
 		{Args: []string{"read-tree", head}},
 		{Args: []string{"update-index", "-z", "--force-remove", "--stdin"}, Stdin: list(gone)},

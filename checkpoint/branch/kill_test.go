@@ -85,6 +85,9 @@ func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
 	if note, err := os.Stat(filepath.Join(r.dir, ".git/orchestrator-merge")); err == nil && note.Size() > 0 {
 		inMerge = true
 	}
+	if strings.HasPrefix(place, "branch.merge.") && len(r.scratch()) == 0 {
+		t.Error("a kill in a merge leaves no scratch folder: nothing is tried here")
+	}
 	if place == "clock" || place == "file" {
 		r.unlock()
 	}
@@ -103,6 +106,9 @@ func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
 		t.Errorf("%d new files", got)
 	}
 	r.git("fsck", "--connectivity-only", "--no-dangling")
+	if left := r.scratch(); len(left) > 0 {
+		t.Errorf("scratch folders are left: %q", left)
+	}
 	return inMerge
 }
 

@@ -40,6 +40,7 @@ func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 	if t.note, err = flock.Lock(ctx, filepath.Join(t.GitDir, noteName)); err != nil {
 		return tree{}, err
 	}
+	sweep(t.temp)
 	if err := t.repair(ctx); err != nil {
 		t.note.Close()
 		return tree{}, err
@@ -149,7 +150,7 @@ func (t tree) putRight(ctx context.Context, b begun) error {
 	if err := t.putBack(ctx, b.Head, torn); err != nil || b.Own == "" {
 		return err
 	}
-	own := &trial{dir: tr.dir, env: tr.env, result: b.Own}
+	own := &trial{scratch: tr.scratch, env: tr.env, result: b.Own}
 	if own.changes, err = t.changes(ctx, nil, b.Head, b.Own); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -46,7 +45,7 @@ func (t tree) preview(ctx context.Context, branch string) (thread.Merged, error)
 
 // trial is a merge without a worktree; its objects go with it.
 type trial struct {
-	dir       string
+	scratch
 	env       []string
 	result    string // tree
 	conflicts []string
@@ -63,18 +62,18 @@ const absent = "000000"
 
 func (tr *trial) close() {
 	if tr != nil {
-		_ = os.RemoveAll(tr.dir)
+		tr.remove()
 	}
 }
 
 // try merges a commit into head, the worktree's own, without touching the worktree.
 func (t tree) try(ctx context.Context, head, tip string) (*trial, error) {
-	dir, err := os.MkdirTemp("", "orchestrator-merge-*")
+	s, err := newScratch(t.temp)
 	if err != nil {
 		return nil, err
 	}
-	tr := &trial{dir: dir, env: []string{
-		"GIT_OBJECT_DIRECTORY=" + dir,
+	tr := &trial{scratch: s, env: []string{
+		"GIT_OBJECT_DIRECTORY=" + s.dir,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(t.Common, "objects")),
 	}}
 	if err := t.fill(ctx, tr, head, tip); err != nil {

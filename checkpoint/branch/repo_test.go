@@ -34,7 +34,7 @@ func newRepoIn(t *testing.T, top string) *repo {
 	home := filepath.Join(top, "home")
 	r := &repo{T: t, top: top, dir: filepath.Join(top, "project"), side: filepath.Join(top, "side"), env: []string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"), "TMPDIR=" + t.TempDir(),
 	}}
 	for _, dir := range []string{home, r.dir} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

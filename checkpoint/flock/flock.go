@@ -51,3 +51,16 @@ func TryLock(path string) (f *os.File, ok bool) {
 	}
 	return f, true
 }
+
+// TryLockDir takes the lock on a folder that is there, and no link to one, if nobody has it.
+func TryLockDir(path string) (dir *os.File, ok bool) {
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, false
+	}
+	if err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		dir.Close()
+		return nil, false
+	}
+	return dir, true
+}
