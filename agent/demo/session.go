@@ -30,10 +30,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return nil, err
 	}
 	read := func() ([]thread.Chunk, error) { return a.reader.Read(a.config.Home, files, spec.Marks) }
-	chunks, err := transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
-		return transcript.Has(chunks, mainFile, spec.Answer, answerText)
-	})
-	return transcript.Until(chunks, mainFile, spec.Answer, answerText, beginsTurn), err
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
 }
 
 // Verify compares the session's file with the marks.

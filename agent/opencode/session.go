@@ -35,10 +35,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		}
 		return chunks, nil
 	}
-	chunks, err := transcript.Await(ctx, read, func(chunks []thread.Chunk) bool {
-		return transcript.Has(chunks, mainFile, spec.Answer, answerText)
-	})
-	return transcript.Until(chunks, mainFile, spec.Answer, answerText, beginsTurn), err
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
 }
 
 // Verify compares the session with the marks. What is known of the session itself may have changed:

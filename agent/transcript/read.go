@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
@@ -13,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"time"
 
 	"orchestrator/thread"
 )
@@ -280,32 +278,6 @@ func matches(dir *os.Root, files []File, m thread.Mark) (bool, error) {
 	return false, nil
 }
 
-// waitFor is how long Await waits at most, waitStep how often it looks.
-const (
-	waitFor  = time.Second
-	waitStep = 20 * time.Millisecond
-)
-
-// Await reads until has is satisfied with the chunks, for up to a second, and returns the last
-// reading. Agents write the last line of an answer some time after they have shown it.
-func Await(ctx context.Context, read func() ([]thread.Chunk, error), has func([]thread.Chunk) bool) ([]thread.Chunk, error) {
-	ctx, cancel := context.WithTimeout(ctx, waitFor)
-	defer cancel()
-	tick := time.NewTicker(waitStep)
-	defer tick.Stop()
-	for {
-		chunks, err := read()
-		if err != nil || has(chunks) {
-			return chunks, err
-		}
-		select {
-		case <-ctx.Done():
-			return chunks, nil
-		case <-tick.C:
-		}
-	}
-}
-
 // Lines calls each for every line of the data, without its newline; empty lines are left out.
 func Lines(data []byte, each func(line []byte)) {
 	for line := range bytes.Lines(data) {
@@ -314,61 +286,6 @@ func Lines(data []byte, each func(line []byte)) {
 		}
 	}
 }
-
-// Has reports whether a line of the chunks of one file holds a text, as text reads it off a line.
-// An empty answer is always there.
-func Has(chunks []thread.Chunk, file, answer string, text func(line []byte) string) bool {
-	answer = squeeze(answer)
-	if answer == "" {
-		return true
-	}
-	found := false
-	for _, c := range chunks {
-		if c.File != file {
-			continue
-		}
-		Lines(c.Data, func(line []byte) {
-			if !found {
-				found = bytes.Contains([]byte(squeeze(text(line))), []byte(answer))
-			}
-		})
-	}
-	return found
-}
-
-// Until cuts the chunks of one file where the turn after an answer begins, so that what an agent was
-// told while it answered is not taken for a part of the turn that it ended. begins tells the first
-// line of a turn. Without the answer nothing is cut.
-func Until(chunks []thread.Chunk, file, answer string, text func(line []byte) string, begins func(line []byte) bool) []thread.Chunk {
-	answer = squeeze(answer)
-	if answer == "" {
-		return chunks
-	}
-	out := make([]thread.Chunk, 0, len(chunks))
-	answered, next := false, false
-	for _, c := range chunks {
-		if c.File != file {
-			out = append(out, c)
-			continue
-		}
-		at := 0
-		for line := range bytes.Lines(c.Data) {
-			trimmed := bytes.TrimSpace(line)
-			if next = next || answered && len(trimmed) > 0 && begins(trimmed); next {
-				break
-			}
-			answered = answered || bytes.Contains([]byte(squeeze(text(trimmed))), []byte(answer))
-			at += len(line)
-		}
-		if c.Data = c.Data[:at]; len(c.Data) > 0 {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// squeeze makes texts comparable that differ in white space only.
-func squeeze(s string) string { return string(bytes.Join(bytes.Fields([]byte(s)), []byte(" "))) }
 
 // Gain returns what data holds over a mark, as Read does for a file: for adapters whose agent keeps no
 // files, and that lay its sessions out as one.

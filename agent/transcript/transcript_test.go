@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
@@ -70,20 +71,21 @@ func TestReadIsTheFile(t *testing.T) {
 }
 
 func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
-	calls := 0
-	read := func() ([]thread.Chunk, error) {
-		calls++
-		if calls < 3 {
-			return nil, nil
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		read := func() ([]thread.Chunk, error) {
+			calls++
+			if calls < 3 {
+				return nil, nil
+			}
+			return []thread.Chunk{{File: "main", Data: []byte("the  answer\n")}}, nil
 		}
-		return []thread.Chunk{{File: "main", Data: []byte("the  answer\n")}}, nil
-	}
-	chunks, err := transcript.Await(context.Background(), read, func(c []thread.Chunk) bool {
-		return transcript.Has(c, "main", "the answer", func(line []byte) string { return string(line) })
+		answer := transcript.Answer{File: "main", Text: "the answer", Read: func(line []byte) string { return string(line) }}
+		chunks, err := answer.Await(t.Context(), read)
+		if err != nil || len(chunks) != 1 || calls != 3 {
+			t.Errorf("%d chunks after %d calls: %v", len(chunks), calls, err)
+		}
 	})
-	if err != nil || len(chunks) != 1 || calls != 3 {
-		t.Errorf("%d chunks after %d calls: %v", len(chunks), calls, err)
-	}
 }
 
 func TestWrite(t *testing.T) {
@@ -132,12 +134,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestUntilCutsTheNextTurn(t *testing.T) {
+func TestAwaitCutsTheNextTurn(t *testing.T) {
 	text := func(line []byte) string {
 		s, _ := strings.CutPrefix(string(line), "answer ")
 		return s
 	}
 	begins := func(line []byte) bool { return strings.HasPrefix(string(line), "prompt ") }
+	once, cancel := context.WithCancel(t.Context())
+	cancel() // what is not there is not waited for
 	for _, c := range []struct{ name, data, answer, want string }{
 		{"a prompt that waited", "prompt 1\nanswer one\nmeta\nprompt 2\nanswer two\n", "one", "prompt 1\nanswer one\nmeta\n"},
 		{"nothing follows", "prompt 1\nanswer one\nmeta\n", "one", "prompt 1\nanswer one\nmeta\n"},
@@ -146,9 +150,12 @@ func TestUntilCutsTheNextTurn(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			side := thread.Chunk{File: "side", Data: []byte("prompt x\n")}
-			got := transcript.Until([]thread.Chunk{side, {File: "main", Data: []byte(c.data)}}, "main", c.answer, text, begins)
-			if len(got) != 2 || string(got[0].Data) != "prompt x\n" || string(got[1].Data) != c.want {
-				t.Errorf("got %+v", got)
+			read := func() ([]thread.Chunk, error) {
+				return []thread.Chunk{side, {File: "main", Data: []byte(c.data)}}, nil
+			}
+			got, err := transcript.Answer{File: "main", Text: c.answer, Read: text, Begins: begins}.Await(once, read)
+			if err != nil || len(got) != 2 || string(got[0].Data) != "prompt x\n" || string(got[1].Data) != c.want {
+				t.Errorf("got %+v (%v)", got, err)
 			}
 		})
 	}
