@@ -90,12 +90,13 @@ func table(in map[string]any, key string) map[string]any {
 	return t
 }
 
-// rules read the screen; the words were taken from recordings of 1.18.33.
+// rules read the screen; the words were taken from recordings of 1.18.33. Its last line wraps beside a long
+// folder: "ctrl+p" may stand above "commands".
 var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
 	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
-	{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`ctrl\+p commands`), Detail: "waits for a prompt", Prompt: true},
+	{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`\bctrl\+p\b`), Detail: "waits for a prompt", Prompt: true},
 }
 
 // Rules returns the rules of opencode's screen.

@@ -203,6 +203,7 @@ func TestRules(t *testing.T) {
 		{Name: "approval", Lines: "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n┃ Allow once   Allow always   Reject", Want: thread.StateApproval},
 		{Name: "working", Lines: "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", Want: thread.StateWorking},
 		{Name: "idle", Lines: "tab agents  ctrl+p commands", Want: thread.StateIdle},
+		{Name: "idle beside a long folder", Lines: "/home/me/project/.orchestrator/worktrees/   8.1K (8%ctrl+p\nother-way-1a2b                          commands", Want: thread.StateIdle},
 		{Name: "nothing", Lines: "OpenCode"},
 	})
 }

@@ -266,6 +266,9 @@ func (r *rig) open(cols, rows int, args ...string) *screen {
 		}
 	}()
 	r.t.Cleanup(func() {
+		if r.t.Failed() {
+			r.t.Logf("the screen at the end:\n%s", s.text())
+		}
 		cmd.Process.Kill()
 		cmd.Wait()
 		tty.Close()
