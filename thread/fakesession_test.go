@@ -22,6 +22,7 @@ type sessions struct {
 	mu      sync.Mutex // guards the fields
 	running []*session
 	refuse  error
+	deaf    bool                     // what is started takes no prompt
 	started func(thread.SessionSpec) // sees every start
 }
 
@@ -34,7 +35,7 @@ func (s *sessions) Start(_ context.Context, spec thread.SessionSpec) (thread.Ses
 	if s.refuse != nil {
 		return nil, s.refuse
 	}
-	p := &session{spec: spec, done: make(chan struct{})}
+	p := &session{spec: spec, deaf: s.deaf, done: make(chan struct{})}
 	s.running = append(s.running, p)
 	return p, nil
 }
@@ -49,6 +50,13 @@ func (s *sessions) of(id thread.ID) *session {
 		}
 	}
 	return nil
+}
+
+// ignore has what is started from now on take no prompt, or take them.
+func (s *sessions) ignore(deaf bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deaf = deaf
 }
 
 // forget loses all processes as when their server dies.
@@ -67,6 +75,7 @@ type session struct {
 	mu    sync.Mutex // guards the fields
 	state thread.StateReport
 	sent  []string
+	deaf  bool // Send waits in vain
 	heard []thread.Evidence
 }
 
@@ -87,14 +96,27 @@ func (p *session) Report(e thread.Evidence) {
 	p.spec.OnState(r)
 }
 
-func (p *session) Send(_ context.Context, text string) error {
+func (p *session) Send(ctx context.Context, text string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.deaf {
+		p.mu.Unlock()
+		<-ctx.Done()
+		p.mu.Lock()
+		return ctx.Err()
+	}
 	if p.state.State == thread.StateApproval {
 		return thread.ErrApproval
 	}
 	p.sent = append(p.sent, text)
 	return nil
+}
+
+// ignore has it take no more prompts.
+func (p *session) ignore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = true
 }
 
 func (p *session) prompts() string {

@@ -3,13 +3,11 @@ package thread
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"orchestrator/thread/failpoint"
 )
@@ -19,9 +17,6 @@ const (
 	defaultCols = 120
 	defaultRows = 40
 )
-
-// sendTimeout is how long a prompt given at the start may take to be accepted.
-const sendTimeout = 2 * time.Minute
 
 // launchRequest is how a thread's agent is to be started.
 type launchRequest struct {
@@ -188,7 +183,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 		return err
 	}
 	failpoint.Hit("thread.start.started")
-	return l.launched(ctx, session, launch, spec.Prompt)
+	return l.launched(ctx, session, launch, spec.Prompt, r.prompt)
 }
 
 // notStarted ends the run of a process that could not be started.
@@ -202,8 +197,8 @@ func (l *line) notStarted(ctx context.Context, x Execution, cause error) {
 	}
 }
 
-// launched notes a process that runs and sends it its first prompt.
-func (l *line) launched(ctx context.Context, session Session, launch Launch, prompt string) error {
+// launched notes a process that runs and sends it its first prompt, which ends with the person's own.
+func (l *line) launched(ctx context.Context, session Session, launch Launch, prompt, own string) error {
 	m := l.m
 	m.mu.Lock()
 	x := *l.execution
@@ -221,11 +216,7 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		m.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
 	}
 	l.rec.session = launch.Session
-	if texts, err := m.untold(ctx, l.id); err == nil && len(texts) > 0 {
-		m.mu.Lock()
-		l.untold = true
-		m.mu.Unlock()
-	}
+	l.recall(ctx)
 	err := l.update(ctx, func(t *Thread) error {
 		t.Session, t.Interrupted = launch.Session, false
 		return nil
@@ -239,31 +230,9 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		return nil // so quickly gone; exited has queued the rest
 	}
 	if prompt != "" && !launch.Prompted {
-		l.sendLater(session, prompt)
+		l.sendFirst(session, prompt, own)
 	}
 	return nil
-}
-
-// sendLater types a prompt once the agent takes it, and says so when it does not.
-func (l *line) sendLater(s Session, prompt string) {
-	if !l.m.begin() {
-		return
-	}
-	go func() {
-		defer l.m.done()
-		ctx, cancel := context.WithTimeout(l.m.ctx, sendTimeout)
-		defer cancel()
-		go func() {
-			select {
-			case <-l.m.closing:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		if err := s.Send(ctx, prompt); err != nil && !errors.Is(err, context.Canceled) {
-			l.m.notice(l.id, LevelWarn, "the first prompt was not sent: %v", err)
-		}
-	}()
 }
 
 // spec lays out what the agent is started with, and whether it runs without the gateway.
