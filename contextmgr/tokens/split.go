@@ -5,10 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// The splitters return the length of the first piece of a text that is not empty. They do by hand
-// what the encodings' regular expressions do by backtracking; the comments name the alternatives.
-
-// class is what the expressions tell characters apart by. A character may be upper and lower at
+// class is what the expression tells characters apart by. A character may be upper and lower at
 // once: letters without case and marks stand in both sets.
 type class uint8
 
@@ -101,29 +98,11 @@ func contraction(s string) int {
 	return 0
 }
 
-// splitCL100K splits like
-// (?i:'s|'t|'re|'ve|'m|'ll|'d) | [^\r\n\p{L}\p{N}]?\p{L}+ | \p{N}{1,3} |
-// ?[^\s\p{L}\p{N}]+[\r\n]* | \s*[\r\n]+ | \s+(?!\S) | \s+.
-func splitCL100K(s string) int {
-	if n := contraction(s); n > 0 {
-		return n
-	}
-	c, n := next(s)
-	switch {
-	case c&letter != 0:
-		return run(s, letter)
-	case c&(newline|number) == 0:
-		if more := run(s[n:], letter); more > 0 {
-			return n + more
-		}
-	}
-	return splitRest(s, c, n, false)
-}
-
-// splitO200K splits like the two alternatives for words, each with a prefix [^\r\n\p{L}\p{N}]?
-// and a contraction at the end, and then like splitRest with a slash among the newlines:
-// U*L+ and U+L*, where U is Lu Lt Lm Lo M and L is Ll Lm Lo M.
-func splitO200K(s string) int {
+// split returns the length of the first piece of a text that is not empty. It does by hand what the encoding's
+// regular expression does by backtracking, and the comments name its alternatives. The first two are words, each
+// with a prefix [^\r\n\p{L}\p{N}]? and a contraction at the end: U*L+ and U+L*, where U is Lu Lt Lm Lo M and L is
+// Ll Lm Lo M. The others are splitRest's.
+func split(s string) int {
 	c, n := next(s)
 	prefix := c&(newline|letter|number) == 0
 	if prefix {
@@ -142,7 +121,7 @@ func splitO200K(s string) int {
 	if end := upperWord(s); end > 0 {
 		return end
 	}
-	return splitRest(s, c, n, true)
+	return splitRest(s, c, n)
 }
 
 // lowerWord returns the length of U*L+ with a contraction, 0 for none. Where no L follows the
@@ -180,8 +159,8 @@ func upperWord(s string) int {
 	return i + contraction(s[i:])
 }
 
-// splitRest does what follows the words in both expressions. c and n are of the first character.
-func splitRest(s string, c class, n int, slash bool) int {
+// splitRest does what follows the words in the expression. c and n are of the first character.
+func splitRest(s string, c class, n int) int {
 	if c&number != 0 { // \p{N}{1,3}
 		for range 2 {
 			more, size := next(s[n:])
@@ -192,12 +171,12 @@ func splitRest(s string, c class, n int, slash bool) int {
 		}
 		return n
 	}
-	from := 0 // ?[^\s\p{L}\p{N}]+[\r\n]*
+	from := 0 // ?[^\s\p{L}\p{N}]+[\r\n/]*
 	if s[0] == ' ' {
 		from = 1
 	}
 	if end := from + others(s[from:]); end > from {
-		for end < len(s) && (s[end] == '\r' || s[end] == '\n' || slash && s[end] == '/') {
+		for end < len(s) && (s[end] == '\r' || s[end] == '\n' || s[end] == '/') {
 			end++
 		}
 		return end

@@ -1,7 +1,7 @@
-// Package tokens counts the tokens of a text exactly as OpenAI's o200k and cl100k encodings do.
+// Package tokens counts the tokens of a text exactly as OpenAI's encoding o200k does, of GPT-4o and later.
 //
-// It counts and does not encode: a splitter written by hand takes the pieces that the encodings'
-// regular expressions would, and each piece is merged over the published ranks. Time is bounded
+// It counts and does not encode: a splitter written by hand takes the pieces that the encoding's
+// regular expression would, and each piece is merged over the published ranks. Time is bounded
 // by n·log n for any text, where the usual libraries need quadratic time for a long line without
 // spaces; memory beyond the ranks is a few words a byte of the longest piece. Special tokens are
 // counted as the text they are. Other providers' tokenizers are not known here: for their models
@@ -20,34 +20,9 @@ import (
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// Encoding names a set of ranks and a way to split.
-type Encoding string
-
-// The encodings.
-const (
-	O200K  Encoding = "o200k_base"  // GPT-4o and later
-	CL100K Encoding = "cl100k_base" // GPT-4, GPT-3.5
-)
-
-// String returns the encoding's published name.
-func (e Encoding) String() string { return string(e) }
-
-// For returns the encoding of a model. Those of other providers get the newest, which is nearest
-// to all of them.
-func For(model string) Encoding {
-	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
-	if strings.HasPrefix(model, "gpt-3.5") || model == "gpt-4" || strings.HasPrefix(model, "gpt-4-") || strings.HasPrefix(model, "text-embedding") {
-		return CL100K
-	}
-	return O200K
-}
-
-// Counter counts tokens in one encoding. It is safe for concurrent use; the ranks are loaded when
+// Counter counts tokens. It is safe for concurrent use; the ranks are loaded when
 // it is first asked, some 10 MB.
 type Counter struct {
-	encoding Encoding
-	split    func(text string) int
-
 	load  sync.Once
 	ranks map[string]uint32
 	err   error
@@ -56,18 +31,15 @@ type Counter struct {
 }
 
 // New returns a counter.
-func New(e Encoding) *Counter {
-	c := &Counter{encoding: e, split: splitO200K}
-	if e == CL100K {
-		c.split = splitCL100K
-	}
+func New() *Counter {
+	c := &Counter{}
 	c.spare.New = func() any { return &merger{} }
 	return c
 }
 
 // Load loads the ranks now and says whether that works.
 func (c *Counter) Load() error {
-	c.load.Do(func() { c.ranks, c.err = loadRanks(c.encoding) })
+	c.load.Do(func() { c.ranks, c.err = loadRanks() })
 	return c.err
 }
 
@@ -78,24 +50,24 @@ func (c *Counter) Count(text string) int {
 		return (len(text) + 3) / 4
 	}
 	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // each bad byte is one replacement character, as in the encodings
+		text = string([]rune(text)) // each bad byte is one replacement character, as in the encoding
 	}
 	m := c.spare.Get().(*merger)
 	defer c.spare.Put(m)
 	n := 0
 	for len(text) > 0 {
-		size := c.split(text)
+		size := split(text)
 		n += m.count(c.ranks, text[:size])
 		text = text[size:]
 	}
 	return n
 }
 
-// loadRanks reads the published file of an encoding: a token in base64 and its rank on each line.
-func loadRanks(e Encoding) (map[string]uint32, error) {
-	file, err := assets.Assets.ReadFile(string(e) + ".tiktoken")
+// loadRanks reads the encoding's published file: a token in base64 and its rank on each line.
+func loadRanks() (map[string]uint32, error) {
+	file, err := assets.Assets.ReadFile("o200k_base.tiktoken")
 	if err != nil {
-		return nil, fmt.Errorf("load ranks of %s: %w", e, err)
+		return nil, fmt.Errorf("load ranks of tokens: %w", err)
 	}
 	ranks := make(map[string]uint32, bytes.Count(file, []byte("\n"))+1)
 	// All tokens stand in one string, so that the map costs one allocation for them.
@@ -114,11 +86,11 @@ func loadRanks(e Encoding) (map[string]uint32, error) {
 		}
 		n, err := base64.StdEncoding.Decode(buf, token)
 		if err != nil {
-			return nil, fmt.Errorf("load ranks of %s: %w", e, err)
+			return nil, fmt.Errorf("load ranks of tokens: %w", err)
 		}
 		rank, err := strconv.ParseUint(string(number), 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("load ranks of %s: %w", e, err)
+			return nil, fmt.Errorf("load ranks of tokens: %w", err)
 		}
 		all.Write(buf[:n])
 		entries = append(entries, entry{all.Len(), uint32(rank)})

@@ -1,7 +1,6 @@
 package tokens_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -13,28 +12,22 @@ import (
 	"orchestrator/contextmgr/tokens"
 )
 
-// oracles are the library's encoders, loaded once.
-var oracles = sync.OnceValue(func() map[tokens.Encoding]*tiktoken.Tiktoken {
+// oracle is the library's encoder, loaded once.
+var oracle = sync.OnceValue(func() *tiktoken.Tiktoken {
 	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())
-	m := map[tokens.Encoding]*tiktoken.Tiktoken{}
-	for _, e := range []tokens.Encoding{tokens.O200K, tokens.CL100K} {
-		enc, err := tiktoken.GetEncoding(e.String())
-		if err != nil {
-			panic(err)
-		}
-		m[e] = enc
+	enc, err := tiktoken.GetEncoding("o200k_base")
+	if err != nil {
+		panic(err)
 	}
-	return m
+	return enc
 })
 
-var counters = map[tokens.Encoding]*tokens.Counter{tokens.O200K: tokens.New(tokens.O200K), tokens.CL100K: tokens.New(tokens.CL100K)}
+var counter = tokens.New()
 
 func agree(t testing.TB, text string) {
 	t.Helper()
-	for e, c := range counters {
-		if got, want := c.Count(text), len(oracles()[e].EncodeOrdinary(text)); got != want {
-			t.Errorf("%s: %d tokens, want %d: %.200q", e, got, want, text)
-		}
+	if got, want := counter.Count(text), len(oracle().EncodeOrdinary(text)); got != want {
+		t.Errorf("%d tokens, want %d: %.200q", got, want, text)
 	}
 }
 
@@ -52,7 +45,7 @@ func TestCountAgreesWithTheLibrary(t *testing.T) {
 	}
 }
 
-// TestRandomTexts throws texts made of what the expressions tell apart at both.
+// TestRandomTexts throws texts made of what the expression tells apart at both.
 func TestRandomTexts(t *testing.T) {
 	parts := []string{
 		"a", "B", "the", "Word", "ABC", "é", "É", "ß", "ǅ", "ʰ", "ª", "日", "本語", "न", "ि", "\u0301", "\u200d", "1", "23", "4567", "Ⅷ", "²",
@@ -89,16 +82,16 @@ func FuzzCount(f *testing.F) {
 func TestLongLinesEnd(t *testing.T) {
 	for _, unit := range []string{"a", " ", "\n", "=", "日", "aGVsbG8"} {
 		text := strings.Repeat(unit, (1<<15)/len(unit))
-		if n := counters[tokens.O200K].Count(text); n <= 0 || n > len(text) {
+		if n := counter.Count(text); n <= 0 || n > len(text) {
 			t.Errorf("%q: %d tokens", unit, n)
 		}
 	}
 }
 
 func TestConcurrentUse(t *testing.T) {
-	c := tokens.New(tokens.O200K)
+	c := tokens.New()
 	text := strings.Repeat("The quick brown fox, it's 12345.\n", 50)
-	want := counters[tokens.O200K].Count(text)
+	want := counter.Count(text)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -112,17 +105,6 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-func TestFor(t *testing.T) {
-	for model, want := range map[string]tokens.Encoding{
-		"gpt-4": tokens.CL100K, "gpt-4-turbo": tokens.CL100K, "gpt-3.5-turbo": tokens.CL100K, "gpt-4o": tokens.O200K, "openai/gpt-5.5": tokens.O200K,
-		"claude-opus-5-5": tokens.O200K, "": tokens.O200K,
-	} {
-		if got := tokens.For(model); got != want {
-			t.Errorf("For(%q) = %s, want %s", model, got, want)
-		}
-	}
-}
-
 // BenchmarkCount has the library as its baseline where that ends.
 func BenchmarkCount(b *testing.B) {
 	for name, text := range map[string]string{
@@ -131,33 +113,31 @@ func BenchmarkCount(b *testing.B) {
 		"json":    strings.Repeat(`{"id":"call_17","type":"function","arguments":{"path":"internal/x.go","line":123}},`, 600),
 		"scripts": strings.Repeat("日本語のテキスト Русский текст हिन्दी 한국어 ไทย 👩‍👧 ", 500),
 	} {
-		for e, c := range counters {
-			b.Run(fmt.Sprintf("%s/%s/own", name, e), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					c.Count(text)
-				}
-			})
-			b.Run(fmt.Sprintf("%s/%s/library", name, e), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					oracles()[e].EncodeOrdinary(text)
-				}
-			})
-		}
+		b.Run(name+"/own", func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				counter.Count(text)
+			}
+		})
+		b.Run(name+"/library", func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				oracle().EncodeOrdinary(text)
+			}
+		})
 	}
 	b.Run("one line of 1 MB/own", func(b *testing.B) {
 		text := strings.Repeat("a", 1<<20)
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
-			counters[tokens.O200K].Count(text)
+			counter.Count(text)
 		}
 	})
 	b.Run("load/own", func(b *testing.B) {
 		for b.Loop() {
-			if err := tokens.New(tokens.O200K).Load(); err != nil {
+			if err := tokens.New().Load(); err != nil {
 				b.Fatal(err)
 			}
 		}
