@@ -146,9 +146,9 @@ func TestBadKeysAreTold(t *testing.T) {
 			t.Errorf("own key does not lead out: %q", r.pane.keys)
 		}
 	})
-	if err := CheckKeys(map[string][]string{"new": {"f"}}); err == nil {
-		t.Error("a clash is not told")
-	}
+	play(t, &server{}, 100, 30, func(c *Config) { c.Keys = map[string][]string{"new": {"f"}} }, func(r *rig) {
+		r.must(`"f" is "new" and "fork"`)
+	})
 }
 
 func TestServerIsStartedAgain(t *testing.T) {

@@ -57,12 +57,6 @@ type Config struct {
 	After func(time.Duration, tea.Msg) tea.Cmd
 }
 
-// CheckKeys tells what is wrong with a person's keys, nil when nothing is.
-func CheckKeys(keys map[string][]string) error {
-	_, err := intent.NewTable(keys)
-	return err
-}
-
 // Model is the root of the interface, the only tea.Model in it.
 type Model struct {
 	cfg  Config

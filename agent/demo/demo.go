@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 
 	"orchestrator/agent"
-	"orchestrator/agent/demo/model"
 	"orchestrator/agent/demo/program"
 	"orchestrator/agent/demo/record"
 	"orchestrator/agent/launch"
@@ -118,6 +117,3 @@ var rules = []agent.Rule{
 
 // Rules returns the rules of the demo agent's screen.
 func (a *Agent) Rules() []agent.Rule { return rules }
-
-// Window returns the model's context window; other models' are not known here.
-func Window() (name string, tokens int64) { return model.Name, model.Window }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"orchestrator/thread"
 )
@@ -114,16 +113,4 @@ func random() string {
 	var b [6]byte
 	rand.Read(b[:])
 	return hex.EncodeToString(b[:])
-}
-
-// SafeName reports whether an id can be part of a file's name as it is: letters, digits, hyphens
-// and underscores, at most 128, not beginning with a hyphen.
-func SafeName(id string) bool {
-	if id == "" || len(id) > 128 || id[0] == '-' {
-		return false
-	}
-	return strings.IndexFunc(id, func(r rune) bool {
-		ok := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
-		return !ok
-	}) < 0
 }

@@ -68,9 +68,6 @@ type fixture struct {
 	n   int // for times that differ
 }
 
-// Context settles which of the embedded ones is meant.
-func (f *fixture) Context() context.Context { return f.ctx }
-
 var start = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 
 func (f *fixture) reopen() {
