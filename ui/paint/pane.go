@@ -105,10 +105,11 @@ func (w *Writer) adopt() bool {
 	switch {
 	case p == nil:
 		w.stopTimer()
-	case w.pane == nil || w.pane.Source != p.Source:
+	case w.pane == nil:
 		w.fresh = true
-	case w.pane.Box != p.Box:
-		w.moved = true
+	default:
+		w.fresh = w.fresh || w.pane.Source != p.Source
+		w.moved = w.moved || w.pane.Box != p.Box
 	}
 	w.pane = p
 	return true

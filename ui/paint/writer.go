@@ -104,8 +104,8 @@ func (w *Writer) Write(b []byte) (int, error) {
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
 	var out []byte
-	if w.chrome.Shifts() != shifts || w.pane == nil {
-		out = w.wipe(out)
+	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {
+		out = w.wipe(out) // before b, which may draw where the pane was
 	}
 	out = append(w.back(out), b...)
 	if w.pane != nil {

@@ -1,0 +1,34 @@
+package paint
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"orchestrator/agent/vterm"
+)
+
+// TestMove: what Bubble Tea draws where the pane was stays, whether it comes before or after the pane has
+// moved, and nothing of the pane does.
+func TestMove(t *testing.T) {
+	large, small := Box{X: 1, Y: 1, W: 18, H: 6}, Box{X: 3, Y: 1, W: 10, H: 5}
+	const border = "\x1b[7;1H####################"
+	for name, move := range map[string]func(*fixture, Pane){
+		"adopted by what is drawn": func(f *fixture, p Pane) { f.want(&p); _, _ = f.Write([]byte(border)) },
+		"before":                   func(f *fixture, p Pane) { f.SetPane(p); _, _ = f.Write([]byte(border)) },
+	} {
+		for _, fresh := range []bool{false, true} {
+			f := newFixture(TrueColor, 20, 9, large)
+			f.feed("%s", strings.Repeat("x", large.W*large.H))
+			p := Pane{Box: small, Source: f.in}
+			if fresh {
+				f.in = newInner(small.W, small.H)
+				p.Source = f.in
+			}
+			move(f, p)
+			chrome := vterm.New(20, 9, vterm.Options{})
+			_, _ = chrome.Write([]byte(border))
+			t.Run(fmt.Sprint(name, ", fresh ", fresh), func(t *testing.T) { f.check(t, chrome, small) })
+		}
+	}
+}
