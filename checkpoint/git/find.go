@@ -116,11 +116,11 @@ func pointer(file, prefix, base string) (string, error) {
 	if !filepath.IsAbs(s) {
 		s = filepath.Join(base, s)
 	}
-	s, err = filepath.EvalSymlinks(s)
+	to, err := filepath.EvalSymlinks(s)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %s: it leads to %s, which is gone: %w", file, Printable(s), ErrForeign)
 	}
-	return s, err
+	return to, err
 }
 
 func readSmall(file string) ([]byte, error) {

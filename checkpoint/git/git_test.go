@@ -81,6 +81,14 @@ func TestEnvironIsClean(t *testing.T) {
 			t.Errorf("%s leaks in", kv)
 		}
 	}
+	g, err := New("GIT_DIR=/evil", "LC_ALL=de_DE.UTF-8", "GIT_COMMITTER_NAME=C")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := g.Env()
+	if slices.Contains(own, "GIT_DIR=/evil") || slices.Contains(own, "LC_ALL=de_DE.UTF-8") || !slices.Contains(own, "GIT_COMMITTER_NAME=C") {
+		t.Errorf("what is added to the environment leaks in: %v", own)
+	}
 	for _, want := range []string{"PATH=/bin", "LC_ALL=C", "GIT_SSH=ssh", "GIT_AUTHOR_NAME=A", "GIT_TERMINAL_PROMPT=0"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s is missing", want)
@@ -189,6 +197,9 @@ func TestFind(t *testing.T) {
 		got, err := Find(tc.dir)
 		if got != tc.want || !errors.Is(err, tc.err) {
 			t.Errorf("%s: %+v %v", tc.dir, got, err)
+		}
+		if tc.dir == at("evil") && !strings.Contains(err.Error(), at("elsewhere/nothing")) {
+			t.Errorf("it is not said where it leads: %v", err)
 		}
 		if tc.err == nil {
 			if err := g.Check(ctx, got); err != nil {

@@ -21,23 +21,37 @@ type Git struct {
 	env  []string
 }
 
-// New finds git. The environment is that of the process without its GIT_* variables; extra follows it.
+// New finds git. The environment is that of the process, then extra, without the GIT_* variables of either that do
+// not say who the person is or how they are configured.
 func New(extra ...string) (*Git, error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
 		return nil, thread.Hint(fmt.Errorf("find git: %w", err), "install git 2.31 or newer")
 	}
-	return &Git{path: path, env: append(environ(os.Environ()), extra...)}, nil
+	return &Git{path: path, env: environ(append(os.Environ(), extra...))}, nil
 }
 
 // Env returns the environment that calls start from.
 func (g *Git) Env() []string { return append([]string(nil), g.env...) }
 
-// keepEnv are the GIT_* variables that say who the person is or where their own configuration lies.
+// keepEnv are the GIT_* variables that say who the person is, where their own configuration lies and how their
+// remotes are reached.
 var keepEnv = map[string]bool{
 	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
+	"GIT_SSH_VARIANT": true, "GIT_SSL_CAINFO": true, "GIT_SSL_CAPATH": true, "GIT_SSL_CERT": true, "GIT_SSL_KEY": true,
 	"GIT_AUTHOR_NAME": true, "GIT_AUTHOR_EMAIL": true, "GIT_COMMITTER_NAME": true, "GIT_COMMITTER_EMAIL": true,
 	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_EXEC_PATH": true,
+}
+
+// Locates reports whether a variable says where a repository or a part of it lies, as git itself sets them for what
+// it starts.
+func Locates(key string) bool {
+	switch key {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_IMPLICIT_WORK_TREE", "GIT_INTERNAL_SUPER_PREFIX":
+		return true
+	}
+	return false
 }
 
 func environ(from []string) []string {
