@@ -245,6 +245,9 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
 	}
+	if a.Project.Refused != nil {
+		i.Problems = append(i.Problems, fmt.Sprintf("files are not kept: %v", a.Project.Refused))
+	}
 	if !ask.Sizes {
 		return i, nil
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/knadh/koanf/parsers/toml/v2"
 	"github.com/knadh/koanf/providers/env/v2"
 	"github.com/knadh/koanf/v2"
+
+	"orchestrator/checkpoint/git"
 )
 
 // Config is what the person has configured: the user's file, then the project's where it is
@@ -172,9 +174,13 @@ func loadEnv(k *koanf.Koanf, environ []string) error {
 	return k.Merge(one)
 }
 
-// forAgents is the environment without what is ours alone: an agent need not know the way into the store.
+// forAgents is the environment without what is ours alone, as an agent need not know the way into the store, and
+// without what says for one call of git where its repository lies: each thread's git is to find its own.
 func forAgents(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool { return strings.HasPrefix(kv, "ORCHESTRATOR_STORE=") })
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		key, _, _ := strings.Cut(kv, "=")
+		return key == "ORCHESTRATOR_STORE" || git.Locates(key)
+	})
 }
 
 // check says where a key is unknown, not for a project to set, or holds what is not allowed.

@@ -108,7 +108,17 @@ func examineGit(ctx context.Context, p Project) finding {
 		return finding{About: "git", Found: "not found", Remedy: "install git: without it threads share one folder and files are not kept"}
 	}
 	f := finding{About: "git", OK: true, Found: strings.TrimSpace(string(out))}
-	if !p.Repository {
+	var hint *thread.HintError
+	switch {
+	case p.Refused != nil:
+		f.OK = false
+		said, remedy := p.Refused, ""
+		if errors.As(p.Refused, &hint) {
+			said, remedy = hint.Err, hint.Hint+"; "
+		}
+		f.Found += "; " + said.Error()
+		f.Remedy = remedy + "until git can use this repository, threads share one folder and files are not kept"
+	case !p.Repository:
 		f.OK = false
 		f.Found += "; this folder is no repository"
 		f.Remedy = "`git init`: without a repository threads share one folder and files are not kept"

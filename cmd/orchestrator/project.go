@@ -1,23 +1,27 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
 )
 
 // Project is the folder that a server serves, with the places of its files.
 type Project struct {
 	// Root is the main worktree's root of the repository, or the current folder without one.
 	Root string
-	// Repository is false where there is no git repository.
+	// Repository is false where there is no git repository, or none that can be used.
 	Repository bool
+	// Refused says why a repository that is there cannot be used.
+	Refused error
 	// Socket is where the server listens.
 	Socket string
 }
@@ -44,8 +48,15 @@ func findProject(dir, runtimeDir string) (Project, error) {
 		return Project{}, fmt.Errorf("find the project's folder: %w", err)
 	}
 	p := Project{Root: dir}
-	if root, ok := mainWorktree(dir); ok {
-		p.Root, p.Repository = root, true
+	root, err := mainWorktree(context.Background(), dir)
+	if root != "" {
+		p.Root = root
+	}
+	switch {
+	case err == nil:
+		p.Repository = true
+	case !errors.Is(err, thread.ErrNoRepository):
+		p.Refused = err
 	}
 	run, err := runtimeFolder(runtimeDir)
 	if err != nil {
@@ -59,25 +70,27 @@ func findProject(dir, runtimeDir string) (Project, error) {
 	return p, nil
 }
 
-// mainWorktree asks git for the main worktree that dir belongs to, through linked worktrees.
-func mainWorktree(dir string) (string, bool) {
-	cmd := exec.Command("git", "-C", dir, "rev-parse", "--path-format=absolute", "--git-common-dir", "--is-bare-repository")
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
-	out, err := cmd.Output()
+// mainWorktree finds the main worktree that dir belongs to, through linked worktrees; the worktree itself where the
+// main one is bare or elsewhere. Of a repository that git refuses the root comes with the error.
+func mainWorktree(ctx context.Context, dir string) (string, error) {
+	w, err := git.Find(dir)
 	if err != nil {
-		return "", false
+		return "", err
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 2 || lines[1] != "false" || filepath.Base(lines[0]) != ".git" {
-		// A bare repository, a submodule or a detached git folder: the worktree one stands in.
-		top := exec.Command("git", "-C", dir, "rev-parse", "--show-toplevel")
-		out, err := top.Output()
-		if err != nil {
-			return "", false
+	g, err := git.New()
+	if err != nil {
+		return w.Root, err
+	}
+	if err := g.Check(ctx, w); err != nil {
+		return w.Root, err
+	}
+	if w.Linked() && filepath.Base(w.Common) == ".git" {
+		main, err := git.Find(filepath.Dir(w.Common))
+		if err == nil && main.Common == w.Common && g.Check(ctx, main) == nil {
+			return main.Root, nil
 		}
-		return strings.TrimSpace(string(out)), true
 	}
-	return filepath.Dir(lines[0]), true
+	return w.Root, nil
 }
 
 // runtimeFolder makes the folder of our sockets: below XDG_RUNTIME_DIR, or below the temporary

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/archive"
+	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
@@ -128,9 +128,11 @@ func sharedName(ctx context.Context, p Project) (string, error) {
 
 // firstCommit names a repository alike in all its clones; the folder's name where there is no commit.
 func firstCommit(ctx context.Context, p Project) string {
-	cmd := exec.CommandContext(ctx, "git", "-C", p.Root, "rev-list", "--max-parents=0", "HEAD")
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0")
-	out, err := cmd.Output()
+	var out []byte
+	g, err := git.New()
+	if err == nil {
+		out, err = g.Run(ctx, git.Call{Dir: p.Root, Args: []string{"rev-list", "--max-parents=0", "HEAD", "--"}})
+	}
 	roots := strings.Fields(string(out))
 	if err != nil || len(roots) == 0 {
 		return filepath.Base(p.Root)
