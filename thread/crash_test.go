@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"orchestrator/thread"
 )
@@ -51,13 +50,11 @@ var deeds = []deed{
 		}
 		return err
 	}, false},
-	{"delete and purge", func(w *world, _ *merges, _, c thread.Status) error {
+	{"delete and discard", func(w *world, _ *merges, _, c thread.Status) error {
 		if err := w.m.Delete(ctx, string(c.ID)); err != nil {
 			return err
 		}
-		time.Sleep(31 * 24 * time.Hour)
-		_, err := w.m.Purge(ctx)
-		return err
+		return w.m.Discard(ctx, c.ID)
 	}, false},
 	{"archive", func(w *world, _ *merges, _, c thread.Status) error { return w.m.Archive(ctx, string(c.ID)) }, true},
 }

@@ -81,7 +81,7 @@ func (m *Manager) repair(ctx context.Context, i Intent) (keep bool, err error) {
 		m.notice(i.Thread, LevelWarn, "finishing a thread was cut off; nothing is lost, finish it again")
 		return false, nil
 	case intentDelete:
-		return false, nil // the thread is still deleted, and purged again
+		return false, nil // the thread is still deleted, and can be discarded again
 	default:
 		return true, nil // another package's
 	}

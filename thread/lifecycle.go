@@ -10,9 +10,6 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// selectedKey is the setting that holds the thread that clients show first.
-const selectedKey = "selected"
-
 // Send types a prompt into a thread's agent. What becomes of it is told by events.
 func (m *Manager) Send(ctx context.Context, ref, text string) error {
 	l, err := m.find(ref)
@@ -37,28 +34,13 @@ func (m *Manager) Send(ctx context.Context, ref, text string) error {
 }
 
 // Switch asks the clients to show a thread.
-func (m *Manager) Switch(ctx context.Context, ref string) (Status, error) {
+func (m *Manager) Switch(_ context.Context, ref string) (Status, error) {
 	l, err := m.find(ref)
 	if err != nil {
 		return Status{}, err
 	}
-	if err := m.cfg.Store.SetSetting(ctx, selectedKey, string(l.id)); err != nil {
-		m.cfg.Log.Warn("store the selected thread", "err", err) // the switch itself works without
-	}
 	m.bus.publish(Event{At: m.now(), Kind: EventSwitch, ThreadID: l.id})
 	return m.statusOf(l), nil
-}
-
-// Selected returns the thread that was switched to last, "" when there is none.
-func (m *Manager) Selected(ctx context.Context) (ID, error) {
-	id, err := m.cfg.Store.Setting(ctx, selectedKey)
-	if err != nil {
-		return "", fmt.Errorf("read the selected thread: %w", err)
-	}
-	if l := m.line(ID(id)); l == nil || !l.thread().Deleted.IsZero() {
-		return "", nil
-	}
-	return ID(id), nil
 }
 
 // Seen notes that a person has looked at a thread.
@@ -216,35 +198,6 @@ func (m *Manager) Undelete(ctx context.Context, ref string) error {
 	})
 }
 
-// Purge removes the threads that were deleted longer ago than the limit: their uncommitted files
-// are saved under our refs before their worktrees go, and the names of what went are returned.
-// Threads that others were forked from stay until those are gone, and pinned ones stay.
-func (m *Manager) Purge(ctx context.Context) ([]string, error) {
-	m.mu.Lock()
-	parents := make(map[ID]bool)
-	for _, l := range m.lines {
-		parents[l.t.Parent] = true
-	}
-	var due []*line
-	for _, l := range m.all() {
-		if d := l.t.Deleted; !d.IsZero() && !l.t.Pinned && !parents[l.id] && m.now().Sub(d) >= m.cfg.Limits.Keep {
-			due = append(due, l)
-		}
-	}
-	m.mu.Unlock()
-	var names []string
-	var errs []error
-	for _, l := range due {
-		err := l.do(ctx, func(ctx context.Context) error { return l.purge(ctx) })
-		if err != nil {
-			errs = append(errs, fmt.Errorf("purge %s: %w", l.thread().Name, err))
-			continue
-		}
-		names = append(names, l.thread().Name)
-	}
-	return names, errors.Join(errs...)
-}
-
 // purge is the step that removes a deleted thread for good. Every step can be done again.
 func (l *line) purge(ctx context.Context) error {
 	m, t := l.m, l.thread()
@@ -293,8 +246,8 @@ func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 	return nil
 }
 
-// Discard removes one archived or deleted thread for good, as Purge does; for those who decide by
-// other rules than age. A thread that is neither is refused.
+// Discard removes one archived or deleted thread for good: its uncommitted files are saved under our refs before
+// its worktree goes. A thread that is neither is refused.
 func (m *Manager) Discard(ctx context.Context, id ID) error {
 	l := m.line(id)
 	if l == nil {

@@ -19,8 +19,6 @@ type Limits struct {
 	Running int // agents at once
 	// Primer is the most that a handoff may cost, in tokens; 0 means 12,000.
 	Primer int
-	// Keep is how long a deleted thread can be brought back; 0 means 30 days.
-	Keep time.Duration
 	// Grace is how long an agent has to end by itself when it is stopped; 0 means 5 seconds.
 	Grace time.Duration
 }
@@ -107,9 +105,6 @@ func New(cfg ManagerConfig) *Manager {
 	}
 	if cfg.Limits.Primer == 0 {
 		cfg.Limits.Primer = 12_000
-	}
-	if cfg.Limits.Keep == 0 {
-		cfg.Limits.Keep = 30 * 24 * time.Hour
 	}
 	if cfg.Limits.Grace == 0 {
 		cfg.Limits.Grace = 5 * time.Second

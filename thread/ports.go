@@ -58,7 +58,7 @@ type Intents interface {
 	Intents(context.Context) ([]Intent, error)
 }
 
-// Settings stores small values of the project, such as the selected thread.
+// Settings stores small values of the project, such as how forks are offered.
 type Settings interface {
 	Setting(ctx context.Context, key string) (string, error) // "" when it is not set
 	SetSetting(ctx context.Context, key, value string) error
