@@ -82,6 +82,14 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 			s.remove = append(s.remove, c.path)
 		}
 	}
+	filled, files, err := w.filled(ctx, env)
+	if err != nil {
+		return scan{}, err
+	}
+	s.remove = append(s.remove, filled...)
+	for _, path := range files {
+		see(path, false)
+	}
 	submodules, err := w.submodules(ctx, l.others)
 	if err != nil {
 		return scan{}, err
@@ -141,33 +149,6 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 	})
 	wg.Wait()
 	return l, errors.Join(errs[:]...)
-}
-
-// submodules names those of the repositories among paths that the person's index holds as submodules.
-func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]bool, error) {
-	args := []string{"ls-files", "-z", "--stage", "--"}
-	for _, path := range paths {
-		if name, repository := strings.CutSuffix(path, "/"); repository && !w.mine(path) {
-			args = append(args, name)
-		}
-	}
-	switch {
-	case len(args) == 4:
-		return nil, nil
-	case len(args) > 1000: // too many for a command line
-		args = args[:4]
-	}
-	out, err := w.theirs(ctx, git.Call{Args: args})
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, entry := range split(out) {
-		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, modeRepo+" ") {
-			found[path] = true
-		}
-	}
-	return found, nil
 }
 
 // split reads names that end with NUL.

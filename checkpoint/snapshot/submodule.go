@@ -1,0 +1,88 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+)
+
+// submodules names those of the repositories among paths that the person's index holds as submodules.
+func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]bool, error) {
+	args := []string{"ls-files", "-z", "--stage", "--"}
+	for _, path := range paths {
+		if name, repository := strings.CutSuffix(path, "/"); repository && !w.mine(path) {
+			args = append(args, name)
+		}
+	}
+	switch {
+	case len(args) == 4:
+		return nil, nil
+	case len(args) > 1000: // too many for a command line
+		args = args[:4]
+	}
+	out, err := w.theirs(ctx, git.Call{Args: args})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, entry := range split(out) {
+		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, modeRepo+" ") {
+			found[path] = true
+		}
+	}
+	return found, nil
+}
+
+// filled names the entries of submodules in an index of ours in whose places files lie without being a repository,
+// and those files, ignored ones left out: they are the worktree's, and nobody else keeps them.
+func (w *worktree) filled(ctx context.Context, env []string) (places, files []string, err error) {
+	if _, err := os.Lstat(filepath.Join(w.Root, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}, Env: env})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, entry := range split(out) {
+		head, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(head, modeRepo+" ") {
+			continue
+		}
+		if !w.loose(path) {
+			continue
+		}
+		// With an index that holds nothing: git looks below no place of a submodule that it knows.
+		out, err := w.ours(ctx, git.Call{
+			Args: []string{"ls-files", "-z", "--others", "--exclude-standard", "--", path + "/"},
+			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.home, "no-index")),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		if found := split(out); len(found) > 0 {
+			places, files = append(places, path), append(files, found...)
+		}
+	}
+	return places, files, nil
+}
+
+// loose reports whether a path is a folder, reached through no link, that holds something and is no repository.
+func (w *worktree) loose(path string) bool {
+	dir := w.Root
+	for part := range strings.SplitSeq(path, "/") {
+		dir = filepath.Join(dir, part)
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) > 0
+}

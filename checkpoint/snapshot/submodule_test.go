@@ -1,0 +1,80 @@
+package snapshot_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestSubmoduleThatIsFilledLater: a submodule is in the snapshots from when its files come, however its place looked
+// when it was first seen.
+func TestSubmoduleThatIsFilledLater(t *testing.T) {
+	const place = "vendor/lib"
+	for name, before := range map[string]func(r *repo, place string){
+		"empty":    func(*repo, string) {},
+		"missing":  func(r *repo, dir string) { r.rmdir(dir) },
+		"no place": func(r *repo, dir string) { r.rmdir(dir); r.rmdir(filepath.Dir(dir)) },
+	} {
+		for kind, fill := range map[string]func(r *repo, dir string) map[string]string{
+			"checked out": func(r *repo, dir string) map[string]string {
+				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+				return map[string]string{place: "repo " + r.gitIn(dir, "rev-parse", "HEAD")}
+			},
+			"moved on": func(r *repo, dir string) map[string]string {
+				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+				r.gitIn(dir, "commit", "-q", "--allow-empty", "-m", "on")
+				return map[string]string{place: "repo " + r.gitIn(dir, "rev-parse", "HEAD")}
+			},
+			"without a repository": func(r *repo, dir string) map[string]string {
+				r.writeIn(dir, "l", "l", 0o644)
+				r.writeIn(dir, "d/m", "m", 0o644)
+				return map[string]string{place + "/l": "l", place + "/d/m": "m"}
+			},
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				r := isolate(t)
+				lib := filepath.Join(r.top, "lib")
+				r.git("init", "-q", "-b", "main", lib)
+				r.writeIn(lib, "l", "l", 0o644)
+				r.gitIn(lib, "add", "l")
+				r.gitIn(lib, "commit", "-q", "-m", "lib")
+				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, place)
+				r.commitAll("first")
+				r.git("submodule", "--quiet", "deinit", "--all")
+				dir := filepath.Join(r.dir, place)
+				before(r, dir)
+				first := r.take(nil)
+				r.take(&first)
+				want := fill(r, dir)
+				second := r.take(&first)
+				got := r.held(second)
+				for path, content := range want {
+					if got[path] != content {
+						t.Errorf("%s = %q, want %q; held %q, skipped %+v; first %q", path, got[path], content, got, second.Skipped, r.held(first))
+					}
+				}
+				if again := r.take(&second); again.Tree != second.Tree {
+					t.Errorf("and then %q", r.held(again))
+				}
+				if kind != "without a repository" {
+					return
+				}
+				r.restore(first)
+				if left, err := os.ReadDir(dir); len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("after going back %v lie there: %v", left, err)
+				}
+				r.restore(second)
+				r.same("brought again", r.files(dir), map[string]string{"l": "l", "d/m": "m"})
+			})
+		}
+	}
+}
+
+func (r *repo) rmdir(dir string) {
+	r.Helper()
+	if err := os.Remove(dir); err != nil {
+		r.Fatal(err)
+	}
+}
