@@ -69,6 +69,24 @@ func TestSeenAfterALook(t *testing.T) {
 	})
 }
 
+// TestSeenUncovered: an answer that came under a dialog is seen once the dialog is closed.
+func TestSeenUncovered(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.wait(2 * time.Second)
+		r.keys("?")
+		s := status("auth-feature-a3f2", "", thread.StateDone, 5)
+		s.Seen = false
+		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
+		r.wait(2 * time.Second)
+		if r.srv.asked("seen") {
+			t.Error("seen under a dialog")
+		}
+		r.keys("esc")
+		r.wait(2 * time.Second)
+		r.mustAsk("seen auth-feature-a3f2")
+	})
+}
+
 // TestUnseenWithoutAServer looks at an answer while the server goes away: nobody asked for anything,
 // so nobody is told that it failed.
 func TestUnseenWithoutAServer(t *testing.T) {

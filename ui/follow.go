@@ -37,6 +37,10 @@ func (m *Model) follow() tea.Cmd {
 	if !m.live.settled && m.screen.area == areaMain && m.views.now == viewTerminal {
 		cmds = append(cmds, m.settled())
 	}
+	if seen := m.paneSeen(); seen != m.live.seen {
+		m.live.seen = seen
+		cmds = append(cmds, m.looking()) // once nothing is over it any more
+	}
 	cmds = append(cmds, m.followPane(sel), m.screen.tick(m.cfg, sel))
 	return tea.Batch(cmds...)
 }

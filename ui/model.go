@@ -118,6 +118,7 @@ type live struct {
 	selected thread.ID // the selection that was acted upon
 	gen      int       // counts selections; what is late for one is dropped
 	settled  bool      // the selection rests
+	seen     bool      // its terminal is on show
 	shown    thread.ID // what the pane was told to show
 	run      thread.ExecutionID
 	focus    bool           // what the pane was told
