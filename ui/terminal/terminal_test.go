@@ -321,13 +321,13 @@ func TestAfresh(t *testing.T) {
 
 func TestStill(t *testing.T) {
 	p := newPane(t)
-	p.live("one 漢 😀 e\u0301x\r\n\x1b[31mtwo\x1b[m")
+	p.live("one 漢 😀 e\u0301x\r\n⌚⎿\x1b[31mtwo\x1b[m")
 	var c layout.Canvas
 	c.Reset(20, 3)
 	p.Still(&c, layout.Box{X: 1, Y: 1, W: 12, H: 2}, theme.Style{})
 	term := vterm.New(20, 3, vterm.Options{})
 	_, _ = term.Write([]byte(strings.ReplaceAll(c.String(), "\n", "\r\n")))
-	if got, want := term.Text(), "\n one 漢     x\n two"; got != want {
+	if got, want := term.Text(), "\n one 漢     x\n   ⎿two"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
