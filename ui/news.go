@@ -59,7 +59,7 @@ func (m *Model) tell(level thread.Level, text string) tea.Cmd {
 // fail tells what did not work; where the status line has no room for it, in a dialog.
 func (m *Model) fail(what string, err error) tea.Cmd {
 	text := err.Error()
-	if !strings.HasPrefix(text, what+":") {
+	if !strings.HasPrefix(text, what+":") && !strings.HasPrefix(text, what+" ") {
 		text = what + ": " + text
 	}
 	const others = 40 // cells of the status line that say something else
