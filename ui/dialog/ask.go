@@ -1,6 +1,10 @@
 package dialog
 
 import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
@@ -22,20 +26,31 @@ func Plain(lines ...string) []Line {
 	return out
 }
 
-// wrap breaks lines to a width, keeping their indentation.
+// wrap breaks lines to a width, keeping their indentation and standing clear of a mark before them.
 func wrap(lines []Line, w int) []Line {
 	var out []Line
 	for _, l := range lines {
 		l.Text = plain.Line(l.Text)
-		indent := 0
-		for indent < len(l.Text) && l.Text[indent] == ' ' && indent < w/2 {
-			indent++
-		}
-		for _, part := range plain.Wrap(l.Text[indent:], w-indent) {
-			out = append(out, Line{Text: l.Text[:indent] + part, Tok: l.Tok})
+		head := l.Text[:margin(l.Text, w/2)]
+		for _, part := range plain.Wrap(l.Text[len(head):], w-plain.Width(head)) {
+			out = append(out, Line{Text: head + part, Tok: l.Tok})
+			head = strings.Repeat(" ", plain.Width(head))
 		}
 	}
 	return out
+}
+
+// margin returns how many bytes of a line its other lines are to be indented by, at most so many: blanks,
+// and a mark that stands before the text.
+func margin(s string, most int) int {
+	n := 0
+	for n < len(s) && s[n] == ' ' && n < most {
+		n++
+	}
+	if r, size := utf8.DecodeRuneInString(s[n:]); unicode.IsSymbol(r) && n+2 <= most && strings.HasPrefix(s[n+size:], " ") {
+		n += size + 1
+	}
+	return n
 }
 
 // scroll is a body that may be longer than its box.
@@ -90,6 +105,9 @@ func (s *scroll) size(w int) (int, int) {
 	return widest, len(wrap(s.lines, max(widest, 1)))
 }
 
+// fits reports whether all of it shows in a box.
+func (s *scroll) fits(b layout.Box) bool { return len(wrap(s.lines, b.W)) <= b.H }
+
 // Choice is one answer to a question.
 type Choice struct {
 	Label  string
@@ -121,6 +139,18 @@ func (a *Ask) Title() string { return a.title }
 
 // Scope says which keys it takes.
 func (a *Ask) Scope() intent.Scope { return intent.Confirm }
+
+// Hints leaves out the keys that find nothing to choose.
+func (a *Ask) Hints(layout.Box) []intent.Action {
+	switch len(a.choices) {
+	case 0:
+		return []intent.Action{intent.No}
+	case 1:
+		return []intent.Action{intent.Yes, intent.No}
+	default:
+		return []intent.Action{intent.Yes, intent.Right, intent.No}
+	}
+}
 
 // Size returns what it wants.
 func (a *Ask) Size(w, h int) (int, int) {
@@ -218,6 +248,14 @@ func (t *Text) Title() string { return t.title }
 
 // Scope says which keys it takes.
 func (t *Text) Scope() intent.Scope { return intent.List }
+
+// Hints leaves out the keys that scroll where all of it shows.
+func (t *Text) Hints(inside layout.Box) []intent.Action {
+	if t.body.fits(inside) {
+		return []intent.Action{intent.Cancel}
+	}
+	return []intent.Action{intent.Down, intent.Cancel}
+}
 
 // Size returns what it wants.
 func (t *Text) Size(w, h int) (int, int) {

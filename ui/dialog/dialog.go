@@ -73,19 +73,24 @@ func (s *Stack) Handle(in intent.Intent) Result {
 	return r
 }
 
-// hints are the actions that a scope's frame names.
-func hints(s intent.Scope) []intent.Action {
-	switch s {
+// Hinter is a dialog that knows better than its scope which of its keys do something. Optional for a Dialog.
+type Hinter interface {
+	// Hints returns the actions that its frame names, when its inside is drawn that large.
+	Hints(inside layout.Box) []intent.Action
+}
+
+// hints are the actions that a dialog's frame names.
+func hints(d Dialog, inside layout.Box) []intent.Action {
+	if h, ok := d.(Hinter); ok {
+		return h.Hints(inside)
+	}
+	switch d.Scope() {
 	case intent.Form:
 		return []intent.Action{intent.Accept, intent.NextField, intent.Cancel}
-	case intent.Confirm:
-		return []intent.Action{intent.Yes, intent.Right, intent.No}
 	case intent.Resuming:
 		return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
-	case intent.Field:
-		return []intent.Action{intent.Accept, intent.Cancel}
 	default:
-		return []intent.Action{intent.Down, intent.Cancel}
+		return []intent.Action{intent.Accept, intent.Cancel}
 	}
 }
 
@@ -95,8 +100,9 @@ func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 		outer := Place(c.Bounds(), d)
 		c.Fill(outer, th.Style(theme.Text))
 		in := c.Frame(outer, th.Style(theme.BorderFocus), []layout.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Style: th.Style(theme.Strong)}})
-		drawHints(c, outer, th, keys, d.Scope())
-		d.Draw(c, in.Shrink(1, 0), th)
+		in = in.Shrink(1, 0)
+		drawHints(c, outer, th, keys.Bindings(d.Scope()), hints(d, in))
+		d.Draw(c, in, th)
 	}
 }
 
@@ -106,11 +112,11 @@ func Place(screen layout.Box, d Dialog) layout.Box {
 	return screen.Center(w+4, h+2)
 }
 
-func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, keys *intent.Table, s intent.Scope) {
+func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, keys []intent.Binding, named []intent.Action) {
 	edge := layout.Box{X: b.X + 2, Y: b.Y + b.H - 1, W: b.W - 4, H: 1}
 	x := 0
-	for _, a := range hints(s) {
-		for _, k := range keys.Bindings(s) {
+	for _, a := range named {
+		for _, k := range keys {
 			if k.Action != a {
 				continue
 			}

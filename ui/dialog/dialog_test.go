@@ -70,6 +70,55 @@ func TestLongTextScrolls(t *testing.T) {
 	}
 }
 
+// TestHints: a frame names the keys that do something.
+func TestHints(t *testing.T) {
+	fine := Choice{Label: "fine", Result: Cancelled{}}
+	for _, c := range []struct {
+		dialog     Dialog
+		want, none []string
+	}{
+		{NewAsk("q", nil), []string{" no "}, []string{" yes ", "next choice"}},
+		{NewAsk("q", nil, fine), []string{" yes ", " no "}, []string{"next choice"}},
+		{NewAsk("q", nil, fine, fine), []string{" yes ", "next choice", " no "}, nil},
+		{NewText("t", Plain("short")), []string{" close "}, []string{" down "}},
+		{NewText("t", Plain(strings.Split(strings.Repeat("line|", 50), "|")...)), []string{" down ", " close "}, nil},
+	} {
+		var s Stack
+		s.Push(c.dialog)
+		got := draw(t, &s, 80, 20)
+		for _, hint := range c.want {
+			if !strings.Contains(got, hint) {
+				t.Errorf("no %q in\n%s", hint, got)
+			}
+		}
+		for _, hint := range c.none {
+			if strings.Contains(got, hint) {
+				t.Errorf("%q in\n%s", hint, got)
+			}
+		}
+	}
+}
+
+// TestLongLines: what wraps stands below its own beginning, clear of the mark before it.
+func TestLongLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"  ✗ internal/with/a/long/name.go": "  ✗ internal/with/|    a/long/name.go",
+		"✓ one two three four":             "✓ one two three|  four",
+		"  one two three four":             "  one two three|  four",
+		"one two three four":               "one two three four",
+		"✗":                                "✗",
+		"+1 is no mark, it is a number":    "+1 is no mark, it|is a number",
+	} {
+		var got []string
+		for _, l := range wrap(Plain(line), 18) {
+			got = append(got, l.Text)
+		}
+		if g := strings.Join(got, "|"); g != want {
+			t.Errorf("%q wraps to %q, want %q", line, g, want)
+		}
+	}
+}
+
 func TestFormKeepsTheFieldInSight(t *testing.T) {
 	agents := []thread.AgentInfo{{Name: "demo", Found: true}}
 	var s Stack
