@@ -158,16 +158,9 @@ func (t tree) restore(ctx context.Context, source string, paths []string, where 
 	return err
 }
 
-// save keeps what is not committed of the tracked files as a tree, "" for nothing.
-func (t tree) save(ctx context.Context, head string, without []string) (string, error) {
-	dirty, err := t.dirty(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, path := range without {
-		delete(dirty, path)
-	}
-	if len(dirty) == 0 {
+// save keeps a commit's tree with files as they lie in the worktree, "" for no files.
+func (t tree) save(ctx context.Context, head string, paths map[string]bool) (string, error) {
+	if len(paths) == 0 {
 		return "", nil
 	}
 	tmp, err := newScratch(t.temp)
@@ -181,7 +174,7 @@ func (t tree) save(ctx context.Context, head string, without []string) (string, 
 	}
 	defer root.Close()
 	var gone, there []string
-	for path := range dirty {
+	for path := range paths {
 		info, err := look(root, path)
 		if err != nil {
 			return "", err

@@ -80,18 +80,38 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 	if err != nil {
 		return thread.Merged{}, err
 	}
-	own, err := t.save(ctx, head, double)
-	if err != nil {
+	b := begun{Op: opMerge, Head: head, Tip: tip}
+	if err := t.keep(ctx, &b, double); err != nil {
 		return thread.Merged{}, err
 	}
-	if err := t.begin(begun{Op: opMerge, Head: head, Tip: tip, Own: own}); err != nil {
+	if err := t.begin(b); err != nil {
 		return thread.Merged{}, err
 	}
 	done, err := t.mergeNow(ctx, head, tip, message, double)
-	if err != nil { // a full disk, say: nothing may be left half written
+	switch {
+	case err != nil: // a full disk, say: nothing may be left half written
 		return done, errors.Join(err, t.repair(context.WithoutCancel(ctx)))
+	case len(done.Conflicts) > 0 && b.Double != "":
+		return done, t.begin(begun{Op: opStop, Head: head, Tip: tip, Double: b.Double})
 	}
 	return done, t.ended()
+}
+
+// keep saves what is not committed, as a merge that is cut off or aborted takes it away.
+func (t tree) keep(ctx context.Context, b *begun, double []string) error {
+	own, err := t.dirty(ctx)
+	if err != nil {
+		return err
+	}
+	both := map[string]bool{}
+	for _, path := range double {
+		own[path], both[path] = true, true
+	}
+	if b.Own, err = t.save(ctx, b.Head, own); err != nil || len(both) == 0 {
+		return err
+	}
+	b.Double, err = t.save(ctx, b.Head, both)
+	return err
 }
 
 // mergeNow has git merge a commit; what lies in both is put back before.

@@ -24,10 +24,13 @@ type begun struct {
 	Head string `json:"head"`
 	Tip  string `json:"tip"`           // the commit to merge
 	Own  string `json:"own,omitempty"` // tree with the person's uncommitted changes, where there are any
+	// Double is a tree with those of them that the merge brings too: its abort would take them away.
+	Double string `json:"double,omitempty"`
 }
 
 const (
 	opMerge = "merge"
+	opStop  = "stop"  // a merge waits with its conflicts; nothing is under way
 	opAbort = "abort" // of a merge with conflicts
 )
 
@@ -61,6 +64,9 @@ func (m *Merger) Repair(ctx context.Context, into string) error {
 // begin writes down what begins.
 func (t tree) begin(b begun) error {
 	raw, err := json.Marshal(b)
+	if err == nil {
+		err = t.ended() // killed in between, it says nothing, which is true before and after
+	}
 	if err != nil {
 		return err
 	}
@@ -73,22 +79,37 @@ func (t tree) ended() error { return t.note.Truncate(0) }
 
 // repair puts right what was begun and never ended.
 func (t tree) repair(ctx context.Context) error {
-	info, err := t.note.Stat()
-	if err != nil || info.Size() == 0 {
+	b, err := t.noted()
+	switch {
+	case err != nil:
 		return err
-	}
-	raw := make([]byte, min(info.Size(), 4096))
-	if _, err := t.note.ReadAt(raw, 0); err != nil {
-		return err
-	}
-	var b begun
-	if json.Unmarshal(raw, &b) != nil || !git.IsObjectID(b.Head) || !git.IsObjectID(b.Tip) || (b.Own != "" && !git.IsObjectID(b.Own)) {
-		return t.ended() // killed while it was written: nothing had begun
+	case b.Op == "":
+		return t.ended() // nothing, or killed while it was written: nothing had begun
+	case b.Op == opStop:
+		return nil // it waits for the person
 	}
 	if err := t.takeBack(ctx, b); err != nil {
 		return fmt.Errorf("take back what a %s left that was cut off: %w", b.Op, err)
 	}
 	return t.ended()
+}
+
+// noted reads the note; its Op is empty when it says nothing.
+func (t tree) noted() (begun, error) {
+	info, err := t.note.Stat()
+	if err != nil || info.Size() == 0 {
+		return begun{}, err
+	}
+	raw := make([]byte, min(info.Size(), 4096))
+	if _, err := t.note.ReadAt(raw, 0); err != nil {
+		return begun{}, err
+	}
+	var b begun
+	if json.Unmarshal(raw, &b) != nil || !git.IsObjectID(b.Head) || !git.IsObjectID(b.Tip) ||
+		(b.Own != "" && !git.IsObjectID(b.Own)) || (b.Double != "" && !git.IsObjectID(b.Double)) {
+		return begun{}, nil
+	}
+	return b, nil
 }
 
 // takeBack brings a worktree back to before a merge, unless the merge is done or waits for the person.
@@ -117,13 +138,19 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 			return err
 		}
 	}
-	if err := t.putRight(ctx, b); err != nil || !under {
+	if err := t.putRight(ctx, b); err != nil {
 		return err
 	}
-	if b.Op == opAbort {
-		return t.undo(ctx)
+	switch {
+	case b.Op == opAbort && under:
+		err = t.undo(ctx)
+	case under:
+		err = t.quit(ctx)
 	}
-	return t.quit(ctx)
+	if err != nil || b.Op != opAbort {
+		return err
+	}
+	return t.giveBack(ctx, b.Head, b.Double)
 }
 
 // quit has git forget that it is in the middle of a merge.
@@ -147,15 +174,29 @@ func (t tree) putRight(ctx context.Context, b begun) error {
 	if err != nil {
 		return err
 	}
-	if err := t.putBack(ctx, b.Head, torn); err != nil || b.Own == "" {
+	if err := t.putBack(ctx, b.Head, torn); err != nil {
 		return err
 	}
-	own := &trial{scratch: tr.scratch, env: tr.env, result: b.Own}
-	if own.changes, err = t.changes(ctx, nil, b.Head, b.Own); err != nil {
+	return t.giveBack(ctx, b.Head, b.Own)
+}
+
+// giveBack sets files to a tree of what was not committed, "" for none, where nothing lies by now but what git wrote.
+func (t tree) giveBack(ctx context.Context, head, own string) error {
+	if own == "" {
+		return nil
+	}
+	tmp, err := newScratch(t.temp)
+	if err != nil {
 		return err
 	}
-	if torn, err = t.torn(ctx, b.Head, own); err != nil {
+	defer tmp.remove()
+	tr := &trial{scratch: tmp, result: own}
+	if tr.changes, err = t.changes(ctx, nil, head, own); err != nil {
 		return err
 	}
-	return t.restore(ctx, b.Own, torn, "--worktree")
+	torn, err := t.torn(ctx, head, tr)
+	if err != nil {
+		return err
+	}
+	return t.restore(ctx, own, torn, "--worktree")
 }

@@ -257,6 +257,95 @@ func TestMergeOfTheSameWork(t *testing.T) {
 	}
 }
 
+// TestMergeOfTheSameWorkThatFails: what is not committed, and what the merge brings too, is there again.
+func TestMergeOfTheSameWorkThatFails(t *testing.T) {
+	double := func(t *testing.T) *repo {
+		t.Helper()
+		r := newRepo(t)
+		for _, dir := range []string{r.side, r.dir} {
+			r.writeIn(dir, "a", "the same\n")
+			r.writeIn(dir, "new/file", "the same\n")
+			if err := os.Remove(filepath.Join(dir, "b")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.commit(r.side, "work")
+		r.write("mine", "untracked\n")
+		return r
+	}
+	t.Run("refused by git", func(t *testing.T) {
+		r := double(t)
+		before := r.state()
+		r.write(".git/HEAD.lock", "")
+		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
+		if err == nil || !strings.Contains(err.Error(), "HEAD.lock") {
+			t.Errorf("err = %v", err)
+		}
+		if err := os.Remove(filepath.Join(r.dir, ".git/HEAD.lock")); err != nil {
+			t.Fatal(err)
+		}
+		if after := r.state(); after != before {
+			t.Errorf("not as before:\n%s\n==\n%s", before, after)
+		}
+	})
+	stopped := func(t *testing.T) (*repo, string) {
+		t.Helper()
+		r := double(t)
+		r.writeIn(r.side, "clash", "side\n")
+		r.commit(r.side, "clash")
+		r.write("clash", "main\n")
+		r.git("add", "clash")
+		r.git("commit", "-q", "-m", "clash")
+		before := r.state()
+		done, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
+		if err != nil || !slices.Equal(done.Conflicts, []string{"clash"}) {
+			t.Fatalf("%+v %v", done, err)
+		}
+		r.repair() // as the next start does: it waits for the person
+		return r, before
+	}
+	abort := func(r *repo) {
+		r.Helper()
+		if err := r.merger.Abort(r.Context(), r.dir); err != nil {
+			r.Fatal(err)
+		}
+	}
+	t.Run("aborted", func(t *testing.T) {
+		r, before := stopped(t)
+		r.write(".git/index.lock", "")
+		if err := r.merger.Abort(t.Context(), r.dir); err == nil {
+			t.Error("aborted under a lock")
+		}
+		if err := os.Remove(filepath.Join(r.dir, ".git/index.lock")); err != nil {
+			t.Fatal(err)
+		}
+		abort(r)
+		if after := r.state(); after != before {
+			t.Errorf("not as before:\n%s\n==\n%s", before, after)
+		}
+	})
+	t.Run("aborted by git", func(t *testing.T) {
+		r, before := stopped(t)
+		r.git("merge", "--abort")
+		abort(r)
+		if after := r.state(); after != before {
+			t.Errorf("not as before:\n%s\n==\n%s", before, after)
+		}
+	})
+	t.Run("continued", func(t *testing.T) {
+		r, _ := stopped(t)
+		r.write("clash", "both\n")
+		if done, err := r.merger.Continue(t.Context(), r.dir); err != nil || done.Commit == "" {
+			t.Fatalf("%+v %v", done, err)
+		}
+		before := r.state()
+		abort(r)
+		if after := r.state(); after != before {
+			t.Errorf("an abort of nothing changed something:\n%s\n==\n%s", before, after)
+		}
+	})
+}
+
 // TestMergeOnAFullDisk needs a small file system to fill, which only root can make. Git itself resets the worktree
 // there, with what was not committed.
 func TestMergeOnAFullDisk(t *testing.T) {

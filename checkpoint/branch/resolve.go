@@ -50,8 +50,12 @@ func (m *Merger) Abort(ctx context.Context, into string) error {
 }
 
 func (t tree) abort(ctx context.Context) error {
+	stop, err := t.noted()
+	if err != nil {
+		return err
+	}
 	if t.inProgress() != "merge" {
-		return nil
+		return t.aborted(ctx, stop)
 	}
 	if err := t.trusted(ctx); err != nil {
 		return err
@@ -64,16 +68,38 @@ func (t tree) abort(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b := begun{Op: opAbort, Head: head, Tip: strings.TrimSpace(string(tip))}
+	if stop.Head == b.Head && stop.Tip == b.Tip {
+		b.Double = stop.Double
+	}
 	if code == 0 { // a git that was killed leaves it empty, and all files whole
-		if err := t.begin(begun{Op: opAbort, Head: head, Tip: strings.TrimSpace(string(tip))}); err != nil {
+		if err := t.begin(b); err != nil {
 			return err
 		}
 	}
 	if err := t.undo(ctx); err != nil {
+		if stop.Op == opStop {
+			return errors.Join(err, t.begin(stop)) // it waits as before
+		}
 		return errors.Join(err, t.ended())
 	}
 	failpoint.Hit("branch.abort.ended")
+	if err := t.giveBack(ctx, b.Head, b.Double); err != nil {
+		return err
+	}
 	return t.ended()
+}
+
+// aborted is what is left to do when a person's own git aborted a merge that had stopped.
+func (t tree) aborted(ctx context.Context, stop begun) error {
+	if stop.Op != opStop {
+		return nil
+	}
+	head, err := t.commit(ctx, "HEAD")
+	if err == nil && head == stop.Head {
+		err = t.giveBack(ctx, head, stop.Double)
+	}
+	return errors.Join(err, t.ended())
 }
 
 // undo has git take back the merge that it is in the middle of.
