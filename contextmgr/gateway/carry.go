@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/wire"
-	"orchestrator/thread"
 )
 
 // What ends an answer before its time.
@@ -335,14 +334,8 @@ func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event 
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
-	rt.queue.add(func() { tellHook(g.listener(), rt.id, event, payload) })
+	rt.queue.add(func() { g.observer.Hook(rt.id, event, payload) })
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func tellHook(obs thread.Observer, id thread.ID, event string, payload []byte) {
-	if obs != nil {
-		obs.Hook(id, event, payload)
-	}
 }
 
 func validEvent(s string) bool {

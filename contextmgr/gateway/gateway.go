@@ -105,12 +105,13 @@ type Gateway struct {
 	srv   *http.Server
 	bufs  sync.Pool // *[]byte of bufSize, for relaying
 
+	observer thread.Observer
+
 	// calls counts requests that are being carried, and queues that still have things to tell.
 	calls sync.WaitGroup
 
 	// mu guards what follows. It is a leaf: nothing is called while it is held.
 	mu       sync.Mutex
-	observer thread.Observer
 	byID     map[thread.ID]*route
 	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that looking up tells nothing
 	closed   bool
@@ -119,8 +120,7 @@ type Gateway struct {
 // bufSize is how much is relayed at once.
 const bufSize = 32 << 10
 
-// New listens on a loopback address such as "127.0.0.1:0". The observer may be nil and set later
-// with Observe, before Run.
+// New listens on a loopback address such as "127.0.0.1:0". The observer hears what is carried.
 func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -156,13 +156,6 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		ErrorLog:       log.New(io.Discard, "", 0), // its lines may hold addresses with secrets
 	}
 	return g, nil
-}
-
-// Observe sets who hears what is carried. It is called before Run.
-func (g *Gateway) Observe(obs thread.Observer) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.observer = obs
 }
 
 // Addr returns the address that the gateway listens on.
@@ -297,12 +290,6 @@ func (g *Gateway) find(secret string) *route {
 		return nil
 	}
 	return rt
-}
-
-func (g *Gateway) listener() thread.Observer {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.observer
 }
 
 // cutPath takes a request target apart: "/t/<secret>/rest".

@@ -61,9 +61,7 @@ func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body [
 	o.announce = sync.OnceFunc(func() {
 		rt.queue.add(func() {
 			o.read()
-			if obs := g.listener(); obs != nil {
-				obs.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
-			}
+			g.observer.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
 		})
 	})
 	o.timer = time.AfterFunc(startDelay, o.announceCounted)
@@ -191,12 +189,7 @@ func (o *observation) end(err error) {
 	o.ended, o.err = time.Now(), err
 	o.timer.Stop()
 	o.announce()
-	o.rt.queue.add(func() {
-		e := o.exchange()
-		if obs := o.g.listener(); obs != nil {
-			obs.ExchangeEnded(o.rt.id, e)
-		}
-	})
+	o.rt.queue.add(func() { o.g.observer.ExchangeEnded(o.rt.id, o.exchange()) })
 }
 
 // exchange says what is known of the request and its answer.

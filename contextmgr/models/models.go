@@ -71,12 +71,6 @@ func Parse(b []byte) (Table, error) {
 	return t, nil
 }
 
-// With returns the table with rows of its own before it.
-func (t Table) With(rows []Row) Table {
-	t.Rows = append(append([]Row(nil), rows...), t.Rows...)
-	return t
-}
-
 // Window returns how many tokens a model holds, 0 when it is unknown. long is set where the
 // request asked for the long window; used is what the context held, which tells of a long window
 // by itself when it does not fit the short one.

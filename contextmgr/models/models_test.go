@@ -77,16 +77,6 @@ func TestCost(t *testing.T) {
 	}
 }
 
-func TestOwnRowsComeFirst(t *testing.T) {
-	own := builtin(t).With([]models.Row{{Match: "gpt-5.5", Window: 1, Input: 2, Output: 3}})
-	if got := own.Window("gpt-5.5", false, 0); got != 1 {
-		t.Errorf("window %d", got)
-	}
-	if got, _ := own.Cost("gpt-5.5", models.Tokens{Input: 500_000, Output: 1_000_000}); got != 4 {
-		t.Errorf("cost %v", got)
-	}
-}
-
 func TestParseRefuses(t *testing.T) {
 	for _, in := range []string{``, `{`, `{"models":[{"match":"["}]}`, `{"models":[{"window":1}]}`, `{"models":[{"match":"a","input":-1}]}`} {
 		if _, err := models.Parse([]byte(in)); err == nil {

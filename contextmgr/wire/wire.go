@@ -146,15 +146,6 @@ func (cs Codecs) Match(method, path string) Codec {
 	return nil
 }
 
-// Readers returns the codecs as readers of stored items, by the items' wire names.
-func (cs Codecs) Readers() Readers {
-	rs := make(Readers, len(cs))
-	for _, c := range cs {
-		rs[c.Wire()] = c
-	}
-	return rs
-}
-
 // Readers reads conversations whose items may be in several formats, by wire name.
 type Readers map[string]Reader
 
