@@ -86,16 +86,6 @@ func (t *Terminal) scheme() int {
 	return 1
 }
 
-// SetColors tells what the person's terminal looks like, for colour queries. Programs that asked to hear
-// of it (mode 2031) are told when dark and light change.
-func (t *Terminal) SetColors(fg, bg Color) {
-	old := t.scheme()
-	t.opts.Foreground, t.opts.Background = fg, bg
-	if now := t.scheme(); now != old && t.modes.ColorScheme {
-		t.replyf("\x1b[?997;%dn", now)
-	}
-}
-
 // windowOp is XTWINOPS: the size in cells, and the stack of titles. Nothing else is told or done; the
 // title is never reported, because a program could have it typed into a shell.
 func (t *Terminal) windowOp(p *params) {

@@ -217,9 +217,6 @@ func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 // Title gives the window title, without control characters.
 func (t *Terminal) Title() string { return t.title }
 
-// Icon gives the icon title.
-func (t *Terminal) Icon() string { return t.icon }
-
 // Generation grows with every Write and Resize. While it stays, nothing that can be seen has changed.
 func (t *Terminal) Generation() uint64 { return t.gen }
 

@@ -22,9 +22,6 @@ func (c Cell) AppendText(dst []byte) []byte {
 	return utf8.AppendRune(dst, c.Rune)
 }
 
-// Blank tells whether the cell shows nothing in the default style.
-func (c Cell) Blank() bool { return c.Rune == ' ' && c.Style == Style{} }
-
 func (t *Terminal) view(c cell) Cell {
 	v := Cell{Rune: rune(c.ch), Width: uint8(c.width()), Style: t.styles.vals[c.style()]}
 	if c.ch&clusterBit != 0 {

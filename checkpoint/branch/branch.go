@@ -111,32 +111,6 @@ func (m *Merger) Branch(ctx context.Context, dir string) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/"), nil
 }
 
-// AheadBehind counts the commits of one branch that another has not, and the other way round.
-func (m *Merger) AheadBehind(ctx context.Context, dir, branch, other string) (ahead, behind int, err error) {
-	t, err := m.open(ctx, dir)
-	if err != nil {
-		return 0, 0, fmt.Errorf("compare branches: %w", err)
-	}
-	a, err := t.commit(ctx, branch)
-	if err != nil {
-		return 0, 0, fmt.Errorf("compare branches: %w", err)
-	}
-	b, err := t.commit(ctx, other)
-	if err != nil {
-		return 0, 0, fmt.Errorf("compare branches: %w", err)
-	}
-	out, err := t.line(ctx, "rev-list", "--left-right", "--count", a+"..."+b, "--")
-	if err != nil {
-		return 0, 0, fmt.Errorf("compare branches: %w", err)
-	}
-	left, right, _ := strings.Cut(out, "\t")
-	ahead, err = strconv.Atoi(left)
-	if err == nil {
-		behind, err = strconv.Atoi(right)
-	}
-	return ahead, behind, err
-}
-
 // Reachable reports whether all that a worktree holds, uncommitted files included, is part of the branch checked
 // out in another; why says what is not, for people. Ignored files do not count.
 func (m *Merger) Reachable(ctx context.Context, worktree, into string) (all bool, why string, err error) {

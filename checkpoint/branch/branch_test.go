@@ -25,7 +25,6 @@ func TestBadNames(t *testing.T) {
 			"preview": second(r.merger.Preview(ctx, r.dir, name)),
 			"push":    second(r.merger.Push(ctx, r.dir, name)),
 			"pr":      second(r.merger.OpenPR(ctx, r.dir, name, "", "t", "b")),
-			"ahead":   func() error { _, _, err := r.merger.AheadBehind(ctx, r.dir, name, "main"); return err }(),
 		} {
 			if !errors.Is(err, thread.ErrInvalid) {
 				t.Errorf("%s %.30q: %v", what, name, err)

@@ -51,10 +51,6 @@ func TestMerge(t *testing.T) {
 	if all, why, err := r.merger.Reachable(ctx, r.side, r.dir); all || why != "1 file is not committed" || err != nil {
 		t.Errorf("reachable: %v %q %v", all, why, err)
 	}
-	ahead, behind, err := r.merger.AheadBehind(ctx, r.dir, "main", "side")
-	if err != nil || ahead != 1 || behind != 0 {
-		t.Errorf("ahead %d behind %d %v", ahead, behind, err)
-	}
 }
 
 func TestMergeRefusesToOverwrite(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -319,15 +318,4 @@ func (s *Store) Close() error {
 		}
 	})
 	return s.closeErr
-}
-
-// Backup writes a copy of the store to a new file while it is in use.
-func (s *Store) Backup(ctx context.Context, to string) error {
-	if exists(to) || strings.ContainsRune(to, 0) {
-		return fmt.Errorf("backup store: %s exists: %w", to, thread.ErrInvalid)
-	}
-	if _, err := s.read.ExecContext(ctx, "VACUUM INTO ?", to); err != nil {
-		return fmt.Errorf("backup %w", translate(to, 0, db(err)))
-	}
-	return os.Chmod(to, 0o600)
 }

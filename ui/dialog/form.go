@@ -117,9 +117,6 @@ func (f *Form) Size(w, h int) (int, int) {
 	return min(w, 76), min(rows, h)
 }
 
-// Refuse keeps the form open and says what is wrong.
-func (f *Form) Refuse(problem string) { f.problem = problem }
-
 // Handle takes an intent.
 func (f *Form) Handle(in intent.Intent) Result {
 	inputs := f.visible()

@@ -195,9 +195,3 @@ func (m *Model) Copy() tea.Cmd {
 	}
 	return tea.Batch(tea.SetClipboard(text), func() tea.Msg { return CopiedMsg{Text: text} })
 }
-
-// ClearSelection drops the selection.
-func (m *Model) ClearSelection() {
-	m.sel, m.dragging = nil, false
-	m.place()
-}

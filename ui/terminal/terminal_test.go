@@ -360,10 +360,6 @@ func TestSelection(t *testing.T) {
 			t.Errorf("clicked to %q, want %q", got, want)
 		}
 	}
-	p.ClearSelection()
-	if p.p.pane.Selection != nil {
-		t.Error("the selection stays")
-	}
 }
 
 func TestStates(t *testing.T) {

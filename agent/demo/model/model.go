@@ -17,8 +17,6 @@ import (
 const (
 	// Name is what the model is called in requests.
 	Name = "demo-1"
-	// Window is its context window in tokens, a made-up one.
-	Window = 200_000
 
 	// maxBody is the largest request that is read.
 	maxBody = 64 << 20

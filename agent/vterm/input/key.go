@@ -39,14 +39,13 @@ func (a Action) String() string {
 	return [...]string{"press", "repeat", "release", "motion"}[min(a, Motion)]
 }
 
-// Keys without a character of their own. Enter, Tab, Escape, Backspace and Space are their characters.
+// Keys without a character of their own. Enter, Tab, Escape and Backspace are their characters.
 // The numbers from KeyCapsLock on are those of the kitty protocol.
 const (
 	KeyEnter     rune = '\r'
 	KeyTab       rune = '\t'
 	KeyEscape    rune = 0x1b
 	KeyBackspace rune = 0x7f
-	KeySpace     rune = ' '
 )
 
 // The other keys.
