@@ -121,7 +121,7 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.project, stateName), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitError, []string{"state folder"}, "threads")
+	r.says(exitError, []string{"state folder", "move the file"}, "threads")
 }
 
 func TestSocketFolderOfSomebodyElse(t *testing.T) {

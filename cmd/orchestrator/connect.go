@@ -101,7 +101,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 	}
 	log, err := os.OpenFile(c.project.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the server's log: %w", err)
+		return c.project.hint(fmt.Errorf("open the server's log: %w", err))
 	}
 	defer log.Close()
 	begin, err := log.Seek(0, io.SeekEnd)

@@ -127,20 +127,31 @@ func examineGit(ctx context.Context, p Project) finding {
 }
 
 func (c *cli) examineState() finding {
-	f := finding{About: "state folder", Found: c.project.StateDir()}
+	f := finding{About: "state folder", OK: true, Found: c.project.StateDir()}
+	if err := c.tryState(); err != nil {
+		f.OK, f.Found = false, err.Error()
+		if hint := (*thread.HintError)(nil); errors.As(err, &hint) {
+			f.Found, f.Remedy = hint.Err.Error(), hint.Hint
+		}
+	}
+	return f
+}
+
+// tryState makes the state folder and writes to it.
+func (c *cli) tryState() error {
 	if err := c.project.makeState(); err != nil {
-		f.Found, f.Remedy = err.Error(), "make the folder writable for you"
-		return f
+		return err
 	}
 	probe, err := os.CreateTemp(c.project.StateDir(), "probe-*")
 	if err != nil {
-		f.Found, f.Remedy = err.Error(), "make the folder writable for you, or free space on its disk"
-		return f
+		return c.project.hint(fmt.Errorf("write to the state folder: %w", err))
 	}
-	probe.Close()
-	os.Remove(probe.Name())
-	f.OK = true
-	return f
+	defer os.Remove(probe.Name())
+	_, err = probe.Write(make([]byte, 4096)) // a full disk takes a name and no content
+	if err = errors.Join(err, probe.Close()); err != nil {
+		return c.project.hint(fmt.Errorf("write to the state folder: %w", err))
+	}
+	return nil
 }
 
 func (c *cli) examineTerminal() finding {

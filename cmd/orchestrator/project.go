@@ -118,14 +118,30 @@ func runtimeFolder(runtimeDir string) (string, error) {
 func (p Project) makeState() error {
 	for _, dir := range []string{p.StateDir(), filepath.Dir(p.LogFile())} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("make the state folder: %w", err)
+			return p.hint(fmt.Errorf("make the state folder: %w", err))
 		}
 	}
 	ignore := filepath.Join(p.StateDir(), ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, os.ErrNotExist) {
 		if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
-			return fmt.Errorf("make the state folder: %w", err)
+			return p.hint(fmt.Errorf("make the state folder: %w", err))
 		}
 	}
 	return nil
+}
+
+// hint says what to do about a state folder that cannot be used.
+func (p Project) hint(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EEXIST):
+		return thread.Hint(err, "move the file "+p.StateDir()+" away: it is where the state folder goes")
+	case errors.Is(err, syscall.EROFS):
+		return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "have the file system of "+p.Root+" mounted so that it can be written")
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "make "+p.StateDir()+" or the folder it goes to writable for you")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space on the disk of "+p.StateDir())
+	default:
+		return err
+	}
 }

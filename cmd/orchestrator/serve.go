@@ -32,7 +32,7 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	lock, err := lockServer(c.project.LockFile())
 	if err != nil {
-		return err
+		return c.project.hint(err)
 	}
 	defer lock.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// stateDisk gives the rig's state folder a small file system of its own, which takes root.
+func (r *rig) stateDisk(flags uintptr) (dir string) {
+	r.t.Helper()
+	dir = filepath.Join(r.project, stateName)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, "size=8m,mode=0700"); err != nil {
+		r.t.Skipf("NOT RUN: needs a file system of its own, which root may mount here: %v", err)
+	}
+	r.t.Cleanup(func() {
+		r.run("stop", "--force")
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			r.t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill leaves no room on the disk of a folder. What it returns frees it again.
+func (r *rig) fill(dir string) (free func()) {
+	r.t.Helper()
+	file := filepath.Join(dir, "filler")
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0 && err == nil; size /= 2 {
+		for err == nil {
+			_, err = f.Write(make([]byte, size))
+		}
+		if errors.Is(err, syscall.ENOSPC) && size > 1 {
+			err = nil
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		r.t.Fatalf("filled the disk: %v", err)
+	}
+	return func() {
+		if err := os.Remove(file); err != nil {
+			r.t.Error(err)
+		}
+	}
+}
+
+// TestReadOnlyStateFolder: a folder that cannot be written to is said, with what to do, by verbs and doctor.
+func TestReadOnlyStateFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.stateDisk(syscall.MS_RDONLY)
+	r.says(exitError, []string{"state folder", "read-only", "mounted so that it can be written"}, "threads")
+	res := r.run("doctor")
+	if res.code != exitError || !strings.Contains(res.stdout, "→ have the file system") {
+		t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
+	}
+}
+
+// TestExportFromAFullDisk writes a thread to another disk when that of the state folder is full.
+func TestExportFromAFullDisk(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	disk := r.stateDisk(0)
+	name := r.ok("new", "-a", "demo", "-p", "write b.txt: kept", "kept")
+	r.awaitState(name, thread.StateDone, thread.StateIdle)
+	free := r.fill(disk)
+	file := filepath.Join(t.TempDir(), "kept.orchestrator")
+	r.ok("export", name, "-o", file)
+	free()
+	other := newRig(t)
+	other.ok("import", file)
+	if refs := other.git("for-each-ref", "refs/orchestrator"); other.status(name).Turn != 1 || !strings.Contains(refs, "commit") {
+		t.Errorf("imported %+v with the snapshots %q", other.status(name), refs)
+	}
+}
