@@ -34,24 +34,19 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 	if err != nil {
 		return s, err
 	}
-	var bundle *os.File
+	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now()}
 	if p.files != nil && !r.NoFiles && s.Head != "" {
-		if bundle, err = p.bundle(ctx, s.Thread); err != nil {
+		bundle, end, err := p.bundle(ctx, s.Thread)
+		if err != nil {
 			return s, err
 		}
-		if bundle != nil {
-			defer os.Remove(bundle.Name())
-			defer bundle.Close()
-		}
+		defer end()
+		e.Snapshots = bundle
 	}
 	part := r.File + ".part"
 	out, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
-	}
-	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now()}
-	if bundle != nil {
-		e.Snapshots = bundle
 	}
 	err = e.Write(ctx, p.store, out)
 	err = errors.Join(err, out.Sync(), out.Close())
@@ -64,11 +59,12 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 	return s, nil
 }
 
-// bundle spools the snapshots of a thread's lineage; nil when there is none.
-func (p porter) bundle(ctx context.Context, t thread.Thread) (*os.File, error) {
+// bundle streams the snapshots of a thread's lineage, none where there are none. What end ends is over when it
+// returns.
+func (p porter) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, end func(), err error) {
 	lineage, err := p.store.Lineage(ctx, t.Head, thread.Page{Limit: 1 << 20})
 	if err != nil {
-		return nil, fmt.Errorf("export %s: %w", t.Name, err)
+		return nil, nil, fmt.Errorf("export %s: %w", t.Name, err)
 	}
 	var commits []string
 	for _, c := range lineage {
@@ -76,20 +72,14 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (*os.File, error) {
 			commits = append(commits, c.Snapshot.Commit)
 		}
 	}
-	f, err := os.CreateTemp(p.spool, "bundle-*")
-	if err != nil {
-		return nil, fmt.Errorf("export %s: %w", t.Name, err)
-	}
-	n, err := p.files.Bundle(ctx, f, commits)
-	if err == nil && n > 0 {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil || n == 0 {
-		f.Close()
-		os.Remove(f.Name())
-		return nil, err
-	}
-	return f, nil
+	out, in := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err := p.files.Bundle(ctx, in, commits)
+		in.CloseWithError(err)
+	}()
+	return out, func() { _ = out.Close(); <-done }, nil
 }
 
 // Import takes a thread from an archive, after the whole file was checked.
