@@ -88,6 +88,9 @@ func TestServerKilled(t *testing.T) {
 		begin := time.Now()
 		r.ok("threads")
 		starts = append(starts, time.Since(begin))
+		if took := time.Since(begin); took > time.Second {
+			t.Logf("round %d: the start at %s took %v", round, begin.Format(time.TimeOnly), took)
+		}
 		cl := client.New(p.Socket)
 		a.check(t, cl, round)
 		begun(t, cl, threads)
