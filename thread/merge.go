@@ -29,6 +29,9 @@ func (m *Manager) Merge(ctx context.Context, r MergeRequest) (MergeReport, error
 		return MergeReport{}, err
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
+	if err == nil {
+		in.Branch, err = m.standsOn(ctx, child.thread())
+	}
 	if err != nil {
 		return MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)
 	}
@@ -104,7 +107,10 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 		in.Into, in.Dir = target.id, m.rootOf(target.thread())
 	}
 	branch, err := m.cfg.Merges.Branch(ctx, in.Dir)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotFound) && target != nil:
+		return in, nil, Hint(err, "resume "+target.thread().Name+", which makes its folder again, or merge into another thread")
+	case err != nil:
 		return in, nil, err
 	}
 	if branch == "" {
@@ -112,6 +118,20 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 	}
 	in.Target = branch
 	return in, target, nil
+}
+
+// standsOn returns the branch that a thread's work is on: its own, or another one that its agent checked out.
+func (m *Manager) standsOn(ctx context.Context, t Thread) (string, error) {
+	branch, err := m.cfg.Merges.Branch(ctx, t.Worktree.Path)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return t.Worktree.Branch, nil // the folder is gone: what needs it says so
+	case err != nil:
+		return "", err
+	case branch == "":
+		return "", Hint(fmt.Errorf("its worktree %s stands on no branch: %w", t.Worktree.Path, ErrInvalid), "git -C "+t.Worktree.Path+" switch -c NAME")
+	}
+	return branch, nil
 }
 
 // mergePreview says what a merge would come to.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,7 +65,12 @@ func (f *merges) Reachable(context.Context, string, string) (bool, string, error
 	return f.kept == "", f.kept, nil
 }
 
-func (f *merges) Branch(context.Context, string) (string, error) { return "main", nil }
+func (f *merges) Branch(_ context.Context, dir string) (string, error) {
+	if name, ok := strings.CutPrefix(filepath.Base(dir), "wt-"); ok {
+		return "orchestrator/" + name, nil
+	}
+	return "main", nil
+}
 
 // differ tells one file.
 type differ struct{}

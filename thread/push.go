@@ -45,7 +45,11 @@ func (m *Manager) Push(ctx context.Context, r PushRequest) (PushReport, error) {
 	case t.Worktree.Branch == "":
 		return PushReport{}, Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, ErrInvalid), "fork it first, or push the project's branch with git")
 	}
-	report := PushReport{Branch: t.Worktree.Branch}
+	on, err := m.standsOn(ctx, t)
+	if err != nil {
+		return PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
+	}
+	report := PushReport{Branch: on}
 	m.merging.Lock()
 	defer m.merging.Unlock()
 	err = l.do(ctx, func(ctx context.Context) error {
@@ -59,11 +63,11 @@ func (m *Manager) Push(ctx context.Context, r PushRequest) (PushReport, error) {
 		return err
 	})
 	if err == nil {
-		report.Remote, err = pusher.Push(ctx, t.Worktree.Path, t.Worktree.Branch)
+		report.Remote, err = pusher.Push(ctx, t.Worktree.Path, on)
 	}
 	if err == nil && r.PR {
 		body := orWord(m.lastAnswer(ctx, t), t.Label)
-		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, t.Worktree.Branch, r.Base, orWord(firstLine(t.Label), t.Name), body)
+		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, on, r.Base, orWord(firstLine(t.Label), t.Name), body)
 	}
 	if err != nil {
 		return report, fmt.Errorf("push %s: %w", t.Name, err)

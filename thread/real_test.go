@@ -240,6 +240,57 @@ func TestRealConflict(t *testing.T) {
 	}
 }
 
+// TestRealOtherBranch: an agent commits its work on a branch of its own, or on none.
+func TestRealOtherBranch(t *testing.T) {
+	r := newReal(t)
+	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.turn(p.ID, "p1")
+	f, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "two"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.git(f.Dir, "switch", "-q", "--detach")
+	r.write(f.Dir, "b.txt", "fork\n")
+	r.git(f.Dir, "add", ".")
+	r.git(f.Dir, "commit", "-q", "-m", "the agent's")
+	for name, call := range map[string]func() error{
+		"merge":   func() error { _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name}); return err },
+		"preview": func() error { _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, DryRun: true}); return err },
+		"push":    func() error { _, err := r.m.Push(ctx, thread.PushRequest{Thread: f.Name}); return err },
+	} {
+		if err := call(); !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), "stands on no branch") {
+			t.Errorf("%s of a detached worktree: %v", name, err)
+		}
+	}
+	if s := r.status(f.ID); s.Outcome.Kind != "" {
+		t.Errorf("its outcome is %+v", s.Outcome)
+	}
+	r.git(f.Dir, "switch", "-q", "-c", "own")
+	report, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, Finish: true})
+	if err != nil || report.Branch != "own" || report.UpToDate || !report.Finished || report.Kept != "" {
+		t.Errorf("merge: %+v %v", report, err)
+	}
+	if r.read(p.Dir, "b.txt") != "fork\n" {
+		t.Error("its work is not in the parent's folder")
+	}
+	g, err := r.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "three"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.m.StopAgent(ctx, p.Name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(p.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: g.Name}); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "resume "+p.Name) {
+		t.Errorf("into a folder that is gone: %v", err)
+	}
+}
+
 func TestRealMissingWorktree(t *testing.T) {
 	r := newReal(t)
 	p, err := r.m.New(ctx, thread.NewRequest{Agent: "claude", Name: "parent", Worktree: true})
