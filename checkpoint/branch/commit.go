@@ -68,7 +68,7 @@ func (t tree) commitAll(ctx context.Context, message string) (string, error) {
 		Durable: true, Reflog: true,
 	})
 	if err != nil {
-		return "", err
+		return "", unsigned(err)
 	}
 	failpoint.Hit("branch.commit.committed")
 	return t.commit(ctx, "HEAD")
@@ -97,6 +97,9 @@ func checkMessage(message string) (string, error) {
 
 // stage brings the index to what lies in the worktree.
 func (t tree) stage(ctx context.Context) error {
+	if err := t.unlocked(); err != nil {
+		return err
+	}
 	out, err := t.run(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}})
 	if err != nil {
 		return err

@@ -130,7 +130,7 @@ func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []
 	})
 	failpoint.Hit("branch.merge.ended")
 	if err != nil {
-		return t.stopped(ctx, err)
+		return t.stopped(ctx, unsigned(err))
 	}
 	commit, err := t.commit(ctx, "HEAD")
 	return thread.Merged{Commit: commit}, err
@@ -138,10 +138,14 @@ func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []
 
 // ends returns the commits to merge and to merge into, and whether the first is part of the second already.
 func (t tree) ends(ctx context.Context, branch string) (tip, head string, merged bool, err error) {
-	if tip, err = t.commit(ctx, branch); err != nil {
+	head, err = t.commit(ctx, "HEAD")
+	if errors.Is(err, thread.ErrNotFound) {
+		err = thread.Hint(fmt.Errorf("nothing is committed in %s yet: %w", t.Root, thread.ErrInvalid), "make its first commit, then merge")
+	}
+	if err != nil {
 		return "", "", false, err
 	}
-	if head, err = t.commit(ctx, "HEAD"); err != nil {
+	if tip, err = t.commit(ctx, branch); err != nil {
 		return "", "", false, err
 	}
 	if err := t.trusted(ctx); err != nil {
@@ -239,6 +243,9 @@ func hasLoose(root, dir string, tracked map[string]bool) bool {
 
 // dirty returns the tracked files that differ from HEAD, in the index or on the disk.
 func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
+	if err := t.unlocked(); err != nil {
+		return nil, err
+	}
 	// The exit code says that something needs an update, which is what the next call tells better.
 	if _, _, err := t.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}}); err != nil {
 		return nil, err

@@ -129,9 +129,8 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	if err := t.trusted(ctx); err != nil {
 		return err
 	}
-	lock := filepath.Join(t.GitDir, "index.lock")
-	if _, err := os.Lstat(lock); err == nil {
-		return thread.Hint(fmt.Errorf("git is at work in %s, or was killed there: %w", t.Root, thread.ErrBusy), "remove "+lock+" when no git runs")
+	if err := t.unlocked(); err != nil {
+		return err
 	}
 	if under && b.Op == opMerge { // all is written
 		if open, err := t.unmerged(ctx); err != nil || len(open) > 0 {
@@ -152,6 +151,21 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	}
 	return t.giveBack(ctx, b.Head, b.Double)
 }
+
+// unlocked refuses a worktree whose index another git holds, which git itself says of some commands only.
+func (t tree) unlocked() error {
+	lock := filepath.Join(t.GitDir, "index.lock")
+	if _, err := os.Lstat(lock); err != nil {
+		return nil
+	}
+	return thread.Hint(&atWorkError{dir: t.Root}, "try again; remove "+lock+" when no git runs")
+}
+
+// atWorkError is a thread.ErrBusy.
+type atWorkError struct{ dir string }
+
+func (e *atWorkError) Error() string { return "git is at work in " + e.dir + ", or was killed there" }
+func (e *atWorkError) Unwrap() error { return thread.ErrBusy }
 
 // quit has git forget that it is in the middle of a merge.
 func (t tree) quit(ctx context.Context) error {

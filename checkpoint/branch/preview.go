@@ -3,6 +3,7 @@ package branch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,11 @@ func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 		Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "--end-of-options", "HEAD", tip},
 		OK:   []int{1, 129}, Env: tr.env,
 	})
+	var said *git.Error
+	if errors.As(err, &said) && strings.Contains(said.Stderr, "unrelated histories") {
+		err = thread.Hint(fmt.Errorf("the branch shares no commit with what %s stands at: %w", t.Root, thread.ErrInvalid),
+			"bring it there first, in its own folder: git rebase --root --onto "+head)
+	}
 	if err == nil && code == 129 {
 		err = thread.Hint(fmt.Errorf("this git cannot try a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
 	}

@@ -104,6 +104,9 @@ func (t tree) aborted(ctx context.Context, stop begun) error {
 
 // undo has git take back the merge that it is in the middle of.
 func (t tree) undo(ctx context.Context) error {
+	if err := t.unlocked(); err != nil {
+		return err
+	}
 	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true})
 	return err
 }
@@ -133,6 +136,9 @@ func (t tree) goOn(ctx context.Context) (thread.Merged, error) {
 	if err := t.identity(ctx); err != nil {
 		return thread.Merged{}, err
 	}
+	if err := t.unlocked(); err != nil {
+		return thread.Merged{}, err
+	}
 	if err := t.stageResolved(ctx); err != nil {
 		return thread.Merged{}, err
 	}
@@ -147,7 +153,7 @@ func (t tree) goOn(ctx context.Context) (thread.Merged, error) {
 		Durable: true, Reflog: true,
 	})
 	if err != nil {
-		return thread.Merged{}, err
+		return thread.Merged{}, unsigned(err)
 	}
 	commit, err := t.commit(ctx, "HEAD")
 	return thread.Merged{Commit: commit}, err

@@ -2,6 +2,7 @@ package branch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -69,4 +70,13 @@ func (t tree) identity(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unsigned says what to do where a commit could not be signed.
+func unsigned(err error) error {
+	var said *git.Error
+	if !errors.As(err, &said) || !strings.Contains(said.Stderr, "failed to sign") && !strings.Contains(said.Stderr, "signing failed") {
+		return err
+	}
+	return thread.Hint(err, "put user.signingKey and its agent right, or git config commit.gpgSign false")
 }
