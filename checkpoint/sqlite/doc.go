@@ -8,7 +8,7 @@
 // House rules:
 //   - Nothing in this process opens the database file, its -wal or its -shm but SQLite: closing any other
 //     descriptor of them drops the locks that SQLite holds, and another process could then delete the log under
-//     us. Copies are made with VACUUM INTO. os.Stat, os.Chmod and os.Rename open nothing.
+//     us. os.Stat, os.Chmod and os.Rename open nothing.
 //   - Statements are constant text; every value is bound.
 //   - A request checks first and writes last. A refused request has written nothing and the batch goes on.
 //

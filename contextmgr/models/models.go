@@ -1,8 +1,7 @@
 // Package models knows what models cost and how much they hold, from a small table.
 //
-// The table is data with a date and a source; whoever constructs a Table may put rows of their own
-// before it. A model that is in no row has no price and no window, and the caller is told so: it
-// never guesses. Prices are list prices of the standard tier; discounts and batch rates are not
+// The table is data with a date and a source. A model that is in no row has no price and no window, and the
+// caller is told so: it never guesses. Prices are list prices of the standard tier; discounts and batch rates are not
 // known here.
 package models
 
