@@ -13,8 +13,8 @@
 //   - An ignored file is never in a snapshot, and never written, overwritten or removed.
 //   - Restore and Remove save what is there first and touch nothing that is not saved. They write through no
 //     symbolic link and nowhere outside the worktree.
-//   - Every operation of several steps leaves a journal first: after a crash at any point Repair, Finish and
-//     Undo set right what was left, and nothing uncommitted is lost.
+//   - Every operation of several steps leaves a journal first: after a crash at any point Repair sets right what
+//     was left, and nothing uncommitted is lost.
 //   - What a call returned is on the disk, synced.
 //
 // It does not look into submodules and other repositories inside the worktree, does not keep empty folders,

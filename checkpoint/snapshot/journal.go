@@ -34,9 +34,8 @@ type op struct {
 	// Root is the worktree it works on.
 	Root string `json:"root"`
 
-	// Of a restore: where it goes, and what was there before.
+	// Of a restore: where it goes.
 	Target *thread.Snapshot `json:"target,omitempty"`
-	Safety *thread.Snapshot `json:"safety,omitempty"`
 
 	// Of an add: the branch, whether it was made for it, where it starts, and the ref that keeps the snapshot.
 	Branch    string `json:"branch,omitempty"`
@@ -110,7 +109,7 @@ func (j *journal) end() error {
 	return syncDir(filepath.Dir(j.path))
 }
 
-// leave keeps the journal for Repair, Finish or Undo.
+// leave keeps the journal for Repair.
 func (j *journal) leave() { j.file.Close() }
 
 // left returns the operations that were begun and that nobody works on any more.

@@ -183,7 +183,7 @@ func TestKilled(t *testing.T) {
 						if !sc.runJob(t, op, "ORCHESTRATOR_FAILPOINT="+point) {
 							t.Fatalf("round %d was not killed", round)
 						}
-						sc.setRight(t, round)
+						sc.setRight(t)
 					}
 				})
 			}
@@ -211,7 +211,7 @@ func TestKilledInRepair(t *testing.T) {
 						if !sc.runJob(t, "repair", "ORCHESTRATOR_FAILPOINT="+then) {
 							return // this repair does not pass there
 						}
-						sc.setRight(t, round)
+						sc.setRight(t)
 					}
 				})
 			}
@@ -231,30 +231,17 @@ func TestKilledAnywhere(t *testing.T) {
 				time.Sleep(time.Duration(rng.IntN(120)) * time.Millisecond) // any moment is right
 				killtest.Tree(cmd.Process.Pid)
 				_ = cmd.Wait()
-				sc.setRight(t, round)
+				sc.setRight(t)
 			}
 		})
 	}
 }
 
 // setRight is the next start. Everything that was there must be there, or be kept by a ref.
-func (sc *scene) setRight(t *testing.T, round int) {
+func (sc *scene) setRight(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
 	sc.store = sc.open(0)
-	undo := false
-	if sc.Op == "restore" && round%2 == 1 {
-		pending, err := sc.store.Pending(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range pending {
-			undo = true
-			if err := sc.store.Undo(ctx, p.ID); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
 	said, err := sc.store.Repair(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -264,12 +251,12 @@ func (sc *scene) setRight(t *testing.T, round int) {
 			t.Error(s)
 		}
 	}
-	if left, err := sc.store.Pending(ctx); err != nil || len(left) > 0 {
-		t.Errorf("still pending: %v %v", left, err)
+	if said, err := sc.store.Repair(ctx); err != nil || len(said) > 0 {
+		t.Errorf("still to repair: %q %v", said, err)
 	}
 	sc.kept(t, sc.parent)
 	sc.kept(t, sc.fork)
-	sc.wholeParent(t, undo)
+	sc.wholeParent(t)
 	sc.wholeFork(t)
 	sc.wholeSecond(t)
 	sc.git("fsck", "--connectivity-only", "--no-dangling")
@@ -283,10 +270,10 @@ func without(files map[string]string, name string) map[string]string {
 }
 
 // wholeParent: the project's files are as they were, or all as the restore was to make them.
-func (sc *scene) wholeParent(t *testing.T, undone bool) {
+func (sc *scene) wholeParent(t *testing.T) {
 	t.Helper()
 	got := sc.files(sc.dir)
-	if sc.Op == "restore" && !undone && maps.Equal(got, sc.target) {
+	if sc.Op == "restore" && maps.Equal(got, sc.target) {
 		return
 	}
 	sc.same("the project's files", got, sc.parent)

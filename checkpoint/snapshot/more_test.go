@@ -195,8 +195,8 @@ func TestRestoreWhileAnAgentWrites(t *testing.T) {
 		default:
 			t.Error(err)
 		}
-		if p, err := r.store.Pending(context.Background()); err != nil || len(p) > 0 {
-			t.Errorf("pending: %v %v", p, err)
+		if said, err := r.store.Repair(context.Background()); err != nil || len(said) > 0 {
+			t.Errorf("left to repair: %q %v", said, err)
 		}
 	}
 	t.Logf("restored %d times, gave up %d times", done, gaveUp)

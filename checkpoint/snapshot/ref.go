@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -121,15 +120,6 @@ func (w *worktree) updateRefs(ctx context.Context, lines string) error {
 // Drop forgets the snapshots of a purged thread, in every repository that one was taken in. What another thread
 // keeps too stays; git itself frees the rest in time.
 func (s *Store) Drop(ctx context.Context, id thread.ID) error {
-	return s.drop(ctx, id, func(string) bool { return true })
-}
-
-// Forget drops some snapshots of a thread, by their commits: those that a retention policy no longer keeps.
-func (s *Store) Forget(ctx context.Context, id thread.ID, commits ...string) error {
-	return s.drop(ctx, id, func(commit string) bool { return slices.Contains(commits, commit) })
-}
-
-func (s *Store) drop(ctx context.Context, id thread.ID, which func(commit string) bool) error {
 	if err := checkID(id); err != nil {
 		return fmt.Errorf("drop snapshots: %w", err)
 	}
@@ -140,9 +130,7 @@ func (s *Store) drop(ctx context.Context, id thread.ID, which func(commit string
 		}
 		var lines strings.Builder
 		for ref, commit := range refs {
-			if which(commit) {
-				lines.WriteString("delete " + ref + "\x00" + commit + "\x00")
-			}
+			lines.WriteString("delete " + ref + "\x00" + commit + "\x00")
 		}
 		if lines.Len() == 0 {
 			return nil

@@ -16,74 +16,12 @@ import (
 	"orchestrator/thread"
 )
 
-// Pending is an operation that was cut off.
-type Pending struct {
-	ID      string
-	Thread  thread.ID
-	Dir     string // the worktree it is about
-	Started time.Time
-	What    string // for people
-	// CanUndo is set when Undo can take it back; Finish works always.
-	CanUndo bool
-}
-
-// Pending names the operations that were cut off and that nobody works on.
-func (s *Store) Pending(ctx context.Context) ([]Pending, error) {
-	var all []Pending
-	err := s.eachLeft(ctx, func(_ *worktree, o op) error {
-		p := Pending{ID: o.ID, Thread: o.Thread, Dir: o.Root, Started: o.Started}
-		switch o.Kind {
-		case opRestore:
-			p.What, p.CanUndo = "files of "+o.Root+" are restored in part", true
-		case opAdd:
-			p.What = "worktree " + o.Root + " was made in part"
-		case opRemove:
-			p.What = "worktree " + o.Root + " was removed in part"
-		}
-		all = append(all, p)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for what was cut off: %w", err)
-	}
-	return all, nil
-}
-
-// Finish brings a cut-off operation to an end: a restore is done whole, a remove too, and an add, which nobody
-// waits for any more, is taken back. What is there now is saved first.
-func (s *Store) Finish(ctx context.Context, id string) error { return s.settleOne(ctx, id, false) }
-
-// Undo sets the files of a cut-off restore to what they were before it. What is there now is saved first.
-func (s *Store) Undo(ctx context.Context, id string) error { return s.settleOne(ctx, id, true) }
-
-func (s *Store) settleOne(ctx context.Context, id string, undo bool) error {
-	found := false
-	err := s.eachLeft(ctx, func(w *worktree, o op) error {
-		if o.ID != id {
-			return nil
-		}
-		found = true
-		if undo && o.Kind != opRestore {
-			return fmt.Errorf("undo %s: %w", o.Kind, thread.ErrUnsupported)
-		}
-		_, err := s.finish(ctx, w, o, undo)
-		return err
-	})
-	if err == nil && !found {
-		err = thread.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("settle %s: %w", id, err)
-	}
-	return nil
-}
-
 // Repair finishes or takes back what was cut off and says what it did, for people. An operation that cannot be set
 // right stays pending and is named; the others go on.
 func (s *Store) Repair(ctx context.Context) ([]string, error) {
 	var said []string
 	err := s.eachLeft(ctx, func(w *worktree, o op) error {
-		did, err := s.finish(ctx, w, o, false)
+		did, err := s.finish(ctx, w, o)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -116,10 +54,10 @@ func (s *Store) eachLeft(ctx context.Context, do func(*worktree, op) error) erro
 }
 
 // finish sets one operation right and says what was done.
-func (s *Store) finish(ctx context.Context, repo *worktree, o op, undo bool) (string, error) {
+func (s *Store) finish(ctx context.Context, repo *worktree, o op) (string, error) {
 	switch o.Kind {
 	case opRestore:
-		return s.finishRestore(ctx, repo, o, undo)
+		return s.finishRestore(ctx, repo, o)
 	case opAdd:
 		if err := s.takeBack(ctx, repo, o); err != nil {
 			return "", err
@@ -140,7 +78,7 @@ func (w *worktree) forget(o op) error {
 	return nil
 }
 
-func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op, undo bool) (string, error) {
+func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string, error) {
 	if _, err := os.Lstat(o.Root); errors.Is(err, fs.ErrNotExist) {
 		return "forgot a restore of " + o.Root + ", which is gone", repo.forget(o)
 	}
@@ -148,18 +86,14 @@ func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op, undo bo
 	if err != nil {
 		return "", err
 	}
-	to, did := o.Target, "finished to restore the files of "
-	if undo {
-		to, did = o.Safety, "took back the restore of the files of "
-	}
-	if to == nil {
+	if o.Target == nil {
 		return "", fmt.Errorf("journal %s: %w", o.ID, thread.ErrDamaged)
 	}
-	safety, err := s.restore(ctx, w, o, *to)
+	safety, err := s.restore(ctx, w, o, *o.Target)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s%s; what was there is kept as %.12s", did, o.Root, safety.Commit), nil
+	return fmt.Sprintf("finished to restore the files of %s; what was there is kept as %.12s", o.Root, safety.Commit), nil
 }
 
 func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string, error) {

@@ -36,7 +36,7 @@ func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread
 	return safety, nil
 }
 
-// restore sets the files to at. An op with an id is one that goes on: its safety snapshot stays the first one.
+// restore sets the files to at. An op with an id is one that goes on.
 func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapshot) (thread.Snapshot, error) {
 	unlock, err := w.lock(ctx)
 	if err != nil {
@@ -57,9 +57,6 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 		return thread.Snapshot{}, err
 	}
 	failpoint.Hit("snapshot.restore.saved")
-	if o.Safety == nil {
-		o.Safety = &safety
-	}
 	todo.from, todo.to = safety.Tree, target
 	j, err := w.begin(o)
 	if err != nil {

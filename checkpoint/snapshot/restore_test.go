@@ -55,8 +55,8 @@ func TestRestoreIsExactAndUndone(t *testing.T) {
 	}
 	r.restore(safety)
 	r.same("undone", r.files(r.dir), second)
-	if p, err := r.store.Pending(context.Background()); err != nil || len(p) != 0 {
-		t.Errorf("pending: %v %v", p, err)
+	if said, err := r.store.Repair(context.Background()); err != nil || len(said) > 0 {
+		t.Errorf("left to repair: %q %v", said, err)
 	}
 }
 

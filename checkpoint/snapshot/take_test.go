@@ -393,21 +393,3 @@ func TestTakeAfterPrune(t *testing.T) {
 		t.Errorf("size = %d, %v", n, err)
 	}
 }
-
-func TestForget(t *testing.T) {
-	r := isolate(t)
-	r.write("a", "a\n")
-	r.commitAll("first")
-	first := r.take(nil)
-	r.write("a", "b\n")
-	second := r.take(&first)
-	if err := r.store.Forget(context.Background(), "t1", first.Commit, strings.Repeat("a", 40)); err != nil {
-		t.Fatal(err)
-	}
-	r.git("gc", "-q", "--prune=now")
-	if r.try("cat-file", "-e", first.Commit) == nil || r.try("cat-file", "-e", second.Commit) != nil {
-		t.Error("the wrong snapshot was forgotten")
-	}
-	r.write("a", "a\n")
-	r.same("snapshot", r.held(r.take(&second)), map[string]string{"a": "a\n"})
-}

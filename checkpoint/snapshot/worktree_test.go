@@ -174,8 +174,8 @@ func TestAddClashes(t *testing.T) {
 	if _, err := other.store.Add(ctx, "t2", other.dir, "x", other.take(nil)); !errors.Is(err, thread.ErrNameTaken) {
 		t.Errorf("a branch called orchestrator: %v", err)
 	}
-	if p, err := r.store.Pending(ctx); err != nil || len(p) > 0 {
-		t.Errorf("pending %v %v", p, err)
+	if said, err := r.store.Repair(ctx); err != nil || len(said) > 0 {
+		t.Errorf("left to repair: %q %v", said, err)
 	}
 }
 
