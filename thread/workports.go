@@ -2,7 +2,6 @@ package thread
 
 import (
 	"context"
-	"time"
 )
 
 // The ports of this file are about the work that threads hold: reading it, comparing it, searching
@@ -78,7 +77,6 @@ type HookReport struct {
 	Detail  string // for people
 	Session string // the agent's session, where the report names it
 	Prompt  string // the prompt, of a report that one was sent
-	At      time.Time
 }
 
 // Reaper ends the process that a server left behind when it died. Optional for Sessions.

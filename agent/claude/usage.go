@@ -11,7 +11,6 @@ import (
 // line is what is read of a transcript's lines.
 type line struct {
 	Type      string    `json:"type"`
-	UUID      string    `json:"uuid"`
 	SessionID string    `json:"sessionId"`
 	Sidechain bool      `json:"isSidechain"`
 	Meta      bool      `json:"isMeta"`

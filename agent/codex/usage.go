@@ -22,7 +22,6 @@ type line struct {
 		Thread  string `json:"thread_id"`
 		Usage   *usage `json:"usage"`
 		Content []struct {
-			Type string `json:"type"`
 			Text string `json:"text"`
 		} `json:"content"`
 		Info *struct {

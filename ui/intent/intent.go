@@ -24,8 +24,6 @@ type Action string
 
 // The actions.
 const (
-	None Action = ""
-
 	Quit     Action = "quit"
 	Help     Action = "help"
 	Palette  Action = "palette"

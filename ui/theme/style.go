@@ -28,7 +28,6 @@ type Attr uint8
 // The attributes.
 const (
 	Bold Attr = 1 << iota
-	Dim
 	Italic
 	Underline
 	Reverse
@@ -69,7 +68,7 @@ func (s Style) AppendSGR(dst []byte) []byte {
 }
 
 // attrCodes are the SGR digits of the attributes in the order of their bits.
-var attrCodes = [...]byte{'1', '2', '3', '4', '7', '9'}
+var attrCodes = [...]byte{'1', '3', '4', '7', '9'}
 
 func appendColor(dst []byte, c Color, base int64) []byte {
 	v := int64(c &^ kindMask)

@@ -77,7 +77,6 @@ func (w *whole) Result() wire.Result {
 		Content json.RawMessage `json:"content"`
 		Stop    string          `json:"stop_reason"`
 		Usage   *usage          `json:"usage"`
-		Tokens  int64           `json:"input_tokens"` // of count_tokens
 	}
 	if err := json.Unmarshal(w.Bytes(), &m); err != nil {
 		return wire.Result{Err: "the answer is no JSON"}
@@ -157,7 +156,6 @@ func (s *stream) event(_ string, data []byte) {
 		} `json:"message"`
 		Block json.RawMessage `json:"content_block"`
 		Delta struct {
-			Type      string          `json:"type"`
 			Text      string          `json:"text"`
 			Thinking  string          `json:"thinking"`
 			JSON      string          `json:"partial_json"`

@@ -198,8 +198,6 @@ type part struct {
 	Thought  bool            `json:"thought"`
 	Call     *functionCall   `json:"functionCall"`
 	Response *functionResult `json:"functionResponse"`
-	Inline   json.RawMessage `json:"inlineData"`
-	File     json.RawMessage `json:"fileData"`
 }
 
 type functionCall struct {

@@ -152,7 +152,6 @@ type item struct {
 	Name      string          `json:"name"`
 	Namespace string          `json:"namespace"`
 	CallID    string          `json:"call_id"`
-	ID        string          `json:"id"`
 	Arguments json.RawMessage `json:"arguments"`
 	Input     json.RawMessage `json:"input"`
 	Action    json.RawMessage `json:"action"`

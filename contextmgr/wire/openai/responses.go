@@ -294,7 +294,6 @@ func (s *responsesStream) event(_ string, data []byte) {
 		Item     json.RawMessage `json:"item"`
 		Delta    json.RawMessage `json:"delta"`
 		Response json.RawMessage `json:"response"`
-		Message  string          `json:"message"`
 	}
 	if json.Unmarshal(data, &e) != nil || s.end != nil {
 		return
