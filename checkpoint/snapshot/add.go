@@ -268,10 +268,54 @@ func (w *worktree) checkOut(ctx context.Context, tree string) error {
 			return err
 		}
 	}
+	update := "-m"
+	if w.set.Partial {
+		if err := w.leaveOutMissing(ctx, tree); err != nil {
+			return err
+		}
+		update = "--reset" // writes what the index holds and the disk does not
+	}
 	_, err := w.ours(ctx, git.Call{
-		Args:   []string{"read-tree", "-m", "-u", tree},
+		Args:   []string{"read-tree", update, "-u", tree},
 		Config: []string{"checkout.workers=0", "checkout.thresholdForParallelism=200"},
 	})
+	return err
+}
+
+// leaveOutMissing fills the private index and marks the files whose contents a partial clone never fetched as not
+// checked out, which they are not where the snapshot was taken either.
+func (w *worktree) leaveOutMissing(ctx context.Context, tree string) error {
+	if _, err := w.ours(ctx, git.Call{Args: []string{"read-tree", tree}}); err != nil {
+		return err
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}})
+	if err != nil {
+		return err
+	}
+	entries, err := parseEntries(out)
+	if err != nil {
+		return err
+	}
+	var oids []string
+	for _, e := range entries {
+		if e.mode != modeRepo {
+			oids = append(oids, e.oid)
+		}
+	}
+	lacks, err := w.missing(ctx, oids)
+	if err != nil {
+		return err
+	}
+	var missing strings.Builder
+	for _, e := range entries {
+		if lacks[e.oid] {
+			missing.WriteString(e.path + "\x00")
+		}
+	}
+	if missing.Len() == 0 {
+		return nil
+	}
+	_, err = w.ours(ctx, git.Call{Args: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, Stdin: strings.NewReader(missing.String())})
 	return err
 }
 

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +25,14 @@ func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *threa
 		return err
 	}
 	stats, err := w.numstat(ctx, nil, before, snap.Tree)
+	var said *git.Error
+	if w.set.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
+		list, err := w.between(ctx, before, snap.Tree)
+		if err == nil {
+			snap.Files = len(list.steps)
+		}
+		return err
+	}
 	if err != nil {
 		return err
 	}

@@ -152,7 +152,11 @@ func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) 
 		return "", nil, err
 	}
 	failpoint.Hit("snapshot.take.indexed")
-	out, err := w.ours(ctx, git.Call{Args: []string{"write-tree"}, Durable: true})
+	write := []string{"write-tree"}
+	if w.set.Partial {
+		write = append(write, "--missing-ok") // what is on the disk was added above
+	}
+	out, err := w.ours(ctx, git.Call{Args: write, Durable: true})
 	if err != nil {
 		return "", nil, err
 	}

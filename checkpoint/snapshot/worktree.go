@@ -42,6 +42,7 @@ type settings struct {
 	Shared    string `json:"shared"`    // core.sharedRepository
 	Format    string `json:"format"`    // hash: "sha1", "sha256"
 	Sparse    bool   `json:"sparse"`    // core.sparseCheckout
+	Partial   bool   `json:"partial"`   // a partial clone: blobs that were never checked out may be missing
 	Origins   []file `json:"origins"`   // the files that this was read from, and those that would count
 	Worktrees bool   `json:"worktrees"` // core.worktree is set: a submodule or the like
 }
@@ -204,6 +205,12 @@ func (s *settings) read(key, value string, yes bool) {
 		s.Format = strings.ToLower(value)
 	case "core.worktree":
 		s.Worktrees = true
+	case "extensions.partialclone":
+		s.Partial = true
+	default:
+		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") {
+			s.Partial = s.Partial || yes
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,10 +38,19 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 			oids = append(oids, st.oid)
 		}
 	}
+	missing, err := w.missing(ctx, oids)
+	if err != nil {
+		return err
+	}
+	oids = slices.DeleteFunc(oids, func(oid string) bool { return missing[oid] })
 	return w.blobs(ctx, oids, func(next func() (io.Reader, error)) error {
 		for i := range t.steps {
 			st := &t.steps[i]
 			if st.newMode == "" {
+				continue
+			}
+			if st.newMode != modeRepo && missing[st.oid] {
+				t.leave(st.path, "left as it is: this partial clone never fetched it")
 				continue
 			}
 			left := len(t.left)
@@ -52,6 +62,25 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 		}
 		return nil
 	})
+}
+
+// missing returns the blobs that a partial clone lacks; a whole one lacks none.
+func (w *worktree) missing(ctx context.Context, oids []string) (map[string]bool, error) {
+	if !w.set.Partial {
+		return nil, nil
+	}
+	entries := make([]entry, 0, len(oids))
+	for _, oid := range oids {
+		entries = append(entries, entry{oid: oid})
+	}
+	sizes, err := w.blobSizes(ctx, entries)
+	lacks := map[string]bool{}
+	for _, oid := range oids {
+		if _, have := sizes[oid]; !have {
+			lacks[oid] = true
+		}
+	}
+	return lacks, err
 }
 
 // takeAway removes one file, and the folders that are empty then and that nothing needs.
