@@ -106,6 +106,9 @@ func (r *reader) all() (manifest, error) {
 		if errors.Is(err, io.EOF) {
 			return manifest{}, fmt.Errorf("no %s: the file is cut off: %w", nameManifest, thread.ErrInvalid)
 		}
+		if err != nil && len(r.entries) == 0 {
+			return manifest{}, fmt.Errorf("it is no file that export wrote, or it is cut off: %w", err)
+		}
 		if err != nil {
 			return manifest{}, fmt.Errorf("after %d entries: %w", len(r.entries), err)
 		}
