@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -45,6 +46,9 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 	}
 	part := r.File + ".part"
 	out, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		err = thread.Hint(err, "another export writes it; remove it if none does")
+	}
 	if err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
 	}
@@ -52,6 +56,9 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 	err = errors.Join(err, out.Sync(), out.Close())
 	if err == nil {
 		err = os.Link(part, r.File) // refuses what is there already
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = thread.Hint(fmt.Errorf("%s is there already: %w", r.File, fs.ErrExist), "choose another name")
 	}
 	if err = errors.Join(err, os.Remove(part)); err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)

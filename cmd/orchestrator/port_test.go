@@ -17,7 +17,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	r.turn(name, "write notes.txt: two")
 	file := filepath.Join(r.home, "carried")
 	r.ok("export", name, "-o", file)
-	r.says(exitError, []string{"exist"}, "export", name, "-o", file)
+	r.says(exitError, []string{file + " is there already", "choose another name"}, "export", name, "-o", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the archive: %v %v", info, err)
 	}
@@ -39,7 +39,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if s := there.status(s.Name); s.Turn != 3 {
 		t.Errorf("turn %d after going on", s.Turn)
 	}
-	there.says(exitUsage, []string{"README.md", "invalid"}, "import", "README.md")
+	there.says(exitUsage, []string{"README.md", "no file that export wrote", "invalid"}, "import", "README.md")
 	there.says(exitError, []string{"missing.file"}, "import", "missing.file")
 }
 
