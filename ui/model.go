@@ -33,6 +33,8 @@ type Config struct {
 	Agent string
 	// Open is a thread to show at the start with its agent in focus.
 	Open thread.ID
+	// Problems are what the server found at its start; they are told first.
+	Problems []string
 
 	// Theme is "dark", "light", or "auto" to ask the terminal.
 	Theme string
@@ -169,6 +171,9 @@ func New(cfg Config) *Model {
 	var err error
 	if m.keys, err = intent.NewTable(cfg.Keys); err != nil {
 		m.news.log = append(m.news.log, notice{level: thread.LevelError, text: err.Error(), at: cfg.Clock()})
+	}
+	for _, p := range cfg.Problems {
+		m.news.log = append(m.news.log, notice{level: thread.LevelWarn, text: p, at: cfg.Clock()})
 	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
 	profile := theme.TrueColor

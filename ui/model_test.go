@@ -290,3 +290,12 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 		}
 	})
 }
+
+// What the server found at its start is told, and kept to be read.
+func TestProblemsAreTold(t *testing.T) {
+	play(t, world(), 100, 30, func(c *Config) { c.Problems = []string{"the database was damaged", "files are not kept"} }, func(r *rig) {
+		r.must("the database was damaged")
+		r.keys("esc", "!")
+		r.must("the database was damaged", "files are not kept")
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -240,7 +241,7 @@ func (a *App) listen(context.Context) error {
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
 		Protocol: api.Version, Version: version(), PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
-		Store: a.store.About, Problems: a.store.Problems, NoRepository: !a.Project.Repository, Running: a.running(),
+		Store: a.store.About, Problems: slices.Clone(a.store.Problems), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")

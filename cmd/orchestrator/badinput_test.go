@@ -69,6 +69,24 @@ func TestBadConfiguration(t *testing.T) {
 	}
 }
 
+// TestProjectConfigurationIsAcceptedWhenRight: what the project's file may not say is told before it is
+// accepted, so that no verb stops at it later; until then the screen tells that it is not read.
+func TestProjectConfigurationIsAcceptedWhenRight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write(".orchestrator.toml", "agent = \"demo\"\ntheme = \"dark\"\n")
+	r.says(exitError, []string{"not accepted", ".orchestrator.toml:2", "theme", "your own configuration"}, "trust")
+	r.write(".orchestrator.toml", "[limits]\ndepth = \"deep\"\n")
+	r.says(exitError, []string{"not accepted", ".orchestrator.toml:2", "limits.depth"}, "trust")
+	r.write(".orchestrator.toml", "agent = \"nobody\"\n")
+	r.open(160, 30).see(".orchestrator.toml is not read")
+	r.write(".orchestrator.toml", "limits.depth = 3\n")
+	r.ok("trust")
+	if out := r.ok("doctor"); !strings.Contains(out, ".orchestrator.toml") || strings.Contains(out, "not accepted") {
+		t.Errorf("the doctor said:\n%s", out)
+	}
+}
+
 func TestOneServerAProject(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

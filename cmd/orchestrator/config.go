@@ -108,7 +108,7 @@ func loadConfig(project Project, environ []string, configHome string, trusted fu
 	file := filepath.Join(project.Root, ".orchestrator.toml")
 	if content, err := os.ReadFile(file); err == nil {
 		if trusted(file, content) {
-			if err := loadFile(k, file, func(s setting) bool { return s.projectMay }, &c); err != nil {
+			if err := loadFile(k, file, projectMay, &c); err != nil {
 				return Config{}, err
 			}
 		} else {
@@ -121,6 +121,19 @@ func loadConfig(project Project, environ []string, configHome string, trusted fu
 		return Config{}, err
 	}
 	return c.fill(k)
+}
+
+func projectMay(s setting) bool { return s.projectMay }
+
+// checkProject reports what is wrong with a project's file, before it is accepted.
+func checkProject(file string) error {
+	k := koanf.New(".")
+	c := Config{}
+	if err := loadFile(k, file, projectMay, &c); err != nil {
+		return err
+	}
+	_, err := c.fill(k)
+	return err
 }
 
 // loadFile merges a TOML file; a missing one is no error. may limits the keys.

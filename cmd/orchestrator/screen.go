@@ -84,7 +84,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	defer pane.Close()
 	model := ui.New(ui.Config{
 		Server: cl, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
-		Open: open, Theme: c.config.Theme, Profile: &chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
+		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: &chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), Revive: c.revive,
 	})
 	defer model.Close()

@@ -361,6 +361,9 @@ func (c *cli) trustVerb() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("read the project's configuration: %w", err)
 			}
+			if err := checkProject(file); err != nil {
+				return fmt.Errorf("not accepted: %w", err)
+			}
 			if err := c.trust().accept(file, content); err != nil {
 				return err
 			}
