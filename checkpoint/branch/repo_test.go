@@ -1,15 +1,14 @@
 package branch_test
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/git/gittest"
 )
 
 // repo is a repository with a worktree on the branch "side".
@@ -60,21 +59,7 @@ func (r *repo) git(args ...string) string { r.Helper(); return r.gitIn(r.dir, ar
 
 func (r *repo) gitIn(dir string, args ...string) string {
 	r.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "GIT_") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
-	cmd.Env = append(cmd.Env, r.env...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		r.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, errs.String())
-	}
-	return strings.TrimSuffix(string(out), "\n")
+	return gittest.Run(r, r.env, dir, args...)
 }
 
 func (r *repo) write(name, content string) { r.Helper(); r.writeIn(r.dir, name, content) }

@@ -1,7 +1,6 @@
 package snapshot_test
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"orchestrator/checkpoint/git/gittest"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 )
@@ -36,12 +36,9 @@ type repo struct {
 
 // cleanEnv is an environment for git in which nothing of this machine's configuration counts.
 func cleanEnv(home string) []string {
-	return []string{
-		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
+	return append(gittest.Env(home),
 		"GIT_AUTHOR_NAME=A Person", "GIT_AUTHOR_EMAIL=person@example.org",
-		"GIT_COMMITTER_NAME=A Person", "GIT_COMMITTER_EMAIL=person@example.org",
-	}
+		"GIT_COMMITTER_NAME=A Person", "GIT_COMMITTER_EMAIL=person@example.org")
 }
 
 func newRepo(t tb, top string, args ...string) *repo {
@@ -85,21 +82,7 @@ func (r *repo) git(args ...string) string { r.Helper(); return r.gitIn(r.dir, ar
 
 func (r *repo) gitIn(dir string, args ...string) string {
 	r.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "GIT_") {
-			cmd.Env = append(cmd.Env, kv)
-		}
-	}
-	cmd.Env = append(cmd.Env, r.env...)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		r.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, errs.String())
-	}
-	return strings.TrimSuffix(string(out), "\n")
+	return gittest.Run(r, r.env, dir, args...)
 }
 
 func (r *repo) write(name, content string) { r.Helper(); r.writeIn(r.dir, name, content, 0o644) }

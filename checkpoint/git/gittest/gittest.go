@@ -1,0 +1,45 @@
+// Package gittest runs git for tests as a person would, apart from the configuration of the machine.
+package gittest
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// T is what Run needs of a test.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Env is the environment of a person whose home is a folder, as far as git looks at it.
+func Env(home string) []string {
+	return []string{
+		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
+	}
+}
+
+// Run runs git in a folder, with env and no other variable of git's, and returns what it prints, less the last
+// newline. It ends the test where git fails.
+func Run(t T, env []string, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "GIT_") {
+			cmd.Env = append(cmd.Env, kv)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %s: %v: %s", strings.Join(args, " "), err, errs.String())
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
