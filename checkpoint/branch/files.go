@@ -196,7 +196,8 @@ func (t tree) save(ctx context.Context, head string, paths map[string]bool) (str
 			return "", err
 		}
 	}
-	out, err := t.run(ctx, git.Call{Args: []string{"write-tree"}, Env: env, Durable: true})
+	// What a partial clone never fetched may be missing: it is the commit's, and what was added is there.
+	out, err := t.run(ctx, git.Call{Args: []string{"write-tree", "--missing-ok"}, Env: env, Durable: true})
 	return strings.TrimSpace(string(out)), err
 }
 

@@ -346,6 +346,35 @@ func TestMergeOfTheSameWorkThatFails(t *testing.T) {
 	})
 }
 
+// TestMergeInPartialClone: what lies outside of a sparse checkout was never fetched, and need not be.
+func TestMergeInPartialClone(t *testing.T) {
+	r := newRepo(t)
+	r.write("out/file", "never fetched\n")
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "outside")
+	r.git("config", "uploadpack.allowFilter", "true")
+	origin := r.dir
+	r.dir = filepath.Join(r.top, "clone")
+	r.gitIn(r.top, "clone", "-q", "--filter=blob:none", "--sparse", "file://"+origin, r.dir)
+	r.side = filepath.Join(r.top, "other")
+	r.git("worktree", "add", "-q", "-b", "beside", r.side)
+	for _, dir := range []string{r.side, r.dir} {
+		r.writeIn(dir, "double", "the same\n")
+	}
+	r.commit(r.side, "work")
+	r.write("b", "mine\n")
+	if what, err := r.merger.Preview(t.Context(), r.dir, "beside"); err != nil || what.UpToDate || len(what.Conflicts) > 0 {
+		t.Errorf("preview: %+v %v", what, err)
+	}
+	done, err := r.merger.Merge(t.Context(), r.dir, "beside", "m")
+	if err != nil || done.Commit == "" || r.git("status", "--porcelain") != " M b" {
+		t.Errorf("%+v %v %q", done, err, r.git("status", "--porcelain"))
+	}
+	if _, err := os.Lstat(filepath.Join(r.dir, "out")); err == nil {
+		t.Error("what is outside was checked out")
+	}
+}
+
 // TestMergeOnAFullDisk needs a small file system to fill, which only root can make. Git itself resets the worktree
 // there, with what was not committed.
 func TestMergeOnAFullDisk(t *testing.T) {
