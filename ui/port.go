@@ -63,13 +63,22 @@ func (m *Model) onProject(a intent.Action) (tea.Cmd, bool) {
 }
 
 func (m *Model) openPush(s *thread.Status, pr bool) {
+	title := "push " + s.Name
+	if pr {
+		title = "pull request of " + s.Name
+	}
+	if s.Worktree.Branch == "" {
+		m.dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its work is in "+s.Dir+".",
+			"Fork it first, or push that folder's branch with git.")))
+		return
+	}
 	body := dialog.Plain("Its work is committed and " + s.Worktree.Branch + " is pushed to your remote, never by force.")
 	label := "push"
 	if pr {
 		label = "open the pull request"
 		body = append(body, dialog.Line{Text: "Then gh opens a pull request with the thread's last answer as its text."})
 	}
-	m.dialogs.Push(dialog.NewAsk("push "+s.Name, body,
+	m.dialogs.Push(dialog.NewAsk(title, body,
 		dialog.Choice{Label: label, Result: pushIt{thread.PushRequest{Thread: string(s.ID), PR: pr}}}, dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}))
 }
 

@@ -15,13 +15,15 @@ func TestPaletteOfTheProject(t *testing.T) {
 		asks  string
 		told  string
 	}{
-		{"push its branch", "never by force", []string{"enter"}, "push auth-feature-a3f2 pr=false", "is pushed to origin"},
+		{"push its branch", "orchestrator/auth is pushed to your", []string{"enter"}, "push auth-feature-a3f2 pr=false", "is pushed to origin"},
 		{"open a pull", "gh opens a pull request", []string{"enter"}, "push auth-feature-a3f2 pr=true", "https://example.org/pr/1"},
 		{"export the", "auth-feature-a3f2.orchestrator", []string{"enter"}, "export auth-feature-a3f2 to /work/project/auth-feature-a3f2.orchestrator files=true", "exported to"},
 		{"let go of", "archived 40 days ago", []string{"enter"}, "collect dry=false", "1 thread let go, 2.0 KiB freed"},
 		{"fork offers", "suggest offers it", []string{"right", "enter"}, "offers auto", "fork offers: auto"},
 	} {
-		on(t, world(), func(r *rig) {
+		srv := world()
+		srv.threads[0].Worktree = thread.Worktree{Path: "/work/project/.orchestrator/worktrees/auth", Branch: "orchestrator/auth"}
+		on(t, srv, func(r *rig) {
 			r.keys("ctrl+p")
 			r.text(c.query)
 			r.keys("enter")
@@ -31,6 +33,20 @@ func TestPaletteOfTheProject(t *testing.T) {
 			r.must(c.told)
 		})
 	}
+}
+
+// A thread in the project's folder has no branch to push; that is said before it is asked.
+func TestPushWithoutABranch(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("ctrl+p")
+		r.text("open a pull")
+		r.keys("enter")
+		r.must("pull request of auth-feature-a3f2", "no branch of its own")
+		r.keys("enter")
+		if r.srv.asked("push") {
+			t.Error("pushed")
+		}
+	})
 }
 
 func TestImport(t *testing.T) {
