@@ -42,7 +42,7 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 	depth := m.depth(p.ID)
 	m.mu.Unlock()
 	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
-		return Thread{}, Checkpoint{}, Hint(fmt.Errorf("%d forks below each other: %w", limit, ErrLimit), "fork an earlier thread or raise limits.depth")
+		return Thread{}, Checkpoint{}, Hint(fmt.Errorf("%s below each other: %w", counted(limit, "fork"), ErrLimit), "fork an earlier thread or raise limits.depth")
 	}
 	agent := orWord(r.Agent, p.Agent)
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
