@@ -67,9 +67,23 @@ func step[T any](f *fuse, do func() (T, error)) (T, error) {
 // failing is a store whose puts can be refused and whose run can be killed.
 type failing struct {
 	thread.Store
-	fuse *fuse
-	mu   sync.Mutex // guards put
-	put  error
+	fuse  *fuse
+	mu    sync.Mutex // guards the fields below
+	put   error
+	write error // of what is told of threads and their runs
+}
+
+// refuse has threads and their runs not be written, until it is called with nil; crashes change nothing about it.
+func (f *failing) refuse(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.write = err
+}
+
+func (f *failing) refusal() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.write
 }
 
 func (f *failing) fail(err error) {
@@ -98,6 +112,9 @@ func (f *failing) CreateThread(ctx context.Context, t thread.Thread) error {
 }
 
 func (f *failing) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+	if err := f.refusal(); err != nil {
+		return thread.Thread{}, err
+	}
 	return step(f.fuse, func() (thread.Thread, error) { return f.Store.UpdateThread(ctx, id, change) })
 }
 
@@ -114,6 +131,9 @@ func (f *failing) UpdateExecution(ctx context.Context, id thread.ExecutionID, pi
 }
 
 func (f *failing) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, e thread.Exit) error {
+	if err := f.refusal(); err != nil {
+		return err
+	}
 	return f.do(func() error { return f.Store.EndExecution(ctx, id, at, e) })
 }
 

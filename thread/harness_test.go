@@ -100,7 +100,7 @@ func (w *world) crash() {
 	_ = w.m.Close(cancelled)
 	w.stop()
 	synctest.Wait()
-	w.store = &failing{Store: w.store.Store, fuse: &fuse{}}
+	w.store = &failing{Store: w.store.Store, fuse: &fuse{}, write: w.store.refusal()}
 	w.trees.fuse = w.store.fuse
 	w.sess.forget()
 	w.open()

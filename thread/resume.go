@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // wayBack is how an agent gets its conversation back.
@@ -240,40 +241,104 @@ func (m *Manager) agentAt(ctx context.Context, t Thread, at CheckpointID) string
 }
 
 // repairExecutions marks the threads of runs that never ended as interrupted. The mark comes first:
-// a crash in between finds the run still open and does it again.
+// a crash in between finds the run still open and does it again. On a full disk both wait for room.
 func (m *Manager) repairExecutions(ctx context.Context) error {
 	open, err := m.cfg.Store.OpenExecutions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the runs: %w", err)
 	}
+	var later []Execution
 	for _, x := range open {
 		if r, ok := m.cfg.Sessions.(Reaper); ok && x.PID > 0 {
 			if err := r.Reap(ctx, x); err != nil {
 				m.notice(x.Thread, LevelWarn, "process %d of an earlier run may still be there: %v", x.PID, err)
 			}
 		}
-		t, err := m.cfg.Store.UpdateThread(ctx, x.Thread, func(t *Thread) error {
-			t.Interrupted = true
-			if t.Session == "" {
-				t.Session = x.Session
-			}
-			return nil
-		})
-		switch {
-		case err == nil:
-			m.mu.Lock()
-			if l := m.lines[x.Thread]; l != nil {
-				l.t = t
-			}
-			m.mu.Unlock()
-		case !errors.Is(err, ErrNotFound):
-			return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
+		err := m.lostRun(ctx, x)
+		if errors.Is(err, ErrDiskFull) && m.showLost(x) {
+			later = append(later, x)
+			continue
 		}
-		if err := m.cfg.Store.EndExecution(ctx, x.ID, m.now(), Exit{Code: -1, Reason: "lost"}); err != nil {
-			return fmt.Errorf("end the run of %s: %w", x.Thread, err)
+		if err != nil {
+			return err
 		}
 	}
+	if len(later) > 0 {
+		m.lostLater(later)
+	}
 	return nil
+}
+
+// lostRun stores that a process ended without us.
+func (m *Manager) lostRun(ctx context.Context, x Execution) error {
+	t, err := m.cfg.Store.UpdateThread(ctx, x.Thread, func(t *Thread) error {
+		t.Interrupted = true
+		if t.Session == "" {
+			t.Session = x.Session
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		m.mu.Lock()
+		if l := m.lines[x.Thread]; l != nil {
+			l.t = t
+		}
+		m.mu.Unlock()
+	case !errors.Is(err, ErrNotFound):
+		return fmt.Errorf("mark %s as interrupted: %w", x.Thread, err)
+	}
+	return m.endLost(ctx, x)
+}
+
+func (m *Manager) endLost(ctx context.Context, x Execution) error {
+	if err := m.cfg.Store.EndExecution(ctx, x.ID, m.now(), Exit{Code: -1, Reason: "lost"}); err != nil {
+		return fmt.Errorf("end the run of %s: %w", x.Thread, err)
+	}
+	return nil
+}
+
+// showLost has a thread shown as interrupted that cannot be stored so; false when there is none.
+func (m *Manager) showLost(x Execution) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l := m.lines[x.Thread]
+	if l == nil {
+		return false
+	}
+	l.t.Interrupted, l.t.Session = true, orWord(l.t.Session, x.Session)
+	return true
+}
+
+// lostAgain is how often storing the ends of runs is tried on a full disk.
+const lostAgain = 2 * time.Second
+
+// lostLater stores the ends of runs once there is room on the disk. A thread that was started again meanwhile is
+// not interrupted.
+func (m *Manager) lostLater(runs []Execution) {
+	x := runs[0]
+	l := m.line(x.Thread)
+	if l == nil { // purged meanwhile
+		if len(runs) > 1 {
+			m.lostLater(runs[1:])
+		}
+		return
+	}
+	l.later(lostAgain, func() {
+		store := m.lostRun
+		if l.running() != nil {
+			store = m.endLost
+		}
+		if err := store(m.ctx, x); err == nil {
+			runs = runs[1:]
+		} else if !errors.Is(err, ErrDiskFull) {
+			m.cfg.Log.Error("store the end of a run", "thread", string(x.Thread), "err", err)
+			runs = runs[1:] // it is named at the next start
+		}
+		if len(runs) > 0 {
+			m.lostLater(runs)
+		}
+	})
 }
 
 // checkInterrupted finds out in the background what can be resumed of the interrupted threads.

@@ -63,6 +63,41 @@ func TestCrashIsNamedAndResumed(t *testing.T) {
 	})
 }
 
+// TestCrashOnAFullDisk starts after a crash when nothing can be written: interrupted threads are shown, and stored once
+// there is room, but for one that runs again by then.
+func TestCrashOnAFullDisk(t *testing.T) {
+	inWorld(t, func(w *world) {
+		stays, goes := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+		w.store.refuse(thread.ErrDiskFull)
+		w.crash()
+		for _, id := range []thread.ID{stays.ID, goes.ID} {
+			if got := w.status(id); got.State.State != thread.StateInterrupted {
+				t.Errorf("on a full disk: %s", got.State.State)
+			}
+		}
+		if open, err := w.store.OpenExecutions(ctx); err != nil || len(open) != 2 {
+			t.Fatalf("%d runs are open: %v", len(open), err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.store.refuse(nil)
+		if _, err := w.m.Resume(ctx, goes.Name, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		open, err := w.store.OpenExecutions(ctx)
+		if err != nil || len(open) != 1 || open[0].Thread != goes.ID {
+			t.Errorf("with room %v are open: %v", open, err)
+		}
+		for id, interrupted := range map[thread.ID]bool{stays.ID: true, goes.ID: false} {
+			if got, err := w.store.Thread(ctx, id); err != nil || got.Interrupted != interrupted || w.status(id).Interrupted != interrupted {
+				t.Errorf("stored as interrupted %v: %v", got.Interrupted, err)
+			}
+		}
+	})
+}
+
 func TestLostTranscriptIsRebuilt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
