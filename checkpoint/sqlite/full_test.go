@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,5 +70,33 @@ func TestDiskFull(t *testing.T) {
 	items, err := s.Conversation(ctx, thread.CheckpointID(fmt.Sprint("c", n)))
 	if err != nil || len(items) != n+1 {
 		t.Fatalf("%d items, want %d: %v", len(items), n+1, err)
+	}
+}
+
+// TestCloseLeavesTheLog: a full disk has no room to make the files of the log anew. The log is empty: a database that a
+// person puts in the place of this one is not changed by it.
+func TestCloseLeavesTheLog(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "state.db")
+	for n := range 2 {
+		s, err := Open(ctx, path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := thread.ID(fmt.Sprint("t", n))
+		if err := s.CreateThread(ctx, thread.Thread{ID: id, Name: fmt.Sprintf("t-000%d", n)}); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.Threads(ctx); err != nil || len(list) != n+1 {
+			t.Errorf("%d threads: %v", len(list), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for suffix, empty := range map[string]bool{"-wal": true, "-shm": false} {
+			if info, err := os.Stat(path + suffix); err != nil || (info.Size() == 0) != empty || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v %v", suffix, info, err)
+			}
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+	"github.com/mattn/go-sqlite3" // the driver "sqlite3", too
 	"github.com/pressly/goose/v3"
 	"golang.org/x/sys/unix"
 
@@ -310,6 +310,7 @@ func (s *Store) Close() error {
 		if err := s.read.Close(); err != nil {
 			errs = append(errs, err)
 		}
+		_ = leaveLog(s.write) // without, the next start needs some room
 		if err := s.write.Close(); err != nil {
 			errs = append(errs, err)
 		}
@@ -318,4 +319,24 @@ func (s *Store) Close() error {
 		}
 	})
 	return s.closeErr
+}
+
+// leaveLog has the last connection leave the files of the log where they are, the log itself empty: on a full disk the
+// next start could not make them.
+func leaveLog(last *sql.DB) error {
+	ctx := context.Background()
+	c, err := last.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.ExecContext(ctx, "PRAGMA journal_size_limit = 0"); err != nil {
+		return err
+	}
+	return c.Raw(func(conn any) error {
+		if conn, ok := conn.(*sqlite3.SQLiteConn); ok {
+			return conn.SetFileControlInt("main", sqlite3.SQLITE_FCNTL_PERSIST_WAL, 1)
+		}
+		return nil
+	})
 }

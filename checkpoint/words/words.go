@@ -15,10 +15,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
-	_ "github.com/mattn/go-sqlite3" // the driver
+	"github.com/mattn/go-sqlite3" // the driver, too
 
 	"orchestrator/thread"
 )
@@ -32,10 +33,11 @@ type Source interface {
 // Index searches.
 type Index struct {
 	source Source
-	db     *sql.DB
+	file   string
 
-	// mu is held by whoever brings the index up to date, and guards marks.
+	// mu is held by whoever brings the index up to date, and guards marks and the making of db.
 	mu sync.Mutex
+	db *sql.DB // set by the first update that can
 	// marks holds what is indexed of each thread.
 	marks map[thread.ID]mark
 
@@ -62,29 +64,56 @@ CREATE INDEX docs_thread ON docs (thread);
 CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
 `
 
-// Open opens the index in a folder, or makes it. It begins to index what is there already, so that the first
-// search need not wait for all of it.
-func Open(dir string, source Source) (*Index, error) {
-	file := filepath.Join(dir, "search.db")
-	x := &Index{source: source}
-	if err := x.open(file); err != nil {
-		// It holds nothing that the store does not: make it anew.
-		for _, f := range []string{file, file + "-wal", file + "-shm"} {
-			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return nil, fmt.Errorf("make the search index anew: %w", err)
-			}
-		}
-		if err := x.open(file); err != nil {
-			return nil, fmt.Errorf("open the search index: %w", err)
-		}
-	}
+// Open returns the index in a folder, which is opened or made at once where that can be, on a full disk at the first
+// search that finds room. It begins to index what is there already, so that the first search need not wait for all
+// of it.
+func Open(dir string, source Source) *Index {
 	ctx, stop := context.WithCancel(context.Background())
-	x.stop, x.filled = stop, make(chan struct{})
+	x := &Index{source: source, file: filepath.Join(dir, "search.db"), stop: stop, filled: make(chan struct{})}
 	go func() {
 		defer close(x.filled)
 		_, _ = x.Update(ctx) // a search meets the same error and tells it
 	}()
-	return x, nil
+	return x
+}
+
+// ready opens the file unless it is open. One that cannot be read is made anew. mu is held.
+func (x *Index) ready() error {
+	if x.db != nil {
+		return nil
+	}
+	err := x.open(x.file)
+	if err == nil {
+		return nil
+	}
+	if untouched(err) {
+		return fmt.Errorf("open the search index: %w", full(err))
+	}
+	// It holds nothing that the store does not: make it anew.
+	for _, f := range []string{x.file, x.file + "-wal", x.file + "-shm"} {
+		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("make the search index anew: %w", err)
+		}
+	}
+	if err := x.open(x.file); err != nil {
+		return fmt.Errorf("open the search index: %w", err)
+	}
+	return nil
+}
+
+// full makes an error for want of room a thread.ErrDiskFull.
+func full(err error) error {
+	var e sqlite3.Error
+	if !errors.As(err, &e) || e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC {
+		return err
+	}
+	return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space; the next search goes on")
+}
+
+// untouched reports whether a file could not be opened, made or written; what it holds may be right.
+func untouched(err error) bool {
+	var e sqlite3.Error
+	return errors.As(err, &e) && (e.Code == sqlite3.ErrFull || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrCantOpen)
 }
 
 func (x *Index) open(file string) error {
@@ -149,6 +178,9 @@ func (x *Index) prepare(db *sql.DB, file string) error {
 func (x *Index) Close() error {
 	x.stop()
 	<-x.filled
+	if x.db == nil {
+		return nil
+	}
 	return x.db.Close()
 }
 
@@ -156,6 +188,9 @@ func (x *Index) Close() error {
 func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if err := x.ready(); err != nil {
+		return nil, err
+	}
 	threads, err := x.source.Threads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
@@ -168,13 +203,13 @@ func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
 		delete(gone, t.ID)
 		if m, ok := x.marks[t.ID]; !ok || m.head != t.Head {
 			if err := x.add(ctx, t, m); err != nil {
-				return nil, fmt.Errorf("index %s: %w", t.Name, err)
+				return nil, fmt.Errorf("index %s: %w", t.Name, full(err))
 			}
 		}
 	}
 	for id := range gone {
 		if err := x.drop(ctx, id); err != nil {
-			return nil, fmt.Errorf("drop from the index: %w", err)
+			return nil, fmt.Errorf("drop from the index: %w", full(err))
 		}
 	}
 	return threads, nil

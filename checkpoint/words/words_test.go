@@ -33,10 +33,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	var err error
-	if w.index, err = words.Open(w.dir, w.store); err != nil {
-		w.t.Fatal(err)
-	}
+	w.index = words.Open(w.dir, w.store)
 }
 
 func (w *world) thread(id thread.ID, name string) {
@@ -160,10 +157,7 @@ func BenchmarkFind(b *testing.B) {
 		}
 		parent = c.ID
 	}
-	x, err := words.Open(b.TempDir(), store)
-	if err != nil {
-		b.Fatal(err)
-	}
+	x := words.Open(b.TempDir(), store)
 	b.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			b.Error(err)

@@ -133,10 +133,7 @@ func readers() wire.Readers {
 }
 
 func (a *App) openManager(ctx context.Context) error {
-	index, err := words.Open(a.Project.StateDir(), a.store)
-	if err != nil {
-		return err
-	}
+	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
 		Project: a.Project.Root, StateDir: a.Project.StateDir(), Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},

@@ -86,3 +86,56 @@ func TestExportFromAFullDisk(t *testing.T) {
 		t.Errorf("imported %+v with the snapshots %q", other.status(name), refs)
 	}
 }
+
+// TestStartOnAFullDisk starts a server whose disk is full: it shows the threads, says what it cannot do, and goes on by
+// itself when there is room.
+func TestStartOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[string]func(*rig){
+		"stopped": func(r *rig) { r.ok("stop") },
+		"killed": func(r *rig) {
+			if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+				r.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			disk := r.stateDisk(0)
+			name := r.ok("new", "-a", "demo", "-p", "list files", "kept")
+			others := []string{r.ok("new", "-a", "demo", "second"), r.ok("new", "-a", "demo", "third"), r.ok("new", "-a", "demo", "fourth")}
+			r.awaitState(name, thread.StateDone, thread.StateIdle)
+			end(r)
+			free := r.fill(disk)
+			for _, other := range others {
+				if s := r.status(other); s.State.State.Live() {
+					t.Errorf("on a full disk: %+v", s)
+				}
+			}
+			if s := r.status(name); s.Turn != 1 {
+				t.Errorf("on a full disk: %+v", s)
+			}
+			if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "→ free some space") {
+				t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
+			}
+			if got := r.ok("checkpoint", "show", name, "1"); !strings.Contains(got, "list files") {
+				t.Errorf("the turn on a full disk: %s", got)
+			}
+			r.says(exitError, []string{"disk is full", "free"}, "new", "-a", "demo", "more")
+			if res := r.run("find", "files"); res.code != 0 && !strings.Contains(res.stderr, "disk is full") {
+				t.Errorf("a search on a full disk: exit %d %s", res.code, res.stderr)
+			}
+			free()
+			if got := r.ok("find", "files"); !strings.Contains(got, name) {
+				t.Errorf("a search when there is room: %s", got)
+			}
+			r.awaitState(name, thread.StateInterrupted, thread.StateExited)
+			r.ok("resume", name)
+			r.ok("send", name, "list files")
+			if s := r.status(name); s.Turn != 2 {
+				t.Errorf("when there is room: %+v", s)
+			}
+		})
+	}
+}

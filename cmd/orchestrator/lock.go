@@ -27,10 +27,9 @@ func lockServer(file string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w (is the folder on a network drive?)", file, err)
 	}
-	if err = f.Truncate(0); err == nil {
-		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
-	}
-	if err != nil {
+	pid := fmt.Appendf(nil, "%d\n", os.Getpid())
+	_, err = f.WriteAt(pid, 0) // over the old one, which has its room on a full disk
+	if err = errors.Join(err, f.Truncate(int64(len(pid)))); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("write the server's lock: %w", err)
 	}
