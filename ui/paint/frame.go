@@ -10,6 +10,7 @@ import (
 func (w *Writer) frame(out []byte) {
 	before := len(out)
 	if w.moved {
+		w.ahead = before == 0
 		out = w.wipe(out) // the place it leaves
 	} else if w.fresh {
 		w.forget()
@@ -158,6 +159,32 @@ func (w *Writer) wipe(out []byte) []byte {
 	}
 	w.forget()
 	return out
+}
+
+// uncover appends what brings back what Bubble Tea has drawn below the painted rows.
+func (w *Writer) uncover(out []byte) []byte {
+	p := &w.painter
+	p.out, p.profile, p.styled, p.term, p.look = p.out[:0], w.profile, false, w.chrome, look{}
+	_, rows := w.chrome.Size()
+	for i := range w.rows {
+		if y := w.painted.Y + i; w.rows[i].valid && y < rows {
+			p.cells = w.chrome.Row(p.cells[:0], y)
+			p.cells = p.cells[min(w.painted.X, len(p.cells)):]
+			p.row(w.painted.X, y, w.painted.W, 0, 0)
+		}
+	}
+	p.term = nil
+	w.forget()
+	if len(p.out) == 0 {
+		return out
+	}
+	out = append(out, "\x1b[?2026h"...)
+	if !w.away {
+		out = append(out, "\x1b7"...)
+		w.away = true
+	}
+	out = append(out, p.out...)
+	return append(out, "\x1b[m\x1b[?2026l"...)
 }
 
 // compose puts the frame together: Bubble Tea's cursor saved, rows, then our cursor or Bubble Tea's again.

@@ -32,3 +32,20 @@ func TestMove(t *testing.T) {
 		}
 	}
 }
+
+// TestGrow: the pane grows over a border before Bubble Tea knows, which then moves the border out of the way.
+func TestGrow(t *testing.T) {
+	small, large := Box{X: 1, Y: 1, W: 18, H: 5}, Box{X: 1, Y: 1, W: 18, H: 6}
+	f := newFixture(TrueColor, 20, 9, small)
+	chrome := vterm.New(20, 9, vterm.Options{})
+	for i, s := range []string{"\x1b[7;1H\x1b[31m####################\x1b[m", "\x1b[7;8r\x1b[7;1H\x1b[L\x1b[r"} {
+		if i == 1 {
+			f.in = newInner(large.W, large.H)
+			f.in.feed("%s", strings.Repeat("x", large.W*large.H))
+			f.SetPane(Pane{Box: large, Source: f.in})
+		}
+		_, _ = f.Write([]byte(s))
+		_, _ = chrome.Write([]byte(s))
+	}
+	f.check(t, chrome, large)
+}

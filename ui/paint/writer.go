@@ -28,6 +28,7 @@ type Writer struct {
 	pane    *Pane      // nil while there is none or it is suspended
 	fresh   bool       // the pane shows another source than what is painted
 	moved   bool       // the pane stands elsewhere than what is painted
+	ahead   bool       // the pane has moved, and Bubble Tea has drawn nothing since
 	chrome  *vterm.Terminal
 	rows    []rowKey // what is painted, by row of the box
 	painted Box      // where they are painted
@@ -101,9 +102,13 @@ func (w *Writer) Write(b []byte) (int, error) {
 		return 0, w.err
 	}
 	w.adopt()
+	var out []byte
+	if w.ahead {
+		w.ahead = false
+		out = w.uncover(out) // b may move what is drawn there
+	}
 	shifts := w.chrome.Shifts()
 	_, _ = w.chrome.Write(b)
-	var out []byte
 	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {
 		out = w.wipe(out) // before b, which may draw where the pane was
 	}
