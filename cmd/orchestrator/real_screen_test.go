@@ -36,14 +36,15 @@ func (r *realRig) typed(s *screen, prompt string) model.Request {
 	return model.Request{}
 }
 
-// allow presses the key that allows what the agent asks for, again while the question stands: some
-// agents ask by their title before their dialog takes keys.
-func (r *realRig) allow(s *screen, name, key string) {
+// allow waits for the agent's dialog and presses the key that allows what it asks for, again while the dialog
+// stands: some ask by their title before it is there, and some draw it before it takes keys.
+func (r *realRig) allow(s *screen, dialog, key string) {
 	r.t.Helper()
+	s.see(dialog)
 	for range 12 {
 		s.press(key)
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
-			if r.status(name).State.State != thread.StateApproval {
+		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			if !strings.Contains(s.text(), dialog) {
 				return
 			}
 		}
@@ -55,11 +56,11 @@ func (r *realRig) allow(s *screen, name, key string) {
 // tool allowed there, the answer read; server and agent are killed in the middle of the next answer;
 // the thread is resumed with R, and the model hears the same history again.
 func TestRealScreen(t *testing.T) {
-	ask := map[string]struct{ mode, mark, yes string }{
-		"claude":   {"manual", "", "1"},
-		"codex":    {"on-request/workspace-write", "#escalate ", "y"},
-		"gemini":   {"default", "", "1"},
-		"opencode": {"", "", "\r"},
+	ask := map[string]struct{ mode, mark, dialog, yes string }{
+		"claude":   {"manual", "", "1. Yes", "1"},
+		"codex":    {"on-request/workspace-write", "#escalate ", "1. Yes, proceed", "y"},
+		"gemini":   {"default", "", "1. Allow once", "1"},
+		"opencode": {"", "", "Allow once", "\r"},
 	}
 	for _, cli := range clis.All() {
 		how := ask[cli.Name]
@@ -74,7 +75,7 @@ func TestRealScreen(t *testing.T) {
 			r.typed(s, "please. "+how.mark+"#bash:touch made.txt #usage:1234,20,0,7 #say:it is made.")
 			r.awaitState(name, thread.StateApproval)
 			s.see("made.txt")
-			r.allow(s, name, how.yes)
+			r.allow(s, how.dialog, how.yes)
 			st := r.awaitState(name, thread.StateIdle, thread.StateDone)
 			if st.Gauge.Tokens != 1234+20+7 || st.Gauge.Estimated {
 				t.Errorf("gauge %+v, and the model counted %d", st.Gauge, 1234+20+7)
