@@ -19,6 +19,11 @@ func (m *Manager) Fork(ctx context.Context, r ForkRequest) (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
+	if !r.NoStart {
+		if err := m.ready(ctx, t); err != nil {
+			return Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+		}
+	}
 	name := orWord(r.Name, orWord(r.Label, orWord(firstLine(r.Prompt), slugOf(p.Name))))
 	var l *line
 	if r.NoWorktree || m.cfg.Worktrees == nil {

@@ -20,6 +20,9 @@ func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
 	if r.Worktree && m.cfg.Worktrees == nil {
 		return Status{}, fmt.Errorf("new thread: worktree: %w", ErrNoRepository)
 	}
+	if err := m.ready(ctx, t); err != nil {
+		return Status{}, fmt.Errorf("new thread: %w", err)
+	}
 	var l *line
 	if r.Worktree {
 		l, err = m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)

@@ -89,6 +89,11 @@ type Agent interface {
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
+// Detector is an agent that can tell whether it can be started here. Optional for an Agent.
+type Detector interface {
+	Detect(ctx context.Context) AgentInfo
+}
+
 // LaunchSpec is what an agent is to be started with.
 type LaunchSpec struct {
 	Thread   ID

@@ -79,6 +79,33 @@ func (l *line) start(ctx context.Context, r launchRequest) error {
 	return nil
 }
 
+// ready refuses what cannot be started, before a new thread and its worktree are made for it.
+func (m *Manager) ready(ctx context.Context, t Thread) error {
+	release, err := m.takeSlot()
+	if err != nil {
+		return err
+	}
+	release() // start takes its own
+	if len(t.Launch.Env) > 0 {
+		return nil // with its own PATH an agent may be found that is not here
+	}
+	agent, err := m.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return err
+	}
+	d, ok := agent.(Detector)
+	if !ok {
+		return nil
+	}
+	switch info := d.Detect(ctx); {
+	case !info.Found:
+		return Hint(fmt.Errorf("%s: %s: %w", t.Agent, orWord(info.Problem, "not found"), ErrNotFound), info.Hint)
+	case info.Problem != "":
+		return Hint(fmt.Errorf("%s: %s: %w", t.Agent, info.Problem, ErrUnsupported), info.Hint)
+	}
+	return nil
+}
+
 // takeSlot counts an agent in that is about to start.
 func (m *Manager) takeSlot() (release func(), err error) {
 	m.mu.Lock()
@@ -90,7 +117,7 @@ func (m *Manager) takeSlot() (release func(), err error) {
 		}
 	}
 	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, Hint(fmt.Errorf("%d agents run already: %w", n, ErrLimit), "stop one or raise limits.running")
+		return nil, Hint(fmt.Errorf("%s running already: %w", counted(n, "agent"), ErrLimit), "stop one or raise limits.running")
 	}
 	m.starts++
 	return func() {

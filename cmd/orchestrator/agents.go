@@ -24,7 +24,7 @@ import (
 // adapter is an agent that can say whether it is installed.
 type adapter interface {
 	thread.Agent
-	Detect(context.Context) thread.AgentInfo
+	thread.Detector
 }
 
 // adapters are the agents this program knows, in the order in which people see them.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -55,6 +57,40 @@ func TestUnknownThreads(t *testing.T) {
 		if res.code != exitNotFound && res.code != exitUsage {
 			t.Errorf("why %q: exit %d %s", odd, res.code, res.stderr)
 		}
+	}
+}
+
+// TestStartsThatCannotBe leave no thread and no worktree behind.
+func TestStartsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	path := filepath.Join(filepath.Dir(r.project), "bin") // no agent is installed there
+	for _, tool := range []string{"git", "sh"} {
+		real, err := exec.LookPath(tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(real, filepath.Join(path, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.env = append(slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") }), "PATH="+path)
+	r.write(".orchestrator.toml", "limits.running = 1\n")
+	r.ok("trust")
+	name := r.ok("new", "-a", "demo", "first")
+	r.says(exitRefused, []string{"1 agent running already", "limits.running"}, "new", "-a", "demo", "second")
+	r.says(exitRefused, []string{"1 agent running already"}, "fork", "other way", "-t", name)
+	r.ok("stop", name)
+	r.says(exitNotFound, []string{"codex", "not found", "npm install"}, "new", "-a", "codex", "-w", "third")
+	r.says(exitNotFound, []string{"codex", "not found"}, "fork", "to codex", "-t", name, "-a", "codex")
+	if all := get[[]thread.Status](r, "threads", "--all"); len(all) != 1 {
+		t.Errorf("threads were left behind: %+v", all)
+	}
+	if trees := strings.Count(r.git("worktree", "list"), "\n"); trees != 1 {
+		t.Errorf("%d worktrees, want the repository's own", trees)
 	}
 }
 
