@@ -325,7 +325,7 @@ func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot) error {
 		return nil
 	}
 	index := filepath.Join(w.GitDir, "index")
-	if err := copyIndex(w.index(), index); err != nil {
+	if err := git.CopyIndex(w.index(), index); err != nil {
 		return err
 	}
 	// Through our own git folder: git compares contents where times tell nothing, and must not filter them.

@@ -149,7 +149,7 @@ func (s *Store) readNow(ctx context.Context, v *view) error {
 			return err
 		}
 	}
-	err = copyIndex(v.w.index(), filepath.Join(v.dir, "index"))
+	err = git.CopyIndex(v.w.index(), filepath.Join(v.dir, "index"))
 	unlock()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

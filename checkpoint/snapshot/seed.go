@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,7 +59,7 @@ func (w *worktree) seed(ctx context.Context) error {
 // tomorrow) only names and ids are taken over.
 func (w *worktree) seedFrom(ctx context.Context) (entries []entry, copied bool, err error) {
 	list := git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}}
-	switch err = copyIndex(filepath.Join(w.GitDir, "index"), w.index()); {
+	switch err = git.CopyIndex(filepath.Join(w.GitDir, "index"), w.index()); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil // nothing was added yet
 	case err != nil:
@@ -81,31 +80,6 @@ func (w *worktree) seedFrom(ctx context.Context) (entries []entry, copied bool, 
 	}
 	entries, err = parseEntries(out)
 	return entries, false, err
-}
-
-// copyIndex keeps the time of the file: git tells by it which entries may have changed in the same tick.
-func copyIndex(from, to string) error {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	info, err := src.Stat()
-	if err != nil {
-		return err
-	}
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	if cerr := dst.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 // parseEntries reads `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
