@@ -140,7 +140,8 @@ func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
 	}
-	what, err := m.cfg.Merges.Preview(ctx, in.Dir, in.Branch)
+	t := child.thread()
+	what, err := m.cfg.Merges.Preview(ctx, in.Dir, t.Worktree.Path)
 	switch {
 	case err != nil && m.commitsInto(in) && errors.Is(err, ErrConflict):
 		report.Unsure = "what is not committed in " + in.Dir + " is committed first, and may conflict"
@@ -148,13 +149,11 @@ func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent)
 		return report, err
 	}
 	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
-	t := child.thread()
-	if m.cfg.Differ != nil {
+	if m.cfg.Differ != nil && !what.UpToDate {
 		report.Files, err = m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
 		if err != nil {
 			return report, err
 		}
-		report.UpToDate = report.UpToDate && len(report.Files) == 0 // uncommitted work would be committed
 	}
 	return report, nil
 }

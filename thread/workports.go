@@ -45,8 +45,9 @@ type Merges interface {
 	// conflicts it leaves them there and returns their paths with no error. A worktree whose own
 	// changes are in the way is refused untouched.
 	Merge(ctx context.Context, into, branch, message string) (Merged, error)
-	// Preview says what Merge would come to and changes nothing.
-	Preview(ctx context.Context, into, branch string) (Merged, error)
+	// Preview says what it would come to to Commit all that a worktree holds and to Merge its HEAD,
+	// and changes nothing.
+	Preview(ctx context.Context, into, worktree string) (Merged, error)
 	// Continue commits a merge whose conflicts are resolved; Conflicts names those that are not.
 	Continue(ctx context.Context, into string) (Merged, error)
 	// Abort takes back a merge that is not committed.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,6 +46,7 @@ type tree struct {
 	git.Worktree
 	git  *git.Git
 	temp string
+	env  []string // where a preview keeps what it makes: objects, an index; nil otherwise
 	note *os.File // locked, while the worktree is ours alone; nil otherwise
 }
 
@@ -65,7 +67,8 @@ func (t tree) run(ctx context.Context, c git.Call) ([]byte, error) {
 }
 
 func (t tree) code(ctx context.Context, c git.Call) ([]byte, int, error) {
-	c.Dir, c.Env, c.Hold = t.Root, append(t.Env(), c.Env...), t.note
+	c.Dir, c.Env, c.Hold = t.Root, slices.Concat(t.Env(), t.env, c.Env), t.note
+	c.Durable = c.Durable && t.env == nil
 	return t.git.RunCode(ctx, c)
 }
 

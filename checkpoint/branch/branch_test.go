@@ -21,10 +21,9 @@ func TestBadNames(t *testing.T) {
 		strings.Repeat("x", 5000), "a\u202eb", "../x", ":/first", "main^{tree}",
 	} {
 		for what, err := range map[string]error{
-			"merge":   second(r.merger.Merge(ctx, r.dir, name, "m")),
-			"preview": second(r.merger.Preview(ctx, r.dir, name)),
-			"push":    second(r.merger.Push(ctx, r.dir, name)),
-			"pr":      second(r.merger.OpenPR(ctx, r.dir, name, "", "t", "b")),
+			"merge": second(r.merger.Merge(ctx, r.dir, name, "m")),
+			"push":  second(r.merger.Push(ctx, r.dir, name)),
+			"pr":    second(r.merger.OpenPR(ctx, r.dir, name, "", "t", "b")),
 		} {
 			if !errors.Is(err, thread.ErrInvalid) {
 				t.Errorf("%s %.30q: %v", what, name, err)

@@ -35,32 +35,11 @@ func (t tree) commitAll(ctx context.Context, message string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if what := t.inProgress(); what != "" {
-		return "", thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
-			"continue or abort it first")
-	}
-	if err := t.trusted(ctx); err != nil {
-		return "", err
-	}
-	if err := t.identity(ctx); err != nil {
-		return "", err
-	}
-	if err := t.stage(ctx); err != nil {
-		return "", err
-	}
-	failpoint.Hit("branch.commit.staged")
-	head, err := t.commit(ctx, "HEAD")
-	if err != nil && !errors.Is(err, thread.ErrNotFound) {
-		return "", err
-	}
-	args := []string{"diff-index", "--cached", "--quiet", "HEAD", "--"}
-	if head == "" {
-		args = []string{"diff-index", "--cached", "--quiet", t.emptyTree(ctx), "--"}
-	}
-	_, code, err := t.code(ctx, git.Call{Args: args, OK: []int{1}})
-	if err != nil || code == 0 {
+	head, changed, err := t.stageAll(ctx)
+	if err != nil || !changed {
 		return head, err
 	}
+	failpoint.Hit("branch.commit.staged")
 	_, err = t.run(ctx, git.Call{
 		Args:    []string{"commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"},
 		Stdin:   strings.NewReader(message),
@@ -72,6 +51,33 @@ func (t tree) commitAll(ctx context.Context, message string) (string, error) {
 	}
 	failpoint.Hit("branch.commit.committed")
 	return t.commit(ctx, "HEAD")
+}
+
+// stageAll stages what is to be committed, and returns the HEAD, "" for an unborn one, and whether that differs.
+func (t tree) stageAll(ctx context.Context) (head string, changed bool, err error) {
+	if what := t.inProgress(); what != "" {
+		return "", false, thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
+			"continue or abort it first")
+	}
+	if err := t.trusted(ctx); err != nil {
+		return "", false, err
+	}
+	if err := t.identity(ctx); err != nil {
+		return "", false, err
+	}
+	if err := t.stage(ctx); err != nil {
+		return "", false, err
+	}
+	head, err = t.commit(ctx, "HEAD")
+	if err != nil && !errors.Is(err, thread.ErrNotFound) {
+		return "", false, err
+	}
+	than := head
+	if than == "" {
+		than = t.emptyTree(ctx)
+	}
+	_, code, err := t.code(ctx, git.Call{Args: []string{"diff-index", "--cached", "--quiet", than, "--"}, OK: []int{1}})
+	return head, code == 1, err
 }
 
 func (t tree) emptyTree(ctx context.Context) string {

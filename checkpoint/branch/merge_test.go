@@ -20,7 +20,7 @@ func TestMerge(t *testing.T) {
 	r.write("unrelated", "untracked in the target")
 	r.write("b", "changed in the target, not committed\n")
 	before := r.state()
-	what, err := r.merger.Preview(ctx, r.dir, "side")
+	what, err := r.merger.Preview(ctx, r.dir, r.side)
 	if err != nil || what.UpToDate || len(what.Conflicts) > 0 {
 		t.Errorf("preview %+v %v", what, err)
 	}
@@ -86,7 +86,7 @@ func TestMergeRefusesToOverwrite(t *testing.T) {
 			if !errors.As(err, &dirty) || !slices.Contains(dirty.Files, tc.file) || !errors.Is(err, thread.ErrConflict) {
 				t.Errorf("err = %v", err)
 			}
-			if _, err := r.merger.Preview(context.Background(), r.dir, "side"); !errors.As(err, &dirty) {
+			if _, err := r.merger.Preview(context.Background(), r.dir, r.side); !errors.As(err, &dirty) {
 				t.Errorf("preview: %v", err)
 			}
 			if after := r.state(); after != before {
@@ -116,7 +116,7 @@ func TestConflicts(t *testing.T) {
 	r.write("notes", "not committed\n")
 	before := r.state()
 	want := []string{"a", "b"}
-	if what, err := r.merger.Preview(ctx, r.dir, "side"); err != nil || !slices.Equal(what.Conflicts, want) {
+	if what, err := r.merger.Preview(ctx, r.dir, r.side); err != nil || !slices.Equal(what.Conflicts, want) {
 		t.Errorf("preview %+v %v", what, err)
 	}
 	if r.state() != before {

@@ -5,43 +5,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 )
 
-// Preview says what Merge would come to and changes nothing.
-func (m *Merger) Preview(ctx context.Context, into, branch string) (thread.Merged, error) {
+// Preview says what it would come to to Commit all that a worktree holds and to Merge its HEAD, and changes nothing.
+func (m *Merger) Preview(ctx context.Context, into, worktree string) (thread.Merged, error) {
 	t, err := m.open(ctx, into)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
 	}
-	what, err := t.preview(ctx, branch)
+	from, err := m.open(ctx, worktree)
+	if err != nil {
+		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
+	}
+	what, err := t.preview(ctx, from)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
 	}
 	return what, nil
 }
 
-func (t tree) preview(ctx context.Context, branch string) (thread.Merged, error) {
-	tip, head, merged, err := t.ends(ctx, branch)
+func (t tree) preview(ctx context.Context, from tree) (thread.Merged, error) {
+	tr, err := t.trial()
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	defer tr.close()
+	commit, err := from.foresee(ctx, tr)
+	if err != nil {
+		return thread.Merged{}, err
+	}
+	t.env = tr.env
+	tip, head, merged, err := t.ends(ctx, commit)
 	if err != nil {
 		return thread.Merged{}, err
 	}
 	if merged {
 		return thread.Merged{UpToDate: true, Commit: head}, nil
 	}
-	tr, err := t.try(ctx, head, tip)
-	if err != nil {
+	if err := t.fill(ctx, tr, head, tip); err != nil {
 		return thread.Merged{}, err
 	}
-	defer tr.close()
 	if _, err := t.roomFor(ctx, head, tip, tr); err != nil {
 		return thread.Merged{}, err
 	}
 	return thread.Merged{Conflicts: tr.conflicts}, nil
+}
+
+// foresee returns a commit as commitAll would make it, among the trial's objects; HEAD where there is nothing to commit.
+func (t tree) foresee(ctx context.Context, tr *trial) (string, error) {
+	index := filepath.Join(tr.dir, "index")
+	if err := git.CopyIndex(filepath.Join(t.GitDir, "index"), index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	t.env = append(slices.Clone(tr.env), "GIT_INDEX_FILE="+index,
+		// The shared part of a split index would be written beside the worktree's own.
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.splitIndex", "GIT_CONFIG_VALUE_0=false")
+	head, changed, err := t.stageAll(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !changed {
+		return t.commit(ctx, "HEAD")
+	}
+	of, err := t.line(ctx, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	args := []string{"commit-tree", "-m", "what is not committed", of}
+	if head != "" {
+		args = append(args, "-p", head)
+	}
+	return t.line(ctx, args...)
 }
 
 // trial is a merge without a worktree; its objects go with it.
@@ -67,16 +108,24 @@ func (tr *trial) close() {
 	}
 }
 
-// try merges a commit into head, the worktree's own, without touching the worktree.
-func (t tree) try(ctx context.Context, head, tip string) (*trial, error) {
+// trial begins one.
+func (t tree) trial() (*trial, error) {
 	s, err := newScratch(t.temp)
 	if err != nil {
 		return nil, err
 	}
-	tr := &trial{scratch: s, env: []string{
+	return &trial{scratch: s, env: []string{
 		"GIT_OBJECT_DIRECTORY=" + s.dir,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(t.Common, "objects")),
-	}}
+	}}, nil
+}
+
+// try merges a commit into head, the worktree's own, without touching the worktree.
+func (t tree) try(ctx context.Context, head, tip string) (*trial, error) {
+	tr, err := t.trial()
+	if err != nil {
+		return nil, err
+	}
 	if err := t.fill(ctx, tr, head, tip); err != nil {
 		tr.close()
 		return nil, err

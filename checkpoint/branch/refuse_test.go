@@ -28,7 +28,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.write(".git/worktrees/side/index.lock", "")
 		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
 		says(t, err, thread.ErrBusy, "git is at work in "+r.dir, ".git/index.lock when no git runs")
-		_, err = r.merger.Preview(t.Context(), r.dir, "side")
+		_, err = r.merger.Preview(t.Context(), r.dir, r.side)
 		says(t, err, thread.ErrBusy, "git is at work")
 		_, err = r.merger.Commit(t.Context(), r.side, "more")
 		says(t, err, thread.ErrBusy, "git is at work in "+r.side)
@@ -41,7 +41,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.git("rm", "-qrf", "--cached", ".")
 		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
 		says(t, err, thread.ErrInvalid, "nothing is committed in "+r.dir, "first commit")
-		if _, err := r.merger.Preview(t.Context(), r.dir, "side"); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := r.merger.Preview(t.Context(), r.dir, r.side); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("preview: %v", err)
 		}
 		r.git("add", "-A")

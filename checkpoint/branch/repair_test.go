@@ -245,7 +245,7 @@ func TestMergeOfTheSameWork(t *testing.T) {
 	if err := os.Symlink("link", filepath.Join(r.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if what, err := r.merger.Preview(context.Background(), r.dir, "side"); err != nil || len(what.Conflicts) > 0 {
+	if what, err := r.merger.Preview(context.Background(), r.dir, r.side); err != nil || len(what.Conflicts) > 0 {
 		t.Errorf("preview: %+v %v", what, err)
 	}
 	done, err := r.merger.Merge(context.Background(), r.dir, "side", "m")
@@ -363,7 +363,7 @@ func TestMergeInPartialClone(t *testing.T) {
 	}
 	r.commit(r.side, "work")
 	r.write("b", "mine\n")
-	if what, err := r.merger.Preview(t.Context(), r.dir, "beside"); err != nil || what.UpToDate || len(what.Conflicts) > 0 {
+	if what, err := r.merger.Preview(t.Context(), r.dir, r.side); err != nil || what.UpToDate || len(what.Conflicts) > 0 {
 		t.Errorf("preview: %+v %v", what, err)
 	}
 	done, err := r.merger.Merge(t.Context(), r.dir, "beside", "m")
