@@ -46,8 +46,14 @@ func Find(dir string) (Worktree, error) {
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		w, err := worktreeAt(at)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return w, err
+		if err == nil {
+			err = w.owns(dir)
+		}
+		if err == nil {
+			return w, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Worktree{}, err
 		}
 		if isGitDir(at) {
 			return Worktree{}, fmt.Errorf("find repository: %s: %w", at, ErrBare)
@@ -56,6 +62,42 @@ func Find(dir string) (Worktree, error) {
 			return Worktree{}, fmt.Errorf("find repository: %s: %w", dir, thread.ErrNoRepository)
 		}
 	}
+}
+
+// owns reports an error when dir lies in another worktree of the repository, below this one: that has lost
+// its .git file, and what is done to dir must not be done to this one's files.
+func (w Worktree) owns(dir string) error {
+	if dir == w.Root {
+		return nil
+	}
+	lists := filepath.Join(w.Common, "worktrees")
+	entries, err := os.ReadDir(lists)
+	if err != nil {
+		return nil // it has none
+	}
+	for _, e := range entries {
+		b, err := readSmall(filepath.Join(lists, e.Name(), "gitdir"))
+		if err != nil {
+			continue // one that is just being removed
+		}
+		other := filepath.Dir(strings.TrimSpace(string(b)))
+		if !filepath.IsAbs(other) {
+			other = filepath.Join(lists, e.Name(), other)
+		}
+		if real, err := filepath.EvalSymlinks(other); err == nil {
+			other = real
+		}
+		if inside(dir, other) && other != w.Root && inside(other, w.Root) {
+			return thread.Hint(fmt.Errorf("find repository: the worktree %s has no .git file: %w", Printable(other), ErrForeign),
+				"git worktree repair makes it again; where the folder is no worktree any more, git worktree prune forgets it")
+		}
+	}
+	return nil
+}
+
+// inside reports whether path is dir or lies below it.
+func inside(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // worktreeAt reads root/.git; fs.ErrNotExist when there is none that is one.

@@ -165,9 +165,13 @@ func TestFind(t *testing.T) {
 	run(top, "init", "-q", "main")
 	run(at("main"), "commit", "-q", "--allow-empty", "-m", "x")
 	run(at("main"), "worktree", "add", "-q", "-b", "w", at("linked"))
+	run(at("main"), "worktree", "add", "-q", "-b", "lost", at("main/trees/lost"))
+	if err := os.Remove(at("main/trees/lost/.git")); err != nil {
+		t.Fatal(err)
+	}
 	run(top, "init", "-q", "--bare", "bare.git")
 	run(top, "init", "-q", "--separate-git-dir", at("elsewhere"), "apart")
-	for _, dir := range []string{at("main/deep/er"), at("evil"), at("odd"), at("none")} {
+	for _, dir := range []string{at("main/deep/er"), at("main/trees/lost/deep"), at("evil"), at("odd"), at("none")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -190,6 +194,8 @@ func TestFind(t *testing.T) {
 		{at("bare.git"), Worktree{}, ErrBare},
 		{at("bare.git/refs/heads"), Worktree{}, ErrBare},
 		{at("evil"), Worktree{}, ErrForeign},
+		{at("main/trees/lost/deep"), Worktree{}, ErrForeign},
+		{at("main/trees"), Worktree{at("main"), at("main/.git"), at("main/.git")}, nil},
 		{at("odd"), Worktree{}, ErrForeign},
 		{at("none"), Worktree{}, thread.ErrNoRepository},
 		{at("gone"), Worktree{}, os.ErrNotExist},
