@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,8 +25,14 @@ func (c *cli) serveVerb() *cobra.Command {
 	}
 }
 
+// gcPercent has the garbage collector run at 50 % new memory instead of 100: most of what the server keeps is
+// terminals' histories, which hold no pointers, so that a run costs little. 100 terminals with 10,000 lines
+// each take 175 MB so, 205 without.
+const gcPercent = 50
+
 // serve runs the server until it is told to stop or nobody needs it.
 func (c *cli) serve(ctx context.Context) error {
+	debug.SetGCPercent(gcPercent)
 	mask := syscall.Umask(0o077) // while our own files and the socket are made
 	if err := c.project.makeState(); err != nil {
 		return err
