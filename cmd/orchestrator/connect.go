@@ -75,7 +75,7 @@ func (c *cli) startServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
 		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
 	defer cancel()
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		err := c.startOnce(ctx)
 		if !errors.Is(err, errServed) {
 			return err
