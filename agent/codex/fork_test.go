@@ -1,11 +1,10 @@
 package codex_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"orchestrator/agent/agenttest"
 	"orchestrator/agent/codex"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
@@ -14,8 +13,6 @@ import (
 // TestForkMoves forks a session whose tools worked in files: the fork's name its own folder, and all
 // else of the conversation is as it was, to the byte.
 func TestForkMoves(t *testing.T) {
-	home := t.TempDir()
-	env := []string{"HOME=" + home}
 	lines := []string{
 		`{"timestamp":"2026-11-21T10:28:50Z","type":"session_meta","payload":{"id":"SESSION","cwd":"»","timestamp":"2026-11-21T10:28:50Z"}}`,
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"look at /w/p/a.go"}]}}`,
@@ -27,24 +24,6 @@ func TestForkMoves(t *testing.T) {
 	session := func(id, dir string) string {
 		return strings.NewReplacer("SESSION", id, "»", dir).Replace(strings.Join(lines, "\n") + "\n")
 	}
-	parent, child := launch.UUID(), launch.UUID()
-	dir := filepath.Join(home, "it's a fork")
-	id, err := codex.New(launch.Config{Env: env}).Rebuild(t.Context(), thread.RebuildSpec{
-		Session: parent, NewSession: child, FromDir: "/w/p", Dir: dir, StateDir: t.TempDir(), Env: env,
-		Files: []thread.TranscriptFile{{File: "main", Data: []byte(session(parent, "/w/p"))}},
-	})
-	if err != nil || id != child {
-		t.Fatalf("rebuilt %q: %v", id, err)
-	}
-	found, err := filepath.Glob(filepath.Join(home, ".codex", "sessions", "*", "*", "*", "rollout-*-"+child+".jsonl"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%q: %v", found, err)
-	}
-	got, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := session(child, dir); string(got) != want {
-		t.Errorf("the fork holds\n%s, want\n%s", got, want)
-	}
+	agenttest.Moved(t, func(c launch.Config) thread.Rebuilder { return codex.New(c) },
+		func(id string) string { return ".codex/sessions/*/*/*/rollout-*-" + id + ".jsonl" }, session)
 }
