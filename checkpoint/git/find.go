@@ -72,8 +72,11 @@ func (w Worktree) owns(dir string) error {
 	}
 	lists := filepath.Join(w.Common, "worktrees")
 	entries, err := os.ReadDir(lists)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it has no others
+	}
 	if err != nil {
-		return nil // it has none
+		return fmt.Errorf("find repository: %w", err)
 	}
 	for _, e := range entries {
 		b, err := readSmall(filepath.Join(lists, e.Name(), "gitdir"))
@@ -87,7 +90,7 @@ func (w Worktree) owns(dir string) error {
 		if real, err := filepath.EvalSymlinks(other); err == nil {
 			other = real
 		}
-		if inside(dir, other) && other != w.Root && inside(other, w.Root) {
+		if Within(dir, other) && other != w.Root && Within(other, w.Root) {
 			return thread.Hint(fmt.Errorf("find repository: the worktree %s has no .git file: %w", Printable(other), ErrForeign),
 				"git worktree repair makes it again; where the folder is no worktree any more, git worktree prune forgets it")
 		}
@@ -95,8 +98,8 @@ func (w Worktree) owns(dir string) error {
 	return nil
 }
 
-// inside reports whether path is dir or lies below it.
-func inside(path, dir string) bool {
+// Within reports whether path is dir or lies below it. Both are clean and absolute.
+func Within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 

@@ -117,7 +117,7 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 func (w *worktree) mine(path string) bool {
 	abs := filepath.Join(w.Root, path)
 	for _, own := range []string{w.state, w.trees} {
-		if within(own, w.Root) && own != w.Root && within(abs, own) {
+		if git.Within(own, w.Root) && own != w.Root && git.Within(abs, own) {
 			return true
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"orchestrator/checkpoint/git"
@@ -159,11 +158,6 @@ func resolved(path string) string {
 		return filepath.Join(resolved(dir), filepath.Base(path))
 	}
 	return path
-}
-
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // writeFile writes a file of ours whole or not at all.
