@@ -19,7 +19,7 @@ func (r *rig) stateDisk(flags uintptr) (dir string) {
 		r.t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, "size=8m,mode=0700"); err != nil {
-		r.t.Skipf("NOT RUN: needs a file system of its own, which root may mount here: %v", err)
+		r.t.Skipf("SKIPPED: it needs a small file system of its own, and mounting one is not allowed (%v); as root `go test -run %s ./cmd/orchestrator` runs it", err, r.t.Name())
 	}
 	r.t.Cleanup(func() {
 		r.run("stop", "--force")
