@@ -3,14 +3,11 @@ package snapshot_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 )
 
@@ -179,142 +176,7 @@ func TestAddClashes(t *testing.T) {
 	}
 }
 
-func TestRemoveSavesEverything(t *testing.T) {
-	r := isolate(t)
-	ctx := context.Background()
-	r.store = r.open(100)
-	r.write("a", "a\n")
-	r.write(".gitignore", ".env\n")
-	r.commitAll("first")
-	wt := r.add("fork", r.take(nil))
-	r.writeIn(wt.Path, "a", "work\n", 0o644)
-	r.writeIn(wt.Path, "new", "untracked\n", 0o644)
-	r.writeIn(wt.Path, "huge", strings.Repeat("h", 5000), 0o644)
-	r.writeIn(wt.Path, ".env", "edited secret", 0o600)
-	saved, err := r.store.Remove(ctx, "t2", wt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Lstat(wt.Path); !os.IsNotExist(err) {
-		t.Error("it is still there")
-	}
-	r.git("gc", "-q", "--prune=now")
-	r.same("saved", r.held(saved), map[string]string{
-		"a": "work\n", "new": "untracked\n", "huge": strings.Repeat("h", 5000), ".gitignore": ".env\n",
-	})
-	trash, err := filepath.Glob(filepath.Join(r.dir, ".orchestrator/worktrees/.trash/*/.env"))
-	if err != nil || len(trash) != 1 {
-		t.Fatalf("the ignored file is not in the trash: %v %v", trash, err)
-	}
-	if n, err := r.store.EmptyTrash(time.Now().Add(-time.Hour)); n != 0 || err != nil {
-		t.Errorf("emptied too early: %d %v", n, err)
-	}
-	if n, err := r.store.EmptyTrash(time.Now().Add(time.Hour)); n == 0 || err != nil {
-		t.Errorf("not emptied: %d %v", n, err)
-	}
-	// And it comes back, branch and all.
-	back := r.add("fork", saved)
-	r.same("back", r.files(back.Path), r.held(saved))
-}
-
-func TestRemoveKeepsCommits(t *testing.T) {
-	r := isolate(t)
-	r.write("a", "a\n")
-	r.commitAll("first")
-	wt := r.add("fork", r.take(nil))
-	r.writeIn(wt.Path, "b", "b\n", 0o644)
-	r.gitIn(wt.Path, "add", "b")
-	r.gitIn(wt.Path, "commit", "-q", "-m", "work")
-	tip := r.gitIn(wt.Path, "rev-parse", "HEAD")
-	saved, err := r.store.Remove(context.Background(), "t2", wt)
-	if err != nil || saved.Base != tip || r.git("rev-parse", wt.Branch) != tip {
-		t.Errorf("%+v %v", saved, err)
-	}
-}
-
-func TestRemoveRefuses(t *testing.T) {
-	r := isolate(t)
-	ctx := context.Background()
-	r.write("a", "a\n")
-	r.commitAll("first")
-	snap := r.take(nil)
-	theirs := filepath.Join(r.top, "theirs")
-	r.git("worktree", "add", "-q", "-b", "theirs", theirs)
-	locked := r.add("locked", snap)
-	r.git("worktree", "lock", "--reason", "on a stick", locked.Path)
-	for name, tc := range map[string]struct {
-		path string
-		err  error
-	}{
-		"the main worktree": {r.dir, snapshot.ErrNotOurs},
-		"somebody else's":   {theirs, snapshot.ErrNotOurs},
-		"a locked one":      {locked.Path, snapshot.ErrLocked},
-		"a subfolder":       {filepath.Join(r.dir, ".git"), nil},
-		"a missing one":     {filepath.Join(r.top, "nothing"), thread.ErrNotFound},
-	} {
-		_, err := r.store.Remove(ctx, "t2", thread.Worktree{Path: tc.path})
-		if err == nil || (tc.err != nil && !errors.Is(err, tc.err)) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if err := r.try("-C", theirs, "status"); err != nil {
-		t.Error(err)
-	}
-	if _, err := r.store.Remove(ctx, "t2", locked); err == nil || !strings.Contains(err.Error(), "on a stick") {
-		t.Errorf("the reason is missing: %v", err)
-	}
-}
-
 // TestRemoveSparesSubmodules: what an agent did inside of one lies in no snapshot.
-func TestRemoveSparesSubmodules(t *testing.T) {
-	r := isolate(t)
-	lib := filepath.Join(r.top, "lib")
-	r.git("init", "-q", "-b", "main", lib)
-	r.writeIn(lib, "l", "l", 0o644)
-	r.gitIn(lib, "add", "l")
-	r.gitIn(lib, "commit", "-q", "-m", "lib")
-	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, "vendor/lib")
-	r.commitAll("first")
-	snap := r.take(nil)
-
-	plain := r.add("plain", snap)
-	if _, err := r.store.Remove(t.Context(), "t2", plain); err != nil {
-		t.Fatalf("one that is not checked out: %v", err)
-	}
-
-	refused := func(wt thread.Worktree, kept ...string) {
-		t.Helper()
-		_, err := r.store.Remove(t.Context(), "t2", wt)
-		if !errors.Is(err, snapshot.ErrSubmodules) || !strings.Contains(err.Error(), "worktree remove --force") {
-			t.Errorf("removed all the same: %v", err)
-		}
-		for _, path := range kept {
-			if _, err := os.Lstat(path); err != nil {
-				t.Errorf("gone: %v", err)
-			}
-		}
-	}
-	wt := r.add("deep", snap)
-	r.gitIn(wt.Path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
-	sub := filepath.Join(wt.Path, "vendor/lib")
-	r.gitIn(sub, "commit", "-q", "--allow-empty", "-m", "the agent's")
-	r.writeIn(sub, "dirty", "d", 0o644)
-	refused(wt, filepath.Join(sub, "dirty"))
-	modules := filepath.Join(r.dir, ".git/worktrees/deep/modules/vendor/lib")
-	if err := os.RemoveAll(sub); err != nil {
-		t.Fatal(err)
-	}
-	refused(wt, modules)
-	if err := os.RemoveAll(wt.Path); err != nil {
-		t.Fatal(err)
-	}
-	refused(wt, modules)
-
-	within := r.add("within", snap) // an agent's own repository, committed as one
-	r.git("clone", "-q", lib, filepath.Join(within.Path, "cloned"))
-	r.gitIn(within.Path, "-c", "advice.addEmbeddedRepo=false", "add", "cloned")
-	refused(within, filepath.Join(within.Path, "cloned/.git"))
-}
 
 func TestWorktreesThatPeopleTouched(t *testing.T) {
 	ctx := context.Background()
@@ -382,6 +244,7 @@ func TestWorktreesThatPeopleTouched(t *testing.T) {
 }
 
 // TestNothingOfTheRepositoryRuns is about a repository that an attacker, or an agent, has prepared.
+
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	r := isolate(t)
 	ctx := context.Background()
@@ -450,62 +313,4 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 		t.Error(err)
 	}
 	check("repair and drop")
-}
-
-func TestDiff(t *testing.T) {
-	r := isolate(t)
-	ctx := context.Background()
-	r.write("mod", "1\n2\n3\n")
-	r.write("gone", "g\n")
-	r.write("old name", strings.Repeat("line\n", 20))
-	r.write("bin", "\x00\x01")
-	r.write("kind", "file\n")
-	r.write("crlf.txt", "a\r\nb\r\n")
-	r.write("lfs.dat", "the content")
-	r.write(".gitattributes", "*.txt text\n")
-	base := r.commitAll("first")
-	r.write("mod", "1\ntwo\n3\n")
-	r.remove("gone")
-	if err := os.Rename(filepath.Join(r.dir, "old name"), filepath.Join(r.dir, "new \"name\"")); err != nil {
-		t.Fatal(err)
-	}
-	r.write("bin", "\x00\x02")
-	r.remove("kind")
-	r.link("kind", "mod")
-	r.write("added\nline", "x\n@@ -1 +1 @@\ndiff --git a/y b/y\n")
-	refs := r.git("for-each-ref")
-	got, err := r.store.Diff(ctx, r.dir, base, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.git("for-each-ref") != refs {
-		t.Error("a diff left a ref")
-	}
-	want := []thread.FileDiff{
-		{Path: "added\nline", Status: "added", Insertions: 3, Patch: "@@ -0,0 +1,3 @@\n+x\n+@@ -1 +1 @@\n+diff --git a/y b/y\n"},
-		{Path: "bin", Status: "modified", Binary: true},
-		{Path: "gone", Status: "deleted", Deletions: 1, Patch: "@@ -1 +0,0 @@\n-g\n"},
-		{Path: "kind", Status: "type", Insertions: 1, Deletions: 1, Patch: "@@ -1 +0,0 @@\n-file\n@@ -0,0 +1 @@\n+mod\n\\ No newline at end of file\n"},
-		{Path: "mod", Status: "modified", Insertions: 1, Deletions: 1, Patch: "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n"},
-		{Path: "new \"name\"", OldPath: "old name", Status: "renamed"},
-	}
-	if len(got) != len(want) {
-		t.Fatalf("%d files: %+v", len(got), got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("got  %+v\nwant %+v", got[i], want[i])
-		}
-	}
-	snap := r.take(nil)
-	again, err := r.store.Diff(ctx, r.dir, base, snap.Commit)
-	if err != nil || fmt.Sprint(again) != fmt.Sprint(got) {
-		t.Errorf("the snapshot differs otherwise than the worktree: %v\n%+v", err, again)
-	}
-	if d := r.store.Describe(ctx, r.dir); d != "6 files changed" && d != "7 files changed" {
-		t.Errorf("described as %q", d)
-	}
-	if _, err := r.store.Diff(ctx, r.dir, "--output=/tmp/x", ""); !errors.Is(err, thread.ErrInvalid) {
-		t.Errorf("an option for a commit: %v", err)
-	}
 }
