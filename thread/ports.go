@@ -110,8 +110,15 @@ type LaunchSpec struct {
 	// Session is the id to take: chosen by the adapter when empty, resumed when Resume is set.
 	Session string
 	Resume  bool
-	// Prompt is given at the start where the agent takes one by argument; it is sent otherwise.
+	// Prompt is what the agent is told first. It never stands in the arguments, where others on the
+	// machine can read it: an adapter gives it by a way that only the agent sees, or leaves it to be sent.
 	Prompt string
+	// ReadDirs are absolute folders of ours that the agent may read without a question, and may not
+	// write to where its CLI can deny that.
+	ReadDirs []string
+	// Bin is the absolute folder that holds our program as "orchestrator", first on the agent's PATH;
+	// empty where there is none.
+	Bin string
 }
 
 // Launch is how to start an agent's process.
@@ -122,7 +129,7 @@ type Launch struct {
 	Dir  string
 	// Session is the session id where it is known before the start.
 	Session string
-	// Prompted is set when the prompt went into the arguments.
+	// Prompted is set when the agent is given the prompt at its start, so that it is not sent.
 	Prompted bool
 	// Ready is how long after its first output the agent may swallow keys; prompts wait for it.
 	Ready time.Duration

@@ -25,7 +25,7 @@ var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PO
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Env(spec.Env).Adding(spec.Flags.Env).Without(outer...)
+	env := launch.Environment(spec).Without(outer...)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)

@@ -108,6 +108,8 @@ type config struct {
 	openAI    string
 	chatGPT   string
 	notify    bool
+	// loginShell is set where the person said whether commands run in a login shell.
+	loginShell bool
 }
 
 func readConfig(env launch.Env) config {
@@ -125,6 +127,7 @@ func readConfig(env launch.Env) config {
 	c.providers = table(all, "model_providers")
 	c.openAI, c.chatGPT = text(all, "openai_base_url"), text(all, "chatgpt_base_url")
 	_, c.notify = all["notify"]
+	_, c.loginShell = all["allow_login_shell"]
 	if p := text(all, "model_provider"); p != "" {
 		c.provider = p
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,7 @@ func permission(mode string) ([]string, error) {
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
@@ -62,6 +63,11 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	// A bare codex leaves a daemon behind that outlives us and holds a copy of the program.
 	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
+	if spec.Bin != "" {
+		var args []string
+		args, env = c.keepPath(env)
+		l.Args = append(l.Args, args...)
+	}
 	if spec.BaseURL != "" {
 		var args []string
 		args, env = c.viaGateway(env, spec.BaseURL)
@@ -87,6 +93,19 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	l.Env = env
 	return l, nil
+}
+
+// keepPath returns what has Codex's shell tool find the programs on the PATH that Codex has. By itself
+// the tool runs a login shell, whose profile sets PATH afresh; even without one, bash reads ~/.bashrc
+// when its input is a socket, unless it believes to run inside another shell.
+func (c config) keepPath(env launch.Env) ([]string, launch.Env) {
+	if c.loginShell {
+		return nil, env // the person decided; the program's absolute path stands in the environment
+	}
+	if level, err := strconv.Atoi(env.Value("SHLVL")); err != nil || level < 2 {
+		env = env.With("SHLVL", "2")
+	}
+	return []string{"-c", "allow_login_shell=false"}, env
 }
 
 // notify is the TOML list of the command that Codex runs at the end of a turn. Codex gives the

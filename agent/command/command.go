@@ -70,7 +70,7 @@ func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, 
 	if len(argv) == 0 || argv[0] == "" {
 		return thread.Launch{}, thread.Hint(fmt.Errorf("launch command: no program given: %w", thread.ErrInvalid), "give the program with its arguments after --")
 	}
-	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	env := launch.Environment(spec)
 	path, err := find(env, spec.Dir, argv[0])
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch command: %w", err)

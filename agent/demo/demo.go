@@ -102,7 +102,7 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	if base == "" {
 		base = a.config.Model
 	}
-	l.Env = launch.Env(spec.Env).Adding(spec.Flags.Env).
+	l.Env = launch.Environment(spec).
 		With("ANTHROPIC_BASE_URL", base).With("ANTHROPIC_API_KEY", "demo").With(program.HomeVar, a.config.Home)
 	return l, nil
 }

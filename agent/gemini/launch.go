@@ -21,7 +21,7 @@ var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)

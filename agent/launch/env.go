@@ -1,12 +1,48 @@
 package launch
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"orchestrator/thread"
 )
 
 // Env is an environment, KEY=VALUE; of a key that stands twice the last one counts.
 type Env []string
+
+// The names of our program in LaunchSpec.Bin and of the variable that holds its absolute path.
+const (
+	ProgramName = "orchestrator"
+	ProgramVar  = "ORCHESTRATOR_BIN"
+)
+
+// standardPath is where shells look for programs when PATH is not set.
+const standardPath = "/usr/local/bin:/usr/bin:/bin"
+
+// Environment is what an agent starts from: the thread's environment with what its flags add, our
+// program first on PATH, and its absolute path in ORCHESTRATOR_BIN for shells that reset PATH.
+func Environment(spec thread.LaunchSpec) Env {
+	env := Env(spec.Env).Adding(spec.Flags.Env)
+	if !filepath.IsAbs(spec.Bin) {
+		return env
+	}
+	env = env.With(ProgramVar, filepath.Join(spec.Bin, ProgramName))
+	if strings.ContainsRune(spec.Bin, filepath.ListSeparator) {
+		return env // cannot stand in a PATH
+	}
+	path, ok := env.Lookup("PATH")
+	if !ok {
+		path = standardPath
+	}
+	folders := []string{spec.Bin}
+	if path != "" {
+		isBin := func(folder string) bool { return folder == spec.Bin }
+		// An empty entry means the working folder and is kept as it is.
+		folders = append(folders, slices.DeleteFunc(strings.Split(path, string(filepath.ListSeparator)), isBin)...)
+	}
+	return env.With("PATH", strings.Join(folders, string(filepath.ListSeparator)))
+}
 
 // Value returns a variable's value, empty when it is not set.
 func (e Env) Value(key string) string {

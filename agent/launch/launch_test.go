@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"orchestrator/agent/launch"
+	"orchestrator/thread"
 )
 
 func TestEnv(t *testing.T) {
@@ -20,6 +21,29 @@ func TestEnv(t *testing.T) {
 	for v, want := range map[string]bool{"": false, "0": false, "False": false, "1": true, "yes": true} {
 		if (launch.Env{"X=" + v}).On("X") != want {
 			t.Errorf("On of %q is %v", v, !want)
+		}
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	const bin = "/state/bin"
+	for _, tt := range []struct {
+		name, bin, path, want string
+		env, flags            []string
+	}{
+		{name: "no folder", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
+		{name: "first", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin:/bin", env: []string{"PATH=/usr/bin:/bin"}},
+		{name: "once", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin", env: []string{"PATH=/usr/bin:" + bin}},
+		{name: "before the thread's own", bin: bin, want: bin + "/orchestrator", path: bin + ":/their", env: []string{"PATH=/usr/bin"}, flags: []string{"PATH=/their"}},
+		{name: "none set", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/local/bin:/usr/bin:/bin"},
+		{name: "empty", bin: bin, want: bin + "/orchestrator", path: bin, env: []string{"PATH="}},
+		{name: "working folder kept", bin: bin, want: bin + "/orchestrator", path: bin + "::/usr/bin", env: []string{"PATH=:/usr/bin"}},
+		{name: "not absolute", bin: "bin", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
+		{name: "colon", bin: "/a:b", want: "/a:b/orchestrator", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
+	} {
+		e := launch.Environment(thread.LaunchSpec{Env: tt.env, Flags: thread.Flags{Env: tt.flags}, Bin: tt.bin})
+		if e.Value("PATH") != tt.path || e.Value(launch.ProgramVar) != tt.want {
+			t.Errorf("%s: PATH %q, program %q", tt.name, e.Value("PATH"), e.Value(launch.ProgramVar))
 		}
 	}
 }

@@ -20,7 +20,7 @@ var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{8,64}$`)
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Env(spec.Env).Adding(spec.Flags.Env)
+	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
