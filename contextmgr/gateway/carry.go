@@ -29,9 +29,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	target, query, hasQuery := strings.Cut(r.RequestURI, "?")
-	secret, rest, ok := cutPath(target)
-	rt := g.find(secret)
-	if !ok || rt == nil {
+	rt, rest := g.claim(r.Header, target)
+	if rt == nil {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}

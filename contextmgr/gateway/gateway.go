@@ -6,7 +6,8 @@
 // stream that is cut upstream is cut for the agent too. What is read of the traffic is read
 // beside the stream; no error or panic of the reading, and no slow observer, changes or delays
 // it. An observer hears a thread's requests in the order in which they ended, after their last
-// byte. Every request needs the thread's secret, one of our Host names and no Origin.
+// byte. Every request needs the thread's secret, in its address or in a header that goes no further, one of our
+// Host names and no Origin.
 //
 // It does not store or log bodies, headers or secrets, listens on loopback only, sends nothing
 // anywhere but to the upstreams that a route names, and does not change requests.
