@@ -176,7 +176,7 @@ func TestOldIdleDoesNotOvertakeNewWork(t *testing.T) {
 
 func TestRefusalsAreShown(t *testing.T) {
 	for status, want := range map[int]thread.State{
-		401: thread.StateUnauthorised, 403: thread.StateUnauthorised, 429: thread.StateLimited, 529: thread.StateLimited,
+		401: thread.StateUnauthorised, 403: thread.StateUnauthorised, 429: thread.StateLimited, 529: thread.StateLimited, 402: thread.StateLimited,
 		500: thread.StateUnavailable, 0: thread.StateUnavailable, 400: thread.StateUnknown,
 	} {
 		inWorld(t, func(w *world) {

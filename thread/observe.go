@@ -52,13 +52,16 @@ func (m *Manager) ExchangeEnded(id ID, e Exchange) {
 	}
 }
 
+// Notice shows people what the gateway found about a thread.
+func (m *Manager) Notice(id ID, level Level, text string) { m.notice(id, level, "%s", text) }
+
 // failure is what an exchange without an answer says of the state.
 func failure(e Exchange) Evidence {
 	v := Evidence{Source: SourceGateway, At: e.Ended, Detail: e.Err}
 	switch {
 	case e.Status == 401 || e.Status == 403:
 		v.State = StateUnauthorised
-	case e.Status == 429 || e.Status == 529:
+	case e.Status == 429 || e.Status == 529 || e.Status == 402:
 		v.State = StateLimited
 	case e.Status >= 500 || e.Status == 0 && e.Err != "":
 		v.State = StateUnavailable

@@ -101,6 +101,9 @@ func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 // carry takes one request to its upstream and the answer back.
 func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *url.URL) {
 	codec := g.opts.Codecs.Match(r.Method, to.Path)
+	if g.refuseCapped(w, r, rt, codec) {
+		return
+	}
 	body, status := g.readBody(w, r)
 	if status != 0 {
 		g.deny(w, codec, status, http.StatusText(status))

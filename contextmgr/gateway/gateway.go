@@ -50,6 +50,11 @@ type Options struct {
 	// Transport replaces the way to the upstreams, for tests.
 	Transport http.RoundTripper
 
+	// Caps bound what agents may use. Spent says what each thread had cost before the gateway was opened; it is
+	// asked once, when the first request needs it. Nil is nothing.
+	Caps  Caps
+	Spent func() map[thread.ID]float64
+
 	MaxBody     int64         // largest request body; 0 is 64 MB
 	Silence     time.Duration // longest pause inside an answer; 0 is 10 minutes
 	HeaderLimit time.Duration // time for a request's header; 0 is 5 seconds
@@ -107,6 +112,7 @@ type Gateway struct {
 	bufs  sync.Pool // *[]byte of bufSize, for relaying
 
 	observer thread.Observer
+	purse    purse
 
 	// calls counts requests that are being carried, and queues that still have things to tell.
 	calls sync.WaitGroup
@@ -141,6 +147,7 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		observer: obs,
 		byID:     map[thread.ID]*route{},
 		bySecret: map[[sha256.Size]byte]*route{},
+		purse:    purse{before: opts.Spent},
 		bufs:     sync.Pool{New: func() any { b := make([]byte, bufSize); return &b }},
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of our own
@@ -213,6 +220,8 @@ type route struct {
 	agent  string
 	secret string
 	queue  *queue
+	bucket bucket
+	told   told
 
 	// mu guards upstreams, which Route may replace while requests are carried.
 	mu        sync.Mutex

@@ -32,6 +32,7 @@ type observer struct {
 	log    []string // in order: "start main m", "end m", "hook e"
 	ended  []thread.Exchange
 	hooks  map[string]string
+	told   []string // notices
 	change chan struct{}
 	onEnd  func(thread.Exchange)
 }
@@ -69,6 +70,19 @@ func (o *observer) Hook(_ thread.ID, event string, payload []byte) {
 		o.log = append(o.log, "hook "+event)
 		o.hooks[event] = string(payload)
 	})
+}
+
+func (o *observer) Notice(_ thread.ID, _ thread.Level, text string) {
+	o.note(func() { o.told = append(o.told, text) })
+}
+
+// notices returns how many there were, once there is one where some are expected.
+func (o *observer) notices(t *testing.T, some bool) int {
+	t.Helper()
+	o.until(t, "a notice", func() bool { return !some || len(o.told) > 0 })
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.told)
 }
 
 // wait returns the exchanges once there are n.

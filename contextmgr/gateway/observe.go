@@ -189,7 +189,11 @@ func (o *observation) end(err error) {
 	o.ended, o.err = time.Now(), err
 	o.timer.Stop()
 	o.announce()
-	o.rt.queue.add(func() { o.g.observer.ExchangeEnded(o.rt.id, o.exchange()) })
+	o.rt.queue.add(func() {
+		e := o.exchange()
+		o.g.charge(o.rt, e)
+		o.g.observer.ExchangeEnded(o.rt.id, e)
+	})
 }
 
 // exchange says what is known of the request and its answer.

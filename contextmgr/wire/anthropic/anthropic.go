@@ -278,9 +278,18 @@ func (b *body) lastText() (last string) {
 }
 
 // Error implements wire.Codec.
-func (Codec) Error(_ int, message string) []byte {
+func (Codec) Error(status int, message string) []byte {
+	kind := "api_error"
+	switch status {
+	case http.StatusPaymentRequired:
+		kind = "billing_error"
+	case http.StatusTooManyRequests:
+		kind = "rate_limit_error"
+	case http.StatusRequestEntityTooLarge:
+		kind = "request_too_large"
+	}
 	b, _ := json.Marshal(map[string]any{
-		"type": "error", "error": map[string]string{"type": "api_error", "message": message},
+		"type": "error", "error": map[string]string{"type": kind, "message": message},
 	}) // strings always encode
 	return b
 }

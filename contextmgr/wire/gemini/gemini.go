@@ -281,8 +281,12 @@ func personText(raw json.RawMessage) string {
 
 // Error implements wire.Codec.
 func (Codec) Error(status int, message string) []byte {
+	kind := "UNAVAILABLE"
+	if status == http.StatusPaymentRequired || status == http.StatusTooManyRequests {
+		kind = "RESOURCE_EXHAUSTED"
+	}
 	b, _ := json.Marshal(map[string]any{
-		"error": map[string]any{"code": status, "message": message, "status": "UNAVAILABLE"},
+		"error": map[string]any{"code": status, "message": message, "status": kind},
 	}) // strings always encode
 	return b
 }

@@ -66,7 +66,7 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 }
 
 // Error implements wire.Codec.
-func (Chat) Error(_ int, message string) []byte { return errorBody(message) }
+func (Chat) Error(status int, message string) []byte { return errorBody(status, message) }
 
 // Answer implements wire.Codec.
 func (Chat) Answer(status int, contentType string) wire.Answer {

@@ -48,9 +48,16 @@ func (u *usage) count() wire.Usage {
 }
 
 // errorBody is the shape in which clients of either format show errors.
-func errorBody(message string) []byte {
+func errorBody(status int, message string) []byte {
+	kind, code := "server_error", any(nil)
+	switch status {
+	case http.StatusPaymentRequired:
+		kind, code = "insufficient_quota", "insufficient_quota"
+	case http.StatusTooManyRequests:
+		kind, code = "requests", "rate_limit_exceeded"
+	}
 	b, _ := json.Marshal(map[string]any{
-		"error": map[string]any{"message": message, "type": "server_error", "param": nil, "code": nil},
+		"error": map[string]any{"message": message, "type": kind, "param": nil, "code": code},
 	}) // strings always encode
 	return b
 }

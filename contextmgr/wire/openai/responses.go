@@ -125,7 +125,7 @@ func responsesPurpose(call wire.Call, b *body) wire.Purpose {
 }
 
 // Error implements wire.Codec.
-func (Responses) Error(_ int, message string) []byte { return errorBody(message) }
+func (Responses) Error(status int, message string) []byte { return errorBody(status, message) }
 
 // Answer implements wire.Codec.
 func (Responses) Answer(status int, contentType string) wire.Answer {
