@@ -1,0 +1,442 @@
+// Package private keeps files that are this user's alone.
+//
+// What it opens lies in folders that belong to this user, that nobody else may read or write, and that are reached
+// without following a link; its files are regular ones of this user, made 0600, replaced whole and synced with their
+// folder. What is found to be anything else is refused before a byte of it is read or written. The one path that may
+// lead through links is the person's own place that a folder lies in, such as ~/.local/state.
+package private
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ErrNotOurs says that something lies where a file or folder of this user alone should.
+var ErrNotOurs = errors.New("not yours alone")
+
+// ErrTooLarge says that a file is larger than what lies there can be.
+var ErrTooLarge = errors.New("larger than it may be")
+
+// Error is what is wrong with a path, and what a person can do about it.
+type Error struct {
+	Path   string
+	Err    error
+	Remedy string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// notOurs refuses a path.
+func notOurs(path, remedy, format string, args ...any) error {
+	return &Error{Path: path, Err: fmt.Errorf("%w: %s", ErrNotOurs, fmt.Sprintf(format, args...)), Remedy: remedy}
+}
+
+// Folder is an open folder of this user alone. What lies in it is reached through its handle: a folder that is put
+// in its place later is not entered.
+type Folder struct {
+	root *os.Root
+	path string
+}
+
+// Open opens the folder base/names…; the error is fs.ErrNotExist where it is missing. Only base may be reached
+// through links.
+func Open(base string, names ...string) (*Folder, error) { return descend(base, names, false) }
+
+// Make is Open that makes what is missing, each folder 0700.
+func Make(base string, names ...string) (*Folder, error) { return descend(base, names, true) }
+
+func descend(base string, names []string, create bool) (*Folder, error) {
+	if !filepath.IsAbs(base) {
+		return nil, &Error{Path: base, Err: errors.New("not an absolute path")}
+	}
+	if create {
+		if err := os.MkdirAll(base, 0o700); err != nil {
+			return nil, &Error{Path: base, Err: err}
+		}
+	}
+	real, err := filepath.EvalSymlinks(base)
+	if err != nil {
+		return nil, &Error{Path: base, Err: err}
+	}
+	if err := checkPlace(real); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return nil, &Error{Path: real, Err: err}
+	}
+	f := &Folder{root: root, path: real}
+	for _, name := range names {
+		next, err := f.enter(name, create)
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		f = next
+	}
+	if len(names) == 0 {
+		if err := f.check(); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// checkPlace refuses a place of which others could replace what lies in it: it belongs to this user or root, and
+// neither it nor a folder above may be written by everybody, unless files of others are safe there (the sticky bit).
+func checkPlace(real string) error {
+	for at := real; ; at = filepath.Dir(at) {
+		info, err := os.Lstat(at)
+		if err != nil {
+			return &Error{Path: at, Err: err}
+		}
+		if info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
+			return notOurs(at, "chmod o-w "+at, "everybody may write in it (%v)", info.Mode())
+		}
+		if uid, ok := owner(info); at == real && ok && uid != os.Geteuid() && uid != 0 {
+			return notOurs(at, "run as that user, or use a folder of your own", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+		}
+		if at == filepath.Dir(at) {
+			return nil
+		}
+	}
+}
+
+func owner(info fs.FileInfo) (int, bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
+}
+
+// Path is where the folder, or something in it, lies.
+func (f *Folder) Path(names ...string) string {
+	return filepath.Join(append([]string{f.path}, names...)...)
+}
+
+// Close lets the handle go.
+func (f *Folder) Close() error { return f.root.Close() }
+
+// Open opens a folder below; the error is fs.ErrNotExist where it is missing.
+func (f *Folder) Open(name string) (*Folder, error) { return f.enter(name, false) }
+
+// Make opens a folder below, which it makes where it is missing.
+func (f *Folder) Make(name string) (*Folder, error) { return f.enter(name, true) }
+
+func (f *Folder) enter(name string, create bool) (*Folder, error) {
+	if err := plain(name); err != nil {
+		return nil, err
+	}
+	if create {
+		switch err := f.root.Mkdir(name, 0o700); {
+		case err == nil:
+			if err := f.Sync(); err != nil {
+				return nil, err
+			}
+		case !errors.Is(err, fs.ErrExist):
+			return nil, f.fail(name, err)
+		}
+	}
+	found, err := f.root.Lstat(name)
+	if err != nil {
+		return nil, f.fail(name, err)
+	}
+	if !found.IsDir() {
+		return nil, notOurs(f.Path(name), "move it away", "a folder belongs there, and it is %s", kindOf(found))
+	}
+	root, err := f.root.OpenRoot(name)
+	if err != nil {
+		return nil, f.fail(name, err)
+	}
+	below := &Folder{root: root, path: f.Path(name)}
+	opened, err := root.Stat(".")
+	if err == nil && !os.SameFile(found, opened) {
+		err = notOurs(below.path, "move it away", "it was exchanged while it was opened")
+	}
+	if err == nil {
+		err = below.check()
+	}
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return below, nil
+}
+
+// check refuses a folder of another user, and one that others may write. One that others may only read is closed to
+// them.
+func (f *Folder) check() error {
+	self, err := f.root.Open(".")
+	if err != nil {
+		return f.fail("", err)
+	}
+	defer self.Close()
+	info, err := self.Stat()
+	if err != nil {
+		return f.fail("", err)
+	}
+	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+		return notOurs(f.path, "run as that user, or move it away", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return notOurs(f.path, "look at what lies in it, then chmod 700 "+f.path, "others may write in it (%v)", info.Mode())
+	}
+	if info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	if err := self.Chmod(0o700); err != nil {
+		return f.fail("", err)
+	}
+	if info, err = self.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return notOurs(f.path, "use a file system that keeps modes", "others may read it (%v)", info.Mode())
+	}
+	return err
+}
+
+// File opens a file of the folder with O_RDONLY, O_WRONLY or O_RDWR, and O_CREATE, O_EXCL or O_APPEND. It must be a
+// regular file of this user; a link or anything else is refused.
+func (f *Folder) File(name string, flag int) (*os.File, error) {
+	if err := plain(name); err != nil {
+		return nil, err
+	}
+	if flag&os.O_TRUNC != 0 {
+		return nil, &Error{Path: f.Path(name), Err: errors.New("a file is replaced by Write, never emptied")}
+	}
+	if err := f.Check(name); err != nil {
+		return nil, err
+	}
+	file, err := f.root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, f.fail(name, err)
+	}
+	opened, err := file.Stat()
+	if err == nil {
+		err = f.checkFile(name, opened)
+	}
+	if err == nil {
+		var found fs.FileInfo
+		if found, err = f.root.Lstat(name); err == nil && !os.SameFile(found, opened) {
+			err = notOurs(f.Path(name), "move it away", "it was exchanged while it was opened")
+		}
+	}
+	if err == nil && opened.Mode().Perm()&0o077 != 0 {
+		err = file.Chmod(0o600)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Check refuses what lies at a name and is no regular file of this user; nothing at all is well.
+func (f *Folder) Check(names ...string) error {
+	for _, name := range names {
+		info, err := f.root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return f.fail(name, err)
+		}
+		if err := f.checkFile(name, info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Folder) checkFile(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return notOurs(f.Path(name), "move it away", "a file belongs there, and it is %s", kindOf(info))
+	}
+	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+		return notOurs(f.Path(name), "run as that user, or move it away", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return notOurs(f.Path(name), "look at it, then chmod 600 "+f.Path(name), "others may write it (%v)", info.Mode())
+	}
+	return nil
+}
+
+// Read returns a file of at most limit bytes.
+func (f *Folder) Read(name string, limit int64) ([]byte, error) {
+	file, err := f.File(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readAll(file, f.Path(name), limit)
+}
+
+// Write replaces a file by one with this content: after a crash there is the old one or the new one.
+func (f *Folder) Write(name string, content []byte) error {
+	if err := f.Check(name); err != nil {
+		return err
+	}
+	temp := ".new-" + random()
+	if err := f.Create(temp, content); err != nil {
+		return err
+	}
+	if err := f.root.Rename(temp, name); err != nil {
+		f.root.Remove(temp)
+		return f.fail(name, err)
+	}
+	return f.Sync()
+}
+
+// Create makes a file with this content, synced; the error is fs.ErrExist where there is something already. One that
+// could not be written whole is gone again.
+func (f *Folder) Create(name string, content []byte) error {
+	file, err := f.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		f.root.Remove(name)
+		return f.fail(name, err)
+	}
+	return f.Sync()
+}
+
+// Remove removes a file, a link itself, or an empty folder.
+func (f *Folder) Remove(name string) error {
+	if err := plain(name); err != nil {
+		return err
+	}
+	if err := f.root.Remove(name); err != nil {
+		return f.fail(name, err)
+	}
+	return f.Sync()
+}
+
+// RemoveAll removes what lies at a name, with all below it; it follows no link out of the folder.
+func (f *Folder) RemoveAll(name string) error {
+	if err := plain(name); err != nil {
+		return err
+	}
+	if err := f.root.RemoveAll(name); err != nil {
+		return f.fail(name, err)
+	}
+	return f.Sync()
+}
+
+// List returns the names in the folder, sorted.
+func (f *Folder) List() ([]fs.DirEntry, error) {
+	list, err := fs.ReadDir(f.root.FS(), ".")
+	if err != nil {
+		return nil, f.fail("", err)
+	}
+	return list, nil
+}
+
+// Sync makes durable which names the folder holds.
+func (f *Folder) Sync() error {
+	self, err := f.root.Open(".")
+	if err != nil {
+		return f.fail("", err)
+	}
+	defer self.Close()
+	// Some file systems cannot sync a folder, and need not.
+	if err := self.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return f.fail("", err)
+	}
+	return nil
+}
+
+func (f *Folder) fail(name string, err error) error {
+	var known *Error
+	if errors.As(err, &known) {
+		return err
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err // its path is relative to a handle
+	}
+	return &Error{Path: f.Path(name), Err: err}
+}
+
+// ReadRegular returns a regular file of at most limit bytes that anybody may have made: never a link, a pipe, a
+// device or a folder, and without waiting.
+func ReadRegular(path string, limit int64) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.EMLINK):
+		return nil, &Error{Path: path, Err: fmt.Errorf("%w: a link", ErrNotRegular)}
+	case errors.Is(err, syscall.ENXIO):
+		return nil, &Error{Path: path, Err: fmt.Errorf("%w: a socket or a pipe", ErrNotRegular)}
+	case err != nil:
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Error{Path: path, Err: fmt.Errorf("%w: %s", ErrNotRegular, kindOf(info))}
+	}
+	return readAll(file, path, limit)
+}
+
+// ErrNotRegular says that a path leads to no regular file.
+var ErrNotRegular = errors.New("no regular file")
+
+func readAll(file *os.File, path string, limit int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, &Error{Path: path, Err: err}
+	}
+	if int64(len(content)) > limit {
+		return nil, &Error{Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)}
+	}
+	return content, nil
+}
+
+// plain refuses what is no name of something in a folder.
+func plain(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return &Error{Path: fmt.Sprintf("%q", name), Err: errors.New("not a name in a folder")}
+	}
+	return nil
+}
+
+func random() string {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+func kindOf(info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return "a link"
+	case mode.IsDir():
+		return "a folder"
+	case mode.IsRegular():
+		return "a file"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	default:
+		return "a device"
+	}
+}
