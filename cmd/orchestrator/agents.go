@@ -31,15 +31,11 @@ type adapter interface {
 type adapters []adapter
 
 // newAgents makes the adapters: the one list of agents. The demo agent is only looked at, not
-// started, where its home and its model are not given.
-func newAgents(environ []string, demoHome, demoModel string) (adapters, error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
+// started, where its home and its model are not given. exe is this program, for hooks and the demo agent.
+func newAgents(exe string, environ []string, demoHome, demoModel string) adapters {
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
 	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c),
-		demo.New(demo.Config{Program: []string{exe}, Home: demoHome, Model: demoModel})}, nil
+		demo.New(demo.Config{Program: []string{exe}, Home: demoHome, Model: demoModel})}
 }
 
 // Agent implements thread.Agents.

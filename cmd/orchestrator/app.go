@@ -38,6 +38,7 @@ import (
 type appConfig struct {
 	Project Project
 	Config  Config
+	Program *stable
 	Env     []string
 	Log     *slog.Logger
 }
@@ -96,9 +97,7 @@ func (a *App) openAgents(ctx context.Context) error {
 		return fmt.Errorf("start the demo agent's model: %w", err)
 	}
 	a.onClose(demoModel.Close)
-	if a.agents, err = newAgents(a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL()); err != nil {
-		return err
-	}
+	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
 		Rules: a.agents.rules, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
 	})
@@ -237,7 +236,7 @@ func (a *App) listen(context.Context) error {
 
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
-		Protocol: api.Version, Version: version(), PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
+		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Problems: slices.Clone(a.store.Problems), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
 	if a.Config.Untrusted != "" {
@@ -245,6 +244,9 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	}
 	if a.Project.Refused != nil {
 		i.Problems = append(i.Problems, fmt.Sprintf("files are not kept: %v", a.Project.Refused))
+	}
+	if a.Program.Problem != "" {
+		i.Problems = append(i.Problems, a.Program.Problem)
 	}
 	if !ask.Sizes {
 		return i, nil

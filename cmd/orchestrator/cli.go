@@ -40,6 +40,7 @@ type cli struct {
 
 	project Project
 	config  Config
+	told    bool // that the server is of another build
 }
 
 // usageError is a command line that cannot be understood.

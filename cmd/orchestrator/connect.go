@@ -59,10 +59,14 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
 // sameVersion refuses a server that speaks another protocol.
 func (c *cli) sameVersion(info api.Info) error {
 	if info.Protocol == api.Version {
+		if other := otherBuild(info); other != "" && !c.told {
+			c.told = true
+			fmt.Fprintln(c.stderr, "orchestrator:", other)
+		}
 		return nil
 	}
 	return fmt.Errorf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+
-		"`orchestrator stop` ends the server with its %d agents (they can be resumed), then start again",
+		"`orchestrator restart` stops the server with its %d agents, starts it again and resumes them",
 		info.Version, version(), info.Running)
 }
 
@@ -95,10 +99,11 @@ func (c *cli) startServer(ctx context.Context) error {
 // startOnce starts the server in a session of its own. It fails with errServed while another one
 // holds the project.
 func (c *cli) startOnce(ctx context.Context) error {
-	exe, err := os.Executable()
+	exe, release, err := c.serverProgram()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
+	defer release()
 	log, err := os.OpenFile(c.project.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return c.project.hint(fmt.Errorf("open the server's log: %w", err))
@@ -132,6 +137,18 @@ func (c *cli) startOnce(ctx context.Context) error {
 		return errServed
 	}
 	return fmt.Errorf("%w: %s", ended, c.logSince(begin))
+}
+
+// serverProgram returns the program that a server is to run from, and releases it once the server holds it itself.
+func (c *cli) serverProgram() (path string, release func(), err error) {
+	if kept, err := c.keepProgram(); err == nil {
+		return kept.Path, func() { kept.Close() }, nil
+	}
+	exe, err := os.Executable() // the server reports why there is no copy
+	if err != nil {
+		return "", nil, fmt.Errorf("find this program: %w", err)
+	}
+	return exe, func() {}, nil
 }
 
 // endedError says that a server ended when it should have begun.

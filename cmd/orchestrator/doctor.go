@@ -215,10 +215,11 @@ func storeFinding(about string, err error, remedy string) finding {
 func (c *cli) examineAgents(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	agents, err := newAgents(c.environ, "", "")
+	exe, err := os.Executable()
 	if err != nil {
-		return []finding{{About: "agents", Found: err.Error()}}
+		return []finding{{About: "agents", Found: "find this program: " + err.Error()}}
 	}
+	agents := newAgents(exe, c.environ, "", "")
 	var out []finding
 	for _, a := range agents.Detect(ctx) {
 		out = append(out, agentFinding(a))

@@ -58,6 +58,7 @@ type rig struct {
 	t       *testing.T
 	home    string
 	project string
+	program string // the program that is called
 	env     []string
 	// patience is how long an agent may take to get where it must.
 	patience time.Duration
@@ -74,7 +75,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project"), patience: patience}
+	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project"), program: program, patience: patience}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.home, r.project, run} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -150,7 +151,7 @@ type result struct {
 
 // command is a call of the program in the project.
 func (r *rig) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(r.program, args...)
 	cmd.Dir, cmd.Env = r.project, r.env
 	return cmd
 }

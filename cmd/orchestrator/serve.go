@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -42,8 +43,13 @@ func (c *cli) serve(ctx context.Context) error {
 		return c.project.hint(err)
 	}
 	defer lock.Close()
+	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Env: forAgents(c.environ), Log: log})
+	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log})
 	if err != nil {
 		return err
 	}
@@ -77,7 +83,7 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 	switch {
 	case err == nil:
 		defer cl.Close()
-		if err := cl.Stop(ctx); err != nil && !client.Gone(err) {
+		if err := c.endServer(ctx, cl); err != nil {
 			return err
 		}
 	case client.Gone(err):
@@ -88,11 +94,19 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 		if err := c.killServer(); err != nil {
 			return err
 		}
-	}
-	if err := c.serverGone(ctx, 30*time.Second); err != nil {
-		return err
+		if err := c.serverGone(ctx, 30*time.Second); err != nil {
+			return err
+		}
 	}
 	return c.show(map[string]string{"done": "stopped"}, func(w io.Writer) { fmt.Fprintln(w, "the server has stopped") })
+}
+
+// endServer asks a server to end and waits until it has.
+func (c *cli) endServer(ctx context.Context, cl *client.Client) error {
+	if err := cl.Stop(ctx); err != nil && !client.Gone(err) {
+		return err
+	}
+	return c.serverGone(ctx, 30*time.Second)
 }
 
 // serverGone waits until nobody holds the server's lock.

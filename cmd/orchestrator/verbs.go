@@ -27,7 +27,7 @@ func (c *cli) verbs() []*cobra.Command {
 		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),
 		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", (*client.Client).Delete, "deleted"),
 		c.refVerb("undelete", "Bring a deleted thread back", (*client.Client).Undelete, "back"),
-		c.stopVerb(), c.doctorVerb(), c.trustVerb(), c.versionVerb(),
+		c.stopVerb(), c.restartVerb(), c.doctorVerb(), c.trustVerb(), c.versionVerb(),
 		c.serveVerb(), c.hookVerb(), c.demoVerb(),
 	}
 }

@@ -22,6 +22,7 @@ const Prefix = "/v1/"
 type Info struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of the program
+	Build    string `json:"build"`   // of the program
 	PID      int    `json:"pid"`
 	Project  string `json:"project"`
 	StateDir string `json:"stateDir"`

@@ -1,0 +1,275 @@
+// Package replica keeps a copy of the running program for as long as anything needs it.
+//
+// The server, the hooks of agents and the demo agent outlive the file that was started: `go run` deletes it,
+// an upgrade replaces it, a person moves it. They run from a copy instead, named by the hash of its content,
+// which is whole and synced before it has its name, and which is removed when nothing holds it any more.
+package replica
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// Name is the program's, in a copy's folder and on the agents' PATH.
+const Name = "orchestrator"
+
+// lockName is the file in a copy's folder that its users hold.
+const lockName = "lock"
+
+// ErrNoExec says that programs cannot be started from a folder: its file system is mounted noexec.
+var ErrNoExec = errors.New("programs cannot be started from there (noexec)")
+
+// Replica is a copy of this program. It stays until Close; a copy that nobody holds goes with the next Sweep.
+type Replica struct {
+	// Path is the program.
+	Path string
+	lock *os.File
+}
+
+// Close releases the copy.
+func (c *Replica) Close() error { return c.lock.Close() }
+
+// Self opens the running program's file, also when it has been deleted since.
+func Self() (*os.File, error) {
+	path := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		var err error
+		if path, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open this program: %w", err)
+	}
+	return f, nil
+}
+
+// Keep returns the copy of a program in dir and holds it; it is made where it is missing or damaged. dir is
+// made, 0700. ErrNoExec tells that another folder is needed.
+func Keep(dir string, self *os.File) (*Replica, error) {
+	sum, err := hashOf(self)
+	if err != nil {
+		return nil, fmt.Errorf("read this program: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the program's folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the program's folder: %w", err)
+	}
+	defer root.Close()
+	name := sum[:16]
+	lock, err := hold(root, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Replica{Path: filepath.Join(dir, name, Name), lock: lock}
+	if err := c.fill(root, name, self, sum); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// fill makes the copy where it is not whole, and looks whether it can be started.
+func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string) error {
+	file := filepath.Join(name, Name)
+	if have, err := openRegular(root, file); err == nil {
+		there, err := hashOf(have)
+		have.Close()
+		if err == nil && there == sum {
+			return executable(c.Path)
+		}
+	}
+	if err := write(root, file, self); err != nil {
+		return fmt.Errorf("copy this program to %s: %w", c.Path, err)
+	}
+	return executable(c.Path)
+}
+
+// write copies self to file: whole and synced before it has its name.
+func write(root *os.Root, file string, self *os.File) error {
+	temp := file + "." + fmt.Sprint(os.Getpid())
+	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
+	if err != nil {
+		return err
+	}
+	info, err := self.Stat()
+	if err == nil {
+		_, err = io.Copy(f, io.NewSectionReader(self, 0, info.Size()))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(temp, file)
+	}
+	if err != nil {
+		return errors.Join(err, ignoreMissing(root.Remove(temp)))
+	}
+	return syncFolder(root, filepath.Dir(file))
+}
+
+func syncFolder(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// hold makes a copy's folder and takes a shared lock in it. A Sweep may remove the folder meanwhile: then it is
+// made again.
+func hold(root *os.Root, name string) (*os.File, error) {
+	for {
+		if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("make the program's folder: %w", err)
+		}
+		file := filepath.Join(name, lockName)
+		f, err := root.OpenFile(file, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("hold the program's copy: %w", err)
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
+			f.Close()
+			return nil, fmt.Errorf("hold the program's copy: %w", err)
+		}
+		held, herr := f.Stat()
+		there, terr := root.Lstat(file)
+		if herr == nil && terr == nil && os.SameFile(held, there) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+// Sweep removes the copies in dir that nobody holds, and returns how many.
+func Sweep(dir string) (int, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("sweep old copies of this program: %w", err)
+	}
+	defer root.Close()
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return 0, fmt.Errorf("sweep old copies of this program: %w", err)
+	}
+	var errs []error
+	n := 0
+	for _, e := range entries {
+		if !isCopy(e) {
+			continue
+		}
+		gone, err := sweep(root, e.Name())
+		if gone {
+			n++
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("sweep old copies of this program: %w", err))
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// isCopy reports whether an entry is a folder named as copies are.
+func isCopy(e fs.DirEntry) bool {
+	raw, err := hex.DecodeString(e.Name())
+	return err == nil && len(raw) == 8 && e.IsDir()
+}
+
+// sweep removes one copy unless it is held. The lock goes last, so that a folder that was half removed is
+// swept again.
+func sweep(root *os.Root, name string) (gone bool, err error) {
+	lock, err := root.OpenFile(filepath.Join(name, lockName), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return false, nil
+	}
+	dir, err := root.Open(name)
+	if err != nil {
+		return false, err
+	}
+	names, err := dir.Readdirnames(-1)
+	dir.Close()
+	if err != nil {
+		return false, err
+	}
+	for _, n := range names {
+		if n == lockName {
+			continue
+		}
+		if err := root.Remove(filepath.Join(name, n)); err != nil {
+			return false, err
+		}
+	}
+	if err := root.Remove(filepath.Join(name, lockName)); err != nil {
+		return false, err
+	}
+	return true, ignoreMissing(root.Remove(name))
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func openRegular(root *os.Root, file string) (*os.File, error) {
+	f, err := root.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no regular file", file))
+	}
+	return f, nil
+}
+
+// hashOf returns the SHA-256 of a file's content, in hex.
+func hashOf(f *os.File) (string, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, info.Size())); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// executable asks the kernel whether a program may be started: access(2) knows modes and noexec mounts.
+func executable(path string) error {
+	err := unix.Access(path, unix.X_OK)
+	if errors.Is(err, unix.EACCES) {
+		return fmt.Errorf("%s: %w", filepath.Dir(filepath.Dir(path)), ErrNoExec)
+	}
+	if err != nil {
+		return fmt.Errorf("look at the program's copy %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package replica_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/replica"
+)
+
+// script writes a small program and opens it.
+func script(t *testing.T, says string) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho "+says+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func keep(t *testing.T, dir string, self *os.File) *replica.Replica {
+	t.Helper()
+	c, err := replica.Keep(dir, self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func says(t *testing.T, path string) string {
+	t.Helper()
+	out, err := exec.Command(path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, out)
+	}
+	return string(out)
+}
+
+func TestACopyOutlivesTheOriginal(t *testing.T) {
+	dir, self := filepath.Join(t.TempDir(), "bin"), script(t, "one")
+	c := keep(t, dir, self)
+	defer c.Close()
+	if err := os.Remove(self.Name()); err != nil {
+		t.Fatal(err)
+	}
+	if got := says(t, c.Path); got != "one\n" {
+		t.Errorf("the copy says %q", got)
+	}
+	again := keep(t, dir, self) // the deleted file is still open
+	defer again.Close()
+	if again.Path != c.Path {
+		t.Errorf("the same program is kept twice: %s, %s", c.Path, again.Path)
+	}
+}
+
+func TestADamagedCopyIsMadeAgain(t *testing.T) {
+	for name, damage := range map[string]func(path string) error{
+		"hollow":  func(p string) error { return os.Truncate(p, 0) },
+		"changed": func(p string) error { return os.WriteFile(p, []byte("#!/bin/sh\necho bad\n"), 0o700) },
+		"gone":    os.Remove,
+		"a link":  func(p string) error { return errors.Join(os.Remove(p), os.Symlink("/bin/false", p)) },
+		"a folder": func(p string) error {
+			return errors.Join(os.Remove(p), os.Mkdir(p, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, self := t.TempDir(), script(t, "one")
+			c := keep(t, dir, self)
+			c.Close()
+			if err := damage(c.Path); err != nil {
+				t.Fatal(err)
+			}
+			again, err := replica.Keep(dir, self)
+			if name == "a folder" { // nothing of ours: named, not removed
+				if err == nil {
+					t.Error("no error")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			if got := says(t, again.Path); got != "one\n" {
+				t.Errorf("the copy says %q", got)
+			}
+		})
+	}
+}
+
+func TestSweepLeavesWhatIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	old, held := keep(t, dir, script(t, "old")), keep(t, dir, script(t, "held"))
+	defer held.Close()
+	old.Close()
+	foreign := filepath.Join(dir, "notes")
+	if err := os.Mkdir(foreign, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	n, err := replica.Sweep(dir)
+	if err != nil || n != 1 {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if _, err := os.Stat(old.Path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old copy: %v", err)
+	}
+	if got := says(t, held.Path); got != "held\n" {
+		t.Errorf("the held copy says %q", got)
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Error("a folder that is no copy is gone")
+	}
+}
+
+func TestKeepWhileSweeping(t *testing.T) {
+	dir, self := t.TempDir(), script(t, "one")
+	var all sync.WaitGroup
+	defer all.Wait()
+	stop := make(chan struct{})
+	defer close(stop)
+	all.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := replica.Sweep(dir); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for range 100 {
+		c := keep(t, dir, self)
+		if _, err := os.Stat(c.Path); err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+}
+
+func TestNoExec(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOEXEC, "size=1m"); err != nil {
+		t.Skipf("SKIPPED: a noexec file system cannot be mounted here (%v); run as root to test it", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(dir, 0) })
+	if _, err := replica.Keep(dir, script(t, "one")); !errors.Is(err, replica.ErrNoExec) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBuildFollowsFromTheContent(t *testing.T) {
+	self, err := replica.Self()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	a, err := replica.Build(self)
+	if err != nil || a == "" {
+		t.Fatalf("%q, %v", a, err)
+	}
+	b, err := replica.Build(script(t, "one"))
+	if err != nil || b == a || b == "" {
+		t.Errorf("%q, %v beside %q", b, err, a)
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/replica"
+)
+
+// alias is the program's second name on the agents' PATH, where no other program has it.
+const alias = "max"
+
+// programFolders are where a copy of this program may lie, best first: file systems that allow no programs, and
+// folders that cannot be written, are passed over.
+func (c *cli) programFolders() []string {
+	folders := []string{filepath.Join(c.stateHome(), "orchestrator", "bin")}
+	home := lookup(c.environ, "HOME")
+	for _, place := range []struct{ variable, fallback string }{
+		{"XDG_CACHE_HOME", ".cache"}, {"XDG_DATA_HOME", ".local/share"},
+	} {
+		dir := lookup(c.environ, place.variable)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(home, place.fallback)
+		}
+		if filepath.IsAbs(dir) {
+			folders = append(folders, filepath.Join(dir, "orchestrator", "bin"))
+		}
+	}
+	return folders
+}
+
+// keepProgram holds a copy of the running program that stays when its file is deleted, replaced or moved.
+func (c *cli) keepProgram() (*replica.Replica, error) {
+	self, err := replica.Self()
+	if err != nil {
+		return nil, err
+	}
+	defer self.Close()
+	var errs []error
+	for _, dir := range c.programFolders() {
+		kept, err := replica.Keep(dir, self)
+		if err == nil {
+			return kept, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, fmt.Errorf("keep a copy of this program: %w", errors.Join(errs...))
+}
+
+// stable is the program that the server, hooks and agents use, with the folder that goes on the agents' PATH.
+type stable struct {
+	// Path is the copy, or the program's own file where no copy could be kept.
+	Path string
+	// Bin holds the program under its names.
+	Bin string
+	// Build identifies the build, empty where it cannot be read.
+	Build string
+	// Problem says what is wrong where no copy could be kept.
+	Problem string
+	held    *replica.Replica
+}
+
+// Close releases the copy.
+func (s *stable) Close() error {
+	if s.held == nil {
+		return nil
+	}
+	return s.held.Close()
+}
+
+// openStable keeps the copy for a server, removes those that nobody uses any more, and lays out the folder bin
+// for the agents' PATH.
+func (c *cli) openStable(bin string) (*stable, error) {
+	s := &stable{Bin: bin, Build: build()}
+	kept, err := c.keepProgram()
+	if err == nil {
+		s.held, s.Path = kept, kept.Path
+		for _, dir := range c.programFolders() {
+			if _, err := replica.Sweep(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
+				s.Problem = err.Error()
+			}
+		}
+	} else {
+		exe, xerr := os.Executable()
+		if xerr != nil {
+			return nil, errors.Join(err, fmt.Errorf("find this program: %w", xerr))
+		}
+		s.Path = exe
+		s.Problem = fmt.Sprintf("the server runs from %s, which must stay where it is: %v", exe, err)
+	}
+	if err := layOut(bin, s.Path, lookup(c.environ, "PATH")); err != nil {
+		return nil, errors.Join(fmt.Errorf("lay out the programs for agents: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// layOut makes bin hold the program under its names and nothing else of ours.
+func layOut(bin, path, search string) error {
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		return err
+	}
+	names := map[string]bool{replica.Name: true, alias: !found(alias, search)}
+	for name, wanted := range names {
+		link := filepath.Join(bin, name)
+		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if wanted {
+			if err := os.Symlink(path, link); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// found reports whether a program is on a search path.
+func found(name, search string) bool {
+	for _, dir := range filepath.SplitList(search) {
+		if _, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// build identifies this program's build, empty where it cannot be read.
+func build() string {
+	self, err := replica.Self()
+	if err != nil {
+		return ""
+	}
+	defer self.Close()
+	id, err := replica.Build(self)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// otherBuild says for people that a server is of another build than this program; empty where it is not.
+func otherBuild(info api.Info) string {
+	if mine := build(); mine == "" || info.Build == "" || mine == info.Build {
+		return ""
+	}
+	return "the server is of another build than this program (" + info.Version + "); `orchestrator restart` replaces it and resumes its agents"
+}
+
+// restarted is what a restart did.
+type restarted struct {
+	Resumed []string `json:"resumed"`
+	// Failed are the threads that did not come back, with the reason.
+	Failed map[string]string `json:"failed,omitempty"`
+}
+
+func (c *cli) restartVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			done, err := c.restart(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if err := c.show(done, func(w io.Writer) {
+				fmt.Fprintf(w, "the server runs again; %d resumed\n", len(done.Resumed))
+				for name, why := range done.Failed {
+					fmt.Fprintf(w, "%s was not resumed: %s\n", name, why)
+				}
+			}); err != nil {
+				return err
+			}
+			if len(done.Failed) > 0 {
+				return &silentError{code: exitError}
+			}
+			return nil
+		},
+	}
+}
+
+// restart stops the server, starts one with this program, and resumes the agents that ran. A server that speaks
+// another protocol is stopped all the same; its agents are resumed as interrupted threads.
+func (c *cli) restart(ctx context.Context) (restarted, error) {
+	done := restarted{Resumed: []string{}}
+	var ran []string
+	cl, _, err := c.reach(ctx)
+	switch {
+	case client.Gone(err):
+	case err != nil:
+		return done, err
+	default:
+		list, err := cl.List(ctx)
+		if err != nil {
+			cl.Close()
+			return done, fmt.Errorf("see which agents run: %w", err)
+		}
+		for _, s := range list {
+			if s.Execution != nil {
+				ran = append(ran, s.Name)
+			}
+		}
+		err = c.endServer(ctx, cl)
+		cl.Close()
+		if err != nil {
+			return done, err
+		}
+	}
+	cl, err = c.connect(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer cl.Close()
+	for _, name := range ran {
+		if _, err := cl.Resume(ctx, name, 0, 0); err != nil {
+			if done.Failed == nil {
+				done.Failed = map[string]string{}
+			}
+			done.Failed[name] = err.Error()
+			continue
+		}
+		done.Resumed = append(done.Resumed, name)
+	}
+	return done, nil
+}

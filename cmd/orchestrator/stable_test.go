@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// ofItsOwn gives a rig a program file of its own, which a test may delete or replace.
+func (r *rig) ofItsOwn() {
+	r.t.Helper()
+	r.program = filepath.Join(r.home, "orchestrator")
+	r.install(program)
+}
+
+// install puts a program where the rig's is, as an upgrade does.
+func (r *rig) install(from string) {
+	r.t.Helper()
+	b, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(r.program+".new", b, 0o755)
+	}
+	if err == nil {
+		err = os.Rename(r.program+".new", r.program)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestProgramDeleted does what `go run` does: the file that started the server goes with the first client.
+func TestProgramDeleted(t *testing.T) {
+	r := newRig(t)
+	r.ofItsOwn()
+	first := r.ok("new", "-a", "demo", "first")
+	r.awaitState(first, thread.StateIdle)
+	if err := os.Remove(r.program); err != nil {
+		t.Fatal(err)
+	}
+	r.program = program
+	second := r.ok("new", "-a", "demo", "second")
+	r.awaitState(second, thread.StateIdle)
+	if out := r.ok("send", second, "hello"); out == "" {
+		t.Error("no answer")
+	}
+	fork := get[thread.Status](r, "fork", "-t", second, "third").Name
+	r.awaitState(fork, thread.StateIdle)
+	r.ok("stop", first)
+	r.ok("resume", first)
+	r.awaitState(first, thread.StateIdle)
+}
+
+// TestProgramOnAgentsPath runs a shell as an agent and asks it for the program under its names.
+func TestProgramOnAgentsPath(t *testing.T) {
+	r := newRig(t)
+	out := filepath.Join(r.home, "found")
+	name := r.ok("new", "-a", "command", "shell", "--", "sh", "-c",
+		"orchestrator version > "+out+".1; max version > "+out+".2; touch "+out+"; sleep 60")
+	await(t, "the shell's end", func() bool { _, err := os.Stat(out); return err == nil })
+	want := r.ok("version")
+	for _, f := range []string{out + ".1", out + ".2"} {
+		if b, _ := os.ReadFile(f); strings.TrimSpace(string(b)) != want {
+			t.Errorf("%s of %s holds %q, and should hold %q", filepath.Base(f), name, b, want)
+		}
+	}
+}
+
+func TestRestartWithAnotherBuild(t *testing.T) {
+	r := newRig(t)
+	r.ofItsOwn()
+	name := r.ok("new", "-a", "demo", "one")
+	r.ok("send", name, "hello")
+	other := filepath.Join(r.home, "other")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X=main.unused=1 -s", "-o", other, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build another one: %v\n%s", err, out)
+	}
+	r.install(other)
+	if res := r.run("threads"); res.code != 0 || !strings.Contains(res.stderr, "orchestrator restart") {
+		t.Errorf("exit %d, stderr %q", res.code, res.stderr)
+	}
+	if out := r.ok("restart"); !strings.Contains(out, "1 resumed") {
+		t.Errorf("restart printed %q", out)
+	}
+	if res := r.run("threads"); res.stderr != "" {
+		t.Errorf("after the restart: %q", res.stderr)
+	}
+	if s := r.awaitState(name, thread.StateIdle, thread.StateDone); s.Turn != 1 {
+		t.Errorf("turn %d", s.Turn)
+	}
+	copies, err := filepath.Glob(filepath.Join(r.home, ".local", "state", "orchestrator", "bin", "*", "orchestrator"))
+	if err != nil || len(copies) != 1 {
+		t.Errorf("copies of the program: %q, %v", copies, err)
+	}
+}
