@@ -38,6 +38,7 @@ const (
 type ManagerConfig struct {
 	Project  string // the project's folder, absolute
 	StateDir string // ours, 0700
+	Bin      string // folder with our program, for the agents' PATH; none when empty
 	Store    Store
 	Agents   Agents
 	Sessions Sessions

@@ -266,7 +266,7 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err error) {
 	m, t := l.m, l.thread()
 	spec = LaunchSpec{
-		Thread: t.ID, Dir: t.Dir, StateDir: m.stateDir(t.ID), Env: m.env(t), Flags: t.Launch, Model: t.Model,
+		Thread: t.ID, Dir: t.Dir, StateDir: m.stateDir(t.ID), Env: m.env(t), Flags: t.Launch, Model: t.Model, Bin: m.cfg.Bin,
 		Session: way.session, Resume: way.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {

@@ -135,7 +135,7 @@ func (a *App) openManager(ctx context.Context) error {
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
-		Project: a.Project.Root, StateDir: a.Project.StateDir(), Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},
+		Project: a.Project.Root, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New().Count,
 		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
 	}

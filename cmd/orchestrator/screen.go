@@ -38,6 +38,7 @@ func (c *cli) runUI(ctx context.Context) error {
 	if err := c.terminalFit(); err != nil {
 		return err
 	}
+	c.told = true // the screen tells it
 	return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		return c.screen(ctx, cl, "")
 	})(commandWith(ctx), nil)
@@ -67,6 +68,9 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	info, err := cl.Info(ctx)
 	if err != nil {
 		return err
+	}
+	if other := otherBuild(info); other != "" {
+		info.Problems = append(info.Problems, other)
 	}
 	out, ok := c.stdout.(*os.File)
 	if !ok {
