@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"orchestrator/thread/plaintext"
 )
 
 // tabWidth is how far apart tab stops stand.
@@ -89,14 +91,8 @@ func write(b *strings.Builder, s string, i int, r rune) {
 	switch {
 	case r == utf8.RuneError:
 		b.WriteRune(utf8.RuneError)
-	case r < 0x20:
-		b.WriteRune(0x2400 + r) // control pictures: ␛ for ESC
-	case r == 0x7f:
-		b.WriteRune(0x2421)
-	case r < 0x7f:
+	case r >= 0x20 && r < 0x7f:
 		b.WriteRune(r)
-	case r < 0xa0:
-		mark(b, r)
 	case r == 0xfe0f || r == 0xfe0e || (r >= 0x1f3fb && r <= 0x1f3ff):
 		// Presentation of emoji, which terminals measure differently; the emoji itself stays.
 	case r == 0x200d:
@@ -104,7 +100,7 @@ func write(b *strings.Builder, s string, i int, r rune) {
 		if before, _ := utf8.DecodeLastRuneInString(s[:i]); before < 0x2000 {
 			mark(b, r)
 		}
-	case hides(r):
+	case !plaintext.Visible(r), unicode.Is(unicode.Cf, r): // some signs of Cf are drawn, but not by all terminals alike
 		mark(b, r)
 	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
 		if stacked(s[:i]) {
@@ -116,18 +112,6 @@ func write(b *strings.Builder, s string, i int, r rune) {
 	default:
 		b.WriteRune(r)
 	}
-}
-
-// hides reports whether a rune reorders, hides or joins text without being seen.
-func hides(r rune) bool {
-	switch {
-	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0xfeff,
-		r >= 0x17b4 && r <= 0x17b5, r >= 0x180b && r <= 0x180f,
-		r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
-		r >= 0xfe00 && r <= 0xfe0d, r >= 0xfff0 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff:
-		return true
-	}
-	return unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || unicode.Is(unicode.Cs, r)
 }
 
 // stacked reports whether s ends in three combining marks or more: a fourth is left out.
@@ -146,17 +130,10 @@ func stacked(s string) bool {
 	return false
 }
 
+// mark writes what is shown in place of a rune.
 func mark(b *strings.Builder, r rune) {
-	const digits = "0123456789ABCDEF"
-	b.WriteString("<U+")
-	shift := 12
-	for r>>(shift+4) != 0 {
-		shift += 4
-	}
-	for ; shift >= 0; shift -= 4 {
-		b.WriteByte(digits[r>>shift&15])
-	}
-	b.WriteByte('>')
+	var buf [16]byte
+	b.Write(plaintext.AppendMark(buf[:0], r))
 }
 
 // Width returns how many cells a safe line takes.
