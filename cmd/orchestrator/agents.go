@@ -83,7 +83,7 @@ func (c *cli) demoVerb() *cobra.Command {
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, inOK := c.stdin.(*os.File)
-			out, outOK := c.stdout.(*os.File)
+			out, outOK := c.terminal()
 			if !inOK || !outOK {
 				return errNoTerminal
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,9 +30,8 @@ const (
 
 // cli is one call of the program: what it was given and what its verbs share.
 type cli struct {
+	output
 	stdin   io.Reader
-	stdout  io.Writer
-	stderr  io.Writer
 	environ []string
 	dir     string // --project
 	json    bool   // --json
@@ -57,18 +55,19 @@ func usagef(format string, args ...any) error {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := &cli{stdin: stdin, stdout: stdout, stderr: stderr, environ: environ}
+	c := &cli{output: newOutput(stdout, stderr), stdin: stdin, environ: environ}
+	defer c.close()
 	root := c.command()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	err := guard(func() (*cobra.Command, error) { return root.ExecuteContextC(ctx) })
 	if err == nil {
 		return exitOK
 	}
 	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
-		fmt.Fprintf(stderr, "orchestrator: %v\n", err)
+		fmt.Fprintf(c.stderr, "orchestrator: %v\n", err)
 	}
 	return exitCode(err)
 }
@@ -168,20 +167,6 @@ func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string)
 		defer cl.Close()
 		return f(cmd.Context(), cl, args)
 	}
-}
-
-// show prints a value as JSON with --json, by the function otherwise.
-func (c *cli) show(v any, plain func(io.Writer)) error {
-	if !c.json {
-		plain(c.stdout)
-		return nil
-	}
-	e := json.NewEncoder(c.stdout)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("print the answer: %w", err)
-	}
-	return nil
 }
 
 // exactly checks the number of arguments and says what they are.

@@ -150,7 +150,7 @@ func TestFollowerMissesNothing(t *testing.T) {
 	cl := client.New(p.Socket)
 	defer cl.Close()
 	var out bytes.Buffer
-	f := &follower{cli: &cli{stdout: &out}, client: cl, thread: before, answer: answer{Outcome: "failed"}}
+	f := &follower{cli: &cli{output: newOutput(&out, &out)}, client: cl, thread: before, answer: answer{Outcome: "failed"}}
 	if f.take(t.Context(), thread.Event{Seq: 7}) {
 		t.Error("over before anything was heard")
 	}

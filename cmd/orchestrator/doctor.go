@@ -156,7 +156,7 @@ func (c *cli) tryState() error {
 
 func (c *cli) examineTerminal() finding {
 	f := finding{About: "terminal", OK: true}
-	out, ok := c.stdout.(*os.File)
+	out, ok := c.terminal()
 	if !ok || !term.IsTerminal(out.Fd()) {
 		f.Found = "the output is none; verbs work, the screen needs one"
 		return f

@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 func (c *cli) forkVerb() *cobra.Command {
@@ -105,15 +106,10 @@ func (c *cli) checkpointList() *cobra.Command {
 	return cmd
 }
 
-// firstLine cuts text for a table, control bytes left out.
+// firstLine cuts text for a table.
 func firstLine(s string, most int) string {
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
+	s = plaintext.Line(s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}
@@ -134,24 +130,11 @@ func (c *cli) checkpointShow() *cobra.Command {
 					if e.Tool != "" {
 						head += " " + e.Tool
 					}
-					fmt.Fprintf(w, "── %s\n%s\n", head, strings.TrimRight(clean(e.Text), "\n"))
+					fmt.Fprintf(w, "── %s\n%s\n", head, strings.TrimRight(e.Text, "\n"))
 				}
 			})
 		}),
 	}
-}
-
-// clean leaves out what a terminal would act on.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return '�'
-		}
-		return r
-	}, s)
 }
 
 func second(args []string) string {
@@ -177,7 +160,7 @@ func (c *cli) checkpointDiff() *cobra.Command {
 		}
 		return c.show(files, func(w io.Writer) {
 			for _, f := range files {
-				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, clean(f.Path), f.Insertions, f.Deletions, clean(f.Patch))
+				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions, f.Patch)
 			}
 			if len(files) == 0 {
 				fmt.Fprintln(w, "nothing differs")
@@ -256,24 +239,24 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 		case report.Stopped:
 			fmt.Fprintf(w, "conflicts in %s:\n", report.Dir)
 			for _, f := range report.Conflicts {
-				fmt.Fprintf(w, "  %s\n", clean(f))
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
 			}
 			fmt.Fprintf(w, "resolve what is open there, then `orchestrator merge %s --continue`, or --abort\n", name)
 		case len(report.Conflicts) > 0: // of a dry run
 			fmt.Fprintf(w, "%s → %s would conflict in:\n", report.Branch, report.Into)
 			for _, f := range report.Conflicts {
-				fmt.Fprintf(w, "  %s\n", clean(f))
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
 			}
 		case report.UpToDate:
 			fmt.Fprintf(w, "%s is in %s already\n", report.Branch, report.Into)
 		default:
 			fmt.Fprintf(w, "%s → %s %s\n", report.Branch, report.Into, report.Commit)
 			for _, f := range report.Files {
-				fmt.Fprintf(w, "  %s %s +%d −%d\n", f.Status, clean(f.Path), f.Insertions, f.Deletions)
+				fmt.Fprintf(w, "  %s %s +%d −%d\n", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions)
 			}
 		}
 		if report.Unsure != "" {
-			fmt.Fprintln(w, clean(report.Unsure))
+			fmt.Fprintln(w, report.Unsure)
 		}
 		switch {
 		case report.Kept != "":

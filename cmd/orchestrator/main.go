@@ -2,8 +2,15 @@
 // terminal program, the server behind it, and verbs for scripts.
 package main
 
-import "os"
+import (
+	"os"
+	"strings"
+)
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
+	stderr := os.Stderr
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__complete") {
+		os.Stderr = nil // cobra writes what it cannot complete there itself, past the writer that cleans it
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, stderr, os.Environ()))
 }

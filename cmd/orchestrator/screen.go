@@ -53,7 +53,7 @@ func commandWith(ctx context.Context) *cobra.Command {
 // terminalFit refuses to draw where nothing can be drawn.
 func (c *cli) terminalFit() error {
 	in, inOK := c.stdin.(*os.File)
-	out, outOK := c.stdout.(*os.File)
+	out, outOK := c.terminal()
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return errNoTerminal
 	}
@@ -72,7 +72,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if other := otherBuild(info); other != "" {
 		info.Problems = append(info.Problems, other)
 	}
-	out, ok := c.stdout.(*os.File)
+	out, ok := c.terminal()
 	if !ok {
 		return errNoTerminal
 	}
