@@ -59,7 +59,7 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 		}
 	}
 	m.show(l)
-	tell := l.untold && (l.shown.State == StateIdle || l.shown.State == StateDone)
+	tell := l.hasToTell() && (l.shown.State == StateIdle || l.shown.State == StateDone)
 	m.mu.Unlock()
 	if tell {
 		l.enqueue(func() { l.deliver(m.ctx) })

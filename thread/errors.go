@@ -12,6 +12,7 @@ var (
 	ErrNameTaken    = errors.New("name is taken")
 	ErrBusy         = errors.New("agent is working")
 	ErrApproval     = errors.New("agent waits for an approval")
+	ErrTyped        = errors.New("it was typed but not sent")
 	ErrNotRunning   = errors.New("agent is not running")
 	ErrRunning      = errors.New("agent is running")
 	ErrNoRepository = errors.New("not a git repository")

@@ -23,6 +23,7 @@ type sessions struct {
 	running []*session
 	refuse  error
 	deaf    bool                     // what is started takes no prompt
+	asks    bool                     // what is started opens a dialog first
 	started func(thread.SessionSpec) // sees every start
 }
 
@@ -36,6 +37,9 @@ func (s *sessions) Start(_ context.Context, spec thread.SessionSpec) (thread.Ses
 		return nil, s.refuse
 	}
 	p := &session{spec: spec, deaf: s.deaf, done: make(chan struct{})}
+	if s.asks {
+		p.state = thread.StateReport{State: thread.StateApproval}
+	}
 	s.running = append(s.running, p)
 	return p, nil
 }
@@ -57,6 +61,13 @@ func (s *sessions) ignore(deaf bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deaf = deaf
+}
+
+// asking has what is started from now on open a dialog first, or not.
+func (s *sessions) asking(asks bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks = asks
 }
 
 // forget loses all processes as when their server dies.

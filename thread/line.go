@@ -33,14 +33,15 @@ type line struct {
 	shown     StateReport // to people, see Manager.show
 	proof     *ResumeProof
 	published *Status
-	requests  int    // main requests begun; an older answer's idle does not count
-	flying    int    // main requests that have not ended
-	unstored  int    // answers and polls that are not durable yet
-	trouble   string // why they are not, while the store refuses
-	direct    bool   // runs without the gateway: its transcript is polled
-	polling   bool   // a poll is queued
-	stopping  bool   // we asked it to end
-	untold    bool   // something waits to be told to the agent
+	requests  int          // main requests begun; an older answer's idle does not count
+	flying    int          // main requests that have not ended
+	unstored  int          // answers and polls that are not durable yet
+	trouble   string       // why they are not, while the store refuses
+	direct    bool         // runs without the gateway: its transcript is polled
+	polling   bool         // a poll is queued
+	stopping  bool         // we asked it to end
+	untold    bool         // something waits to be told to the agent
+	first     *firstPrompt // that was not taken yet
 	sideCost  float64
 
 	// rec belongs to the queue's steps alone.

@@ -94,7 +94,8 @@ type Detector interface {
 	Detect(ctx context.Context) AgentInfo
 }
 
-// LaunchSpec is what an agent is to be started with.
+// LaunchSpec is what an agent is to be started with. What it is told first is not part of it: prompts are
+// typed, so that they never stand in arguments, which others on the machine can read.
 type LaunchSpec struct {
 	Thread   ID
 	Dir      string   // working folder
@@ -110,9 +111,6 @@ type LaunchSpec struct {
 	// Session is the id to take: chosen by the adapter when empty, resumed when Resume is set.
 	Session string
 	Resume  bool
-	// Prompt is what the agent is told first. It never stands in the arguments, where others on the
-	// machine can read it: an adapter gives it by a way that only the agent sees, or leaves it to be sent.
-	Prompt string
 	// ReadDirs are absolute folders of ours that the agent may read without a question, and may not
 	// write to where its CLI can deny that.
 	ReadDirs []string
@@ -129,8 +127,6 @@ type Launch struct {
 	Dir  string
 	// Session is the session id where it is known before the start.
 	Session string
-	// Prompted is set when the agent is given the prompt at its start, so that it is not sent.
-	Prompted bool
 	// Ready is how long after its first output the agent may swallow keys; prompts wait for it.
 	Ready time.Duration
 }

@@ -382,7 +382,7 @@ func (l *line) stored(n int) {
 	l.m.mu.Lock()
 	l.unstored -= n
 	l.m.show(l)
-	tell := l.untold && l.unstored == 0
+	tell := l.hasToTell() && l.unstored == 0
 	l.m.mu.Unlock()
 	if tell {
 		l.enqueue(func() { l.deliver(l.m.ctx) })

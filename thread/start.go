@@ -181,7 +181,6 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 	if err != nil {
 		return err
 	}
-	spec.Prompt = joinPrompts(way.primer, r.prompt)
 	launch, err := agent.Launch(ctx, spec)
 	if err != nil {
 		return err
@@ -210,7 +209,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 		return err
 	}
 	failpoint.Hit("thread.start.started")
-	return l.launched(ctx, session, launch, spec.Prompt, r.prompt)
+	return l.launched(ctx, session, launch, joinPrompts(way.primer, r.prompt), r.prompt)
 }
 
 // notStarted ends the run of a process that could not be started.
@@ -256,8 +255,8 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 	if ended {
 		return nil // so quickly gone; exited has queued the rest
 	}
-	if prompt != "" && !launch.Prompted {
-		l.sendFirst(session, prompt, own)
+	if prompt != "" {
+		l.sendFirst(ctx, session, prompt, own)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -77,7 +76,7 @@ func (l *line) recall(ctx context.Context) {
 	}
 	l.waits(true)
 	newest, err := l.m.cfg.Store.Checkpoints(ctx, l.id, Page{Turns: true, Limit: 1})
-	if err != nil || len(newest) == 0 || !sameText(newest[0].Prompt, texts[0]) {
+	if err != nil || len(newest) == 0 || !sameText(newest[0].Prompt, texts[0]) && !closesWith(newest[0].Prompt, texts[0]) {
 		return
 	}
 	if err := l.m.keepUntold(ctx, l, texts[1:]); err != nil {
@@ -92,14 +91,28 @@ func sameText(a, b string) bool {
 	return bare(a) == bare(b)
 }
 
+// closesWith reports whether a prompt ends with a text: what an agent is told before it stands before.
+func closesWith(prompt, text string) bool {
+	bare := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	return strings.HasSuffix(bare(prompt), bare(text))
+}
+
 // deliver is the step that sends the oldest text that waits, if the agent takes a prompt now. It stays
 // stored until the agent has it: neither a stop nor a crash loses it.
 func (l *line) deliver(ctx context.Context) {
 	m := l.m
 	m.mu.Lock()
-	s, state, waits := l.session, l.shown.State, l.untold
+	s, state := l.session, l.shown.State
+	if s == nil || !l.hasToTell() || state != StateIdle && state != StateDone {
+		m.mu.Unlock()
+		return
+	}
+	first, wait := l.takeFirst(s)
 	m.mu.Unlock()
-	if s == nil || !waits || state != StateIdle && state != StateDone {
+	if first != nil {
+		l.typeFirst(first)
+	}
+	if first != nil || wait {
 		return
 	}
 	texts, err := m.untold(ctx, l.id)
@@ -117,31 +130,6 @@ func (l *line) deliver(ctx context.Context) {
 		l.waits(false) // not once more before the next start
 		m.cfg.Log.Warn("forget what a thread was told", "thread", string(l.id), "err", err)
 	}
-}
-
-// sendFirst types a prompt once the agent takes it, and says so when it does not. Of one that a stop
-// cuts short the person's own words are kept for the next start, which brings the rest itself.
-func (l *line) sendFirst(s Session, prompt, own string) {
-	m := l.m
-	if !m.begin() {
-		return
-	}
-	go func() {
-		defer m.done()
-		err := m.send(s, prompt)
-		if errors.Is(err, errClosed) && own != "" {
-			err = l.do(m.ctx, func(ctx context.Context) error {
-				texts, err := m.untold(ctx, l.id)
-				if err != nil {
-					return err
-				}
-				return m.keepUntold(ctx, l, slices.Insert(texts, 0, own))
-			})
-		}
-		if err != nil && !errors.Is(err, errClosed) {
-			m.notice(l.id, LevelWarn, "the first prompt was not sent: %v", err)
-		}
-	}()
 }
 
 // send hands a prompt to an agent. The end of the server cuts it short: errClosed.

@@ -104,3 +104,49 @@ func TestEndBeforeTheFirstPrompt(t *testing.T) {
 		}
 	})
 }
+
+// TestFirstPromptWaitsForADialog: an agent asks whether to trust the folder before it takes its first
+// prompt. The prompt is sent once, after the answer, and survives a stop and a kill before it.
+func TestFirstPromptWaitsForADialog(t *testing.T) {
+	asked := func(w *world) thread.Status {
+		w.sess.asking(true)
+		s := w.create(thread.NewRequest{Prompt: "look around"})
+		synctest.Wait()
+		if told := w.sess.of(s.ID).prompts(); told != "" {
+			t.Fatalf("told %q into the dialog", told)
+		}
+		return s
+	}
+	t.Run("answered", func(t *testing.T) {
+		inWorld(t, func(w *world) {
+			s := asked(w)
+			for range 2 {
+				w.sess.of(s.ID).Report(thread.Evidence{Source: thread.SourceHook, State: thread.StateIdle, At: time.Now()})
+				synctest.Wait()
+			}
+			if told := w.sess.of(s.ID).prompts(); told != "look around" {
+				t.Errorf("told %q", told)
+			}
+			if waiting, err := w.store.Setting(ctx, "tell:"+string(s.ID)); waiting != "" || err != nil {
+				t.Errorf("still to be told: %q %v", waiting, err)
+			}
+		})
+	})
+	for name, end := range map[string]func(*world){"stop": (*world).reopen, "kill": (*world).crash} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				s := asked(w)
+				end(w)
+				w.sess.asking(false)
+				if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+					t.Fatal(err)
+				}
+				w.m.Hook(s.ID, "SessionStart", nil)
+				synctest.Wait()
+				if told := w.sess.of(s.ID).prompts(); told != "look around" {
+					t.Errorf("told %q", told)
+				}
+			})
+		})
+	}
+}

@@ -35,8 +35,6 @@ type Subject struct {
 	Resumes bool
 	// Chooses is set where the session id is known before the start.
 	Chooses bool
-	// SecretInArgs allows the gateway's address in the arguments: the agent takes it nowhere else.
-	SecretInArgs bool
 	// Flags are what the adapter needs to be launched at all.
 	Flags thread.Flags
 	// NewSession makes a valid session id.
@@ -194,7 +192,6 @@ func launches(t *testing.T, s Subject) {
 		{"resume with gateway", func(p *thread.LaunchSpec) {
 			p.Session, p.Resume, p.BaseURL, p.HookURL = session, true, baseURL, hookURL
 		}, !s.Resumes},
-		{"prompt", func(p *thread.LaunchSpec) { p.Prompt = "fix the bug\nin main" }, false},
 		{"no environment to speak of", func(p *thread.LaunchSpec) { p.Env = p.Env[:2] }, false},
 	}
 	for _, tt := range tests {
@@ -254,17 +251,17 @@ func (b *bench) checkLaunch(spec thread.LaunchSpec, l thread.Launch) {
 			b.t.Errorf("argument %q is not in %q", a, l.Args)
 		}
 	}
-	if l.Prompted != (spec.Prompt != "" && slices.ContainsFunc(l.Args, func(a string) bool { return strings.Contains(a, spec.Prompt) })) {
-		b.t.Errorf("prompted is %v with arguments %q", l.Prompted, l.Args)
-	}
 	if spec.BaseURL == "" {
 		return
 	}
 	all := strings.Join(l.Args, "\n")
-	if strings.Contains(all, secret) && !b.s.SecretInArgs {
+	if strings.Contains(l.Path+all, secret) {
 		b.t.Error("the secret of the gateway stands in the arguments")
 	}
-	if b.s.Gateway && !strings.Contains(all+strings.Join(l.Env, "\n")+b.stateText(), spec.BaseURL) {
+	// The address has the secret in it, or goes without it and a header carries it.
+	given := all + strings.Join(l.Env, "\n") + b.stateText()
+	open, mark := thread.OpenURL(spec.BaseURL)
+	if b.s.Gateway && !strings.Contains(given, spec.BaseURL) && !(strings.Contains(given, open) && strings.Contains(given, mark)) {
 		b.t.Error("the gateway's address is nowhere")
 	}
 }
@@ -305,26 +302,6 @@ func (b *bench) stateText() string {
 
 // hostile launches with names that mean to be something else.
 func hostile(t *testing.T, s Subject) {
-	prompts := []string{"--help", "-rf x", "update", "mcp", "a\x00b c", strings.Repeat("x ", 1<<17), " lead", "$(id) `id` ; id", "/quit now"}
-	for _, p := range prompts {
-		b := newBench(t, s, s.NewVersion)
-		spec := b.spec()
-		spec.Prompt = p
-		l, err := b.agent.Launch(t.Context(), spec)
-		if err != nil {
-			t.Errorf("prompt %.20q: %v", p, err)
-			continue
-		}
-		b.checkLaunch(spec, l)
-		for i, a := range l.Args {
-			if strings.ContainsRune(a, 0) || len(a) > 128<<10 {
-				t.Errorf("prompt %.20q: argument %d cannot be given to a program", p, i)
-			}
-			if a == p && (strings.HasPrefix(p, "-") || !strings.Contains(p, " ")) {
-				t.Errorf("prompt %.20q could be taken for an option or a command", p)
-			}
-		}
-	}
 	if !s.Resumes {
 		return
 	}

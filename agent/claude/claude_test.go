@@ -130,13 +130,13 @@ func TestLaunchSettings(t *testing.T) {
 	agenttest.Put(t, filepath.Join(home, "own.json"), `{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
 	spec := thread.LaunchSpec{
 		Dir: home, StateDir: state, Env: env, BaseURL: "http://127.0.0.1:9/t/s", HookURL: "http://127.0.0.1:9/h/s",
-		Prompt: "fix it now", Flags: thread.Flags{Args: []string{"--settings", "own.json", "--allowedTools", "Bash"}},
+		Flags: thread.Flags{Args: []string{"--settings", "own.json", "--allowedTools", "Bash"}},
 	}
 	l, err := a.Launch(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"fix it now", "--session-id", l.Session, "--settings", filepath.Join(state, "claude-settings.json"), "--allowedTools", "Bash"}
+	want := []string{"--session-id", l.Session, "--settings", filepath.Join(state, "claude-settings.json"), "--allowedTools", "Bash"}
 	if strings.Join(l.Args, "|") != strings.Join(want, "|") {
 		t.Errorf("arguments %q, want %q", l.Args, want)
 	}
@@ -177,6 +177,7 @@ func TestRules(t *testing.T) {
 	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
 		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
 		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", Want: thread.StateApproval},
+		{Name: "theme", Lines: "Choose the text style\n❯ 1. Dark mode\n  2. Light mode\n\nSyntax theme: Monokai Extended (ctrl+t to disable)", Want: thread.StateQuestion},
 		{Name: "working", Lines: "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", Want: thread.StateWorking},
 		{Name: "busy title", Lines: "x", Title: "◐ Claude Code", Want: thread.StateWorking},
 		{Name: "idle title", Lines: "❯ \n? for shortcuts", Title: "✳ Claude Code", Want: thread.StateIdle},

@@ -46,10 +46,6 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	l := thread.Launch{Path: found.Path, Dir: spec.Dir, Session: session, Ready: ready}
 	l.Args = append(l.Args, found.Args...)
-	if launch.AsArgument(spec.Prompt) {
-		// First, because options of the person such as --allowedTools take all words after them.
-		l.Args, l.Prompted = append(l.Args, spec.Prompt), true
-	}
 	if spec.Resume {
 		l.Args = append(l.Args, "--resume", session)
 	} else {
@@ -91,6 +87,7 @@ var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I accept`), Detail: "warns of bypassed permissions"},
 	{State: thread.StateUnauthorised, Lines: 20, Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted|Please run /login|Invalid API key`), Detail: "asks to log in"},
 	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
+	{State: thread.StateQuestion, Lines: 6, Pattern: regexp.MustCompile(`Syntax theme: `), Detail: "asks for a theme"},
 	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
 	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest", Prompt: true},
 }

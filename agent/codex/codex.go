@@ -2,9 +2,8 @@
 //
 // It executes the native program inside the npm package, because the package's own wrapper leaves it
 // running when it is killed. All that a launch adds is given by -c overrides; config.toml is never
-// written. Codex takes its base URL from nowhere else, so the gateway's address can be seen in the
-// list of processes by others on the machine: it leads to no credential, since Codex itself adds
-// them to its requests.
+// written. Codex takes its base URL from nowhere else, and others on the machine can read arguments, so the
+// gateway's address is without its secret there: that goes by the environment into a header.
 //
 // Codex chooses its session ids; they are learned from its requests. Sessions that Codex itself
 // forked stand on their parent's file, which is therefore read with them.
@@ -13,7 +12,6 @@ package codex
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -211,17 +209,41 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// viaGateway returns the overrides and the environment that send requests to the gateway.
+// The variables that take a thread's secret into the headers of requests. The first is one that Codex reads
+// for its own provider, whose headers cannot be configured.
+const (
+	organisation = "OPENAI_ORGANIZATION"
+	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
+	secretHeader = "X-Orchestrator-Secret"
+)
+
+// viaGateway returns the overrides and the environment that send requests to the gateway. Overrides stand
+// in the arguments and addresses in error lines, so the secret goes by a header.
 func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env) {
 	_, version := launch.SplitVersion(c.address(env), "/v1")
-	url := baseURL + version
+	open, mark := thread.OpenURL(baseURL)
 	switch {
 	case c.provider == "openai":
-		return []string{"-c", "openai_base_url=" + quote(url)}, env
+		args := []string{"-c", "openai_base_url=" + quote(open+version)}
+		if mark == "" {
+			return args, env
+		}
+		own := env.Value(organisation)
+		// Commands of the agent see the person's own value: another Codex below it would send ours.
+		args = append(args, "-c", "shell_environment_policy.set."+organisation+"="+quote(own))
+		if own != "" {
+			mark += ";" + own
+		}
+		return args, env.With(organisation, mark)
 	case c.provider == "ollama" || c.provider == "lmstudio":
-		return nil, env.With("CODEX_OSS_BASE_URL", url)
+		return nil, env.With("CODEX_OSS_BASE_URL", baseURL+version)
 	case plain.MatchString(c.provider):
-		return []string{"-c", fmt.Sprintf("model_providers.%s.base_url=%s", c.provider, quote(url))}, env
+		key := "model_providers." + c.provider
+		args := []string{"-c", key + ".base_url=" + quote(open+version)}
+		if mark == "" {
+			return args, env
+		}
+		return append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar)), env.With(secretVar, mark)
 	default:
 		return nil, env
 	}

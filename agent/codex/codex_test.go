@@ -24,7 +24,7 @@ func subject() agenttest.Subject {
 		Configure: func(t *testing.T, home string) {
 			agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), "model = \"gpt-5.5\"\n")
 		},
-		Gateway: true, Resumes: true, SecretInArgs: true,
+		Gateway: true, Resumes: true,
 		NewSession: launch.UUID,
 		Write:      write,
 	}
@@ -134,14 +134,14 @@ func TestLaunch(t *testing.T) {
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
 	a := codex.New(launch.Config{Env: env, Hook: []string{"/o", "hook"}})
 	spec := thread.LaunchSpec{
-		Dir: home, StateDir: t.TempDir(), Env: env, Session: "01a1fda6-d076-7ac1-a0a2-3974292a4512", Resume: true, Prompt: "go on",
+		Dir: home, StateDir: t.TempDir(), Env: env, Session: "01a1fda6-d076-7ac1-a0a2-3974292a4512", Resume: true,
 		Flags: thread.Flags{PermissionMode: "on-request/workspace-write"},
 	}
 	l, err := a.Launch(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "resume -c features.daemon_auto_start=false -a on-request -s workspace-write -- " + spec.Session + " go on"
+	want := "resume -c features.daemon_auto_start=false -a on-request -s workspace-write -- " + spec.Session
 	if got := strings.Join(l.Args, " "); got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
@@ -199,7 +199,47 @@ func TestRules(t *testing.T) {
 		{Name: "working title", Lines: "x", Title: "⠹ do it | repo", Want: thread.StateWorking},
 		{Name: "working", Lines: "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", Want: thread.StateWorking},
 		{Name: "sign in", Lines: "Sign in with ChatGPT to use Codex", Want: thread.StateUnauthorised},
+		{Name: "new model", Lines: "Meet GPT-6 Sol\n\n› 1. Try new model\n  2. Use existing model\n\nenter/esc confirm · ^c quit", Title: "repo", Want: thread.StateQuestion},
 		{Name: "idle", Lines: "› Ask Codex to do anything\n? for shortcuts", Title: "repo", Want: thread.StateIdle},
 		{Name: "nothing", Lines: "loading", Title: "repo"},
 	})
+}
+
+// TestSecretStaysOutOfArguments: others read arguments, and Codex prints addresses.
+func TestSecretStaysOutOfArguments(t *testing.T) {
+	const mark = "orchestrator-secret:5ecret"
+	for _, tt := range []struct {
+		name, config, variable, want string
+		env, args                    []string
+	}{
+		{"own provider", "", "OPENAI_ORGANIZATION", mark, nil,
+			[]string{`openai_base_url="http://127.0.0.1:1/t/-/v1"`, `shell_environment_policy.set.OPENAI_ORGANIZATION=""`}},
+		{"with an organisation", "", "OPENAI_ORGANIZATION", mark + ";org-1", []string{"OPENAI_ORGANIZATION=org-1"},
+			[]string{`shell_environment_policy.set.OPENAI_ORGANIZATION="org-1"`}},
+		{"another", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "ORCHESTRATOR_GATEWAY_SECRET", mark, nil,
+			[]string{`model_providers.acme.base_url="http://127.0.0.1:1/t/-/v1"`, `model_providers.acme.env_http_headers.X-Orchestrator-Secret="ORCHESTRATOR_GATEWAY_SECRET"`}},
+		{"local", "model_provider = \"ollama\"", "CODEX_OSS_BASE_URL", "http://127.0.0.1:1/t/5ecret/v1", nil, nil},
+	} {
+		home := t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), tt.config)
+		agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
+		agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+		env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
+			Dir: home, StateDir: t.TempDir(), Env: env, BaseURL: "http://127.0.0.1:1/t/5ecret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := launch.Env(l.Env).Value(tt.variable); got != tt.want {
+			t.Errorf("%s: %s is %q, want %q", tt.name, tt.variable, got, tt.want)
+		}
+		for _, arg := range tt.args {
+			if !slices.Contains(l.Args, arg) {
+				t.Errorf("%s: %q is not in %q", tt.name, arg, l.Args)
+			}
+		}
+		if strings.Contains(strings.Join(l.Args, "\n"), "5ecret") {
+			t.Errorf("%s: the secret stands in %q", tt.name, l.Args)
+		}
+	}
 }

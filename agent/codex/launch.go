@@ -81,15 +81,8 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, "-m", spec.Model)
 	}
 	l.Args = append(append(l.Args, mode...), spec.Flags.Args...)
-	prompted := launch.AsArgument(spec.Prompt)
-	if spec.Resume || prompted {
-		l.Args = append(l.Args, "--")
-	}
 	if spec.Resume {
-		l.Args = append(l.Args, spec.Session)
-	}
-	if prompted {
-		l.Args, l.Prompted = append(l.Args, spec.Prompt), true
+		l.Args = append(l.Args, "--", spec.Session)
 	}
 	l.Env = env
 	return l, nil
@@ -126,7 +119,7 @@ var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`), Detail: "asks for permission"},
 	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
 	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
-	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer`), Detail: "asks a question"},
+	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`), Detail: "asks a question"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
 	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},

@@ -95,9 +95,6 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 		l.Args = append(l.Args, "--permission-mode", spec.Flags.PermissionMode)
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
-	if launch.AsArgument(spec.Prompt) {
-		l.Args, l.Prompted = append(l.Args, "--", spec.Prompt), true
-	}
 	base := spec.BaseURL
 	if base == "" {
 		base = a.config.Model

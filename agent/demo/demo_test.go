@@ -253,7 +253,8 @@ func TestInterrupt(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	s := newStage(t)
-	r := s.start(thread.LaunchSpec{Prompt: "say no #401"})
+	r := s.start(thread.LaunchSpec{})
+	r.send("say no #401")
 	r.shows("401 authentication_error: Unauthorized, as you asked")
 	r.state(thread.StateUnavailable) // the gateway knows better, where there is one
 	r.send("say twice #529x1")

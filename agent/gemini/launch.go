@@ -46,9 +46,6 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, "--approval-mode", mode)
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
-	if launch.AsArgument(spec.Prompt) {
-		l.Args, l.Prompted = append(l.Args, "--prompt-interactive", spec.Prompt), true
-	}
 	if spec.BaseURL != "" {
 		env = env.With("GOOGLE_GEMINI_BASE_URL", spec.BaseURL)
 	}

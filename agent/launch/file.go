@@ -104,16 +104,6 @@ func Small(path string, size int64) bool {
 	return err == nil && info.Size() < size
 }
 
-// maxArgument is the longest prompt that is given as an argument; the kernel takes 128 KiB.
-const maxArgument = 96 << 10
-
-// AsArgument reports whether a prompt may stand in a command line where the first word could also be
-// a subcommand or an option: it holds white space, and does not begin with a hyphen.
-func AsArgument(prompt string) bool {
-	return prompt != "" && len(prompt) <= maxArgument && prompt[0] != '-' && !strings.ContainsRune(prompt, 0) &&
-		strings.TrimSpace(prompt) == prompt && strings.ContainsAny(prompt, " \n\t")
-}
-
 // ReadJSONC is ReadJSON of a file that may hold comments and trailing commas.
 func ReadJSONC(path string, v any) error {
 	raw, err := os.ReadFile(path)

@@ -62,16 +62,6 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-func TestAsArgument(t *testing.T) {
-	for prompt, want := range map[string]bool{
-		"": false, "update": false, "--help me": false, "fix it": true, "a\nb": true, " a b": false, "a\x00 b": false,
-	} {
-		if got := launch.AsArgument(prompt); got != want {
-			t.Errorf("AsArgument(%q) = %v", prompt, got)
-		}
-	}
-}
-
 func TestWriteFile(t *testing.T) {
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {

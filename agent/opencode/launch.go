@@ -44,14 +44,14 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Args = append(l.Args, "--agent", mode) // "build", "plan", or one of the person's
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
-	if launch.AsArgument(spec.Prompt) {
-		l.Args, l.Prompted = append(l.Args, "--prompt", spec.Prompt), true
-	}
 	if l.Env, err = configure(env, spec); err != nil {
 		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
 	}
 	return l, nil
 }
+
+// secretHeader is the header that carries a thread's secret to the gateway.
+const secretHeader = "X-Orchestrator-Secret"
 
 // configure adds the gateway to the configuration in the environment.
 func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
@@ -63,10 +63,15 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	}
 	changed := false
 	if spec.BaseURL != "" {
+		// opencode writes the addresses of failed requests into its sessions and logs.
+		open, mark := thread.OpenURL(spec.BaseURL)
 		for id, base := range bases(env, readConfig(env)) {
 			_, version := launch.SplitVersion(base, versions...)
 			options := table(table(table(content, "provider"), id), "options")
-			options["baseURL"] = spec.BaseURL + "/@" + id + version
+			options["baseURL"] = open + "/@" + id + version
+			if mark != "" {
+				table(options, "headers")[secretHeader] = mark
+			}
 			changed = true
 		}
 	}

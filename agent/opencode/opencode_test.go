@@ -192,7 +192,7 @@ func TestLaunchConfiguration(t *testing.T) {
 	if got, want := strings.Join(l.Args, " "), "--session ses_dff924eaeffe00000000000001 --model a/b --agent plan"; got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
-	want := `{"plugin":["theirs"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/s/@anthropic/v1","timeout":5}}}}`
+	want := `{"plugin":["theirs"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/-/@anthropic/v1","headers":{"X-Orchestrator-Secret":"orchestrator-secret:s"},"timeout":5}}}}`
 	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != want {
 		t.Errorf("configuration %s, want %s", got, want)
 	}

@@ -82,7 +82,7 @@ func (s *Session) send(ctx context.Context, text string) error {
 	}
 	ok, err = s.settle(ctx, began, known, text, []byte(typed))
 	if errors.Is(err, thread.ErrApproval) {
-		return fmt.Errorf("a dialog opened while it was typed; it was not sent: %w", err)
+		return fmt.Errorf("a dialog opened: %w: %w", thread.ErrTyped, err)
 	}
 	if err != nil {
 		return err
