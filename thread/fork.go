@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"orchestrator/thread/secret"
 )
 
 // Fork makes a thread at a point of another, with the files as they were there, and starts its
@@ -24,7 +26,7 @@ func (m *Manager) Fork(ctx context.Context, r ForkRequest) (Status, error) {
 			return Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 		}
 	}
-	name := orWord(r.Name, orWord(r.Label, orWord(firstLine(r.Prompt), slugOf(p.Name))))
+	name := orWord(secret.Redact(r.Name), orWord(secret.Redact(r.Label), orWord(titleOf(r.Prompt), slugOf(p.Name))))
 	var l *line
 	if r.NoWorktree || m.cfg.Worktrees == nil {
 		l, err = m.create(ctx, t, name)
@@ -63,7 +65,7 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 	}
 	now := m.now()
 	t := Thread{
-		ID: NewID[ID](), Label: excerptOf(orWord(r.Label, firstLine(r.Prompt)), 200),
+		ID: NewID[ID](), Label: excerptOf(orWord(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 	}

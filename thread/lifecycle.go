@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/secret"
 )
 
 // Send types a prompt into a thread's agent. What becomes of it is told by events.
@@ -64,7 +65,7 @@ func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error {
 // Abandon records that a thread came to nothing, and why.
 func (m *Manager) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *Thread) bool {
-		t.Outcome = Outcome{Kind: OutcomeAbandoned, Reason: excerptOf(strings.TrimSpace(reason), 500), At: m.now()}
+		t.Outcome = Outcome{Kind: OutcomeAbandoned, Reason: excerptOf(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now()}
 		return true
 	})
 }
@@ -94,7 +95,7 @@ func (m *Manager) Rename(ctx context.Context, ref, name string) (Status, error) 
 	if err != nil {
 		return Status{}, err
 	}
-	if strings.TrimSpace(name) == "" || Slug(name) == Slug("") && !strings.EqualFold(strings.TrimSpace(name), Slug("")) {
+	if name = secret.Redact(name); strings.TrimSpace(name) == "" || Slug(name) == Slug("") && !strings.EqualFold(strings.TrimSpace(name), Slug("")) {
 		return Status{}, Hint(fmt.Errorf("name %q has no letter or digit: %w", name, ErrInvalid), "use letters a to z and digits")
 	}
 	err = l.do(ctx, func(ctx context.Context) error {

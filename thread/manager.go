@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"orchestrator/thread/secret"
 )
 
 // errClosed answers what is asked after Close.
@@ -257,7 +259,7 @@ func (m *Manager) line(id ID) *line {
 
 // notice tells people something, about a thread where id is set.
 func (m *Manager) notice(id ID, level Level, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := secret.Redact(fmt.Sprintf(format, args...))
 	m.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
 	m.bus.publish(Event{At: m.now(), Kind: EventNotice, ThreadID: id, Notice: &Notice{Level: level, Text: text}})
 }

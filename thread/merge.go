@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/secret"
 )
 
 // mergeIntent is a merge that is under way, or waits for a person to resolve its conflicts.
@@ -332,7 +333,7 @@ func (m *Manager) lastAnswer(ctx context.Context, t Thread) string {
 	}
 	for _, c := range own {
 		if c.Answer != "" && (c.Kind == KindTurn || c.Kind == KindResponse) {
-			return c.Answer
+			return secret.Redact(c.Answer)
 		}
 	}
 	return ""

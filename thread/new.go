@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/secret"
 )
 
 // New makes a thread and starts its agent.
@@ -51,7 +52,7 @@ func (m *Manager) newThread(r NewRequest) (Thread, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return Thread{}, Hint(fmt.Errorf("folder %s: %w", dir, ErrNotFound), "make it first")
 	}
-	label := orWord(r.Label, firstLine(r.Prompt))
+	label := orWord(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()
 	return Thread{
 		ID: NewID[ID](), Label: excerptOf(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
@@ -61,7 +62,7 @@ func (m *Manager) newThread(r NewRequest) (Thread, error) {
 
 // namePart is the text that a new thread's name is made from.
 func namePart(r NewRequest) string {
-	for _, s := range []string{r.Name, r.Label, firstLine(r.Prompt), r.Agent} {
+	for _, s := range []string{secret.Redact(r.Name), secret.Redact(r.Label), titleOf(r.Prompt), r.Agent} {
 		if Slug(s) != Slug("") {
 			return s
 		}
@@ -76,7 +77,7 @@ func checkFlags(f Flags) error {
 		if !ok || key == "" || strings.ContainsRune(kv, 0) {
 			return fmt.Errorf("environment %q is not KEY=VALUE: %w", key, ErrInvalid)
 		}
-		if secret(key) {
+		if credential(key) {
 			return Hint(fmt.Errorf("environment %s looks like a credential, and flags are stored: %w", key, ErrInvalid),
 				"set it in the environment of the server, which is not stored")
 		}
@@ -89,8 +90,8 @@ func checkFlags(f Flags) error {
 	return nil
 }
 
-// secret reports whether a variable's name is that of a credential.
-func secret(key string) bool {
+// credential reports whether a variable's name is that of a credential.
+func credential(key string) bool {
 	key = strings.ToUpper(key)
 	for _, part := range []string{"SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
 		if strings.Contains(key, part) {
@@ -167,6 +168,10 @@ func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label, root 
 
 // rootOf is the folder that a thread's worktree, or the project, begins at.
 func (m *Manager) rootOf(t Thread) string { return orWord(t.Worktree.Path, m.cfg.Project) }
+
+// titleOf is what a prompt calls a thread: its first line, without the secrets in it. Names go to branches,
+// worktrees and searches; the prompt itself is kept by the conversation alone.
+func titleOf(prompt string) string { return firstLine(secret.Redact(prompt)) }
 
 // firstLine returns the first line of a text that holds anything.
 func firstLine(s string) string {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/thread/secret"
 	"orchestrator/thread/suggest"
 )
 
@@ -73,11 +74,11 @@ func (r *record) muse(ctx context.Context, l *line, e Exchange, news []Item, fir
 	in := suggest.Input{Subject: u.subject}
 	if first {
 		if u.prompt != "" {
-			u.subject.Add(u.prompt, u.answer)
+			u.subject.Add(secret.Redact(u.prompt), u.answer)
 			in.Subject = u.subject
 		}
-		u.prompt, u.answer = excerpt(e.Prompt), ""
-		in.Prompt = u.prompt
+		u.prompt, u.answer = excerptOf(e.Prompt, maxExcerpt), "" // a fork that is offered needs it as it is
+		in.Prompt = secret.Redact(u.prompt)
 	}
 	u.answer = excerptOf(u.answer+" "+excerpt(e.Text), 4*maxExcerpt)
 	if u.failures > failedBefore {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"orchestrator/thread/secret"
 )
 
 // maxSummary is the most bytes of a handoff's summary that the thread's row keeps; the whole text
@@ -24,7 +26,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
 	in := primerInput{
-		entries: m.entries(items), dir: t.Dir, turn: c.Turn, whole: whole(c),
+		entries: withoutSecrets(m.entries(items)), dir: t.Dir, turn: c.Turn, whole: whole(c),
 		budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
 	}
 	from := t
@@ -69,6 +71,14 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	m.notice(l.id, LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
 		t.Name, Tokens(int64(m.cfg.Tokens(text))), Tokens(int64(in.budget)), in.thread, c.Turn)
 	return text, nil
+}
+
+// withoutSecrets redacts what is handed over: another agent, often of another provider, reads it, and files keep it.
+func withoutSecrets(entries []Entry) []Entry {
+	for i := range entries {
+		entries[i].Text = secret.Redact(entries[i].Text)
+	}
+	return entries
 }
 
 // handoff is the payload that is stored with a fork.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"orchestrator/thread/secret"
 )
 
 // noteTurnEnded marks the response that ended a turn: if its turn's checkpoint is missing because
@@ -77,7 +79,7 @@ func (r *record) load(ctx context.Context, l *line) {
 		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
 		return
 	}
-	r.turn, r.ended, r.prompt = c.Turn, whole(c), c.Prompt
+	r.turn, r.ended, r.prompt = c.Turn, whole(c), excerpt(c.Prompt)
 	r.cut = !r.ended // the process that would have gone on is no more
 	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
@@ -424,5 +426,6 @@ func lastLine(s string) string {
 	return last
 }
 
-// excerpt cuts a text to what a checkpoint keeps of it.
-func excerpt(s string) string { return excerptOf(s, maxExcerpt) }
+// excerpt cuts a text to what a checkpoint keeps of it for lists and searches, without the secrets in it: the
+// conversation has it whole.
+func excerpt(s string) string { return excerptOf(secret.Redact(s), maxExcerpt) }

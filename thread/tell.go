@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"orchestrator/thread/secret"
 )
 
 // sendTimeout is how long an agent may take to accept a prompt that nobody waits for.
@@ -87,7 +89,7 @@ func (l *line) recall(ctx context.Context) {
 // sameText compares the beginnings of two prompts; agents change white space.
 func sameText(a, b string) bool {
 	const enough = 500 // bytes: what is told of a merge names its commit before
-	bare := func(s string) string { return excerptOf(strings.Join(strings.Fields(s), " "), enough) }
+	bare := func(s string) string { return excerptOf(strings.Join(strings.Fields(secret.Redact(s)), " "), enough) }
 	return bare(a) == bare(b)
 }
 

@@ -3,7 +3,7 @@
 // The index is a file of its own beside the store, made from the store and from nothing else: it
 // may lag behind for as long as nobody searches, it never slows a put, and one that is missing or
 // damaged is made anew. It holds what checkpoints hold of prompts and answers, their first 2,000
-// bytes. It serves any thread.Store.
+// bytes, without the secrets in them. It serves any thread.Store.
 package words
 
 import (
@@ -22,6 +22,7 @@ import (
 	"github.com/mattn/go-sqlite3" // the driver, too
 
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
 // Source is what the index is made from.
@@ -54,7 +55,7 @@ type mark struct {
 }
 
 // version of the file's layout; another one is made anew.
-const version = 1
+const version = 2
 
 const layout = `
 CREATE TABLE marks (thread TEXT PRIMARY KEY, seq INTEGER NOT NULL, head TEXT NOT NULL);
@@ -261,7 +262,7 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO texts (docid, text) VALUES (?, ?)", id, part.text); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO texts (docid, text) VALUES (?, ?)", id, secret.Redact(part.text)); err != nil {
 				return err
 			}
 		}
@@ -324,7 +325,7 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 		}
 		known[t.ID] = t
 		if named(t, words) && len(hits) < limit {
-			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: t.Label, At: t.Updated})
+			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: secret.Redact(t.Label), At: t.Updated})
 		}
 	}
 	match := `"` + strings.Join(words, `" "`) + `*"`

@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint/memory"
 	"orchestrator/checkpoint/words"
 	"orchestrator/thread"
+	"orchestrator/thread/secret/secrettest"
 )
 
 // world is a store with an index.
@@ -174,5 +175,34 @@ func BenchmarkFind(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestSecretsAreNotIndexed: what an older program stored with secrets in it is indexed without them.
+func TestSecretsAreNotIndexed(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "keys-0001")
+	all := secrettest.All()
+	for _, c := range all {
+		w.turn("a", "please "+c.Text, "I use "+c.Text)
+	}
+	w.expect("redacted Anthropic", "keys-0001/2/answer", "keys-0001/2/prompt", "keys-0001/1/answer", "keys-0001/1/prompt")
+	if err := w.index.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(w.dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range all {
+			if c.In(string(b)) {
+				t.Errorf("%s is in %s", c.Name, file)
+			}
+		}
 	}
 }

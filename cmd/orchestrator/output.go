@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
 )
 
 // Everything that a verb, the server's log or cobra prints goes through one writer, which lets no byte
@@ -23,7 +24,8 @@ import (
 //   - the demo agent, which is an agent's program: its terminal is the server's,
 //   - the doctor, which asks it for its size and writes nothing.
 //
-// The file of an export is written by the server and not printed; the editor that the screen opens is
+// What goes to stderr, where errors and the server's log quote prompts, addresses and environments, shows
+// secrets redacted, too. The file of an export is written by the server and not printed; the editor that the screen opens is
 // the person's own program in the person's own terminal.
 type output struct {
 	stdout io.Writer
@@ -36,7 +38,18 @@ type output struct {
 // newOutput puts the writer before the process's own streams.
 func newOutput(stdout, stderr io.Writer) output {
 	out, err := plaintext.NewWriter(stdout), plaintext.NewWriter(stderr)
-	return output{stdout: out, stderr: err, bare: stdout, flush: []*plaintext.Writer{out, err}}
+	return output{stdout: out, stderr: discreet{err}, bare: stdout, flush: []*plaintext.Writer{out, err}}
+}
+
+// discreet leaves the secrets out of what is written at once: a line of the log, an error.
+type discreet struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (d discreet) Write(p []byte) (int, error) {
+	if _, err := d.w.Write(secret.Bytes(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // close writes what the writers still hold.

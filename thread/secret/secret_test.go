@@ -30,14 +30,14 @@ func TestCanaries(t *testing.T) {
 		}
 		for _, text := range []string{c.Text, "(" + c.Text + ")", "line\n\t" + c.Text + "\n\nand then go on", string(raw)} {
 			got := secret.Redact(text)
-			if leaks(got, c.Secret) || !strings.Contains(got, "[redacted ") {
+			if c.In(got) || !strings.Contains(got, "[redacted ") {
 				t.Errorf("%s: %q is left in %q", c.Name, text, got)
 			}
 			if again := secret.Redact(got); again != got {
 				t.Errorf("%s: redacted twice: %q, once %q", c.Name, again, got)
 			}
 			masked := string(secret.Mask([]byte(text)))
-			if len(masked) != len(text) || leaks(masked, c.Secret) {
+			if len(masked) != len(text) || c.In(masked) {
 				t.Errorf("%s: masked %q", c.Name, masked)
 			}
 		}
@@ -50,21 +50,10 @@ func TestCanaries(t *testing.T) {
 	}
 	got := secret.Redact(strings.Join(together[:len(together)-1], "\n"))
 	for _, c := range all[:len(all)-1] {
-		if leaks(got, c.Secret) {
+		if c.In(got) {
 			t.Errorf("%s is left among others", c.Name)
 		}
 	}
-}
-
-// leaks reports whether any telling part of a secret is in a text.
-func leaks(text, secret string) bool {
-	for line := range strings.Lines(secret) {
-		line = strings.TrimSpace(line)
-		if n := len(line); strings.Contains(text, line) || n > 24 && (strings.Contains(text, line[n-16:]) || strings.Contains(text, line[n/2:n/2+12])) {
-			return true
-		}
-	}
-	return false
 }
 
 func TestHarmless(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
 // maxBody bounds a request's JSON; prompts may be long, nothing else is.
@@ -162,6 +163,7 @@ func done[Req any](f func(context.Context, Req) error) http.HandlerFunc {
 
 func refuse(w http.ResponseWriter, err error) {
 	e, status := api.FromError(err)
+	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address, an environment
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell

@@ -77,3 +77,17 @@ func All() []Canary {
 	add("cut key", strings.TrimSuffix(pem.String()[:400], "\n"), "-----BEGIN OPENSSH PRIVATE "+"KEY-----\n", "")
 	return all
 }
+
+// In reports whether a text holds a telling piece of the secret, in whatever case and between whatever
+// marks: a name made of it does, too.
+func (c Canary) In(text string) bool {
+	const piece = 10
+	text = strings.ToLower(text)
+	for run := range strings.FieldsFuncSeq(strings.ToLower(c.Secret), func(r rune) bool { return !strings.ContainsRune(lower+digits, r) }) {
+		n := len(run)
+		if n >= piece && (strings.Contains(text, run[:piece]) || strings.Contains(text, run[n/2-piece/2:n/2+piece/2]) || strings.Contains(text, run[n-piece:])) {
+			return true
+		}
+	}
+	return false
+}
