@@ -1,0 +1,145 @@
+// Package mark keeps the number of a database's newest commit beside it, so that a loss is noticed.
+//
+// The mark is written after the commit is durable and before anybody is told so, and is not synced by itself: after a
+// kill it is exact, after a power cut it may lag. It never leads. A database whose newest commit has a smaller number
+// than its mark has lost commits that were acknowledged. The same record is kept in the database itself, written by
+// every transaction, so that a page of a log says which commit and which database it belongs to.
+//
+// The file has two slots, written in turn: a write that is cut off leaves the other one.
+package mark
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"orchestrator/thread"
+)
+
+// ID tells databases apart.
+type ID [16]byte
+
+// Mark names a commit.
+type Mark struct {
+	DB  ID
+	Seq uint64 // counts the commits of DB
+}
+
+const (
+	// Size is how many bytes a record has.
+	Size = len(magic) + 16 + 8 + 4
+	slot = 4096 // apart from each other, so that no write touches both
+	all  = 2 * slot
+)
+
+// magic begins a record. It is no text, so that none of a conversation is taken for one.
+const magic = "\x00\xf5orch\xff\x01"
+
+// Bytes returns the record.
+func (m Mark) Bytes() []byte {
+	b := append([]byte(magic), m.DB[:]...)
+	b = binary.BigEndian.AppendUint64(b, m.Seq)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// Parse reads a record; false when it is none.
+func Parse(b []byte) (Mark, bool) {
+	if len(b) < Size || string(b[:len(magic)]) != magic ||
+		binary.BigEndian.Uint32(b[Size-4:]) != crc32.ChecksumIEEE(b[:Size-4]) {
+		return Mark{}, false
+	}
+	m := Mark{DB: ID(b[len(magic):]), Seq: binary.BigEndian.Uint64(b[len(magic)+16:])}
+	return m, true
+}
+
+// Find returns the newest record in a page.
+func Find(page []byte) (newest Mark, found bool) {
+	for {
+		at := bytes.Index(page, []byte(magic))
+		if at < 0 {
+			return newest, found
+		}
+		page = page[at:]
+		if m, ok := Parse(page); ok && (!found || m.Seq > newest.Seq) {
+			newest, found = m, true
+		}
+		page = page[1:]
+	}
+}
+
+// Read returns what a file says: the newer of its records. The error is fs.ErrNotExist when there is no file and
+// thread.ErrDamaged when neither record can be read.
+func Read(path string) (Mark, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return Mark{}, fmt.Errorf("read the mark of the newest commit: %w", err)
+	}
+	defer f.Close()
+	var newest Mark
+	found := false
+	for _, at := range []int64{0, slot} {
+		b := make([]byte, Size)
+		if _, err := f.ReadAt(b, at); err != nil {
+			continue // too short: as good as no record
+		}
+		if m, ok := Parse(b); ok && (!found || m.Seq > newest.Seq) {
+			newest, found = m, true
+		}
+	}
+	if !found {
+		return Mark{}, fmt.Errorf("the mark of the newest commit %s: %w", path, thread.ErrDamaged)
+	}
+	return newest, nil
+}
+
+// File is a mark that is being kept. It has one user at a time.
+type File struct {
+	f    *os.File
+	next int64 // slot that is written next
+}
+
+// Open makes the file say what the database says, and syncs it, its name in the folder too.
+func Open(path string, now Mark) (*File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a %s: %w", path, info.Mode().Type(), thread.ErrInvalid)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("keep the mark of the newest commit: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("keep the mark of the newest commit: %w", err)
+	}
+	b := make([]byte, all) // all of it takes its room now
+	copy(b, now.Bytes())
+	copy(b[slot:], now.Bytes())
+	_, err = f.WriteAt(b, 0)
+	if err = errors.Join(err, f.Sync()); err != nil {
+		return nil, errors.Join(fmt.Errorf("keep the mark of the newest commit: %w", err), f.Close())
+	}
+	return &File{f: f}, nil
+}
+
+// Put says that a commit is durable.
+func (k *File) Put(m Mark) error {
+	if _, err := k.f.WriteAt(m.Bytes(), k.next); err != nil {
+		return fmt.Errorf("mark the newest commit: %w", err)
+	}
+	k.next = slot - k.next
+	return nil
+}
+
+// Sync makes what was put survive a power cut.
+func (k *File) Sync() error {
+	if err := k.f.Sync(); err != nil {
+		return fmt.Errorf("sync the mark of the newest commit: %w", err)
+	}
+	return nil
+}
+
+// Close syncs and closes the file.
+func (k *File) Close() error { return errors.Join(k.Sync(), k.f.Close()) }

@@ -1,0 +1,267 @@
+// Package wal reads a write-ahead log of SQLite as bytes, before SQLite does: which of its frames are sound, up to
+// where SQLite itself would take it, and which whole transactions lie behind that.
+//
+// SQLite ends a log at its first frame that does not match and drops what follows without a word, as it must after a
+// crash. Checksums are a chain, but every frame keeps the sum that the next one begins with. So one bad frame costs that
+// frame alone here: the next is compared with the sum that is stored before it. A frame with a single wrong bit is
+// mended, because there is only one bit that makes it match.
+//
+// Nothing here writes, locks or opens a file. The caller makes sure that no connection of this process has the
+// database open, since closing another descriptor of it would drop that connection's locks.
+package wal
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+)
+
+const (
+	headerSize = 32
+	frameSize  = 24 // of a frame's header
+	magic      = 0x377f0682
+	format     = 3007000
+	// mends is how many frames are looked through for a wrong bit: each takes some milliseconds.
+	mends = 64
+)
+
+// Frame is one page as a transaction wrote it.
+type Frame struct {
+	Page uint32
+	// Size is how many pages the database has after the transaction that this frame ends, 0 for any other frame.
+	Size uint32
+	// Sound is whether content and number match the checksum, maybe after one bit was set right.
+	Sound bool
+
+	at  int64 // of the frame's header
+	bit int   // that was wrong, counted from the page number on; -1 for none
+}
+
+// Log is what a log holds.
+type Log struct {
+	// PageSize is the database's, in bytes.
+	PageSize int
+	// Frames are all of this generation, the bad ones among them included, and nothing behind the last commit.
+	Frames []Frame
+	// Taken is how many of them SQLite takes.
+	Taken int
+	// Mended is how many have a bit set right.
+	Mended int
+
+	r io.ReaderAt
+}
+
+// sum is SQLite's running checksum.
+type sum struct{ a, b uint32 }
+
+func (s sum) add(order binary.ByteOrder, p []byte) sum {
+	for ; len(p) >= 8; p = p[8:] {
+		s.a += order.Uint32(p) + s.b
+		s.b += order.Uint32(p[4:]) + s.a
+	}
+	return s
+}
+
+func stored(p []byte) sum {
+	return sum{binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])}
+}
+
+// scanner reads one log.
+type scanner struct {
+	log   *Log
+	order binary.ByteOrder
+	salts [8]byte
+	frame []byte
+	next  []byte
+	mends int
+}
+
+// Scan reads a log of size bytes. pageSize is what the database has, for a header that cannot be read. A log without a
+// frame is empty and no error.
+func Scan(r io.ReaderAt, size int64, pageSize int) (*Log, error) {
+	l := &Log{PageSize: pageSize, r: r}
+	if size < headerSize+frameSize {
+		return l, nil
+	}
+	head := make([]byte, headerSize)
+	s := &scanner{log: l, order: binary.LittleEndian, mends: mends}
+	if err := s.read(head, 0); err != nil {
+		return nil, err
+	}
+	seeds, sound := s.header(head, size)
+	if !power(l.PageSize) {
+		return l, nil
+	}
+	step := int64(frameSize + l.PageSize)
+	s.frame, s.next = make([]byte, step), make([]byte, step)
+	return l, s.frames(seeds, sound, (size-headerSize)/step)
+}
+
+func power(n int) bool { return n >= 512 && n <= 65536 && n&(n-1) == 0 }
+
+// header takes what the header says where it is sound, and otherwise puts together what it must have said. It returns
+// the sums that the first frame may begin with.
+func (s *scanner) header(head []byte, size int64) (seeds []sum, sound bool) {
+	m := binary.BigEndian.Uint32(head)
+	if m == magic|1 {
+		s.order = binary.BigEndian
+	}
+	page := int(binary.BigEndian.Uint32(head[8:]))
+	copy(s.salts[:], head[16:24])
+	want := sum{}.add(s.order, head[:24])
+	if m|1 == magic|1 && binary.BigEndian.Uint32(head[4:]) == format && power(page) && want == stored(head[24:]) {
+		s.log.PageSize = page
+		return []sum{want}, true
+	}
+	s.order = binary.LittleEndian // of all machines that we run on
+	if !power(s.log.PageSize) {
+		return nil, false
+	}
+	s.salts = s.usual(size)
+	made := make([]byte, 24)
+	copy(made, head)
+	binary.BigEndian.PutUint32(made, magic)
+	binary.BigEndian.PutUint32(made[4:], format)
+	binary.BigEndian.PutUint32(made[8:], uint32(s.log.PageSize))
+	copy(made[16:], s.salts[:])
+	return []sum{stored(head[24:]), sum{}.add(s.order, made)}, false
+}
+
+// usual returns the salts of most of the first frames.
+func (s *scanner) usual(size int64) (salts [8]byte) {
+	count, most := map[[8]byte]int{}, 0
+	for at := int64(headerSize); at+frameSize <= size && len(count) < 64; at += int64(frameSize + s.log.PageSize) {
+		var b [8]byte
+		if _, err := s.log.r.ReadAt(b[:], at+8); err != nil {
+			break
+		}
+		if count[b]++; count[b] > most {
+			salts, most = b, count[b]
+		}
+	}
+	return salts
+}
+
+// frames reads them all. chain is whether all so far is as SQLite demands it.
+func (s *scanner) frames(seeds []sum, chain bool, n int64) error {
+	l, step := s.log, int64(frameSize+s.log.PageSize)
+	last := -1     // the newest commit
+	within := true // the frame before is of this generation
+	for i := range n {
+		at := headerSize + i*step
+		if err := s.read(s.frame, at); err != nil {
+			return err
+		}
+		f := Frame{at: at, bit: -1}
+		ours := [8]byte(s.frame[8:16]) == s.salts
+		before, kept := seeds, stored(s.frame[16:])
+		matches := slices.ContainsFunc(before, func(seed sum) bool { return s.of(seed, s.frame) == kept })
+		matches, within = matches && (ours || within), ours || matches && within
+		chain = chain && matches && ours
+		f.Sound, seeds = matches, []sum{kept}
+		if !matches && ours {
+			var err error
+			if seeds, err = s.settle(&f, before, kept, i+1 < n); err != nil {
+				return err
+			}
+		}
+		if within { // otherwise it is of an older generation, or nothing at all
+			f.Page, f.Size = binary.BigEndian.Uint32(s.frame), binary.BigEndian.Uint32(s.frame[4:])
+		}
+		l.Frames = append(l.Frames, f)
+		if f.Sound && f.Size != 0 {
+			last = int(i)
+			if chain {
+				l.Taken = int(i) + 1
+			}
+		}
+	}
+	l.Frames = l.Frames[:last+1]
+	return nil
+}
+
+func (s *scanner) read(to []byte, at int64) error {
+	if _, err := s.log.r.ReadAt(to, at); err != nil {
+		return fmt.Errorf("read the log at %d: %w", at, err)
+	}
+	return nil
+}
+
+func (s *scanner) of(seed sum, frame []byte) sum {
+	return seed.add(s.order, frame[:8]).add(s.order, frame[frameSize:])
+}
+
+// settle looks whether a frame that does not match its stored sum is right all the same: that sum may be what is
+// wrong, which the next frame shows, or one bit is. It returns what the next frame may begin with.
+func (s *scanner) settle(f *Frame, seeds []sum, kept sum, more bool) ([]sum, error) {
+	if more {
+		if err := s.read(s.next, f.at+int64(len(s.frame))); err != nil {
+			return nil, err
+		}
+		for _, seed := range seeds {
+			if real := s.of(seed, s.frame); s.of(real, s.next) == stored(s.next[16:]) {
+				f.Sound = true
+				return []sum{real}, nil
+			}
+		}
+	}
+	for _, seed := range seeds {
+		if s.mends--; s.mends < 0 {
+			break
+		}
+		if f.bit = s.wrongBit(seed, kept); f.bit >= 0 {
+			flip(s.frame, f.bit)
+			f.Sound = true
+			s.log.Mended++
+			break
+		}
+	}
+	return []sum{kept}, nil
+}
+
+// wrongBit returns the one bit that makes the frame match, -1 for none.
+func (s *scanner) wrongBit(seed, kept sum) int {
+	for word := 0; word < len(s.frame)-16; word += 8 { // the sum takes eight bytes at a time
+		at, rest := word, s.frame[frameSize:]
+		if word >= 8 {
+			at = word + frameSize - 8
+			rest = s.frame[at+8:]
+		}
+		for bit := at * 8; bit < at*8+64; bit++ {
+			flip(s.frame, bit)
+			got := seed.add(s.order, s.frame[at:at+8]).add(s.order, rest)
+			flip(s.frame, bit)
+			if got == kept {
+				return bit
+			}
+		}
+		seed = seed.add(s.order, s.frame[at:at+8])
+	}
+	return -1
+}
+
+func flip(frame []byte, bit int) { frame[bit/8] ^= 1 << (bit % 8) }
+
+// Read returns the page that a frame holds.
+func (l *Log) Read(f Frame) ([]byte, error) {
+	b := make([]byte, frameSize+l.PageSize)
+	if _, err := l.r.ReadAt(b, f.at); err != nil {
+		return nil, fmt.Errorf("read the log at %d: %w", f.at, err)
+	}
+	if f.bit >= 0 {
+		flip(b, f.bit)
+	}
+	return b[frameSize:], nil
+}
+
+// Bad returns the numbers of the pages whose frames are not sound, as far as they can be told.
+func (l *Log) Bad() map[uint32]bool {
+	bad := map[uint32]bool{}
+	for _, f := range l.Frames {
+		if !f.Sound {
+			bad[f.Page] = true
+		}
+	}
+	return bad
+}
