@@ -14,11 +14,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io/fs"
 	"os"
-	"syscall"
 
 	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
 // ID tells databases apart.
@@ -74,8 +73,8 @@ func Find(page []byte) (newest Mark, found bool) {
 
 // Read returns what a file says: the newer of its records. The error is fs.ErrNotExist when there is no file and
 // thread.ErrDamaged when neither record can be read.
-func Read(path string) (Mark, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+func Read(dir *private.Folder, name string) (Mark, error) {
+	f, err := dir.File(name, os.O_RDONLY)
 	if err != nil {
 		return Mark{}, fmt.Errorf("read the mark of the newest commit: %w", err)
 	}
@@ -92,7 +91,7 @@ func Read(path string) (Mark, error) {
 		}
 	}
 	if !found {
-		return Mark{}, fmt.Errorf("the mark of the newest commit %s: %w", path, thread.ErrDamaged)
+		return Mark{}, fmt.Errorf("the mark of the newest commit %s: %w", dir.Path(name), thread.ErrDamaged)
 	}
 	return newest, nil
 }
@@ -104,13 +103,8 @@ type File struct {
 }
 
 // Open makes the file say what the database says, and syncs it, its name in the folder too.
-func Open(path string, now Mark) (*File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is a %s: %w", path, info.Mode().Type(), thread.ErrInvalid)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("keep the mark of the newest commit: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+func Open(dir *private.Folder, name string, now Mark) (*File, error) {
+	f, err := dir.File(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("keep the mark of the newest commit: %w", err)
 	}
@@ -118,7 +112,7 @@ func Open(path string, now Mark) (*File, error) {
 	copy(b, now.Bytes())
 	copy(b[slot:], now.Bytes())
 	_, err = f.WriteAt(b, 0)
-	if err = errors.Join(err, f.Sync()); err != nil {
+	if err = errors.Join(err, f.Sync(), dir.Sync()); err != nil {
 		return nil, errors.Join(fmt.Errorf("keep the mark of the newest commit: %w", err), f.Close())
 	}
 	return &File{f: f}, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,7 +106,7 @@ func TestDamagedFile(t *testing.T) {
 			if lost > 0 && len(r.Dropped) == 0 {
 				t.Errorf("%s at %d: %d checkpoints lost and none named", kind, at, lost)
 			}
-			again, err := os.ReadFile(r.Quarantined)
+			again, err := os.ReadFile(filepath.Join(r.Quarantined, "state.db"))
 			if err != nil || string(again) != string(bad) {
 				t.Errorf("the quarantined file changed: %v", err)
 			}
@@ -186,10 +187,10 @@ func TestRescueKeeps(t *testing.T) {
 	if r == nil {
 		t.Fatal("nothing reported")
 	}
-	if r.Threads != 4 || r.Checkpoints < 40 || len(r.Dropped) == 0 || r.Quarantined != path+".damaged-20260102T030405" {
+	if r.Threads != 4 || r.Checkpoints < 40 || len(r.Dropped) == 0 || r.Quarantined != filepath.Join(filepath.Dir(path), "damaged-20260102T030405") {
 		t.Errorf("report: %s", r)
 	}
-	text, err := os.ReadFile(r.Quarantined + ".txt")
+	text, err := os.ReadFile(filepath.Join(r.Quarantined, "report.txt"))
 	if err != nil || !strings.Contains(string(text), "dropped:") {
 		t.Errorf("written report %q, %v", text, err)
 	}
@@ -272,10 +273,10 @@ func TestLocked(t *testing.T) {
 	if _, err := s.Thread(t.Context(), k.id); err != nil {
 		t.Errorf("a read waits for the lock: %v", err)
 	}
-	if s2, err := sqlite.Open(t.Context(), path, sqlite.Options{}); err != nil {
-		t.Errorf("the start waits for the lock: %v", err)
-	} else if err := s2.Close(); err != nil {
-		t.Error(err)
+	other := exec.Command(os.Args[0]) // an Open here would take the locks of this process away
+	other.Env = append(os.Environ(), "STORE_OPEN="+path)
+	if out, err := other.CombinedOutput(); err != nil {
+		t.Errorf("the start waits for the lock: %v: %s", err, out)
 	}
 	release()
 	if err := s.SetSetting(t.Context(), "a", "b"); err != nil {
@@ -298,8 +299,9 @@ func TestOwnFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(string(b), "\n") {
-			for _, bad := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile(", "os.Create(", "os.Open ", "syscall.Open", "unix.Open"} {
-				if strings.Contains(line, bad) && !strings.Contains(line, "os.Open(dir)") {
+			for _, bad := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile(", "os.Create(", "os.Open ", "syscall.Open", "unix.Open", ".File("} {
+				allowed := f == "look.go" && bad == ".File(" || strings.Contains(line, "os.Open(dir)") || strings.Contains(line, "os.OpenFile(image, os.O_CREATE|os.O_EXCL")
+				if strings.Contains(line, bad) && !allowed {
 					t.Errorf("%s:%d opens a file by itself: %s", f, i+1, line)
 				}
 			}

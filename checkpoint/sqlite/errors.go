@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/mattn/go-sqlite3"
 	"golang.org/x/sys/unix"
@@ -48,6 +49,11 @@ func isFull(err error) bool { return code(err) == sqlite3.ErrFull }
 func isDamage(err error) bool {
 	return code(err) == sqlite3.ErrCorrupt || code(err) == sqlite3.ErrNotADB || code(err) == sqlite3.ErrFormat ||
 		errors.Is(err, errCheck)
+}
+
+// isNoRoom reports a full disk outside of SQLite.
+func isNoRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // errCheck is what quick_check found.

@@ -22,6 +22,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if path := os.Getenv("STORE_OPEN"); path != "" {
+		s, err := sqlite.Open(context.Background(), path, sqlite.Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		if err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv("STORE_CHILD"); path != "" {
 		if err := child(path); err != nil {
 			fmt.Println("error", err)

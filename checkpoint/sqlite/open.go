@@ -2,25 +2,32 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-sqlite3" // the driver "sqlite3", too
+	"github.com/mattn/go-sqlite3" // registers the driver "sqlite3", too
 	"github.com/pressly/goose/v3"
 	"golang.org/x/sys/unix"
 
+	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/private"
 )
 
 //go:embed migrations/*.sql
@@ -28,13 +35,15 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 1
+	schema = 2
+	// schemaSum is of the tables that the migrations make; an error names the new one after a migration is added.
+	schemaSum = "1c5cd277dddd287e"
 	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
 	application = 0x6f726368
 	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
 	pageSize = 1024
-	// logPages is how long the log may get before a commit folds it into the file, if the writer did not do it
-	// before, when it had nothing else to do.
+	// logPages is how long the log may get before a commit folds it into the file. The writer does it before that,
+	// when it has nothing else to do.
 	logPages = 4000
 	// readers is how many connections read.
 	readers = 4
@@ -61,6 +70,8 @@ type Store struct {
 	finder *sql.Stmt // of read, for puts
 	write  *sql.DB
 	report *Report
+	at     mark.Mark  // the newest commit; the writer's once it runs
+	mark   *mark.File // says the same beside the database
 
 	requests chan *request
 	stop     chan struct{} // closed by Close: no more requests
@@ -83,35 +94,70 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	rep, err := finishRescue(path)
+	if err := prepare(path); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	dir, err := private.Open(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	if err := prepare(path); err != nil {
+	defer dir.Close()
+	rep, err := finishRescue(dir, path)
+	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, lock: o.Lock, packer: pack.New(), report: rep,
 		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
-	err = s.connect(ctx)
-	if err != nil && isDamage(err) {
-		if s.report, err = rescue(ctx, path, o.Now(), err); err == nil {
-			err = s.connect(ctx)
-		}
-	}
-	if err != nil {
+	if err := s.sound(ctx, dir, o.Now); err != nil {
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
 	}
 	if err := s.secure(); err != nil {
-		s.disconnect()
-		return nil, fmt.Errorf("open store: %w", err)
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.disconnect())
+	}
+	if s.mark, err = mark.Open(dir, filepath.Base(path)+markEnd, s.at); err != nil && !isNoRoom(err) {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.disconnect())
 	}
 	go s.writer()
 	if err := s.mend(ctx); err != nil {
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
 	}
+	if err := s.tell(dir, o.Now()); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
+	}
 	return s, nil
+}
+
+// sound looks at what lies there, has it rescued when it is damaged, and connects to it.
+func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.Time) error {
+	l, err := look(dir, filepath.Base(s.path))
+	if err != nil {
+		return err
+	}
+	if err := l.foreign(); err != nil {
+		return errors.Join(err, l.close())
+	}
+	cause, other := l.damage(), l.replaced()
+	if err := l.close(); err != nil {
+		return err
+	}
+	if cause == nil {
+		create(s.path)
+		if cause = s.connect(ctx); cause == nil {
+			if other != "" && s.report == nil {
+				s.report = &Report{Cause: other}
+			}
+			return nil
+		}
+		if !isDamage(cause) {
+			return cause
+		}
+	}
+	if s.report, err = rescue(ctx, dir, s.path, now(), cause); err != nil {
+		return err
+	}
+	return s.connect(ctx)
 }
 
 // prepare makes the folder and refuses what somebody else could have planted.
@@ -144,27 +190,28 @@ func prepare(path string) error {
 	if err := os.Chmod(dir, 0o700); err != nil && !errors.Is(err, syscall.EROFS) {
 		return err
 	}
+	return nil
+}
+
+// create makes the file with its mode before anybody can open it, and without a descriptor of our own. Where the
+// system does not allow it, secure sets the mode a moment later; the folder is closed anyway.
+func create(path string) {
 	if !exists(path) {
-		// Made with its mode before anybody can open it, and without a descriptor of our own. Where the
-		// system does not allow it, secure sets the mode a moment later; the folder is closed anyway.
 		_ = unix.Mknod(path, unix.S_IFREG|0o600, 0)
 	}
-	return nil
 }
 
 // connect opens the connections and brings the schema up to date.
 func (s *Store) connect(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
-			s.disconnect()
+			err = errors.Join(err, s.disconnect())
 		}
 	}()
 	if err := format(ctx, s.path); err != nil {
 		return err
 	}
-	if s.write, err = sql.Open("sqlite3", dsn(s.path, "")); err != nil {
-		return db(err)
-	}
+	s.write = sql.OpenDB(connector(dsn(s.path, "")))
 	s.write.SetMaxOpenConns(1)
 	s.write.SetConnMaxLifetime(0)
 	if err := check(ctx, s.write); err != nil {
@@ -173,12 +220,19 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if err := migrate(ctx, s.write); err != nil {
 		return err
 	}
+	if err := checkSchema(ctx, s.write); err != nil {
+		return err
+	}
+	if s.at, err = newest(ctx, s.write); err != nil {
+		return err
+	}
+	if err := fold(ctx, s.write); err != nil && isDamage(err) {
+		return err // any other one leaves the log as it is
+	}
 	if _, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return db(err)
 	}
-	if s.read, err = sql.Open("sqlite3", dsn(s.path, "&_query_only=1")); err != nil {
-		return db(err)
-	}
+	s.read = sql.OpenDB(connector(dsn(s.path, "&_query_only=1")))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	s.finder, err = s.read.PrepareContext(ctx, pairQuery)
@@ -207,18 +261,67 @@ func format(ctx context.Context, path string) error {
 	return nil
 }
 
-func (s *Store) disconnect() {
-	if s.read != nil {
-		_ = s.read.Close() // nothing unwritten hangs on it
+func (s *Store) disconnect() error {
+	var errs []error
+	for _, c := range []*sql.DB{s.read, s.write} {
+		if c != nil {
+			errs = append(errs, c.Close())
+		}
 	}
-	if s.write != nil {
-		_ = s.write.Close()
+	return errors.Join(errs...)
+}
+
+// newest returns the record of the newest commit. A database without one gets its first.
+func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
+	var row []byte
+	err := w.QueryRowContext(ctx, "SELECT row FROM mark WHERE n = 1").Scan(&row)
+	if err == nil {
+		if m, ok := mark.Parse(row); ok {
+			return m, nil
+		}
+		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit cannot be read", errCheck))
 	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return mark.Mark{}, db(err)
+	}
+	var m mark.Mark
+	rand.Read(m.DB[:])
+	_, err = w.ExecContext(ctx, "INSERT INTO mark (n, row) VALUES (1, ?)", m.Bytes())
+	return m, db(err)
+}
+
+// fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
+// the next time.
+func fold(ctx context.Context, w *sql.DB) error {
+	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
+		rows, err := w.QueryContext(ctx, q) // they return rows
+		if err != nil {
+			return db(err)
+		}
+		if err := each(rows, func(func(...any) error) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func dsn(path, more string) string {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=FULL&_busy_timeout=%d&_cell_size_check=1%s", busyMillis, more)}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=FULL&_busy_timeout=%d%s", busyMillis, more)}
 	return u.String()
+}
+
+// connector makes connections by what they are told at their start.
+type connector string
+
+// Connect implements driver.Connector.
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(string(c)) }
+
+// Driver implements driver.Connector. Its connections refuse cells that reach out of their page.
+func (c connector) Driver() driver.Driver {
+	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
+		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
+		return err
+	}}
 }
 
 // check looks whether the file is sound, ours, and not of a newer program.
@@ -246,12 +349,37 @@ func check(ctx context.Context, w *sql.DB) error {
 		}
 	}
 	if app != application && tables > 0 {
-		return thread.Hint(fmt.Errorf("store: the database is another program's (application %#x): %w", app, thread.ErrInvalid),
-			"move the file away")
+		return errForeign(uint32(app))
 	}
 	if version > schema {
-		return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
-			"use the newer orchestrator that wrote it")
+		return errNewer(uint32(version))
+	}
+	return nil
+}
+
+// checkSchema compares the text of the tables with what the migrations make: the database's own check does not see a
+// wrong letter in a column's name.
+func checkSchema(ctx context.Context, w *sql.DB) error {
+	rows, err := w.QueryContext(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY name")
+	if err != nil {
+		return db(err)
+	}
+	h := sha256.New()
+	err = each(rows, func(scan func(...any) error) error {
+		var kind, name, table, text string
+		if err := scan(&kind, &name, &table, &text); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_") {
+			fmt.Fprintf(h, "%q %q %q %q\n", kind, name, table, text)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)[:8]); got != schemaSum {
+		return db(fmt.Errorf("%w: the description of its tables (%s) is not what it should be", errCheck, got))
 	}
 	return nil
 }
@@ -313,6 +441,9 @@ func (s *Store) Close() error {
 		_ = leaveLog(s.write) // without, the next start needs some room
 		if err := s.write.Close(); err != nil {
 			errs = append(errs, err)
+		}
+		if s.mark != nil {
+			errs = append(errs, s.mark.Close())
 		}
 		if err := errors.Join(errs...); err != nil {
 			s.closeErr = fmt.Errorf("close store: %w", err)

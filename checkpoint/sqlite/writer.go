@@ -14,11 +14,9 @@ import (
 const (
 	// batchLimit is how many requests share a commit.
 	batchLimit = 64
-	// foldAfter is how many commits the log may gather before the writer folds it into the file when it
-	// has nothing else to do, so that SQLite rarely does it in the middle of a burst.
-	foldAfter = 200
-	// foldIdle is how long the writer waits for more before it does.
-	foldIdle = 100 * time.Millisecond
+	// foldIdle is how long no commit may come for the writer to fold the log into the file. From then on a log that
+	// is lost or damaged costs nothing.
+	foldIdle = time.Second
 )
 
 var errClosed = errors.New("store is closed")
@@ -66,19 +64,18 @@ func (s *Store) writer() {
 	defer t.close()
 	idle := time.NewTimer(time.Hour)
 	defer idle.Stop()
-	commits := 0
 	for {
 		select {
 		case r := <-s.requests:
 			s.batch(t, s.gather(r))
-			if commits++; commits >= foldAfter {
-				idle.Reset(foldIdle)
-			}
+			idle.Reset(foldIdle)
 		case <-idle.C:
-			commits = 0
 			failpoint.Hit("sqlite.fold.before")
-			// An error leaves it to SQLite, which does it later. It returns a row, so it is a query.
-			_ = t.each("PRAGMA wal_checkpoint(PASSIVE)", nil, func(func(...any) error) error { return nil })
+			// An error leaves it to SQLite, which does it at a size, and to the next start.
+			_ = fold(t.ctx, s.write)
+			if s.mark != nil {
+				_ = s.mark.Sync() // it may lag
+			}
 			failpoint.Hit("sqlite.fold.after")
 		case <-s.stop:
 			for { // what came before Close is still written
@@ -133,13 +130,8 @@ func (s *Store) batch(t *tx, batch []*request) {
 			}
 			return
 		}
-	} else {
-		failpoint.Hit("sqlite.commit.before")
-		if err = t.exec("COMMIT"); err != nil {
-			t.rollback()
-		} else {
-			failpoint.Hit("sqlite.commit.after")
-		}
+	} else if err = s.commit(t); err != nil {
+		t.rollback()
 	}
 	for i, r := range batch {
 		if err != nil {
@@ -149,11 +141,35 @@ func (s *Store) batch(t *tx, batch []*request) {
 	}
 }
 
+// commit numbers the transaction, makes it durable and marks it. One that changed nothing needs no number.
+func (s *Store) commit(t *tx) error {
+	next := s.at
+	if t.changed {
+		next.Seq++
+		if err := t.exec("UPDATE mark SET row = ? WHERE n = 1", next.Bytes()); err != nil {
+			return err
+		}
+	}
+	failpoint.Hit("sqlite.commit.before")
+	if err := t.exec("COMMIT"); err != nil {
+		// Whether it is durable is unknown. The next one must not have a smaller number; a gap does no harm.
+		s.at = next
+		return err
+	}
+	failpoint.Hit("sqlite.commit.after")
+	if t.changed && s.mark != nil {
+		_ = s.mark.Put(next) // it may lag
+	}
+	s.at = next
+	return nil
+}
+
 // begin takes the write lock. Another program may hold it for a while: it tries again with jitter.
 func (s *Store) begin(t *tx) error {
 	deadline := time.Now().Add(s.lock)
 	for {
 		err := t.exec("BEGIN IMMEDIATE")
+		t.changed = false
 		if err == nil || !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
@@ -166,6 +182,8 @@ type tx struct {
 	ctx   context.Context // of the writer: a request's end must not roll others back
 	db    *sql.DB
 	stmts map[string]*sql.Stmt
+	// changed is set by what writes.
+	changed bool
 }
 
 func (t *tx) stmt(query string) (*sql.Stmt, error) {
@@ -185,6 +203,7 @@ func (t *tx) exec(query string, args ...any) error {
 	if err != nil {
 		return err
 	}
+	t.changed = true
 	_, err = st.ExecContext(t.ctx, args...)
 	return db(err)
 }
@@ -195,6 +214,7 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	t.changed = true
 	res, err := st.ExecContext(t.ctx, args...)
 	if err != nil {
 		return 0, db(err)

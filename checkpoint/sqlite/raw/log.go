@@ -1,4 +1,4 @@
-// Package wal reads a write-ahead log of SQLite as bytes, before SQLite does: which of its frames are sound, up to
+// Package raw reads SQLite's files as bytes: a log before SQLite does, which of its frames are sound, up to
 // where SQLite itself would take it, and which whole transactions lie behind that.
 //
 // SQLite ends a log at its first frame that does not match and drops what follows without a word, as it must after a
@@ -8,7 +8,7 @@
 //
 // Nothing here writes, locks or opens a file. The caller makes sure that no connection of this process has the
 // database open, since closing another descriptor of it would drop that connection's locks.
-package wal
+package raw
 
 import (
 	"encoding/binary"

@@ -1,0 +1,91 @@
+// Package aside keeps what was found damaged, out of the way and named until a person is done with it.
+//
+// Each find has a folder of its own in the state folder, "damaged-" and the time, with the files as they were found and
+// a report. Nothing here ever removes one: whoever has read it deletes the folder, and with it the notice.
+package aside
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"orchestrator/thread/private"
+)
+
+const (
+	prefix = "damaged-"
+	report = "report.txt"
+	// most is how large a report may be.
+	most = 1 << 20
+	// first is how much of one is the notice: its first line.
+	first = 600
+)
+
+// Make makes the folder of a find.
+func Make(state *private.Folder, now time.Time) (*private.Folder, error) {
+	base := prefix + now.UTC().Format("20060102T150405")
+	name := base
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(state.Path(name)); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	f, err := state.Make(name)
+	if err != nil {
+		return nil, fmt.Errorf("put aside what is damaged: %w", err)
+	}
+	return f, nil
+}
+
+// Report writes what was found. Its first line is what people are told.
+func Report(find *private.Folder, text string) error {
+	if err := find.Write(report, []byte(text)); err != nil {
+		return fmt.Errorf("report what is damaged: %w", err)
+	}
+	return nil
+}
+
+// Newest returns the folder of the newest find, "" without one.
+func Newest(state *private.Folder) (name string, err error) {
+	names, err := list(state)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[len(names)-1], nil
+}
+
+// Notices are what people should know about the finds that are still there, oldest first.
+func Notices(state *private.Folder) ([]string, error) {
+	names, err := list(state)
+	var out []string
+	for _, name := range names {
+		text := "something was found damaged"
+		if f, err := state.Open(name); err == nil {
+			if b, err := f.Read(report, most); err == nil {
+				line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+				text = strings.ToValidUTF8(line[:min(first, len(line))], "")
+			}
+			f.Close()
+		}
+		out = append(out, fmt.Sprintf("%s See %s (delete that folder to dismiss this notice).", text, state.Path(name, report)))
+	}
+	return out, err
+}
+
+func list(state *private.Folder) ([]string, error) {
+	entries, err := state.List()
+	if err != nil {
+		return nil, fmt.Errorf("look for what was put aside: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), prefix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
