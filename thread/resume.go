@@ -52,6 +52,14 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 	if m.cfg.Worktrees != nil {
 		p.Worktree = m.cfg.Worktrees.Describe(ctx, t.Dir)
 	}
+	if t.Head == "" && t.Turn > 0 { // the store lost its turns
+		p.How, p.Detail = ResumePrimer, "our record of its turns is lost"
+		if t.Session != "" && !m.sessionTaken(l, t.Session) {
+			p.How, p.Session = ResumeNative, t.Session
+			p.Detail += "; the agent goes on in its own session"
+		}
+		return p
+	}
 	if t.Head == "" {
 		return p
 	}

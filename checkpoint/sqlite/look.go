@@ -186,7 +186,7 @@ func errForeign(app uint32) error {
 
 func errNewer(version uint32) error {
 	return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
-		"use the newer orchestrator that wrote it, or move the file away to begin without its threads; nothing of it was changed")
+		"use the newer orchestrator that wrote it, or move the file away, with those beside it whose names begin alike, to begin without its threads; nothing was changed")
 }
 
 // damage says what is wrong with what lies there, as far as it can be told without SQLite; nil when nothing is.

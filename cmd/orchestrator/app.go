@@ -18,6 +18,7 @@ import (
 	"orchestrator/agent"
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
+	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
@@ -32,6 +33,7 @@ import (
 	"orchestrator/contextmgr/wire/openai"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
 // appConfig is what a server is made of.
@@ -237,8 +239,9 @@ func (a *App) listen(context.Context) error {
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
-		Store: a.store.About, Problems: slices.Clone(a.store.Problems), NoRepository: !a.Project.Repository, Running: a.running(),
+		Store: a.store.About, Damage: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
+	i.Problems = slices.Concat(i.Damage, a.store.Problems)
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
 	}
@@ -264,6 +267,20 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 		i.Sizes = append(i.Sizes, "snapshots in git: "+megabytes(n)+" beyond the repository's own")
 	}
 	return i, nil
+}
+
+// damage is what was found damaged and is not dismissed yet.
+func (a *App) damage() []string {
+	dir, err := private.Open(a.Project.StateDir())
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer dir.Close()
+	said, err := aside.Notices(dir)
+	if err != nil {
+		said = append(said, err.Error())
+	}
+	return said
 }
 
 // running counts the agents that run.

@@ -226,12 +226,14 @@ func TestDamagedDatabase(t *testing.T) {
 	if err := os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.ok("threads")
+	if out := r.ok("threads"); !strings.Contains(out, name) {
+		t.Errorf("the thread is not listed any more:\n%s", out)
+	}
 	res := r.run("doctor")
 	if !strings.Contains(res.stdout, "damaged") {
 		t.Errorf("the doctor does not tell of the damage:\n%s", res.stdout)
 	}
-	aside, err := filepath.Glob(db + ".damaged-*")
+	aside, err := filepath.Glob(filepath.Join(filepath.Dir(db), "damaged-*", "state.db"))
 	if err != nil || len(aside) == 0 {
 		t.Errorf("the damaged file was not kept: %v %v", aside, err)
 	}

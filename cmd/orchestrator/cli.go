@@ -39,6 +39,7 @@ type cli struct {
 	project Project
 	config  Config
 	told    bool // that the server is of another build
+	warned  bool // of what the store found damaged
 }
 
 // usageError is a command line that cannot be understood.

@@ -29,7 +29,7 @@ const (
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	cl, info, err := c.reach(ctx)
 	if err == nil {
-		return cl, c.sameVersion(info)
+		return cl, c.meet(info)
 	}
 	if !client.Gone(err) {
 		return nil, err
@@ -41,7 +41,20 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cl, c.sameVersion(info)
+	return cl, c.meet(info)
+}
+
+// meet refuses a server that speaks another protocol and names what its store found damaged, once a call.
+func (c *cli) meet(info api.Info) error {
+	if len(info.Damage) > 0 && !c.warned {
+		c.warned = true
+		more := ""
+		if n := len(info.Damage) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more: `orchestrator doctor` lists them)", n)
+		}
+		fmt.Fprintf(c.stderr, "orchestrator: %s%s\n", info.Damage[len(info.Damage)-1], more)
+	}
+	return c.sameVersion(info)
 }
 
 // reach asks a running server who it is; client.Gone tells that there is none.

@@ -7,28 +7,26 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/archive"
+	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/postgres"
+	"orchestrator/checkpoint/roster"
 	"orchestrator/checkpoint/sqlite"
-	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
 // backend is what every store offers.
-type backend interface {
-	thread.Store
-	checkpoint.Deltas
-	ThreadSizes(context.Context) (map[thread.ID]int64, error)
-}
+type backend = roster.Backend
 
 // openStore is the store of a server with what its start found.
 type openStore struct {
 	backend
 	// About names it for people: "SQLite, …/state.db".
 	About string
-	// Problems are what people should know: damage that was put aside.
+	// Problems are what people should know, beside damage that was put aside.
 	Problems []string
 	// Sizes says what it holds and takes, for people.
 	Sizes func(context.Context) (string, error)
@@ -59,7 +57,8 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 }
 
 func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
-	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), "state.db"), sqlite.Options{})
+	const name = "state.db"
+	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), name), sqlite.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +67,52 @@ func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
 	}}
-	if r := s.Report(); r != nil {
-		if r.Quarantined != "" {
-			o.Problems = append(o.Problems, fmt.Sprintf("the database was damaged (%s) and lies in %s; %d threads with %d checkpoints were brought over",
-				r.Cause, r.Quarantined, r.Threads, r.Checkpoints))
-		}
-		for _, d := range r.Dropped {
-			o.Problems = append(o.Problems, "not readable any more: "+d)
-		}
+	if err := o.watch(ctx, p, name+"-threads", true); err != nil {
+		return nil, errors.Join(err, o.Close())
 	}
 	return o, nil
+}
+
+// watch has the list of threads follow the store. With restore, threads that are listed and not stored were lost: they
+// are stored again, and that is reported until a person has read it. A list that cannot be written costs nothing but
+// itself.
+func (o *openStore) watch(ctx context.Context, p Project, name string, restore bool) error {
+	dir, err := private.Open(p.StateDir())
+	if err != nil {
+		return err
+	}
+	list, err := roster.Open(dir, name)
+	if err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	closeStore := o.Close
+	o.Close = func() error { return errors.Join(closeStore(), list.Close(), dir.Close()) }
+	if restore {
+		lost, err := list.Restore(ctx, o.backend)
+		if len(lost) > 0 {
+			err = errors.Join(err, report(dir, lost))
+		}
+		if err != nil {
+			o.Problems = append(o.Problems, err.Error())
+			return nil // the list stays as it is until it can be compared
+		}
+	}
+	watched, err := list.Watch(ctx, o.backend, time.Now)
+	if err != nil {
+		o.Problems = append(o.Problems, err.Error())
+	}
+	o.backend = watched
+	return nil
+}
+
+// report keeps what the store lost.
+func report(dir *private.Folder, lost []string) error {
+	find, err := aside.Make(dir, time.Now())
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("The database lost what %d threads said; they are listed again.\nlost: %s\n", len(lost), strings.Join(lost, "\nlost: "))
+	return errors.Join(aside.Report(find, text), find.Close())
 }
 
 // newPostgres opens a database that several servers may share. A server is known by its machine and

@@ -31,7 +31,10 @@ type Info struct {
 	Sizes []string `json:"sizes,omitempty"`
 	// Problems are what the server found at its start and people should know.
 	Problems []string `json:"problems,omitempty"`
-	Running  int      `json:"running"`
+	// Damage is what the store found damaged and put aside, as long as nobody has dismissed it, newest last. It is
+	// among Problems too.
+	Damage  []string `json:"damage,omitempty"`
+	Running int      `json:"running"`
 	// NoRepository is set where forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
 }

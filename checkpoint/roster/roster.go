@@ -1,0 +1,234 @@
+// Package roster keeps a list of a project's threads beside its store.
+//
+// It is for the day when the store is lost or out of reach: which threads there were, with which agent, session and
+// folder, up to which turn. It is a journal: a line a change, written after the store has acknowledged it and not
+// synced, so that it may lag and never leads. A line that was cut off or damaged is passed over; it costs that change.
+package roster
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/checkpoint"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+const (
+	// mostLine is how long a line may be; a longer one is passed over.
+	mostLine = 1 << 20
+	// dead is how many bytes of lines that others have replaced are kept before the file is written again.
+	dead = 4 << 20
+)
+
+// entry is one line: a thread as it is now, or one that is gone.
+type entry struct {
+	At     time.Time      `json:"at"`
+	Thread *thread.Thread `json:"thread,omitempty"`
+	Gone   thread.ID      `json:"gone,omitempty"`
+}
+
+// Roster is the list. Its methods may be called from many goroutines.
+type Roster struct {
+	dir  *private.Folder // the caller's
+	name string
+
+	mu      sync.Mutex // guards all below
+	file    *os.File
+	written int64 // to file
+	threads map[thread.ID]thread.Thread
+	at      time.Time // of the newest line
+}
+
+// Open reads the list, which may be missing. It keeps dir until Close.
+func Open(dir *private.Folder, name string) (*Roster, error) {
+	r := &Roster{dir: dir, name: name, threads: map[thread.ID]thread.Thread{}}
+	f, err := dir.File(name, os.O_RDONLY)
+	if err == nil {
+		err = errors.Join(r.read(f), f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the list of threads: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Roster) read(f *os.File) error {
+	in := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, long, err := readLine(in)
+		if !long {
+			r.take(line)
+		}
+		if err != nil {
+			break // the end, or as far as it can be read
+		}
+	}
+	return nil
+}
+
+// readLine returns a line without its end; long when it is none of ours.
+func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > mostLine; !long {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(line, []byte("\n")), long, err
+		}
+	}
+}
+
+// take applies a line; one that does not match its checksum changes nothing.
+func (r *Roster) take(line []byte) {
+	sum, text, ok := bytes.Cut(line, []byte(" "))
+	if !ok || string(sum) != checksum(text) {
+		return
+	}
+	var e entry
+	if json.Unmarshal(text, &e) != nil {
+		return
+	}
+	if e.Thread != nil && checkpoint.CheckThread(*e.Thread) == nil {
+		r.threads[e.Thread.ID] = *e.Thread
+	}
+	delete(r.threads, e.Gone)
+	r.at = e.At
+}
+
+func checksum(text []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text)) }
+
+func encode(e entry) ([]byte, error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("list a thread: %w", err)
+	}
+	return append(append([]byte(checksum(text)+" "), text...), '\n'), nil
+}
+
+// Threads returns what is listed, oldest first, and when it changed last.
+func (r *Roster) Threads() ([]thread.Thread, time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.list(), r.at
+}
+
+func (r *Roster) list() []thread.Thread {
+	list := make([]thread.Thread, 0, len(r.threads))
+	for _, t := range r.threads {
+		list = append(list, t)
+	}
+	slices.SortFunc(list, func(a, b thread.Thread) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// Set makes the list what the store says, and durable.
+func (r *Roster) Set(list []thread.Thread, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.threads, r.at = make(map[thread.ID]thread.Thread, len(list)), now
+	for _, t := range list {
+		r.threads[t.ID] = t
+	}
+	return r.rewrite()
+}
+
+// rewrite replaces the file by one line a thread. The caller holds mu.
+func (r *Roster) rewrite() error {
+	var b bytes.Buffer
+	for _, t := range r.list() {
+		line, err := encode(entry{At: r.at, Thread: &t})
+		if err != nil {
+			return err
+		}
+		b.Write(line)
+	}
+	if r.file != nil {
+		r.file.Close() // it is replaced
+		r.file = nil
+	}
+	if err := r.dir.Write(r.name, b.Bytes()); err != nil {
+		return fmt.Errorf("write the list of threads: %w", err)
+	}
+	r.written = 0
+	return nil
+}
+
+// Put lists a thread as it is now.
+func (r *Roster) Put(t thread.Thread, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.threads[t.ID] = t
+	return r.append(entry{At: now, Thread: &t})
+}
+
+// Advance moves a listed thread to a checkpoint that was put for it.
+func (r *Roster) Advance(c thread.Checkpoint, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok := r.threads[c.Thread]
+	if !ok || t.Head == c.ID {
+		return nil
+	}
+	checkpoint.Advance(&t, c)
+	r.threads[t.ID] = t
+	return r.append(entry{At: now, Thread: &t})
+}
+
+// Drop says that a thread is gone for good. It is to be called before the store drops it: a thread that is listed and
+// not stored counts as lost.
+func (r *Roster) Drop(id thread.ID, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.threads, id)
+	return r.append(entry{At: now, Gone: id})
+}
+
+// append writes one line. The caller holds mu.
+func (r *Roster) append(e entry) error {
+	r.at = e.At
+	if r.written > dead {
+		return r.rewrite()
+	}
+	line, err := encode(e)
+	if err != nil {
+		return err
+	}
+	if r.file == nil {
+		if r.file, err = r.dir.File(r.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND); err != nil {
+			return fmt.Errorf("list a thread: %w", err)
+		}
+		line = append([]byte("\n"), line...) // the last one may have been cut off
+	}
+	n, err := r.file.Write(line)
+	if r.written += int64(n); err != nil {
+		return fmt.Errorf("list a thread: %w", err)
+	}
+	return nil
+}
+
+// Close syncs the list. The folder stays open.
+func (r *Roster) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := errors.Join(r.file.Sync(), r.file.Close())
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("close the list of threads: %w", err)
+	}
+	return nil
+}
