@@ -1,0 +1,108 @@
+// Package accept makes the text that a person accepts by its hash when a repository brings commands: the commands,
+// and the content of every file of the repository that they name. What those files start in turn is not part of it.
+package accept
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Command is one that a repository brings.
+type Command struct {
+	Name string // what it is for: "setup", "filter.x.clean"
+	Line string // as a shell reads it
+}
+
+// Files holds the repository's files as they are when a command runs. A name is relative and has no "..".
+type Files interface {
+	// Open returns fs.ErrNotExist for what is not there or no regular file.
+	Open(name string) (io.ReadCloser, error)
+}
+
+// Content is what is accepted: all of the commands in their order, and the files that they name. root is the folder
+// that an absolute path may lie in, "" for none.
+func Content(commands []Command, files Files, root string) ([]byte, error) {
+	var b strings.Builder
+	for _, c := range commands {
+		fmt.Fprintf(&b, "command %q %q\n", c.Name, c.Line)
+	}
+	for _, name := range Names(commands, root) {
+		sum, err := hash(files, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		fmt.Fprintf(&b, "file %q %s\n", name, sum)
+	}
+	return []byte(b.String()), nil
+}
+
+// Names returns what in commands could name a file of the repository, sorted.
+func Names(commands []Command, root string) []string {
+	var names []string
+	for _, c := range commands {
+		for _, word := range strings.FieldsFunc(c.Line, separates) {
+			if root != "" && path.IsAbs(word) {
+				rel, err := filepath.Rel(root, path.Clean(word))
+				if err != nil {
+					continue
+				}
+				word = rel
+			}
+			word = path.Clean(word)
+			if word != "." && filepath.IsLocal(word) {
+				names = append(names, word)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// separates ends a word: what a shell splits at, and what quotes and assigns. A name that holds such a character is
+// not found, which the README says.
+func separates(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;&|<>(){}=$", r) }
+
+func hash(files Files, name string) (string, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// Folder is the files below a folder on disk, links within it followed.
+type Folder string
+
+// Open opens a regular file; it waits for nothing.
+func (dir Folder) Open(name string) (io.ReadCloser, error) {
+	root, err := os.OpenRoot(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist) // a link that leads out of it too
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	return root.Open(name)
+}
