@@ -6,5 +6,7 @@
 // what it writes is synced to disk where the call says so.
 //
 // It does not keep filter drivers from running: calls that would convert file contents are for the callers to
-// avoid (snapshot) or to want (branch).
+// avoid (snapshot) or to make with a frozen view of the repository (branch). Such a view holds what the repository's
+// own configuration said when it was read, once, as far as that is data, or a program that the person accepted; what
+// is written into it while git runs changes nothing. Only a push may connect to anything.
 package git

@@ -2,6 +2,7 @@ package git
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -12,7 +13,7 @@ import (
 type Error struct {
 	Command string // the subcommand
 	Code    int    // exit code
-	Stderr  string // the last 8 KB, as git wrote it
+	Stderr  string // the last 8 KB, as git wrote it, without the credentials of addresses
 }
 
 // Error shows what git said in one line, without control characters.
@@ -39,6 +40,25 @@ func (e *Error) Is(target error) bool {
 		return strings.Contains(e.Stderr, "not a git repository")
 	}
 	return false
+}
+
+// withUser finds addresses that name who logs in.
+var withUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/@'"]*(?:@[^\s/@'"]*)*)@`)
+
+// Redact takes the credentials out of the addresses in a text: all of them for HTTP, where a token may be in the
+// place of the name, and the passwords of others.
+func Redact(s string) string {
+	return withUser.ReplaceAllStringFunc(s, func(address string) string {
+		m := withUser.FindStringSubmatch(address)
+		name, _, password := strings.Cut(m[2], ":")
+		switch scheme := strings.ToLower(m[1]); {
+		case strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ftp"):
+			return m[1] + "://***@"
+		case password:
+			return m[1] + "://" + name + ":***@"
+		}
+		return address
+	})
 }
 
 // Printable returns s without what could act on a terminal: control, format and private-use characters and

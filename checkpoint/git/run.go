@@ -17,8 +17,9 @@ import (
 
 // Git calls one git program. It is safe for concurrent use.
 type Git struct {
-	path string
-	env  []string
+	path      string
+	env       []string
+	readLimit time.Duration // of a configuration
 }
 
 // New finds git. The environment is that of the process, then extra, without the GIT_* variables of either that do
@@ -28,8 +29,11 @@ func New(extra ...string) (*Git, error) {
 	if err != nil {
 		return nil, thread.Hint(fmt.Errorf("find git: %w", err), "install git 2.31 or newer")
 	}
-	return &Git{path: path, env: environ(append(os.Environ(), extra...))}, nil
+	return &Git{path: path, env: environ(append(os.Environ(), extra...)), readLimit: readLimit}, nil
 }
+
+// Path is where the git program lies.
+func (g *Git) Path() string { return g.path }
 
 // Env returns the environment that calls start from.
 func (g *Git) Env() []string { return append([]string(nil), g.env...) }
@@ -69,6 +73,7 @@ func environ(from []string) []string {
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none", // nor does an older git fetch what a partial clone lacks: only a push connects
 		"GIT_EDITOR=:",
 		"GIT_PAGER=cat",
 	)
@@ -109,8 +114,8 @@ type Call struct {
 	Durable bool
 	// Reflog lets refs that move get their usual reflog: for what a person will see as done by them.
 	Reflog bool
-	// Hold is a file that git and what it starts keep open as long as they run: a lock on it outlives us.
-	Hold *os.File
+	// Hold are files that git and what it starts keep open as long as they run: a lock on one outlives us.
+	Hold []*os.File
 	// OK are exit codes besides 0 that are no error.
 	OK []int
 }
@@ -137,9 +142,7 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 	cmd.Dir = c.Dir
 	cmd.Env = append(g.Env(), c.Env...)
 	cmd.Stdin = c.Stdin
-	if c.Hold != nil {
-		cmd.ExtraFiles = []*os.File{c.Hold}
-	}
+	cmd.ExtraFiles = c.Hold
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	if c.Stdout != nil {
@@ -159,7 +162,7 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 			return out.Bytes(), code, nil
 		}
 	}
-	return out.Bytes(), code, &Error{Command: c.Args[0], Code: code, Stderr: said.String()}
+	return out.Bytes(), code, &Error{Command: c.Args[0], Code: code, Stderr: Redact(said.String())}
 }
 
 // Line runs git and returns its output without the newline at the end.

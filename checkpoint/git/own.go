@@ -1,0 +1,151 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/accept"
+)
+
+// readLimit bounds reading a configuration, which may include what never ends.
+const readLimit = 20 * time.Second
+
+// Setting is one line of a configuration.
+type Setting struct {
+	Key    string // as git lists it: section and name in lower case
+	Value  string
+	valued bool // "key" alone means true
+}
+
+// Use is what a program is run for.
+type Use int
+
+// Uses of what a repository's own configuration may name.
+const (
+	Converts Use = iota + 1 // files on their way into a commit or out of one, merges, signatures
+	Connects                // on the way to a remote, or decides who it really is
+)
+
+// Own is what a repository's own configuration, with all that it includes, said when it was read, once. What it says
+// later changes nothing in what was read.
+type Own struct {
+	worktree Worktree
+	settings []Setting       // the repository's own
+	persons  map[string]bool // what the person's own configuration says: "key\nvalue"
+	allows   []string        // protocols that the person's own configuration allows
+	content  []byte
+}
+
+// ReadOwn reads the configuration of a worktree's repository. Nothing runs.
+func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
+	limited, cancel := context.WithTimeout(ctx, g.readLimit)
+	defer cancel()
+	out, err := g.Run(limited, Call{
+		Dir: w.Root, Env: w.Env(), Args: []string{"config", "--list", "--show-scope", "--includes", "-z"},
+	})
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, thread.Hint(fmt.Errorf("read the configuration of %s: it did not end within %s", w.Root, g.readLimit),
+			"git -C "+w.Root+" config --list --show-origin tells which file it includes")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the repository's configuration: %w", err)
+	}
+	o := &Own{worktree: w, persons: map[string]bool{}}
+	f := strings.Split(string(out), "\x00")
+	for i := 0; i+1 < len(f); i += 2 {
+		key, value, valued := strings.Cut(f[i+1], "\n")
+		if f[i] == "local" || f[i] == "worktree" {
+			o.settings = append(o.settings, Setting{Key: key, Value: value, valued: valued})
+			continue
+		}
+		o.persons[key+"\n"+value] = true
+		if name, ok := strings.CutPrefix(key, "protocol."); ok && value == "always" {
+			o.allows = append(o.allows, strings.TrimSuffix(name, ".allow"))
+		}
+	}
+	o.content, err = accept.Content(o.commands(), accept.Folder(w.Root), w.Root)
+	if err != nil {
+		return nil, fmt.Errorf("read what the repository's configuration names: %w", err)
+	}
+	return o, nil
+}
+
+// Programs returns the settings that name a program, or change whom a remote is reached through, and that are
+// neither in the person's own configuration too nor git-lfs.
+func (o *Own) Programs(uses ...Use) []Setting {
+	var found []Setting
+	for _, s := range o.settings {
+		use := useOf(s.Key)
+		for _, u := range uses {
+			if use == u && !o.known(s) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+// known reports whether a setting is the person's as well as the repository's.
+func (o *Own) known(s Setting) bool {
+	return o.persons[s.Key+"\n"+s.Value] || lfs[s.Value] || (s.Value == "" && useOf(s.Key) == Converts)
+}
+
+// lfs are the commands that git-lfs itself writes into a repository.
+var lfs = map[string]bool{
+	"git-lfs clean -- %f": true, "git-lfs smudge -- %f": true, "git-lfs filter-process": true,
+	"git-lfs smudge --skip -- %f": true, "git-lfs filter-process --skip": true,
+}
+
+func (o *Own) commands() []accept.Command {
+	var all []accept.Command
+	for _, s := range o.Programs(Converts, Connects) {
+		all = append(all, accept.Command{Name: s.Key, Line: s.Value})
+	}
+	return all
+}
+
+// Place and Content are what the person accepts: all programs at once, with the files of the worktree that they name.
+// A repository's worktrees may hold different files, so that each content has a place of its own.
+func (o *Own) Place() string {
+	sum := sha256.Sum256(o.content)
+	return filepath.Join(o.worktree.Common, "config") + "#" + hex.EncodeToString(sum[:4])
+}
+
+// Content is empty where there is nothing to accept.
+func (o *Own) Content() []byte { return o.content }
+
+// LFS reports whether git-lfs is set up, by the person or in the repository.
+func (o *Own) LFS() bool {
+	for _, key := range []string{"filter.lfs.process", "filter.lfs.clean"} {
+		for command := range lfs {
+			if o.persons[key+"\n"+command] {
+				return true
+			}
+		}
+		for _, s := range o.settings {
+			if s.Key == key && lfs[s.Value] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Protocols returns those by which a remote may be reached, as GIT_ALLOW_PROTOCOL has them: git's own, and what the
+// person's own configuration allows. "ext" runs what stands in an address and is never among them.
+func (o *Own) Protocols() string {
+	all := []string{"file", "git", "http", "https", "ssh"}
+	for _, name := range o.allows {
+		if name != "ext" && name != "protocol.allow" && !strings.Contains(name, ":") {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, ":")
+}

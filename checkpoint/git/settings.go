@@ -1,0 +1,118 @@
+package git
+
+import "strings"
+
+// data are the settings of a repository's own configuration that are given to git as they are: values that say how
+// files, objects, remotes and names are to be understood, and that start nothing. "*" is any subsection. What is in
+// neither this table nor in programs is left out, what git learns in a later version included.
+var data = names(`
+	core: repositoryformatversion bare filemode symlinks ignorecase precomposeunicode protecthfs protectntfs
+	core: trustctime checkstat autocrlf eol safecrlf checkroundtripencoding sharedrepository excludesfile attributesfile
+	core: bigfilethreshold compression loosecompression packedgitlimit packedgitwindowsize deltabasecachelimit
+	core: sparsecheckout sparsecheckoutcone splitindex untrackedcache preloadindex multipackindex commitgraph
+	core: usereplacerefs abbrev whitespace commentchar commentstring createobject warnambiguousrefs
+	index: sparse version threads recordendofindexentries recordoffsettable skiphash
+	feature: manyfiles experimental
+	splitindex: maxpercentchange sharedindexexpire
+	pack: window depth compression threads windowmemory packsizelimit
+	user: name email signingkey useconfigonly
+	author: name email
+	committer: name email
+	commit: gpgsign
+	gpg: format mintrustlevel
+	gpg.*: allowedsignersfile revocationfile
+	i18n: commitencoding logoutputencoding
+	merge: conflictstyle renames renamelimit directoryrenames renormalize verifysignatures default log suppressdest verbosity branchdesc
+	merge.*: name recursive
+	filter.*: required
+	diff: algorithm renames renamelimit indentheuristic ignoresubmodules suppressblankempty interhunkcontext context
+	diff.*: xfuncname funcname wordregex binary algorithm
+	branch.*: remote merge pushremote rebase description
+	remote: pushdefault
+	remote.*: url pushurl fetch promisor partialclonefilter gh-resolved
+	status: renames renamelimit
+	submodule.*: url active ignore branch path
+	submodule: active
+	init: defaultbranch
+	ssh: variant
+	credential: username usehttppath
+	credential.*: username usehttppath
+	http: postbuffer version lowspeedlimit lowspeedtime maxrequests minsessions
+	http.*: postbuffer version lowspeedlimit lowspeedtime
+	lfs: url pushurl repositoryformatversion storage concurrenttransfers fetchinclude fetchexclude locksverify
+	lfs: skipdownloaderrors allowincompletepush basictransfersonly
+	lfs.*: access locksverify
+`)
+
+// programs are those of which git runs the value, or lets it decide where it connects to and what it believes there.
+var programs = map[Use]map[string]bool{
+	Converts: names(`
+	filter.*: clean smudge process
+	merge.*: driver
+	gpg: program
+	gpg.*: program defaultkeycommand
+	lfs.*: clean smudge
+`),
+	Connects: names(`
+	core: sshcommand gitproxy askpass
+	remote.*: receivepack uploadpack proxy proxyauthmethod vcs serveroption
+	lfs: standalonetransferagent customtransfers
+	lfs.*: path args standalonetransferagent
+`),
+}
+
+// names reads a table.
+func names(text string) map[string]bool {
+	found := map[string]bool{}
+	for line := range strings.Lines(text) {
+		section, keys, _ := strings.Cut(strings.TrimSpace(line), ":")
+		for _, key := range strings.Fields(keys) {
+			found[section+"."+key] = true
+		}
+	}
+	return found
+}
+
+// parts cuts a key, as git lists it, into section, subsection and name.
+func parts(key string) (section, sub, name string, hasSub bool) {
+	section, rest, _ := strings.Cut(key, ".")
+	at := strings.LastIndexByte(rest, '.')
+	if at < 0 {
+		return section, "", rest, false
+	}
+	return section, rest[:at], rest[at+1:], true
+}
+
+// pattern is a key with "*" for its subsection, as the tables have it.
+func pattern(key string) string {
+	section, _, name, sub := parts(key)
+	if sub {
+		return section + ".*." + name
+	}
+	return section + "." + name
+}
+
+// isData reports whether a setting is given to git.
+func isData(key string) bool {
+	section, _, name, sub := parts(key)
+	if section == "extensions" && !sub {
+		return name != "worktreeconfig" // git must refuse the ones that it does not know; a worktree's are among the rest
+	}
+	return data[pattern(key)]
+}
+
+// useOf says what a setting's program is run for, 0 for a setting that names none.
+func useOf(key string) Use {
+	for use, table := range programs {
+		if table[pattern(key)] {
+			return use
+		}
+	}
+	switch section, _, _, _ := parts(key); section {
+	case "http", "credential", "url", "protocol":
+		if !isData(key) {
+			return Connects
+		}
+	}
+	return 0
+}
