@@ -61,7 +61,7 @@ func newReal(t testing.TB) *real {
 	if err != nil {
 		t.Fatal(err)
 	}
-	merger, err := branch.New(gitEnv...)
+	merger, err := branch.New(branch.Config{State: t.TempDir(), Env: gitEnv})
 	if err != nil {
 		t.Fatal(err)
 	}

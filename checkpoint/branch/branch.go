@@ -15,39 +15,62 @@ import (
 	"orchestrator/thread"
 )
 
+// Config says what a Merger works with.
+type Config struct {
+	// State is a folder of ours that neither repositories nor agents write: what git is to believe lies there while
+	// it runs.
+	State string
+	// Accepted reports whether the person accepted exactly this content of a place; nil accepts nothing.
+	Accepted func(place string, content []byte) bool
+	// Env follows the process's environment for git.
+	Env []string
+}
+
 // Merger works on the branches of one project's worktrees. It holds no state and is safe for concurrent use on
 // different worktrees.
 type Merger struct {
-	git  *git.Git
-	temp string // the temporary folder
+	git      *git.Git
+	temp     string // the temporary folder
+	state    string
+	accepted func(place string, content []byte) bool
 }
 
 var _ thread.Merges = (*Merger)(nil)
 
-// New makes a Merger; env follows the process's environment for git. What a process that was killed in a merge left in
-// the temporary folder is removed.
-func New(env ...string) (*Merger, error) {
-	g, err := git.New(env...)
+// New makes a Merger. What a process that was killed in a merge left in the temporary folder and in ours is removed.
+func New(cfg Config) (*Merger, error) {
+	g, err := git.New(cfg.Env...)
 	if err != nil {
 		return nil, fmt.Errorf("open branches: %w", err)
 	}
-	m := &Merger{git: g, temp: os.TempDir()}
-	for _, kv := range env {
+	m := &Merger{git: g, temp: os.TempDir(), accepted: cfg.Accepted}
+	for _, kv := range cfg.Env {
 		if dir, ok := strings.CutPrefix(kv, "TMPDIR="); ok && dir != "" {
 			m.temp = dir
 		}
 	}
+	if m.state, err = filepath.Abs(cfg.State); err != nil {
+		return nil, fmt.Errorf("open branches: %w", err)
+	}
+	if err := os.MkdirAll(m.state, 0o700); err != nil {
+		return nil, fmt.Errorf("open branches: %w", err)
+	}
 	sweep(m.temp)
+	sweep(m.state)
 	return m, nil
 }
 
-// tree is a worktree to work in.
+// tree is a worktree to work in, with the configuration that its repository had when it was opened.
 type tree struct {
 	git.Worktree
-	git  *git.Git
-	temp string
-	env  []string // where a preview keeps what it makes: objects, an index; nil otherwise
-	note *os.File // locked, while the worktree is ours alone; nil otherwise
+	git     *git.Git
+	temp    string
+	own     *git.Own
+	refused bool     // the programs that own names were not accepted
+	view    scratch  // what git sees of the repository
+	frozen  []string // has git see it
+	env     []string // where a preview keeps what it makes: objects, an index; nil otherwise
+	note    *os.File // locked, while the worktree is ours alone; nil otherwise
 }
 
 func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
@@ -58,7 +81,31 @@ func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
 	if err != nil {
 		return tree{}, err
 	}
-	return tree{Worktree: w, git: m.git, temp: m.temp}, m.git.Check(ctx, w)
+	if err := m.git.Check(ctx, w); err != nil {
+		return tree{}, err
+	}
+	own, err := m.git.ReadOwn(ctx, w)
+	if err != nil {
+		return tree{}, err
+	}
+	t := tree{Worktree: w, git: m.git, temp: m.temp, own: own}
+	t.refused = len(own.Content()) > 0 && (m.accepted == nil || !m.accepted(own.Place(), own.Content()))
+	if t.view, err = newScratch(m.state); err != nil {
+		return tree{}, err
+	}
+	if t.frozen, err = own.Freeze(t.view.dir, !t.refused); err != nil {
+		t.close()
+		return tree{}, err
+	}
+	return t, nil
+}
+
+// close forgets what git saw, and lets others change the worktree.
+func (t tree) close() {
+	t.view.remove()
+	if t.note != nil {
+		t.note.Close()
+	}
 }
 
 func (t tree) run(ctx context.Context, c git.Call) ([]byte, error) {
@@ -67,7 +114,12 @@ func (t tree) run(ctx context.Context, c git.Call) ([]byte, error) {
 }
 
 func (t tree) code(ctx context.Context, c git.Call) ([]byte, int, error) {
-	c.Dir, c.Env, c.Hold = t.Root, slices.Concat(t.Env(), t.env, c.Env), t.note
+	c.Dir, c.Env = t.Root, slices.Concat(t.frozen, t.env, c.Env)
+	for _, held := range []*os.File{t.note, t.view.lock} { // a git that outlives us needs both
+		if held != nil {
+			c.Hold = append(c.Hold, held)
+		}
+	}
 	c.Durable = c.Durable && t.env == nil
 	return t.git.RunCode(ctx, c)
 }
@@ -107,6 +159,7 @@ func (m *Merger) Branch(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read branch: %w", err)
 	}
+	defer t.close()
 	out, err := t.run(ctx, git.Call{Args: []string{"symbolic-ref", "--quiet", "HEAD"}, OK: []int{1}})
 	if err != nil {
 		return "", fmt.Errorf("read branch: %w", err)
@@ -129,10 +182,12 @@ func (m *Merger) reachable(ctx context.Context, worktree, into string) (bool, st
 	if err != nil {
 		return false, "", err
 	}
+	defer from.close()
 	to, err := m.open(ctx, into)
 	if err != nil {
 		return false, "", err
 	}
+	defer to.close()
 	if err := from.trusted(ctx); err != nil {
 		return false, "", err
 	}

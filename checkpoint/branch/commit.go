@@ -22,7 +22,7 @@ func (m *Merger) Commit(ctx context.Context, worktree, message string) (string, 
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)
 	}
-	defer t.note.Close()
+	defer t.close()
 	commit, err := t.commitAll(ctx, message)
 	if err != nil {
 		return "", fmt.Errorf("commit: %w", err)

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	child = func() {
-		m, err := branch.New(strings.Split(os.Getenv("BRANCH_ENV"), "\n")...)
+		m, err := branch.New(branch.Config{State: os.Getenv("BRANCH_STATE"), Env: strings.Split(os.Getenv("BRANCH_ENV"), "\n")})
 		if err != nil {
 			panic(err)
 		}
@@ -106,6 +106,9 @@ func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
 		t.Errorf("%d new files", got)
 	}
 	r.git("fsck", "--connectivity-only", "--no-dangling")
+	if left, err := os.ReadDir(r.views); err != nil || len(left) > 0 {
+		t.Errorf("frozen views are left: %v %v", left, err)
+	}
 	if left := r.scratch(); len(left) > 0 {
 		t.Errorf("scratch folders are left: %q", left)
 	}
@@ -122,7 +125,7 @@ func (r *repo) unlock() {
 func (r *repo) kill(place string, took time.Duration, rng *rand.Rand) {
 	r.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_SIDE="+r.side)
+	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_STATE="+r.views, "BRANCH_SIDE="+r.side)
 	if strings.Contains(place, ".") {
 		cmd.Env = append(cmd.Env, "ORCHESTRATOR_FAILPOINT="+place)
 		if err := cmd.Run(); err == nil || !strings.Contains(err.Error(), "killed") {

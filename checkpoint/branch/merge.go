@@ -44,7 +44,7 @@ func (m *Merger) Merge(ctx context.Context, into, branch, message string) (threa
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("merge: %w", err)
 	}
-	defer t.note.Close()
+	defer t.close()
 	done, err := t.merge(ctx, branch, message)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("merge: %w", err)

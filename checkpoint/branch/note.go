@@ -41,11 +41,13 @@ func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 		return tree{}, err
 	}
 	if t.note, err = flock.Lock(ctx, filepath.Join(t.GitDir, noteName)); err != nil {
+		t.close()
 		return tree{}, err
 	}
 	sweep(t.temp)
+	sweep(m.state)
 	if err := t.repair(ctx); err != nil {
-		t.note.Close()
+		t.close()
 		return tree{}, err
 	}
 	return t, nil
@@ -58,7 +60,8 @@ func (m *Merger) Repair(ctx context.Context, into string) error {
 	if err != nil {
 		return fmt.Errorf("repair merge: %w", err)
 	}
-	return t.note.Close()
+	t.close()
+	return nil
 }
 
 // begin writes down what begins.

@@ -20,10 +20,12 @@ func (m *Merger) Preview(ctx context.Context, into, worktree string) (thread.Mer
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
 	}
+	defer t.close()
 	from, err := m.open(ctx, worktree)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)
 	}
+	defer from.close()
 	what, err := t.preview(ctx, from)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("preview merge: %w", err)

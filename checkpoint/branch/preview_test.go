@@ -105,7 +105,7 @@ func TestPreview(t *testing.T) {
 		"a filter of the repository's": {func(r *repo) {
 			r.git("config", "filter.evil.clean", "touch "+filepath.Join(r.dir, "canary"))
 			r.writeIn(r.side, ".gitattributes", "* filter=evil\n")
-		}, "would run"},
+		}, "is not accepted"},
 		"a merge of its own": {func(r *repo) {
 			r.write("a", "main\n")
 			r.commit(r.dir, "main")

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,6 +24,10 @@ func (m *Merger) Push(ctx context.Context, dir, branch string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("push: %w", err)
 	}
+	defer t.close()
+	if err := t.connects(); err != nil {
+		return "", fmt.Errorf("push: %w", err)
+	}
 	if _, err := t.commit(ctx, branch); err != nil {
 		return "", fmt.Errorf("push: %w", err)
 	}
@@ -32,11 +38,62 @@ func (m *Merger) Push(ctx context.Context, dir, branch string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("push: %w", err)
 	}
-	ref := "refs/heads/" + branch
-	if _, err := t.run(ctx, git.Call{Args: []string{"push", "--porcelain", "--no-verify", "--recurse-submodules=no", "--", remote, ref + ":" + ref}}); err != nil {
+	if err := t.pushTo(ctx, remote, branch); err != nil {
 		return "", fmt.Errorf("push %s to %s: %w", branch, remote, err)
 	}
 	return remote, nil
+}
+
+func (t tree) pushTo(ctx context.Context, remote, branch string) error {
+	to, err := t.line(ctx, "remote", "get-url", "--push", "--all", "--", remote)
+	if err != nil {
+		return err
+	}
+	env := []string{"GIT_ALLOW_PROTOCOL=" + t.own.Protocols()}
+	if err := t.pushLarge(ctx, remote, branch, env); err != nil {
+		return err
+	}
+	args := []string{"push", "--porcelain", "--no-verify", "--recurse-submodules=no"}
+	folders, addresses := 0, strings.Split(to, "\n")
+	for _, address := range addresses {
+		if isFolder(address) {
+			folders++
+		}
+	}
+	switch folders {
+	case 0:
+	case len(addresses):
+		args = append(args, "--receive-pack="+t.receivePack())
+	default:
+		return thread.Hint(fmt.Errorf("the remote is a folder and a server at once: %w", thread.ErrUnsupported),
+			"make two remotes of it, and choose one with git config remote.pushDefault NAME")
+	}
+	ref := "refs/heads/" + branch
+	_, err = t.run(ctx, git.Call{Args: append(args, "--", remote, ref+":"+ref), Env: env})
+	return err
+}
+
+// isFolder reports whether an address is a path on this machine, as git tells it from a host's.
+func isFolder(address string) bool {
+	colon, slash := strings.IndexByte(address, ':'), strings.IndexByte(address, '/')
+	return strings.HasPrefix(strings.ToLower(address), "file:") || colon < 0 || (slash >= 0 && slash < colon)
+}
+
+// receivePack receives in a folder on this machine without what that repository would run: it may lie in this one, or
+// be whatever its configuration was changed to name.
+func (t tree) receivePack() string {
+	return "GIT_ALLOW_PROTOCOL=none '" + strings.ReplaceAll(t.git.Path(), "'", `'\''`) + "'" +
+		" -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true" +
+		" -c receive.autoGC=false -c receive.denyCurrentBranch=refuse receive-pack"
+}
+
+// pushLarge uploads the large files of a branch, as git-lfs itself does in a hook.
+func (t tree) pushLarge(ctx context.Context, remote, branch string, env []string) error {
+	if _, err := os.Lstat(filepath.Join(t.Common, "lfs", "objects")); err != nil || !t.own.LFS() {
+		return nil
+	}
+	_, err := t.run(ctx, git.Call{Args: []string{"lfs", "push", "--", remote, branch}, Env: env})
+	return err
 }
 
 // remote picks the remote as git would: the branch's, the default one, the only one.
@@ -74,6 +131,10 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	if err != nil {
 		return "", fmt.Errorf("open pull request: %w", err)
 	}
+	defer t.close()
+	if err := t.connects(); err != nil {
+		return "", fmt.Errorf("open pull request: %w", err)
+	}
 	if err := git.CheckBranch(branch); err != nil {
 		return "", fmt.Errorf("open pull request: %w", err)
 	}
@@ -91,7 +152,7 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = t.Root
-	cmd.Env = append(m.git.Env(), "GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1")
+	cmd.Env = append(append(m.git.Env(), t.frozen...), "GH_PROMPT_DISABLED=1", "NO_COLOR=1", "GH_NO_UPDATE_NOTIFIER=1")
 	cmd.Stdin = strings.NewReader(body)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -99,7 +160,7 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		said := git.Printable(strings.Join(strings.Fields(errs.String()), " "))
+		said := git.Printable(git.Redact(strings.Join(strings.Fields(errs.String()), " ")))
 		return "", fmt.Errorf("open pull request: gh pr create: %w: %.600s", err, said)
 	}
 	for line := range strings.Lines(out.String()) {

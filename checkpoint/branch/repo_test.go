@@ -15,8 +15,10 @@ import (
 type repo struct {
 	*testing.T
 	top, dir, side string
+	views          string // the folder of frozen views
 	env            []string
 	merger         *branch.Merger
+	accepted       map[string]string // place: content
 }
 
 func newRepo(t *testing.T) *repo {
@@ -31,16 +33,17 @@ func newRepoIn(t *testing.T, top string) *repo {
 		t.Fatal(err)
 	}
 	home := filepath.Join(top, "home")
-	r := &repo{T: t, top: top, dir: filepath.Join(top, "project"), side: filepath.Join(top, "side"), env: []string{
-		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"), "TMPDIR=" + t.TempDir(),
-	}}
+	r := &repo{T: t, top: top, views: filepath.Join(top, "views"), accepted: map[string]string{},
+		dir: filepath.Join(top, "project"), side: filepath.Join(top, "side"), env: []string{
+			"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
+			"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"), "TMPDIR=" + t.TempDir(),
+		}}
 	for _, dir := range []string{home, r.dir} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.merger, err = branch.New(r.env...); err != nil {
+	if r.merger, err = branch.New(branch.Config{State: r.views, Accepted: r.accepts, Env: r.env}); err != nil {
 		t.Fatal(err)
 	}
 	r.git("config", "--global", "user.name", "A Person")
@@ -53,6 +56,10 @@ func newRepoIn(t *testing.T, top string) *repo {
 	r.git("commit", "-q", "-m", "first")
 	r.git("worktree", "add", "-q", "-b", "side", r.side)
 	return r
+}
+
+func (r *repo) accepts(place string, content []byte) bool {
+	return r.accepted[place] == string(content)
 }
 
 func (r *repo) git(args ...string) string { r.Helper(); return r.gitIn(r.dir, args...) }

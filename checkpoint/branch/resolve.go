@@ -20,6 +20,7 @@ func (m *Merger) InProgress(ctx context.Context, into string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look for a merge: %w", err)
 	}
+	defer t.close()
 	return t.inProgress() == "merge", nil
 }
 
@@ -29,6 +30,7 @@ func (m *Merger) Unresolved(ctx context.Context, into string) ([]string, error) 
 	if err != nil {
 		return nil, fmt.Errorf("list conflicts: %w", err)
 	}
+	defer t.close()
 	open, err := t.unmerged(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list conflicts: %w", err)
@@ -42,7 +44,7 @@ func (m *Merger) Abort(ctx context.Context, into string) error {
 	if err != nil {
 		return fmt.Errorf("abort merge: %w", err)
 	}
-	defer t.note.Close()
+	defer t.close()
 	if err := t.abort(ctx); err != nil {
 		return fmt.Errorf("abort merge: %w", err)
 	}
@@ -118,7 +120,7 @@ func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, erro
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
 	}
-	defer t.note.Close()
+	defer t.close()
 	done, err := t.goOn(ctx)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)

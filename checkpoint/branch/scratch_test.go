@@ -78,7 +78,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: went through a link", when)
 		}
 	}
-	if _, err := branch.New(r.env...); err != nil {
+	if _, err := branch.New(branch.Config{State: r.views, Env: r.env}); err != nil {
 		t.Fatal(err)
 	}
 	check("at a start")

@@ -1,63 +1,89 @@
 package branch
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 )
 
-// ProgramError says that the repository's own configuration names a program that git would run.
+// ProgramError says that the repository's own configuration names programs that were not accepted.
 type ProgramError struct {
-	Key     string // "filter.x.clean"
-	Command string
+	Programs []git.Setting
+	Files    []string // some of those that the first one, a filter, is to convert
 }
 
 func (e *ProgramError) Error() string {
-	return fmt.Sprintf("the repository's own configuration would run %q as %s", git.Printable(e.Command), git.Printable(e.Key))
+	first := e.Programs[0]
+	s := fmt.Sprintf("the repository's own configuration sets %s to %q, which is not accepted",
+		git.Printable(first.Key), git.Printable(git.Redact(first.Value)))
+	if len(e.Files) > 0 {
+		s += " (for " + git.Printable(strings.Join(e.Files, ", ")) + ")"
+	}
+	if n := len(e.Programs) - 1; n > 0 {
+		s += fmt.Sprintf(", and %d more such settings", n)
+	}
+	return s
 }
 
-// programs matches the settings whose values git runs when it commits or merges; what else there is (hooks, a file
-// system monitor, editor, pager) is off for every call.
-const programs = `^(filter\..*\.(clean|smudge|process)|merge\..*\.driver|gpg\.(.*\.)?program|gpg\.ssh\.defaultkeycommand)$`
-
-// lfs are the commands that git-lfs itself writes into a repository.
-var lfs = map[string]bool{
-	"git-lfs clean -- %f": true, "git-lfs smudge -- %f": true, "git-lfs filter-process": true,
-	"git-lfs smudge --skip -- %f": true, "git-lfs filter-process --skip": true,
-}
-
-// trusted refuses a repository that would have us run what an agent, or whoever made it, wrote into its
-// configuration. What the person's global configuration says too, and git-lfs, is right.
+// trusted refuses a repository that would have us run what an agent, or whoever made it, wrote into its own
+// configuration. What the person's own configuration says too, and git-lfs, is right. Nothing is done without such a
+// program instead: a file that its filter did not see would be committed as it is.
 func (t tree) trusted(ctx context.Context) error {
-	out, err := t.run(ctx, git.Call{
-		Args: []string{"config", "--show-scope", "--includes", "-z", "--get-regexp", programs}, OK: []int{1},
-	})
+	programs := t.own.Programs(git.Converts)
+	if len(programs) == 0 || !t.refused {
+		return nil
+	}
+	return t.ask(&ProgramError{Programs: programs, Files: t.filtered(ctx, programs[0].Key)})
+}
+
+// connects refuses a repository that would have us connect through what was written into its own configuration.
+func (t tree) connects() error {
+	programs := t.own.Programs(git.Connects)
+	if len(programs) == 0 || !t.refused {
+		return nil
+	}
+	return t.ask(&ProgramError{Programs: programs})
+}
+
+// ask says what to do about programs that were not accepted.
+func (t tree) ask(refused *ProgramError) error {
+	return thread.Hint(refused, "look at them (git -C "+t.Root+" config --list --show-origin); `orchestrator trust --git` there "+
+		"accepts them as they are now; or do this step yourself with git")
+}
+
+// filtered names a few files that a filter's setting is about, for people; none where that cannot be told.
+func (t tree) filtered(ctx context.Context, key string) []string {
+	name, ok := strings.CutPrefix(key, "filter.")
+	if !ok {
+		return nil
+	}
+	name = name[:strings.LastIndexByte(name, '.')]
+	list, err := t.run(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--others", "--exclude-standard"}})
 	if err != nil {
-		return err
+		return nil
 	}
-	own, global := map[string]string{}, map[string]bool{}
-	f := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(f); i += 2 {
-		key, value, _ := strings.Cut(f[i+1], "\n")
-		if f[i] == "local" || f[i] == "worktree" {
-			own[key+"\n"+value] = key
-		} else {
-			global[key+"\n"+value] = true
-		}
+	out, err := t.run(ctx, git.Call{Args: []string{"check-attr", "-z", "--stdin", "filter"}, Stdin: bytes.NewReader(list)})
+	if err != nil {
+		return nil
 	}
-	for both, key := range own {
-		value := strings.TrimPrefix(both, key+"\n")
-		if global[both] || lfs[value] || value == "" {
+	var found []string
+	f := split(out)
+	for i := 0; i+2 < len(f); i += 3 {
+		if f[i+2] != name || slices.Contains(found, f[i]) {
 			continue
 		}
-		return thread.Hint(&ProgramError{Key: key, Command: value},
-			"to allow it: git config --global "+git.Printable(key)+" …; or do this step yourself with git")
+		if len(found) == 3 {
+			return append(found, "…")
+		}
+		found = append(found, f[i])
 	}
-	return nil
+	return found
 }
 
 // identity makes sure that a commit will carry the person's own name.
@@ -79,4 +105,17 @@ func unsigned(err error) error {
 		return err
 	}
 	return thread.Hint(err, "put user.signingKey and its agent right, or git config commit.gpgSign false")
+}
+
+// Own reads the configuration of the repository that dir lies in, for the person to see what they would accept.
+func Own(ctx context.Context, dir string, env ...string) (*git.Own, error) {
+	g, err := git.New(env...)
+	if err != nil {
+		return nil, fmt.Errorf("read programs: %w", err)
+	}
+	w, err := git.Find(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read programs: %w", err)
+	}
+	return g.ReadOwn(ctx, w)
 }
