@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"orchestrator/checkpoint/git"
@@ -67,7 +68,20 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", errors.Join(err, thread.ErrInvalid))
 	}
-	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", file}
+	own, err := w.freeze(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("unbundle snapshots: %w", err)
+	}
+	defer own.remove()
+	// No configuration knows this name, as it was read before the name was made: git takes it for the file it is.
+	name := filepath.Join(own.dir, "bundle")
+	if file, err = filepath.Abs(file); err == nil {
+		err = os.Symlink(file, name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("unbundle snapshots: %w", err)
+	}
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", name}
 	n := 0
 	for line := range strings.Lines(string(heads)) {
 		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, namespace) {
@@ -78,8 +92,8 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	if n == 0 {
 		return 0, nil
 	}
-	_, err = w.theirs(ctx, git.Call{
-		Args: args, Durable: true,
+	_, err = w.git.Run(ctx, git.Call{
+		Dir: w.Root, Args: args, Durable: true, Env: append(own.env, "GIT_ALLOW_PROTOCOL=file"),
 		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
 	})
 	if err != nil {
