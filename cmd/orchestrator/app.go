@@ -43,6 +43,8 @@ type appConfig struct {
 	Program *stable
 	Env     []string
 	Log     *slog.Logger
+	// Accepted reports whether the person accepted exactly this content of a file or place.
+	Accepted func(place string, content []byte) bool
 }
 
 // App is the server of one project: the one place where its parts are put together.
@@ -149,7 +151,9 @@ func (a *App) openManager(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
 		}
-		merges, err := branch.New(a.Env...)
+		merges, err := branch.New(branch.Config{
+			State: filepath.Join(a.Project.StateDir(), "git"), Accepted: a.Accepted, Env: a.Env,
+		})
 		if err != nil {
 			return fmt.Errorf("open the branches: %w", err)
 		}

@@ -49,7 +49,9 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	defer kept.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	app, err := newApp(ctx, appConfig{Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log})
+	app, err := newApp(ctx, appConfig{
+		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted,
+	})
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
 )
 
 // trust remembers which files of repositories the person has accepted, by path and content: a
@@ -74,4 +80,29 @@ func (t trust) read() (map[string]string, error) {
 		return nil, fmt.Errorf("read what is trusted: %s: %w", t.file, err)
 	}
 	return known, nil
+}
+
+// trustGit accepts the programs that the repository's own git configuration names, and shows them.
+func (c *cli) trustGit(ctx context.Context) error {
+	own, err := branch.Own(ctx, c.dir, forAgents(c.environ)...)
+	if err != nil {
+		return err
+	}
+	if len(own.Content()) == 0 {
+		return fmt.Errorf("%w: a program in %s; there is nothing to trust", thread.ErrNotFound, own.Place())
+	}
+	settings := map[string][]string{}
+	all := own.Programs(git.Converts, git.Connects)
+	for _, s := range all {
+		settings[s.Key] = append(settings[s.Key], git.Redact(s.Value))
+	}
+	if err := c.trust().accept(own.Place(), own.Content()); err != nil {
+		return err
+	}
+	return c.show(map[string]any{"place": own.Place(), "settings": settings}, func(w io.Writer) {
+		for _, s := range all {
+			fmt.Fprintf(w, "%s = %s\n", git.Printable(s.Key), git.Printable(git.Redact(s.Value)))
+		}
+		fmt.Fprintln(w, "accepted as they are now, with the files of the worktree that they name; what those start in turn is not covered")
+	})
 }

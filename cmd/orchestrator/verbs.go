@@ -350,9 +350,14 @@ func (c *cli) versionVerb() *cobra.Command {
 }
 
 func (c *cli) trustVerb() *cobra.Command {
-	return &cobra.Command{
-		Use: "trust", Short: "Accept the project's .orchestrator.toml as it is now", Args: exactly(),
-		RunE: func(*cobra.Command, []string) error {
+	git := false
+	cmd := &cobra.Command{
+		Use: "trust", Short: "Accept the project's .orchestrator.toml, or with --git the programs of its git configuration, as they are now",
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if git {
+				return c.trustGit(cmd.Context())
+			}
 			file := c.project.Root + "/.orchestrator.toml"
 			content, err := os.ReadFile(file)
 			if errors.Is(err, os.ErrNotExist) {
@@ -372,4 +377,6 @@ func (c *cli) trustVerb() *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&git, "git", false, "show and accept what the repository's own git configuration would run, or connect through")
+	return cmd
 }
