@@ -39,9 +39,9 @@ func Lock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// TryLock takes the lock on a file that is there if nobody has it.
+// TryLock takes the lock on a file that is there, and no link to one, if nobody has it.
 func TryLock(path string) (f *os.File, ok bool) {
-	f, err := os.OpenFile(path, os.O_RDWR|unix.O_CLOEXEC, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, false
 	}

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,22 +18,12 @@ import (
 // branchPrefix is what the branches of our worktrees begin with.
 const branchPrefix = "orchestrator/"
 
-// marker says in a worktree's part of the repository that we made it.
-const marker = "orchestrator.json"
-
-// mark is the marker's content.
-type mark struct {
-	Thread thread.ID `json:"thread"`
-	Branch string    `json:"branch"`
-	Base   string    `json:"base"`
-	Commit string    `json:"commit"` // the snapshot it began with
-}
-
 // Add makes a worktree with the files of a snapshot, on a new branch at the commit that HEAD stood at when the
 // snapshot was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. A branch of
 // that name is taken up again when it stands at that very commit and no worktree has it.
 //
-// The files reach the disk as those of any checkout do, unsynced; the snapshot that they come from is synced.
+// What makes it a worktree is on the disk when Add returns, its branch and the snapshot too. Its files are synced in
+// the background, as they can be made again; until then Repair looks whether a power cut emptied some.
 func (s *Store) Add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
 	made, err := s.add(ctx, id, dir, name, at)
 	if err != nil {
@@ -62,17 +51,12 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 			return thread.Worktree{}, err
 		}
 	}
-	o := op{
-		Kind: opAdd, Thread: id, Root: filepath.Join(s.cfg.Worktrees, name), Branch: branchPrefix + name,
-		Base: at.Base, Commit: at.Commit,
-	}
-	if o.NewBranch, o.Ref, err = w.free(ctx, o); err != nil {
+	made := thread.Worktree{Path: filepath.Join(w.trees, name), Branch: branchPrefix + name, Base: at.Base}
+	o := op{Kind: opAdd, Thread: id, Worktree: name, Base: at.Base, Commit: at.Commit}
+	if o.NewBranch, o.Ref, err = w.free(ctx, id, made); err != nil {
 		return thread.Worktree{}, err
 	}
-	if err := os.MkdirAll(s.cfg.Worktrees, 0o700); err != nil {
-		return thread.Worktree{}, err
-	}
-	if o.Root, err = realParent(o.Root); err != nil {
+	if err := os.MkdirAll(w.trees, 0o700); err != nil {
 		return thread.Worktree{}, err
 	}
 	j, err := w.begin(o)
@@ -80,11 +64,11 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 		return thread.Worktree{}, err
 	}
 	failpoint.Hit("snapshot.add.begun")
-	err = s.fill(ctx, w, o, at)
+	n, err := s.fill(ctx, w, j.op, made, at)
 	if err != nil {
 		j.leave()
 		// The context may be what failed: taking back must not depend on it.
-		if back := s.takeBack(context.WithoutCancel(ctx), w, o); back != nil {
+		if back := s.takeBack(context.WithoutCancel(ctx), w, j.op); back != nil {
 			return thread.Worktree{}, errors.Join(err, fmt.Errorf("take it back: %w", back))
 		}
 		return thread.Worktree{}, errors.Join(err, j.end())
@@ -93,7 +77,8 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	if err := j.end(); err != nil {
 		return thread.Worktree{}, err
 	}
-	return thread.Worktree{Path: o.Root, Branch: o.Branch, Base: at.Base}, nil
+	s.settling.Go(func() { n.settle(context.WithoutCancel(ctx)) })
+	return made, nil
 }
 
 // realParent resolves the links in the folder that path is in, so that git and we call it the same.
@@ -104,22 +89,22 @@ func realParent(path string) (string, error) {
 
 // free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
 // the thread is the next.
-func (w *worktree) free(ctx context.Context, o op) (newBranch bool, next string, err error) {
-	if _, err := os.Lstat(o.Root); err == nil {
-		return false, "", fmt.Errorf("folder %s exists: %w", o.Root, thread.ErrNameTaken)
+func (w *worktree) free(ctx context.Context, id thread.ID, made thread.Worktree) (newBranch bool, next string, err error) {
+	if _, err := os.Lstat(made.Path); err == nil {
+		return false, "", fmt.Errorf("folder %s exists: %w", made.Path, thread.ErrNameTaken)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return false, "", err
 	}
-	refs, err := w.refs(ctx, "refs/heads/", namespace+string(o.Thread)+"/")
+	refs, err := w.refs(ctx, "refs/heads/", namespace+string(id)+"/")
 	if err != nil {
 		return false, "", err
 	}
-	newBranch, err = w.branchFree(ctx, o, refs)
-	return newBranch, refName(o.Thread, w.skipLocked(o.Thread, after(refs, o.Thread))), err
+	newBranch, err = w.branchFree(ctx, made, refs)
+	return newBranch, refName(id, w.skipTaken(id, after(refs, id))), err
 }
 
 // branchFree tells whether the branch is to be made, as it is not there.
-func (w *worktree) branchFree(ctx context.Context, o op, refs map[string]string) (bool, error) {
+func (w *worktree) branchFree(ctx context.Context, o thread.Worktree, refs map[string]string) (bool, error) {
 	want := "refs/heads/" + o.Branch
 	for ref, tip := range refs {
 		switch {
@@ -140,7 +125,7 @@ func (w *worktree) branchFree(ctx context.Context, o op, refs map[string]string)
 }
 
 // mayTakeUp says whether a branch that exists may be used again.
-func (w *worktree) mayTakeUp(ctx context.Context, o op, tip string) error {
+func (w *worktree) mayTakeUp(ctx context.Context, o thread.Worktree, tip string) error {
 	if tip != o.Base {
 		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
 	}
@@ -161,37 +146,46 @@ func (w *worktree) mayTakeUp(ctx context.Context, o op, tip string) error {
 	return nil
 }
 
-// fill makes the worktree, its files, its index, its private index and its marker.
-func (s *Store) fill(ctx context.Context, w *worktree, o op, at thread.Snapshot) error {
-	if err := w.register(ctx, o, at); err != nil {
-		return err
+// fill makes the worktree, its files, its index, its private index, its record and its marker.
+func (s *Store) fill(ctx context.Context, w *worktree, o op, made thread.Worktree, at thread.Snapshot) (*worktree, error) {
+	files, err := w.register(ctx, o, made, at)
+	if err != nil {
+		return nil, err
 	}
 	failpoint.Hit("snapshot.add.registered")
-	n, err := s.openLike(ctx, o.Root, w)
+	n, err := s.openLike(ctx, made.Path, w)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	unlock, err := n.lock(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer unlock()
-	if err := n.checkOut(ctx, at.Tree); err != nil {
-		return err
+	r := record{
+		ID: o.ID, Name: n.name(), Root: n.Root, Thread: o.Thread, Branch: made.Branch, Base: at.Base, Commit: at.Commit,
+	}
+	if err := keepRecord(n.home, r); err != nil {
+		return nil, err
+	}
+	if err := n.checkOut(ctx, files.tree); err != nil {
+		return nil, err
 	}
 	failpoint.Hit("snapshot.add.checkedout")
-	b, err := json.Marshal(mark{Thread: o.Thread, Branch: o.Branch, Base: at.Base, Commit: at.Commit})
-	if err != nil {
-		return err
-	}
 	if err := both(
-		func() error { return n.startIndex(ctx, at) },
-		func() error { return writeFile(filepath.Join(n.GitDir, marker), b, true) },
+		func() error { return n.startIndex(ctx, files, at) },
+		func() error { return n.keepMarker(r) },
 	); err != nil {
-		return err
+		return nil, err
+	}
+	if err := n.syncPart(); err != nil {
+		return nil, err
 	}
 	failpoint.Hit("snapshot.add.indexed")
-	return n.hold(held{Thread: o.Thread, Ref: o.Ref, Commit: at.Commit, Tree: at.Tree, Base: at.Base})
+	if files.tree != at.Tree {
+		return n, nil // the private index is not the snapshot's
+	}
+	return n, n.hold(held{Thread: o.Thread, Ref: o.Ref, Commit: at.Commit, Tree: at.Tree, Base: at.Base})
 }
 
 // both does two things at once.
@@ -204,29 +198,33 @@ func both(a, b func() error) error {
 	return errors.Join(errA, errB)
 }
 
-// register makes the refs, in one transaction, and the worktree without files.
-func (w *worktree) register(ctx context.Context, o op, at thread.Snapshot) error {
+// register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
+func (w *worktree) register(ctx context.Context, o op, made thread.Worktree, at thread.Snapshot) (toFill, error) {
 	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
 	if at.Base != "" && o.NewBranch {
-		lines += "create refs/heads/" + o.Branch + "\x00" + at.Base + "\x00"
+		lines += "create refs/heads/" + made.Branch + "\x00" + at.Base + "\x00"
 	}
 	from := at.Base
 	if from == "" {
 		from = at.Commit // nothing was committed yet: HEAD is set below, before anybody looks
 	}
+	var files toFill
 	err := both(
-		func() error { return w.updateRefs(ctx, lines) },
-		func() error { return w.addEmpty(ctx, o.Root, from) },
+		func() (err error) {
+			files, err = w.toFill(ctx, at)
+			return errors.Join(err, w.updateRefs(ctx, lines))
+		},
+		func() error { return w.addEmpty(ctx, made.Path, from) },
 	)
 	if err != nil {
-		return err
+		return files, err
 	}
 	failpoint.Hit("snapshot.add.referenced")
-	n, err := git.Find(o.Root)
+	n, err := git.Find(made.Path)
 	if err != nil {
-		return err
+		return files, err
 	}
-	return w.setHead(ctx, n, "refs/heads/"+o.Branch)
+	return files, w.setHead(ctx, n, "refs/heads/"+made.Branch)
 }
 
 // addEmpty makes a worktree without files, detached.
@@ -320,7 +318,7 @@ func (w *worktree) leaveOutMissing(ctx context.Context, tree string) error {
 }
 
 // startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base's.
-func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot) error {
+func (w *worktree) startIndex(ctx context.Context, files toFill, at thread.Snapshot) error {
 	if at.Base == "" {
 		return nil
 	}
@@ -330,25 +328,26 @@ func (w *worktree) startIndex(ctx context.Context, at thread.Snapshot) error {
 	}
 	// Through our own git folder: git compares contents where times tell nothing, and must not filter them.
 	_, err := w.ours(ctx, git.Call{Args: []string{"read-tree", "-m", at.Base}, Env: []string{"GIT_INDEX_FILE=" + index}})
-	if err != nil || len(at.Skipped) == 0 {
+	if err != nil || len(at.Skipped) == 0 && !files.foreign {
 		return err
 	}
-	return w.standIn(ctx, at)
+	return w.standIn(ctx, files.tree, at)
 }
 
-// standIn writes the base's version of tracked files that the snapshot skipped: they would look deleted.
-func (w *worktree) standIn(ctx context.Context, at thread.Snapshot) error {
+// standIn writes the base's version of tracked files that the snapshot skipped or that are not ours to keep: they
+// would look deleted.
+func (w *worktree) standIn(ctx context.Context, tree string, at thread.Snapshot) error {
 	skipped := map[string]bool{}
 	for _, sk := range at.Skipped {
 		skipped[sk.Path] = true
 	}
-	list, err := w.between(ctx, at.Tree, at.Base)
+	list, err := w.between(ctx, tree, at.Base)
 	if err != nil {
 		return err
 	}
 	var in strings.Builder
 	for _, st := range list.steps {
-		if st.oldMode == "" && st.newMode != modeRepo && skipped[st.path] {
+		if st.oldMode == "" && st.newMode != modeRepo && (skipped[st.path] || IsForeign(st.path)) {
 			in.WriteString(st.path + "\x00")
 		}
 	}

@@ -51,7 +51,7 @@ func benchAdd(b *testing.B, n int, dirty bool) {
 	i := 0
 	for b.Loop() {
 		i++
-		path := filepath.Join(r.dir, ".orchestrator/worktrees", fmt.Sprint("plain", i))
+		path := filepath.Join(r.top, "trees", fmt.Sprint("plain", i))
 		start := time.Now()
 		r.git("worktree", "add", "-q", "-b", fmt.Sprint("plain", i), path, snap.Base)
 		theirs = append(theirs, time.Since(start))

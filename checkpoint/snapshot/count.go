@@ -44,8 +44,14 @@ func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *threa
 	return nil
 }
 
-// treeOf returns the tree of a commit or tree, or of HEAD; of "" and of an unborn HEAD the empty one.
+// treeOf returns the tree of a commit or tree, or of HEAD, without what is foreign in it; of "" and of an unborn HEAD
+// the empty one.
 func (w *worktree) treeOf(ctx context.Context, id string) (string, error) {
+	return w.treeOfIn(ctx, nil, id)
+}
+
+// treeOfIn does so with further environment.
+func (w *worktree) treeOfIn(ctx context.Context, env []string, id string) (string, error) {
 	if id == "HEAD" {
 		at, err := w.head(ctx)
 		if err != nil {
@@ -54,20 +60,20 @@ func (w *worktree) treeOf(ctx context.Context, id string) (string, error) {
 		id = at
 	}
 	if id == "" {
-		out, err := w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}})
+		out, err := w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: env})
 		return strings.TrimSpace(string(out)), err
 	}
 	if !git.IsObjectID(id) {
 		return "", fmt.Errorf("%q is no commit: %w", git.Printable(id), thread.ErrInvalid)
 	}
-	out, err := w.ours(ctx, git.Call{
-		Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", id + "^{tree}"}, OK: []int{1, 128},
-	})
-	tree := strings.TrimSpace(string(out))
-	if err == nil && !git.IsObjectID(tree) {
-		err = fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
+	tops, err := w.tops(ctx, env, id)
+	if err != nil {
+		return "", err
 	}
-	return tree, err
+	if tops[0].tree == "" {
+		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
+	}
+	return w.without(ctx, env, tops[0])
 }
 
 // stat is one file's line counts.

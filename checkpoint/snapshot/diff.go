@@ -174,7 +174,7 @@ func (v *view) side(ctx context.Context, id string) (string, error) {
 		_, err := v.w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
 		return id, err
 	}
-	return v.w.treeOf(ctx, id)
+	return v.w.treeOfIn(ctx, v.env, id)
 }
 
 // empty is the id of the tree without files.

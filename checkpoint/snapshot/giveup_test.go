@@ -7,8 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"orchestrator/thread"
 )
 
 // TestGiveUpSparesWhatWasLeft fails a restore in its middle, after it had to leave an ignored file that is in the way:
@@ -73,7 +71,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if !errors.Is(failed, ErrChanged) || len(list.left) != 1 {
 		t.Fatalf("%v, left %v", failed, list.left)
 	}
-	j, err := w.begin(op{Kind: opRestore, Thread: thread.ID("t1"), Root: dir})
+	j, err := w.begin(op{Kind: opRestore, Thread: "t1", Target: &first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +88,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "b-gone")); !os.IsNotExist(err) {
 		t.Errorf("b-gone is there: %v", err)
 	}
-	if left, err := w.left(); err != nil || len(left) > 0 {
+	if left, _, err := w.left(); err != nil || len(left) > 0 {
 		t.Errorf("pending: %v %v", left, err)
 	}
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/flock"
+	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
 // opKind is what an operation of several steps does.
@@ -25,30 +28,69 @@ const (
 	opRemove  opKind = "remove"
 )
 
-// op is an operation of several steps, as its journal tells it.
+// op is an operation of several steps, as its journal tells it. It holds names and no paths: what it works on is looked
+// up where we put such things, in the folder of our worktrees, its trash, and the repository's list of worktrees.
 type op struct {
 	ID      string    `json:"id"`
 	Kind    opKind    `json:"kind"`
 	Thread  thread.ID `json:"thread"`
 	Started time.Time `json:"started"`
-	// Root is the worktree it works on.
-	Root string `json:"root"`
+	// Worktree is what it works on: of an add the name of the new folder, else what the worktree's part of the
+	// repository is called, "" for the main one.
+	Worktree string `json:"worktree,omitempty"`
 
 	// Of a restore: where it goes.
 	Target *thread.Snapshot `json:"target,omitempty"`
 
-	// Of an add: the branch, whether it was made for it, where it starts, and the ref that keeps the snapshot.
-	Branch    string `json:"branch,omitempty"`
+	// Of an add: whether its branch was made for it, where it starts, and the ref that keeps the snapshot.
 	NewBranch bool   `json:"newBranch,omitempty"`
 	Base      string `json:"base,omitempty"`
 	Ref       string `json:"ref,omitempty"`
 	Commit    string `json:"commit,omitempty"`
 
-	// Of a remove: the worktree's part of the repository, and where the files go.
-	GitDir string `json:"gitDir,omitempty"`
+	// Of a remove: the branch that may go too, and what the folder is called in the trash.
+	Branch string `json:"branch,omitempty"`
 	Trash  string `json:"trash,omitempty"`
 	// Whole is set when the trash holds nothing that the snapshot does not.
 	Whole bool `json:"whole,omitempty"`
+}
+
+// check refuses an operation that no journal of ours tells: every name in it must be one that we give.
+func (o op) check() error {
+	bad := func(what, value string) error {
+		return fmt.Errorf("its %s is %q: %w", what, git.Printable(value), thread.ErrDamaged)
+	}
+	switch {
+	case !threadName.MatchString(o.ID):
+		return bad("id", o.ID)
+	case checkID(o.Thread) != nil:
+		return bad("thread", string(o.Thread))
+	case o.Worktree != "" && !plainName(o.Worktree):
+		return bad("worktree", o.Worktree)
+	case o.Base != "" && !git.IsObjectID(o.Base):
+		return bad("base", o.Base)
+	case o.Commit != "" && !git.IsObjectID(o.Commit):
+		return bad("commit", o.Commit)
+	case o.Ref != "" && (number(o.Ref) == 0 || o.Ref != refName(o.Thread, number(o.Ref))):
+		return bad("ref", o.Ref)
+	case o.Branch != "" && !ourBranch(o.Branch):
+		return bad("branch", o.Branch)
+	case o.Trash != "" && !trashName.MatchString(o.Trash):
+		return bad("place in the trash", o.Trash)
+	}
+	whole := false
+	switch o.Kind {
+	case opRestore:
+		whole = o.Target != nil && git.IsObjectID(o.Target.Commit)
+	case opAdd:
+		whole = ourBranch(branchPrefix+o.Worktree) && o.Commit != "" && o.Ref != ""
+	case opRemove:
+		whole = o.Worktree != "" && o.Trash != ""
+	}
+	if !whole {
+		return bad("kind", string(o.Kind))
+	}
+	return nil
 }
 
 // journal is an op's file. It is locked as long as the process that works on it lives.
@@ -59,26 +101,39 @@ type journal struct {
 	again bool // it goes on with an operation that was cut off
 }
 
-func (w *worktree) journals() string { return filepath.Join(w.commonState(), "journal") }
-
 // begin writes an operation's journal, durably, before the first step.
 func (w *worktree) begin(o op) (*journal, error) {
-	dir, again := w.journals(), o.ID != ""
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
-	}
+	again := o.ID != ""
 	if !again {
 		o.ID, o.Started = thread.NewID[string](), time.Now()
 	}
+	j, err := w.write(o)
+	if err != nil {
+		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
+	}
+	j.again = again
+	return j, nil
+}
+
+func (w *worktree) write(o op) (*journal, error) {
+	if err := o.check(); err != nil {
+		return nil, err // it could not be read back
+	}
 	b, err := json.Marshal(o)
 	if err != nil {
-		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
+		return nil, err
 	}
-	f, err := os.CreateTemp(dir, "new-*")
+	dir, err := private.Make(w.state, filepath.Base(w.commonState()), "journal")
 	if err != nil {
-		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
+		return nil, err
 	}
-	j := &journal{op: o, file: f, path: filepath.Join(dir, o.ID+".json"), again: again}
+	defer dir.Close()
+	name := unborn + thread.NewID[string]()
+	f, err := dir.File(name, os.O_CREATE|os.O_EXCL|os.O_RDWR)
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{op: o, file: f, path: dir.Path(o.ID + ".json")}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) // before anybody can see it
 	if err == nil {
 		_, err = f.Write(b)
@@ -87,15 +142,15 @@ func (w *worktree) begin(o op) (*journal, error) {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), j.path)
+		err = os.Rename(dir.Path(name), j.path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = dir.Sync()
 	}
 	if err != nil {
 		f.Close()
-		os.Remove(f.Name())
-		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
+		os.Remove(dir.Path(name))
+		return nil, err
 	}
 	return j, nil
 }
@@ -112,33 +167,83 @@ func (j *journal) end() error {
 // leave keeps the journal for Repair.
 func (j *journal) leave() { j.file.Close() }
 
-// left returns the operations that were begun and that nobody works on any more.
-func (w *worktree) left() ([]op, error) {
-	entries, err := os.ReadDir(w.journals())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read journals: %w", err)
+// left returns the operations that were begun and that nobody works on any more. What lies among the journals and is
+// none of ours is put aside and named in refused.
+func (w *worktree) left() (ops []op, refused []string, err error) {
+	dir, err := private.Open(w.state, filepath.Base(w.commonState()), "journal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
 	}
-	var ops []op
+	if err != nil {
+		return nil, nil, fmt.Errorf("read journals: %w", err)
+	}
+	defer dir.Close()
+	entries, err := dir.List()
+	if err != nil {
+		return nil, nil, fmt.Errorf("read journals: %w", err)
+	}
 	for _, e := range entries {
-		path := filepath.Join(w.journals(), e.Name())
-		f, free := flock.TryLock(path)
-		if !free {
-			continue
-		}
-		b, err := os.ReadFile(path)
-		f.Close()
-		var o op
+		o, free, err := readJournal(dir, e.Name())
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case strings.HasPrefix(e.Name(), "new-"): // never came to be: nothing had begun
-			os.Remove(path)
+		case err == nil && !free, errors.Is(err, fs.ErrNotExist):
+		case strings.HasPrefix(e.Name(), unborn) && free: // never came to be: nothing had begun
+			_ = dir.Remove(e.Name())
 		case err != nil:
-			return nil, fmt.Errorf("read journals: %w", err)
-		case json.Unmarshal(b, &o) != nil || o.ID+".json" != e.Name():
-			return nil, fmt.Errorf("read journal %s: %w", path, thread.ErrDamaged)
+			said, err := w.putAside(dir, e.Name(), err)
+			if err != nil {
+				return nil, nil, fmt.Errorf("read journals: %w", err)
+			}
+			refused = append(refused, said)
 		default:
 			ops = append(ops, o)
 		}
 	}
-	return ops, nil
+	return ops, refused, nil
+}
+
+const (
+	// unborn is how the journals begin that are not whole yet.
+	unborn = "new-"
+	// maxJournal is the most bytes that a journal may have: a snapshot may have skipped many files.
+	maxJournal = 64 << 20
+)
+
+// readJournal reads a journal. free is set when nobody works on it.
+func readJournal(dir *private.Folder, name string) (o op, free bool, err error) {
+	if err := dir.Check(name); err != nil {
+		return op{}, false, err
+	}
+	f, free := flock.TryLock(dir.Path(name))
+	if !free {
+		return op{}, false, nil
+	}
+	defer f.Close()
+	b, err := dir.Read(name, maxJournal)
+	if err != nil {
+		return op{}, true, err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return op{}, true, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if o.ID+".json" != name {
+		return op{}, true, fmt.Errorf("it is called otherwise than the operation in it: %w", thread.ErrDamaged)
+	}
+	return o, true, o.check()
+}
+
+// putAside moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
+func (w *worktree) putAside(dir *private.Folder, name string, why error) (string, error) {
+	aside, err := private.Make(w.state, filepath.Base(w.commonState()), "refused")
+	if err != nil {
+		return "", err
+	}
+	defer aside.Close()
+	to := aside.Path(time.Now().UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6])
+	if err := os.Rename(dir.Path(name), to); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("put aside %s as %s: it is no journal of ours (%s); nothing that it names was touched",
+		git.Printable(name), to, git.Printable(why.Error())), nil
 }

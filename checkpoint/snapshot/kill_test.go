@@ -103,7 +103,7 @@ func newScene(t *testing.T, op string, round int) *scene {
 	sc.parent, sc.fork, sc.visible = r.files(r.dir), r.files(fork.Path), r.visible()
 	sc.target[".env"] = "secret\n"
 	sc.job = job{Op: op, Dir: r.dir, At: at, Fork: fork, Config: snapshot.Config{
-		Dir: r.dir, State: filepath.Join(r.dir, ".orchestrator/git"), Worktrees: filepath.Join(r.dir, ".orchestrator/worktrees"), Env: r.env,
+		Dir: r.dir, State: filepath.Join(r.top, "state"), Worktrees: filepath.Join(r.top, "trees"), Env: r.env,
 	}}
 	return sc
 }
@@ -299,7 +299,7 @@ func (sc *scene) wholeFork(t *testing.T) {
 		if list := sc.git("worktree", "list"); strings.Contains(list, "first") {
 			t.Errorf("half removed: %s", list)
 		}
-		trash, _ := filepath.Glob(filepath.Join(sc.dir, ".orchestrator/worktrees/.trash/*/.env"))
+		trash, _ := filepath.Glob(filepath.Join(sc.top, "trees/.trash/*/.env"))
 		if len(trash) != 1 {
 			t.Errorf("the ignored file is lost")
 		}
@@ -319,7 +319,7 @@ func (sc *scene) wholeSecond(t *testing.T) {
 		sc.same("the new fork's files", sc.files(made.Path), without(sc.target, ".env"))
 		return
 	}
-	if _, err := os.Lstat(filepath.Join(sc.dir, ".orchestrator/worktrees/second")); !os.IsNotExist(err) {
+	if _, err := os.Lstat(filepath.Join(sc.top, "trees/second")); !os.IsNotExist(err) {
 		t.Errorf("a half-made fork is left: %v", err)
 	}
 	if left := sc.git("for-each-ref", "refs/heads/orchestrator/second", "refs/orchestrator/t3") + sc.git("worktree", "list", "--porcelain"); strings.Contains(left, "/second") || strings.Contains(left, "/t3/") {

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,12 +24,9 @@ func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	err := s.each(ctx, func(w *worktree) error {
 		all, err := w.registered()
 		for _, r := range all {
-			m, err := markAt(r.gitDir, true)
-			if errors.Is(err, ErrNotOurs) {
-				continue
-			}
+			m, err := w.recordOf(filepath.Base(r.gitDir))
 			if err != nil {
-				return err
+				continue // not ours, or damaged: Repair names it
 			}
 			e := Entry{Worktree: thread.Worktree{Path: r.path, Branch: m.Branch, Base: m.Base}, Thread: m.Thread}
 			if why, locked := lockReason(r.gitDir); locked {

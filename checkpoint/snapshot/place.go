@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // place writes below one folder: through no symbolic link, not even one that stays inside, and nowhere outside.
@@ -190,3 +192,6 @@ func (p *place) mkdir(name string) error {
 	}
 	return nil
 }
+
+// noFollow opens what lies there itself, and does not wait for a pipe.
+const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK

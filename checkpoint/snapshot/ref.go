@@ -24,7 +24,7 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 		if err != nil {
 			return "", err
 		}
-		n = w.skipLocked(id, n)
+		n = w.skipTaken(id, n)
 		ref := refName(id, n)
 		err = w.updateRefs(ctx, "create "+ref+"\x00"+commit+"\x00")
 		if err == nil {
@@ -44,14 +44,16 @@ func (s *Store) addRef(ctx context.Context, w *worktree, id thread.ID, commit st
 	return "", fmt.Errorf("number snapshot of thread %s: another process takes every number", id)
 }
 
-// skipLocked passes over numbers whose lock file stands: a git that was killed left it, or another one is about to
-// take the number.
-func (w *worktree) skipLocked(id thread.ID, n int) int {
-	for {
-		if _, err := os.Lstat(filepath.Join(w.Common, refName(id, n)+".lock")); err != nil {
+// skipTaken passes over numbers whose file or lock file is there: a damaged ref that git does not list, the lock of a
+// git that was killed, or one of another git that is about to take the number.
+func (w *worktree) skipTaken(id thread.ID, n int) int {
+	for ; ; n++ {
+		file := filepath.Join(w.Common, refName(id, n))
+		_, err := os.Lstat(file)
+		_, lockErr := os.Lstat(file + ".lock")
+		if err != nil && lockErr != nil {
 			return n
 		}
-		n++
 	}
 }
 
@@ -124,6 +126,13 @@ func (s *Store) Drop(ctx context.Context, id thread.ID) error {
 		return fmt.Errorf("drop snapshots: %w", err)
 	}
 	return s.each(ctx, func(w *worktree) error {
+		bad, err := w.hollowRefs(namespace + string(id) + "/")
+		for _, ref := range bad {
+			err = errors.Join(err, w.dropHollow(ref))
+		}
+		if err != nil {
+			return fmt.Errorf("drop snapshots: %w", err)
+		}
 		refs, err := w.refs(ctx, namespace+string(id)+"/")
 		if err != nil {
 			return fmt.Errorf("drop snapshots: %w", err)
@@ -157,37 +166,4 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 		return err
 	})
 	return total, err
-}
-
-// each calls do for every repository that the store has worked in, with one of its worktrees.
-func (s *Store) each(ctx context.Context, do func(*worktree) error) error {
-	seen := map[string]bool{}
-	try := func(dir string) error {
-		w, err := s.open(ctx, dir)
-		if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, thread.ErrNotFound) {
-			return nil
-		}
-		if err != nil || seen[w.Common] {
-			return err
-		}
-		seen[w.Common] = true
-		return do(w)
-	}
-	if err := try(s.cfg.Dir); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(s.cfg.State)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(s.cfg.State, e.Name(), "root"))
-		if err != nil {
-			continue // not a repository's folder
-		}
-		if err := try(string(b)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

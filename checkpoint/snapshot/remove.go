@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/private"
 )
 
 // ErrNotOurs says that a worktree was not made by Add.
@@ -51,29 +53,14 @@ func (s *Store) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (t
 	if real, err := realParent(wt.Path); err != nil || real != w.Root {
 		return thread.Snapshot{}, fmt.Errorf("%s is no worktree's root: %w", wt.Path, ErrNotOurs)
 	}
-	m, err := w.mark()
+	r, err := w.recordOf(w.name())
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
 	if why, locked := lockReason(w.GitDir); locked {
 		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "git worktree unlock "+w.Root)
 	}
-	return s.clear(ctx, w, op{Thread: id, Root: w.Root, Branch: m.Branch, Base: m.Base, GitDir: w.GitDir})
-}
-
-// mark reads the marker that Add left.
-func (w *worktree) mark() (mark, error) { return markAt(w.GitDir, w.Linked()) }
-
-func markAt(gitDir string, linked bool) (mark, error) {
-	var m mark
-	b, err := os.ReadFile(filepath.Join(gitDir, marker))
-	if !linked || errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
-	}
-	if err == nil {
-		err = json.Unmarshal(b, &m)
-	}
-	return m, err
+	return s.clear(ctx, w, op{Thread: id, Branch: r.Branch, Base: r.Base})
 }
 
 func lockReason(gitDir string) (why string, locked bool) {
@@ -108,17 +95,23 @@ func (s *Store) clear(ctx context.Context, w *worktree, o op) (thread.Snapshot, 
 	if err != nil {
 		return snap, err
 	}
-	o.Kind, o.Whole = opRemove, len(ignored) == 0 && len(snap.Skipped) == 0
-	o.Trash = filepath.Join(filepath.Dir(w.Root), ".trash", time.Now().UTC().Format("20060102T150405")+"-"+thread.NewID[string]()[:6]+"-"+filepath.Base(w.Root))
-	if err := os.MkdirAll(filepath.Dir(o.Trash), 0o700); err != nil {
+	o.Kind, o.Worktree, o.Whole = opRemove, w.name(), len(ignored) == 0 && len(snap.Skipped) == 0 && !w.holdsForeign()
+	o.Trash = nameInTrash(filepath.Base(w.Root), time.Now())
+	trash, err := private.Make(w.trees, trashFolder)
+	if err != nil {
 		return snap, err
 	}
+	defer trash.Close()
 	j, err := w.begin(o)
 	if err != nil {
 		return snap, err
 	}
 	failpoint.Hit("snapshot.remove.begun")
-	if err := os.Rename(w.Root, o.Trash); err != nil {
+	err = os.Rename(w.Root, trash.Path(o.Trash))
+	if errors.Is(err, unix.EXDEV) {
+		err = thread.Hint(fmt.Errorf("%w: it lies on another file system than %s", err, w.trees), "git worktree move it back there")
+	}
+	if err != nil {
 		return snap, errors.Join(err, j.end())
 	}
 	failpoint.Hit("snapshot.remove.moved")
@@ -176,47 +169,45 @@ func (s *Store) sweep(ctx context.Context, w *worktree, o op) error {
 		return err
 	}
 	defer unlock()
-	if err := strike(o.GitDir); err != nil {
+	if err := w.strike(o.Worktree); err != nil {
 		return err
 	}
 	failpoint.Hit("snapshot.remove.struck")
-	if err := s.dropBranch(ctx, main, o); err != nil {
+	if err := s.dropBranch(ctx, main, o.Branch, o.Base); err != nil {
 		return err
 	}
-	if o.Whole {
-		if err := removeAll(o.Trash); err != nil {
+	if o.Whole && o.Trash != "" {
+		if err := removeIn(filepath.Join(w.trees, trashFolder), o.Trash); err != nil {
 			return err
 		}
 	}
 	failpoint.Hit("snapshot.remove.swept")
-	return os.RemoveAll(filepath.Join(s.cfg.State, short(w.Common), short(o.GitDir)))
+	return removeIn(w.commonState(), short(o.Worktree))
 }
 
 // strike takes a worktree out of the repository, as git does when it removes one.
-func strike(gitDir string) error {
-	if filepath.Base(filepath.Dir(gitDir)) != "worktrees" {
-		return fmt.Errorf("%s is no worktree's: %w", gitDir, ErrNotOurs)
-	}
-	if err := os.RemoveAll(gitDir); err != nil {
+func (w *worktree) strike(name string) error {
+	list := filepath.Join(w.Common, "worktrees")
+	if err := removeIn(list, name); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(gitDir)) // git removes the folder with the last one; it is not empty otherwise
+	_ = os.Remove(list) // git removes the folder with the last one; it is not empty otherwise
 	return nil
 }
 
 // dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds
 // lockAll.
-func (s *Store) dropBranch(ctx context.Context, at git.Worktree, o op) error {
-	if !strings.HasPrefix(o.Branch, branchPrefix) || !git.IsObjectID(o.Base) {
+func (s *Store) dropBranch(ctx context.Context, at git.Worktree, branch, base string) error {
+	if !ourBranch(branch) || !git.IsObjectID(base) {
 		return nil
 	}
-	ref := "refs/heads/" + o.Branch
+	ref := "refs/heads/" + branch
 	run := func(c git.Call) ([]byte, error) {
 		c.Dir, c.Env = at.Root, []string{"GIT_DIR=" + at.GitDir}
 		return s.git.Run(ctx, c)
 	}
 	out, err := run(git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
-	if err != nil || strings.TrimSpace(string(out)) != o.Base {
+	if err != nil || strings.TrimSpace(string(out)) != base {
 		return err
 	}
 	list, err := run(git.Call{Args: []string{"worktree", "list", "--porcelain"}})
@@ -225,24 +216,9 @@ func (s *Store) dropBranch(ctx context.Context, at git.Worktree, o op) error {
 	}
 	_, err = run(git.Call{
 		Args:  []string{"update-ref", "--no-deref", "--stdin", "-z"},
-		Stdin: strings.NewReader("delete " + ref + "\x00" + o.Base + "\x00"), Durable: true,
+		Stdin: strings.NewReader("delete " + ref + "\x00" + base + "\x00"), Durable: true,
 	})
 	return err
-}
-
-// removeAll removes a folder of ours, also where an agent took away the right to.
-func removeAll(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }
 
 // strikeOff takes a worktree of ours whose folder is gone out of the repository.
@@ -254,7 +230,7 @@ func (s *Store) strikeOff(ctx context.Context, path string) error {
 			if filepath.Clean(r.path) != filepath.Clean(path) || found {
 				continue
 			}
-			m, err := markAt(r.gitDir, true)
+			m, err := w.recordOf(filepath.Base(r.gitDir))
 			if err != nil {
 				return err
 			}
@@ -265,7 +241,7 @@ func (s *Store) strikeOff(ctx context.Context, path string) error {
 				return err
 			}
 			found = true
-			if err := s.sweep(ctx, w, op{Branch: m.Branch, Base: m.Base, GitDir: r.gitDir}); err != nil {
+			if err := s.sweep(ctx, w, op{Worktree: m.Name, Branch: m.Branch, Base: m.Base}); err != nil {
 				return err
 			}
 		}
@@ -299,35 +275,4 @@ func (w *worktree) registered() ([]registered, error) {
 		all = append(all, registered{gitDir: gitDir, path: filepath.Dir(strings.TrimSpace(string(b)))})
 	}
 	return all, nil
-}
-
-// EmptyTrash deletes what Remove moved aside before a time, and returns how many bytes were freed.
-func (s *Store) EmptyTrash(before time.Time) (int64, error) {
-	trash := filepath.Join(s.cfg.Worktrees, ".trash")
-	entries, err := os.ReadDir(trash)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("empty trash: %w", err)
-	}
-	var freed int64
-	for _, e := range entries {
-		at, _, _ := strings.Cut(e.Name(), "-")
-		moved, err := time.Parse("20060102T150405", at)
-		if err != nil || !moved.Before(before) {
-			continue
-		}
-		dir := filepath.Join(trash, e.Name())
-		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // counting is a courtesy
-			}
-			if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-				freed += info.Size()
-			}
-			return nil
-		})
-		if err := removeAll(dir); err != nil {
-			return freed, fmt.Errorf("empty trash: %w", err)
-		}
-	}
-	return freed, nil
 }

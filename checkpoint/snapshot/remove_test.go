@@ -36,7 +36,7 @@ func TestRemoveSavesEverything(t *testing.T) {
 	r.same("saved", r.held(saved), map[string]string{
 		"a": "work\n", "new": "untracked\n", "huge": strings.Repeat("h", 5000), ".gitignore": ".env\n",
 	})
-	trash, err := filepath.Glob(filepath.Join(r.dir, ".orchestrator/worktrees/.trash/*/.env"))
+	trash, err := filepath.Glob(filepath.Join(r.top, "trees/.trash/*/.env"))
 	if err != nil || len(trash) != 1 {
 		t.Fatalf("the ignored file is not in the trash: %v %v", trash, err)
 	}

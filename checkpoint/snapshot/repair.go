@@ -14,43 +14,65 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
-// Repair finishes or takes back what was cut off and says what it did, for people. An operation that cannot be set
-// right stays pending and is named; the others go on.
+// Repair finishes or takes back what was cut off, links again what was moved, rebuilds what a power cut emptied, and
+// says what it did, for people. What cannot be set right stays pending and is named; the others go on.
 func (s *Store) Repair(ctx context.Context) ([]string, error) {
-	var said []string
-	err := s.eachLeft(ctx, func(w *worktree, o op) error {
-		did, err := s.finish(ctx, w, o)
-		if err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			did = fmt.Sprintf("could not finish to %s %s, begun %s: %v",
-				o.Kind, o.Root, o.Started.Format(time.DateTime), err)
-		}
-		said = append(said, did)
-		return nil
-	})
+	all, said, err := s.folders()
 	if err != nil {
-		return said, fmt.Errorf("repair worktrees: %w", err)
+		return nil, fmt.Errorf("repair worktrees: %w", err)
+	}
+	for _, f := range all {
+		did, err := s.repair(ctx, f)
+		said = append(said, did...)
+		switch {
+		case err == nil, errors.Is(err, thread.ErrNoRepository), errors.Is(err, thread.ErrNotFound):
+		case ctx.Err() != nil || f.key == ownRepository:
+			return said, fmt.Errorf("repair worktrees: %w", err)
+		default:
+			said = append(said, fmt.Sprintf("could not look after the worktrees of %s: %v", f.dir, err))
+		}
 	}
 	return said, nil
 }
 
-func (s *Store) eachLeft(ctx context.Context, do func(*worktree, op) error) error {
-	return s.each(ctx, func(w *worktree) error {
-		ops, err := w.left()
+func (s *Store) repair(ctx context.Context, f folder) (said []string, err error) {
+	w, err := s.open(ctx, f.dir)
+	if err != nil {
+		return nil, err
+	}
+	said, err = s.relink(ctx, w, f.key)
+	if err != nil {
+		return said, err
+	}
+	ops, refused, err := w.left()
+	said = append(said, refused...)
+	if err != nil {
+		return said, err
+	}
+	for _, o := range ops {
+		did, err := s.finish(ctx, w, o)
 		if err != nil {
-			return err
-		}
-		for _, o := range ops {
-			if err := do(w, o); err != nil {
-				return err
+			if ctx.Err() != nil {
+				return said, err
 			}
+			did = fmt.Sprintf("could not finish to %s %s, begun %s: %v",
+				o.Kind, w.called(o), o.Started.Format(time.DateTime), err)
 		}
-		return nil
-	})
+		said = append(said, did)
+	}
+	rebuilt, err := s.rebuild(ctx, w, f.key)
+	return append(said, rebuilt...), err
+}
+
+// called is what an operation works on, for people.
+func (w *worktree) called(o op) string {
+	if o.Worktree == "" {
+		return mainRoot(w.Worktree)
+	}
+	return "worktree " + git.Printable(o.Worktree)
 }
 
 // finish sets one operation right and says what was done.
@@ -62,7 +84,7 @@ func (s *Store) finish(ctx context.Context, repo *worktree, o op) (string, error
 		if err := s.takeBack(ctx, repo, o); err != nil {
 			return "", err
 		}
-		return "took back the half-made worktree " + o.Root, repo.forget(o)
+		return "took back the half-made worktree " + filepath.Join(repo.trees, o.Worktree), repo.forget(o)
 	case opRemove:
 		return s.finishRemove(ctx, repo, o)
 	}
@@ -71,47 +93,78 @@ func (s *Store) finish(ctx context.Context, repo *worktree, o op) (string, error
 
 // forget takes away the journal of an operation that is settled.
 func (w *worktree) forget(o op) error {
-	err := os.Remove(filepath.Join(w.journals(), o.ID+".json"))
+	dir, err := private.Open(w.state, filepath.Base(w.commonState()), "journal")
+	if err == nil {
+		defer dir.Close()
+		err = dir.Remove(o.ID + ".json")
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string, error) {
-	if _, err := os.Lstat(o.Root); errors.Is(err, fs.ErrNotExist) {
-		return "forgot a restore of " + o.Root + ", which is gone", repo.forget(o)
+// rootOf is where the repository says that the worktree of an operation lies, "" where it knows none.
+func (w *worktree) rootOf(o op) (string, error) {
+	if o.Worktree == "" {
+		return mainRoot(w.Worktree), nil
 	}
-	w, err := s.open(ctx, o.Root)
+	all, err := w.registered()
+	for _, r := range all {
+		if r.gitDir == w.part(o.Worktree) {
+			return r.path, nil
+		}
+	}
+	return "", err
+}
+
+func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string, error) {
+	root, err := repo.rootOf(o)
 	if err != nil {
 		return "", err
 	}
-	if o.Target == nil {
-		return "", fmt.Errorf("journal %s: %w", o.ID, thread.ErrDamaged)
+	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
+		return "forgot a restore of " + repo.called(o) + ", which is gone", repo.forget(o)
+	}
+	w, err := s.open(ctx, root)
+	if err != nil {
+		return "", err
+	}
+	if w.Common != repo.Common || w.name() != o.Worktree {
+		return "", fmt.Errorf("%s: %w", root, ErrNotOurs)
 	}
 	safety, err := s.restore(ctx, w, o, *o.Target)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("finished to restore the files of %s; what was there is kept as %.12s", o.Root, safety.Commit), nil
+	return fmt.Sprintf("finished to restore the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
 }
 
 func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string, error) {
-	if _, err := os.Lstat(o.Root); err == nil {
-		w, err := s.open(ctx, o.Root)
+	if _, err := os.Lstat(repo.part(o.Worktree)); err == nil {
+		if _, err := repo.recordOf(o.Worktree); err != nil {
+			return "", err // not made by us, or not any more
+		}
+	}
+	root, err := repo.rootOf(o)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Lstat(root); root != "" && err == nil {
+		w, err := s.open(ctx, root)
 		if err != nil {
 			return "", err
 		}
-		if w.GitDir != o.GitDir { // another worktree stands there by now
-			return "left " + o.Root + " as it is", repo.forget(o)
+		if w.GitDir != repo.part(o.Worktree) { // another worktree stands there by now
+			return "left " + root + " as it is", repo.forget(o)
 		}
-		if _, err := s.clear(ctx, w, op{Thread: o.Thread, Root: w.Root, Branch: o.Branch, Base: o.Base, GitDir: w.GitDir}); err != nil {
+		if _, err := s.clear(ctx, w, op{Thread: o.Thread, Branch: o.Branch, Base: o.Base}); err != nil {
 			return "", err
 		}
 	} else if err := s.sweep(ctx, repo, o); err != nil {
 		return "", err
 	}
-	return "finished to remove the worktree " + o.Root, repo.forget(o)
+	return "finished to remove the " + repo.called(o), repo.forget(o)
 }
 
 // unlockBranch takes away the lock of a branch that a killed git was about to make for us, after giving a git that
@@ -143,36 +196,37 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	if err != nil {
 		return err
 	}
-	gitDir := ""
+	root, gitDir := filepath.Join(repo.trees, o.Worktree), ""
 	for _, r := range all {
-		if r.path == o.Root {
+		if r.path == root {
 			gitDir = r.gitDir
 		}
 	}
-	branch := o.Branch
+	branch := branchPrefix + o.Worktree
 	if !o.NewBranch {
 		branch = "" // it was there before
 	}
 	if err := repo.unlockBranch(ctx, branch); err != nil {
 		return err
 	}
-	w, err := s.open(ctx, o.Root)
-	if err == nil && w.Root == o.Root && w.GitDir == gitDir {
-		_, err := s.clear(ctx, w, op{Thread: o.Thread, Root: w.Root, Branch: branch, Base: o.Base, GitDir: w.GitDir})
+	w, err := s.open(ctx, root)
+	if err == nil && w.Root == root && w.GitDir == gitDir {
+		_, err := s.clear(ctx, w, op{Thread: o.Thread, Branch: branch, Base: o.Base})
 		if err == nil {
 			return repo.dropRef(ctx, o)
 		}
-		if !barren(o.Root) {
+		if !barren(root) {
 			return err
 		}
 	}
-	if !barren(o.Root) {
-		return fmt.Errorf("%s holds files and is no whole worktree: remove it yourself", o.Root)
+	if !barren(root) {
+		return thread.Hint(fmt.Errorf("%s holds files and is no whole worktree: %w", root, thread.ErrDamaged),
+			"move what you need out of it, then delete it")
 	}
 	if err := repo.dropRef(ctx, o); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(o.Root); err != nil {
+	if err := removeIn(repo.trees, o.Worktree); err != nil {
 		return err
 	}
 	unlock, err := repo.lockAll(ctx)
@@ -181,11 +235,14 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	}
 	defer unlock()
 	if gitDir != "" {
-		if err := strike(gitDir); err != nil {
+		if err := repo.strike(filepath.Base(gitDir)); err != nil {
+			return err
+		}
+		if err := removeIn(repo.commonState(), short(filepath.Base(gitDir))); err != nil {
 			return err
 		}
 	}
-	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, op{Branch: branch, Base: o.Base})
+	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, branch, o.Base)
 }
 
 // dropRef takes back the ref that an add made for the snapshot, which another one keeps still, as before, and

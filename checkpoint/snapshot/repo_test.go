@@ -62,17 +62,10 @@ func newRepo(t tb, top string, args ...string) *repo {
 func (r *repo) open(limit int64) *snapshot.Store {
 	r.Helper()
 	s, err := snapshot.New(snapshot.Config{
-		Dir: r.dir, State: filepath.Join(r.dir, ".orchestrator/git"),
-		Worktrees: filepath.Join(r.dir, ".orchestrator/worktrees"), Limit: limit, Env: r.env,
+		Dir: r.dir, State: filepath.Join(r.top, "state"),
+		Worktrees: filepath.Join(r.top, "trees"), Limit: limit, Env: r.env,
 	})
 	if err != nil {
-		r.Fatal(err)
-	}
-	state := filepath.Join(r.dir, ".orchestrator")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		r.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, ".gitignore"), []byte("*\n"), 0o600); err != nil {
 		r.Fatal(err)
 	}
 	return s
@@ -149,7 +142,7 @@ func (r *repo) restore(at thread.Snapshot) thread.Snapshot {
 	return safety
 }
 
-// files reads a worktree: content by name, with the mode where it is not plain. .git and .orchestrator are left out.
+// files reads a worktree: content by name, with the mode where it is not plain. .git is left out.
 func (r *repo) files(dir string) map[string]string {
 	r.Helper()
 	found := map[string]string{}
@@ -158,7 +151,7 @@ func (r *repo) files(dir string) map[string]string {
 			return err
 		}
 		name, _ := filepath.Rel(dir, path)
-		if base := filepath.Base(name); base == ".git" || base == ".orchestrator" {
+		if filepath.Base(name) == ".git" {
 			if d.IsDir() {
 				return fs.SkipDir
 			}

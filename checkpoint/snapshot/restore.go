@@ -29,7 +29,7 @@ func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Root: w.Root, Target: &at}, at)
+	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Worktree: w.name(), Target: &at}, at)
 	if err != nil {
 		return safety, fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -76,16 +76,21 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	return safety, j.end()
 }
 
-// snapshotTree returns a snapshot's tree and makes sure that it is the one that was stored with it.
+// snapshotTree returns a snapshot's tree, without what is foreign in it, and makes sure that it is the one that was stored with it.
 func (w *worktree) snapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
 	if !git.IsObjectID(at.Commit) {
 		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
 	}
-	tree, err := w.treeOf(ctx, at.Commit)
-	if err == nil && at.Tree != "" && at.Tree != tree {
-		err = fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
+	tops, err := w.tops(ctx, nil, at.Commit)
+	switch {
+	case err != nil:
+		return "", err
+	case tops[0].tree == "":
+		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
+	case at.Tree != "" && at.Tree != tops[0].tree:
+		return "", fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
 	}
-	return tree, err
+	return w.without(ctx, nil, tops[0])
 }
 
 // giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise

@@ -30,6 +30,8 @@ type Config struct {
 	Limit int64
 	// Env follows the process's environment for git.
 	Env []string
+	// Notice hears, for people, what was found damaged and set right while it was used. Nil drops it.
+	Notice func(string) `json:"-"`
 }
 
 // Store takes and restores snapshots of the worktrees of one project. It is safe for concurrent use, also by
@@ -42,6 +44,15 @@ type Store struct {
 	mu      sync.Mutex
 	checked map[string]bool // common folders that git said may be used
 	next    map[string]int  // by common folder and thread: a number that may be free
+
+	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
+	settling sync.WaitGroup
+}
+
+// Close waits until the files of the worktrees that Add made are on the disk.
+func (s *Store) Close() error {
+	s.settling.Wait()
+	return nil
 }
 
 var (
@@ -83,7 +94,7 @@ func checkID(id thread.ID) error {
 
 // open finds the worktree that dir lies in and makes its state folder.
 func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
-	found, err := git.Find(dir)
+	found, err := s.find(ctx, dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, thread.Hint(fmt.Errorf("%w: %w", err, thread.ErrNotFound),
@@ -110,8 +121,11 @@ func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
 }
 
 func (s *Store) at(found git.Worktree) *worktree {
-	return &worktree{Worktree: found, git: s.git, home: s.home(found),
-		state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
+	w := &worktree{Worktree: found, git: s.git, state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
+	var key string
+	key, w.below = s.repository(found)
+	w.home = s.home(key, w.name())
+	return w
 }
 
 // openLike opens a worktree that was just made, with another's settings where they must be the same.
@@ -133,9 +147,14 @@ func (s *Store) openLike(ctx context.Context, dir string, other *worktree) (*wor
 	return w, w.writeShadow()
 }
 
-// home is the state folder of one worktree. It goes by the git folder, which stays when a worktree is moved.
-func (s *Store) home(w git.Worktree) string {
-	return filepath.Join(s.cfg.State, short(w.Common), short(w.GitDir))
+// home is the state folder of one worktree. It goes by names within the project and its repository, which stay when
+// the project, the state or the worktree is moved.
+func (s *Store) home(repository, worktree string) string {
+	part := "main"
+	if worktree != "" {
+		part = short(worktree)
+	}
+	return filepath.Join(s.cfg.State, repository, part)
 }
 
 // lock makes the caller the only one who works on this worktree, other processes included.

@@ -29,6 +29,7 @@ type worktree struct {
 	home  string
 	state string // the Store's folder
 	trees string // the folder with our worktrees
+	below string // where the project holds this other repository, "" for its own and for one elsewhere
 	set   settings
 }
 
@@ -104,26 +105,19 @@ func (w *worktree) noObject() string {
 	return strings.Repeat("0", 40)
 }
 
-// mainRoot is the repository's main worktree, or this one where it has none.
-func (w *worktree) mainRoot() string {
-	if w.Linked() && filepath.Base(w.Common) == ".git" {
-		return filepath.Dir(w.Common)
-	}
-	return w.Root
-}
-
 // prepare makes the state folder and brings the shadow's configuration up to date.
 func (w *worktree) prepare(ctx context.Context) error {
 	b, err := os.ReadFile(w.stamp())
-	if err == nil && json.Unmarshal(b, &w.set) == nil && w.set.fresh() {
+	if err == nil && json.Unmarshal(b, &w.set) == nil && w.set.fresh() && w.whole() {
 		return nil
 	}
 	if err := os.MkdirAll(w.home, 0o700); err != nil {
 		return err
 	}
-	// The next start finds the repository by this, also when no thread's folder is known any more.
-	if err := writeFile(filepath.Join(w.commonState(), "root"), []byte(w.mainRoot()), false); err != nil {
-		return err
+	if w.below != "" { // the next start finds the repository by this
+		if err := writeFile(filepath.Join(w.commonState(), "root"), []byte(w.below), true); err != nil {
+			return err
+		}
 	}
 	if w.set, err = w.readSettings(ctx); err != nil {
 		return err
@@ -256,12 +250,8 @@ func (w *worktree) writeShadow() error {
 	if err := os.Symlink(filepath.Join(w.Common, "info/exclude"), exclude); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, text string }{
-		{"HEAD", "ref: refs/heads/orchestrator\n"},
-		{"info/attributes", attributes},
-		{"config", w.set.config()},
-	} {
-		if err := writeFile(filepath.Join(w.shadow(), f.name), []byte(f.text), false); err != nil {
+	for name, text := range w.set.shadow() {
+		if err := writeFile(filepath.Join(w.shadow(), name), []byte(text), false); err != nil {
 			return err
 		}
 	}
@@ -270,6 +260,22 @@ func (w *worktree) writeShadow() error {
 		return err
 	}
 	return writeFile(w.stamp(), b, false)
+}
+
+// shadow is what the files of our own git folder hold.
+func (s settings) shadow() map[string]string {
+	return map[string]string{"HEAD": "ref: refs/heads/orchestrator\n", "info/attributes": attributes, "config": s.config()}
+}
+
+// whole reports whether our own git folder is as it was written: a power cut may have emptied its files, which are
+// not synced.
+func (w *worktree) whole() bool {
+	for name, text := range w.set.shadow() {
+		if b, err := os.ReadFile(filepath.Join(w.shadow(), name)); err != nil || string(b) != text {
+			return false
+		}
+	}
+	return true
 }
 
 func (s settings) config() string {

@@ -1,0 +1,137 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// Foreign is the folder at a worktree's root that is never ours to keep, tracked or not: what lies there is in no
+// snapshot, no restore writes or removes it, and we commit nothing of it. A repository that brings one, or an agent
+// that writes one, would otherwise have its content kept and pushed in our name.
+const Foreign = ".orchestrator"
+
+// IsForeign reports whether a path of a worktree, with slashes, is Foreign or lies in it; also where the file system
+// does not tell upper from lower case.
+func IsForeign(path string) bool {
+	top, _, _ := strings.Cut(path, "/")
+	return strings.EqualFold(top, Foreign)
+}
+
+// holdsForeign reports whether the worktree has such a folder.
+func (w *worktree) holdsForeign() bool {
+	entries, err := os.ReadDir(w.Root)
+	for _, e := range entries {
+		if IsForeign(e.Name()) {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// top is a tree with what is to know of its top.
+type top struct {
+	tree    string // "" where the repository has none
+	foreign bool
+}
+
+// tops looks at the trees of commits or trees.
+func (w *worktree) tops(ctx context.Context, env []string, ids ...string) ([]top, error) {
+	var in strings.Builder
+	for _, id := range ids {
+		in.WriteString(id + "^{tree}\n")
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String()), Env: env})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]top, len(ids))
+	for i := range ids {
+		line, rest, ok := bytes.Cut(out, []byte{'\n'})
+		head := strings.Fields(string(line))
+		switch {
+		case !ok || len(head) < 2:
+			return nil, fmt.Errorf("git cat-file wrote %q", git.Printable(string(line)))
+		case len(head) != 3: // "<id> missing"
+			out = rest
+			continue
+		}
+		size, err := strconv.Atoi(head[2])
+		if err != nil || head[1] != "tree" || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file wrote %q", git.Printable(string(line)))
+		}
+		found[i].tree = head[0]
+		if found[i].foreign, err = namesForeign(rest[:size], len(head[0])/2); err != nil {
+			return nil, err
+		}
+		out = rest[size+1:]
+	}
+	return found, nil
+}
+
+// namesForeign reads a tree object, "mode name\0id" again and again.
+func namesForeign(tree []byte, id int) (bool, error) {
+	for len(tree) > 0 {
+		head, rest, ok := bytes.Cut(tree, []byte{0})
+		_, name, named := bytes.Cut(head, []byte{' '})
+		if !ok || !named || len(rest) < id {
+			return false, fmt.Errorf("read tree: %w", thread.ErrDamaged)
+		}
+		if IsForeign(string(name)) {
+			return true, nil
+		}
+		tree = rest[id:]
+	}
+	return false, nil
+}
+
+// without returns a tree less what is foreign in it.
+func (w *worktree) without(ctx context.Context, env []string, t top) (string, error) {
+	if !t.foreign {
+		return t.tree, nil
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"ls-tree", "-z", "--full-tree", t.tree}, Env: env})
+	if err != nil {
+		return "", err
+	}
+	var kept bytes.Buffer
+	for _, line := range split(out) {
+		_, name, ok := strings.Cut(line, "\t")
+		if !ok {
+			return "", fmt.Errorf("git ls-tree wrote %q", git.Printable(line))
+		}
+		if !IsForeign(name) {
+			kept.WriteString(line + "\x00")
+		}
+	}
+	out, err = w.ours(ctx, git.Call{Args: []string{"mktree", "-z", "--missing"}, Stdin: &kept, Env: env})
+	return strings.TrimSpace(string(out)), err
+}
+
+// toFill is what goes into a new worktree.
+type toFill struct {
+	tree    string // the snapshot's, without what is foreign
+	foreign bool   // the base has something foreign, which is checked out as git does it
+}
+
+func (w *worktree) toFill(ctx context.Context, at thread.Snapshot) (toFill, error) {
+	ids := []string{at.Tree}
+	if at.Base != "" {
+		ids = append(ids, at.Base)
+	}
+	tops, err := w.tops(ctx, nil, ids...)
+	if err != nil {
+		return toFill{}, err
+	}
+	if tops[0].tree == "" {
+		return toFill{}, fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
+	}
+	tree, err := w.without(ctx, nil, tops[0])
+	return toFill{tree: tree, foreign: len(tops) > 1 && tops[1].foreign}, err
+}

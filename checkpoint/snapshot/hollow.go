@@ -1,0 +1,351 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+// find returns the worktree that dir lies in. One of ours that a power cut made hollow is rebuilt first. A folder
+// among our worktrees is never taken for a part of a repository around them.
+func (s *Store) find(ctx context.Context, dir string) (git.Worktree, error) {
+	found, err := s.findWhole(dir)
+	if err == nil || !errors.Is(err, errHollow) && errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	said, mended := s.mend(ctx, dir)
+	if mended != nil {
+		return git.Worktree{}, fmt.Errorf("%w; rebuild it: %w", err, mended)
+	}
+	if said == "" {
+		return git.Worktree{}, err // not ours
+	}
+	if s.cfg.Notice != nil {
+		s.cfg.Notice(said)
+	}
+	return s.findWhole(dir)
+}
+
+var errHollow = errors.New("files of the worktree's part of the repository are empty")
+
+// findWhole finds a worktree; errHollow says that it is ours and lost what makes it one.
+func (s *Store) findWhole(dir string) (git.Worktree, error) {
+	found, err := git.Find(dir)
+	if err != nil {
+		return found, err
+	}
+	if trees, real := resolved(s.cfg.Worktrees), resolved(dir); git.Within(real, trees) && !git.Within(found.Root, trees) {
+		return found, fmt.Errorf("%s has no .git file: %w", git.Printable(real), git.ErrForeign)
+	}
+	if !found.Linked() {
+		return found, nil
+	}
+	w := s.at(found)
+	if r, err := recordAt(w.home); err == nil && r.Name == w.name() && len(hollow(found.Common, r, found.Root)) > 0 {
+		return found, fmt.Errorf("%s: %w", found.Root, errHollow)
+	}
+	return found, nil
+}
+
+// hollow names the files that make a worktree of ours one and that hold nothing, or nothing but zeroes, as a power cut
+// leaves files that were not synced. A worktree that the repository does not know any more is not hollow but removed.
+func hollow(common string, r record, root string) []string {
+	part := filepath.Join(common, "worktrees", r.Name)
+	if info, err := os.Lstat(part); err != nil || !info.IsDir() {
+		return nil
+	}
+	if info, err := os.Lstat(root); err != nil || !info.IsDir() {
+		return nil
+	}
+	var found []string
+	for _, file := range []string{
+		filepath.Join(root, ".git"), filepath.Join(part, "commondir"), filepath.Join(part, "gitdir"),
+		filepath.Join(part, "HEAD"), filepath.Join(part, marker),
+	} {
+		b, err := private.ReadRegular(file, smallFile)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && nothing(b) {
+			found = append(found, file)
+		}
+	}
+	if index := filepath.Join(part, "index"); badIndex(index, r.Base != "") {
+		found = append(found, index)
+	}
+	return found
+}
+
+// nothing reports whether a file holds no byte that says anything.
+func nothing(b []byte) bool { return len(bytes.Trim(b, "\x00 \r\n\t")) == 0 }
+
+// badIndex reports whether an index cannot be one; a missing one is bad where it is due.
+func badIndex(file string, due bool) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return due && errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	var head [4]byte
+	_, err = io.ReadFull(f, head[:])
+	return err != nil || string(head[:]) != "DIRC"
+}
+
+// mend rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
+func (s *Store) mend(ctx context.Context, dir string) (string, error) {
+	all, _, err := s.folders()
+	if err != nil {
+		return "", err
+	}
+	real := resolved(dir)
+	for _, f := range all {
+		records, _, err := s.records(f.key)
+		if err != nil {
+			return "", err
+		}
+		for _, r := range records {
+			if !git.Within(real, r.Root) {
+				continue
+			}
+			repo, err := git.Find(f.dir)
+			if err != nil {
+				return "", err
+			}
+			return s.mendOne(ctx, repo, r)
+		}
+	}
+	return "", nil
+}
+
+// rebuild looks for the worktrees of a repository that a power cut left hollow, or with files that were not synced
+// yet, and sets them right.
+func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said []string, err error) {
+	records, damaged, err := s.records(key)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range damaged {
+		said = append(said, fmt.Sprintf("the worktree that %s is about is left alone, as the file is damaged; "+
+			"git worktree list shows it, git worktree remove removes it, and its thread can be forked", file))
+	}
+	for _, r := range records {
+		did, err := s.mendOne(ctx, repo.Worktree, r)
+		if err != nil {
+			if ctx.Err() != nil {
+				return said, err
+			}
+			did = fmt.Sprintf("could not rebuild the worktree %s: %v", r.Root, err)
+		}
+		if did != "" {
+			said = append(said, did)
+		}
+	}
+	return said, nil
+}
+
+// mendOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
+func (s *Store) mendOne(ctx context.Context, repo git.Worktree, r record) (string, error) {
+	main := s.at(repo)
+	empty := hollow(repo.Common, r, r.Root)
+	if len(empty) == 0 {
+		if _, err := main.recordOf(r.Name); err != nil || r.Settled {
+			return "", nil // not ours any more, or whole
+		}
+	}
+	w := s.at(git.Worktree{Root: r.Root, GitDir: main.part(r.Name), Common: repo.Common})
+	unlock, err := w.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if len(empty) > 0 {
+		if err := s.refill(ctx, main, w, r, empty); err != nil {
+			return "", thread.Hint(err, "its snapshots can still be forked: the thread's last turn holds its files")
+		}
+	}
+	if found, err := git.Find(r.Root); err != nil || found != w.Worktree {
+		return "", nil // moved or taken down: nothing of ours to look at
+	}
+	if w.set, err = w.readSettings(ctx); err != nil {
+		return "", err
+	}
+	if err := w.writeShadow(); err != nil {
+		return "", err
+	}
+	files, err := w.refillFiles(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	if err := syncTree(r.Root); err != nil {
+		return "", err
+	}
+	if r.Settled = true; len(empty)+len(files) == 0 {
+		return "", keepRecord(w.home, r)
+	}
+	return mended(r, empty, files), keepRecord(w.home, r)
+}
+
+func mended(r record, empty, files []string) string {
+	said := "rebuilt the worktree " + r.Root + ", which a power cut had emptied"
+	var what []string
+	for _, file := range empty {
+		what = append(what, filepath.Base(file))
+	}
+	if len(what) > 0 {
+		said += "; empty were " + strings.Join(what, ", ")
+	}
+	if slices.Contains(what, "index") {
+		said += "; what was staged is not staged any more"
+	}
+	if n := len(files); n > 0 {
+		said += fmt.Sprintf("; %d of its files are those of the last snapshot again: %s", n, listed(files))
+	}
+	return said
+}
+
+// listed names the first of many.
+func listed(names []string) string {
+	const most = 10
+	shown := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, git.Printable(name))
+	}
+	if len(names) > most {
+		shown = append(shown, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(shown, ", ")
+}
+
+// refill writes what makes a worktree one again. The caller holds its lock.
+func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty []string) error {
+	unlock, err := main.lockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if w.set, err = main.readSettings(ctx); err != nil {
+		return err
+	}
+	for _, file := range empty {
+		var text string
+		switch name := filepath.Base(file); name {
+		case ".git":
+			text = "gitdir: " + w.GitDir + "\n"
+		case "commondir":
+			text = "../..\n"
+		case "gitdir":
+			text = filepath.Join(w.Root, ".git") + "\n"
+		case "HEAD":
+			if err := s.keepBranch(ctx, main, r); err != nil {
+				return err
+			}
+			text = "ref: refs/heads/" + r.Branch + "\n"
+		case marker:
+			if err := w.keepMarker(r); err != nil {
+				return err
+			}
+			continue
+		case "index":
+			continue
+		}
+		if err := writeFile(file, []byte(text), true); err != nil {
+			return err
+		}
+	}
+	index := filepath.Join(w.GitDir, "index")
+	if !slices.Contains(empty, index) {
+		return nil
+	}
+	if err := os.Remove(index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	head, err := w.head(ctx)
+	if err != nil || head == "" {
+		return err
+	}
+	// Through our own git folder: no filter or hook takes part. Files are compared at the next status.
+	if err := w.writeShadow(); err != nil {
+		return err
+	}
+	_, err = w.ours(ctx, git.Call{Args: []string{"read-tree", head}, Env: []string{"GIT_INDEX_FILE=" + index}, Durable: true})
+	return err
+}
+
+// keepBranch makes sure that a worktree's branch is there: one that is lost or hollow is set to where HEAD stood at
+// the thread's last snapshot.
+func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error {
+	ref := "refs/heads/" + r.Branch
+	at, err := main.resolve(ctx, ref)
+	if err != nil || at != "" || r.Base == "" {
+		return err
+	}
+	base := r.Base
+	if last, err := main.newest(ctx, r.Thread); err == nil && last != "" {
+		if parent, err := main.resolve(ctx, last+"^1"); err == nil && parent != "" {
+			base = parent
+		}
+	}
+	if err := main.dropHollow(ref); err != nil {
+		return err
+	}
+	return main.updateRefs(ctx, "create "+ref+"\x00"+base+"\x00")
+}
+
+// newest returns the commit of a thread's last snapshot, "" where it has none.
+func (w *worktree) newest(ctx context.Context, id thread.ID) (string, error) {
+	refs, err := w.refs(ctx, namespace+string(id)+"/")
+	if err != nil {
+		return "", err
+	}
+	at, last := "", 0
+	for ref, commit := range refs {
+		if n := number(ref); n > last && ref == refName(id, n) {
+			at, last = commit, n
+		}
+	}
+	return at, nil
+}
+
+// keepMarker writes the marker into the worktree's part of the repository.
+func (w *worktree) keepMarker(r record) error {
+	return writeFile(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
+}
+
+// syncPart brings to the disk what makes a folder a worktree: git syncs none of it.
+func (w *worktree) syncPart() error {
+	for _, path := range []string{
+		filepath.Join(w.Root, ".git"), filepath.Join(w.GitDir, "HEAD"), filepath.Join(w.GitDir, "commondir"),
+		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
+		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.home, filepath.Dir(w.home),
+	} {
+		if err := syncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
+			return fmt.Errorf("sync worktree: %w", err)
+		}
+	}
+	return nil
+}
+
+// settle syncs the files of a new worktree and notes in its record that they are on the disk. Where it fails, Repair
+// looks after them.
+func (w *worktree) settle(ctx context.Context) {
+	if syncTree(w.Root) != nil {
+		return
+	}
+	unlock, err := w.lock(ctx)
+	if err != nil {
+		return // it was removed
+	}
+	defer unlock()
+	if r, err := recordAt(w.home); err == nil && r.Name == w.name() {
+		r.Settled = true
+		_ = keepRecord(w.home, r)
+	}
+}

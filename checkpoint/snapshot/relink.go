@@ -1,0 +1,138 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+// relink links the worktrees that Add made to their repository again after one of both was moved: each holds the
+// other's absolute path. Only those that our state has a record of are touched, so that a copy of a project, whose
+// state is another one, leaves the original's alone; git's own `worktree repair` looks at all that the repository
+// lists. It says what it did.
+func (s *Store) relink(ctx context.Context, repo *worktree, key string) (said []string, err error) {
+	records, _, err := s.records(key)
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	unlock, err := repo.lockAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, r := range records {
+		did, err := s.relinkOne(repo, r)
+		if err != nil {
+			did = fmt.Sprintf("could not link the worktree %s again: %v", r.Root, err)
+		}
+		if did != "" {
+			said = append(said, did)
+		}
+	}
+	return said, nil
+}
+
+func (s *Store) relinkOne(repo *worktree, r record) (string, error) {
+	if _, err := repo.recordOf(r.Name); err != nil {
+		return "", nil // not ours any more; a hollow marker is for mend
+	}
+	part := repo.part(r.Name)
+	root := repo.standing(part, r)
+	if root == "" {
+		return "", nil // the folder is gone
+	}
+	dot, back := filepath.Join(root, ".git"), filepath.Join(part, "gitdir")
+	there, err := private.ReadRegular(dot, smallFile)
+	if err != nil {
+		return "", nil // not a worktree, or one for mend
+	}
+	here, err := private.ReadRegular(back, smallFile)
+	if err != nil {
+		return "", nil
+	}
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(there)), "gitdir: ")
+	if !ok || nothing(here) {
+		return "", nil
+	}
+	known := strings.TrimSpace(string(here))
+	if sameFile(to, part) && sameFile(known, dot) && r.Root == root {
+		return "", nil
+	}
+	if !sameFile(to, part) {
+		if claimed(to, dot) {
+			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s by now: %w", to, ErrNotOurs),
+				"fork the thread again; what its last turn held is kept")
+		}
+		if filepath.Base(to) != r.Name {
+			return "", fmt.Errorf("its .git file leads to %s: %w", to, ErrNotOurs)
+		}
+		if err := writeFile(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
+			return "", err
+		}
+	}
+	if known != dot {
+		if err := writeFile(back, []byte(dot+"\n"), true); err != nil {
+			return "", err
+		}
+	}
+	r.Root = root
+	return "linked the worktree " + root + " again after a move", keepRecord(filepath.Join(repo.commonState(), short(r.Name)), r)
+}
+
+// standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the
+// folder of our worktrees. It is "" where it lies in none of them.
+func (w *worktree) standing(part string, r record) string {
+	places := []string{r.Root}
+	if b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile); err == nil && !nothing(b) {
+		places = append(places, filepath.Dir(strings.TrimSpace(string(b))))
+	}
+	for _, root := range append(places, filepath.Join(w.trees, filepath.Base(r.Root))) {
+		info, err := os.Lstat(root)
+		if err != nil || !info.IsDir() || !filepath.IsAbs(root) {
+			continue
+		}
+		to, err := private.ReadRegular(filepath.Join(root, ".git"), smallFile)
+		if err == nil && filepath.Base(strings.TrimSpace(string(to))) == r.Name {
+			return resolved(root)
+		}
+	}
+	return ""
+}
+
+// claimed reports whether a worktree's part of some repository is there and says that the worktree is its own.
+func claimed(part, dot string) bool {
+	b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile)
+	return err == nil && sameFile(strings.TrimSpace(string(b)), dot)
+}
+
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// dropHollow removes the file of a ref of ours that holds no id, so that the ref can be made again.
+func (w *worktree) dropHollow(ref string) error {
+	file := filepath.Join(w.Common, filepath.FromSlash(ref))
+	b, err := private.ReadRegular(file, smallFile)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && isRef(b) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, private.ErrNotRegular) {
+		return err
+	}
+	return removeIn(filepath.Dir(file), filepath.Base(file))
+}

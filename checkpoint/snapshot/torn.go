@@ -1,0 +1,168 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+)
+
+// refillFiles writes the files of the last snapshot that a power cut cut short: what lies there is the beginning of
+// the file, or nothing, and then zeroes. Any other file stays as it is. It names what it wrote.
+func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) {
+	commit, err := w.newest(ctx, r.Thread)
+	if err != nil {
+		return nil, err
+	}
+	if commit == "" {
+		commit = r.Commit
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"ls-tree", "-r", "-l", "-z", "--full-tree", commit}})
+	if err != nil {
+		return nil, err
+	}
+	where, err := openPlace(w.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer where.close()
+	suspects, err := where.suspects(split(out))
+	if err != nil || len(suspects) == 0 {
+		return nil, err
+	}
+	var torn []suspect
+	err = w.blobs(ctx, oids(suspects), func(next func() (io.Reader, error)) error {
+		for _, f := range suspects {
+			blob, err := next()
+			if err != nil {
+				return err
+			}
+			if is, err := where.torn(f.path, blob); err != nil {
+				return err
+			} else if is {
+				torn = append(torn, f)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(torn) == 0 {
+		return nil, err
+	}
+	if err := w.distrust(); err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(torn))
+	return names, w.blobs(ctx, oids(torn), func(next func() (io.Reader, error)) error {
+		for _, f := range torn {
+			blob, err := next()
+			if err != nil {
+				return err
+			}
+			if err := where.file(f.path, blob, f.exec, f.info); err != nil {
+				return err
+			}
+			names = append(names, f.path)
+		}
+		return nil
+	})
+}
+
+// suspect is a file that may have been cut short.
+type suspect struct {
+	path, oid string
+	exec      bool
+	info      fs.FileInfo
+}
+
+func oids(files []suspect) []string {
+	list := make([]string, 0, len(files))
+	for _, f := range files {
+		list = append(list, f.oid)
+	}
+	return list
+}
+
+// suspects picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that end
+// with a zero.
+func (p *place) suspects(lines []string) ([]suspect, error) {
+	var found []suspect
+	for _, line := range lines {
+		head, path, ok := strings.Cut(line, "\t")
+		f := strings.Fields(head)
+		if !ok || len(f) != 4 {
+			return nil, fmt.Errorf("git ls-tree wrote %q", git.Printable(line))
+		}
+		size, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil || !strings.HasPrefix(f[0], "100") || IsForeign(path) {
+			continue // a link or another repository
+		}
+		info, err := p.lstat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > size || info.Size() == size && !p.endsWithZero(path, size) {
+			continue
+		}
+		found = append(found, suspect{path: path, oid: f[2], exec: f[0] == "100755", info: info})
+	}
+	return found, nil
+}
+
+func (p *place) endsWithZero(path string, size int64) bool {
+	f, err := p.open(path)
+	if err != nil || size == 0 {
+		return false
+	}
+	defer f.Close()
+	var last [1]byte
+	_, err = f.ReadAt(last[:], size-1)
+	return err == nil && last[0] == 0
+}
+
+// torn reports whether a file is not the blob, and yet nothing but its beginning and zeroes.
+func (p *place) torn(path string, blob io.Reader) (bool, error) {
+	f, err := p.open(path)
+	if err != nil {
+		return false, nil
+	}
+	defer f.Close()
+	want, have := make([]byte, 64<<10), make([]byte, 64<<10)
+	zeroes, differs := false, false
+	for {
+		n, err := io.ReadFull(f, have)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return false, err
+		}
+		m, berr := io.ReadFull(blob, want[:max(n, 1)])
+		if berr != nil && !errors.Is(berr, io.EOF) && !errors.Is(berr, io.ErrUnexpectedEOF) {
+			return false, berr
+		}
+		if n == 0 {
+			return differs || m > 0, nil // the blob goes on, or zeroes stood for some of it
+		}
+		if m < n {
+			return false, nil
+		}
+		for i, b := range have[:n] {
+			switch {
+			case b == 0 && want[i] != 0:
+				zeroes, differs = true, true
+			case b != 0 && (zeroes || b != want[i]):
+				return false, nil
+			}
+		}
+	}
+}
+
+// open opens a regular file to be read.
+func (p *place) open(name string) (*os.File, error) {
+	dir, err := p.folder(name, false)
+	if err != nil {
+		return nil, err
+	}
+	return dir.OpenFile(filepath.Base(name), os.O_RDONLY|noFollow, 0)
+}
