@@ -37,6 +37,8 @@ type line struct {
 	flying    int          // main requests that have not ended
 	unstored  int          // answers and polls that are not durable yet
 	trouble   string       // why they are not, while the store refuses
+	pending   int          // checkpoints that the store has refused so far
+	unsaved   int          // those of them that the spool does not have either
 	direct    bool         // runs without the gateway: its transcript is polled
 	polling   bool         // a poll is queued
 	stopping  bool         // we asked it to end

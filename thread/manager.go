@@ -42,6 +42,7 @@ type ManagerConfig struct {
 	StateDir string // ours, 0700
 	Bin      string // folder with our program, for the agents' PATH; none when empty
 	Store    Store
+	Spool    Spool // keeps what the store refuses; nil keeps it in memory alone
 	Agents   Agents
 	Sessions Sessions
 
@@ -133,6 +134,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.loadOffers(ctx)
+	m.recoverSpool(ctx)
 	if err := m.repairExecutions(ctx); err != nil {
 		return err
 	}
@@ -183,22 +185,43 @@ func (m *Manager) Close(ctx context.Context) error {
 	m.busy++
 	m.mu.Unlock()
 	m.done()
-	select {
-	case <-m.idle:
-	case <-ctx.Done():
-		errs = append(errs, fmt.Errorf("wait for what is under way: %w", ctx.Err()))
+	if err := m.drain(ctx); err != nil {
+		errs = append(errs, err)
 	}
 	m.mu.Lock()
 	m.closed = true
 	for _, l := range m.lines {
-		if l.trouble != "" {
+		if l.unsaved > 0 {
 			// The agent's transcript has them, and its next request brings the conversation again.
-			errs = append(errs, fmt.Errorf("answers of %s were not stored: %s", l.t.Name, l.trouble))
+			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", counted(l.unsaved, "answer"), l.t.Name, l.trouble))
 		}
 	}
 	m.mu.Unlock()
 	m.bus.close()
 	return errors.Join(errs...)
+}
+
+// drain waits for what is under way until ctx ends. Before that, while there is still time to keep what comes of
+// it in the spool, it stops waiting for the store.
+func (m *Manager) drain(ctx context.Context) error {
+	soon := ctx
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		soon, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
+		defer cancel()
+	}
+	select {
+	case <-m.idle:
+		return nil
+	case <-soon.Done():
+		m.cancel()
+	}
+	select {
+	case <-m.idle:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for what is under way: %w", ctx.Err())
+	}
 }
 
 // begin counts a goroutine in, to be counted out with done; false once closed.

@@ -73,6 +73,29 @@ type Store interface {
 	Settings
 }
 
+// Spool keeps checkpoints that the store refuses until it takes them, in a place of its own.
+type Spool interface {
+	// Append keeps a checkpoint behind those of its thread that are kept already. It is durable, power cut
+	// included, when Append returns; at finds it again.
+	Append(Checkpoint, Delta) (at int64, err error)
+	// Read returns one; ErrDamaged when it is not what was written.
+	Read(id ID, at int64) (Checkpoint, Delta, error)
+	// Kept lists what is kept. The threads that can be listed come with the error of those that cannot.
+	Kept() (map[ID]Spooled, error)
+	// Drop removes what is kept of a thread: the store has it all.
+	Drop(ID) error
+	// PutAside moves what is kept of a thread out of the way, for people to look at, and says where it is.
+	PutAside(ID) (path string, err error)
+}
+
+// Spooled is what is kept of one thread.
+type Spooled struct {
+	Places []int64 // of the checkpoints, oldest first
+	// Unreadable is how many bytes behind them are none: a checkpoint that a crash cut off while it was
+	// written, or damage.
+	Unreadable int64
+}
+
 // Agents finds agents by name.
 type Agents interface {
 	Agent(name string) (Agent, error) // ErrNotFound names those that exist

@@ -57,6 +57,9 @@ type put struct {
 	cost  float64 // of side requests, in the gauge's cost
 	// stored runs once it is durable.
 	stored func()
+	// spooled is set once the spool has it, at a place of its own; delta is empty then.
+	spooled bool
+	at      int64
 }
 
 // load reads what the store knows of the thread's head, once.
@@ -72,6 +75,7 @@ func (r *record) load(ctx context.Context, l *line) {
 		r.session = t.Session
 	}
 	if t.Head == "" {
+		r.restack(l, nil)
 		return
 	}
 	c, err := l.m.cfg.Store.Checkpoint(ctx, t.Head)
@@ -90,6 +94,7 @@ func (r *record) load(ctx context.Context, l *line) {
 	if r.snapshot, err = l.m.snapshotAt(ctx, t.Head); err != nil {
 		l.m.cfg.Log.Warn("read the newest snapshot", "thread", string(l.id), "err", err)
 	}
+	r.restack(l, items)
 }
 
 // settle brings the thread to a state in which nothing of its past is missing: what waits is stored
@@ -287,6 +292,8 @@ func (r *record) put(ctx context.Context, l *line, p put) {
 	r.pending = append(r.pending, p)
 	if len(r.pending) == 1 || !r.waiting {
 		r.flush(ctx, l)
+	} else {
+		r.spool(l)
 	}
 }
 
@@ -295,12 +302,19 @@ func (r *record) put(ctx context.Context, l *line, p put) {
 func (r *record) flush(ctx context.Context, l *line) {
 	for len(r.pending) > 0 {
 		p := r.pending[0]
-		c, err := l.m.cfg.Store.PutCheckpoint(ctx, p.c, p.delta)
+		delta, err := r.deltaOf(l, p)
+		if err != nil {
+			r.giveUp(l, p, err)
+			return
+		}
+		c, err := l.m.cfg.Store.PutCheckpoint(ctx, p.c, delta)
 		if errors.Is(err, ErrNotFound) && l.isGone() {
 			r.pending = nil
+			r.unspool(l)
 			return
 		}
 		if errors.Is(err, ErrInvalid) {
+			r.pending[0].delta = delta
 			r.lighten(l, err)
 			continue
 		}
@@ -309,6 +323,9 @@ func (r *record) flush(ctx context.Context, l *line) {
 			return
 		}
 		r.pending = r.pending[1:]
+		if len(r.pending) == 0 {
+			r.unspool(l)
+		}
 		r.accepted(ctx, l, p, c)
 	}
 }
@@ -320,17 +337,24 @@ func (r *record) lighten(l *line, cause error) {
 	p := &r.pending[0]
 	if len(p.delta.Transcript) > 0 {
 		l.m.notice(l.id, LevelError, "%s: the transcript of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
-		p.delta.Transcript = nil
+		p.delta.Transcript, p.spooled = nil, false
 		r.files = transcript{}
 		return
 	}
+	r.giveUp(l, *p, cause)
+}
+
+// giveUp ends the storing of what is pending: it can never be. The next answer brings the conversation again.
+func (r *record) giveUp(l *line, p put, cause error) {
 	l.m.notice(l.id, LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
+	r.putAside(l)
 	for _, p := range r.pending {
 		if p.stored != nil {
 			p.stored()
 		}
 	}
 	*r = record{waiting: r.waiting}
+	l.setUnsaved(0)
 }
 
 // refused notes that the store does not take a checkpoint and plans the next try.
@@ -341,6 +365,7 @@ func (r *record) refused(l *line, p put, err error) {
 	l.trouble = err.Error()
 	m.show(l)
 	m.mu.Unlock()
+	r.spool(l)
 	if first {
 		m.notice(l.id, LevelError, "%s: the answer of turn %d is not stored yet: %v. The agent goes on, and storing is tried again until it works",
 			l.thread().Name, p.c.Turn, err)

@@ -316,6 +316,20 @@ func (f *Folder) Create(name string, content []byte) error {
 	return f.Sync()
 }
 
+// Rename gives a file of the folder another name in it, which nothing may have yet.
+func (f *Folder) Rename(name, other string) error {
+	if err := errors.Join(plain(name), plain(other)); err != nil {
+		return err
+	}
+	if _, err := f.root.Lstat(other); !errors.Is(err, fs.ErrNotExist) {
+		return f.fail(other, fs.ErrExist)
+	}
+	if err := f.root.Rename(name, other); err != nil {
+		return f.fail(name, err)
+	}
+	return f.Sync()
+}
+
 // Remove removes a file, a link itself, or an empty folder.
 func (f *Folder) Remove(name string) error {
 	if err := plain(name); err != nil {

@@ -1,0 +1,9 @@
+package spool
+
+import (
+	"errors"
+	"syscall"
+)
+
+// full reports whether an error says that the disk has no room left.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

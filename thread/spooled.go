@@ -1,0 +1,168 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+)
+
+// Refused counts the checkpoints that the store has refused so far: those that the spool keeps until it takes
+// them, and those that are nowhere but in memory.
+func (m *Manager) Refused() (spooled, unsaved int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.lines {
+		spooled += l.pending - l.unsaved
+		unsaved += l.unsaved
+	}
+	return spooled, unsaved
+}
+
+// spool gives to the spool what is pending and not there yet, in order.
+func (r *record) spool(l *line) {
+	defer func() { l.setUnsaved(len(r.pending)) }()
+	if l.m.cfg.Spool == nil {
+		return
+	}
+	for i := range r.pending {
+		p := &r.pending[i]
+		if p.spooled {
+			continue
+		}
+		at, err := l.m.cfg.Spool.Append(p.c, p.delta)
+		if err != nil {
+			l.m.cfg.Log.Error("spool an answer that the store refused", "thread", string(l.id), "err", err)
+			return // what follows it must not be kept without it
+		}
+		p.spooled, p.at, p.delta = true, at, Delta{}
+	}
+}
+
+// setUnsaved notes how many checkpoints are pending, and how many of them are in memory alone.
+func (l *line) setUnsaved(pending int) {
+	unsaved := 0
+	for _, p := range l.rec.pending {
+		if !p.spooled {
+			unsaved++
+		}
+	}
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.pending, l.unsaved = pending, unsaved
+}
+
+// deltaOf returns what a pending checkpoint adds, from the spool where it is there.
+func (r *record) deltaOf(l *line, p put) (Delta, error) {
+	if !p.spooled {
+		return p.delta, nil
+	}
+	_, delta, err := l.m.cfg.Spool.Read(l.id, p.at)
+	return delta, err
+}
+
+// unspool removes what the store has taken from the spool. Should it come back after a crash, the store knows it.
+func (r *record) unspool(l *line) {
+	l.setUnsaved(0)
+	if l.m.cfg.Spool == nil {
+		return
+	}
+	if err := l.m.cfg.Spool.Drop(l.id); err != nil {
+		l.m.cfg.Log.Warn("remove what is stored from the spool", "thread", string(l.id), "err", err)
+	}
+}
+
+// putAside moves a thread's spool out of the way and says where it is.
+func (r *record) putAside(l *line) {
+	for _, p := range r.pending {
+		if !p.spooled {
+			continue
+		}
+		path, err := l.m.cfg.Spool.PutAside(l.id)
+		if err != nil {
+			l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
+			return
+		}
+		l.m.notice(l.id, LevelError, "%s: what was kept of its answers is in %s", l.thread().Name, path)
+		return
+	}
+}
+
+// recoverSpool stores what an earlier server could not.
+func (m *Manager) recoverSpool(ctx context.Context) {
+	if m.cfg.Spool == nil {
+		return
+	}
+	kept, err := m.cfg.Spool.Kept()
+	if err != nil {
+		m.notice("", LevelError, "what earlier runs could not store cannot be read: %v", err)
+	}
+	for id, k := range kept {
+		l := m.line(id)
+		if l == nil {
+			m.notice("", LevelWarn, "%s of thread %s wait to be stored, but there is no such thread", counted(len(k.Places), "answer"), id)
+			continue
+		}
+		l.rec.recover(ctx, l, k)
+	}
+}
+
+// recover takes over what the spool keeps of a thread and tries to store it.
+func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
+	for _, at := range kept.Places {
+		c, _, err := l.m.cfg.Spool.Read(l.id, at)
+		if err != nil {
+			l.m.notice(l.id, LevelError, "%s: an answer that was kept while the store refused it is damaged: %v", l.thread().Name, err)
+			kept.Unreadable++
+			continue
+		}
+		r.pending = append(r.pending, put{c: c, spooled: true, at: at})
+	}
+	if kept.Unreadable > 0 {
+		l.m.notice(l.id, LevelWarn, "%s: part of what was kept while the store refused it cannot be read; the server may have been cut off while writing it", l.thread().Name)
+	}
+	if len(r.pending) == 0 {
+		r.putAsideUnreadable(l, kept)
+		return
+	}
+	n := len(r.pending)
+	r.flush(ctx, l)
+	if len(r.pending) == 0 {
+		l.m.notice(l.id, LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().Name, counted(n, "checkpoint"))
+	}
+}
+
+// putAsideUnreadable keeps for people what is no checkpoint.
+func (r *record) putAsideUnreadable(l *line, kept Spooled) {
+	if kept.Unreadable == 0 {
+		r.unspool(l)
+		return
+	}
+	path, err := l.m.cfg.Spool.PutAside(l.id)
+	if err != nil {
+		l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
+		return
+	}
+	l.m.notice(l.id, LevelWarn, "%s: the unreadable part is in %s", l.thread().Name, path)
+}
+
+// restack puts what an earlier run left in the spool, and the store still refuses, upon the conversation as it is
+// stored, so that the next answer continues from there.
+func (r *record) restack(l *line, items []Item) {
+	if len(r.pending) == 0 {
+		return
+	}
+	for _, p := range r.pending {
+		delta, err := r.deltaOf(l, p)
+		if err != nil {
+			l.m.cfg.Log.Error("read the spool", "thread", string(l.id), "err", fmt.Errorf("restack: %w", err))
+			continue // flush gives it up with words
+		}
+		keep := min(delta.Keep, len(items))
+		items = append(items[:keep:keep], delta.Items...)
+		r.head, r.turn, r.ended, r.prompt, r.gauge = p.c.ID, p.c.Turn, whole(p.c), p.c.Prompt, p.c.Gauge
+		r.cut = !r.ended
+		if p.c.Snapshot != nil {
+			r.snapshot = p.c.Snapshot
+		}
+	}
+	r.hashes = r.hash(items)
+}
