@@ -71,6 +71,7 @@ type failing struct {
 	mu    sync.Mutex // guards the fields below
 	put   error
 	write error // of what is told of threads and their runs
+	stays bool  // put is refused after a crash too
 }
 
 // refuse has threads and their runs not be written, until it is called with nil; crashes change nothing about it.
@@ -91,6 +92,9 @@ func (f *failing) fail(err error) {
 	defer f.mu.Unlock()
 	f.put = err
 }
+
+// keepRefusing has the store after the next crash refuse checkpoints too.
+func (f *failing) keepRefusing() { f.stays = true }
 
 func (f *failing) do(do func() error) error {
 	_, err := step(f.fuse, func() (struct{}, error) { return struct{}{}, do() })

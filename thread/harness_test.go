@@ -100,7 +100,11 @@ func (w *world) crash() {
 	_ = w.m.Close(cancelled)
 	w.stop()
 	synctest.Wait()
-	w.store = &failing{Store: w.store.Store, fuse: &fuse{}, write: w.store.refusal()}
+	old := w.store
+	w.store = &failing{Store: old.Store, fuse: &fuse{}, write: old.refusal()}
+	if old.stays {
+		w.store.put = old.put
+	}
 	w.trees.fuse = w.store.fuse
 	w.sess.forget()
 	w.open()

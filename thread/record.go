@@ -48,6 +48,7 @@ type record struct {
 	pending []put // made and not durable yet, oldest first
 	wait    time.Duration
 	waiting bool // a retry is on its way
+	damaged bool // the spool holds more of the thread than could be read
 }
 
 // put is a checkpoint on its way into the store.
@@ -347,7 +348,10 @@ func (r *record) lighten(l *line, cause error) {
 // giveUp ends the storing of what is pending: it can never be. The next answer brings the conversation again.
 func (r *record) giveUp(l *line, p put, cause error) {
 	l.m.notice(l.id, LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
-	r.putAside(l)
+	spooled := slices.ContainsFunc(r.pending, func(p put) bool { return p.spooled })
+	if spooled || r.damaged {
+		r.putAside(l)
+	}
 	for _, p := range r.pending {
 		if p.stored != nil {
 			p.stored()

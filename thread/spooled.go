@@ -65,6 +65,11 @@ func (r *record) unspool(l *line) {
 	if l.m.cfg.Spool == nil {
 		return
 	}
+	if r.damaged {
+		r.damaged = false
+		r.putAside(l)
+		return
+	}
 	if err := l.m.cfg.Spool.Drop(l.id); err != nil {
 		l.m.cfg.Log.Warn("remove what is stored from the spool", "thread", string(l.id), "err", err)
 	}
@@ -72,18 +77,12 @@ func (r *record) unspool(l *line) {
 
 // putAside moves a thread's spool out of the way and says where it is.
 func (r *record) putAside(l *line) {
-	for _, p := range r.pending {
-		if !p.spooled {
-			continue
-		}
-		path, err := l.m.cfg.Spool.PutAside(l.id)
-		if err != nil {
-			l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
-			return
-		}
-		l.m.notice(l.id, LevelError, "%s: what was kept of its answers is in %s", l.thread().Name, path)
+	path, err := l.m.cfg.Spool.PutAside(l.id)
+	if err != nil {
+		l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
 		return
 	}
+	l.m.notice(l.id, LevelWarn, "%s: what could not be stored of its answers is kept in %s", l.thread().Name, path)
 }
 
 // recoverSpool stores what an earlier server could not.
@@ -107,41 +106,28 @@ func (m *Manager) recoverSpool(ctx context.Context) {
 
 // recover takes over what the spool keeps of a thread and tries to store it.
 func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
+	r.damaged = kept.Unreadable > 0
 	for _, at := range kept.Places {
 		c, _, err := l.m.cfg.Spool.Read(l.id, at)
 		if err != nil {
-			l.m.notice(l.id, LevelError, "%s: an answer that was kept while the store refused it is damaged: %v", l.thread().Name, err)
-			kept.Unreadable++
-			continue
+			r.damaged = true
+			break // what follows builds on it
 		}
 		r.pending = append(r.pending, put{c: c, spooled: true, at: at})
 	}
-	if kept.Unreadable > 0 {
-		l.m.notice(l.id, LevelWarn, "%s: part of what was kept while the store refused it cannot be read; the server may have been cut off while writing it", l.thread().Name)
-	}
-	if len(r.pending) == 0 {
-		r.putAsideUnreadable(l, kept)
-		return
+	if r.damaged {
+		l.m.notice(l.id, LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; the server may have been cut off while it wrote the last one",
+			l.thread().Name, len(r.pending), len(kept.Places)+min(1, int(kept.Unreadable)))
 	}
 	n := len(r.pending)
+	if n == 0 {
+		r.unspool(l)
+		return
+	}
 	r.flush(ctx, l)
 	if len(r.pending) == 0 {
 		l.m.notice(l.id, LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().Name, counted(n, "checkpoint"))
 	}
-}
-
-// putAsideUnreadable keeps for people what is no checkpoint.
-func (r *record) putAsideUnreadable(l *line, kept Spooled) {
-	if kept.Unreadable == 0 {
-		r.unspool(l)
-		return
-	}
-	path, err := l.m.cfg.Spool.PutAside(l.id)
-	if err != nil {
-		l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
-		return
-	}
-	l.m.notice(l.id, LevelWarn, "%s: the unreadable part is in %s", l.thread().Name, path)
 }
 
 // restack puts what an earlier run left in the spool, and the store still refuses, upon the conversation as it is
