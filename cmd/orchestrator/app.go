@@ -34,6 +34,7 @@ import (
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/spool"
 )
 
 // appConfig is what a server is made of.
@@ -60,8 +61,9 @@ type App struct {
 	store    *openStore
 	files    *snapshot.Store // nil without a repository
 
-	stopOnce sync.Once
-	stop     chan struct{} // closed by a client's stop
+	ending   sync.Mutex      // held by the one stop that is under way
+	ended    *api.StopReport // of the stop that succeeded
+	stop     chan struct{}   // closed by a client's stop
 	services []func(context.Context) error
 	closers  []func() error
 }
@@ -136,10 +138,16 @@ func readers() wire.Readers {
 }
 
 func (a *App) openManager(ctx context.Context) error {
+	refused, err := private.Make(a.Project.StateDir(), "spool")
+	if err != nil {
+		return fmt.Errorf("open the spool: %w", err)
+	}
+	kept := spool.Open(refused, nil)
+	a.onClose(kept.Close)
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
-		Project: a.Project.Root, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Agents: a.agents, Sessions: sessions{a.sessions},
+		Project: a.Project.Root, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New().Count,
 		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
 	}
@@ -229,7 +237,7 @@ func (a *App) listen(context.Context) error {
 		},
 		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config)}.Collect,
 		MCP:     func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
-		Stop:    func() { a.stopOnce.Do(func() { close(a.stop) }) },
+		Stop:    a.end,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -287,6 +295,36 @@ func (a *App) damage() []string {
 	return said
 }
 
+// end stops all agents and saves what is under way, then has Run end. It is refused, and nothing changes, while
+// answers are in memory alone.
+func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) {
+	a.ending.Lock()
+	defer a.ending.Unlock()
+	if a.ended != nil {
+		return *a.ended, nil
+	}
+	if _, unsaved := a.manager.Refused(); unsaved > 0 && !r.Force {
+		return api.StopReport{}, thread.Hint(fmt.Errorf("%w: %d, in memory alone", thread.ErrUnsaved, unsaved),
+			"free some space or bring the database back, and they are saved; `orchestrator stop --force` drops them")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit) // a client that leaves does not cut it short
+	defer cancel()
+	if err := a.manager.Close(ctx); err != nil {
+		a.Log.Error("end the agents", "error", err)
+	}
+	report := api.StopReport{}
+	report.Spooled, report.Lost = a.manager.Refused()
+	a.ended = &report
+	close(a.stop)
+	return report, nil
+}
+
+// unsaved reports whether answers are in memory alone: the server must not end by itself then.
+func (a *App) unsaved() bool {
+	_, n := a.manager.Refused()
+	return n > 0
+}
+
 // running counts the agents that run.
 func (a *App) running() int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -323,7 +361,7 @@ func (a *App) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-a.stop:
 			case <-idle.C:
-				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || a.running() > 0 {
+				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || a.running() > 0 || a.unsaved() {
 					continue
 				}
 				a.Log.Info("nobody needs the server any more")

@@ -89,7 +89,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, thread.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrConflict),
+	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
 		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, errServed):
 		return exitRefused
 	default:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 )
 
@@ -67,7 +68,7 @@ func (c *cli) stopVerb() *cobra.Command {
 		Use: "stop [thread]", Short: "Stop a thread's agent; without a name the server with all agents",
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "kill a server that does not answer")
+	cmd.Flags().BoolVar(&force, "force", false, "end it although answers cannot be saved; kill a server that does not answer")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -81,11 +82,12 @@ func (c *cli) stopVerb() *cobra.Command {
 
 // stopServer ends the server and waits until it is gone.
 func (c *cli) stopServer(ctx context.Context, force bool) error {
+	var report api.StopReport
 	cl, _, err := c.reach(ctx)
 	switch {
 	case err == nil:
 		defer cl.Close()
-		if err := c.endServer(ctx, cl); err != nil {
+		if report, err = c.endServer(ctx, cl, force); err != nil {
 			return err
 		}
 	case client.Gone(err):
@@ -100,15 +102,34 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 			return err
 		}
 	}
-	return c.show(map[string]string{"done": "stopped"}, func(w io.Writer) { fmt.Fprintln(w, "the server has stopped") })
+	if err := c.show(report, func(w io.Writer) { fmt.Fprintln(w, stopped(report)) }); err != nil {
+		return err
+	}
+	if report.Lost > 0 {
+		return &silentError{code: exitError}
+	}
+	return nil
+}
+
+// stopped says what a stop did.
+func stopped(r api.StopReport) string {
+	out := "the server has stopped"
+	if r.Spooled > 0 {
+		out += fmt.Sprintf("; %d answers that the store refused are kept, and are stored at the next start", r.Spooled)
+	}
+	if r.Lost > 0 {
+		out += fmt.Sprintf("; %d answers could not be saved", r.Lost)
+	}
+	return out
 }
 
 // endServer asks a server to end and waits until it has.
-func (c *cli) endServer(ctx context.Context, cl *client.Client) error {
-	if err := cl.Stop(ctx); err != nil && !client.Gone(err) {
-		return err
+func (c *cli) endServer(ctx context.Context, cl *client.Client, force bool) (api.StopReport, error) {
+	report, err := cl.Stop(ctx, force)
+	if err != nil && !client.Gone(err) {
+		return report, err
 	}
-	return c.serverGone(ctx, 30*time.Second)
+	return report, c.serverGone(ctx, 30*time.Second)
 }
 
 // serverGone waits until nobody holds the server's lock.

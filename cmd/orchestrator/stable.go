@@ -208,7 +208,7 @@ func (c *cli) restart(ctx context.Context) (restarted, error) {
 				ran = append(ran, s.Name)
 			}
 		}
-		err = c.endServer(ctx, cl)
+		_, err = c.endServer(ctx, cl, false)
 		cl.Close()
 		if err != nil {
 			return done, err

@@ -39,6 +39,17 @@ type Info struct {
 	NoRepository bool `json:"noRepository,omitempty"`
 }
 
+// StopRequest asks the server to end. With Force it ends although answers cannot be saved.
+type StopRequest struct {
+	Force bool `json:"force,omitempty"`
+}
+
+// StopReport says what became of answers that the store refused.
+type StopReport struct {
+	Spooled int `json:"spooled"` // kept, and stored at the next start
+	Lost    int `json:"lost"`
+}
+
 // AskInfo asks who serves; Sizes takes a while.
 type AskInfo struct {
 	Sizes bool `json:"sizes,omitempty"`
@@ -103,6 +114,7 @@ func codes() []struct {
 		{"damaged", http.StatusInternalServerError, thread.ErrDamaged},
 		{"read-only", http.StatusInsufficientStorage, thread.ErrReadOnly},
 		{"disk-full", http.StatusInsufficientStorage, thread.ErrDiskFull},
+		{"unsaved", http.StatusConflict, thread.ErrUnsaved},
 		{"conflict", http.StatusConflict, thread.ErrConflict},
 		{"limit", http.StatusTooManyRequests, thread.ErrLimit},
 		{"unsupported", http.StatusNotImplemented, thread.ErrUnsupported},

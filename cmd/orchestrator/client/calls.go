@@ -18,8 +18,10 @@ func (c *Client) Sizes(ctx context.Context) ([]string, error) {
 	return i.Sizes, err
 }
 
-// Stop ends the server with all its agents.
-func (c *Client) Stop(ctx context.Context) error { return c.ask(ctx, "stop", struct{}{}, nil) }
+// Stop ends all agents, and then the server. It is refused while answers cannot be saved, unless force is set.
+func (c *Client) Stop(ctx context.Context, force bool) (api.StopReport, error) {
+	return answer[api.StopReport](ctx, c, "stop", api.StopRequest{Force: force})
+}
 
 // List returns all threads but the deleted ones.
 func (c *Client) List(ctx context.Context) ([]thread.Status, error) {

@@ -60,8 +60,8 @@ type Config struct {
 	Porter Porter
 	// Collect lets go of what need not be kept.
 	Collect func(context.Context, thread.CollectRequest) (thread.Collected, error)
-	// Stop ends the server when a client asks for it.
-	Stop func()
+	// Stop ends the agents, saves what is under way, and then has the server end.
+	Stop func(context.Context, api.StopRequest) (api.StopReport, error)
 	Log  *slog.Logger
 }
 

@@ -13,7 +13,7 @@ func (s *Server) routes() http.Handler {
 	m := s.Manager
 	calls := map[string]http.HandlerFunc{
 		"info": call(s.Info),
-		"stop": done(func(context.Context, struct{}) error { go s.Stop(); return nil }),
+		"stop": call(s.Stop),
 
 		"list": call(func(ctx context.Context, _ struct{}) ([]thread.Status, error) { return m.List(ctx) }),
 		"new":  call(m.New),

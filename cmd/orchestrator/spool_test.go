@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"orchestrator/checkpoint/postgres/pgtest"
+	"orchestrator/thread"
+)
+
+// TestStoppedWhileTheDatabaseIsDown answers a prompt while the database is down, and ends the server in between.
+func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
+	t.Parallel()
+	for how, end := range map[string]func(*rig){
+		"stopped": func(r *rig) {
+			if out := r.ok("stop"); !strings.Contains(out, "stored at the next start") {
+				r.t.Errorf("stop printed %q", out)
+			}
+		},
+		"killed": func(r *rig) {
+			if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+				r.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			var db pgtest.Server
+			t.Cleanup(func() {
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			r := newRig(t)
+			r.keepIn(db.Database(t, "down"))
+			name := r.demo("kept")
+			r.turn(name, "write notes.txt: one")
+			db.Kill(t, syscall.SIGKILL)
+			r.ok("send", "-d", name, "write notes.txt: two")
+			await(t, "the answer to be refused", func() bool {
+				return strings.Contains(r.run("why", name).stdout, "not stored yet")
+			})
+			end(r)
+			db.Start(t)
+			r.awaitState(name, thread.StateExited, thread.StateInterrupted)
+			if out := r.ok("checkpoint", "show", name, "2"); !strings.Contains(out, "write notes.txt: two") {
+				t.Errorf("turn 2 is\n%s", out)
+			}
+			r.ok("resume", name)
+			r.turn(name, "list files")
+			if s := r.status(name); s.Turn != 3 {
+				t.Errorf("turn %d after going on", s.Turn)
+			}
+		})
+	}
+}
