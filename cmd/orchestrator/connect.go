@@ -132,6 +132,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 	cmd.Env = session.Unmarked(c.environ) // it outlives an agent that may have started this client
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	keepToOurselves()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}

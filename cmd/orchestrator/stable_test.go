@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -66,6 +69,29 @@ func TestProgramOnAgentsPath(t *testing.T) {
 		if b, _ := os.ReadFile(f); strings.TrimSpace(string(b)) != want {
 			t.Errorf("%s of %s holds %q, and should hold %q", filepath.Base(f), name, b, want)
 		}
+	}
+}
+
+// TestServerInheritsNoFiles: a pipe that the caller left open ends with the client, not with the server.
+func TestServerInheritsNoFiles(t *testing.T) {
+	r := newRig(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := r.command("threads")
+	cmd.ExtraFiles = []*os.File{write}
+	err = cmd.Run()
+	write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the server holds the pipe: %v", err)
 	}
 }
 
