@@ -1,0 +1,219 @@
+// Package watchlist tells which files that agents obey changed in a folder: an agent may write what the next
+// one takes for the person's instructions, permissions or programs to start.
+//
+// It reads and never judges: a look is a hash for each file of a list, and two looks are compared. What lies
+// below the folder is an agent's work, so nothing is followed out of it, and the work is bounded.
+package watchlist
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bounds of one look: a folder of commands or skills may hold anything.
+const (
+	maxFiles = 1000
+	maxBytes = 1 << 20 // of a file; a larger one counts with its size and beginning
+)
+
+// Editors are files that programs around an agent obey, whichever agent it is.
+var Editors = []string{".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/mcp.json", ".envrc"}
+
+// State is what files were at one time: a hash by the slash-separated path below the folder.
+type State map[string]string
+
+// Kind is how a file differs from what it was.
+type Kind string
+
+// The kinds.
+const (
+	New     Kind = "new"
+	Changed Kind = "changed"
+	Gone    Kind = "gone"
+)
+
+// Change is one file that differs.
+type Change struct {
+	Path string
+	Kind Kind
+}
+
+// String is the change for people.
+func (c Change) String() string {
+	if c.Kind == Changed {
+		return c.Path
+	}
+	return fmt.Sprintf("%s (%s)", c.Path, c.Kind)
+}
+
+// Look reads the listed files in root and in the folders from there down to dir, where agents look for
+// them too. A name that ends with a slash stands for all files below a folder. Names are slash-separated
+// and relative; what is no such name, or is not there, is left out.
+func Look(root, dir string, names []string) (State, error) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("look at what agents obey: %w", err)
+	}
+	defer r.Close()
+	s := State{}
+	folders := between(root, dir)
+	// Single files come first: no folder full of files keeps them out of the bounds.
+	s.each(folders, names, false, func(name string) { s.file(r, name) })
+	s.each(folders, names, true, func(name string) { s.below(r, name) })
+	return s, nil
+}
+
+// each calls a function with each name below each folder, those of folders or those of files.
+func (s State) each(folders, names []string, trees bool, do func(name string)) {
+	for _, folder := range folders {
+		for _, name := range names {
+			full := path.Join(folder, name)
+			if strings.HasSuffix(name, "/") == trees && filepath.IsLocal(filepath.FromSlash(full)) {
+				do(full)
+			}
+		}
+	}
+}
+
+// between returns the folders from root to dir, slash-separated below root: root alone where dir lies elsewhere.
+func between(root, dir string) []string {
+	all := []string{"."}
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." {
+		return all
+	}
+	at := "."
+	for word := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		at = path.Join(at, word)
+		all = append(all, at)
+	}
+	return all
+}
+
+// below adds the files of a folder.
+func (s State) below(r *os.Root, folder string) {
+	if info, err := r.Lstat(folder); err == nil && !info.IsDir() {
+		s.file(r, folder)
+		return
+	}
+	_ = fs.WalkDir(r.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // not there, or not to be read by agents either
+		case len(s) >= maxFiles:
+			return fs.SkipAll
+		case !d.IsDir():
+			s.file(r, name)
+		}
+		return nil
+	})
+}
+
+// file adds one file: a link counts by where it leads and by what lies there within the folder.
+func (s State) file(r *os.Root, name string) {
+	info, err := r.Lstat(name)
+	if err != nil || len(s) >= maxFiles {
+		return
+	}
+	h := sha256.New()
+	switch {
+	case info.Mode().IsRegular():
+		err = content(h, r, name, info.Size())
+	case info.Mode()&fs.ModeSymlink != 0:
+		var target string
+		target, err = r.Readlink(name)
+		fmt.Fprintf(h, "link %q\n", target)
+		if i, serr := r.Stat(name); serr == nil && i.Mode().IsRegular() {
+			err = errors.Join(err, content(h, r, name, i.Size()))
+		}
+	case info.IsDir():
+		return
+	default:
+		fmt.Fprintf(h, "%v", info.Mode().Type())
+	}
+	if err != nil {
+		fmt.Fprintf(h, "unreadable")
+	}
+	s[name] = hex.EncodeToString(h.Sum(nil))
+}
+
+func content(to io.Writer, r *os.Root, name string, size int64) error {
+	f, err := r.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fmt.Fprintf(to, "%d\n", size)
+	_, err = io.Copy(to, io.LimitReader(f, maxBytes))
+	return err
+}
+
+// Changes compares two looks, sorted by path.
+func Changes(before, now State) []Change {
+	var all []Change
+	for name, hash := range now {
+		switch old, ok := before[name]; {
+		case !ok:
+			all = append(all, Change{name, New})
+		case old != hash:
+			all = append(all, Change{name, Changed})
+		}
+	}
+	for name := range before {
+		if _, ok := now[name]; !ok {
+			all = append(all, Change{name, Gone})
+		}
+	}
+	slices.SortFunc(all, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}
+
+// Record is what is kept of a folder between looks.
+type Record struct {
+	State State `json:"state"`
+	// Agents names the threads whose agents ran in the folder since the look, oldest first.
+	Agents []string `json:"agents,omitempty"`
+}
+
+// Ran returns the record with one more thread whose agent runs.
+func (r Record) Ran(thread string) Record {
+	if !slices.Contains(r.Agents, thread) {
+		r.Agents = append(slices.Clone(r.Agents), thread)
+	}
+	return r
+}
+
+// Next is the record after a look at a start: what changed is told once. Agents are those that run now.
+func (r Record) Next(now State, running []string) Record {
+	if maps.Equal(r.State, now) {
+		return r
+	}
+	return Record{State: now, Agents: slices.Clone(running)}
+}
+
+// Message names the changes for people, most of them, with the threads that ran meanwhile.
+func Message(changes []Change, agents []string) string {
+	const most = 8
+	names := make([]string, 0, most)
+	for _, c := range changes[:min(len(changes), most)] {
+		names = append(names, c.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(changes) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if len(agents) > 0 {
+		text += "; ran meanwhile: " + strings.Join(agents, ", ")
+	}
+	return text
+}
