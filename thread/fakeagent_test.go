@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,7 +25,7 @@ func (a agents) Agent(name string) (thread.Agent, error) {
 	return nil, fmt.Errorf("agent %q: %w", name, thread.ErrNotFound)
 }
 
-func (a agents) Names() []string { return nil }
+func (a agents) Names() []string { return slices.Sorted(maps.Keys(a)) }
 
 // plainAgent is an agent that can be started and nothing more.
 type plainAgent struct{ name string }
@@ -43,8 +45,10 @@ func (a *plainAgent) Launch(_ context.Context, s thread.LaunchSpec) (thread.Laun
 	if s.Resume {
 		args = []string{"--resume", session}
 	}
-	return thread.Launch{Path: "/bin/" + a.name, Args: append(args, s.Flags.Args...), Env: s.Env, Dir: s.Dir, Session: session}, nil
+	return thread.Launch{Path: "/bin/" + a.name, Args: append(args, s.Flags.Args...), Env: slices.Concat(s.Env, []string{"READ_DIRS=" + strings.Join(s.ReadDirs, ":"), "ORIGIN=" + s.Origin}), Dir: s.Dir, Session: session}, nil
 }
+
+func (a *plainAgent) Obeys() []string { return []string{"RULES.md", ".rules/"} }
 
 // fullAgent keeps native transcripts, which can be read, verified and rebuilt.
 type fullAgent struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -437,15 +438,26 @@ func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
 		if !strings.Contains(sent, "question 30") || strings.Contains(sent, "question 2:") {
 			t.Errorf("primer:\n%s", sent)
 		}
-		files, err := filepath.Glob(filepath.Join(w.dir, ".state", "threads", string(f.ID), "handoff-*", "*"))
+		files, err := filepath.Glob(filepath.Join(w.dir, ".state", "threads", string(f.ID), "read", "handoff-*", "*"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("files %v %v", files, err)
 		}
 		for _, file := range files {
 			info, err := os.Stat(file)
-			if err != nil || info.Mode().Perm() != 0o600 {
+			if err != nil || info.Mode().Perm() != 0o400 {
 				t.Errorf("%s: %v %v", file, info.Mode(), err)
 			}
+		}
+		read := filepath.Join(w.dir, ".state", "threads", string(f.ID), "read")
+		if !slices.Equal(w.readDirs(f.ID), []string{read}) {
+			t.Errorf("the agent may read %q", w.readDirs(f.ID))
+		}
+		// A fork's conversation names the files of the thread that it comes from.
+		w.turn(f.ID, "go on")
+		g := w.fork(thread.ForkRequest{Thread: f.Name, Label: "next"})
+		own := filepath.Join(w.dir, ".state", "threads", string(g.ID), "read")
+		if !slices.Equal(w.readDirs(g.ID), []string{own, read}) {
+			t.Errorf("the fork's agent may read %q", w.readDirs(g.ID))
 		}
 	}, func(w *world) { w.cfg.Limits.Primer = 800 })
 }

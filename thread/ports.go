@@ -112,6 +112,21 @@ type Agent interface {
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
+// Obeyer is an agent that obeys files of the project: instructions, permissions, programs to start.
+// Optional for an Agent.
+type Obeyer interface {
+	// Obeys names them, slash-separated and relative to a folder of the project; a name that ends with a
+	// slash stands for all below a folder.
+	Obeys() []string
+}
+
+// LocalFiles is an agent that looks for files of the person's beside the project's own, which git usually
+// ignores and a worktree elsewhere therefore lacks. Optional for an Agent.
+type LocalFiles interface {
+	// LocalFiles names them as Obeys does.
+	LocalFiles() []string
+}
+
 // Detector is an agent that can tell whether it can be started here. Optional for an Agent.
 type Detector interface {
 	Detect(ctx context.Context) AgentInfo
@@ -134,6 +149,9 @@ type LaunchSpec struct {
 	// Session is the id to take: chosen by the adapter when empty, resumed when Resume is set.
 	Session string
 	Resume  bool
+	// Origin is the folder of the person's that Dir is a copy of, where Dir lies in a worktree of ours: what
+	// the person said of one holds for the other. Empty otherwise.
+	Origin string
 	// ReadDirs are absolute folders of ours that the agent may read without a question, and may not
 	// write to where its CLI can deny that.
 	ReadDirs []string

@@ -3,7 +3,6 @@ package thread
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"orchestrator/thread/secret"
@@ -14,7 +13,7 @@ import (
 const maxSummary = 1500
 
 // handOver writes what an agent is told that cannot be given its native conversation, from our own
-// record: never more tokens than the budget, bulky results as files of the thread's own folder.
+// record: never more tokens than the budget, bulky results as files that the agent may read.
 func (l *line) handOver(ctx context.Context) (string, error) {
 	m, t := l.m, l.thread()
 	c, err := m.cfg.Store.Checkpoint(ctx, t.Head)
@@ -41,16 +40,8 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), ErrDamaged)
 	}
 	in.files = m.changedFiles(ctx, t, c)
-	folder := filepath.Join(m.stateDir(t.ID), "handoff-"+string(c.ID))
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("make the handoff's folder: %w", err)
-	}
 	in.save = func(name, text string) (string, error) {
-		path := filepath.Join(folder, name)
-		if err := writeFile(path, text); err != nil {
-			return "", fmt.Errorf("keep a result for the handoff: %w", err)
-		}
-		return path, nil
+		return m.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
 	text, err := writePrimer(in)
 	if err != nil {
@@ -108,13 +99,4 @@ func (m *Manager) changedFiles(ctx context.Context, t Thread, at Checkpoint) []F
 		return nil
 	}
 	return files
-}
-
-// writeFile writes a file of ours whole or not at all.
-func writeFile(path, text string) error {
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/handout"
 )
 
 // The size of a terminal that nobody looks at yet.
@@ -181,6 +182,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 	if err != nil {
 		return err
 	}
+	l.watch(ctx, spec)
 	launch, err := agent.Launch(ctx, spec)
 	if err != nil {
 		return err
@@ -271,6 +273,12 @@ func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
 		return spec, false, fmt.Errorf("make the thread's folder: %w", err)
 	}
+	if t.Worktree.Path != "" {
+		spec.Origin = subDir(t.Worktree.Path, t.Dir, m.cfg.Project)
+	}
+	if spec.ReadDirs, err = m.readDirs(t); err != nil {
+		return spec, false, err
+	}
 	upstreams := agent.Upstreams(spec.Env)
 	direct = m.Gateway == nil || t.Launch.NoGateway || upstreams == nil
 	if m.Gateway == nil {
@@ -288,6 +296,27 @@ func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err
 		spec.BaseURL = base
 	}
 	return spec, direct, nil
+}
+
+// readDirs returns the folders that a thread's agent may read without a question: its own, and those of the
+// threads that it was forked from, whose files its conversation names.
+func (m *Manager) readDirs(t Thread) ([]string, error) {
+	own := m.handedOut(t.ID)
+	if err := own.Make(); err != nil {
+		return nil, err
+	}
+	dirs := []string{own.Dir()}
+	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+		if f := m.handedOut(p.id); !f.Empty() {
+			dirs = append(dirs, f.Dir())
+		}
+	}
+	return dirs, nil
+}
+
+// handedOut is the folder of what a thread's agent is named.
+func (m *Manager) handedOut(id ID) handout.Folder {
+	return handout.At(filepath.Join(m.stateDir(id), "read"))
 }
 
 // stateDir is the folder for a thread's own files.

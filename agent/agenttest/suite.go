@@ -192,6 +192,9 @@ func launches(t *testing.T, s Subject) {
 		{"resume with gateway", func(p *thread.LaunchSpec) {
 			p.Session, p.Resume, p.BaseURL, p.HookURL = session, true, baseURL, hookURL
 		}, !s.Resumes},
+		{"folders to read", func(p *thread.LaunchSpec) {
+			p.ReadDirs, p.Bin = []string{filepath.Join(p.StateDir, "read")}, filepath.Join(p.StateDir, "bin")
+		}, false},
 		{"no environment to speak of", func(p *thread.LaunchSpec) { p.Env = p.Env[:2] }, false},
 	}
 	for _, tt := range tests {
@@ -250,6 +253,10 @@ func (b *bench) checkLaunch(spec thread.LaunchSpec, l thread.Launch) {
 		if !slices.Contains(l.Args, a) && !slices.Contains(b.s.Flags.Args, a) {
 			b.t.Errorf("argument %q is not in %q", a, l.Args)
 		}
+	}
+	path, _ := launch.Env(l.Env).Lookup("PATH")
+	if bin, _, _ := strings.Cut(path, ":"); spec.Bin != "" && bin != spec.Bin {
+		b.t.Errorf("our program is not first on PATH %q", path)
 	}
 	if spec.BaseURL == "" {
 		return

@@ -14,8 +14,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orchestrator/agent/launch"
@@ -172,6 +174,16 @@ func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]
 		}
 		s["hooks"] = merged
 	}
+	if allow, deny := readRules(spec.ReadDirs); len(allow) > 0 {
+		merged := map[string]any{}
+		theirs, _ := own["permissions"].(map[string]any)
+		maps.Copy(merged, theirs)
+		for key, more := range map[string][]any{"allow": allow, "deny": deny} {
+			list, _ := theirs[key].([]any)
+			merged[key] = slices.Concat(list, more)
+		}
+		s["permissions"] = merged
+	}
 	if spec.BaseURL != "" {
 		// Settings win over the environment, and a repository's settings would win over the
 		// gateway if they were not named here.
@@ -184,6 +196,29 @@ func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]
 		s["env"] = env
 	}
 	return s
+}
+
+// readRules returns the permission rules that have folders read without a question and never written to.
+// Folders whose names would be taken for patterns are left out: Claude Code asks there.
+func readRules(dirs []string) (allow, deny []any) {
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "*?[]{}()!\\") {
+			continue
+		}
+		all := "/" + filepath.ToSlash(dir) + "/**" // two slashes begin an absolute path
+		allow, deny = append(allow, "Read("+all+")"), append(deny, "Edit("+all+")")
+	}
+	return allow, deny
+}
+
+// Obeys names the files of a project that Claude Code obeys.
+func (a *Agent) Obeys() []string {
+	return []string{"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/"}
+}
+
+// LocalFiles names those that are the person's own.
+func (a *Agent) LocalFiles() []string {
+	return []string{"CLAUDE.local.md", ".claude/settings.local.json"}
 }
 
 // ownSettings takes --settings out of the person's arguments and reads it: a file or JSON.

@@ -173,6 +173,30 @@ func TestLaunchSettings(t *testing.T) {
 	}
 }
 
+// TestReadDirs: what is named is read without a question and not edited; the person's rules stay.
+func TestReadDirs(t *testing.T) {
+	home, state := t.TempDir(), t.TempDir()
+	agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
+	agenttest.Fake(t, filepath.Join(home, "bin", "claude"), "2.1.330")
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
+	l, err := claude.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
+		Dir: home, StateDir: state, Env: env, ReadDirs: []string{"/s/threads/a/read", "/odd*/read", "relative"},
+		Flags: thread.Flags{Args: []string{"--settings", `{"permissions":{"allow":["Bash(ls)"],"ask":["Read(x)"],"defaultMode":"plan"}}`}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Permissions any }
+	if err := launch.MustReadJSON(l.Args[len(l.Args)-1], &got); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(got.Permissions)
+	want := `{"allow":["Bash(ls)","Read(//s/threads/a/read/**)"],"ask":["Read(x)"],"defaultMode":"plan","deny":["Edit(//s/threads/a/read/**)"]}`
+	if err != nil || string(raw) != want {
+		t.Errorf("permissions %s, want %s: %v", raw, want, err)
+	}
+}
+
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
 		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},

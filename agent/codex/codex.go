@@ -91,6 +91,14 @@ func (a *Agent) Name() string { return Name }
 // Detect says whether Codex can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
+// Obeys names the files of a project that Codex obeys.
+func (a *Agent) Obeys() []string {
+	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/", ".agents/"}
+}
+
+// LocalFiles names those that are the person's own.
+func (a *Agent) LocalFiles() []string { return []string{"AGENTS.override.md", ".codex/config.toml"} }
+
 // home is the folder of Codex's own files.
 func home(env launch.Env) string {
 	if dir := env.Value("CODEX_HOME"); dir != "" {

@@ -205,6 +205,61 @@ func TestRules(t *testing.T) {
 	})
 }
 
+// TestShield: the sandbox writes to temporary folders, and keeps out of those that are to be read only.
+func TestShield(t *testing.T) {
+	const slash, dir = "sandbox_workspace_write.exclude_slash_tmp=true", "sandbox_workspace_write.exclude_tmpdir_env_var=true"
+	home := t.TempDir()
+	agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
+	agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+	for _, tt := range []struct {
+		read, tmpdir string
+		want         []string
+	}{
+		{"/home/x/.local/state/read", "/var/tmp", nil},
+		{"/tmp/state/read", "", []string{slash}},
+		{"/tmp/state/read", "/tmp", []string{slash, dir}},
+		{"/var/tmp/state/read", "/var/tmp", []string{dir}},
+		{"/tmporary/read", "/var", nil},
+	} {
+		env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "TMPDIR=" + tt.tmpdir}
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: home, StateDir: home, Env: env, ReadDirs: []string{tt.read}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.DeleteFunc(l.Args, func(a string) bool { return !strings.HasPrefix(a, "sandbox_") })
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s beside TMPDIR=%s: %q, want %q", tt.read, tt.tmpdir, got, tt.want)
+		}
+	}
+}
+
+// TestPath: commands find our program although Codex resets PATH, unless the person wants a login shell.
+func TestPath(t *testing.T) {
+	for _, tt := range []struct {
+		name, config, level, want string
+		bash                      bool
+	}{
+		{"plain", "", "", "2", true},
+		{"deeper", "", "3", "3", true},
+		{"odd", "", "x", "2", true},
+		{"login shell wanted", "allow_login_shell = true", "1", "1", false},
+	} {
+		home := t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), tt.config)
+		agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
+		agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
+		env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "SHLVL=" + tt.level}
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: home, StateDir: home, Env: env, Bin: "/s/bin"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := launch.Env(l.Env)
+		if slices.Contains(l.Args, "allow_login_shell=false") != tt.bash || e.Value("SHLVL") != tt.want || e.Value("ORCHESTRATOR_BIN") != "/s/bin/orchestrator" {
+			t.Errorf("%s: %q with SHLVL=%s", tt.name, l.Args, e.Value("SHLVL"))
+		}
+	}
+}
+
 // TestSecretStaysOutOfArguments: others read arguments, and Codex prints addresses.
 func TestSecretStaysOutOfArguments(t *testing.T) {
 	const mark = "orchestrator-secret:5ecret"

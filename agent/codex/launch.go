@@ -3,7 +3,9 @@ package codex
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +70,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		args, env = c.keepPath(env)
 		l.Args = append(l.Args, args...)
 	}
+	l.Args = append(l.Args, shield(env, spec.ReadDirs)...)
 	if spec.BaseURL != "" {
 		var args []string
 		args, env = c.viaGateway(env, spec.BaseURL)
@@ -99,6 +102,25 @@ func (c config) keepPath(env launch.Env) ([]string, launch.Env) {
 		env = env.With("SHLVL", "2")
 	}
 	return []string{"-c", "allow_login_shell=false"}, env
+}
+
+// shield returns what keeps Codex's sandbox from writing to folders that it is to read only. It reads the
+// whole disk and writes to the working folder and to temporary ones.
+func shield(env launch.Env, dirs []string) []string {
+	var args []string
+	for _, t := range []struct{ dir, key string }{
+		{"/tmp", "sandbox_workspace_write.exclude_slash_tmp"},
+		{env.Value("TMPDIR"), "sandbox_workspace_write.exclude_tmpdir_env_var"},
+	} {
+		within := func(dir string) bool {
+			rel, err := filepath.Rel(t.dir, dir)
+			return err == nil && filepath.IsLocal(rel)
+		}
+		if filepath.IsAbs(t.dir) && slices.ContainsFunc(dirs, within) {
+			args = append(args, "-c", t.key+"=true")
+		}
+	}
+	return args
 }
 
 // notify is the TOML list of the command that Codex runs at the end of a turn. Codex gives the

@@ -67,6 +67,7 @@ type settings struct {
 			Enabled *bool `json:"enabled"`
 		} `json:"sessionRetention"`
 	} `json:"general"`
+	Policies []string `json:"policyPaths"`
 	Security struct {
 		Auth struct {
 			Selected string `json:"selectedType"`
@@ -136,32 +137,4 @@ func (a *Agent) Upstreams(env []string) map[string]string {
 		return map[string]string{"": base}
 	}
 	return map[string]string{"": google}
-}
-
-// trustSettled reports whether Gemini CLI will not ask about the folder. After such a question it
-// starts itself anew, which it can only do below its own parent process.
-func trustSettled(env launch.Env, dir string) bool {
-	if env.On("GEMINI_CLI_TRUST_WORKSPACE") {
-		return true
-	}
-	if t := readSettings(env).Security.Trust.Enabled; t != nil && !*t {
-		return true
-	}
-	path := env.Value("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
-	if path == "" {
-		path = filepath.Join(home(env), "trustedFolders.json")
-	}
-	var trusted map[string]string
-	if launch.ReadJSONC(path, &trusted) != nil {
-		return false
-	}
-	for folder, level := range trusted {
-		if level == "TRUST_PARENT" {
-			folder = filepath.Dir(folder)
-		}
-		if rel, err := filepath.Rel(folder, dir); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
 }

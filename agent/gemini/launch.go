@@ -45,13 +45,18 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if mode := spec.Flags.PermissionMode; mode != "" {
 		l.Args = append(l.Args, "--approval-mode", mode)
 	}
-	l.Args = append(l.Args, spec.Flags.Args...)
+	args, env, err := folders(env, spec)
+	if err != nil {
+		return thread.Launch{}, fmt.Errorf("launch gemini: %w", err)
+	}
+	l.Args = append(append(l.Args, args...), spec.Flags.Args...)
 	if spec.BaseURL != "" {
 		env = env.With("GOOGLE_GEMINI_BASE_URL", spec.BaseURL)
 	}
-	if trustSettled(env, spec.Dir) {
-		// Its parent process ignores signals until a turn ends, and leaves the real one running when
-		// it is killed.
+	if trustOf(env, spec.Dir) != "" {
+		// After a question about the folder it starts itself again, which it can only do below a parent
+		// process of its own. Without one it asks nothing more: that parent ignores signals until a turn
+		// ends, and leaves the real one running when it is killed.
 		env = env.Default("GEMINI_CLI_NO_RELAUNCH", "true")
 	}
 	// The script is run by the node on PATH, which may stand beside it only.

@@ -53,30 +53,40 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 // secretHeader is the header that carries a thread's secret to the gateway.
 const secretHeader = "X-Orchestrator-Secret"
 
-// configure adds the gateway to the configuration in the environment.
+// configure adds the gateway and the folders to read to what the person configured in the environment.
 func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
-	content := map[string]any{}
+	env, err := allowReading(env, spec)
+	if err != nil || spec.BaseURL == "" {
+		return env, err
+	}
+	addresses := bases(env, readConfig(env))
+	if len(addresses) == 0 {
+		return env, nil
+	}
+	content := map[string]json.RawMessage{}
 	if own := env.Value("OPENCODE_CONFIG_CONTENT"); own != "" {
 		if err := json.Unmarshal(launch.Plain([]byte(own)), &content); err != nil {
 			return nil, fmt.Errorf("read OPENCODE_CONFIG_CONTENT: %w", err)
 		}
 	}
-	changed := false
-	if spec.BaseURL != "" {
-		// opencode writes the addresses of failed requests into its sessions and logs.
-		open, mark := thread.OpenURL(spec.BaseURL)
-		for id, base := range bases(env, readConfig(env)) {
-			_, version := launch.SplitVersion(base, versions...)
-			options := table(table(table(content, "provider"), id), "options")
-			options["baseURL"] = open + "/@" + id + version
-			if mark != "" {
-				table(options, "headers")[secretHeader] = mark
-			}
-			changed = true
+	providers := map[string]any{}
+	if own := content["provider"]; own != nil {
+		if err := json.Unmarshal(own, &providers); err != nil {
+			return nil, fmt.Errorf("read OPENCODE_CONFIG_CONTENT: %w", err)
 		}
 	}
-	if !changed {
-		return env, nil
+	// opencode writes the addresses of failed requests into its sessions and logs.
+	open, mark := thread.OpenURL(spec.BaseURL)
+	for id, base := range addresses {
+		_, version := launch.SplitVersion(base, versions...)
+		options := table(table(providers, id), "options")
+		options["baseURL"] = open + "/@" + id + version
+		if mark != "" {
+			table(options, "headers")[secretHeader] = mark
+		}
+	}
+	if content["provider"], err = json.Marshal(providers); err != nil {
+		return nil, err
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {

@@ -103,19 +103,34 @@ func xdg(env launch.Env, variable, fallback string) string {
 	return filepath.Join(env.Home(), fallback, "opencode")
 }
 
-// readConfig reads the person's own files and variables, later ones over earlier ones. What a
-// repository brings is not read: it does not decide where credentials go.
-func readConfig(env launch.Env) config {
-	var all config
-	paths := []string{}
+// personal returns the person's own configuration files, later ones over earlier ones.
+func personal(env launch.Env) []string {
+	var paths []string
 	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
 		paths = append(paths, filepath.Join(xdg(env, "XDG_CONFIG_HOME", ".config"), name))
 	}
 	if path := env.Value("OPENCODE_CONFIG"); path != "" {
 		paths = append(paths, path)
 	}
+	return paths
+}
+
+// Obeys names the files of a project that opencode obeys.
+func (a *Agent) Obeys() []string {
+	return []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".opencode/", ".claude/skills/"}
+}
+
+// LocalFiles names those that are the person's own.
+func (a *Agent) LocalFiles() []string {
+	return []string{"opencode.json", "opencode.jsonc", ".opencode/"}
+}
+
+// readConfig reads the person's own files and variables, later ones over earlier ones. What a
+// repository brings is not read: it does not decide where credentials go.
+func readConfig(env launch.Env) config {
+	var all config
 	var raws [][]byte
-	for _, path := range paths {
+	for _, path := range personal(env) {
 		if raw, err := os.ReadFile(path); err == nil {
 			raws = append(raws, launch.Plain(raw))
 		}

@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds of one look: a folder of commands or skills may hold anything.
@@ -180,29 +180,17 @@ func Changes(before, now State) []Change {
 
 // Record is what is kept of a folder between looks.
 type Record struct {
-	State State `json:"state"`
-	// Agents names the threads whose agents ran in the folder since the look, oldest first.
-	Agents []string `json:"agents,omitempty"`
+	At    time.Time `json:"at"`
+	State State     `json:"state"`
 }
 
-// Ran returns the record with one more thread whose agent runs.
-func (r Record) Ran(thread string) Record {
-	if !slices.Contains(r.Agents, thread) {
-		r.Agents = append(slices.Clone(r.Agents), thread)
-	}
-	return r
+// WithoutGone leaves out what is gone: a copy of a folder may lack what git ignores.
+func WithoutGone(changes []Change) []Change {
+	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kind == Gone })
 }
 
-// Next is the record after a look at a start: what changed is told once. Agents are those that run now.
-func (r Record) Next(now State, running []string) Record {
-	if maps.Equal(r.State, now) {
-		return r
-	}
-	return Record{State: now, Agents: slices.Clone(running)}
-}
-
-// Message names the changes for people, most of them, with the threads that ran meanwhile.
-func Message(changes []Change, agents []string) string {
+// Message names the changes for people, most of them, with the threads whose agents ran meanwhile.
+func Message(changes []Change, ran []string) string {
 	const most = 8
 	names := make([]string, 0, most)
 	for _, c := range changes[:min(len(changes), most)] {
@@ -212,8 +200,8 @@ func Message(changes []Change, agents []string) string {
 	if more := len(changes) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	if len(agents) > 0 {
-		text += "; ran meanwhile: " + strings.Join(agents, ", ")
+	if len(ran) > 0 {
+		text += "; ran meanwhile: " + strings.Join(ran, ", ")
 	}
 	return text
 }

@@ -108,16 +108,9 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
-	a, b := watchlist.State{"CLAUDE.md": "1"}, watchlist.State{"CLAUDE.md": "2"}
-	r := watchlist.Record{State: a}.Ran("one").Ran("two").Ran("one")
-	if got := fmt.Sprint(r.Next(a, nil).Agents); got != "[one two]" {
-		t.Errorf("nothing changed, yet %s are named", got)
-	}
-	if n := r.Next(b, []string{"two"}); fmt.Sprint(n.Agents) != "[two]" || len(watchlist.Changes(n.State, b)) != 0 {
-		t.Errorf("after a change: %+v", n)
-	}
-	if got := watchlist.Message(watchlist.Changes(a, b), r.Agents); got != "CLAUDE.md; ran meanwhile: one, two" {
+func TestMessage(t *testing.T) {
+	a, b := watchlist.State{"CLAUDE.md": "1", "x": "1"}, watchlist.State{"CLAUDE.md": "2"}
+	if got := watchlist.Message(watchlist.WithoutGone(watchlist.Changes(a, b)), []string{"one", "two"}); got != "CLAUDE.md; ran meanwhile: one, two" {
 		t.Errorf("message %q", got)
 	}
 	many := watchlist.State{}

@@ -1,0 +1,175 @@
+package gemini
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// What the person said of folders, as Gemini CLI keeps it.
+const (
+	trustFolder = "TRUST_FOLDER"
+	trustParent = "TRUST_PARENT"
+	doNotTrust  = "DO_NOT_TRUST"
+)
+
+// The variables that decide about trust.
+const (
+	trustVar   = "GEMINI_CLI_TRUST_WORKSPACE"
+	foldersVar = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
+)
+
+// Our files in the state folder.
+const (
+	foldersFile = "gemini-trusted-folders.json"
+	policyFile  = "gemini-policy.toml"
+)
+
+// trustedFolders reads the person's decisions, level by folder.
+func trustedFolders(env launch.Env) map[string]string {
+	path := env.Value(foldersVar)
+	if path == "" {
+		path = filepath.Join(home(env), "trustedFolders.json")
+	}
+	var folders map[string]string
+	if launch.ReadJSONC(path, &folders) != nil {
+		return nil // Gemini CLI itself will tell the person about a broken file
+	}
+	return folders
+}
+
+// trustOf returns what the person said of a folder, as far as Gemini CLI takes it: trustFolder, doNotTrust,
+// or "" where it asks.
+func trustOf(env launch.Env, dir string) string {
+	switch {
+	case env.Value("GEMINI_RESTRICTED_MODE") == "true", env.Value(trustVar) == "false":
+		return doNotTrust
+	case env.Value(trustVar) == "true", !asksForTrust(env):
+		return trustFolder
+	}
+	level, longest := "", -1
+	dir = realPath(dir)
+	for folder, said := range trustedFolders(env) {
+		within := folder
+		if said == trustParent {
+			within = filepath.Dir(folder)
+		}
+		rel, err := filepath.Rel(realPath(within), dir)
+		if err != nil || !filepath.IsLocal(rel) || len(folder) <= longest {
+			continue
+		}
+		longest, level = len(folder), trustFolder
+		if said == doNotTrust {
+			level = doNotTrust
+		}
+	}
+	return level
+}
+
+// asksForTrust reports whether Gemini CLI asks about folders at all.
+func asksForTrust(env launch.Env) bool {
+	enabled := readSettings(env).Security.Trust.Enabled
+	return enabled == nil || *enabled
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// folders returns the arguments and the environment that have ReadDirs read without a question, and that
+// have a worktree of ours count as the folder that it is a copy of. The person's own file is only read:
+// where something has to be added, a copy of ours stands in for it. In a folder that the person said
+// nothing of the dialog comes as always, and the answer goes into their own file.
+func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, error) {
+	level := trustOf(env, spec.Dir)
+	added := map[string]string{}
+	if level == "" && spec.Origin != "" {
+		if level = trustOf(env, spec.Origin); level != "" {
+			added[spec.Dir] = level
+		}
+	}
+	args, err := policy(env, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if level == trustFolder {
+		for _, dir := range spec.ReadDirs {
+			if strings.Contains(dir, ",") {
+				continue // would be taken for two
+			}
+			args = append(args, "--include-directories", dir)
+			if asksForTrust(env) {
+				added[dir] = trustFolder // or it asks whether to add the folder
+			}
+		}
+	}
+	if len(added) == 0 {
+		return args, env, nil
+	}
+	all := map[string]string{}
+	maps.Copy(all, trustedFolders(env))
+	maps.Copy(all, added)
+	path, err := launch.WriteFile(spec.StateDir, foldersFile, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	return args, env.With(foldersVar, path), nil
+}
+
+// policy writes the rules that let the shell print files of ReadDirs and keep the file tools from writing
+// there, and returns the arguments that have them read beside the person's own: naming one policy leaves
+// out those that Gemini CLI would read by itself.
+func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
+	if len(spec.ReadDirs) == 0 {
+		return nil, nil
+	}
+	var rules strings.Builder
+	for _, dir := range spec.ReadDirs {
+		pattern := regexp.QuoteMeta(dir)
+		// A plain name ends the command: nothing is added to it, and ".." leads nowhere.
+		fmt.Fprintf(&rules, "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = %s\ndecision = \"allow\"\npriority = 500\n\n",
+			quote("cat "+pattern+`/[A-Za-z0-9_/-]+[.]?[A-Za-z0-9_/-]+"`))
+		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\ndecision = \"deny\"\npriority = 900\n\n", quote(pattern))
+	}
+	path, err := launch.WriteFile(spec.StateDir, policyFile, []byte(rules.String()))
+	if err != nil {
+		return nil, err
+	}
+	var args []string
+	own := func(arg string) bool { return arg == "--policy" || strings.HasPrefix(arg, "--policy=") }
+	if !slices.ContainsFunc(spec.Flags.Args, own) {
+		paths := readSettings(env).Policies
+		if len(paths) == 0 {
+			paths = []string{filepath.Join(home(env), "policies")}
+		}
+		for _, p := range paths {
+			args = append(args, "--policy", p)
+		}
+	}
+	return append(args, "--policy", path), nil
+}
+
+// quote writes a string as TOML, which takes JSON's strings.
+func quote(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic("gemini: " + err.Error()) // strings can always be marshalled
+	}
+	return string(raw)
+}
+
+// Obeys names the files of a project that Gemini CLI obeys.
+func (a *Agent) Obeys() []string { return []string{"GEMINI.md", ".gemini/", ".env"} }
+
+// LocalFiles names those that are the person's own.
+func (a *Agent) LocalFiles() []string { return []string{".env", ".gemini/.env"} }
