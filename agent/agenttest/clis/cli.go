@@ -16,6 +16,8 @@ type CLI struct {
 	Model string
 	// Mode is the permission mode that asks nothing, empty where that is how the agent comes.
 	Mode string
+	// Asking is the permission mode that a careful person works in: it asks before what changes anything.
+	Asking string
 
 	env      func(upstream string) []string
 	settings func(upstream string, dirs []string) map[string]string // files below the home folder
@@ -67,7 +69,7 @@ func whole(session string) string { return session }
 
 func claude() CLI {
 	return CLI{
-		Name: "claude", Model: "claude-sonnet-4-6", Mode: "bypassPermissions", sessions: ".claude/projects", named: whole,
+		Name: "claude", Model: "claude-sonnet-4-6", Mode: "bypassPermissions", Asking: "default", sessions: ".claude/projects", named: whole,
 		env: func(upstream string) []string {
 			return []string{"ANTHROPIC_BASE_URL=" + upstream, "ANTHROPIC_AUTH_TOKEN=dummy",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"}
@@ -87,7 +89,7 @@ func claude() CLI {
 
 func codex() CLI {
 	return CLI{
-		Name: "codex", Model: "gpt-5.5", Mode: "never/danger-full-access", sessions: ".codex/sessions", named: whole,
+		Name: "codex", Model: "gpt-5.5", Mode: "never/danger-full-access", Asking: "on-request/workspace-write", sessions: ".codex/sessions", named: whole,
 		env: func(string) []string { return nil },
 		settings: func(upstream string, dirs []string) map[string]string {
 			config := fmt.Sprintf("openai_base_url = %q\ncheck_for_update_on_startup = false\n", upstream+"/v1") +
@@ -102,7 +104,7 @@ func codex() CLI {
 
 func gemini() CLI {
 	return CLI{
-		Name: "gemini", Model: "gemini-2.5-pro", Mode: "yolo", sessions: ".gemini/tmp",
+		Name: "gemini", Model: "gemini-2.5-pro", Mode: "yolo", Asking: "default", sessions: ".gemini/tmp",
 		named: func(session string) string { return session[:8] },
 		env: func(upstream string) []string {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + upstream, "GEMINI_API_KEY=dummy", "GEMINI_CLI_TRUST_WORKSPACE=true"}

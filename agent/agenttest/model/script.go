@@ -51,7 +51,7 @@ func defaultUsage(size int, r Reply) Usage {
 }
 
 // marker finds the script's words in a prompt.
-var marker = regexp.MustCompile(`#(say|bash|write|think|big|usage|status|hold|cut|escalate)\b:?`)
+var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|escalate)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
 func Markers(t Turn) Reply {
@@ -103,6 +103,9 @@ func parseSteps(t Turn) []Reply {
 		case "bash":
 			next.Calls = []Call{t.Shell(value, escalate)}
 			escalate = false
+			finish(next)
+		case "read":
+			next.Calls = []Call{t.Read(value)}
 			finish(next)
 		case "write":
 			path, text, _ := strings.Cut(value, "=")
@@ -199,6 +202,20 @@ func (t Turn) Write(path, text string) Call {
 		path = t.Dir + "/" + path
 	}
 	return Call{Name: tool.Name, Args: map[string]any{key: path, "content": text}}
+}
+
+// Read is a call of the agent's tool for reading files, of the shell where there is none.
+func (t Turn) Read(path string) Call {
+	tool, ok := t.tool("Read", "read_file", "read")
+	if !ok {
+		return t.Shell("cat '"+strings.ReplaceAll(path, "'", `'\''`)+"'", false)
+	}
+	for _, key := range []string{"filePath", "absolute_path"} {
+		if tool.Has(key) {
+			return Call{Name: tool.Name, Args: map[string]any{key: path}}
+		}
+	}
+	return Call{Name: tool.Name, Args: map[string]any{"file_path": path}}
 }
 
 // Tool is a tool that a request offers.
