@@ -106,6 +106,8 @@ type PortRequest struct {
 	Thread  string `json:"thread,omitempty"`
 	File    string `json:"file"`
 	NoFiles bool   `json:"noFiles,omitempty"`
+	// WithSecrets exports secrets that the conversation holds; they are left out without it.
+	WithSecrets bool `json:"withSecrets,omitempty"`
 }
 
 // CollectRequest asks to let go of what the retention settings need not keep.

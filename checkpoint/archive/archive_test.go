@@ -20,6 +20,7 @@ import (
 	"orchestrator/checkpoint/memory"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
+	"orchestrator/thread/secret/secrettest"
 )
 
 var now = time.Date(2026, 4, 5, 6, 7, 8, 0, time.UTC)
@@ -188,5 +189,105 @@ func empty(t *testing.T, s thread.Store) {
 	intents, err2 := s.Intents(t.Context())
 	if err1 != nil || err2 != nil || len(threads) > 0 || len(intents) > 0 {
 		t.Errorf("left: %v %v %v %v", threads, intents, err1, err2)
+	}
+}
+
+// TestSecretsAreLeftOut exports a thread that holds every kind of secret: with and without them.
+func TestSecretsAreLeftOut(t *testing.T) {
+	w := &world{t: t, store: memory.New()}
+	w.create(thread.Thread{ID: "bbbb", Name: "keys-0001", Label: "an old label with " + secrettest.All()[0].Text, Agent: "claude"})
+	var prev thread.Checkpoint
+	size, items := int64(0), 0
+	for n, c := range secrettest.All() {
+		raw, err := json.Marshal(map[string]any{"role": "user", "content": "first " + c.Text + " last"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := append(bytes.Clone(raw), '\n')
+		prev, err = w.store.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: "bbbb", Parent: prev.ID, Turn: n + 1,
+			Kind: thread.KindTurn, Created: now, Prompt: c.Text, Answer: "I use " + c.Text, Note: "note"},
+			thread.Delta{Keep: items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}}, Transcript: []thread.Chunk{{File: "main", Offset: size, Data: line}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size, items = size+int64(len(line)), items+1
+	}
+	w.store.UpdateThread(t.Context(), "bbbb", func(th *thread.Thread) error { th.Head = prev.ID; return nil })
+	for _, keep := range []bool{false, true} {
+		t.Run(fmt.Sprintf("kept %v", keep), func(t *testing.T) {
+			var b bytes.Buffer
+			if err := (archive.Export{Thread: "bbbb", Program: "v1", Now: now, Secrets: keep}).Write(t.Context(), w.store, &b); err != nil {
+				t.Fatal(err)
+			}
+			holds(t, b.Bytes(), keep)
+			imported(t, b.Bytes(), keep, size, items)
+		})
+	}
+	kept, err := w.store.Conversation(t.Context(), prev.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range secrettest.All() { // the store's own is as it was
+		var said struct{ Content string }
+		if err := json.Unmarshal(kept[i].Raw, &said); err != nil || said.Content != "first "+c.Text+" last" {
+			t.Errorf("%s: the store holds %q, %v", c.Name, said.Content, err)
+		}
+	}
+}
+
+// holds looks into an archive for secrets.
+func holds(t *testing.T, b []byte, want bool) {
+	t.Helper()
+	z, err := zstd.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	plain, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range secrettest.All() {
+		if c.In(string(plain)) != want {
+			t.Errorf("%s is in the archive: %v", c.Name, !want)
+		}
+	}
+	sum, err := archive.Check("x", bytes.NewReader(b))
+	if err != nil || sum.Redacted == want {
+		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// imported imports an archive and looks at what a resume would begin with.
+func imported(t *testing.T, b []byte, secrets bool, size int64, items int) {
+	t.Helper()
+	to := memory.New()
+	th, err := importInto(to, b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err1 := to.Checkpoint(t.Context(), th.Head)
+	files, err2 := to.Transcript(t.Context(), th.Head)
+	conversation, err3 := to.Conversation(t.Context(), th.Head)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(head.Note, "secrets were left out") == secrets || th.Session != "" {
+		t.Errorf("imported with session %q and note %q", th.Session, head.Note)
+	}
+	if len(files) != 1 || int64(len(files[0].Data)) != size || len(conversation) != items {
+		t.Fatalf("%d files, %d items", len(files), len(conversation))
+	}
+	for line := range strings.Lines(string(files[0].Data)) {
+		if !json.Valid([]byte(line)) || !strings.Contains(line, " last") {
+			t.Errorf("a line of the transcript is %q", line)
+		}
+	}
+}
+
+// TestOldFormatIsRead: files of programs that could not leave secrets out.
+func TestOldFormatIsRead(t *testing.T) {
+	if _, err := importInto(memory.New(), with(goodRecord, "{}").bytes(t), nil); err != nil {
+		t.Error(err)
 	}
 }

@@ -9,6 +9,11 @@
 // the machine it comes from. An import takes none of these from a file either: an archive is data from
 // somebody, and must not choose what is run here, or where.
 //
+// Secrets of known shapes are left out of prompts, answers, conversation and transcripts, and the file says so, unless
+// the caller wants them in; the bundle's files are as they are. They are overwritten byte by byte, so that what is
+// known of transcripts by offset goes on to fit, and transcripts and conversation to be alike. An agent's own transcript can differ from such a
+// one: an import never looks for it, and resumes by writing the transcript again.
+//
 // Import reads the file twice. The first time it checks everything: names, kinds, order, sizes, counts, ratio,
 // hashes, JSON depth, and that the checkpoints form a tree whose parts fit. Only then does it write, into a
 // thread that is marked deleted under an Intent, which becomes visible in one step at the end. Repair takes back
@@ -17,8 +22,12 @@ package archive
 
 import "orchestrator/checkpoint"
 
-// format is the number of this layout; others are refused.
-const format = 1
+// format is the number of this layout, and oldest the first that is read, too: 1 cannot say that secrets were left
+// out, and holds them. Others are refused.
+const (
+	format = 2
+	oldest = 1
+)
 
 // Limits of an archive. They are far above real threads and bound what a hostile file can cost.
 const (
@@ -47,4 +56,5 @@ const (
 	partName       = "%s%05d"
 	intentKind     = "import"
 	noteImported   = "imported; it was called %s"
+	noteRedacted   = "; secrets were left out of the file"
 )

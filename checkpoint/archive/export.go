@@ -19,6 +19,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
 // Source is the store that an archive is written from.
@@ -35,6 +36,8 @@ type Export struct {
 	Now     time.Time // when
 	// Snapshots is a git bundle of the thread's snapshots; nil for none.
 	Snapshots io.Reader
+	// Secrets keeps those that were typed, answered and read.
+	Secrets bool
 }
 
 // Write writes a thread as an archive. What was written before an error is no archive: it has no manifest.
@@ -52,7 +55,7 @@ func (e Export) Write(ctx context.Context, from Source, w io.Writer) (err error)
 			err = fmt.Errorf("export %s: %w", t.Name, cerr)
 		}
 	}()
-	x := &exporter{tar: tar.NewWriter(z), now: e.Now.UTC().Truncate(time.Second)}
+	x := &exporter{tar: tar.NewWriter(z), now: e.Now.UTC().Truncate(time.Second), redact: !e.Secrets}
 	if err := x.all(ctx, from, t, e); err != nil {
 		return fmt.Errorf("export %s: %w", t.Name, err)
 	}
@@ -62,6 +65,7 @@ func (e Export) Write(ctx context.Context, from Source, w io.Writer) (err error)
 type exporter struct {
 	tar     *tar.Writer
 	now     time.Time
+	redact  bool
 	total   int64
 	entries []entry
 	records int
@@ -71,8 +75,8 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	if err := x.entry(nameFormat, []byte(fmt.Sprint(format))); err != nil {
 		return err
 	}
-	a := about{ID: t.ID, Name: t.Name, Label: plain(t.Label, 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
-		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC()}
+	a := about{ID: t.ID, Name: t.Name, Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
+		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
 	if !reName.MatchString(a.Name) {
 		a.Name = thread.NewName(a.Name)
 	}
@@ -182,6 +186,9 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 			s.Skipped[i].Path, s.Skipped[i].Reason = plain(s.Skipped[i].Path, 4096), plain(s.Skipped[i].Reason, 1000)
 		}
 	}
+	if x.redact {
+		withoutSecrets(&c, &d)
+	}
 	h := recordHead{Checkpoint: c, Keep: d.Keep}
 	for _, i := range d.Items {
 		h.Items = append(h.Items, itemHead{Wire: i.Wire, Size: len(i.Raw)})
@@ -210,6 +217,18 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 		}
 	}
 	return nil
+}
+
+// withoutSecrets leaves them out of what is exported of a checkpoint.
+func withoutSecrets(c *thread.Checkpoint, d *thread.Delta) {
+	c.Prompt, c.Answer, c.Note = secret.Redact(c.Prompt), secret.Redact(c.Answer), secret.Redact(c.Note)
+	d.Items, d.Transcript = slices.Clone(d.Items), slices.Clone(d.Transcript) // the store may hold them itself
+	for i := range d.Items {
+		d.Items[i].Raw = secret.Mask(d.Items[i].Raw) // as in the transcripts, which are compared with them
+	}
+	for i := range d.Transcript { // lines, whole ones: a secret is never in two chunks
+		d.Transcript[i].Data = secret.Mask(d.Transcript[i].Data)
+	}
 }
 
 // only returns s where it has the form that an import takes, and nothing otherwise.

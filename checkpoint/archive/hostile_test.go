@@ -121,7 +121,7 @@ func TestHostile(t *testing.T) {
 		"no thread":        {(&file{}).add("format", "1").add("checkpoints/00001", "x"), "comes before"},
 		"order":            {begun().add("snapshots/00001", "x").add("checkpoints/00001", "x"), "out of order"},
 		"no format":        {(&file{}).add("thread", goodThread), "comes before"},
-		"newer format":     {(&file{}).add("format", "2"), "this program reads 1"},
+		"newer format":     {(&file{}).add("format", "3"), "this program reads 1 to 2"},
 		"no manifest":      {begun(), "cut off"},
 		"after manifest":   {with(goodRecord, "{}").add("snapshots/00001", "x"), "follows the manifest"},
 		"wrong hash":       {with(goodRecord, "{}").spoil(), "does not match its hash"},

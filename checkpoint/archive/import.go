@@ -28,13 +28,14 @@ type Summary struct {
 	Checkpoints int       `json:"checkpoints"`
 	Bytes       int64     `json:"bytes"` // unpacked
 	Snapshots   bool      `json:"snapshots"`
+	Redacted    bool      `json:"redacted"` // secrets were left out
 }
 
 // Check reads a whole archive and says what it holds. It writes nothing.
 func Check(name string, in io.Reader) (Summary, error) {
 	var s Summary
 	m, err := read(in, visitor{
-		about:     func(a about) error { s.Name, s.Agent = a.Name, a.Agent; return nil },
+		about:     func(a about) error { s.Name, s.Agent, s.Redacted = a.Name, a.Agent, a.Redacted; return nil },
 		snapshots: func([]byte) error { s.Snapshots = true; return nil },
 	})
 	if err != nil {
@@ -205,6 +206,9 @@ func (m *importer) finish() (thread.Thread, error) {
 	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn, Kind: thread.KindImport,
 		Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session, Snapshot: head.Snapshot,
 		Note: fmt.Sprintf(noteImported, m.about.Name)}
+	if m.about.Redacted {
+		c.Note += noteRedacted
+	}
 	c, err := m.to.PutCheckpoint(m.ctx, c, thread.Delta{Keep: head.Items})
 	if err != nil {
 		return thread.Thread{}, err

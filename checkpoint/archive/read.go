@@ -38,6 +38,7 @@ type reader struct {
 	total   int64     // sizes of the entries so far
 	read    int64     // bytes of them that were read
 	sum     hash.Hash // of the entry being read
+	layout  int       // of the file
 	stage   int       // of the fixed order: format, thread, checkpoints, snapshots, manifest
 	part    int       // last one of the running folder
 	about   about
@@ -229,9 +230,11 @@ func (r *reader) format() error {
 	if err != nil {
 		return err
 	}
-	if n, err := strconv.Atoi(string(b)); err != nil || n != format {
-		return fmt.Errorf("format %q, this program reads %d: %w", clip(string(b)), format, thread.ErrInvalid)
+	n, err := strconv.Atoi(string(b))
+	if err != nil || n < oldest || n > format {
+		return fmt.Errorf("format %q, this program reads %d to %d: %w", clip(string(b)), oldest, format, thread.ErrInvalid)
 	}
+	r.layout = n
 	return nil
 }
 
@@ -271,7 +274,7 @@ func (r *reader) manifest(h *tar.Header) (manifest, error) {
 	if err := decodeStrict(b, &m); err != nil {
 		return m, fmt.Errorf("entry %q: %w", h.Name, err)
 	}
-	if m.Format != format || len(m.Entries) != len(r.entries) || m.Records != r.records {
+	if m.Format != r.layout || len(m.Entries) != len(r.entries) || m.Records != r.records {
 		return m, fmt.Errorf("entry %q: does not fit what the file holds: %w", h.Name, thread.ErrInvalid)
 	}
 	for i, e := range r.entries {

@@ -38,6 +38,8 @@ type about struct {
 	Session string              `json:"session"`
 	Head    thread.CheckpointID `json:"head"`
 	Created time.Time           `json:"created"`
+	// Redacted says that secrets were left out.
+	Redacted bool `json:"redacted,omitempty"`
 }
 
 // recordHead stands before a record's body: the items' and then the chunks' bytes, one after another.

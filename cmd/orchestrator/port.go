@@ -35,7 +35,7 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 	if err != nil {
 		return s, err
 	}
-	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now()}
+	e := archive.Export{Thread: s.ID, Program: version(), Now: time.Now(), Secrets: r.WithSecrets}
 	if p.files != nil && !r.NoFiles && s.Head != "" {
 		bundle, end, err := p.bundle(ctx, s.Thread)
 		if err != nil {
@@ -132,6 +132,7 @@ func (c *cli) exportVerb() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&r.File, "output", "o", "", "file to write; NAME.orchestrator without it")
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that the conversation holds")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		s, err := find(ctx, cl, args[0])
 		if err != nil {
@@ -147,9 +148,30 @@ func (c *cli) exportVerb() *cobra.Command {
 		if _, err := cl.Export(ctx, r); err != nil {
 			return err
 		}
-		return c.show(map[string]string{"thread": s.Name, "file": r.File}, func(w io.Writer) { fmt.Fprintf(w, "%s → %s\n", s.Name, r.File) })
+		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles}
+		return c.show(done, func(w io.Writer) { fmt.Fprintf(w, "%s → %s\n%s\n", done.Thread, done.File, done.about()) })
 	})
 	return cmd
+}
+
+// exported is what export prints.
+type exported struct {
+	Thread  string `json:"thread"`
+	File    string `json:"file"`
+	Secrets bool   `json:"secrets"` // are in it
+	Files   bool   `json:"files"`
+}
+
+// about says what is in the file that a person may not want to hand on.
+func (e exported) about() string {
+	said := "keys and passwords of known shapes are left out of the conversation (--with-secrets keeps them)"
+	if e.Secrets {
+		said = "it holds the conversation with all keys and passwords in it"
+	}
+	if e.Files {
+		said += "; the project's files are in it as they are (--no-files leaves them out)"
+	}
+	return said
 }
 
 func (c *cli) importVerb() *cobra.Command {

@@ -25,13 +25,15 @@ func NewExport(s *thread.Status, dir string) *Form {
 	file := &Input{Label: "File", Hint: "to be written", Text: field.New(s.Name + ".orchestrator")}
 	files := yesNo("Files", true, "the conversation alone")
 	files.Options[1].Note = "the conversation and the files as they were at each turn"
+	secrets := yesNo("Secrets", false, "keys and passwords of known shapes are left out of the conversation")
+	secrets.Options[1].Note = "the conversation as it is"
 	return NewForm("export "+s.Name, func() (Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
 			return nil, "which file?"
 		}
-		return Exported{thread.PortRequest{Thread: string(s.ID), File: within(dir, name), NoFiles: !files.on()}}, ""
-	}, file, files)
+		return Exported{thread.PortRequest{Thread: string(s.ID), File: within(dir, name), NoFiles: !files.on(), WithSecrets: secrets.on()}}, ""
+	}, file, files, secrets)
 }
 
 // NewImport makes the dialog that takes a thread from a file.
