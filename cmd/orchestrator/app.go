@@ -24,6 +24,7 @@ import (
 	"orchestrator/checkpoint/words"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/contextmgr/gateway"
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/tokens"
@@ -39,7 +40,7 @@ import (
 
 // appConfig is what a server is made of.
 type appConfig struct {
-	Project Project
+	Project project.Project
 	Config  Config
 	Program *stable
 	Env     []string

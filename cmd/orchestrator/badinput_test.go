@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,11 +159,8 @@ func TestClientsStartOneServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the server to leave", func() bool {
-		p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = os.Stat(p.Socket)
+		p := r.claimed()
+		_, err := os.Stat(p.Socket)
 		return err != nil
 	})
 	come("a server that is ending")
@@ -172,32 +170,25 @@ func TestFolderThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	// A file where the folder should be: root, who runs CI, may write everywhere else.
-	if err := os.WriteFile(filepath.Join(r.project, stateName), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.says(exitError, []string{"state folder", "move the file"}, "threads")
+	put(t, filepath.Join(r.home, ".local", "state", "orchestrator"), "x")
+	r.says(exitError, []string{"state folder", "move it away"}, "new", "-a", "demo", "x")
+	r.says(exitError, []string{"move it away"}, "threads")
 }
 
 func TestSocketFolderOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	run := lookup(r.env, "XDG_RUNTIME_DIR")
-	if err := os.MkdirAll(filepath.Join(run, "orchestrator"), 0o700); err != nil {
+	run := filepath.Join(lookup(r.env, "XDG_RUNTIME_DIR"), "orchestrator")
+	if err := errors.Join(os.MkdirAll(run, 0o700), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(run, "orchestrator"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	r.says(exitError, []string{"not a folder of yours alone"}, "threads")
+	r.says(exitError, []string{"not yours alone", run}, "threads")
 }
 
 func TestSocketLeftBehind(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	put(t, p.Socket, "left behind")
 	r.ok("threads")
 }
@@ -222,7 +213,7 @@ func TestDamagedDatabase(t *testing.T) {
 	name := r.ok("new", "-a", "demo", "-p", "list files", "kept")
 	r.awaitState(name, thread.StateDone, thread.StateIdle)
 	r.ok("stop")
-	db := filepath.Join(r.project, stateName, "state.db")
+	db := filepath.Join(r.stateDir(), "state.db")
 	if err := os.WriteFile(db, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}

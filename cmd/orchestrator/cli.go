@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
 
@@ -36,7 +37,7 @@ type cli struct {
 	dir     string // --project
 	json    bool   // --json
 
-	project Project
+	project project.Project
 	config  Config
 	told    bool // that the server is of another build
 	warned  bool // of what the store found damaged
@@ -90,7 +91,8 @@ func exitCode(err error) int {
 	case errors.Is(err, thread.ErrNotFound):
 		return exitNotFound
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
-		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, errServed):
+		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, project.ErrServed),
+		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed):
 		return exitRefused
 	default:
 		return exitError
@@ -133,12 +135,35 @@ func (c *cli) noVerb(cmd *cobra.Command, args []string) error {
 
 // prepare finds the project and reads the configuration.
 func (c *cli) prepare() error {
-	p, err := findProject(c.dir, lookup(c.environ, "XDG_RUNTIME_DIR"))
+	p, err := project.Find(context.Background(), c.dir, c.places())
+	c.project = p
 	if err != nil {
 		return err
 	}
-	c.project = p
-	c.config, err = loadConfig(p, c.environ, c.configHome(), c.trust().accepted)
+	c.config, err = loadConfig(p.Root, c.environ, c.configHome(), c.trust().accepted)
+	for _, w := range c.config.Warnings {
+		fmt.Fprintln(c.stderr, "orchestrator:", w)
+	}
+	return err
+}
+
+// places are the person's folders that our files go to.
+func (c *cli) places() project.Places {
+	return project.Places{
+		Home: lookup(c.environ, "HOME"), State: c.stateHome(), Runtime: lookup(c.environ, "XDG_RUNTIME_DIR"),
+		Temp: []string{"/tmp", "/var/tmp", lookup(c.environ, "TMPDIR"), os.TempDir()}, Accepted: c.trust().wide,
+	}
+}
+
+// claim makes the project's state where there is none, and tells how it was found where that is news.
+func (c *cli) claim() error {
+	err := c.project.Claim()
+	if errors.Is(err, project.ErrWide) {
+		err = c.askWide(err)
+	}
+	for _, n := range c.project.Notices {
+		fmt.Fprintln(c.stderr, "orchestrator:", n)
+	}
 	return err
 }
 

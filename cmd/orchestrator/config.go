@@ -15,6 +15,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/thread/private"
 )
 
 // Config is what the person has configured: the user's file, then the project's where it is
@@ -49,9 +50,11 @@ type Config struct {
 	KeepDays    int
 	KeepThreads int
 	KeepMB      int
-	// Files are those that were read, in order; Untrusted is the project's file when it was not.
+	// Files are those that were read, in order; Untrusted is the project's file when it was not. Warnings say what
+	// was ignored.
 	Files     []string
 	Untrusted string
+	Warnings  []string
 }
 
 // kind of a setting's value.
@@ -79,7 +82,7 @@ func settings() map[string]setting {
 	return map[string]setting{
 		"agent":             {kind: text, projectMay: true, about: "agent of new threads"},
 		"store":             {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
-		"project":           {kind: text, projectMay: true, about: "the project's name in a shared store"},
+		"project":           {kind: text, about: "the project's name in a shared store"},
 		"host":              {kind: text, about: "this machine's name in a shared store"},
 		"theme":             {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
 		"keys":              {kind: table, about: "action = \"key key\""},
@@ -96,26 +99,44 @@ func settings() map[string]setting {
 	}
 }
 
+// maxProjectFile is the largest configuration that a project can bring.
+const maxProjectFile = 1 << 20
+
+// projectFile is the configuration that a project brings.
+func projectFile(root string) string { return filepath.Join(root, ".orchestrator.toml") }
+
+// readProjectFile reads the configuration that a project brings; the project's owner may be a stranger.
+func readProjectFile(root string) ([]byte, error) {
+	return private.ReadRegular(projectFile(root), maxProjectFile)
+}
+
 // loadConfig reads the configuration. trusted says whether a project's file with this content was
 // accepted.
-func loadConfig(project Project, environ []string, configHome string, trusted func(file string, content []byte) bool) (Config, error) {
+func loadConfig(root string, environ []string, configHome string, trusted func(file string, content []byte) bool) (Config, error) {
 	k := koanf.New(".")
 	c := Config{}
 	user := filepath.Join(configHome, "orchestrator", "config.toml")
-	if err := loadFile(k, user, nil, &c); err != nil {
-		return Config{}, err
+	content, err := os.ReadFile(user)
+	if err == nil {
+		err = c.merge(k, user, content, nil)
+	} else if errors.Is(err, os.ErrNotExist) {
+		err = nil
 	}
-	file := filepath.Join(project.Root, ".orchestrator.toml")
-	if content, err := os.ReadFile(file); err == nil {
-		if trusted(file, content) {
-			if err := loadFile(k, file, projectMay, &c); err != nil {
-				return Config{}, err
-			}
-		} else {
-			c.Untrusted = file
+	if err != nil {
+		return Config{}, fmt.Errorf("read the configuration: %w", err)
+	}
+	file := projectFile(root)
+	content, err = readProjectFile(root)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the project's configuration is ignored: %v", err))
+	case !trusted(file, content):
+		c.Untrusted = file
+	default:
+		if err := c.merge(k, file, content, projectMay); err != nil {
+			return Config{Warnings: c.Warnings}, err
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return Config{}, fmt.Errorf("read the project's configuration: %w", err)
 	}
 	if err := loadEnv(k, environ); err != nil {
 		return Config{}, err
@@ -126,25 +147,18 @@ func loadConfig(project Project, environ []string, configHome string, trusted fu
 func projectMay(s setting) bool { return s.projectMay }
 
 // checkProject reports what is wrong with a project's file, before it is accepted.
-func checkProject(file string) error {
+func checkProject(file string, content []byte) error {
 	k := koanf.New(".")
 	c := Config{}
-	if err := loadFile(k, file, projectMay, &c); err != nil {
+	if err := c.merge(k, file, content, projectMay); err != nil {
 		return err
 	}
 	_, err := c.fill(k)
 	return err
 }
 
-// loadFile merges a TOML file; a missing one is no error. may limits the keys.
-func loadFile(k *koanf.Koanf, file string, may func(setting) bool, c *Config) error {
-	content, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
-	}
+// merge adds what a TOML file holds. may limits the keys.
+func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(setting) bool) error {
 	tree, err := toml.Parser().Unmarshal(content)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

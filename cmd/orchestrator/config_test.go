@@ -31,6 +31,7 @@ func TestConfig(t *testing.T) {
 		{name: "a project that is not", user: "agent = \"claude\"\n", project: "agent = \"codex\"\n",
 			check: func(c Config) bool { return c.Agent == "claude" && c.Untrusted != "" }},
 		{name: "a project that reaches for the store", project: "store = \"postgres://evil/\"\n", trusted: always, err: []string{".orchestrator.toml:1", "store", "your own configuration"}},
+		{name: "a project that joins another one", project: "project = \"theirs\"\n", trusted: always, err: []string{".orchestrator.toml:1", "project", "your own configuration"}},
 		{name: "no TOML", user: "theme = dark\n", err: []string{"config.toml"}},
 		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "colour", "theme"}},
 		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},
@@ -47,7 +48,7 @@ func TestConfig(t *testing.T) {
 			if test.trusted == nil {
 				test.trusted = never
 			}
-			c, err := loadConfig(Project{Root: root}, test.env, home, test.trusted)
+			c, err := loadConfig(root, test.env, home, test.trusted)
 			if (err != nil) != (test.err != nil) {
 				t.Fatalf("error %v", err)
 			}
@@ -80,7 +81,7 @@ func put(t *testing.T, file, content string) {
 }
 
 func TestTrustAsksAgain(t *testing.T) {
-	tr := trust{file: filepath.Join(t.TempDir(), "deep", "trusted.json")}
+	tr := trust{home: filepath.Join(t.TempDir(), "deep")}
 	if tr.accepted("/p/.orchestrator.toml", []byte("a")) {
 		t.Error("trusted before it was accepted")
 	}

@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/project"
 )
 
 const (
@@ -27,11 +28,14 @@ const (
 
 // connect returns a client of the project's server, which it starts when none runs.
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
+	if err := c.claim(); err != nil {
+		return nil, err
+	}
 	cl, info, err := c.reach(ctx)
 	if err == nil {
 		return cl, c.meet(info)
 	}
-	if !client.Gone(err) {
+	if !gone(err) {
 		return nil, err
 	}
 	if err := c.startServer(ctx); err != nil {
@@ -57,8 +61,23 @@ func (c *cli) meet(info api.Info) error {
 	return c.sameVersion(info)
 }
 
-// reach asks a running server who it is; client.Gone tells that there is none.
+// errNoServer says that no server can run: the project has no state.
+var errNoServer = errors.New("no server runs here")
+
+// gone reports whether an error means that no server listens.
+func gone(err error) bool { return errors.Is(err, errNoServer) || client.Gone(err) }
+
+// reach asks a running server who it is; gone tells that there is none.
 func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
+	if c.project.Problem != nil {
+		return nil, api.Info{}, c.project.Problem
+	}
+	if c.project.Socket == "" {
+		return nil, api.Info{}, errNoServer
+	}
+	if err := c.project.CheckSocket(); err != nil {
+		return nil, api.Info{}, err
+	}
 	cl := client.New(c.project.Socket)
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -86,15 +105,12 @@ func (c *cli) sameVersion(info api.Info) error {
 // startServer starts the server and waits until it listens. A server that another client has just
 // started will do as well; one that is about to end is waited for.
 func (c *cli) startServer(ctx context.Context) error {
-	if err := c.project.makeState(); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
 		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
 	defer cancel()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		err := c.startOnce(ctx)
-		if !errors.Is(err, errServed) {
+		if !errors.Is(err, project.ErrServed) {
 			return err
 		}
 		wait, stop := context.WithTimeout(ctx, pause)
@@ -109,7 +125,7 @@ func (c *cli) startServer(ctx context.Context) error {
 	}
 }
 
-// startOnce starts the server in a session of its own. It fails with errServed while another one
+// startOnce starts the server in a session of its own. It fails with project.ErrServed while another one
 // holds the project.
 func (c *cli) startOnce(ctx context.Context) error {
 	exe, release, err := c.serverProgram()
@@ -117,9 +133,9 @@ func (c *cli) startOnce(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	log, err := os.OpenFile(c.project.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := c.project.OpenLog()
 	if err != nil {
-		return c.project.hint(fmt.Errorf("open the server's log: %w", err))
+		return err
 	}
 	defer log.Close()
 	begin, err := log.Seek(0, io.SeekEnd)
@@ -148,9 +164,9 @@ func (c *cli) startOnce(ctx context.Context) error {
 	}
 	var exit *exec.ExitError
 	if errors.As(ended.err, &exit) && exit.ExitCode() == exitRefused {
-		return errServed
+		return project.ErrServed
 	}
-	return fmt.Errorf("%w: %s", ended, c.logSince(begin))
+	return fmt.Errorf("%w: %s", ended, lastLine(log, begin))
 }
 
 // serverProgram returns the program that a server is to run from, and releases it once the server holds it itself.
@@ -194,13 +210,13 @@ func (c *cli) listens(ctx context.Context) bool {
 	}
 }
 
-// logSince returns the last line that the server wrote since an offset, for people.
-func (c *cli) logSince(begin int64) string {
-	content, err := os.ReadFile(c.project.LogFile())
-	if err != nil || int64(len(content)) <= begin {
+// lastLine returns the last line that the server wrote since an offset, for people.
+func lastLine(log io.ReaderAt, begin int64) string {
+	content, err := io.ReadAll(io.NewSectionReader(log, begin, 1<<20))
+	if err != nil || len(content) == 0 {
 		return "it said nothing"
 	}
-	lines := strings.Split(strings.TrimSpace(string(content[begin:])), "\n")
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 	return lines[len(lines)-1]
 }
 

@@ -28,10 +28,7 @@ func (r *rig) demo(args ...string) string {
 // serverPID asks who serves.
 func (r *rig) serverPID() int {
 	r.t.Helper()
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	p := r.claimed()
 	cl := client.New(p.Socket)
 	defer cl.Close()
 	info, err := cl.Info(r.t.Context())
@@ -88,10 +85,10 @@ func TestStateIsOurs(t *testing.T) {
 	r.turn(name, "write notes.txt: one")
 	fork := get[thread.Status](r, "fork", "more", "-t", name)
 	r.turn(fork.Name, "list files")
-	r.ok("export", name, "-o", filepath.Join(r.project, stateName, "archive"))
-	worktrees := filepath.Join(r.project, stateName, "worktrees") + "/"
+	r.ok("export", name, "-o", filepath.Join(r.stateDir(), "archive"))
+	worktrees := filepath.Join(r.stateDir(), "worktrees") + "/"
 	seen := 0
-	err := filepath.WalkDir(filepath.Join(r.project, stateName), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(r.stateDir(), func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -143,10 +140,7 @@ func TestFollowerMissesNothing(t *testing.T) {
 	name := r.demo("missed")
 	before := r.status(name)
 	r.turn(name, "read README.md")
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	cl := client.New(p.Socket)
 	defer cl.Close()
 	var out bytes.Buffer

@@ -14,11 +14,12 @@ import (
 // stateDisk gives the rig's state folder a small file system of its own, which takes root.
 func (r *rig) stateDisk(flags uintptr) (dir string) {
 	r.t.Helper()
-	dir = filepath.Join(r.project, stateName)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir = r.claimed().StateDir()
+	record, err := os.ReadFile(filepath.Join(dir, "project.json"))
+	if err != nil {
 		r.t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, "size=8m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
 		r.t.Skipf("SKIPPED: it needs a small file system of its own, and mounting one is not allowed (%v); as root `go test -run %s ./cmd/orchestrator` runs it", err, r.t.Name())
 	}
 	r.t.Cleanup(func() {
@@ -27,6 +28,10 @@ func (r *rig) stateDisk(flags uintptr) (dir string) {
 			r.t.Error(err)
 		}
 	})
+	put(r.t, filepath.Join(dir, "project.json"), string(record))
+	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|flags, "size=8m,mode=0700"); err != nil {
+		r.t.Fatal(err)
+	}
 	return dir
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/checkpoint/postgres"
-	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
 
@@ -87,7 +87,7 @@ func (c *cli) examine(ctx context.Context) []finding {
 
 func (c *cli) examineConfig() finding {
 	f := finding{About: "configuration", OK: true}
-	cfg, err := loadConfig(c.project, c.environ, c.configHome(), c.trust().accepted)
+	cfg, err := loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
 	switch {
 	case err != nil:
 		return finding{About: f.About, Found: err.Error(), Remedy: "correct the line; the README lists the settings"}
@@ -102,7 +102,7 @@ func (c *cli) examineConfig() finding {
 	return f
 }
 
-func examineGit(ctx context.Context, p Project) finding {
+func examineGit(ctx context.Context, p project.Project) finding {
 	out, err := exec.CommandContext(ctx, "git", "--version").Output()
 	if err != nil {
 		return finding{About: "git", Found: "not found", Remedy: "install git: without it threads share one folder and files are not kept"}
@@ -127,8 +127,10 @@ func examineGit(ctx context.Context, p Project) finding {
 }
 
 func (c *cli) examineState() finding {
-	f := finding{About: "state folder", OK: true, Found: c.project.StateDir()}
-	if err := c.tryState(); err != nil {
+	f := finding{About: "state folder", OK: true}
+	if err := c.tryState(); err == nil {
+		f.Found = c.project.StateDir()
+	} else {
 		f.OK, f.Found = false, err.Error()
 		if hint := (*thread.HintError)(nil); errors.As(err, &hint) {
 			f.Found, f.Remedy = hint.Err.Error(), hint.Hint
@@ -139,19 +141,10 @@ func (c *cli) examineState() finding {
 
 // tryState makes the state folder and writes to it.
 func (c *cli) tryState() error {
-	if err := c.project.makeState(); err != nil {
+	if err := c.claim(); err != nil {
 		return err
 	}
-	probe, err := os.CreateTemp(c.project.StateDir(), "probe-*")
-	if err != nil {
-		return c.project.hint(fmt.Errorf("write to the state folder: %w", err))
-	}
-	defer os.Remove(probe.Name())
-	_, err = probe.Write(make([]byte, 4096)) // a full disk takes a name and no content
-	if err = errors.Join(err, probe.Close()); err != nil {
-		return c.project.hint(fmt.Errorf("write to the state folder: %w", err))
-	}
-	return nil
+	return c.project.Probe()
 }
 
 func (c *cli) examineTerminal() finding {
@@ -177,7 +170,7 @@ func (c *cli) examineTerminal() finding {
 
 func (c *cli) examineServer(ctx context.Context) []finding {
 	cl, info, err := c.reach(ctx)
-	if err != nil && client.Gone(err) {
+	if err != nil && gone(err) {
 		out := []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
 		if c.config.Store != "" {
 			about, err := postgres.Check(ctx, c.config.Store)

@@ -77,10 +77,7 @@ func TestServerKilled(t *testing.T) {
 	manyStarts(t)
 	rounds, threads := fromEnv(t, "KILL_ROUNDS", 3), fromEnv(t, "KILL_THREADS", 4)
 	r := newRig(t)
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	random := rand.New(rand.NewPCG(1, 2))
 	a := &acked{ids: map[thread.ID]map[thread.CheckpointID]bool{}}
 	var starts []time.Duration

@@ -39,7 +39,7 @@ func TestDamagedLogIsNamed(t *testing.T) {
 					r.ok("send", name, fmt.Sprint("list files ", turn))
 				}
 			}
-			state := filepath.Join(r.project, stateName)
+			state := r.stateDir()
 			log := filepath.Join(state, "state.db-wal")
 			await(t, "a kill before the log is folded", func() bool {
 				r.ok("pin", names[0])

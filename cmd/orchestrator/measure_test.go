@@ -77,10 +77,7 @@ func percentile(times []time.Duration, p int) time.Duration {
 
 func (r *rig) client() *client.Client {
 	r.t.Helper()
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	p := r.claimed()
 	cl := client.New(p.Socket)
 	r.t.Cleanup(cl.Close)
 	return cl
@@ -233,10 +230,7 @@ func lastScreen(t *testing.T, cl *client.Client, id thread.ID) string {
 
 func measureStart(t *testing.T) {
 	r := newRig(t)
-	state := filepath.Join(r.project, stateName)
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	state := r.claimed().StateDir()
 	store, err := sqlite.Open(t.Context(), filepath.Join(state, "state.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)

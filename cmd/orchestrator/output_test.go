@@ -129,15 +129,12 @@ func TestNothingPrintedActsOnATerminal(t *testing.T) {
 	} {
 		r.clean(args...)
 	}
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	log, err := os.ReadFile(p.LogFile())
 	if err != nil || harms(log) != "" {
 		t.Errorf("the server's log holds %s, %v:\n%q", harms(log), err, log)
 	}
-	lock, err := os.OpenFile(p.LockFile(), os.O_WRONLY, 0)
+	lock, err := os.OpenFile(filepath.Join(p.StateDir(), "server.lock"), os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

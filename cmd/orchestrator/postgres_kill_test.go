@@ -89,10 +89,7 @@ func TestPostgresKilled(t *testing.T) {
 	})
 	r := newRig(t)
 	r.keepIn(server.Database(t, "killed"))
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	r.ok("threads")
 	cl := client.New(p.Socket)
 	defer cl.Close()

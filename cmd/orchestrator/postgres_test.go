@@ -27,8 +27,11 @@ func (r *rig) keepIn(url string) {
 // noSecret looks for a database's password in everything that the program wrote or handed on.
 func (r *rig) noSecret() {
 	r.t.Helper()
-	log := r.read(filepath.Join(stateName, "log", "server.log"))
-	for what, text := range map[string]string{"the log": log, "the doctor": r.run("doctor").stdout} {
+	log, err := os.ReadFile(filepath.Join(r.stateDir(), "log", "server.log"))
+	if err != nil {
+		r.t.Error(err)
+	}
+	for what, text := range map[string]string{"the log": string(log), "the doctor": r.run("doctor").stdout} {
 		if strings.Contains(text, "hunter2") {
 			r.t.Errorf("%s shows the password:\n%s", what, text)
 		}
@@ -73,7 +76,7 @@ func TestOnPostgres(t *testing.T) {
 	r.sizes(url)
 	r.killedAndResumed(parent)
 	r.noSecret()
-	if _, err := os.Stat(filepath.Join(r.project, stateName, "state.db")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(r.stateDir(), "state.db")); !os.IsNotExist(err) {
 		t.Errorf("there is a SQLite database beside it: %v", err)
 	}
 }

@@ -44,8 +44,8 @@ func TestGitVariablesOfTheCaller(t *testing.T) {
 	if got := r.git("log", "--format=%s", "-1", "orchestrator/"+fork.Name); got != "forked\n" {
 		t.Errorf("the fork's branch stands at %q", got)
 	}
-	if _, err := os.Lstat(filepath.Join(other.project, stateName)); !os.IsNotExist(err) {
-		t.Errorf("the other repository was taken for the project: %v", err)
+	if dir := other.stateDir(); dir != "" {
+		t.Errorf("the other repository was taken for the project: %s", dir)
 	}
 	if got := other.git("log", "--all", "--format=%s") + other.git("status", "--porcelain"); got != "begin\n" {
 		t.Errorf("the other repository was touched: %q", got)

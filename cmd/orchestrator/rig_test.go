@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
 
@@ -67,14 +69,7 @@ type rig struct {
 // newRig makes a home and a repository with one commit; the server is ended with the test.
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	temp := os.TempDir()
-	if len(temp) > 40 {
-		temp = "/tmp" // sockets have short paths
-	}
-	base, err := os.MkdirTemp(temp, "rig")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := newBase(t)
 	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project"), program: program, patience: patience}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.home, r.project, run} {
@@ -97,12 +92,69 @@ func newRig(t *testing.T) *rig {
 	t.Cleanup(func() {
 		r.run("stop", "--force")
 		if t.Failed() {
-			log, _ := os.ReadFile(filepath.Join(r.project, stateName, "log", "server.log"))
+			log, _ := os.ReadFile(filepath.Join(r.stateDir(), "log", "server.log"))
 			t.Logf("the server's log:\n%s", tail(log, 6000))
 		}
 		os.RemoveAll(base)
 	})
 	return r
+}
+
+// newBase makes a folder for homes and projects. No state may lie below a temporary folder: it lies among what the
+// person who runs the tests has cached.
+func newBase(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := filepath.Join(cache, "orchestrator-test")
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	base, err := os.MkdirTemp(all, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
+// places are what the program takes from the rig's environment.
+func (r *rig) places() project.Places { return (&cli{environ: r.env}).places() }
+
+// found is the project as the program finds it.
+func (r *rig) found() project.Project {
+	r.t.Helper()
+	p, err := project.Find(r.t.Context(), r.project, r.places())
+	if err == nil {
+		err = p.Problem
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// claimed is the project with its state, which is made where it is missing.
+func (r *rig) claimed() project.Project {
+	r.t.Helper()
+	p := r.found()
+	if err := p.Claim(); err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// stateDir is the folder of the project's state; "" where there is none.
+func (r *rig) stateDir() string {
+	p, err := project.Find(context.Background(), r.project, r.places())
+	if err != nil {
+		r.t.Log(err)
+	}
+	return p.StateDir()
 }
 
 func tail(b []byte, n int) []byte {

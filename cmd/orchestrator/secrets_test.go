@@ -87,13 +87,10 @@ func TestSecretsAreNowhereElse(t *testing.T) {
 	if whole := r.ok("checkpoint", "show", r.newest(), "1"); !all[0].In(whole) {
 		t.Error("the conversation lost what resuming needs")
 	}
-	p, err := findProject(r.project, lookup(r.env, "XDG_RUNTIME_DIR"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := r.claimed()
 	r.ok("stop")
 	files := 0
-	err = filepath.WalkDir(p.StateDir(), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(p.StateDir(), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err

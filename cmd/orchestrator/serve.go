@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -36,14 +33,17 @@ const gcPercent = 50
 func (c *cli) serve(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	mask := syscall.Umask(0o077) // while our own files and the socket are made
-	if err := c.project.makeState(); err != nil {
+	if err := c.claim(); err != nil {
 		return err
 	}
-	lock, err := lockServer(c.project.LockFile())
+	lock, err := c.project.Lock()
 	if err != nil {
-		return c.project.hint(err)
+		return err
 	}
 	defer lock.Close()
+	if err := c.project.MakeSocketFolder(); err != nil {
+		return err
+	}
 	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 		if report, err = c.endServer(ctx, cl, force); err != nil {
 			return err
 		}
-	case client.Gone(err):
+	case gone(err):
 		return c.show(map[string]string{"done": "no server runs"}, func(w io.Writer) { fmt.Fprintln(w, "no server runs here") })
 	case !force:
 		return err
@@ -136,7 +136,7 @@ func (c *cli) endServer(ctx context.Context, cl *client.Client, force bool) (api
 func (c *cli) serverGone(ctx context.Context, limit time.Duration) error {
 	deadline := time.Now().Add(limit)
 	for {
-		lock, err := lockServer(c.project.LockFile())
+		lock, err := c.project.Lock()
 		if err == nil {
 			return lock.Close()
 		}
@@ -153,16 +153,9 @@ func (c *cli) serverGone(ctx context.Context, limit time.Duration) error {
 
 // killServer kills the process that holds the lock.
 func (c *cli) killServer() error {
-	b, err := os.ReadFile(c.project.LockFile())
-	if err != nil {
-		return fmt.Errorf("read the server's lock: %w", err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
-	if err != nil || pid <= 1 {
-		return fmt.Errorf("%s names no process", c.project.LockFile())
-	}
-	if lock, err := lockServer(c.project.LockFile()); err == nil {
-		return lock.Close() // it is gone already: the number may be another process's by now
+	pid, err := c.project.Holder()
+	if err != nil || pid == 0 { // it is gone already
+		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("kill the server: %w", err)

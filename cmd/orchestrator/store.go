@@ -15,6 +15,7 @@ import (
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread/private"
 )
 
@@ -39,7 +40,7 @@ type openStore struct {
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // newStore opens the store that the configuration asks for.
-func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
+func newStore(ctx context.Context, p project.Project, c Config) (*openStore, error) {
 	open := newSQLite
 	if c.Store != "" {
 		open = newPostgres
@@ -56,7 +57,7 @@ func newStore(ctx context.Context, p Project, c Config) (*openStore, error) {
 	return o, nil
 }
 
-func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
+func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, error) {
 	const name = "state.db"
 	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), name), sqlite.Options{})
 	if err != nil {
@@ -76,7 +77,7 @@ func newSQLite(ctx context.Context, p Project, _ Config) (*openStore, error) {
 // watch has the list of threads follow the store. With restore, threads that are listed and not stored were lost: they
 // are stored again, and that is reported until a person has read it. A list that cannot be written costs nothing but
 // itself.
-func (o *openStore) watch(ctx context.Context, p Project, name string, restore bool) error {
+func (o *openStore) watch(ctx context.Context, p project.Project, name string, restore bool) error {
 	dir, err := private.Open(p.StateDir())
 	if err != nil {
 		return err
@@ -117,7 +118,7 @@ func report(dir *private.Folder, lost []string) error {
 
 // newPostgres opens a database that several servers may share. A server is known by its machine and
 // folder; clones of one repository are one project, by its first commit.
-func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
+func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, error) {
 	host := c.Host
 	if host == "" {
 		var err error
@@ -143,26 +144,25 @@ func newPostgres(ctx context.Context, p Project, c Config) (*openStore, error) {
 	}}, nil
 }
 
-// sharedName is the project's name in a shared store. It is kept in the state folder: the first commit after the
+// sharedName is the project's name in a shared store. It is kept in the state: the first commit after the
 // first use, or another branch's root, must not make another project of it.
-func sharedName(ctx context.Context, p Project) (string, error) {
-	file := filepath.Join(p.StateDir(), "project")
-	kept, err := os.ReadFile(file)
-	if name := strings.TrimSpace(string(kept)); err == nil && name != "" {
-		return name, nil
-	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+func sharedName(ctx context.Context, p project.Project) (string, error) {
+	name, err := p.Shared()
+	if err != nil {
 		return "", fmt.Errorf("read the project's name: %w", err)
 	}
-	name := firstCommit(ctx, p)
-	if err := os.WriteFile(file, []byte(name+"\n"), 0o600); err != nil {
+	if name != "" {
+		return name, nil
+	}
+	name = firstCommit(ctx, p)
+	if err := p.KeepShared(name); err != nil {
 		return "", fmt.Errorf("keep the project's name: %w", err)
 	}
 	return name, nil
 }
 
 // firstCommit names a repository alike in all its clones; the folder's name where there is no commit.
-func firstCommit(ctx context.Context, p Project) string {
+func firstCommit(ctx context.Context, p project.Project) string {
 	var out []byte
 	g, err := git.New()
 	if err == nil {

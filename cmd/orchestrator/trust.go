@@ -8,22 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+const (
+	trustedName = "trusted.json"
+	maxTrusted  = 16 << 20
 )
 
 // trust remembers which files of repositories the person has accepted, by path and content: a
 // changed file is asked about again. It lies outside of every project.
-type trust struct{ file string }
-
-func (c *cli) trust() trust {
-	return trust{file: filepath.Join(c.stateHome(), "orchestrator", "trusted.json")}
+type trust struct {
+	home string // the person's folder for state
 }
+
+func (c *cli) trust() trust { return trust{home: c.stateHome()} }
 
 func contentHash(content []byte) string {
 	sum := sha256.Sum256(content)
@@ -32,16 +38,23 @@ func contentHash(content []byte) string {
 
 // accepted reports whether exactly this content of the file was accepted.
 func (t trust) accepted(file string, content []byte) bool {
-	known, err := t.read()
+	folder, err := private.Open(t.home, "orchestrator")
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	known, err := readTrusted(folder)
 	return err == nil && known[file] == contentHash(content)
 }
 
 // accept remembers the content.
 func (t trust) accept(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+	folder, err := private.Make(t.home, "orchestrator")
+	if err != nil {
 		return fmt.Errorf("remember what is trusted: %w", err)
 	}
-	lock, err := os.OpenFile(t.file+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	defer folder.Close()
+	lock, err := folder.File(trustedName+".lock", os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return fmt.Errorf("remember what is trusted: %w", err)
 	}
@@ -49,7 +62,7 @@ func (t trust) accept(file string, content []byte) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return fmt.Errorf("remember what is trusted: %w", err)
 	}
-	known, err := t.read()
+	known, err := readTrusted(folder)
 	if err != nil {
 		return err
 	}
@@ -58,26 +71,30 @@ func (t trust) accept(file string, content []byte) error {
 	if err != nil {
 		return fmt.Errorf("remember what is trusted: %w", err)
 	}
-	if err := os.WriteFile(t.file+".new", append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
-	}
-	if err := os.Rename(t.file+".new", t.file); err != nil {
+	if err := folder.Write(trustedName, append(b, '\n')); err != nil {
 		return fmt.Errorf("remember what is trusted: %w", err)
 	}
 	return nil
 }
 
-func (t trust) read() (map[string]string, error) {
+// wideKey is under what a folder is remembered that was accepted as a project though it holds much else.
+func wideKey(root string) string { return "folder:" + root }
+
+// wide reports whether the person has accepted such a folder.
+func (t trust) wide(root string) bool { return t.accepted(wideKey(root), []byte(root)) }
+
+func readTrusted(folder *private.Folder) (map[string]string, error) {
 	known := map[string]string{}
-	b, err := os.ReadFile(t.file)
-	if errors.Is(err, os.ErrNotExist) {
+	b, err := folder.Read(trustedName, maxTrusted)
+	if errors.Is(err, fs.ErrNotExist) {
 		return known, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read what is trusted: %w", err)
 	}
 	if err := json.Unmarshal(b, &known); err != nil {
-		return nil, fmt.Errorf("read what is trusted: %s: %w", t.file, err)
+		return nil, thread.Hint(fmt.Errorf("read what is trusted: %s: %w", folder.Path(trustedName), err),
+			"move the file away and accept again")
 	}
 	return known, nil
 }
@@ -104,5 +121,37 @@ func (c *cli) trustGit(ctx context.Context) error {
 			fmt.Fprintf(w, "%s = %s\n", git.Printable(s.Key), git.Printable(git.Redact(s.Value)))
 		}
 		fmt.Fprintln(w, "accepted as they are now, with the files of the worktree that they name; what those start in turn is not covered")
+	})
+}
+
+// trustFile accepts the configuration that the project brings.
+func (c *cli) trustFile() error {
+	file := projectFile(c.project.Root)
+	content, err := readProjectFile(c.project.Root)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %s; there is nothing to trust", thread.ErrNotFound, file)
+	}
+	if err != nil {
+		return fmt.Errorf("read the project's configuration: %w", err)
+	}
+	if err := checkProject(file, content); err != nil {
+		return fmt.Errorf("not accepted: %w", err)
+	}
+	if err := c.trust().accept(file, content); err != nil {
+		return err
+	}
+	return c.show(map[string]string{"file": file}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", file)
+	})
+}
+
+// trustFolder accepts a folder as a project though it holds much else.
+func (c *cli) trustFolder() error {
+	root := c.project.Root
+	if err := c.trust().accept(wideKey(root), []byte(root)); err != nil {
+		return err
+	}
+	return c.show(map[string]string{"folder": root}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is accepted as a project\n", root)
 	})
 }

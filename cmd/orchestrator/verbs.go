@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,7 +25,7 @@ func (c *cli) verbs() []*cobra.Command {
 		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),
 		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", (*client.Client).Delete, "deleted"),
 		c.refVerb("undelete", "Bring a deleted thread back", (*client.Client).Undelete, "back"),
-		c.stopVerb(), c.restartVerb(), c.doctorVerb(), c.trustVerb(), c.versionVerb(),
+		c.stopVerb(), c.restartVerb(), c.doctorVerb(), c.trustVerb(), c.adoptVerb(), c.versionVerb(),
 		c.serveVerb(), c.hookVerb(), c.demoVerb(),
 	}
 }
@@ -350,33 +348,24 @@ func (c *cli) versionVerb() *cobra.Command {
 }
 
 func (c *cli) trustVerb() *cobra.Command {
-	git := false
+	var git, folder bool
 	cmd := &cobra.Command{
 		Use: "trust", Short: "Accept the project's .orchestrator.toml, or with --git the programs of its git configuration, as they are now",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if git {
+			switch {
+			case git && folder:
+				return usagef("--git and --folder accept different things: give one")
+			case git:
 				return c.trustGit(cmd.Context())
+			case folder:
+				return c.trustFolder()
+			default:
+				return c.trustFile()
 			}
-			file := c.project.Root + "/.orchestrator.toml"
-			content, err := os.ReadFile(file)
-			if errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("%w: %s; there is nothing to trust", thread.ErrNotFound, file)
-			}
-			if err != nil {
-				return fmt.Errorf("read the project's configuration: %w", err)
-			}
-			if err := checkProject(file); err != nil {
-				return fmt.Errorf("not accepted: %w", err)
-			}
-			if err := c.trust().accept(file, content); err != nil {
-				return err
-			}
-			return c.show(map[string]string{"file": file}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", file)
-			})
 		},
 	}
 	cmd.Flags().BoolVar(&git, "git", false, "show and accept what the repository's own git configuration would run, or connect through")
+	cmd.Flags().BoolVar(&folder, "folder", false, "accept your home folder, or /, as a project")
 	return cmd
 }

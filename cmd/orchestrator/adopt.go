@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/project"
+)
+
+// adoptVerb is how the person says which threads are a folder's where that cannot be told.
+func (c *cli) adoptVerb() *cobra.Command {
+	var begin bool
+	cmd := &cobra.Command{
+		Use: "adopt [state]", Short: "Go on here with the threads of a project that was moved or restored",
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			names, err := project.Names(c.places())
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+	cmd.Flags().BoolVar(&begin, "new", false, "begin with no threads where it is not clear whose they are")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		switch {
+		case begin && len(args) > 0:
+			return usagef("--new takes no state")
+		case begin:
+			if err := c.project.Begin(); err != nil {
+				return err
+			}
+		default:
+			if err := c.project.Adopt(strings.Join(args, "")); err != nil {
+				return err
+			}
+		}
+		for _, n := range c.project.Notices {
+			fmt.Fprintln(c.stderr, "orchestrator:", n)
+		}
+		return c.show(map[string]string{"project": c.project.Root, "state": c.project.StateDir()}, func(w io.Writer) {
+			fmt.Fprintf(w, "the threads of %s are in %s\n", c.project.Root, c.project.StateDir())
+		})
+	}
+	return cmd
+}
+
+// askWide asks whether a folder that holds much else is to be a project, where there is a person to ask.
+func (c *cli) askWide(why error) error {
+	in, inOK := c.stdin.(*os.File)
+	out, outOK := c.stderr.(*os.File)
+	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
+		return why
+	}
+	fmt.Fprintf(out, "%v\nMake %s a project? [y/N] ", why, c.project.Root)
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return errors.Join(why, err)
+	}
+	if said := strings.ToLower(strings.TrimSpace(line)); said != "y" && said != "yes" {
+		return why
+	}
+	if err := c.trust().accept(wideKey(c.project.Root), []byte(c.project.Root)); err != nil {
+		return err
+	}
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	return c.project.Claim()
+}

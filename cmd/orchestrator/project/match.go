@@ -1,0 +1,187 @@
+package project
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// kind of a decision.
+type kind int
+
+const (
+	isNew kind = iota
+	isFound
+	isMoved
+	isAlias // the same folder under another path: the state's root is used
+	isCopy
+	isUndecided
+)
+
+// decision says which state is a project's, and why.
+type decision struct {
+	kind  kind
+	state state
+	// write is set where the record or the mark has to be brought up to date.
+	write bool
+	// replace is set where another mark gives way to this state's.
+	replace bool
+	// shared is set where another folder has the same git directory, so that its mark says nothing.
+	shared      bool
+	notices     []string
+	why, remedy string // for isUndecided
+}
+
+// match decides which state belongs to a folder. A state is taken without asking only where its place is the same: the
+// path with the git directory's mark or inode, or the git directory's inode with its mark.
+func match(all []state, here ground) decision {
+	var good []state
+	for _, s := range all {
+		if s.bad == nil {
+			good = append(good, s)
+		}
+	}
+	if s, ok := exact(good, here); ok {
+		d := decision{kind: isFound, state: s}
+		if here.gitDir != "" && here.mark == "" && s.Mark != "" {
+			d.write = true // the mark was lost
+			if here.odd != "" {
+				d.notices = append(d.notices, here.oddNotice())
+			}
+		}
+		d.write = d.write && !here.fixed || s.RootAt != here.rootAt || s.GitAt != here.gitAt
+		return d
+	}
+	shared := false
+	if here.mark != "" {
+		var d decision
+		var ok bool
+		if d, shared, ok = marked(all, good, here); ok {
+			return d
+		}
+	}
+	if d, ok := byPath(good, here); ok {
+		d.shared = shared
+		return d
+	}
+	d := decision{kind: isNew, write: true, shared: shared}
+	if here.odd != "" {
+		d.notices = append(d.notices, here.oddNotice())
+	}
+	for _, s := range good {
+		if string(s.Root) == here.root {
+			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: `orchestrator adopt %s` goes on with them",
+				here.root, s.folder, s.folder))
+		}
+	}
+	return d
+}
+
+func (g ground) oddNotice() string {
+	return fmt.Sprintf("%s/%s is not what orchestrator wrote there: %s", g.gitDir, markName, g.odd)
+}
+
+// exact finds the state of this path and this git directory.
+func exact(good []state, here ground) (state, bool) {
+	for _, s := range good {
+		if string(s.Root) != here.root {
+			continue
+		}
+		if s.Mark == "" && s.GitDir == "" && here.gitDir == "" && !s.GitAt.known() {
+			return s, true
+		}
+		if s.GitAt.same(here.gitAt, true) {
+			return s, true
+		}
+	}
+	return state{}, false
+}
+
+// marked looks for the state that the git directory's mark names. shared tells that it is another folder's, which
+// has the same git directory.
+func marked(all, good []state, here ground) (d decision, shared, ok bool) {
+	var named *state
+	for i := range good {
+		if good[i].Mark != here.mark {
+			continue
+		}
+		if string(good[i].Root) == here.root { // another git directory with the same mark: put back from a backup
+			return decision{kind: isFound, state: good[i], write: true}, false, true
+		}
+		if named == nil || good[i].GitAt.same(here.gitAt, false) {
+			named = &good[i]
+		}
+	}
+	if named == nil {
+		for _, s := range all {
+			if s.bad != nil && strings.HasSuffix(s.folder, "-"+here.mark[:8]) {
+				return undecided(s, fmt.Sprintf("the threads are in %s, which cannot be read: %v", s.folder, s.bad), here.root), false, true
+			}
+		}
+		return decision{}, false, false
+	}
+	s := *named
+	rootNow, gitThere := devOf(string(s.Root)), exists(string(s.GitDir))
+	switch {
+	case s.GitAt.same(here.gitAt, false) && rootNow.same(here.rootAt, false):
+		return decision{kind: isAlias, state: s}, false, true
+	case s.GitAt.same(here.gitAt, false) && rootNow.known():
+		// Two folders lead to one git directory, as when a submodule's folder is copied.
+		return decision{}, true, false
+	case s.GitAt.same(here.gitAt, false):
+		return decision{kind: isMoved, state: s, write: true, notices: []string{fmt.Sprintf("the project was moved from %s: its threads go on here", s.Root)}}, false, true
+	case s.Root == "", gitThere:
+		return copyOf(s), false, true
+	default:
+		why := fmt.Sprintf("this repository carries the id of %s, which is not there now (moved to another disk, deleted, or its disk is not mounted)", s.Root)
+		return undecided(s, why, here.root), false, true
+	}
+}
+
+func copyOf(s state) decision {
+	d := decision{kind: isCopy, state: s, write: true, replace: true}
+	of := string(s.Root)
+	if of == "" {
+		of = "another project"
+	}
+	d.notices = []string{fmt.Sprintf("this repository is a copy of %s: it begins with no threads (`orchestrator adopt %s` would take those of %s)", of, s.folder, of)}
+	return d
+}
+
+func undecided(s state, why, root string) decision {
+	return decision{kind: isUndecided, state: s, why: why, remedy: fmt.Sprintf(
+		"`orchestrator adopt %s` goes on with its threads in %s, `orchestrator adopt --new` begins without them", s.folder, root)}
+}
+
+// byPath looks for the state of a folder that no git directory tells.
+func byPath(good []state, here ground) (decision, bool) {
+	for _, s := range good {
+		if string(s.Root) != here.root {
+			continue
+		}
+		switch {
+		case s.Mark == "" && s.GitDir == "":
+			// It had no repository, or none of ours, and has one now.
+			d := decision{kind: isFound, state: s, write: true}
+			if here.odd != "" {
+				d.notices = append(d.notices, here.oddNotice())
+			}
+			return d, true
+		case here.refused, here.gitDir == "" && exists(here.root+"/.git"):
+			return decision{kind: isFound, state: s}, true // it is there and cannot be used now, which is told elsewhere
+		case here.gitDir == "":
+			return undecided(s, "the repository of "+here.root+" is gone (its disk is not mounted, or .git was removed)", here.root), true
+		}
+	}
+	if here.gitDir != "" {
+		return decision{}, false
+	}
+	for _, s := range good {
+		if s.Mark == "" && s.GitDir == "" && s.RootAt.same(here.rootAt, false) && s.RootAt.Born != 0 {
+			if _, err := os.Lstat(string(s.Root)); os.IsNotExist(err) {
+				return undecided(s, fmt.Sprintf("the folder seems to be %s, which is gone", s.Root), here.root), true
+			}
+		}
+	}
+	return decision{}, false
+}
