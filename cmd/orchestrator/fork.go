@@ -77,17 +77,31 @@ func (c *cli) checkpointVerb() *cobra.Command {
 	return cmd
 }
 
+// mostRows is how many rows a list without a limit has.
+const mostRows = 20_000
+
 func (c *cli) checkpointList() *cobra.Command {
 	p := thread.Page{Turns: true}
 	var all bool
 	cmd := &cobra.Command{Use: "list <thread>", Short: "List a thread's turns, newest first", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
-	cmd.Flags().IntVar(&p.Limit, "limit", 50, "most rows")
+	limit := 50
+	cmd.Flags().IntVar(&limit, "limit", limit, "most rows; 0 for all")
 	cmd.Flags().BoolVar(&all, "all", false, "every response, not turns only")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		p.Turns = !all
+		if limit < 0 {
+			return usagef("--limit %d: give a number of rows, 0 for all", limit)
+		}
+		if limit == 0 {
+			limit = mostRows
+		}
+		p.Turns, p.Limit = !all, limit+1
 		list, err := cl.Timeline(ctx, args[0], p)
 		if err != nil {
 			return err
+		}
+		if len(list) > limit {
+			list = list[:limit]
+			fmt.Fprintf(c.stderr, "orchestrator: these are the newest %d; `orchestrator checkpoint list --limit 0 %s` lists all\n", limit, args[0])
 		}
 		return c.show(list, func(w io.Writer) {
 			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/snapshot"
@@ -44,26 +45,52 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 		defer end()
 		e.Snapshots = bundle
 	}
-	part := r.File + ".part"
-	out, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		err = thread.Hint(err, "another export writes it; remove it if none does")
-	}
+	out, err := beginFile(r.File)
 	if err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
 	}
-	err = e.Write(ctx, p.store, out)
-	err = errors.Join(err, out.Sync(), out.Close())
+	err = errors.Join(e.Write(ctx, p.store, out), out.Sync())
 	if err == nil {
-		err = os.Link(part, r.File) // refuses what is there already
+		err = os.Link(out.Name(), r.File) // refuses what is there already
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = thread.Hint(fmt.Errorf("%s is there already: %w", r.File, fs.ErrExist), "choose another name")
 	}
-	if err = errors.Join(err, os.Remove(part)); err != nil {
+	// Its lock ends after its name, so that who waits for it does not get a file that is gone.
+	if err = errors.Join(err, os.Remove(out.Name()), out.Close()); err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
 	}
 	return s, nil
+}
+
+// beginFile opens the file that an export is written to before it gets its name. What an export that was killed left there
+// is overwritten; one that is being written is locked.
+func beginFile(file string) (*os.File, error) {
+	part := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".orchestrator-part")
+	for {
+		f, err := os.OpenFile(part, os.O_CREATE|os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK {
+			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s runs: %w", file, thread.ErrBusy), "wait for it, or choose another name"), f.Close())
+		}
+		found, err := os.Lstat(part)
+		opened, err2 := f.Stat()
+		switch {
+		case err == nil && err2 == nil && os.SameFile(found, opened):
+			if !opened.Mode().IsRegular() {
+				return nil, errors.Join(fmt.Errorf("%s is no file: %w", part, thread.ErrInvalid), f.Close())
+			}
+			if err := f.Truncate(0); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return f, nil
+		case err2 != nil || err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, errors.Join(err, err2, f.Close())
+		}
+		f.Close() // the export that had it has ended
+	}
 }
 
 // bundle streams the snapshots of a thread's lineage, none where there are none. What end ends is over when it

@@ -74,3 +74,50 @@ func TestCollect(t *testing.T) {
 		t.Errorf("the doctor:\n%s", out)
 	}
 }
+
+// TestExportAfterAKilledOne leaves what a killed export does: it blocks nothing, and one that runs is not disturbed.
+func TestExportAfterAKilledOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("carry me")
+	r.turn(name, "list files")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "carried")
+	killed, err := beginFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := killed.WriteString(strings.Repeat("half an archive ", 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	r.says(exitRefused, []string{"another export", "runs"}, "export", name, "-o", file)
+	if err := killed.Close(); err != nil { // as its end does
+		t.Fatal(err)
+	}
+	r.ok("export", name, "-o", file)
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("beside the archive there are %v, %v", list, err)
+	}
+	newRig(t).ok("import", file)
+}
+
+// TestListSaysThatThereIsMore lists fewer turns than there are.
+func TestListSaysThatThereIsMore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("long")
+	for range 3 {
+		r.turn(name, "list files")
+	}
+	for _, tc := range []struct {
+		limit string
+		rows  int
+		more  bool
+	}{{"2", 2, true}, {"3", 3, false}, {"50", 3, false}, {"0", 3, false}} {
+		res := r.run("checkpoint", "list", name, "--limit", tc.limit)
+		if rows := strings.Count(res.stdout, "\n") - 1; rows != tc.rows || strings.Contains(res.stderr, "--limit 0") != tc.more {
+			t.Errorf("--limit %s: %d rows, %q", tc.limit, rows, res.stderr)
+		}
+	}
+	r.says(exitUsage, []string{"--limit -1"}, "checkpoint", "list", name, "--limit", "-1")
+}
