@@ -15,7 +15,6 @@ import (
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
-	"orchestrator/agent/session"
 	"orchestrator/thread"
 )
 
@@ -86,6 +85,7 @@ func readScenario(t *testing.T, cli clis.CLI) {
 			continue // it trusts every folder
 		}
 		t.Logf("%s starts in %s", cli.Name, tt.dir)
+		s.cli.Asking = cli.Asking
 		r := s.careful(tt.id, tt.dir, tt.origin, root)
 		if tt.asks {
 			r.await("the question whether to trust the folder", func() bool { return r.asked() != "" })
@@ -94,7 +94,19 @@ func readScenario(t *testing.T, cli clis.CLI) {
 		}
 		r.reads()
 		r.stop()
+		s.finds(tt.id, tt.dir, tt.origin, root)
 	}
+}
+
+// finds has the CLI run our program by its name, in the mode that asks nothing.
+func (s *stage) finds(id thread.ID, dir, origin, root string) {
+	s.t.Helper()
+	s.cli.Asking = s.cli.Mode
+	r := s.careful(id+"-path", dir, origin, root)
+	if got := r.try("look-5 #bash:orchestrator version #say:seen"); !strings.Contains(got, "found version "+r.bin+"/orchestrator") {
+		s.t.Errorf("%s: the shell does not find our program: %q", dir, got)
+	}
+	r.stop()
 }
 
 // careful is a process in a mode that asks, which records whether it did.
@@ -241,5 +253,3 @@ func inArguments(t *testing.T, words ...string) {
 		}
 	}
 }
-
-var _ thread.Session = (*session.Session)(nil)

@@ -201,6 +201,7 @@ func TestRules(t *testing.T) {
 	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
 		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
 		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", Want: thread.StateApproval},
+		{Name: "new server", Lines: "New MCP server found in this project: x\n\n  Use this MCP server\n❯ Continue without using this MCP server\n\nEnter to confirm · Esc to cancel", Want: thread.StateQuestion},
 		{Name: "theme", Lines: "Choose the text style\n❯ 1. Dark mode\n  2. Light mode\n\nSyntax theme: Monokai Extended (ctrl+t to disable)", Want: thread.StateQuestion},
 		{Name: "working", Lines: "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", Want: thread.StateWorking},
 		{Name: "busy title", Lines: "x", Title: "◐ Claude Code", Want: thread.StateWorking},
