@@ -83,6 +83,9 @@ func TestWatch(t *testing.T) {
 		write(w.dir, "RULES.md", "be rude")
 		f := w.fork(thread.ForkRequest{Thread: a.Name, Label: "fork"})
 		write(f.Dir, "RULES.md", "be rude")
+		if got, own := w.given(f.ID, "ORIGIN"), w.given(a.ID, "ORIGIN"); got != w.dir || own != "" {
+			t.Errorf("the fork stands for %q, its parent for %q", got, own)
+		}
 		if got := again(f); !strings.Contains(got, "RULES.md") {
 			t.Errorf("in a fork: %q", got)
 		}
