@@ -55,6 +55,10 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name, rest, _ = strings.Cut(after, "/")
 		rest = "/" + rest
 	}
+	if climbs(rest) {
+		g.deny(w, nil, http.StatusBadRequest, "this gateway takes no path that leads upwards")
+		return
+	}
 	up := rt.upstream(name)
 	if up == nil {
 		g.deny(w, nil, http.StatusNotFound, "no upstream is configured here")

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,42 @@ func plainConnection(h http.Header) bool {
 		}
 	}
 	return true
+}
+
+// climbs reports whether a path holds a part that names the folder above, in any of the ways in which a server may
+// read it: escaped once or several times, between backslashes, with parameters behind it. No model API has such
+// paths, and behind an upstream with a path of its own they would leave it.
+func climbs(path string) bool {
+	for range 4 { // what is still escaped after that is no server's reading
+		for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+			part, _, _ = strings.Cut(part, ";")
+			if strings.TrimRight(part, " \t\x00") == ".." {
+				return true
+			}
+		}
+		plain := unescape(path)
+		if plain == path {
+			return false
+		}
+		path = plain
+	}
+	return strings.Contains(path, "%")
+}
+
+// unescape resolves every escape that is one and leaves the others.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(c))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // isWebSocket reports whether a request asks to leave HTTP.

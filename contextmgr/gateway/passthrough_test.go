@@ -96,7 +96,7 @@ func TestTargetsPassAsTheyAre(t *testing.T) {
 	w := open(t, up, nil)
 	for _, target := range []string{
 		"/v1/messages?beta=true", "/v1beta/models/a%2Fb:generateContent?alt=sse&key=", "/a%20b%zz"[:6], "/x?", "/x?a=b&a=c;d=%2B+",
-		"/a//b/./../c", "/%C3%A9%e9", "/a;b=c/(d)'!*", "/",
+		"/a//b/./c", "//evil.com/a", "/a..b/...", "/..a;b/c%2e.d", "/%C3%A9%e9", "/a;b=c/(d)'!*", "/",
 	} {
 		if _, _, err := post(t, w.base+target, ""); err != nil {
 			t.Fatal(err)

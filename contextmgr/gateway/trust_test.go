@@ -135,6 +135,48 @@ func TestForeignPagesAreRefused(t *testing.T) {
 	_ = w
 }
 
+// TestNoPathLeavesTheUpstream sends targets past every client's own cleaning.
+func TestNoPathLeavesTheUpstream(t *testing.T) {
+	rec := &recorder{}
+	up := serve(t, rec.ServeHTTP)
+	w := open(t, up, nil)
+	base, _, err := w.Route("t2", "x", map[string]string{"": up + "/tenant/v1", "side": up + "/side/v2/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(base, "http://"+w.Addr())
+	for _, rest := range []string{
+		"/..", "/../", "/../admin", "/a/../../../admin", "/./../admin", "//../admin", "/a//../../x", "/%2e%2e/admin", "/%2E./admin", "/.%2e/admin",
+		"/%252e%252e/admin", "/%25252e%25252e/a", "/%2525252525252e%2525252525252e/a", "/..%2fadmin", "/..%2Fadmin", "/a%2f..%2f..%2fx", "/%2e%2e%2fadmin", "/..%252fadmin",
+		"/..\\admin", "/a\\..\\..\\x", "/..%5cadmin", "/%2e%2e%5Cadmin", "/..;/admin", "/..;a=b/admin", "/%2e%2e%3b/admin", "/..%00/admin", "/..%20/admin",
+		"/@side/../admin", "/@side/%2e%2e/admin", "/@side/..%2f..%2fadmin", "/@../admin/..", "/@side/a/..", "/v1/messages/..?x=/",
+	} {
+		target := path + rest
+		if !strings.HasPrefix(rest, "/") {
+			target = path + "/" + rest
+		}
+		status, _, body := raw(t, w.Addr(), fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", target, w.Addr()))
+		if status != 400 && status != 404 {
+			t.Errorf("%s: %d %s", rest, status, body)
+		}
+	}
+	if len(rec.got) > 0 {
+		t.Errorf("%s came upstream", rec.got[0].uri)
+	}
+	for rest, want := range map[string]string{
+		"/models/..x": "/tenant/v1/models/..x", "/a..": "/tenant/v1/a..", "/%2e": "/tenant/v1/%2e", "//x": "/tenant/v1//x", "/x?a=/../b": "/tenant/v1/x?a=/../b",
+		"/@side/a%2fb": "/side/v2/a%2fb", "/100%": "/tenant/v1/100%",
+	} {
+		status, _, body := raw(t, w.Addr(), fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", path+rest, w.Addr()))
+		if rest == "/100%" && status == 400 {
+			continue // no target at all
+		}
+		if got := rec.last(t).uri; status != 200 || got != want {
+			t.Errorf("%s: %d %s, came as %s", rest, status, body, got)
+		}
+	}
+}
+
 // TestSmuggling is T28: whatever is sent, upstream sees one whole request or none.
 func TestSmuggling(t *testing.T) {
 	w, path, host, hits := guarded(t)
