@@ -19,8 +19,8 @@ type Source interface {
 	Lineage(ctx context.Context, n int64, limit int) ([]Row, error)
 }
 
-// cacheBytes bounds what a Packer keeps of the newest checkpoints, thousands of threads' worth.
-const cacheBytes = 4 << 20
+// cacheBytes bounds what a Packer keeps of the newest checkpoints, many hundreds of threads' worth.
+const cacheBytes = 8 << 20
 
 // Packer packs and unpacks the checkpoints of one store. Its methods may be called from many goroutines.
 type Packer struct {
@@ -122,6 +122,7 @@ type builder struct {
 	head    head
 	body    []byte
 	count   int
+	keys    []itemKey
 	files   map[string]fileState
 	touched []string
 }
@@ -134,12 +135,20 @@ func (b *builder) items(d thread.Delta) error {
 	if err != nil {
 		return err
 	}
+	if b.count <= maxKeys && (d.Keep == 0 || b.from.keys != nil) {
+		b.keys = append(make([]itemKey, 0, b.count), b.from.keys[:d.Keep]...)
+	}
 	for _, it := range d.Items {
-		if had != nil {
-			if from, there := had[it.Hash()]; there {
-				b.run(from)
-				continue
-			}
+		var key itemKey
+		if had != nil || b.keys != nil {
+			key = keyOf(it)
+		}
+		if b.keys != nil {
+			b.keys = append(b.keys, key)
+		}
+		if from, there := had[key]; there && len(it.Raw) >= diffMin {
+			b.run(from)
+			continue
 		}
 		b.head.Items = append(b.head.Items, itemEntry{Wire: it.Wire, Len: len(it.Raw)})
 		b.body = append(b.body, it.Raw...)
@@ -158,21 +167,29 @@ func (b *builder) run(from int) {
 	b.head.Items = append(b.head.Items, itemEntry{From: from, Count: 1})
 }
 
-// had returns where the items stand that the parent has and this checkpoint does not keep; nil for none.
-func (b *builder) had(d thread.Delta) (map[string]int, error) {
+// had returns where the items stand that the parent has and this checkpoint does not keep; nil for none. It
+// reads them only where their keys are not in memory: an item that came again and again as a run was brought
+// by a record far back.
+func (b *builder) had(d thread.Delta) (map[itemKey]int, error) {
 	if d.Keep >= b.from.items || len(d.Items) == 0 {
 		return nil, nil
 	}
-	n := b.from.items - d.Keep
-	old, err := b.p.conversation(b.ctx, b.src, b.parent.N, want{int64(d.Keep), int64(n), 0}, n)
-	if err != nil {
-		return nil, err
-	}
-	had := make(map[string]int, n)
-	for i, it := range old {
-		if len(it.Raw) >= diffMin {
-			had[it.Hash()] = d.Keep + i
+	keys := b.from.keys
+	if keys == nil {
+		old, err := b.p.conversation(b.ctx, b.src, b.parent.N, want{0, int64(b.from.items), 0}, b.from.items)
+		if err != nil {
+			return nil, err
 		}
+		keys = make([]itemKey, len(old))
+		for i, it := range old {
+			keys[i] = keyOf(it)
+		}
+		from := *b.from
+		from.keys, b.from = keys, &from
+	}
+	had := make(map[itemKey]int, len(keys)-d.Keep)
+	for i, key := range keys[d.Keep:] {
+		had[key] = d.Keep + i
 	}
 	return had, nil
 }
@@ -278,7 +295,7 @@ func (b *builder) finish() (*Packed, error) {
 	c := b.head.Checkpoint
 	k := &Packed{parent: c.Parent, compressed: make(chan struct{}),
 		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
-		state: &state{items: c.Items, files: b.files, age: b.head.Age}}
+		state: &state{items: c.Items, keys: b.keys, files: b.files, age: b.head.Age}}
 	compress := b.p.frames.alone
 	if len(raw) < groupLimit {
 		if k.frame, err = b.p.frames.take(c.Parent); err != nil {

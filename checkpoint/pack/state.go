@@ -15,9 +15,24 @@ import (
 type state struct {
 	row   int64 // its number
 	items int
+	keys  []itemKey // of all items, nil when they are not known
 	files map[string]fileState
 	age   int // of the parent's marks
 }
+
+// itemKey is the beginning of an item's hash, long enough that nobody makes two items with one key.
+type itemKey [16]byte
+
+func keyOf(it thread.Item) itemKey {
+	h := sha256.New()
+	h.Write([]byte(it.Wire))
+	h.Write([]byte{0})
+	h.Write(it.Raw)
+	return itemKey(h.Sum(nil)[:len(itemKey{})])
+}
+
+// maxKeys bounds the items of a conversation whose keys are kept.
+const maxKeys = 16 << 10
 
 // fileState is one native file as it stands.
 type fileState struct {
@@ -49,7 +64,7 @@ func after(h hash.Hash, size int64) fileState {
 	return f
 }
 
-func (s *state) cost() int { return 256*len(s.files) + 256 }
+func (s *state) cost() int { return 256*len(s.files) + len(itemKey{})*len(s.keys) + 256 }
 
 // cache keeps the states of the newest checkpoints, so that the next put on each needs to read nothing.
 type cache struct {
