@@ -9,6 +9,7 @@ import (
 	"hash"
 	"slices"
 	"strings"
+	"time"
 )
 
 // transcript knows how much of an agent's native files is stored, without reading them back.
@@ -91,8 +92,8 @@ func (f *transcript) note(l *line, chunks []Chunk) []Chunk {
 }
 
 // peek returns what the agent's native files gained. With an answer it waits a moment until they
-// hold it.
-func (f *transcript) peek(ctx context.Context, l *line, session, answer string) []Chunk {
+// hold it, by the time given.
+func (f *transcript) peek(ctx context.Context, l *line, session, answer string, by time.Time) []Chunk {
 	t := l.thread()
 	agent, err := l.m.cfg.Agents.Agent(t.Agent)
 	if err != nil || session == "" {
@@ -106,7 +107,7 @@ func (f *transcript) peek(ctx context.Context, l *line, session, answer string) 
 		l.m.notice(l.id, LevelError, "%s: %v", t.Name, err)
 	}
 	chunks, err := reader.ReadTranscript(ctx, TranscriptSpec{
-		Session: session, Dir: t.Dir, Env: l.m.env(t), Marks: f.marks(), Answer: answer,
+		Session: session, Dir: t.Dir, Env: l.m.env(t), Marks: f.marks(), Answer: answer, By: by,
 	})
 	if err != nil && !errors.Is(err, ErrNotFound) { // before the first prompt there is no file
 		l.m.cfg.Log.Warn("read the transcript", "thread", string(l.id), "err", err)
@@ -201,7 +202,7 @@ func (r *record) poll(ctx context.Context, l *line) {
 		return
 	}
 	r.load(ctx, l)
-	chunks := r.files.peek(ctx, l, r.session, "")
+	chunks := r.files.peek(ctx, l, r.session, "", time.Time{})
 	if len(chunks) == 0 {
 		return
 	}

@@ -35,6 +35,7 @@ type line struct {
 	published *Status
 	requests  int          // main requests begun; an older answer's idle does not count
 	flying    int          // main requests that have not ended
+	arrived   int          // answers that nothing was done about yet
 	unstored  int          // answers and polls that are not durable yet
 	trouble   string       // why they are not, while the store refuses
 	pending   int          // checkpoints that the store has refused so far
@@ -83,6 +84,7 @@ func (l *line) work() {
 			return
 		}
 		step := l.queue.steps[0]
+		l.queue.steps[0] = nil // what it holds is free for others
 		l.queue.steps = l.queue.steps[1:]
 		l.queue.mu.Unlock()
 		step()

@@ -37,9 +37,10 @@ func (m *Manager) ExchangeEnded(id ID, e Exchange) {
 	m.mu.Lock()
 	requests := l.requests
 	l.flying = max(0, l.flying-1)
-	answered := e.Answer != nil
+	answered := e.Answer != nil || e.Unread
 	if answered {
 		l.unstored++
+		l.arrived++
 		m.show(l)
 	}
 	m.mu.Unlock()
@@ -47,7 +48,15 @@ func (m *Manager) ExchangeEnded(id ID, e Exchange) {
 		l.reportUnless(requests, failure(e))
 		return
 	}
-	if !l.enqueue(func() { l.rec.answer(m.ctx, l, arrival{Exchange: e, requests: requests}) }) {
+	held := hold(e)
+	recorded := l.enqueue(func() {
+		m.mu.Lock()
+		l.arrived--
+		m.mu.Unlock()
+		l.rec.answer(m.ctx, l, arrival{Exchange: e, requests: requests, held: held})
+	})
+	if !recorded {
+		held.end()
 		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
 	}
 }

@@ -175,7 +175,7 @@ type Launch struct {
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.
 type Transcriber interface {
 	// ReadTranscript returns what the native files gained over the marks. With an answer, it waits
-	// for up to a second until the files hold it, and returns nothing of the turn that follows it.
+	// until spec.By, for up to a second, until the files hold it, and returns nothing of the turn that follows it.
 	ReadTranscript(ctx context.Context, spec TranscriptSpec) ([]Chunk, error)
 }
 
@@ -186,6 +186,8 @@ type TranscriptSpec struct {
 	Env     []string
 	Marks   []Mark
 	Answer  string // last assistant text, empty when there is none to wait for
+	// By is when the wait for it ends; a second from now where it is zero.
+	By time.Time
 }
 
 // Rebuilder is an agent whose sessions can be written from stored files. Optional for an Agent.
@@ -303,6 +305,14 @@ type Exchange struct {
 	// Interrupted is set when the answer was cut off; Err says how.
 	Interrupted bool
 	Err         string
+	// Unread is set when the answer came but could not be read: nobody knows what it says.
+	Unread bool
+
+	// Bytes is what the exchange takes of memory. An observer that holds some of it after ExchangeEnded calls Keep,
+	// which may be nil, with how much that is, and release once that is stored: what is held is bounded, and the
+	// thread's next request waits where it is too much.
+	Bytes int64
+	Keep  func(bytes int64) (release func())
 }
 
 // Observer hears what the gateway carries. The gateway implements none of it; the Manager does.

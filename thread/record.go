@@ -40,6 +40,7 @@ type record struct {
 	began    CheckpointID // that the running turn stands on
 	prompt   string
 	snapshot *Snapshot
+	looked   time.Time // when snapshot was begun by a turn's end
 	gauge    Gauge
 	files    transcript
 
@@ -56,6 +57,8 @@ type put struct {
 	c     Checkpoint
 	delta Delta
 	cost  float64 // of side requests, in the gauge's cost
+	held  *held   // what it takes of memory
+	small bool    // nothing else is held with it
 	// stored runs once it is durable.
 	stored func()
 	// spooled is set once the spool has it, at a place of its own; delta is empty then.
@@ -146,7 +149,8 @@ func (r *record) kept(items []Item, from int) int {
 // arrival is a main response that is to be recorded.
 type arrival struct {
 	Exchange
-	requests int // main requests begun when it ended
+	requests int   // main requests begun when it ended
+	held     *held // nil where nobody counts it
 	// direct is set for one that was read from the transcript; chunks are what was read.
 	direct bool
 	chunks []Chunk
@@ -181,7 +185,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	case e.direct:
 		delta.Transcript = r.files.note(l, e.chunks)
 	case !ends: // the end of a turn waits for the agent to write the answer down; see endTurn
-		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, ""))
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, "", time.Time{}))
 	}
 	cost := l.takeSideCost()
 	c.Gauge.CostUSD = r.gauge.CostUSD + cost + e.Usage.CostUSD
@@ -196,19 +200,20 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if e.direct {
 		source = SourceTranscript
 	}
+	report, requests := outcome(e.Exchange, source), e.requests // the exchange itself is held no longer than it must
 	stored := func() {
 		if ends {
 			l.markUnseen(ctx)
 		}
 		// The report first: were the answer let go before, an older state would flash up.
-		l.reportUnless(e.requests, outcome(e.Exchange, source))
+		l.reportUnless(requests, report)
 		l.stored(1)
 	}
 	if ends {
-		r.put(ctx, l, put{c: c, delta: delta, cost: cost})
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held})
 		r.endTurn(ctx, l, c, e, stored)
 	} else {
-		r.put(ctx, l, put{c: c, delta: delta, cost: cost, stored: stored})
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held, stored: stored})
 	}
 	r.muse(ctx, l, e.Exchange, delta.Items, newTurn)
 }
@@ -263,12 +268,35 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arriva
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
 	delta := Delta{Keep: last.Items}
 	if !e.direct {
-		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text)))
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
-	r.snapshot = l.snapshot(ctx, r.snapshot)
+	if e.Ended.IsZero() || !e.Ended.Before(r.looked) {
+		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
+		// their ends than now.
+		r.looked = l.m.now()
+		r.snapshot = l.snapshot(ctx, r.snapshot)
+	}
 	c.Snapshot = r.snapshot
 	r.head, r.ended = c.ID, true
 	r.put(ctx, l, put{c: c, delta: delta, stored: stored})
+}
+
+// answerWait is how long an agent may take to write down the answer that ended its turn.
+const answerWait = time.Second
+
+// waitUntil says how long to wait for an answer in its agent's transcript. When the next one has come already
+// the agent has gone on: a backlog waits for none but its last.
+func (l *line) waitUntil(e Exchange) time.Time {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	switch {
+	case e.Ended.IsZero():
+		return time.Time{}
+	case l.arrived > 0:
+		return e.Ended
+	default:
+		return e.Ended.Add(answerWait)
+	}
 }
 
 // open reports whether a turn was begun and not ended.
@@ -296,6 +324,9 @@ func (r *record) put(ctx context.Context, l *line, p put) {
 	} else {
 		r.spool(l)
 	}
+	for i := range r.pending {
+		r.pending[i].shrink()
+	}
 }
 
 // flush stores what is pending, in order. What the store refuses is tried again until it works or
@@ -310,6 +341,9 @@ func (r *record) flush(ctx context.Context, l *line) {
 		}
 		c, err := l.m.cfg.Store.PutCheckpoint(ctx, p.c, delta)
 		if errors.Is(err, ErrNotFound) && l.isGone() {
+			for _, p := range r.pending {
+				p.held.end()
+			}
 			r.pending = nil
 			r.unspool(l)
 			return
@@ -323,7 +357,9 @@ func (r *record) flush(ctx context.Context, l *line) {
 			r.refused(l, p, err)
 			return
 		}
+		r.pending[0] = put{} // what it holds is free for others
 		r.pending = r.pending[1:]
+		p.held.end()
 		if len(r.pending) == 0 {
 			r.unspool(l)
 		}
@@ -353,6 +389,7 @@ func (r *record) giveUp(l *line, p put, cause error) {
 		r.putAside(l)
 	}
 	for _, p := range r.pending {
+		p.held.end()
 		if p.stored != nil {
 			p.stored()
 		}

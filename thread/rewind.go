@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"orchestrator/thread/failpoint"
 )
@@ -148,7 +149,7 @@ func (l *line) safety(ctx context.Context, note string, files bool) (Checkpoint,
 			l.m.notice(l.id, LevelWarn, "%s: the files were not kept: %v", t.Name, err)
 		}
 	}
-	delta := Delta{Keep: len(r.hashes), Transcript: r.files.note(l, r.files.peek(ctx, l, r.session, ""))}
+	delta := Delta{Keep: len(r.hashes), Transcript: r.files.note(l, r.files.peek(ctx, l, r.session, "", time.Time{}))}
 	ended := r.ended
 	r.head = c.ID
 	r.put(ctx, l, put{c: c, delta: delta})

@@ -100,7 +100,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	read := func() ([]thread.Chunk, error) {
 		return a.reader.Read(root, files(root, spec.Dir, spec.Session), spec.Marks)
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
 }
 
 // Verify compares the session's files with the marks.

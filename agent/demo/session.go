@@ -30,7 +30,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		return nil, err
 	}
 	read := func() ([]thread.Chunk, error) { return a.reader.Read(a.config.Home, files, spec.Marks) }
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
 }
 
 // Verify compares the session's file with the marks.

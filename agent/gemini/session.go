@@ -195,7 +195,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	read := func() ([]thread.Chunk, error) {
 		return a.reader.Read(projects(spec.Env), locate(spec.Env, spec.Dir, spec.Session).files(), spec.Marks)
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
 }
 
 // Verify compares the session's file with the mark. It is not whole beside a file that would make

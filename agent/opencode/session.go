@@ -35,7 +35,7 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 		}
 		return chunks, nil
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn}.Await(ctx, read)
+	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
 }
 
 // Verify compares the session with the marks. What is known of the session itself may have changed:

@@ -25,15 +25,21 @@ type Answer struct {
 	Read func(line []byte) string
 	// Begins tells the first line of a turn.
 	Begins func(line []byte) bool
+	// By is when the wait ends; waitFor from now where it is zero.
+	By time.Time
 }
 
-// Await reads until the answer is there, for up to a second, and returns the last reading: agents write the
+// Await reads until the answer is there, for up to a second and not beyond By, and returns the last reading: agents write the
 // last line of an answer some time after they have shown it. It cuts the file where the next turn begins, so that
 // what an agent was told while it answered is not taken for a part of the turn that it ended. An answer without
-// text is not waited for, and nothing is cut.
+// text is not waited for, and nothing is cut. Nor is one whose time has passed, but it is cut where it is there.
 func (a Answer) Await(ctx context.Context, read func() ([]thread.Chunk, error)) ([]thread.Chunk, error) {
 	a.Text = squeeze(a.Text)
-	ctx, cancel := context.WithTimeout(ctx, waitFor)
+	wait := waitFor
+	if !a.By.IsZero() {
+		wait = min(waitFor, time.Until(a.By)) // a clock may have been set back
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	tick := time.NewTicker(waitStep)
 	defer tick.Stop()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
@@ -86,6 +87,25 @@ func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
 			t.Errorf("%d chunks after %d calls: %v", len(chunks), calls, err)
 		}
 	})
+}
+
+// TestAwaitEndsWithItsTime holds that what ended long ago is not waited for: a backlog of answers would grow.
+func TestAwaitEndsWithItsTime(t *testing.T) {
+	for name, tc := range map[string]struct{ by, want time.Duration }{
+		"past": {-time.Minute, 0}, "now": {0, 0}, "soon": {300 * time.Millisecond, 300 * time.Millisecond},
+		"a clock set back": {time.Hour, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, calls := time.Now(), 0
+				read := func() ([]thread.Chunk, error) { calls++; return nil, nil }
+				a := transcript.Answer{File: "main", Text: "never", Read: func(line []byte) string { return string(line) }, By: began.Add(tc.by)}
+				if _, err := a.Await(t.Context(), read); err != nil || calls == 0 || time.Since(began) != tc.want {
+					t.Errorf("waited %v, read %d times, %v", time.Since(began), calls, err)
+				}
+			})
+		})
+	}
 }
 
 func TestWrite(t *testing.T) {

@@ -128,7 +128,7 @@ func (t *told) again(what string, now time.Time, while time.Duration) bool {
 // notice shows people something about a thread, in order with what else is told of it.
 func (g *Gateway) notice(rt *route, level thread.Level, text string) {
 	if n, ok := g.observer.(noticer); ok {
-		rt.queue.add(func() { n.Notice(rt.id, level, text) })
+		rt.queue.offer(func() { n.Notice(rt.id, level, text) })
 	}
 }
 
@@ -183,7 +183,7 @@ func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, rt *route, co
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	g.deny(w, codec, status, message)
-	rt.queue.add(func() {
+	rt.queue.offer(func() {
 		g.observer.RequestStarted(rt.id, true, "")
 		g.observer.ExchangeEnded(rt.id, thread.Exchange{Main: true, Started: began, Ended: time.Now(), Status: status, Err: message})
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -108,7 +109,18 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	if g.refuseCapped(w, r, rt, codec) {
 		return
 	}
-	body, status := g.readBody(w, r)
+	held := g.budget.hold(&rt.held)
+	told := false // whoever is told of the request gives back what it holds
+	defer func() {
+		if !told {
+			held.release()
+		}
+	}()
+	body, status := g.readBody(w, r, held)
+	if status == statusFull {
+		g.turnAway(w, r, rt, codec, http.StatusServiceUnavailable, g.full(rt), retryFull)
+		return
+	}
 	if status != 0 {
 		g.deny(w, codec, status, http.StatusText(status))
 		return
@@ -118,7 +130,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	out := outbound(ctx, r, to, body)
 	var o *observation
 	if codec != nil {
-		o = g.observe(rt, codec, out, body)
+		o, told = g.observe(rt, codec, out, body, held), true
 	}
 	resp, err := g.opts.Transport.RoundTrip(out)
 	if err != nil {
@@ -141,43 +153,81 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	}
 }
 
-// firstBody is how much is held for a body before any of it has come.
-const firstBody = 8 << 20
+// firstBody is how much room is made for a body before any of it has come, and firstChunk where its length is not
+// known.
+const (
+	firstBody  = 8 << 20
+	firstChunk = 256 << 10
+)
+
+// perRequest is what a request takes beside its body, in bytes.
+const perRequest = 4 << 10
+
+// statusFull says that no room for a body was found in time.
+const statusFull = -1
+
+// retryFull is when an agent may try again after that.
+const retryFull = 5 * time.Second
 
 // readBody takes a request's body whole: an answer may begin before a body that is still being
-// read has ended, and would be cut off.
-func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int) {
-	if r.ContentLength == 0 {
-		return nil, 0
-	}
+// read has ended, and would be cut off. It waits while too much is held.
+func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request, held *hold) (body []byte, status int) {
 	if r.ContentLength > g.opts.MaxBody {
 		w.Header().Set("Connection", "close")
 		return nil, http.StatusRequestEntityTooLarge
 	}
+	size := r.ContentLength
+	if size < 0 {
+		size = firstChunk
+	}
+	if size == 0 {
+		held.force(perRequest)
+		return nil, 0
+	}
+	if !g.room(r, held, size+perRequest) {
+		return nil, statusFull
+	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit)) // only a test's writer has none
 	in := http.MaxBytesReader(w, r.Body, g.opts.MaxBody)
-	var err error
-	if n := r.ContentLength; n > 0 && n <= firstBody {
-		body = make([]byte, n)
-		_, err = io.ReadFull(in, body)
-		if err == nil {
-			_, err = io.ReadFull(in, make([]byte, 1)) // to its end
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
+	body = make([]byte, 0, min(size, firstBody))
+	growing := false
+	defer func() {
+		if growing {
+			<-g.growing
 		}
-	} else {
-		var b bytes.Buffer
-		b.Grow(int(min(max(n, 64<<10), firstBody)))
-		_, err = b.ReadFrom(in)
-		body = b.Bytes()
+	}()
+	var err error
+	for err == nil {
+		if len(body) == cap(body) {
+			if len(body) == int(r.ContentLength) { // to its end
+				if _, err = io.ReadFull(in, make([]byte, 1)); errors.Is(err, io.EOF) {
+					break
+				}
+				continue
+			}
+			grown := r.ContentLength
+			if grown < 0 {
+				grown = 2 * int64(cap(body))
+			}
+			if r.ContentLength < 0 {
+				if !growing && !g.mayGrow(r) {
+					return nil, statusFull
+				}
+				growing = true
+				held.force(grown - int64(cap(body)))
+			}
+			body = append(make([]byte, 0, grown), body...)
+		}
+		var n int
+		n, err = in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
 	}
 	_ = rc.SetReadDeadline(time.Time{})
 	var tooLarge *http.MaxBytesError
 	var timeout net.Error
 	switch {
-	case err == nil:
+	case errors.Is(err, io.EOF):
 		return body, 0
 	case errors.As(err, &tooLarge):
 		return nil, http.StatusRequestEntityTooLarge
@@ -188,6 +238,34 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 		w.Header().Set("Connection", "close")
 		return nil, http.StatusBadRequest
 	}
+}
+
+// room waits until so many more bytes may be held, but not for ever.
+func (g *Gateway) room(r *http.Request, held *hold, n int64) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), g.opts.StoreLimit)
+	defer cancel()
+	return held.take(ctx, n) == nil
+}
+
+// mayGrow waits until no other body of unknown length is larger than its first chunk. Did several of them wait for
+// more with what they have, none would ever get it; the one that grows takes what it needs.
+func (g *Gateway) mayGrow(r *http.Request) bool {
+	timer := time.NewTimer(g.opts.StoreLimit)
+	defer timer.Stop()
+	select {
+	case g.growing <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+// full says why a request was not sent: too much is held.
+func (g *Gateway) full(rt *route) string {
+	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB that are under way or not stored yet (%d MB of this thread), "+
+		"and its cap is %d MB, an eighth of it for a thread. Try again when they are stored, or raise limits.memory_mb in the configuration",
+		g.budget.total()>>20, g.budget.of(&rt.held)>>20, g.budget.max>>20)
 }
 
 // outbound makes the request for the upstream. It is complete in memory and independent of the
@@ -332,15 +410,28 @@ func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event 
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
+	held := g.budget.hold(&rt.held)
+	size := r.ContentLength
+	if size < 0 {
+		size = maxHook
+	}
+	if !g.room(r, held, min(size, maxHook)+perRequest) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit))
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHook))
 	_ = rc.SetReadDeadline(time.Time{})
 	if err != nil {
+		held.release()
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
-	rt.queue.add(func() { g.observer.Hook(rt.id, event, payload) })
+	rt.queue.add(func() {
+		defer held.release()
+		g.observer.Hook(rt.id, event, payload)
+	})
 	w.WriteHeader(http.StatusNoContent)
 }
 

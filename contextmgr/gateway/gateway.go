@@ -60,6 +60,7 @@ type Options struct {
 	HeaderLimit time.Duration // time for a request's header; 0 is 5 seconds
 	BodyLimit   time.Duration // time for a request's body; 0 is 2 minutes
 	WriteLimit  time.Duration // time for an agent to take a piece of its answer; 0 is 5 minutes
+	StoreLimit  time.Duration // time that a request waits while too much is held; 0 is 30 seconds
 }
 
 func (o Options) withDefaults() Options {
@@ -72,6 +73,10 @@ func (o Options) withDefaults() Options {
 	set(&o.HeaderLimit, 5*time.Second)
 	set(&o.BodyLimit, 2*time.Minute)
 	set(&o.WriteLimit, 5*time.Minute)
+	set(&o.StoreLimit, 30*time.Second)
+	if o.Caps.Bytes == 0 {
+		o.Caps.Bytes = 256 << 20
+	}
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
 	}
@@ -113,6 +118,8 @@ type Gateway struct {
 
 	observer thread.Observer
 	purse    purse
+	budget   *budget
+	growing  chan struct{} // holds one while a body of unknown length grows
 
 	// calls counts requests that are being carried, and queues that still have things to tell.
 	calls sync.WaitGroup
@@ -148,6 +155,8 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		byID:     map[thread.ID]*route{},
 		bySecret: map[[sha256.Size]byte]*route{},
 		purse:    purse{before: opts.Spent},
+		growing:  make(chan struct{}, 1),
+		budget:   newBudget(opts.withDefaults().Caps.Bytes),
 		bufs:     sync.Pool{New: func() any { b := make([]byte, bufSize); return &b }},
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of our own
@@ -222,6 +231,7 @@ type route struct {
 	queue  *queue
 	bucket bucket
 	told   told
+	held   account // guarded by the gateway's budget
 
 	// mu guards upstreams, which Route may replace while requests are carried.
 	mu        sync.Mutex

@@ -155,7 +155,16 @@ func codecs() wire.Codecs {
 
 func open(t testing.TB, upstream string, change func(*gateway.Options)) *world {
 	t.Helper()
-	w := &world{obs: newObserver(), logs: &safeBuffer{}}
+	obs := newObserver()
+	w := openWith(t, obs, upstream, change)
+	w.obs = obs
+	return w
+}
+
+// openWith opens a gateway with another observer.
+func openWith(t testing.TB, obs thread.Observer, upstream string, change func(*gateway.Options)) *world {
+	t.Helper()
+	w := &world{logs: &safeBuffer{}}
 	table, err := models.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +177,7 @@ func open(t testing.TB, upstream string, change func(*gateway.Options)) *world {
 	if change != nil {
 		change(&opts)
 	}
-	if w.Gateway, err = gateway.New("127.0.0.1:0", w.obs, opts); err != nil {
+	if w.Gateway, err = gateway.New("127.0.0.1:0", obs, opts); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)

@@ -28,18 +28,21 @@ type observation struct {
 	codec wire.Codec
 	call  wire.Call
 	body  []byte
+	held  *hold
 
-	started  time.Time
-	ended    time.Time
-	status   int
-	encoding string // of the answer
-	kind     string // its content type
-	answer   wire.Answer
-	packed   []byte // the answer while it is compressed
-	over     bool   // packed is not whole
-	broken   bool   // the codec panicked
-	result   *wire.Result
-	err      error
+	started   time.Time
+	ended     time.Time
+	status    int
+	encoding  string // of the answer
+	kind      string // its content type
+	answer    wire.Answer
+	packed    []byte // the answer while it is compressed
+	uncounted int64  // bytes of the answer that held does not count yet
+	over      bool   // packed is not whole
+	full      bool   // too much was held to read on
+	broken    bool   // the codec panicked
+	result    *wire.Result
+	err       error
 
 	// request is filled in by the queue's goroutine, before anything is told.
 	request  wire.Request
@@ -53,9 +56,9 @@ const startDelay = 20 * time.Millisecond
 
 // observe begins to watch a request. Reading the body is left to the queue, beside the way
 // upstream.
-func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body []byte) *observation {
+func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body []byte, held *hold) *observation {
 	o := &observation{
-		g: g, rt: rt, codec: codec, body: body, started: time.Now(),
+		g: g, rt: rt, codec: codec, body: body, held: held, started: time.Now(),
 		call: wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: body},
 	}
 	o.announce = sync.OnceFunc(func() {
@@ -129,7 +132,9 @@ func (o *observation) safely(fn func()) {
 // write is told a piece of the answer after it was sent on.
 func (o *observation) write(b []byte) {
 	switch {
-	case o == nil, o.broken:
+	case o == nil, o.broken, o.full:
+	case !o.count(int64(len(b))):
+		o.full, o.packed = true, nil
 	case o.encoding == "":
 		o.safely(func() { o.answer.Write(b) })
 	case o.over || len(o.packed)+len(b) > wire.MaxAnswer:
@@ -137,6 +142,18 @@ func (o *observation) write(b []byte) {
 	default:
 		o.packed = append(o.packed, b...)
 	}
+}
+
+// countStep is how much of an answer is held before it is counted.
+const countStep = 64 << 10
+
+// count counts what is held of the answer, and reports whether that may be.
+func (o *observation) count(n int64) bool {
+	if o.uncounted += n; o.uncounted < countStep {
+		return true
+	}
+	n, o.uncounted = o.uncounted, 0
+	return o.held.force(n)
 }
 
 // cutWithoutNotice reports whether an answer that only the end of its connection delimits ended
@@ -189,11 +206,22 @@ func (o *observation) end(err error) {
 	o.ended, o.err = time.Now(), err
 	o.timer.Stop()
 	o.announce()
+	o.held.force(o.uncounted)
 	o.rt.queue.add(func() {
+		defer o.held.release()
 		e := o.exchange()
 		o.g.charge(o.rt, e)
+		e.Bytes, e.Keep = o.held.bytes(), o.keep
 		o.g.observer.ExchangeEnded(o.rt.id, e)
 	})
+}
+
+// keep counts what the observer holds of the exchange after it was told.
+func (o *observation) keep(n int64) (release func()) {
+	h := o.g.budget.hold(&o.rt.held)
+	h.kept = true
+	h.force(n)
+	return h.release
 }
 
 // exchange says what is known of the request and its answer.

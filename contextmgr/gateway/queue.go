@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// maxQueue is how many things may wait to be told about one thread. An observer that is so far
-// behind hangs; what comes then is lost rather than held for ever.
-const maxQueue = 4096
+// maxLoose is how many things that are counted nowhere may wait to be told about one thread: refusals, notices.
+// What comes then is lost rather than held for ever.
+const maxLoose = 4096
 
 // queue tells an observer about one thread, one thing after the other, away from the streams.
 // Its goroutine lives only while there is something to tell.
@@ -20,22 +20,41 @@ type queue struct {
 	mu      sync.Mutex
 	todo    []func()
 	running bool
+	loose   int
 	lost    int
 }
 
 func newQueue(wait *sync.WaitGroup, log *slog.Logger) *queue { return &queue{wait: wait, log: log} }
 
-// add takes something to tell. The caller holds the WaitGroup itself, so that it cannot reach
-// zero in between.
+// add takes something to tell that the budget of bytes counts. The caller holds the WaitGroup itself, so that it
+// cannot reach zero in between.
 func (q *queue) add(tell func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.todo) >= maxQueue {
+	q.push(tell)
+}
+
+// offer takes something small to tell, unless too much waits.
+func (q *queue) offer(tell func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.loose >= maxLoose {
 		if q.lost++; q.lost == 1 {
-			q.log.Error("observer is far behind, exchanges are lost")
+			q.log.Error("observer is far behind, reports are lost")
 		}
 		return
 	}
+	q.loose++
+	q.push(func() {
+		q.mu.Lock()
+		q.loose--
+		q.mu.Unlock()
+		tell()
+	})
+}
+
+// push adds to what is to be told. The caller holds mu.
+func (q *queue) push(tell func()) {
 	q.todo = append(q.todo, tell)
 	if !q.running {
 		q.running = true
