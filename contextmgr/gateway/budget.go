@@ -34,6 +34,7 @@ type hold struct {
 type waiter struct {
 	h       *hold
 	n       int64
+	grows   bool
 	granted chan struct{} // closed when it has them
 }
 
@@ -41,11 +42,16 @@ func newBudget(limit int64) *budget { return &budget{max: limit, share: limit / 
 
 func (b *budget) hold(acc *account) *hold { return &hold{b: b, acc: acc} }
 
-// take waits until n more bytes may be held, or for the end of ctx.
+// take waits until n more bytes may be held, or for the end of ctx. Who holds something already goes first and
+// past its thread's share, or it would wait for those that wait for it; at most one at a time may be so.
 func (h *hold) take(ctx context.Context, n int64) error {
 	c := &waiter{h: h, n: n, granted: make(chan struct{})}
 	h.b.mu.Lock()
-	h.b.waiting = append(h.b.waiting, c)
+	if c.grows = h.n > 0; c.grows {
+		h.b.waiting = slices.Insert(h.b.waiting, 0, c)
+	} else {
+		h.b.waiting = append(h.b.waiting, c)
+	}
 	h.b.serve()
 	h.b.mu.Unlock()
 	select {
@@ -129,7 +135,7 @@ func (b *budget) serve() {
 	for _, c := range b.waiting {
 		own, others := c.h.acc.held, b.held-c.h.n
 		switch {
-		case slices.Contains(passed, c.h.acc), own > c.h.n && own+c.n > b.share, c.h.acc.kept > b.kept:
+		case !c.grows && (slices.Contains(passed, c.h.acc) || own > 0 && own+c.n > b.share || c.h.acc.kept > b.kept):
 			passed = append(passed, c.h.acc)
 			rest = append(rest, c)
 		case full, others > 0 && b.held+c.n > b.max:

@@ -157,7 +157,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 // known.
 const (
 	firstBody  = 8 << 20
-	firstChunk = 256 << 10
+	firstChunk = 64 << 10
 )
 
 // perRequest is what a request takes beside its body, in bytes.
@@ -211,11 +211,10 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request, held *hold) (
 				grown = 2 * int64(cap(body))
 			}
 			if r.ContentLength < 0 {
-				if !growing && !g.mayGrow(r) {
+				growing = growing || g.mayGrow(r)
+				if !growing || !g.room(r, held, grown-int64(cap(body))) {
 					return nil, statusFull
 				}
-				growing = true
-				held.force(grown - int64(cap(body)))
 			}
 			body = append(make([]byte, 0, grown), body...)
 		}
@@ -248,7 +247,7 @@ func (g *Gateway) room(r *http.Request, held *hold, n int64) bool {
 }
 
 // mayGrow waits until no other body of unknown length is larger than its first chunk. Did several of them wait for
-// more with what they have, none would ever get it; the one that grows takes what it needs.
+// more with what they have, none would ever get it.
 func (g *Gateway) mayGrow(r *http.Request) bool {
 	timer := time.NewTimer(g.opts.StoreLimit)
 	defer timer.Stop()
