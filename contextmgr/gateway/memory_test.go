@@ -30,7 +30,7 @@ func TestBodiesUnderWayAreBounded(t *testing.T) {
 		now.Add(-1)
 		streamAnswer(w, "ok")
 	})
-	w := open(t, up, func(o *gateway.Options) { o.Caps.Bytes, o.StoreLimit = room*size + size/2, patience })
+	w := open(t, up, func(o *gateway.Options) { o.Caps.Bytes, o.StoreLimit = room*size+size/2, patience })
 	body := request("x")
 	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", size-len(body)+1)+`"`, 1)
 	var all sync.WaitGroup
