@@ -3,12 +3,28 @@ package thread
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode"
 )
 
 // ID names a thread for ever; people see its name instead. 16 hex digits.
 type ID string
+
+// Check refuses what no ID of ours is: ids name folders and refs, and a store is data that others may have written.
+// It accepts letters, digits, hyphens and underscores, at most 64, and no hyphen first.
+func (id ID) Check() error { return checkID("thread", string(id)) }
+
+func checkID(what, id string) error {
+	ok := id != "" && len(id) <= 64 && id[0] != '-' && id[0] != '_'
+	for _, c := range []byte(id) {
+		ok = ok && (c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_')
+	}
+	if !ok {
+		return fmt.Errorf("%s id %q: %w", what, id, ErrInvalid)
+	}
+	return nil
+}
 
 // CheckpointID names a checkpoint for ever. 16 hex digits.
 type CheckpointID string

@@ -48,7 +48,9 @@ func (m *Manager) repairIntents(ctx context.Context) error {
 		if err != nil {
 			m.notice("", LevelError, "repair of the worktrees: %v", err)
 		}
+		m.mendSnapshots(ctx)
 	}
+	m.follow(ctx)
 	intents, err := m.cfg.Store.Intents(ctx)
 	if err != nil {
 		return fmt.Errorf("read what was under way: %w", err)

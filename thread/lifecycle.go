@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strings"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/private"
 	"orchestrator/thread/secret"
 )
 
@@ -221,10 +222,23 @@ func (l *line) purge(ctx context.Context) error {
 	m.mu.Lock()
 	m.drop(l)
 	m.mu.Unlock()
-	if err := os.RemoveAll(m.stateDir(l.id)); err != nil {
+	if err := m.removeStateDir(l.id); err != nil {
 		m.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
 	}
 	return m.settled(ctx, intent)
+}
+
+// removeStateDir removes a purged thread's folder, reached through no link and nowhere else.
+func (m *Manager) removeStateDir(id ID) error {
+	all, err := private.Open(m.cfg.StateDir, "threads")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	return all.RemoveAll(string(id))
 }
 
 // removeWorktree saves what is uncommitted in a thread's worktree and removes it. One that is gone already, by a

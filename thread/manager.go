@@ -39,7 +39,8 @@ const (
 // needed; the others may be nil.
 type ManagerConfig struct {
 	Project  string // the project's folder, absolute
-	StateDir string // ours, 0700
+	Moved    []string // where the project's folder was before
+	StateDir string   // ours, 0700
 	Bin      string // folder with our program, for the agents' PATH; none when empty
 	Store    Store
 	Spool    Spool // keeps what the store refuses; nil keeps it in memory alone
@@ -130,6 +131,10 @@ func (m *Manager) Open(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	for _, t := range threads {
+		if err := t.ID.Check(); err != nil {
+			m.notice("", LevelError, "a stored thread is left alone: %v", err)
+			continue
+		}
 		m.add(t)
 	}
 	m.mu.Unlock()

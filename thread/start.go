@@ -131,6 +131,9 @@ func (m *Manager) takeSlot() (release func(), err error) {
 // ensureDir makes sure that the folder the agent is to run in is there. A worktree of ours that was
 // removed is made again from the newest snapshot.
 func (l *line) ensureDir(ctx context.Context) error {
+	if err := l.follow(ctx); err != nil {
+		return err
+	}
 	t := l.thread()
 	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
 		return nil

@@ -87,6 +87,14 @@ type Reaper interface {
 	Reap(ctx context.Context, x Execution) error
 }
 
+// SnapshotMender makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.
+type SnapshotMender interface {
+	// Damaged names the threads of which some snapshot's ref is damaged.
+	Damaged(ctx context.Context) ([]ID, error)
+	// Mend makes each of a thread's commits that the repository still has reachable again, and says what it did.
+	Mend(ctx context.Context, id ID, commits []string) (string, error)
+}
+
 // WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a
 // fork that a crash cut after its worktree was made is finished instead of taken back.
 type WorktreeFinder interface {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // snapshot keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
@@ -21,7 +22,33 @@ func (l *line) snapshot(ctx context.Context, prev *Snapshot) *Snapshot {
 		l.m.notice(l.id, LevelWarn, "%s: the files of turn %d were not kept: %v", t.Name, t.Turn, err)
 		return nil
 	}
+	l.nameSkipped(s, prev)
 	return &s
+}
+
+// nameSkipped says which files a snapshot could not keep, once for each.
+func (l *line) nameSkipped(s Snapshot, prev *Snapshot) {
+	known := map[Skip]bool{}
+	if prev != nil {
+		for _, k := range prev.Skipped {
+			known[k] = true
+		}
+	}
+	var names []string
+	for _, k := range s.Skipped {
+		if !known[k] {
+			names = append(names, fmt.Sprintf("%s (%s)", k.Path, k.Reason))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	const most = 5
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	l.m.notice(l.id, LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", l.thread().Name, shown)
 }
 
 // snapshotAt returns the newest snapshot at a checkpoint or before it, nil when there is none.

@@ -1,0 +1,116 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// follow points threads at where their folders are now: a worktree that was moved is where it was found again, and
+// what lay in the project's earlier folder lies in the one of today, also where something else took its old place.
+func (m *Manager) follow(ctx context.Context) {
+	m.mu.Lock()
+	lines := m.all()
+	m.mu.Unlock()
+	for _, l := range lines {
+		if t := l.thread(); !t.Archived.IsZero() || !t.Deleted.IsZero() {
+			continue // when it is resumed
+		}
+		if err := l.follow(ctx); err != nil {
+			m.notice(l.id, LevelError, "%s: %v", l.thread().Name, err)
+		}
+	}
+}
+
+// follow does so for one thread.
+func (l *line) follow(ctx context.Context) error {
+	t := l.thread()
+	w, dir := l.m.whereabouts(ctx, t)
+	if w == t.Worktree && dir == t.Dir {
+		return nil
+	}
+	err := l.update(ctx, func(t *Thread) error {
+		t.Worktree, t.Dir = w, dir
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store that its folder was moved to %s: %w", dir, err)
+	}
+	l.m.notice(l.id, LevelInfo, "%s: its folder was moved and is %s now", t.Name, dir)
+	return nil
+}
+
+func (m *Manager) whereabouts(ctx context.Context, t Thread) (Worktree, string) {
+	if t.Worktree.Path != "" {
+		if _, err := os.Lstat(t.Worktree.Path); err == nil {
+			return t.Worktree, t.Dir
+		}
+		found, ok, err := m.madeFor(ctx, t.ID)
+		if err != nil || !ok || found.Path == t.Worktree.Path {
+			return t.Worktree, t.Dir // missing: it is made again when the thread is resumed
+		}
+		w := t.Worktree
+		w.Path = found.Path
+		return w, subDir(t.Worktree.Path, t.Dir, w.Path)
+	}
+	if within(t.Dir, m.cfg.Project) {
+		return t.Worktree, t.Dir
+	}
+	for _, was := range m.cfg.Moved {
+		if within(t.Dir, was) {
+			return t.Worktree, subDir(was, t.Dir, m.cfg.Project)
+		}
+	}
+	return t.Worktree, t.Dir
+}
+
+// within reports whether a folder is another one or lies below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// mendSnapshots makes the snapshots of threads reachable again whose refs are damaged. Refs of threads that the store
+// does not know are left alone: they may be another project's of which this one is a copy.
+func (m *Manager) mendSnapshots(ctx context.Context) {
+	mender, ok := m.cfg.Worktrees.(SnapshotMender)
+	if !ok {
+		return
+	}
+	ids, err := mender.Damaged(ctx)
+	if err != nil {
+		m.cfg.Log.Warn("look for damaged snapshots", "err", err)
+	}
+	for _, id := range ids {
+		l := m.line(id)
+		if l == nil {
+			continue
+		}
+		said, err := m.mend(ctx, mender, id)
+		if err != nil {
+			m.notice(id, LevelError, "%s: its damaged snapshots: %v", l.thread().Name, err)
+			continue
+		}
+		m.notice(id, LevelWarn, "%s: %s", l.thread().Name, said)
+	}
+}
+
+func (m *Manager) mend(ctx context.Context, mender SnapshotMender, id ID) (string, error) {
+	var commits []string
+	for before := int64(0); ; {
+		list, err := m.cfg.Store.Checkpoints(ctx, id, Page{Limit: 500, Before: before})
+		if err != nil {
+			return "", err
+		}
+		if len(list) == 0 {
+			return mender.Mend(ctx, id, commits)
+		}
+		for _, c := range list {
+			if c.Snapshot != nil {
+				commits = append(commits, c.Snapshot.Commit)
+			}
+			before = c.Seq
+		}
+	}
+}
