@@ -38,10 +38,10 @@ const (
 // ManagerConfig is what a Manager is made of. Project, StateDir, Store, Agents and Sessions are
 // needed; the others may be nil.
 type ManagerConfig struct {
-	Project  string // the project's folder, absolute
+	Project  string   // the project's folder, absolute
 	Moved    []string // where the project's folder was before
 	StateDir string   // ours, 0700
-	Bin      string // folder with our program, for the agents' PATH; none when empty
+	Bin      string   // folder with our program, for the agents' PATH; none when empty
 	Store    Store
 	Spool    Spool // keeps what the store refuses; nil keeps it in memory alone
 	Agents   Agents
@@ -115,11 +115,15 @@ func New(cfg ManagerConfig) *Manager {
 		cfg.Limits.Grace = 5 * time.Second
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Manager{
+	m := &Manager{
 		cfg: cfg, ctx: ctx, cancel: cancel,
 		closing: make(chan struct{}), idle: make(chan struct{}), lines: make(map[ID]*line),
 		offers: offers{mode: cfg.Offers},
 	}
+	if t, ok := cfg.Worktrees.(Teller); ok {
+		t.Tell(func(text string) { m.notice("", LevelWarn, "%s", text) })
+	}
+	return m
 }
 
 // Open reads the store, repairs what a crash left and marks runs that never ended as interrupted.

@@ -95,6 +95,11 @@ type SnapshotMender interface {
 	Mend(ctx context.Context, id ID, commits []string) (string, error)
 }
 
+// Teller sets things right while it is used, and tells people. Optional for Worktrees.
+type Teller interface {
+	Tell(hears func(string))
+}
+
 // WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a
 // fork that a crash cut after its worktree was made is finished instead of taken back.
 type WorktreeFinder interface {

@@ -31,8 +31,11 @@ func (s *Store) find(ctx context.Context, dir string) (git.Worktree, error) {
 	if said == "" {
 		return git.Worktree{}, err // not ours
 	}
-	if s.cfg.Notice != nil {
-		s.cfg.Notice(said)
+	s.mu.Lock()
+	hears := s.hears
+	s.mu.Unlock()
+	if hears != nil {
+		hears(said)
 	}
 	return s.findWhole(dir)
 }

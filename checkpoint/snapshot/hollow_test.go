@@ -160,13 +160,8 @@ func TestHollowWorktree(t *testing.T) {
 // noticed opens a store that tells what it set right at use.
 func (r *repo) noticed(said *string) *snapshot.Store {
 	r.Helper()
-	s, err := snapshot.New(snapshot.Config{
-		Dir: r.dir, State: filepath.Join(r.top, "state"), Worktrees: filepath.Join(r.top, "trees"), Env: r.env,
-		Notice: func(s string) { *said += s + "\n" },
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
+	s := r.open(0)
+	s.Tell(func(text string) { *said += text + "\n" })
 	return s
 }
 

@@ -30,8 +30,6 @@ type Config struct {
 	Limit int64
 	// Env follows the process's environment for git.
 	Env []string
-	// Notice hears, for people, what was found damaged and set right while it was used. Nil drops it.
-	Notice func(string) `json:"-"`
 }
 
 // Store takes and restores snapshots of the worktrees of one project. It is safe for concurrent use, also by
@@ -40,13 +38,21 @@ type Store struct {
 	cfg Config
 	git *git.Git
 
-	// mu guards checked and next. It is taken after a worktree's lock, never before one.
+	// mu guards checked, next and hears. It is taken after a worktree's lock, never before one.
 	mu      sync.Mutex
+	hears   func(string)
 	checked map[string]bool // common folders that git said may be used
 	next    map[string]int  // by common folder and thread: a number that may be free
 
 	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
 	settling sync.WaitGroup
+}
+
+// Tell has a function called with what was found damaged and set right while it was used, for people.
+func (s *Store) Tell(hears func(string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hears = hears
 }
 
 // Close waits until the files of the worktrees that Add made are on the disk.
@@ -59,6 +65,8 @@ var (
 	_ thread.Worktrees      = (*Store)(nil)
 	_ thread.Differ         = (*Store)(nil)
 	_ thread.WorktreeFinder = (*Store)(nil)
+	_ thread.SnapshotMender = (*Store)(nil)
+	_ thread.Teller         = (*Store)(nil)
 )
 
 // New makes a Store. It touches nothing yet.

@@ -148,18 +148,23 @@ func (a *App) openManager(ctx context.Context) error {
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
-		Project: a.Project.Root, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
+		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New().Count,
 		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
 	}
 	if a.Project.Repository {
+		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
 		files, err := snapshot.New(snapshot.Config{
 			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"),
-			Worktrees: filepath.Join(a.Project.StateDir(), "worktrees"), Limit: a.Config.MaxFile, Env: a.Env,
+			Worktrees: worktrees, Limit: a.Config.MaxFile, Env: a.Env,
 		})
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
 		}
+		a.onClose(files.Close)
 		merges, err := branch.New(branch.Config{
 			State: filepath.Join(a.Project.StateDir(), "git"), Accepted: a.Accepted, Env: a.Env,
 		})

@@ -42,6 +42,8 @@ type Config struct {
 	// MaxDepth and MaxRunning bound forks and running agents.
 	MaxDepth   int
 	MaxRunning int
+	// Worktrees is the folder for the worktrees of forks, one below the state when empty.
+	Worktrees string
 	// MaxFile is the largest file that a snapshot holds, in bytes.
 	MaxFile int64
 	// IdleStop is after how long a server without agents and clients ends.
@@ -92,6 +94,7 @@ func settings() map[string]setting {
 		"limits.depth":      {kind: number, projectMay: true, about: "forks of forks"},
 		"limits.running":    {kind: number, projectMay: true, about: "agents at once"},
 		"limits.file_mb":    {kind: number, projectMay: true, about: "largest file in a snapshot"},
+		"worktrees":         {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
 		"idle_stop":         {kind: span, about: "when a server without agents and clients ends"},
 		"retention.days":    {kind: number, about: "age of archived threads that gc drops"},
 		"retention.threads": {kind: number, about: "archived threads that gc leaves"},
@@ -281,6 +284,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Agent = str("agent", "")
 	c.Store = str("store", "")
 	c.Project = str("project", "")
+	c.Worktrees = str("worktrees", "")
 	c.Host = str("host", "")
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")
