@@ -48,8 +48,12 @@ func (s *Store) findWhole(dir string) (git.Worktree, error) {
 	if err != nil {
 		return found, err
 	}
-	if trees, real := resolved(s.cfg.Worktrees), resolved(dir); git.Within(real, trees) && !git.Within(found.Root, trees) {
+	trees, real := resolved(s.cfg.Worktrees), resolved(dir)
+	if git.Within(real, trees) && !git.Within(found.Root, trees) {
 		return found, fmt.Errorf("%s has no .git file: %w", git.Printable(real), git.ErrForeign)
+	}
+	if filepath.Dir(found.Root) == trees && !s.linksHome(found) {
+		return found, fmt.Errorf("%s/.git leads to another repository: %w", git.Printable(found.Root), git.ErrForeign)
 	}
 	if !found.Linked() {
 		return found, nil
@@ -59,6 +63,19 @@ func (s *Store) findWhole(dir string) (git.Worktree, error) {
 		return found, fmt.Errorf("%s: %w", found.Root, errHollow)
 	}
 	return found, nil
+}
+
+// linksHome reports whether a worktree among ours is one of the project's repository, of one inside of the project, or
+// of one that our state has a record for: an agent may write its .git file.
+func (s *Store) linksHome(w git.Worktree) bool {
+	if !w.Linked() {
+		return false
+	}
+	if key, below := s.repository(w); key == ownRepository || below != "" {
+		return true
+	}
+	_, err := recordAt(s.at(w).home)
+	return err == nil
 }
 
 // hollow names the files that make a worktree of ours one and that hold nothing, or nothing but zeroes, as a power cut

@@ -15,14 +15,14 @@ import (
 	"orchestrator/thread"
 )
 
-// journal writes a file among the journals of a repository's folder in our state.
-func (r *repo) journal(repository, name, content string) string {
+// journal writes the journal aaaa.json among those of a repository's folder in our state.
+func (r *repo) journal(repository, content string) string {
 	r.Helper()
 	dir := filepath.Join(r.top, "state", repository, "journal")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		r.Fatal(err)
 	}
-	path := filepath.Join(dir, name)
+	path := filepath.Join(dir, "aaaa.json")
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		r.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestForgedJournals(t *testing.T) {
 			victim := r.victim()
 			before := r.visible()
 			content = strings.NewReplacer("VICTIM", victim, "BASE", base).Replace(content)
-			path := r.journal("own", "aaaa.json", content)
+			path := r.journal("own", content)
 			said := r.repair()
 			if !strings.Contains(said, "put aside") || strings.ContainsAny(said, "\x1b\x07") {
 				t.Errorf("said %q", said)
@@ -120,7 +120,7 @@ func TestForgedJournalsOfForeignWorktrees(t *testing.T) {
 	theirs := filepath.Join(r.top, "trees", "theirs")
 	r.git("worktree", "add", "-q", "-b", "theirs", theirs)
 	r.writeIn(theirs, "new", "n\n", 0o644)
-	r.journal("own", "aaaa.json", `{"id":"aaaa","kind":"remove","thread":"t1","worktree":"theirs","branch":"orchestrator/x","base":"`+base+`","trash":"20260101T000000-abcdef-x","whole":true}`)
+	r.journal("own", `{"id":"aaaa","kind":"remove","thread":"t1","worktree":"theirs","branch":"orchestrator/x","base":"`+base+`","trash":"20260101T000000-abcdef-x","whole":true}`)
 	if said := r.repair(); !strings.Contains(said, "not made by orchestrator") {
 		t.Errorf("said %q", said)
 	}
@@ -245,7 +245,7 @@ func TestForgedRoots(t *testing.T) {
 		"x": evil, "y": other, sum(other + "/.git"): other, sum("linked"): "linked", sum("../other"): "../other", sum("b$(id>x)"): "b$(id>x)",
 	} {
 		r.writeIn(filepath.Join(r.top, "state", key), "root", root, 0o600)
-		r.journal(key, "aaaa.json", `{"id":"aaaa","kind":"no such","thread":"t1"}`)
+		r.journal(key, `{"id":"aaaa","kind":"no such","thread":"t1"}`)
 	}
 	r.writeIn(filepath.Join(r.top, "state"), "huge/root", strings.Repeat("x", 1<<20), 0o600)
 	if err := os.MkdirAll(filepath.Join(r.top, "state/linked"), 0o700); err != nil {

@@ -32,6 +32,15 @@ type repo struct {
 	dir   string // the main worktree
 	env   []string
 	store *snapshot.Store
+	// treesDir is the folder of worktrees where it is another one than usual.
+	treesDir string
+}
+
+func (r *repo) trees() string {
+	if r.treesDir != "" {
+		return r.treesDir
+	}
+	return filepath.Join(r.top, "trees")
 }
 
 // cleanEnv is an environment for git in which nothing of this machine's configuration counts.
@@ -63,7 +72,7 @@ func (r *repo) open(limit int64) *snapshot.Store {
 	r.Helper()
 	s, err := snapshot.New(snapshot.Config{
 		Dir: r.dir, State: filepath.Join(r.top, "state"),
-		Worktrees: filepath.Join(r.top, "trees"), Limit: limit, Env: r.env,
+		Worktrees: r.trees(), Limit: limit, Env: r.env,
 	})
 	if err != nil {
 		r.Fatal(err)
