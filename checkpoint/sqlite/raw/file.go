@@ -43,8 +43,9 @@ func View(base io.ReaderAt, size int64, pageSize int, log *Log, frames []Frame, 
 	f := &File{PageSize: pageSize, base: base, has: uint32(size / int64(pageSize)), log: log, over: map[uint32]Frame{}}
 	f.Pages = f.has
 	var most uint32
+	bound := f.has + 64*uint32(len(frames)) // a wrong number must not cost a disk
 	for _, x := range frames {
-		if !x.Sound || x.Page == 0 {
+		if !x.Sound || x.Page == 0 || x.Page > bound {
 			continue
 		}
 		if x.Size != 0 {
@@ -54,9 +55,7 @@ func View(base io.ReaderAt, size int64, pageSize int, log *Log, frames []Frame, 
 			f.over[x.Page] = x
 		}
 	}
-	if f.Pages > max(most, f.has) { // a wrong number must not cost a disk
-		f.Pages = max(most, f.has)
-	}
+	f.Pages = min(f.Pages, max(most, f.has))
 	return f
 }
 

@@ -4,7 +4,7 @@
 // SQLite ends a log at its first frame that does not match and drops what follows without a word, as it must after a
 // crash. Checksums are a chain, but every frame keeps the sum that the next one begins with. So one bad frame costs that
 // frame alone here: the next is compared with the sum that is stored before it. A frame with a single wrong bit is
-// mended, because there is only one bit that makes it match.
+// mended where only one bit makes it match.
 //
 // Nothing here writes, locks or opens a file. The caller makes sure that no connection of this process has the
 // database open, since closing another descriptor of it would drop that connection's locks.
@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 )
 
@@ -22,8 +23,8 @@ const (
 	frameSize  = 24 // of a frame's header
 	magic      = 0x377f0682
 	format     = 3007000
-	// mends is how many frames are looked through for a wrong bit: each takes some milliseconds.
-	mends = 64
+	// work is how many bytes may be summed to look for wrong bits, in half a second or so: of pages of 1 KB, 64.
+	work = 64 * 4 << 20
 )
 
 // Frame is one page as a transaction wrote it.
@@ -74,18 +75,22 @@ type scanner struct {
 	salts [8]byte
 	frame []byte
 	next  []byte
-	mends int
+	work  int
 }
 
 // Scan reads a log of size bytes. pageSize is what the database has, for a header that cannot be read. A log without a
 // frame is empty and no error.
 func Scan(r io.ReaderAt, size int64, pageSize int) (*Log, error) {
+	return scanLog(r, size, pageSize, work)
+}
+
+func scanLog(r io.ReaderAt, size int64, pageSize, work int) (*Log, error) {
 	l := &Log{PageSize: pageSize, r: r}
 	if size < headerSize+frameSize {
 		return l, nil
 	}
 	head := make([]byte, headerSize)
-	s := &scanner{log: l, order: binary.LittleEndian, mends: mends}
+	s := &scanner{log: l, order: binary.LittleEndian, work: work}
 	if err := s.read(head, 0); err != nil {
 		return nil, err
 	}
@@ -193,7 +198,7 @@ func (s *scanner) of(seed sum, frame []byte) sum {
 }
 
 // settle looks whether a frame that does not match its stored sum is right all the same: that sum may be what is
-// wrong, which the next frame shows, or one bit is. It returns what the next frame may begin with.
+// wrong, which the next frame shows, or one bit of either is. It returns what the next frame may begin with.
 func (s *scanner) settle(f *Frame, seeds []sum, kept sum, more bool) ([]sum, error) {
 	if more {
 		if err := s.read(s.next, f.at+int64(len(s.frame))); err != nil {
@@ -207,38 +212,45 @@ func (s *scanner) settle(f *Frame, seeds []sum, kept sum, more bool) ([]sum, err
 		}
 	}
 	for _, seed := range seeds {
-		if s.mends--; s.mends < 0 {
+		if s.work -= 4 * s.log.PageSize * s.log.PageSize; s.work < 0 {
 			break
 		}
-		if f.bit = s.wrongBit(seed, kept); f.bit >= 0 {
-			flip(s.frame, f.bit)
+		real := s.of(seed, s.frame)
+		sumBit := bits.OnesCount32(real.a^kept.a)+bits.OnesCount32(real.b^kept.b) == 1
+		switch bit, n := s.wrongBit(seed, kept); {
+		case n == 1 && !sumBit:
+			f.bit, f.Sound = bit, true
+			flip(s.frame, bit)
+			s.log.Mended++
+			return []sum{kept}, nil
+		case n == 0 && sumBit:
 			f.Sound = true
 			s.log.Mended++
-			break
+			return []sum{real}, nil
 		}
 	}
 	return []sum{kept}, nil
 }
 
-// wrongBit returns the one bit that makes the frame match, -1 for none.
-func (s *scanner) wrongBit(seed, kept sum) int {
+// wrongBit returns a bit that makes the frame match, and how many there are. There may be more than one: the sum is weak
+// in the high bits of its words.
+func (s *scanner) wrongBit(seed, kept sum) (bit, n int) {
 	for word := 0; word < len(s.frame)-16; word += 8 { // the sum takes eight bytes at a time
 		at, rest := word, s.frame[frameSize:]
 		if word >= 8 {
 			at = word + frameSize - 8
 			rest = s.frame[at+8:]
 		}
-		for bit := at * 8; bit < at*8+64; bit++ {
-			flip(s.frame, bit)
-			got := seed.add(s.order, s.frame[at:at+8]).add(s.order, rest)
-			flip(s.frame, bit)
-			if got == kept {
-				return bit
+		for one := at * 8; one < at*8+64; one++ {
+			flip(s.frame, one)
+			if seed.add(s.order, s.frame[at:at+8]).add(s.order, rest) == kept {
+				bit, n = one, n+1
 			}
+			flip(s.frame, one)
 		}
 		seed = seed.add(s.order, s.frame[at:at+8])
 	}
-	return -1
+	return bit, n
 }
 
 func flip(frame []byte, bit int) { frame[bit/8] ^= 1 << (bit % 8) }

@@ -1,0 +1,196 @@
+package roster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/memory"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+var now = time.Unix(1e9, 0).UTC()
+
+func clock() time.Time { return now }
+
+func folder(t testing.TB) *private.Folder {
+	t.Helper()
+	dir, err := private.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dir.Close() })
+	return dir
+}
+
+func open(t testing.TB, dir *private.Folder) *Roster {
+	t.Helper()
+	r, err := Open(dir, "threads")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sized is a store in memory that could say sizes.
+type sized struct{ *memory.Store }
+
+func (sized) ThreadSizes(context.Context) (map[thread.ID]int64, error) { return nil, nil }
+
+// watched is a store with its list.
+func watched(t *testing.T, dir *private.Folder) Watched {
+	t.Helper()
+	w, err := open(t, dir).Watch(t.Context(), sized{memory.New()}, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func put(t *testing.T, s thread.Store, id thread.ID, turn int, parent thread.CheckpointID) thread.CheckpointID {
+	t.Helper()
+	c, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint(id, "-", turn)), Thread: id, Parent: parent,
+		Turn: turn, Kind: thread.KindTurn, Session: fmt.Sprint("session-", id), Created: now}, thread.Delta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+func create(t *testing.T, s thread.Store, id thread.ID) {
+	t.Helper()
+	if err := s.CreateThread(t.Context(), thread.Thread{ID: id, Name: string(id) + "-0001", Agent: "claude", Dir: "/p", Created: now}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRestore loses a whole store, and the newest turn of another: what the list knows is listed again and named, what
+// was purged is not.
+func TestRestore(t *testing.T) {
+	dir := folder(t)
+	s := watched(t, dir)
+	for _, id := range []thread.ID{"a", "b", "gone"} {
+		create(t, s, id)
+	}
+	var head thread.CheckpointID
+	for turn := range 3 {
+		head = put(t, s, "a", turn+1, head)
+	}
+	if err := s.PurgeThread(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.UpdateThread(t.Context(), "b", func(t *thread.Thread) error { t.Name = "other-0001"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+
+	if lost, err := open(t, dir).Restore(t.Context(), s.Backend); err != nil || len(lost) != 0 {
+		t.Errorf("nothing is lost, and %q is named: %v", lost, err)
+	}
+	empty := memory.New()
+	lost, err := open(t, dir).Restore(t.Context(), empty)
+	if err != nil || len(lost) != 2 || !strings.Contains(lost[0], "session-a") || !strings.Contains(lost[0], "3 turns") {
+		t.Fatalf("%q, %v", lost, err)
+	}
+	a, err := empty.Thread(t.Context(), "a")
+	if err != nil || a.Session != "session-a" || a.Turn != 3 || a.Head != "" || !a.Interrupted || a.Agent != "claude" {
+		t.Errorf("listed again: %+v, %v", a, err)
+	}
+	if b, err := empty.Thread(t.Context(), "b"); err != nil || b.Name != "other-0001" || b.Interrupted {
+		t.Errorf("listed again: %+v, %v", b, err)
+	}
+
+	older := memory.New()
+	create(t, older, "a")
+	create(t, older, "b")
+	put(t, older, "a", 1, "")
+	lost, err = open(t, dir).Restore(t.Context(), older)
+	if err != nil || len(lost) != 1 || !strings.Contains(lost[0], "back at turn 1 of 3") {
+		t.Errorf("%q, %v", lost, err)
+	}
+}
+
+// TestDamagedLines spoils the file: a line that does not match changes nothing, and the others are read.
+func TestDamagedLines(t *testing.T) {
+	dir := folder(t)
+	s := watched(t, dir)
+	for i := range 20 {
+		create(t, s, thread.ID(fmt.Sprintf("t%02d", i)))
+	}
+	whole, err := dir.Read("threads", 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewSource(1))
+	for range 100 {
+		bad := bytes.Clone(whole)
+		bad[rnd.Intn(len(bad))] ^= 1 << rnd.Intn(8)
+		if err := os.WriteFile(dir.Path("threads"), bad[:len(bad)-rnd.Intn(3)], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, _ := open(t, dir).Threads()
+		if len(list) < 17 {
+			t.Fatalf("%d of 20 threads are left", len(list))
+		}
+		for _, th := range list {
+			if th.Agent != "claude" || th.Name != string(th.ID)+"-0001" {
+				t.Fatalf("a wrong one is read: %+v", th)
+			}
+		}
+	}
+}
+
+// TestRewrites keeps the file small however often a thread changes.
+func TestRewrites(t *testing.T) {
+	dir := folder(t)
+	s := watched(t, dir)
+	create(t, s, "a")
+	big := strings.Repeat("x", 100_000)
+	for i := range 100 {
+		if _, err := s.UpdateThread(t.Context(), "a", func(t *thread.Thread) error { t.Label = fmt.Sprint(big, i); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(dir.Path("threads")); err != nil || info.Size() > dead+1<<20 {
+		t.Errorf("%v, %v", info.Size(), err)
+	}
+	if list, _ := open(t, dir).Threads(); len(list) != 1 || list[0].Label != fmt.Sprint(big, 99) {
+		t.Errorf("%d threads", len(list))
+	}
+}
+
+// FuzzLines reads any file: no panic, and what is read reads the same after it was written again.
+func FuzzLines(f *testing.F) {
+	line, err := encode(entry{At: now, Thread: &thread.Thread{ID: "a", Name: "a-0001"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	gone, err := encode(entry{At: now, Gone: "a"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(line)
+	f.Add(append(line, gone...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r := &Roster{threads: map[thread.ID]thread.Thread{}}
+		for l := range bytes.SplitSeq(b, []byte("\n")) {
+			r.take(l)
+		}
+		again := &Roster{threads: map[thread.ID]thread.Thread{}}
+		for _, one := range r.list() {
+			l, err := encode(entry{Thread: &one})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again.take(bytes.TrimSuffix(l, []byte("\n")))
+		}
+		if len(again.threads) != len(r.threads) {
+			t.Errorf("%d threads, read again %d", len(r.threads), len(again.threads))
+		}
+	})
+}
