@@ -346,7 +346,11 @@ func (s *Session) Resize(cols, rows int) error {
 
 // resize sets the size of emulator and pty, and gives every viewer the new screen. mu is held.
 func (s *Session) resize(cols, rows int) error {
-	if c, r := s.term.Size(); c == cols && r == rows || cols < 1 || rows < 1 {
+	if cols < 1 || rows < 1 {
+		return nil
+	}
+	cols, rows = vterm.Bound(cols, rows)
+	if c, r := s.term.Size(); c == cols && r == rows {
 		return nil
 	}
 	s.term.Resize(cols, rows)

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/agent"
 	"orchestrator/agent/pty"
+	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
 
@@ -65,6 +66,7 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	if spec.Cols < 1 || spec.Rows < 1 {
 		spec.Cols, spec.Rows = 80, 24
 	}
+	spec.Cols, spec.Rows = vterm.Bound(spec.Cols, spec.Rows)
 	if old := s.live[spec.Thread]; old != nil && !old.over() {
 		return nil, fmt.Errorf("start session: %w", thread.ErrRunning)
 	}

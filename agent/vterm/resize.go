@@ -3,7 +3,7 @@ package vterm
 // Resize changes the size. The main screen and its history are wrapped anew at the new width; the
 // alternate screen is cut or padded, as its program will draw it again.
 func (t *Terminal) Resize(cols, rows int) {
-	cols, rows = clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows)
+	cols, rows = Bound(cols, rows)
 	if cols == t.cols && rows == t.rows {
 		return
 	}

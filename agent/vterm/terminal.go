@@ -5,11 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// The sizes a terminal can have.
+// The sizes a terminal can have. They are beyond what can be read on any screen, and small enough that one that
+// is told to be as large as numbers go costs tens of megabytes, not all there are.
 const (
-	MaxCols = 2000
-	MaxRows = 1000
+	MaxCols = 1000
+	MaxRows = 400
 )
+
+// Bound returns the size that a terminal has that is to have the one given. It is the one place where sizes
+// are bounded, whoever says them: the person's terminal, a client, a stored request.
+func Bound(cols, rows int) (int, int) { return clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows) }
 
 // DefaultScrollback is how many lines of history a terminal keeps unless told otherwise.
 const DefaultScrollback = 10000
@@ -110,10 +115,11 @@ func New(cols, rows int, opts Options) *Terminal {
 		opts.Now = time.Now
 	}
 	t := &Terminal{
-		opts: opts, cols: clamp(cols, 1, MaxCols), rows: clamp(rows, 1, MaxRows),
+		opts:   opts,
 		styles: newTable[Style](), clusters: newTable[string](), links: newTable[link](),
 		limit: replyLimit{tokens: replyBurst},
 	}
+	t.cols, t.rows = Bound(cols, rows)
 	t.history.maxLines = max(0, opts.Scrollback)
 	t.history.maxBytes = opts.ScrollbackBytes
 	t.reset()

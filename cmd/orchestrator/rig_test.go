@@ -31,6 +31,9 @@ var program string
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
+	if how := os.Getenv(drawVariable); how != "" {
+		return drawAndPanic(how)
+	}
 	dir, err := os.MkdirTemp("", "orchestrator-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"orchestrator/agent/vterm"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/ui"
@@ -80,6 +80,10 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if err != nil {
 		return fmt.Errorf("ask for the terminal's size: %w", err)
 	}
+	if cols > vterm.MaxCols || rows > vterm.MaxRows { // what draws would make room for all of it
+		return thread.Hint(fmt.Errorf("the terminal says it is %d×%d; at most %d×%d can be drawn", cols, rows, vterm.MaxCols, vterm.MaxRows),
+			"`stty cols 120 rows 36` corrects it")
+	}
 	colours := c.colours(out)
 	chrome := ui.ProfileOf(colours)
 	writer := paint.New(out, paint.ProfileOf(colours), cols, rows)
@@ -92,12 +96,8 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Editor: c.editor(), Revive: c.revive,
 	})
 	defer model.Close()
-	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithInput(c.stdin), tea.WithOutput(writer),
+	return draw(ctx, model, out, tea.WithInput(c.stdin), tea.WithOutput(writer),
 		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(writer.Filter))
-	if _, err := program.Run(); err != nil && !errors.Is(err, tea.ErrProgramKilled) {
-		return fmt.Errorf("draw the screen: %w", err)
-	}
-	return nil
 }
 
 // revive starts a server where none runs any more.

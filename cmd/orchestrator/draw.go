@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+)
+
+// draw runs a model in a terminal until it ends, and leaves the terminal as it was however that is. A panic in
+// the model, or in a command of it, ends the drawing like any other error: it is told when the terminal can
+// show it, by who called, and not by Bubble Tea, which would print what it says as it is.
+func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.ProgramOption) error {
+	before, err := term.GetState(out.Fd())
+	if err != nil {
+		return fmt.Errorf("ask for the terminal's state: %w", err)
+	}
+	guarded := &guarded{model: model}
+	program := tea.NewProgram(guarded, append(options, tea.WithContext(ctx))...)
+	guarded.quit = program.Quit
+	_, err = program.Run()
+	err = errors.Join(guarded.err(), err)
+	if rerr := term.Restore(out.Fd(), before); rerr != nil {
+		err = errors.Join(err, fmt.Errorf("set the terminal back: %w", rerr))
+	}
+	if killed := errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic); err != nil && !killed {
+		return fmt.Errorf("draw the screen: %w", err)
+	}
+	return nil
+}
+
+// guarded is a model whose panics end the program.
+type guarded struct {
+	model tea.Model
+	quit  func()
+
+	// mu guards first: commands run beside the model.
+	mu    sync.Mutex
+	first error // the panic that came first
+}
+
+// Init implements tea.Model.
+func (g *guarded) Init() (cmd tea.Cmd) {
+	defer g.guard()
+	return g.command(g.model.Init())
+}
+
+// Update implements tea.Model.
+func (g *guarded) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
+	self = g // after a panic, too
+	defer g.guard()
+	g.model, cmd = g.model.Update(msg)
+	return self, g.command(cmd)
+}
+
+// View implements tea.Model.
+func (g *guarded) View() (v tea.View) {
+	defer g.guard()
+	return g.model.View()
+}
+
+// command guards a command, and those that it returns.
+func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		defer g.guard()
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i := range batch {
+				batch[i] = g.command(batch[i])
+			}
+		}
+		return msg
+	}
+}
+
+// guard takes the panic of the function that defers it.
+func (g *guarded) guard() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	g.mu.Lock()
+	if g.first == nil {
+		g.first = fmt.Errorf("this is a bug in orchestrator: %v\n%s", p, debug.Stack())
+	}
+	g.mu.Unlock()
+	go g.quit() // it waits for the program, which may wait for us
+}
+
+func (g *guarded) err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.first
+}
