@@ -190,6 +190,9 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 				t.Fatalf("%v: %v", size, err)
 			}
 		}
+		if size[0] > vterm.MaxCols {
+			await(t, "the agent's terminal to take the size", func() bool { return r.terminalSize(name) >= vterm.MaxCols })
+		}
 		view.Close()
 		r.ok("stop", name)
 		if _, err := cl.Resume(t.Context(), string(id), size[0], size[1]); err != nil {
