@@ -197,7 +197,13 @@ func (m *Merger) reachable(ctx context.Context, worktree, into string) (bool, st
 	if err != nil {
 		return false, "", err
 	}
-	if n := strings.Count(string(out), "\x00"); n > 0 {
+	n := 0
+	for _, line := range split(out) { // "XY path"
+		if len(line) > 3 && !git.IsForeign(line[3:]) {
+			n++
+		}
+	}
+	if n > 0 {
 		return false, files(n) + " not committed", nil
 	}
 	head, err := from.commit(ctx, "HEAD")

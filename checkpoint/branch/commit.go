@@ -16,7 +16,8 @@ import (
 const maxMessage = 64 << 10
 
 // Commit commits all that a worktree holds, untracked files included and ignored ones not, and returns its HEAD;
-// that is the old one when there was nothing to commit. Repositories inside the worktree are left out.
+// that is the old one when there was nothing to commit. Repositories inside the worktree are left out, and what is
+// git.Foreign, also where somebody has staged it.
 func (m *Merger) Commit(ctx context.Context, worktree, message string) (string, error) {
 	t, err := m.hold(ctx, worktree)
 	if err != nil {
@@ -76,8 +77,33 @@ func (t tree) stageAll(ctx context.Context) (head string, changed bool, err erro
 	if than == "" {
 		than = t.emptyTree(ctx)
 	}
-	_, code, err := t.code(ctx, git.Call{Args: []string{"diff-index", "--cached", "--quiet", than, "--"}, OK: []int{1}})
-	return head, code == 1, err
+	changed, err = t.unstageForeign(ctx, than)
+	return head, changed, err
+}
+
+// unstageForeign sets what is not ours to commit back to what a tree has, and reports whether anything else is staged.
+func (t tree) unstageForeign(ctx context.Context, than string) (changed bool, err error) {
+	out, err := t.run(ctx, git.Call{Args: []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", than, "--"}})
+	if err != nil {
+		return false, err
+	}
+	var back bytes.Buffer
+	f := split(out)
+	for i := 0; i+1 < len(f); i += 2 {
+		old := strings.Fields(strings.TrimPrefix(f[i], ":"))
+		switch {
+		case len(old) != 5:
+			return false, fmt.Errorf("git diff-index wrote %q", git.Printable(f[i]))
+		case !git.IsForeign(f[i+1]):
+			changed = true
+		default:
+			fmt.Fprintf(&back, "%s %s\t%s\x00", strings.Replace(old[0], "000000", "0", 1), old[2], f[i+1])
+		}
+	}
+	if back.Len() > 0 {
+		_, err = t.run(ctx, git.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: &back, Durable: true})
+	}
+	return changed, err
 }
 
 func (t tree) emptyTree(ctx context.Context) string {
@@ -113,6 +139,9 @@ func (t tree) stage(ctx context.Context) error {
 	var gone, there bytes.Buffer
 	f := split(out)
 	for i := 0; i+1 < len(f); i += 2 {
+		if git.IsForeign(f[i+1]) {
+			continue
+		}
 		to := &there
 		if strings.HasSuffix(f[i], " D") {
 			if strings.HasPrefix(f[i], ":160000 ") {
@@ -127,7 +156,7 @@ func (t tree) stage(ctx context.Context) error {
 		return err
 	}
 	for _, path := range split(out) {
-		if !strings.HasSuffix(path, "/") { // another repository: it keeps its own history
+		if !strings.HasSuffix(path, "/") && !git.IsForeign(path) { // another repository: it keeps its own history
 			there.WriteString(path + "\x00")
 		}
 	}

@@ -81,3 +81,38 @@ func TestCommitNeedsIdentity(t *testing.T) {
 		t.Errorf("staged: %s", s)
 	}
 }
+
+// TestCommitLeavesForeign: a folder .orchestrator at the root is never committed by us, be it new, tracked and changed,
+// deleted, or staged by somebody; what somebody has committed of it stays.
+func TestCommitLeavesForeign(t *testing.T) {
+	r := newRepo(t)
+	r.writeIn(r.side, ".orchestrator/tracked", "1\n")
+	r.writeIn(r.side, ".orchestrator/gone", "1\n")
+	r.gitIn(r.side, "add", "-f", ".orchestrator")
+	r.gitIn(r.side, "commit", "-q", "-m", "the person's own")
+	first := r.gitIn(r.side, "rev-parse", "HEAD")
+	r.writeIn(r.side, ".orchestrator/tracked", "2\n")
+	r.writeIn(r.side, ".orchestrator/state.db", "conversations\n")
+	r.writeIn(r.side, ".orchestrator/staged", "s\n")
+	r.writeIn(r.side, ".Orchestrator/staged", "s\n")
+	r.gitIn(r.side, "add", "-f", ".orchestrator/staged", ".orchestrator/tracked", ".Orchestrator")
+	if err := os.Remove(filepath.Join(r.side, ".orchestrator/gone")); err != nil {
+		t.Fatal(err)
+	}
+	if c := r.commit(r.side, "nothing of ours"); c != first {
+		t.Errorf("committed:\n%s", r.git("show", "--stat", c))
+	}
+	r.writeIn(r.side, "sub/.orchestrator/file", "not at the root\n")
+	r.writeIn(r.side, ".orchestrator.toml", "# theirs\n")
+	c := r.commit(r.side, "ours")
+	if got := r.git("show", "--name-status", "--format=", "--no-renames", c); got != "A\t.orchestrator.toml\nA\tsub/.orchestrator/file" {
+		t.Errorf("commit holds:\n%s", got)
+	}
+	if got := r.read(r.side, ".orchestrator/tracked") + r.read(r.side, ".orchestrator/state.db"); got != "2\nconversations\n" {
+		t.Errorf("written over: %q", got)
+	}
+	r.git("merge", "-q", "--ff-only", "side")
+	if all, why, err := r.merger.Reachable(t.Context(), r.side, r.dir); err != nil || !all {
+		t.Errorf("not reachable: %s %v", why, err)
+	}
+}

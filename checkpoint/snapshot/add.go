@@ -347,7 +347,7 @@ func (w *worktree) standIn(ctx context.Context, tree string, at thread.Snapshot)
 	}
 	var in strings.Builder
 	for _, st := range list.steps {
-		if st.oldMode == "" && st.newMode != modeRepo && (skipped[st.path] || IsForeign(st.path)) {
+		if st.oldMode == "" && st.newMode != modeRepo && (skipped[st.path] || git.IsForeign(st.path)) {
 			in.WriteString(st.path + "\x00")
 		}
 	}

@@ -12,23 +12,11 @@ import (
 	"orchestrator/thread"
 )
 
-// Foreign is the folder at a worktree's root that is never ours to keep, tracked or not: what lies there is in no
-// snapshot, no restore writes or removes it, and we commit nothing of it. A repository that brings one, or an agent
-// that writes one, would otherwise have its content kept and pushed in our name.
-const Foreign = ".orchestrator"
-
-// IsForeign reports whether a path of a worktree, with slashes, is Foreign or lies in it; also where the file system
-// does not tell upper from lower case.
-func IsForeign(path string) bool {
-	top, _, _ := strings.Cut(path, "/")
-	return strings.EqualFold(top, Foreign)
-}
-
 // holdsForeign reports whether the worktree has such a folder.
 func (w *worktree) holdsForeign() bool {
 	entries, err := os.ReadDir(w.Root)
 	for _, e := range entries {
-		if IsForeign(e.Name()) {
+		if git.IsForeign(e.Name()) {
 			return true
 		}
 	}
@@ -83,7 +71,7 @@ func namesForeign(tree []byte, id int) (bool, error) {
 		if !ok || !named || len(rest) < id {
 			return false, fmt.Errorf("read tree: %w", thread.ErrDamaged)
 		}
-		if IsForeign(string(name)) {
+		if git.IsForeign(string(name)) {
 			return true, nil
 		}
 		tree = rest[id:]
@@ -106,7 +94,7 @@ func (w *worktree) without(ctx context.Context, env []string, t top) (string, er
 		if !ok {
 			return "", fmt.Errorf("git ls-tree wrote %q", git.Printable(line))
 		}
-		if !IsForeign(name) {
+		if !git.IsForeign(name) {
 			kept.WriteString(line + "\x00")
 		}
 	}

@@ -141,7 +141,7 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 		}
 		errs[0] = err
 	})
-	names(&l.others, &errs[1], w.ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+Foreign)
+	names(&l.others, &errs[1], w.ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+git.Foreign)
 	names(&l.ours, &errs[2], w.ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	wg.Go(func() {
 		out, err := w.theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
@@ -179,7 +179,7 @@ func parseRaw(out []byte) ([]change, error) {
 
 // look says whether a path is to be kept, and why it cannot be; neither for what is gone again.
 func (w *worktree) look(path string, repository bool, limit int64) (keep bool, reason string) {
-	if IsForeign(path) {
+	if git.IsForeign(path) {
 		return false, ""
 	}
 	if strings.HasSuffix(path, "/") {

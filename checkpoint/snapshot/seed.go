@@ -110,7 +110,7 @@ func (w *worktree) doubtful(ctx context.Context, entries []entry, copied bool) (
 	}
 	var out bytes.Buffer
 	for _, e := range entries {
-		if e.stage != "0" || IsForeign(e.path) {
+		if e.stage != "0" || git.IsForeign(e.path) {
 			// A merge stopped here: without an entry the file counts as untracked and is read as it is. Or it is
 			// not ours to keep.
 			fmt.Fprintf(&out, "0 %s\t%s\x00", strings.Repeat("0", len(e.oid)), e.path)

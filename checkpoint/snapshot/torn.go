@@ -100,7 +100,7 @@ func (p *place) suspects(lines []string) ([]suspect, error) {
 			return nil, fmt.Errorf("git ls-tree wrote %q", git.Printable(line))
 		}
 		size, err := strconv.ParseInt(f[3], 10, 64)
-		if err != nil || !strings.HasPrefix(f[0], "100") || IsForeign(path) {
+		if err != nil || !strings.HasPrefix(f[0], "100") || git.IsForeign(path) {
 			continue // a link or another repository
 		}
 		info, err := p.lstat(path)
