@@ -34,8 +34,7 @@ func (l *line) watch(ctx context.Context, spec LaunchSpec) {
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
-		m.notice(l.id, LevelWarn, "%s: agents obey files that changed since the last start here: %s",
-			t.Name, watchlist.Message(changes, m.ranSince(in, before)))
+		m.notice(l.id, LevelWarn, "%s: what agents obey changed: %s", t.Name, watchlist.Message(changes, m.ranSince(in, before, t)))
 	}
 	raw, err := json.Marshal(watchlist.Record{At: m.now(), State: now})
 	if err == nil {
@@ -75,13 +74,17 @@ func (m *Manager) obeyed() []string {
 	return slices.Compact(names)
 }
 
-// ranSince names the threads in a worktree or the project whose agents ran since a look.
-func (m *Manager) ranSince(root string, r watchlist.Record) []string {
+// ranSince names the threads in a worktree or the project whose agents ran since a look; one that starts for
+// the first time did not.
+func (m *Manager) ranSince(root string, r watchlist.Record, starts Thread) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var names []string
 	for _, id := range m.order {
 		l := m.lines[id]
+		if id == starts.ID && starts.Created.After(r.At) {
+			continue
+		}
 		if m.rootOf(l.t) == root && (l.session != nil || l.t.Updated.After(r.At)) {
 			names = append(names, l.t.Name)
 		}

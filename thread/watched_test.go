@@ -45,7 +45,7 @@ func TestWatch(t *testing.T) {
 			all := w.events.notices()
 			said := all[seen:]
 			seen = len(all)
-			if !strings.Contains(said, "agents obey files") {
+			if !strings.Contains(said, "what agents obey changed") {
 				return ""
 			}
 			return said
@@ -73,11 +73,17 @@ func TestWatch(t *testing.T) {
 			return warned()
 		}
 		got := again(b)
-		if !strings.Contains(got, b.Name+": agents obey files that changed since the last start here: .rules/allow.json (new); ran meanwhile: "+a.Name) {
+		if !strings.Contains(got, b.Name+": what agents obey changed: .rules/allow.json (new); ran meanwhile: "+a.Name) {
 			t.Errorf("after a change: %q", got)
 		}
 		if got := again(a); got != "" {
 			t.Errorf("told twice: %s", got)
+		}
+		time.Sleep(time.Second)
+		write(w.dir, "RULES.md", "be quick")
+		c := w.create(thread.NewRequest{Label: "three"})
+		if got := warned(); !strings.Contains(got, "RULES.md; ran meanwhile: ") || strings.Contains(got[strings.Index(got, "ran meanwhile"):], c.Name) {
+			t.Errorf("at a first start: %q", got)
 		}
 		// A fork in a worktree of its own begins with what its parent's folder was accepted with.
 		write(w.dir, "RULES.md", "be rude")

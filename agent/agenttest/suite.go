@@ -69,6 +69,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("launch", func(t *testing.T) { launches(t, s) })
 	t.Run("hostile", func(t *testing.T) { hostile(t, s) })
 	t.Run("missing", func(t *testing.T) { missing(t, s) })
+	t.Run("obeys", func(t *testing.T) { obeys(t, s) })
 	if s.Write != nil {
 		t.Run("transcript", func(t *testing.T) { transcripts(t, s) })
 	}
@@ -382,4 +383,24 @@ func Hash(t *testing.T, root string) string {
 		t.Fatal(err)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// obeys checks the names of files that an adapter gives for comparing and copying.
+func obeys(t *testing.T, s Subject) {
+	b := newBench(t, s, s.NewVersion)
+	var names []string
+	if o, ok := b.agent.(thread.Obeyer); ok {
+		names = o.Obeys()
+	}
+	if l, ok := b.agent.(thread.LocalFiles); ok {
+		names = append(names, l.LocalFiles()...)
+	}
+	for _, name := range names {
+		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.ContainsAny(name, `\*?[`) {
+			t.Errorf("%q names no file of a project", name)
+		}
+	}
+	if len(names) == 0 && s.Command != "" {
+		t.Error("names no files that the agent obeys")
+	}
 }

@@ -216,10 +216,9 @@ func (a *Agent) Obeys() []string {
 	return []string{"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/"}
 }
 
-// LocalFiles names those that are the person's own.
-func (a *Agent) LocalFiles() []string {
-	return []string{"CLAUDE.local.md", ".claude/settings.local.json"}
-}
+// LocalFiles names those that the person may keep out of git. Claude Code finds settings.local.json of the
+// main worktree by itself (2.1.330).
+func (a *Agent) LocalFiles() []string { return []string{"CLAUDE.md", "CLAUDE.local.md"} }
 
 // ownSettings takes --settings out of the person's arguments and reads it: a file or JSON.
 func ownSettings(dir string, args []string) (rest []string, own map[string]any, err error) {

@@ -96,8 +96,10 @@ func (a *Agent) Obeys() []string {
 	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/", ".agents/"}
 }
 
-// LocalFiles names those that are the person's own.
-func (a *Agent) LocalFiles() []string { return []string{"AGENTS.override.md", ".codex/config.toml"} }
+// LocalFiles names those that the person may keep out of git.
+func (a *Agent) LocalFiles() []string {
+	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/config.toml"}
+}
 
 // home is the folder of Codex's own files.
 func home(env launch.Env) string {

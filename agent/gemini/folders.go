@@ -171,5 +171,7 @@ func quote(s string) string {
 // Obeys names the files of a project that Gemini CLI obeys.
 func (a *Agent) Obeys() []string { return []string{"GEMINI.md", ".gemini/", ".env"} }
 
-// LocalFiles names those that are the person's own.
-func (a *Agent) LocalFiles() []string { return []string{".env", ".gemini/.env"} }
+// LocalFiles names those that the person may keep out of git; the API key may stand in one.
+func (a *Agent) LocalFiles() []string {
+	return []string{"GEMINI.md", ".env", ".gemini/.env", ".gemini/settings.json"}
+}
