@@ -107,3 +107,35 @@ func TestABacklogSharesOneLook(t *testing.T) {
 		}
 	})
 }
+
+// TestAnUnreadAnswerIsATurn has answers that nobody could read: each is kept as a turn's end, and one that its agent
+// went on from belongs to the same turn.
+func TestAnUnreadAnswerIsATurn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		unread := func(prompts ...string) {
+			var items []thread.Item
+			for _, p := range prompts {
+				items = append(items, item("user", p))
+			}
+			w.m.RequestStarted(s.ID, true, "m1")
+			w.m.ExchangeEnded(s.ID, thread.Exchange{
+				Main: true, Unread: true, EndsTurn: true, Model: "m1", Session: w.status(s.ID).Session, Status: 200, Started: time.Now(), Ended: time.Now(),
+				Prompt: prompts[len(prompts)-1], Items: items, Err: "the answer cannot be read",
+			})
+			synctest.Wait()
+		}
+		unread("one")
+		if got := w.status(s.ID); got.Turn != 1 || got.State.State != thread.StateUnknown || got.Head == "" {
+			t.Errorf("turn %d, state %s", got.Turn, got.State.State)
+		}
+		unread("one")
+		if got := w.status(s.ID); got.Turn != 1 {
+			t.Errorf("the same prompt made turn %d", got.Turn)
+		}
+		unread("one", "two")
+		if got := w.status(s.ID); got.Turn != 2 {
+			t.Errorf("the next prompt made turn %d", got.Turn)
+		}
+	})
+}

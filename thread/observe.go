@@ -95,6 +95,8 @@ func outcome(e Exchange, s Source) Evidence {
 	switch {
 	case e.Interrupted:
 		v.State, v.Detail = StateUnknown, "the answer was cut off: "+orWord(e.Err, "no reason known")
+	case e.Unread:
+		v.State, v.Detail = StateUnknown, e.Err
 	case e.EndsTurn:
 		v.State, v.Detail = StateIdle, "answered, stop reason "+orWord(e.Stop, "unknown")
 	case len(e.Tools) > 0:

@@ -215,6 +215,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	} else {
 		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held, stored: stored})
 	}
+	r.left = e.Unread // should its agent go on without another prompt, it has not ended
 	r.muse(ctx, l, e.Exchange, delta.Items, newTurn)
 }
 

@@ -2,17 +2,12 @@ package gateway
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"orchestrator/contextmgr/models"
 	"orchestrator/contextmgr/wire"
@@ -33,14 +28,15 @@ type observation struct {
 	started   time.Time
 	ended     time.Time
 	status    int
-	encoding  string // of the answer
-	kind      string // its content type
+	encoding  []string // of the answer
+	kind      string   // its content type
 	answer    wire.Answer
 	packed    []byte // the answer while it is compressed
 	uncounted int64  // bytes of the answer that held does not count yet
 	over      bool   // packed is not whole
 	full      bool   // too much was held to read on
 	broken    bool   // the codec panicked
+	cannot    error  // why the answer could not be read though it came whole
 	result    *wire.Result
 	err       error
 
@@ -87,13 +83,15 @@ func (o *observation) read() {
 			o.request = wire.Request{Purpose: wire.PurposeOther}
 		}
 	}()
-	if enc := o.call.Header.Get("Content-Encoding"); enc != "" {
-		plain, err := unpack(enc, o.body, o.g.opts.MaxBody)
+	if enc := codings(o.call.Header["Content-Encoding"]); len(enc) > 0 {
+		var plain bytes.Buffer
+		err := unpack(counter{&plain, o.held}, enc, o.body, o.g.opts.MaxBody)
 		if err != nil {
+			o.unread("a request", err)
 			o.request = wire.Request{Purpose: wire.PurposeOther}
 			return
 		}
-		o.call.Body = plain
+		o.call.Body = plain.Bytes()
 	}
 	req, err := o.codec.Request(o.call)
 	if err != nil {
@@ -102,16 +100,41 @@ func (o *observation) read() {
 	o.request = req
 }
 
+// counter counts what is written as held, and takes no more than may be.
+type counter struct {
+	to interface{ Write(b []byte) (int, error) }
+	h  *hold
+}
+
+func (c counter) Write(b []byte) (int, error) {
+	if !c.h.force(int64(len(b))) {
+		return 0, errFull
+	}
+	return c.to.Write(b)
+}
+
+// errLarge says that an answer is more than is held of one.
+var errLarge = fmt.Errorf("it is larger than %d MB", wire.MaxAnswer>>20)
+
+// errFull says that too much was held to read on.
+var errFull = errors.New("too much is held to read it")
+
+// unread says once of a thread that something of its traffic cannot be read.
+func (o *observation) unread(what string, err error) {
+	o.g.opts.Log.Warn("traffic cannot be read", "thread", string(o.rt.id), "what", what, "wire", o.codec.Wire(), "err", err)
+	if o.rt.told.again("unread "+what, time.Now(), 0) {
+		o.g.notice(o.rt, thread.LevelWarn, fmt.Sprintf("%s of this thread passed but cannot be read: %v. What it says is missing in the record until "+
+			"the next request brings it again", what, err))
+	}
+}
+
 // begin is told the answer's header.
 func (o *observation) begin(resp *http.Response) {
 	if o == nil {
 		return
 	}
 	o.status = resp.StatusCode
-	o.encoding = strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
-	if o.encoding == "identity" {
-		o.encoding = ""
-	}
+	o.encoding = codings(resp.Header["Content-Encoding"])
 	o.kind = resp.Header.Get("Content-Type")
 	o.safely(func() { o.answer = o.codec.Answer(o.status, o.kind) })
 }
@@ -135,7 +158,7 @@ func (o *observation) write(b []byte) {
 	case o == nil, o.broken, o.full:
 	case !o.count(int64(len(b))):
 		o.full, o.packed = true, nil
-	case o.encoding == "":
+	case len(o.encoding) == 0:
 		o.safely(func() { o.answer.Write(b) })
 	case o.over || len(o.packed)+len(b) > wire.MaxAnswer:
 		o.over = true
@@ -160,7 +183,7 @@ func (o *observation) count(n int64) bool {
 // too early: HTTP cannot tell.
 func (o *observation) cutWithoutNotice(resp *http.Response) bool {
 	delimited := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor != 1
-	if o == nil || delimited || o.encoding != "" || o.status >= 300 {
+	if o == nil || delimited || len(o.encoding) > 0 || o.status >= 300 {
 		return false
 	}
 	r := o.outcome()
@@ -177,10 +200,21 @@ func (o *observation) outcome() wire.Result {
 		if o.answer == nil {
 			return
 		}
-		if o.encoding != "" {
-			o.unpackAnswer()
+		var err error
+		switch {
+		case o.full:
+			err = errFull
+		case o.over:
+			err = errLarge
+		case len(o.encoding) > 0:
+			err = unpack(answerWriter{o}, o.encoding, o.packed, 2*wire.MaxAnswer)
+			o.packed = nil
 		}
 		r = o.answer.Result()
+		if err != nil && !r.Complete && o.err == nil {
+			o.cannot = err
+			r.Err = "the answer cannot be read: " + err.Error()
+		}
 	})
 	if o.broken {
 		r = wire.Result{Err: "the answer was not understood"}
@@ -189,13 +223,15 @@ func (o *observation) outcome() wire.Result {
 	return r
 }
 
-func (o *observation) unpackAnswer() {
-	plain, err := unpack(o.encoding, o.packed, 4*wire.MaxAnswer)
-	o.packed = nil
-	o.answer.Write(plain) // as far as it goes
-	if err != nil {
-		o.g.opts.Log.Debug("answer was not unpacked", "encoding", wire.Clip(o.encoding, 20))
+// answerWriter gives an unpacked answer to its reader.
+type answerWriter struct{ o *observation }
+
+func (w answerWriter) Write(b []byte) (int, error) {
+	if !w.o.held.force(int64(len(b))) {
+		return 0, errFull
 	}
+	w.o.answer.Write(b)
+	return len(b), nil
 }
 
 // end hands the observation to the queue. err says why the agent did not get everything.
@@ -252,6 +288,11 @@ func (o *observation) exchange() thread.Exchange {
 	if o.err != nil && !left || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
 		e.Interrupted, e.EndsTurn = true, false
 	}
+	if o.cannot != nil && e.Status < 300 {
+		o.unread("an answer", o.cannot)
+		// It came whole, so the agent goes on or waits; nobody knows which.
+		e.Unread, e.Interrupted, e.EndsTurn = true, false, e.Main
+	}
 	e.Err = o.scrub(e.Err)
 	return e
 }
@@ -292,37 +333,4 @@ func (o *observation) scrub(s string) string {
 	}
 	hide(o.rt.secret)
 	return s
-}
-
-// unpack decompresses at most limit bytes. With an error it returns what could be read.
-func unpack(encoding string, b []byte, limit int64) ([]byte, error) {
-	var r io.Reader
-	switch encoding {
-	case "gzip", "x-gzip":
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		if err != nil {
-			return nil, fmt.Errorf("unpack gzip: %w", err)
-		}
-		r = z
-	case "zstd":
-		z, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(limit, 0))))
-		if err != nil {
-			return nil, fmt.Errorf("unpack zstd: %w", err)
-		}
-		defer z.Close()
-		r = z
-	case "deflate":
-		z, err := zlib.NewReader(bytes.NewReader(b))
-		if err != nil {
-			return nil, fmt.Errorf("unpack deflate: %w", err)
-		}
-		r = z
-	default:
-		return nil, fmt.Errorf("unpack %s: %w", wire.Clip(encoding, 20), thread.ErrUnsupported)
-	}
-	plain, err := io.ReadAll(io.LimitReader(r, limit))
-	if err != nil {
-		return plain, fmt.Errorf("unpack answer: %w", err)
-	}
-	return plain, nil
 }

@@ -1,8 +1,6 @@
 package gateway_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -13,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"orchestrator/contextmgr/gateway"
 )
@@ -234,62 +230,6 @@ func TestChunkedBodiesGetALength(t *testing.T) {
 	defer resp.Body.Close()
 	if got := rec.last(t); string(got.body) != "abcdef" || got.length != 6 {
 		t.Errorf("%q, length %d", got.body, got.length)
-	}
-}
-
-func TestCompressedAnswersPassAndAreRead(t *testing.T) {
-	plain := strings.Join(answerEvents("packed"), "")
-	var gz bytes.Buffer
-	z := gzip.NewWriter(&gz)
-	_, _ = io.WriteString(z, plain)
-	_ = z.Close()
-	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for encoding, tc := range map[string]struct {
-		body []byte
-		text string
-	}{
-		"gzip": {gz.Bytes(), "packed"}, "zstd": {enc.EncodeAll([]byte(plain), nil), "packed"}, "identity": {[]byte(plain), "packed"},
-		"br": {[]byte("\x00anything"), ""},
-	} {
-		t.Run(encoding, func(t *testing.T) {
-			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "text/event-stream")
-				w.Header().Set("Content-Encoding", encoding)
-				for i := 0; i < len(tc.body); i += 100 {
-					_, _ = w.Write(tc.body[i:min(i+100, len(tc.body))])
-					_ = http.NewResponseController(w).Flush()
-				}
-			}), nil)
-			resp, body, err := post(t, w.base+"/v1/messages", request("x"), "Accept-Encoding", encoding)
-			if err != nil || body != string(tc.body) || resp.Header.Get("Content-Encoding") != encoding {
-				t.Fatalf("%v, %v", resp, err)
-			}
-			if e := w.obs.wait(t, 1)[0]; e.Text != tc.text {
-				t.Errorf("read %q", e.Text)
-			}
-		})
-	}
-}
-
-func TestCompressedRequestsPassAndAreRead(t *testing.T) {
-	rec := &recorder{then: func(w http.ResponseWriter, _ *http.Request) { streamAnswer(w, "ok") }}
-	w := open(t, serve(t, rec.ServeHTTP), nil)
-	enc, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := enc.EncodeAll([]byte(request("packed prompt")), nil)
-	if _, _, err := post(t, w.base+"/v1/messages", string(packed), "Content-Encoding", "zstd"); err != nil {
-		t.Fatal(err)
-	}
-	if got := rec.last(t); !bytes.Equal(got.body, packed) {
-		t.Error("the body changed")
-	}
-	if e := w.obs.wait(t, 1)[0]; e.Prompt != "packed prompt" || !e.Main {
-		t.Errorf("read %+v", e)
 	}
 }
 

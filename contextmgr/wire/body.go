@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 
 	"orchestrator/contextmgr/wire/sse"
@@ -8,7 +9,12 @@ import (
 
 // MaxAnswer is the most of an answer that is held, in bytes. What comes after it is carried but
 // not read.
-const MaxAnswer = 16 << 20
+const MaxAnswer = 32 << 20
+
+// TooLong says of an answer that it was more than MaxAnswer.
+func TooLong() string {
+	return fmt.Sprintf("the answer was too long to be read whole: more than %d MB", MaxAnswer>>20)
+}
 
 // Streamed reports whether a content type is that of server-sent events.
 func Streamed(contentType string) bool {

@@ -289,7 +289,7 @@ func (s *stream) Result() wire.Result {
 		s.r.Err = "the answer ended before message_stop"
 	}
 	if s.r.Err == "" && s.events.Over() {
-		s.r.Err = "the answer was too long to be read whole"
+		s.r.Err = wire.TooLong()
 	}
 	return s.r
 }

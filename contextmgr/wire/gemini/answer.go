@@ -209,7 +209,7 @@ func (s *stream) Result() wire.Result {
 	s.events.Close()
 	r := s.result()
 	if r.Err == "" && s.events.Over() {
-		r.Err = "the answer was too long to be read whole"
+		r.Err = wire.TooLong()
 	}
 	return r
 }

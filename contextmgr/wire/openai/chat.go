@@ -252,7 +252,7 @@ func (s *chatStream) Result() wire.Result {
 		r.Err = "the answer ended before its finish reason"
 	}
 	if r.Err == "" && s.events.Over() {
-		r.Err = "the answer was too long to be read whole"
+		r.Err = wire.TooLong()
 	}
 	return r
 }

@@ -357,7 +357,7 @@ func (s *responsesStream) Result() wire.Result {
 		r.Model = s.model
 	}
 	if r.Err == "" && s.events.Over() {
-		r.Err = "the answer was too long to be read whole"
+		r.Err = wire.TooLong()
 	}
 	return r
 }

@@ -7,8 +7,8 @@ package sse
 
 import "bytes"
 
-// MaxEvent is the longest event that is told, in bytes of data.
-const MaxEvent = 4 << 20
+// MaxEvent is the longest event that is told, in bytes of data: an image comes in one.
+const MaxEvent = 32 << 20
 
 // Parser is told bytes and tells events. It is used by one goroutine.
 type Parser struct {

@@ -55,11 +55,11 @@ func TestEvents(t *testing.T) {
 func TestOverlongEventsAreDroppedAlone(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	in := []string{"data: 1\n\n", "data: "}
-	for range 6 {
+	for range sse.MaxEvent>>20 + 1 {
 		in = append(in, long)
 	}
 	in = append(in, "\n\ndata: 2\n\n")
-	for range 6 {
+	for range sse.MaxEvent>>20 + 1 {
 		in = append(in, "data: "+long+"\n")
 	}
 	in = append(in, "\ndata: 3\n\n")

@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// maxCodings bounds how many codings may lie on each other.
+const maxCodings = 4
+
+// maxWindow bounds what a decoder takes of memory beside its output.
+const maxWindow = 16 << 20
+
+// errBomb says that a body is unpacked to more than is read of it.
+var errBomb = errors.New("it is unpacked to more than is read")
+
+// codings returns the content codings of a header in the order in which they were applied.
+func codings(header []string) []string {
+	var all []string
+	for _, v := range header {
+		for c := range strings.SplitSeq(v, ",") {
+			if c = strings.ToLower(strings.TrimSpace(c)); c != "" && c != "identity" {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// unpack takes codings off a body and writes what is below them, at most limit bytes. With an error it has written
+// what could be read.
+func unpack(to io.Writer, encoding []string, b []byte, limit int64) error {
+	if len(encoding) > maxCodings {
+		return fmt.Errorf("unpack %d codings: %w", len(encoding), thread.ErrUnsupported)
+	}
+	var r io.Reader = bytes.NewReader(b)
+	for i := len(encoding) - 1; i >= 0; i-- {
+		next, done, err := decoder(encoding[i], r)
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", wire.Clip(encoding[i], 20), err)
+		}
+		defer done()
+		r = next
+		if i > 0 { // what lies between is no more than what comes out: compressed bytes grow little
+			r = io.LimitReader(r, limit+1<<20)
+		}
+	}
+	n, err := io.Copy(to, io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("unpack %s: %w", wire.Clip(strings.Join(encoding, ", "), 80), err)
+	case n > limit:
+		return fmt.Errorf("unpack %s: %w", wire.Clip(strings.Join(encoding, ", "), 80), errBomb)
+	default:
+		return nil
+	}
+}
+
+// decoder takes one coding off.
+func decoder(coding string, r io.Reader) (out io.Reader, done func(), err error) {
+	done = func() {}
+	switch coding {
+	case "gzip", "x-gzip":
+		out, err = gzip.NewReader(r)
+	case "br":
+		out = brotli.NewReader(r)
+	case "zstd":
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		if err == nil {
+			out, done = z, z.Close
+		}
+	case "deflate":
+		// The name means zlib's format; some servers leave its header out.
+		in := bufio.NewReader(r)
+		if head, peek := in.Peek(2); peek == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
+			out, err = zlib.NewReader(in)
+		} else {
+			out = flate.NewReader(in)
+		}
+	default:
+		err = thread.ErrUnsupported
+	}
+	return out, done, err
+}
