@@ -112,24 +112,30 @@ func children(pid int) []int {
 	return pids
 }
 
-// marked reports whether a process carries one of some environment entries. The environment is read as
-// it was when the process was started.
+// marked reports whether a process carries one of some environment entries.
 func marked(pid int, entries ...string) bool {
+	found := false
+	environ(pid, func(kv string) bool { found = slices.Contains(entries, kv); return !found })
+	return found
+}
+
+// environ goes through the environment of a process as it was when the program was started, until see
+// returns false. Another user's cannot be read.
+func environ(pid int, see func(kv string) bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return
 	}
 	for pair := range bytes.SplitSeq(b, []byte{0}) {
-		if slices.Contains(entries, string(pair)) {
-			return true
+		if !see(string(pair)) {
+			return
 		}
 	}
-	return false
 }
 
 // remains finds what is left of the process: the program itself and its descendants, members of its
-// group or session, carriers of its mark, and what was found before (seen: pid to start), because a
-// process that is dying shows no environment any more. The program itself is left out once it ended.
+// group or session, carriers of its label or its token, and what was found before (seen: pid to start),
+// because a process that is dying shows no environment any more. The program itself is left out once it ended.
 func (p *Process) remains(seen map[int]uint64) []proc {
 	p.host.scanMu.Lock()
 	defer p.host.scanMu.Unlock()
@@ -140,13 +146,14 @@ func (p *Process) remains(seen map[int]uint64) []proc {
 	p.host.mu.Unlock()
 
 	ours := make(map[int]bool, 8)
-	entry := markName + "=" + p.mark
+	entry := tokenName + "=" + p.token
 	for _, q := range all {
 		start, known := seen[q.pid]
 		switch {
 		case q.pid == self || q.pid == 1 || q.pid == p.pid && !runs:
 		case known && start == q.start,
 			q.sid == p.pid, q.pgrp == p.pid, // taken while they have members, so never another's
+			labelled(q.pid) == p.label,
 			(q.ppid == self || q.ppid == 1) && !q.ended && marked(q.pid, entry): // adopted
 			ours[q.pid] = true
 		}

@@ -10,12 +10,6 @@ func adoptOrphans() {}
 // keepDescriptors does nothing: our own descriptors are made close-on-exec.
 func keepDescriptors() {}
 
-// proc is a process, or with a negative pid a group.
-type proc struct {
-	pid, sid int
-	ended    bool
-}
-
 func ownSession() int { return 0 }
 
 func endedChildren() []proc { return nil }
@@ -27,3 +21,15 @@ func (p *Process) remains(map[int]uint64) []proc {
 	}
 	return []proc{{pid: -p.pid}}
 }
+
+// newLabel returns no label: only Linux has a limit that nobody needs.
+func newLabel(string) uint64 { return 0 }
+
+// labelled finds no label.
+func labelled(int) uint64 { return 0 }
+
+// attach does nothing.
+func attach(int, uint64) {}
+
+// environ sees nothing: environments of other processes can be read on Linux only.
+func environ(int, func(string) bool) {}

@@ -1,12 +1,12 @@
 package pty
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -33,30 +33,18 @@ const (
 	killWait = 5 * time.Second
 )
 
-// markName is the environment variable that marks a process and what it starts.
-const markName = "ORCHESTRATOR_RUN"
-
-// Unmarked returns an environment without the mark: for what a program in a terminal of ours starts and
-// means to leave behind.
-func Unmarked(env []string) []string {
-	out := make([]string, 0, len(env))
-	for _, kv := range env {
-		if !strings.HasPrefix(kv, markName+"=") {
-			out = append(out, kv)
-		}
-	}
-	return out
-}
-
 // ErrClogged is returned when a program does not read what it is sent.
 var ErrClogged = errors.New("program does not read its input")
 
 // Spec is a program to start.
 type Spec struct {
-	Path       string
-	Args       []string // without the program itself
-	Env        []string
-	Dir        string
+	Path string
+	Args []string // without the program itself
+	Env  []string
+	Dir  string
+	// Owner is an entry KEY=VALUE of Env that tells whose the process is; Sweep finds by it what a Host that
+	// was killed left behind.
+	Owner      string
 	Cols, Rows int
 	// Output gets all that the program prints, in order, on one goroutine. It may keep the bytes no
 	// longer than the call. While it runs nothing more is read.
@@ -73,7 +61,8 @@ type Spec struct {
 type Process struct {
 	host   *Host
 	pid    int
-	mark   string
+	token  string // in its environment, nobody else's
+	label  uint64 // handed down by the kernel
 	spec   Spec
 	master *os.File
 
@@ -101,11 +90,12 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("open terminal: %w", err)
 	}
 	defer slave.Close()
+	token := thread.NewID[string]() + thread.NewID[string]() // 128 bits
 	p := &Process{
-		host: h, mark: thread.NewID[string](), spec: spec, master: master, seen: make(map[int]uint64),
+		host: h, token: token, label: newLabel(cmp.Or(spec.Owner, token)), spec: spec, master: master, seen: make(map[int]uint64),
 		ended: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
-	env := append(Unmarked(spec.Env), markName+"="+p.mark)
+	env := append(Unmarked(spec.Env), tokenName+"="+p.token)
 	attr := &os.ProcAttr{
 		Dir: spec.Dir, Env: env, Files: []*os.File{slave, slave, slave},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
@@ -118,6 +108,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	p.pid = proc.Pid
+	attach(p.pid, p.label)
 	_ = proc.Release() // the Host waits for it; the handle would keep a descriptor
 	h.running[p.pid] = p
 	h.mu.Unlock()
@@ -180,6 +171,9 @@ func control(f *os.File, do func(uintptr) error) error {
 	}
 	return inner
 }
+
+// Token returns the secret that stands in the environment of the program and of what it starts.
+func (p *Process) Token() string { return p.token }
 
 // PID returns the program's process id, which is its group's and session's too.
 func (p *Process) PID() int { return p.pid }

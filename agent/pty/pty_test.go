@@ -57,10 +57,16 @@ func host(t testing.TB) *pty.Host {
 
 func start(t testing.TB, h *pty.Host, script string, args ...string) *run {
 	t.Helper()
+	return startOwned(t, h, "", script, args...)
+}
+
+// startOwned is start with an owner that Sweep knows.
+func startOwned(t testing.TB, h *pty.Host, owner, script string, args ...string) *run {
+	t.Helper()
 	r := &run{code: make(chan int, 1)}
 	p, err := h.Start(pty.Spec{
 		Path: "/bin/sh", Args: append([]string{"-c", script, "sh"}, args...),
-		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(), Cols: 80, Rows: 24,
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(), Cols: 80, Rows: 24, Owner: owner,
 		Output: func(b []byte) { r.mu.Lock(); r.out.Write(b); r.mu.Unlock() },
 		Exited: func(code int) { r.code <- code },
 	})

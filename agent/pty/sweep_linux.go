@@ -3,13 +3,14 @@ package pty
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // Sweep ends processes that an earlier, killed host left behind: those that carry one of the environment
-// entries KEY=VALUE, asked first and made after the grace. It spares this process and its ancestors. It
+// entries KEY=VALUE or the label of a Process with this Owner, asked first and made after the grace. It spares this process and its ancestors. It
 // returns how many there were, when they are gone or ctx ends.
 func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	if len(entries) == 0 {
@@ -27,12 +28,12 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	begin, wait := time.Now(), time.Millisecond
 	found := make(map[int]uint64) // pid to start
 	for {
-		left := 0
+		n := 0
 		for _, p := range allProcs() {
-			if spared[p.pid] || p.ended || !marked(p.pid, entries...) {
+			if spared[p.pid] || p.ended || !left(p.pid, entries) {
 				continue
 			}
-			left++
+			n++
 			if start, asked := found[p.pid]; !asked || start != p.start {
 				found[p.pid] = p.start
 				_ = unix.Kill(p.pid, unix.SIGTERM) // gone already is as good
@@ -41,7 +42,7 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 				_ = unix.Kill(p.pid, unix.SIGKILL)
 			}
 		}
-		if left == 0 || time.Since(begin) > grace+killWait {
+		if n == 0 || time.Since(begin) > grace+killWait {
 			return len(found)
 		}
 		select {
@@ -51,4 +52,12 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 		}
 		wait = min(2*wait, 50*time.Millisecond)
 	}
+}
+
+// left reports whether a process belongs to one of some owners.
+func left(pid int, owners []string) bool {
+	if label := labelled(pid); label != 0 && slices.ContainsFunc(owners, func(o string) bool { return hasOwner(label, o) }) {
+		return true
+	}
+	return marked(pid, owners...)
 }

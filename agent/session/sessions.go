@@ -77,7 +77,7 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	one := newSession(s, spec, rules)
 	p, err := s.host.Start(pty.Spec{
 		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
-		Env:  environment(spec.Launch.Env, spec.Thread),
+		Env: environment(spec.Launch.Env, spec.Thread), Owner: threadVar + "=" + string(spec.Thread),
 		Cols: spec.Cols, Rows: spec.Rows, Output: one.output, Turn: one.turn, Exited: one.exited,
 	})
 	if err != nil {
@@ -103,6 +103,32 @@ func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
 		return nil, fmt.Errorf("attach: %w", thread.ErrNotRunning)
 	}
 	return one.Attach(cols, rows), nil
+}
+
+// Caller tells for whom a process acts: agent is set when it was started below an agent or carries an agent's
+// token, and id names that agent's thread where it is one that runs here. What the kernel says of the process
+// counts before the token. A pid of 0 is a process that nothing is known of but its token.
+func (s *Sessions) Caller(pid int, token string) (id thread.ID, agent bool, err error) {
+	var p *pty.Process
+	if pid > 0 {
+		if p, agent, err = s.host.Origin(pid); err != nil {
+			return "", true, fmt.Errorf("find out who calls: %w", err)
+		}
+	}
+	if p == nil && token != "" {
+		p, agent = s.host.ByToken(token), true
+	}
+	if p == nil {
+		return "", agent, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, one := range s.live {
+		if one.proc == p {
+			return id, true, nil
+		}
+	}
+	return "", true, nil // it is just being started, or replaced
 }
 
 // Close stops every agent, with the grace for all of them together.

@@ -1,0 +1,66 @@
+package pty
+
+import (
+	"crypto/rand"
+	"hash/fnv"
+
+	"golang.org/x/sys/unix"
+)
+
+// A label is a number that the kernel hands down to all that a process starts: its hard limit of file locks,
+// which Linux keeps for every process and has not enforced since 2.4. A program that leaves its session, wipes
+// its environment and outlives its parent still has it; without privileges it can only be lowered, which no
+// program does by accident.
+const (
+	labelResource = unix.RLIMIT_LOCKS
+	labelMagic    = 0x4
+	ownerBits     = 36
+	runBits       = 24
+)
+
+// ownerOf is the part of a label that tells whose a process is.
+func ownerOf(entry string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(entry)) // never fails
+	sum := h.Sum64()
+	return (sum ^ sum>>ownerBits) & (1<<ownerBits - 1)
+}
+
+// newLabel makes the label of one run of an owner, which differs from those of its other runs: a copied project
+// may run the same threads at the same time.
+func newLabel(owner string) uint64 {
+	var b [runBits / 8]byte
+	rand.Read(b[:]) // never fails
+	run := uint64(b[0])<<16 | uint64(b[1])<<8 | uint64(b[2])
+	return labelMagic<<(ownerBits+runBits) | ownerOf(owner)<<runBits | run
+}
+
+// isLabel tells a label from a limit.
+func isLabel(n uint64) bool { return n>>(ownerBits+runBits) == labelMagic }
+
+// hasOwner reports whether a label is a run's of an owner.
+func hasOwner(label uint64, owner string) bool {
+	return isLabel(label) && label>>runBits&(1<<ownerBits-1) == ownerOf(owner)
+}
+
+// labelled returns the label of a process, 0 when it has none.
+func labelled(pid int) uint64 {
+	var limit unix.Rlimit
+	if unix.Prlimit(pid, labelResource, nil, &limit) != nil || !isLabel(limit.Max) {
+		return 0 // gone, or another user's
+	}
+	return limit.Max
+}
+
+// attach labels a process that has just been started, and what it may have started meanwhile. Where that is
+// refused, ancestry and environment must do.
+func attach(pid int, label uint64) {
+	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: label, Max: label}, nil) != nil {
+		return
+	}
+	for _, child := range children(pid) { // they come after their parents, so none is left out
+		if labelled(child) != label {
+			attach(child, label)
+		}
+	}
+}

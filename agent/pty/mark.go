@@ -1,0 +1,48 @@
+package pty
+
+import "strings"
+
+const (
+	// tokenName is the environment variable that holds a process's token: a secret that tells it and what
+	// it starts from everything else.
+	tokenName = "ORCHESTRATOR_TOKEN"
+	// hostName is the environment variable that tells that a program is a Host. What descends from a Host and
+	// from no Process that is known was left by one.
+	hostName = "ORCHESTRATOR_SERVER"
+)
+
+// Token returns the token that an environment holds, empty where it holds none.
+func Token(env []string) string {
+	token := ""
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, tokenName+"="); ok {
+			token = v
+		}
+	}
+	return token
+}
+
+// IsHost reports whether an environment is a Host's.
+func IsHost(env []string) bool {
+	for _, kv := range env {
+		if strings.HasPrefix(kv, hostName+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// HostEnv returns the environment for a program that is to be a Host.
+func HostEnv(env []string) []string { return append(Unmarked(env), hostName+"=1") }
+
+// Unmarked returns an environment that tells of no Process and no Host: for what a program in a terminal of ours
+// starts and means to leave behind.
+func Unmarked(env []string) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, tokenName+"=") && !strings.HasPrefix(kv, hostName+"=") {
+			out = append(out, kv)
+		}
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package pty
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// errMoving says that a process could not be looked at because it, or one above it, ended meanwhile.
+var errMoving = errors.New("it ended, or its parents change")
+
+// traces is how often a process whose parents change is looked at again.
+const traces = 20
+
+// Origin tells where a process comes from: the running Process it belongs to, nil where there is none, and
+// whether it was started below one at all, of this Host, ended meanwhile, or of another Host. It goes by the
+// label, the ancestors with their groups and sessions, and the environments. An error means that nothing can
+// be told, because the process is gone.
+func (h *Host) Origin(pid int) (p *Process, below bool, err error) { return origin(h, pid) }
+
+// Below reports whether a process was started below a Process of any Host.
+func Below(pid int) (bool, error) {
+	_, below, err := origin(nil, pid)
+	return below, err
+}
+
+// ByToken returns the running Process with a token, nil where there is none.
+func (h *Host) ByToken(token string) *Process {
+	return h.search(func(p *Process) bool { return token != "" && p.token == token })
+}
+
+// search finds a running Process.
+func (h *Host) search(is func(*Process) bool) *Process {
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, p := range h.running {
+		if is(p) {
+			return p
+		}
+	}
+	return nil
+}
+
+func origin(h *Host, pid int) (p *Process, below bool, err error) {
+	if h != nil && pid == os.Getpid() {
+		return nil, false, nil
+	}
+	for range traces {
+		p, below, err = trace(h, pid)
+		if err == nil || !errors.Is(err, errMoving) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, true, fmt.Errorf("look where process %d comes from: %w", pid, err)
+	}
+	return p, below, nil
+}
+
+// trace goes up from a process once.
+func trace(h *Host, pid int) (found *Process, below bool, err error) {
+	q, ok := readProc(pid)
+	if !ok || q.ended {
+		return nil, true, errMoving
+	}
+	for {
+		if h != nil && q.pid == os.Getpid() {
+			return nil, true, nil // an orphan that came to us
+		}
+		p, marked, host := claims(h, q)
+		if p != nil {
+			return p, true, nil
+		}
+		below = below || marked || host && q.pid != pid // a Host is not below itself
+		if q.ppid <= 1 {
+			return nil, below, nil
+		}
+		parent, ok := readProc(q.ppid)
+		if !ok || parent.start > q.start { // it ended, and its number may be another's by now
+			return nil, true, errMoving
+		}
+		q = parent
+	}
+}
+
+// claims tells whose one process is, whether it is marked as anybody's, and as a Host or what one started.
+func claims(h *Host, q proc) (p *Process, marked, host bool) {
+	label := labelled(q.pid)
+	tokens, host := marks(q.pid)
+	p = h.search(func(p *Process) bool {
+		return label != 0 && p.label == label || p.pid == q.pid || p.pid == q.sid || p.pid == q.pgrp
+	})
+	for _, token := range tokens {
+		if p == nil {
+			p = h.ByToken(token)
+		}
+	}
+	return p, label != 0 || len(tokens) > 0, host
+}
+
+// marks returns the tokens in the environment of a process, and whether it is a Host's.
+func marks(pid int) (tokens []string, host bool) {
+	environ(pid, func(kv string) bool {
+		if v, ok := strings.CutPrefix(kv, tokenName+"="); ok {
+			tokens = append(tokens, v)
+		}
+		host = host || strings.HasPrefix(kv, hostName+"=")
+		return true
+	})
+	return tokens, host
+}
