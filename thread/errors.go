@@ -24,6 +24,7 @@ var (
 	ErrLimit        = errors.New("limit reached")
 	ErrUnsupported  = errors.New("not supported")
 	ErrInvalid      = errors.New("invalid")
+	ErrNotGranted   = errors.New("not granted")
 )
 
 // UnknownThreadError says that no thread has a name, and which come near.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"orchestrator/thread/failpoint"
@@ -60,6 +61,15 @@ func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error {
 		was := t.Pinned
 		t.Pinned = pinned
 		return was != pinned
+	})
+}
+
+// SetGrants changes what a thread's agent may ask of the server; next makes the new grants of the old ones.
+func (m *Manager) SetGrants(ctx context.Context, ref string, next func([]Grant) []Grant) error {
+	return m.change(ctx, ref, "set the grants of", func(t *Thread) bool {
+		was := t.Grants
+		t.Grants = next(was)
+		return !slices.Equal(was, t.Grants)
 	})
 }
 

@@ -31,6 +31,10 @@ type Thread struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 
+	// Grants are what its agent may ask of the server beyond looking at this thread; package grant says what
+	// each allows. A fork has none of its parent's.
+	Grants []Grant `json:"grants,omitempty"`
+
 	Pinned   bool      `json:"pinned,omitempty"`
 	Archived time.Time `json:"archived,omitzero"` // zero while it is not archived
 	Deleted  time.Time `json:"deleted,omitzero"`  // zero while it is not deleted; purged later
@@ -44,6 +48,9 @@ type Thread struct {
 	// Interrupted is set when its process ended without us and it was not resumed yet.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
+
+// Grant is something that a thread's agent is allowed to ask of the server.
+type Grant string
 
 // Flags are the ways an agent was started that come back as they were on resume.
 type Flags struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -190,11 +191,30 @@ func (s *Sessions) Sweep(ctx context.Context, threads []thread.ID) int {
 	return pty.Sweep(ctx, entries, sweepGrace)
 }
 
-// Unmarked returns an environment without what ties a process to a session. A server is started with it,
-// because it must not end with the agent that happened to start it.
-func Unmarked(env []string) []string {
-	out := pty.Unmarked(env)
-	return slices.DeleteFunc(out, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
+// Token returns the token of the agent that an environment belongs to, empty where it belongs to none.
+func Token(env []string) string { return pty.Token(env) }
+
+// IsHost reports whether an environment is the one of a server.
+func IsHost(env []string) bool { return pty.IsHost(env) }
+
+// HostEnv returns the environment for a server: it says that it is one, and ties it to no session.
+func HostEnv(env []string) []string { return unthreaded(pty.HostEnv(env)) }
+
+// unthreaded returns an environment that names no thread.
+func unthreaded(env []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
+}
+
+// Below reports whether this program, with its environment, was started below an agent of any server.
+func Below(environ []string) (bool, error) {
+	if Token(environ) != "" {
+		return true, nil
+	}
+	below, err := pty.Below(os.Getpid())
+	if err != nil {
+		return true, fmt.Errorf("find out who started this program: %w", err)
+	}
+	return below, nil
 }
 
 // outer are variables that tell of the terminal the server was started in, which is not the agent's.
@@ -210,7 +230,7 @@ var outer = []string{
 func environment(env []string, id thread.ID) []string {
 	out := make([]string, 0, len(env)+4)
 next:
-	for _, kv := range Unmarked(env) {
+	for _, kv := range unthreaded(pty.Unmarked(env)) {
 		for _, name := range outer {
 			if strings.HasPrefix(kv, name+"=") {
 				continue next

@@ -30,6 +30,9 @@ func (c *cli) adoptVerb() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&begin, "new", false, "begin with no threads where it is not clear whose they are")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := c.alone("adopt"); err != nil {
+			return err
+		}
 		switch {
 		case begin && len(args) > 0:
 			return usagef("--new takes no state")

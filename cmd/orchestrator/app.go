@@ -237,7 +237,7 @@ func (a *App) listen(context.Context) error {
 		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
 	}
 	a.daemon = daemon.New(daemon.Config{
-		Manager: a.manager, Terminals: terminals{a.sessions}, Info: a.info, Log: a.Log,
+		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
 		Agents: a.agents.Detect, Porter: porter{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
 		},

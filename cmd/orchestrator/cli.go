@@ -25,7 +25,7 @@ const (
 	exitError    = 1 // anything else that went wrong
 	exitUsage    = 2 // the command line is wrong
 	exitNotFound = 3 // no such thread, turn or agent
-	exitRefused  = 4 // not now: busy, waits for an approval, conflicts, limits
+	exitRefused  = 4 // not now: busy, waits for an approval, conflicts, limits; not granted to an agent
 	exitAgent    = 5 // the agent did not finish its answer
 )
 
@@ -92,7 +92,8 @@ func exitCode(err error) int {
 		return exitNotFound
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
 		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, project.ErrServed),
-		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed):
+		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed),
+		errors.Is(err, thread.ErrNotGranted):
 		return exitRefused
 	default:
 		return exitError

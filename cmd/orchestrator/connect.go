@@ -28,6 +28,11 @@ const (
 
 // connect returns a client of the project's server, which it starts when none runs.
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
+	if c.project.Socket == "" { // no state yet, so no server
+		if err := c.alone("serve"); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.claim(); err != nil {
 		return nil, err
 	}
@@ -78,7 +83,7 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
 	if err := c.project.CheckSocket(); err != nil {
 		return nil, api.Info{}, err
 	}
-	cl := client.New(c.project.Socket)
+	cl := client.NewBelow(c.project.Socket, session.Token(c.environ))
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	info, err := cl.Info(ctx)
@@ -105,6 +110,9 @@ func (c *cli) sameVersion(info api.Info) error {
 // startServer starts the server and waits until it listens. A server that another client has just
 // started will do as well; one that is about to end is waited for.
 func (c *cli) startServer(ctx context.Context) error {
+	if err := c.alone("serve"); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
 		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
 	defer cancel()
@@ -145,7 +153,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 	argv := append(scope(c.environ), exe, "serve", "--project", c.project.Root)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = c.project.Root
-	cmd.Env = session.Unmarked(c.environ) // it outlives an agent that may have started this client
+	cmd.Env = session.HostEnv(c.environ)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	keepToOurselves()

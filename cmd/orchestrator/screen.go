@@ -24,6 +24,9 @@ func (c *cli) attachVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			if err := cl.May(ctx, "terminal", ""); err != nil {
+				return err // before it looks for the thread
+			}
 			s, err := find(ctx, cl, args[0])
 			if err != nil {
 				return err
@@ -65,6 +68,9 @@ func (c *cli) terminalFit() error {
 
 // screen draws until the person leaves, with a thread's agent in focus where one is named.
 func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
+	if err := cl.May(ctx, "terminal", ""); err != nil {
+		return err
+	}
 	info, err := cl.Info(ctx)
 	if err != nil {
 		return err

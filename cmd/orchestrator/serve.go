@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread/grant"
 )
 
 func (c *cli) serveVerb() *cobra.Command {
@@ -31,6 +34,12 @@ const gcPercent = 50
 
 // serve runs the server until it is told to stop or nobody needs it.
 func (c *cli) serve(ctx context.Context) error {
+	if err := c.alone("serve"); err != nil {
+		return err
+	}
+	if err := c.asHost(); err != nil {
+		return err
+	}
 	debug.SetGCPercent(gcPercent)
 	mask := syscall.Umask(0o077) // while our own files and the socket are made
 	if err := c.claim(); err != nil {
@@ -62,6 +71,28 @@ func (c *cli) serve(ctx context.Context) error {
 	return errors.Join(err, app.Close())
 }
 
+// asHost starts this program again, in this process, where its environment does not say that it is a server: by
+// that other servers know what descends from this one.
+func (c *cli) asHost() error {
+	if session.IsHost(c.environ) {
+		return nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	return fmt.Errorf("start the server: %w", syscall.Exec(exe, os.Args, session.HostEnv(c.environ)))
+}
+
+// alone refuses what is for the person alone where this program runs below an agent.
+func (c *cli) alone(op string) error {
+	below, err := session.Below(c.environ)
+	if err != nil || below {
+		return errors.Join(grant.Alone(op), err)
+	}
+	return nil
+}
+
 func (c *cli) stopVerb() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
@@ -82,6 +113,11 @@ func (c *cli) stopVerb() *cobra.Command {
 
 // stopServer ends the server and waits until it is gone.
 func (c *cli) stopServer(ctx context.Context, force bool) error {
+	if force {
+		if err := c.alone("kill"); err != nil {
+			return err
+		}
+	}
 	var report api.StopReport
 	cl, _, err := c.reach(ctx)
 	switch {

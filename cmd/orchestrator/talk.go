@@ -31,6 +31,9 @@ func (c *cli) runVerb() *cobra.Command {
 		}
 		c.agentArgs(&r, rest)
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+			if err := cl.May(ctx, "new", ""); err != nil {
+				return err // before it asks for what following needs
+			}
 			return c.follow(ctx, cl, limit, func() (thread.Status, error) {
 				s, err := cl.New(ctx, r)
 				s.Turn = 0 // it may have answered by now
@@ -58,6 +61,9 @@ func (c *cli) sendVerb() *cobra.Command {
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if detach {
 			return cl.Send(ctx, args[0], args[1])
+		}
+		if err := cl.May(ctx, "send", args[0]); err != nil {
+			return err // before it asks for what following needs
 		}
 		return c.follow(ctx, cl, limit, func() (thread.Status, error) {
 			s, err := find(ctx, cl, args[0])

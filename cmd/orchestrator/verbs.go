@@ -12,13 +12,14 @@ import (
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/grant"
 )
 
 // verbs lists all of them; those with more behind them have a file of their own.
 func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		c.newVerb(), c.runVerb(), c.sendVerb(),
-		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(),
+		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(), c.grantsVerb(),
 		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
 		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.gcVerb(),
 		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
@@ -299,7 +300,11 @@ func (c *cli) whyVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(r, func(w io.Writer) {
+			g, err := cl.Grants(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(explained{r, g.Grants}, func(w io.Writer) {
 				fmt.Fprintf(w, "%s since %s\n", r.State, r.Since.Local().Format(time.TimeOnly))
 				for i, e := range r.Evidence {
 					mark := " "
@@ -307,6 +312,9 @@ func (c *cli) whyVerb() *cobra.Command {
 						mark = "→"
 					}
 					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State, e.Detail)
+				}
+				if len(g.Grants) > 0 {
+					fmt.Fprintf(w, "its agent may also: %s\n", grant.Format(g.Grants))
 				}
 			})
 		}),
@@ -353,6 +361,9 @@ func (c *cli) trustVerb() *cobra.Command {
 		Use: "trust", Short: "Accept the project's .orchestrator.toml, or with --git the programs of its git configuration, as they are now",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.alone("trust"); err != nil {
+				return err
+			}
 			switch {
 			case git && folder:
 				return usagef("--git and --folder accept different things: give one")

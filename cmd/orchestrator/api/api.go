@@ -13,7 +13,7 @@ import (
 )
 
 // Version of the protocol.
-const Version = 1
+const Version = 2
 
 // Prefix of all paths.
 const Prefix = "/v1/"
@@ -78,6 +78,28 @@ type Find struct {
 	Limit int    `json:"limit"`
 }
 
+// May asks whether the caller may do an operation; Thread is set where it concerns one.
+type May struct {
+	Op     string `json:"op"`
+	Thread string `json:"thread,omitempty"`
+}
+
+// SetGrants changes what a thread's agent may do.
+type SetGrants struct {
+	Thread string         `json:"thread"`
+	Add    []thread.Grant `json:"add,omitempty"`
+	Remove []thread.Grant `json:"remove,omitempty"`
+}
+
+// Grants is what a thread's agent may do, beyond looking at its own thread.
+type Grants struct {
+	Thread string         `json:"thread"`
+	Grants []thread.Grant `json:"grants"`
+}
+
+// TokenHeader carries the token of an agent that the client runs below.
+const TokenHeader = "Orchestrator-Token"
+
 // Size of a terminal, as clients tell it in a text frame.
 type Size struct {
 	Cols int `json:"cols"`
@@ -119,6 +141,7 @@ func codes() []struct {
 		{"limit", http.StatusTooManyRequests, thread.ErrLimit},
 		{"unsupported", http.StatusNotImplemented, thread.ErrUnsupported},
 		{"invalid", http.StatusBadRequest, thread.ErrInvalid},
+		{"not-granted", http.StatusForbidden, thread.ErrNotGranted},
 	}
 }
 

@@ -108,6 +108,21 @@ func (c *Client) Why(ctx context.Context, ref string) (thread.StateReport, error
 	return answer[thread.StateReport](ctx, c, "why", api.Ref{Thread: ref})
 }
 
+// May asks whether an operation would be allowed to this client; ref is the thread it concerns, if any.
+func (c *Client) May(ctx context.Context, op, ref string) error {
+	return c.ask(ctx, "may", api.May{Op: op, Thread: ref}, nil)
+}
+
+// Grants tells what a thread's agent may do.
+func (c *Client) Grants(ctx context.Context, ref string) (api.Grants, error) {
+	return answer[api.Grants](ctx, c, "grants", api.Ref{Thread: ref})
+}
+
+// SetGrants changes it.
+func (c *Client) SetGrants(ctx context.Context, r api.SetGrants) (api.Grants, error) {
+	return answer[api.Grants](ctx, c, "setgrants", r)
+}
+
 // Timeline returns a page of a thread's checkpoints, newest first.
 func (c *Client) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	return answer[[]thread.Checkpoint](ctx, c, "timeline", api.Timeline{Thread: ref, Page: p})

@@ -26,14 +26,39 @@ type Client struct {
 }
 
 // New returns a client of the server behind a socket; nothing is dialled yet.
-func New(socket string) *Client {
+func New(socket string) *Client { return NewBelow(socket, "") }
+
+// NewBelow returns a client whose requests carry the token of the agent that the program runs below, if any.
+func NewBelow(socket, token string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
 	}
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{
-		DialContext: dial, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
-	}}}
+	var transport http.RoundTripper = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
+	if token != "" {
+		transport = bearer{transport, token}
+	}
+	return &Client{socket: socket, http: &http.Client{Transport: transport}}
+}
+
+// bearer sends an agent's token along.
+type bearer struct {
+	http.RoundTripper
+	token string
+}
+
+// RoundTrip makes one request.
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(api.TokenHeader, b.token)
+	return b.RoundTripper.RoundTrip(r)
+}
+
+// CloseIdleConnections drops them.
+func (b bearer) CloseIdleConnections() {
+	if c, ok := b.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 // Close drops idle connections.

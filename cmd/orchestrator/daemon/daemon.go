@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,6 +51,7 @@ type Porter interface {
 type Config struct {
 	Manager   *thread.Manager
 	Terminals Terminals
+	Callers   Callers
 	// Agents and MCP say what can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	MCP    func(context.Context) ([]thread.MCPServer, error)
@@ -82,6 +82,7 @@ func New(c Config) *Server {
 	s.http = &http.Server{
 		Handler:           s.recovered(s.routes()),
 		ReadHeaderTimeout: 5 * time.Second,
+		ConnContext:       s.connected,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
 	}
 	return s
@@ -167,25 +168,4 @@ func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell
-}
-
-// ownerOnly drops connections of other users, which the folder's mode should keep away already.
-type ownerOnly struct {
-	net.Listener
-	log *slog.Logger
-}
-
-func (l *ownerOnly) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		uid, err := peer(c)
-		if err == nil && uid == os.Getuid() {
-			return c, nil
-		}
-		l.log.Warn("refused a connection of another user", "uid", uid, "error", err)
-		c.Close()
-	}
 }

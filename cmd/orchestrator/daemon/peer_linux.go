@@ -1,31 +1,43 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
-	"net"
 
 	"golang.org/x/sys/unix"
 )
 
-// peer returns the user at the other end of a unix connection.
-func peer(c net.Conn) (uid int, err error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return -1, fmt.Errorf("not a unix connection: %T", c)
-	}
-	raw, err := u.SyscallConn()
+// peer is the process at the other end of a unix connection.
+type peer struct {
+	uid, pid int
+	handle   int // pins the process while it is looked at; -1 where the kernel, before 6.5, has none
+}
+
+// lookAt asks the kernel who is at the other end of a socket.
+func lookAt(fd int) (peer, error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
-		return -1, fmt.Errorf("look at the connection: %w", err)
+		return peer{}, fmt.Errorf("ask who connects: %w", err)
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return -1, fmt.Errorf("look at the connection: %w", err)
+	p := peer{uid: int(cred.Uid), pid: int(cred.Pid), handle: -1}
+	handle, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	switch {
+	case err == nil:
+		p.handle = handle
+	case !errors.Is(err, unix.ENOPROTOOPT):
+		return peer{}, fmt.Errorf("ask who connects: %w", err) // it has ended already
 	}
-	if credErr != nil {
-		return -1, fmt.Errorf("ask who connects: %w", credErr)
+	return p, nil
+}
+
+// alive reports whether the process has been there all the time, so that its number is no other's.
+func (p peer) alive() bool {
+	return p.handle < 0 || unix.PidfdSendSignal(p.handle, 0, nil, 0) == nil
+}
+
+// release gives up what pins the process.
+func (p peer) release() {
+	if p.handle >= 0 {
+		_ = unix.Close(p.handle) // nothing was written
 	}
-	return int(cred.Uid), nil
 }

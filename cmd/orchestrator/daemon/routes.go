@@ -8,14 +8,37 @@ import (
 	"orchestrator/thread"
 )
 
-// routes lists every call; the names are the client's methods in lower case.
+// routes lists every call; the names are the client's methods in lower case, and have their rows in package grant.
 func (s *Server) routes() http.Handler {
-	m := s.Manager
-	calls := map[string]http.HandlerFunc{
-		"info": call(s.Info),
-		"stop": call(s.Stop),
+	mux := http.NewServeMux()
+	for name, h := range s.calls() {
+		mux.Handle("POST "+api.Prefix+name, s.guarded(name, h))
+	}
+	for name, h := range s.streams() {
+		mux.Handle("GET "+api.Prefix+name, s.guarded(name, h))
+	}
+	return mux
+}
 
-		"list": call(func(ctx context.Context, _ struct{}) ([]thread.Status, error) { return m.List(ctx) }),
+// streams are the operations that go on.
+func (s *Server) streams() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{"events": s.events, "terminal": s.terminal}
+}
+
+// calls are the operations that answer once.
+func (s *Server) calls() map[string]http.HandlerFunc {
+	m := s.Manager
+	return map[string]http.HandlerFunc{
+		"info":      call(s.Info),
+		"may":       done(s.may),
+		"grants":    call(s.grants),
+		"setgrants": call(s.setGrants),
+		"stop":      call(s.Stop),
+
+		"list": call(func(ctx context.Context, _ struct{}) ([]thread.Status, error) {
+			list, err := m.List(ctx)
+			return callerOf(ctx).Visible(list), err
+		}),
 		"new":  call(m.New),
 		"fork": call(m.Fork),
 		"resume": call(func(ctx context.Context, r api.Ref) (thread.Status, error) {
@@ -59,11 +82,4 @@ func (s *Server) routes() http.Handler {
 		"agents": call(func(ctx context.Context, _ struct{}) ([]thread.AgentInfo, error) { return s.Agents(ctx), nil }),
 		"mcp":    call(func(ctx context.Context, _ struct{}) ([]thread.MCPServer, error) { return s.MCP(ctx) }),
 	}
-	mux := http.NewServeMux()
-	for name, h := range calls {
-		mux.Handle("POST "+api.Prefix+name, h)
-	}
-	mux.HandleFunc("GET "+api.Prefix+"events", s.events)
-	mux.HandleFunc("GET "+api.Prefix+"terminal", s.terminal)
-	return mux
 }

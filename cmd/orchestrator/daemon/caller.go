@@ -1,0 +1,228 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread"
+	"orchestrator/thread/grant"
+)
+
+// Callers finds out for whom a process acts.
+type Callers interface {
+	// Caller returns the agent's thread that a process was started below, or whose token it carries; agent is
+	// set where it is some agent's, known or not.
+	Caller(pid int, token string) (id thread.ID, agent bool, err error)
+}
+
+// ownerOnly drops connections of other users, which the folder's mode should keep away already, and notes of the
+// others who connects.
+type ownerOnly struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// Accept returns the next connection of the socket's owner.
+func (l *ownerOnly) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		p, err := peerOf(c)
+		if err == nil && p.uid == os.Getuid() {
+			return &known{Conn: c, peer: p}, nil
+		}
+		if err == nil {
+			p.release()
+		}
+		l.log.Warn("refused a connection of another user", "uid", p.uid, "error", err)
+		c.Close()
+	}
+}
+
+// peerOf asks who is at the other end of a connection.
+func peerOf(c net.Conn) (p peer, err error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return p, fmt.Errorf("not a unix connection: %T", c)
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return p, fmt.Errorf("look at the connection: %w", err)
+	}
+	var asked error
+	if err := raw.Control(func(fd uintptr) { p, asked = lookAt(int(fd)) }); err != nil {
+		return p, fmt.Errorf("look at the connection: %w", err)
+	}
+	return p, asked
+}
+
+// known is a connection with the process at its other end.
+type known struct {
+	net.Conn
+	peer peer
+}
+
+// origin is where a connection comes from, as the kernel says. It is looked up once, at the connection's begin:
+// later its process may have ended, or left its parents.
+type origin struct {
+	ready  chan struct{} // closed when what follows is set
+	thread thread.ID
+	agent  bool
+	err    error
+}
+
+type (
+	originKey struct{}
+	callerKey struct{}
+)
+
+// connected begins to find out who connects.
+func (s *Server) connected(ctx context.Context, c net.Conn) context.Context {
+	k, ok := c.(*known)
+	if !ok {
+		return ctx // refused by callerOf
+	}
+	o := &origin{ready: make(chan struct{})}
+	go func() {
+		defer close(o.ready)
+		defer k.peer.release()
+		o.thread, o.agent, o.err = s.Callers.Caller(k.peer.pid, "")
+		if o.err == nil && !k.peer.alive() {
+			o.err = errors.New("the caller has ended")
+		}
+	}()
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// identify finds out who asks, by the connection and then by the token that came with the request.
+func (s *Server) identify(r *http.Request) (grant.Caller, error) {
+	o, ok := r.Context().Value(originKey{}).(*origin)
+	if !ok {
+		return grant.Caller{}, errors.New("a connection of unknown origin")
+	}
+	select {
+	case <-o.ready:
+	case <-r.Context().Done():
+		return grant.Caller{}, r.Context().Err()
+	}
+	if o.err != nil {
+		return grant.Caller{}, o.err
+	}
+	id, agent := o.thread, o.agent
+	if token := r.Header.Get(api.TokenHeader); token != "" && id == "" {
+		var err error
+		if id, agent, err = s.Callers.Caller(0, token); err != nil {
+			return grant.Caller{}, err
+		}
+	}
+	if !agent {
+		return grant.Caller{}, nil
+	}
+	c := grant.Caller{Agent: true, Thread: id}
+	if id == "" {
+		return c, nil
+	}
+	st, err := s.Manager.Status(r.Context(), string(id))
+	if err != nil {
+		return grant.Caller{Agent: true}, nil //nolint:nilerr // the thread is gone, and its grants with it
+	}
+	c.Name, c.Grants = st.Name, st.Grants
+	return c, nil
+}
+
+// guarded lets through what the table of grants allows the caller. It is the one way to every operation.
+func (s *Server) guarded(op string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := s.identify(r)
+		if err != nil {
+			refuse(w, fmt.Errorf("find out who calls: %w: %w", err, thread.ErrNotGranted))
+			return
+		}
+		if c.Agent {
+			own, err := s.own(w, r, c)
+			if err == nil {
+				err = c.May(op, own)
+			}
+			if err != nil {
+				s.Log.Info("refused to an agent", "op", op, "thread", string(c.Thread))
+				refuse(w, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+	})
+}
+
+// own reports whether an agent's request is about its own thread alone. The body is there to be read again.
+func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bool, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return false, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var names struct {
+		Thread string `json:"thread"`
+		Into   string `json:"into"`
+	}
+	// As call decodes it, so that both see the same thread; what is wrong with it is said there.
+	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Thread == "" || names.Into != "" {
+		return false, nil
+	}
+	st, err := s.Manager.Status(r.Context(), names.Thread)
+	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // no such thread is not its own
+}
+
+// callerOf returns who asks; what guarded has not let through has nobody.
+func callerOf(ctx context.Context) grant.Caller {
+	c, ok := ctx.Value(callerKey{}).(grant.Caller)
+	if !ok {
+		return grant.Caller{Agent: true}
+	}
+	return c
+}
+
+// may answers whether the caller may do an operation.
+func (s *Server) may(ctx context.Context, r api.May) error {
+	c := callerOf(ctx)
+	own := false
+	if c.Agent && r.Thread != "" {
+		st, err := s.Manager.Status(ctx, r.Thread)
+		own = err == nil && st.ID == c.Thread
+	}
+	return c.May(r.Op, own)
+}
+
+// grants tells what a thread's agent may do.
+func (s *Server) grants(ctx context.Context, r api.Ref) (api.Grants, error) {
+	st, err := s.Manager.Status(ctx, r.Thread)
+	if err != nil {
+		return api.Grants{}, err
+	}
+	return api.Grants{Thread: st.Name, Grants: grant.Change(st.Grants, nil, nil)}, nil
+}
+
+// setGrants changes it.
+func (s *Server) setGrants(ctx context.Context, r api.SetGrants) (api.Grants, error) {
+	for _, g := range append(slices.Clone(r.Add), r.Remove...) {
+		if _, err := grant.Parse([]string{string(g)}); err != nil {
+			return api.Grants{}, err
+		}
+	}
+	err := s.Manager.SetGrants(ctx, r.Thread, func(have []thread.Grant) []thread.Grant { return grant.Change(have, r.Add, r.Remove) })
+	if err != nil {
+		return api.Grants{}, err
+	}
+	return s.grants(ctx, api.Ref{Thread: r.Thread})
+}

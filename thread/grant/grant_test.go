@@ -1,0 +1,119 @@
+package grant_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/thread/grant"
+)
+
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range grant.Table() {
+		if r.Op == "" || r.Verb == "" || seen[r.Op] {
+			t.Errorf("row %+v has no name, or one that another has", r)
+		}
+		seen[r.Op] = true
+		for _, g := range []thread.Grant{r.Own, r.Others} {
+			if g != "" && g != "person" && !slices.Contains(grant.Names(), g) {
+				t.Errorf("%s needs %q, which cannot be granted", r.Op, g)
+			}
+		}
+	}
+}
+
+// TestMay goes through the table row by row.
+func TestMay(t *testing.T) {
+	person := grant.Caller{}
+	bare := grant.Caller{Agent: true, Thread: "a", Name: "a-1"}
+	stranger := grant.Caller{Agent: true}
+	all := grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: grant.Names()}
+	for _, r := range grant.Table() {
+		for _, own := range []bool{true, false} {
+			need := r.Others
+			if own {
+				need = r.Own
+			}
+			if err := person.May(r.Op, own); err != nil {
+				t.Errorf("the person may not %s: %v", r.Op, err)
+			}
+			for _, c := range []struct {
+				who  string
+				c    grant.Caller
+				want bool
+			}{
+				{"an agent", bare, need == ""}, {"a stranger", stranger, need == ""}, {"one with all grants", all, need != "person"},
+				{"one with the grant", grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: []thread.Grant{need}}, need != "person"},
+			} {
+				err := c.c.May(r.Op, own)
+				if (err == nil) != c.want || err != nil && !errors.Is(err, thread.ErrNotGranted) {
+					t.Errorf("%s, own %v: %s: %v", r.Op, own, c.who, err)
+				}
+				if err == nil || need == "person" || c.c.Thread == "" {
+					continue
+				}
+				for _, word := range []string{string(need), "a-1", "orchestrator grants a-1 --add " + string(need)} {
+					if !strings.Contains(err.Error(), word) {
+						t.Errorf("the refusal of %s does not say %q: %v", r.Op, word, err)
+					}
+				}
+			}
+		}
+	}
+	for _, c := range []grant.Caller{person, all} {
+		if err := c.May("format-the-disk", true); err == nil {
+			t.Error("an operation without a row is allowed")
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	list := func() []thread.Status {
+		return []thread.Status{{Thread: thread.Thread{ID: "a"}}, {Thread: thread.Thread{ID: "b"}}}
+	}
+	for _, c := range []struct {
+		c    grant.Caller
+		want int
+	}{
+		{grant.Caller{}, 2},
+		{grant.Caller{Agent: true, Thread: "b"}, 1},
+		{grant.Caller{Agent: true}, 0},
+		{grant.Caller{Agent: true, Thread: "b", Grants: []thread.Grant{grant.Read}}, 2},
+	} {
+		if got := c.c.Visible(list()); len(got) != c.want || c.want == 1 && got[0].ID != "b" {
+			t.Errorf("%+v sees %v", c.c, got)
+		}
+	}
+}
+
+func TestParseAndChange(t *testing.T) {
+	got, err := grant.Parse([]string{"Read", " send "})
+	if err != nil || !slices.Equal(got, []thread.Grant{grant.Read, grant.Send}) {
+		t.Errorf("Parse = %v, %v", got, err)
+	}
+	for _, bad := range []string{"", "person", "trust", "read,send", "\x1b[2J"} {
+		if _, err := grant.Parse([]string{bad}); !errors.Is(err, thread.ErrInvalid) || !strings.Contains(err.Error(), "manage") {
+			t.Errorf("Parse(%q) = %v", bad, err)
+		}
+	}
+	for _, c := range []struct{ have, add, remove, want string }{
+		{"", "send,read", "", "read, send"},
+		{"read,send", "read", "send", "read"},
+		{"read", "", "read", "none"},
+		{"read,nonsense,read", "", "", "read"},
+		{"", "switch", "switch", "none"},
+	} {
+		split := func(s string) (out []thread.Grant) {
+			for w := range strings.SplitSeq(s, ",") {
+				out = append(out, thread.Grant(w))
+			}
+			return out
+		}
+		if got := grant.Format(grant.Change(split(c.have), split(c.add), split(c.remove))); got != c.want {
+			t.Errorf("%+v gives %s", c, got)
+		}
+	}
+}
