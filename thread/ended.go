@@ -115,6 +115,9 @@ func (l *line) exited(id ExecutionID, e Exit) {
 	}
 	m.show(l)
 	m.mu.Unlock()
+	if e.Limit {
+		m.notice(l.id, LevelWarn, "%s: %s", l.thread().Name, e.Reason)
+	}
 	l.enqueue(func() { l.ended(m.ctx, id) })
 }
 

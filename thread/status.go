@@ -158,6 +158,9 @@ func (m *Manager) stillState(l *line) StateReport {
 	switch {
 	case l.t.Interrupted:
 		state, detail, since = StateInterrupted, "its process ended without us", l.t.Updated
+		if l.exit != nil && l.exit.Limit {
+			detail = l.exit.Reason
+		}
 	case l.exit != nil:
 		detail, since = exitDetail(*l.exit), l.t.Updated
 	case l.t.Session != "":

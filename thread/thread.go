@@ -157,7 +157,8 @@ type Execution struct {
 // Exit is how a process ended.
 type Exit struct {
 	Code   int    `json:"code"`             // 128+signal for signals
-	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost": for people
+	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost", or what limit it was ended for: for people
+	Limit  bool   `json:"limit,omitempty"`  // it was ended because it reached a limit
 }
 
 // Intent is a multi-step operation that was begun: written first, dropped last, so that the

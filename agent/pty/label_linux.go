@@ -64,3 +64,20 @@ func attach(pid int, label uint64) {
 		}
 	}
 }
+
+// Counts returns how many processes belong to each running Process, by their labels.
+func (h *Host) Counts() map[*Process]int {
+	h.mu.Lock()
+	byLabel := make(map[uint64]*Process, len(h.running))
+	for _, p := range h.running {
+		byLabel[p.label] = p
+	}
+	h.mu.Unlock()
+	counts := make(map[*Process]int, len(byLabel))
+	for pid := range pids() {
+		if p := byLabel[labelled(pid)]; p != nil {
+			counts[p]++
+		}
+	}
+	return counts
+}

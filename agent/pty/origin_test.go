@@ -222,3 +222,27 @@ func TestSameOwnerElsewhere(t *testing.T) {
 		t.Errorf("the other host's process went too: %v", err)
 	}
 }
+
+// BenchmarkCounts counts the processes of a hundred Processes.
+func BenchmarkCounts(b *testing.B) {
+	h := host(b)
+	for range 100 {
+		start(b, h, "sleep 1000")
+	}
+	for b.Loop() {
+		h.Counts()
+	}
+}
+
+// BenchmarkOrigin finds out whose a process is, as the server does for each connection.
+func BenchmarkOrigin(b *testing.B) {
+	h := host(b)
+	for range 100 {
+		start(b, h, "sleep 1000")
+	}
+	for b.Loop() {
+		if _, _, err := h.Origin(os.Getppid()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

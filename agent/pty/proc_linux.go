@@ -2,6 +2,7 @@ package pty
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,18 +56,27 @@ func readProc(pid int) (proc, bool) {
 	return proc{pid: pid, ppid: n(1), pgrp: n(2), sid: n(3), start: start, ended: f[0] == "Z" || f[0] == "X"}, true
 }
 
+// pids goes through the numbers of all processes.
+func pids() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		dir, err := os.Open("/proc")
+		if err != nil {
+			return
+		}
+		defer dir.Close()
+		names, _ := dir.Readdirnames(-1) // those that were read will do
+		for _, name := range names {
+			if pid, err := strconv.Atoi(name); err == nil && !yield(pid) {
+				return
+			}
+		}
+	}
+}
+
 // allProcs reads every process.
 func allProcs() []proc {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
 	var all []proc
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
+	for pid := range pids() {
 		if p, ok := readProc(pid); ok {
 			all = append(all, p)
 		}

@@ -315,7 +315,7 @@ func (p *Process) clear(grace time.Duration) {
 	defer p.stopMu.Unlock()
 	begin := time.Now()
 	wait := time.Millisecond
-	asked := make(map[int]bool)
+	asked, killed := make(map[proc]bool), make(map[proc]bool)
 	for {
 		if grace == 0 {
 			p.signalGroup(unix.SIGKILL)
@@ -325,19 +325,26 @@ func (p *Process) clear(grace time.Duration) {
 			return
 		}
 		var dead []int
+		grows := false
 		for _, q := range left {
+			key := proc{pid: q.pid, start: q.start}
 			switch {
 			case q.ended:
 				dead = append(dead, q.pid)
 			case time.Since(begin) >= grace:
 				_ = unix.Kill(q.pid, unix.SIGKILL) // gone already is as good
-			case !asked[q.pid]:
-				asked[q.pid] = true
+				grows = grows || !killed[key]
+				killed[key] = true
+			case !asked[key]:
+				asked[key] = true
 				_ = unix.Kill(q.pid, unix.SIGTERM)
 				_ = unix.Kill(q.pid, unix.SIGCONT)
 			}
 		}
 		p.host.reapNow(dead)
+		if grows {
+			continue // what has just been started would start more while we wait
+		}
 		time.Sleep(wait) // there is no event for the end of a process that is nobody's child here
 		wait = min(2*wait, 50*time.Millisecond)
 	}

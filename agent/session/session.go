@@ -52,7 +52,8 @@ type Session struct {
 	timer    *time.Timer
 	armed    time.Time // when timer fires; zero when it is not set
 	exit     *thread.Exit
-	stopped  bool // Stop was called
+	stopped  bool   // Stop was called
+	reason   string // the limit that it was ended for
 	told     thread.State
 	toldExit bool
 	telling  bool // a goroutine runs tell
@@ -127,11 +128,14 @@ func (s *Session) exited(code int) {
 	<-s.ready
 	s.mu.Lock()
 	reason := "exited"
-	if s.stopped {
+	switch {
+	case s.stopped:
 		reason = "stopped"
+	case s.reason != "":
+		reason = s.reason
 	}
 	now := time.Now()
-	s.exit = &thread.Exit{Code: code, Reason: reason}
+	s.exit = &thread.Exit{Code: code, Reason: reason, Limit: !s.stopped && s.reason != ""}
 	s.tracker.Report(thread.Evidence{
 		Source: thread.SourceProcess, State: thread.StateExited, Detail: fmt.Sprintf("%s with code %d", reason, code), At: now,
 	})
@@ -368,6 +372,18 @@ func (s *Session) Screen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Split(s.term.Text(), "\n")
+}
+
+// end kills the agent and everything it started, for a limit that is told to people.
+func (s *Session) end(reason string) {
+	s.mu.Lock()
+	again := s.reason != ""
+	s.reason = reason
+	s.mu.Unlock()
+	if again {
+		return
+	}
+	go func() { _ = s.proc.Stop(context.Background(), 0) }() // OnExit tells the end
 }
 
 // Stop ends the agent and everything it started. When ctx ends, so does the grace.

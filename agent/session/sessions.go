@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,10 @@ type Config struct {
 	Scrollback int
 	// Version is what the terminal calls itself.
 	Version string
+	// Processes is how many processes an agent may have, itself and all that it starts; 0 is no bound. They are
+	// counted every CountEvery, 2 seconds when it is 0, while agents run.
+	Processes  int
+	CountEvery time.Duration
 }
 
 // Sessions starts agents in terminals and finds them by thread. It implements thread.Sessions.
@@ -38,16 +43,19 @@ type Sessions struct {
 	// These are the constants, but in tests.
 	takeLimit, settled time.Duration
 
-	// mu guards live, ended and closed. It is taken before a Session's lock, never under one.
+	closing chan struct{} // closed when Close begins
+
+	// mu guards live, ended, closed and counts. It is taken before a Session's lock, never under one.
 	mu     sync.Mutex
 	live   map[thread.ID]*Session // newest of each thread, ended ones too
 	ended  []*Session             // those of live that ended, oldest first
 	closed bool
+	counts bool // a goroutine runs count
 }
 
 // New returns sessions without any. Close stops them.
 func New(c Config) *Sessions {
-	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, settled: settled, live: make(map[thread.ID]*Session)}
+	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, settled: settled, live: make(map[thread.ID]*Session), closing: make(chan struct{})}
 }
 
 var _ thread.Sessions = (*Sessions)(nil)
@@ -87,7 +95,56 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	one.started(p)
 	s.forget(spec.Thread)
 	s.live[spec.Thread] = one
+	if s.config.Processes > 0 && !s.counts {
+		s.counts = true
+		go s.count(cmp.Or(s.config.CountEvery, countEvery))
+	}
 	return one, nil
+}
+
+// countEvery is how often processes are counted. Counting takes about half a millisecond for a thousand.
+const countEvery = 2 * time.Second
+
+// count ends the agents that have too many processes, until none runs.
+func (s *Sessions) count(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for s.counted() {
+		select {
+		case <-tick.C:
+		case <-s.closing:
+			return
+		}
+		for p, n := range s.host.Counts() {
+			if n > s.config.Processes {
+				s.endFor(p, fmt.Sprintf("ended with its %d processes: limits.processes allows %d; raise it in the configuration and resume", n, s.config.Processes))
+			}
+		}
+	}
+}
+
+// counted reports whether there is something to count, and else that count ends.
+func (s *Sessions) counted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.live {
+		if !one.over() {
+			return true
+		}
+	}
+	s.counts = false
+	return false
+}
+
+// endFor ends the agent that a process is, for a reason.
+func (s *Sessions) endFor(p *pty.Process, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.live {
+		if one.proc == p {
+			one.end(reason)
+		}
+	}
 }
 
 // Get returns a thread's session, running or the last one that ended; nil when there is none.
@@ -135,6 +192,9 @@ func (s *Sessions) Caller(pid int, token string) (id thread.ID, agent bool, err 
 // Close stops every agent, with the grace for all of them together.
 func (s *Sessions) Close(ctx context.Context, grace time.Duration) error {
 	s.mu.Lock()
+	if !s.closed {
+		close(s.closing)
+	}
 	s.closed = true
 	all := make([]*Session, 0, len(s.live))
 	for _, one := range s.live {

@@ -107,6 +107,7 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
 		Rules: a.agents.rules, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
+		Processes: a.Config.MaxProcesses,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -194,10 +195,27 @@ func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced boo
 	return k.table.Cost(model, models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
+// spent says what each thread has cost, side requests included.
+func (a *App) spent() map[thread.ID]float64 {
+	list, err := a.manager.List(context.Background())
+	if err != nil {
+		a.Log.Error("read what threads have cost", "error", err)
+	}
+	out := make(map[thread.ID]float64, len(list))
+	for _, s := range list {
+		out[s.ID] = max(s.Usage.CostUSD, s.Gauge.CostUSD)
+	}
+	return out
+}
+
 func (a *App) openGateway(ctx context.Context) error {
 	g, err := gateway.New("127.0.0.1:0", a.manager, gateway.Options{
 		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Caps: gateway.Caps{
+			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD, Bytes: a.Config.MaxMemory,
+		},
+		Spent: a.spent,
 	})
 	if err != nil {
 		return fmt.Errorf("open the gateway: %w", err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -542,4 +543,35 @@ func TestStopEndsWhatTheAgentLeft(t *testing.T) {
 	}
 	r.ok("threads")
 	await(t, "what outlived the server to end", func() bool { return syscall.Kill(orphan, 0) != nil })
+}
+
+// TestCapsOfAThread are shown, and an agent with too many processes ends and says why.
+func TestCapsOfAThread(t *testing.T) {
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("processes are counted on Linux only")
+	}
+	t.Parallel()
+	r := newRig(t)
+	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "[limits]\nprocesses = 30\nusd = 2.5\n")
+	if out := r.ok("doctor"); !strings.Contains(out, "a thread: 30 processes, any requests, $2.50") {
+		t.Errorf("the doctor does not show the caps:\n%s", out)
+	}
+	cl := client.New(r.claimed().Socket)
+	defer cl.Close()
+	r.ok("threads")
+	events, err := cl.Events(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := r.ok("new", "-a", "command", "many", "--", "/bin/sh", "-c", "i=0; while [ $i -lt 60 ]; do sleep 1000 & i=$((i+1)); done; wait")
+	s := r.awaitState(name, thread.StateInterrupted, thread.StateExited)
+	if why := r.ok("why", name); !strings.Contains(why, "limits.processes allows 30; raise it") {
+		t.Errorf("%s, and why does not say what happened:\n%s", s.State.State, why)
+	}
+	for e := range events { // ends with the test
+		if e.Kind == thread.EventNotice && e.ThreadID == s.ID && strings.Contains(e.Notice.Text, "limits.processes allows 30") {
+			return
+		}
+	}
+	t.Error("no notice tells of it")
 }

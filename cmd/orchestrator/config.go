@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +46,13 @@ type Config struct {
 	MaxRunning int
 	// Worktrees is the folder for the worktrees of forks, one below the state when empty.
 	Worktrees string
+	// MaxProcesses bounds the processes of each thread, MaxRequests its model requests a minute, MaxUSD what it
+	// costs over its life, MaxTotalUSD what all threads cost together, MaxMemory what the gateway holds in bytes.
+	// 0 is no bound, and for MaxMemory the gateway's own.
+	MaxProcesses        int
+	MaxRequests         int
+	MaxUSD, MaxTotalUSD float64
+	MaxMemory           int64
 	// MaxFile is the largest file that a snapshot holds, in bytes.
 	MaxFile int64
 	// IdleStop is after how long a server without agents and clients ends.
@@ -65,6 +74,7 @@ type kind int
 const (
 	text kind = iota
 	number
+	amount // of money
 	span
 	table
 	address // of a database: it may hold a password, so no message shows it
@@ -82,23 +92,28 @@ type setting struct {
 // settings lists every key; the README's table is checked against it.
 func settings() map[string]setting {
 	return map[string]setting{
-		"agent":             {kind: text, projectMay: true, about: "agent of new threads"},
-		"store":             {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
-		"project":           {kind: text, about: "the project's name in a shared store"},
-		"host":              {kind: text, about: "this machine's name in a shared store"},
-		"theme":             {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
-		"keys":              {kind: table, about: "action = \"key key\""},
-		"notify":            {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
-		"offers":            {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
-		"scrollback":        {kind: number, about: "lines a terminal keeps"},
-		"limits.depth":      {kind: number, projectMay: true, about: "forks of forks"},
-		"limits.running":    {kind: number, projectMay: true, about: "agents at once"},
-		"limits.file_mb":    {kind: number, projectMay: true, about: "largest file in a snapshot"},
-		"worktrees":         {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
-		"idle_stop":         {kind: span, about: "when a server without agents and clients ends"},
-		"retention.days":    {kind: number, about: "age of archived threads that gc drops"},
-		"retention.threads": {kind: number, about: "archived threads that gc leaves"},
-		"retention.size_mb": {kind: number, about: "size that gc aims at"},
+		"agent":                      {kind: text, projectMay: true, about: "agent of new threads"},
+		"store":                      {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
+		"project":                    {kind: text, about: "the project's name in a shared store"},
+		"host":                       {kind: text, about: "this machine's name in a shared store"},
+		"theme":                      {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
+		"keys":                       {kind: table, about: "action = \"key key\""},
+		"notify":                     {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
+		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
+		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
+		"limits.depth":               {kind: number, projectMay: true, about: "forks of forks"},
+		"limits.running":             {kind: number, projectMay: true, about: "agents at once"},
+		"limits.file_mb":             {kind: number, projectMay: true, about: "largest file in a snapshot"},
+		"limits.processes":           {kind: number, about: "processes of a thread"},
+		"limits.requests_per_minute": {kind: number, about: "model requests of a thread in a minute"},
+		"limits.usd":                 {kind: amount, about: "what a thread may cost"},
+		"limits.total_usd":           {kind: amount, about: "what all threads may cost together"},
+		"limits.memory_mb":           {kind: number, about: "memory for requests and answers until they are stored"},
+		"idle_stop":                  {kind: span, about: "when a server without agents and clients ends"},
+		"retention.days":             {kind: number, about: "age of archived threads that gc drops"},
+		"retention.threads":          {kind: number, about: "archived threads that gc leaves"},
+		"retention.size_mb":          {kind: number, about: "size that gc aims at"},
+		"worktrees":                  {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
 	}
 }
 
@@ -231,6 +246,11 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 			if v := k.Int64(key); v < 0 || fmt.Sprint(k.Get(key)) != fmt.Sprint(v) {
 				return fmt.Errorf("%s: %q is %v, and should be a whole number from 0", at(key), key, k.Get(key))
 			}
+		case amount:
+			v, err := strconv.ParseFloat(fmt.Sprint(k.Get(key)), 64)
+			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+				return fmt.Errorf("%s: %q is %v, and should be a number of US dollars such as 5 or 2.50", at(key), key, k.Get(key))
+			}
 		case span:
 			if _, err := time.ParseDuration(k.String(key)); err != nil {
 				return fmt.Errorf("%s: %q is %q, and should be a time such as 30m or 2h", at(key), key, k.String(key))
@@ -293,6 +313,11 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.MaxDepth = num("limits.depth", 16)
 	c.MaxRunning = num("limits.running", 120)
 	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
+	c.MaxProcesses = num("limits.processes", 512)
+	c.MaxRequests = num("limits.requests_per_minute", 0)
+	c.MaxUSD = k.Float64("limits.usd")
+	c.MaxTotalUSD = k.Float64("limits.total_usd")
+	c.MaxMemory = int64(num("limits.memory_mb", 256)) << 20
 	c.KeepDays = num("retention.days", 0)
 	c.KeepThreads = num("retention.threads", 0)
 	c.KeepMB = num("retention.size_mb", 0)

@@ -32,6 +32,17 @@ func TestConfig(t *testing.T) {
 			check: func(c Config) bool { return c.Agent == "claude" && c.Untrusted != "" }},
 		{name: "a project that reaches for the store", project: "store = \"postgres://evil/\"\n", trusted: always, err: []string{".orchestrator.toml:1", "store", "your own configuration"}},
 		{name: "a project that joins another one", project: "project = \"theirs\"\n", trusted: always, err: []string{".orchestrator.toml:1", "project", "your own configuration"}},
+		{name: "caps", user: "[limits]\nprocesses = 40\nusd = 2.5\ntotal_usd = 10\n", env: []string{"ORCHESTRATOR_LIMITS_REQUESTS_PER_MINUTE=30"},
+			check: func(c Config) bool {
+				return c.MaxProcesses == 40 && c.MaxUSD == 2.5 && c.MaxTotalUSD == 10 && c.MaxRequests == 30 && c.MaxMemory == 256<<20
+			}},
+		{name: "without caps", check: func(c Config) bool {
+			return c.MaxProcesses == 512 && c.MaxUSD == 0 && c.MaxTotalUSD == 0 && c.MaxRequests == 0
+		}},
+		{name: "a cap below nothing", user: "[limits]\nusd = -1\n", err: []string{"config.toml:2", "limits.usd", "US dollars"}},
+		{name: "a cap that is no number", user: "[limits]\nusd = \"much\"\n", err: []string{"config.toml:2", "limits.usd", "2.50"}},
+		{name: "an endless cap", env: []string{"ORCHESTRATOR_LIMITS_USD=inf"}, err: []string{"ORCHESTRATOR_LIMITS_USD"}},
+		{name: "a project that raises a cap", project: "[limits]\nprocesses = 100000\n", trusted: always, err: []string{".orchestrator.toml:2", "limits.processes", "your own configuration"}},
 		{name: "no TOML", user: "theme = dark\n", err: []string{"config.toml"}},
 		{name: "an unknown key", user: "\n\ncolour = \"dark\"\n", err: []string{"config.toml:3", "colour", "theme"}},
 		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},

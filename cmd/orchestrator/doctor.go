@@ -79,7 +79,7 @@ func (c *cli) examine(ctx context.Context) []finding {
 	out := []finding{
 		{About: "version", OK: true, Found: version()},
 		{About: "project", OK: true, Found: c.project.Root},
-		c.examineConfig(), examineGit(ctx, c.project), c.examineState(), c.examineTerminal(),
+		c.examineConfig(), examineCaps(c.config), examineGit(ctx, c.project), c.examineState(), c.examineTerminal(),
 	}
 	out = append(out, c.examineServer(ctx)...)
 	return append(out, c.examineAgents(ctx)...)
@@ -100,6 +100,24 @@ func (c *cli) examineConfig() finding {
 		f.Found += "; " + cfg.Untrusted + " is not accepted yet (read it, then `orchestrator trust`)"
 	}
 	return f
+}
+
+// examineCaps names what agents may use.
+func examineCaps(cfg Config) finding {
+	words := func(set bool, format string, n any, setting string) string {
+		if !set {
+			return "any " + setting
+		}
+		return fmt.Sprintf(format, n)
+	}
+	parts := []string{
+		words(cfg.MaxProcesses > 0, "%d processes", cfg.MaxProcesses, "processes"),
+		words(cfg.MaxRequests > 0, "%d requests a minute", cfg.MaxRequests, "requests"),
+		words(cfg.MaxUSD > 0, "$%.2f", cfg.MaxUSD, "USD"),
+	}
+	total := words(cfg.MaxTotalUSD > 0, "$%.2f", cfg.MaxTotalUSD, "USD")
+	return finding{About: "caps", OK: true, Found: fmt.Sprintf("a thread: %s; together: %s, %s for requests under way",
+		strings.Join(parts, ", "), total, megabytes(cfg.MaxMemory))}
 }
 
 func examineGit(ctx context.Context, p project.Project) finding {
