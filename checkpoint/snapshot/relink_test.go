@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orchestrator/thread"
 )
 
 // TestMoved moves the project, the folder of worktrees, the state, or all of them: the next start links both sides
@@ -131,4 +133,34 @@ func TestNewPlaceForWorktrees(t *testing.T) {
 		t.Error(err)
 	}
 	r.works(wt, last)
+}
+
+// TestNameTakenByThePerson: our worktree is removed by hand, and the person makes another one that git gives the same
+// name. It is not ours.
+func TestNameTakenByThePerson(t *testing.T) {
+	r := isolate(t)
+	wt, _ := r.fork()
+	r.git("worktree", "remove", "--force", wt.Path)
+	theirs := filepath.Join(r.top, "theirs/fork")
+	r.git("worktree", "add", "-q", "-b", "theirs", theirs)
+	part := filepath.Join(r.dir, ".git/worktrees/fork")
+	for name, content := range map[string]string{
+		"no marker": "", "another's marker": `{"id":"0123456789abcdef"}`, "no id": `{}`,
+	} {
+		if content != "" {
+			r.writeIn(part, "orchestrator.json", content, 0o600)
+		}
+		if said := r.repair(); said != "" {
+			t.Errorf("%s: said %q", name, said)
+		}
+		if list, err := r.store.List(t.Context()); err != nil || len(list) != 0 {
+			t.Errorf("%s: listed %+v %v", name, list, err)
+		}
+		for _, path := range []string{theirs, wt.Path} {
+			if _, err := r.store.Remove(t.Context(), "t2", thread.Worktree{Path: path}); err == nil {
+				t.Errorf("%s: removed %s", name, path)
+			}
+		}
+		r.gitIn(theirs, "status")
+	}
 }
