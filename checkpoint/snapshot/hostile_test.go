@@ -174,6 +174,9 @@ func TestLinksInState(t *testing.T) {
 	if _, err := r.store.Remove(t.Context(), "t2", wt); err == nil {
 		t.Error("moved through a link")
 	}
+	if _, err := os.Lstat(wt.Path); err != nil {
+		t.Error("the worktree was moved through a link")
+	}
 	old := filepath.Join(victim, "20200101T000000-abcdef-x")
 	if err := os.Mkdir(old, 0o700); err != nil {
 		t.Fatal(err)
@@ -241,8 +244,9 @@ func TestForgedRoots(t *testing.T) {
 		h := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(h[:8])
 	}
+	r.git("init", "-q", filepath.Join(r.dir, "nested"))
 	for key, root := range map[string]string{
-		"x": evil, "y": other, sum(other + "/.git"): other, sum("linked"): "linked", sum("../other"): "../other", sum("b$(id>x)"): "b$(id>x)",
+		"x": evil, "z": "nested", "y": other, sum(other + "/.git"): other, sum("linked"): "linked", sum("../other"): "../other", sum("b$(id>x)"): "b$(id>x)",
 	} {
 		r.writeIn(filepath.Join(r.top, "state", key), "root", root, 0o600)
 		r.journal(key, `{"id":"aaaa","kind":"no such","thread":"t1"}`)
@@ -255,7 +259,7 @@ func TestForgedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := r.repair()
-	if strings.Count(said, "no repository inside of the project") != 6 || strings.Contains(said, "id>x") || strings.Contains(said, "put aside") {
+	if strings.Count(said, "no repository inside of the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "put aside") {
 		t.Errorf("said %s", said)
 	}
 	if err := r.store.Drop(t.Context(), "t1"); err != nil {

@@ -63,10 +63,7 @@ func (s *Store) folders() (found []folder, refused []string, err error) {
 			refused = append(refused, fmt.Sprintf("did not open what %s names: it is no repository inside of the project", name))
 			continue
 		}
-		if real, err := filepath.EvalSymlinks(dir); err != nil || real != dir {
-			continue // it is gone, or a link by now
-		}
-		if w, err := git.Find(dir); err == nil && w.Root == dir {
+		if w, err := git.Find(dir); err == nil && w.Root == dir { // else it is gone, or reached through a link
 			if key, _ := s.repository(w); key == e.Name() {
 				found = append(found, folder{key, dir})
 			}
