@@ -461,3 +461,31 @@ func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
 		}
 	}, func(w *world) { w.cfg.Limits.Primer = 800 })
 }
+
+// TestForkBeforeTheTurnIsStored forks where a turn has ended and its own checkpoint is still on its way: the fork
+// makes one for itself, and none in its parent's name.
+func TestForkBeforeTheTurnIsStored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{})
+		w.store.mu.Lock()
+		w.store.turnless = p.ID
+		w.store.mu.Unlock()
+		w.turn(p.ID, "one")
+		head := w.status(p.ID).Head
+		f, err := w.m.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Label: "soon"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		c, err := w.store.Checkpoint(ctx, w.status(f.ID).Head)
+		if err != nil || c.Thread != f.ID || c.Kind != thread.KindTurn || c.Parent != head {
+			t.Errorf("the fork's head is %+v, %v", c, err)
+		}
+		if got := w.status(p.ID).Head; got != head {
+			t.Errorf("the fork moved its parent's head from %s to %s", head, got)
+		}
+		w.store.mu.Lock()
+		w.store.turnless = ""
+		w.store.mu.Unlock()
+	})
+}

@@ -72,6 +72,8 @@ type failing struct {
 	put   error
 	write error // of what is told of threads and their runs
 	stays bool  // put is refused after a crash too
+	// turnless is a thread whose turns' checkpoints are refused.
+	turnless thread.ID
 }
 
 // refuse has threads and their runs not be written, until it is called with nil; crashes change nothing about it.
@@ -104,6 +106,9 @@ func (f *failing) do(do func() error) error {
 func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	f.mu.Lock()
 	err := f.put
+	if err == nil && c.Kind == thread.KindTurn && c.Thread == f.turnless {
+		err = errors.New("no turns now")
+	}
 	f.mu.Unlock()
 	if err != nil {
 		return thread.Checkpoint{}, err
