@@ -306,7 +306,7 @@ func fold(ctx context.Context, w *sql.DB) error {
 }
 
 func dsn(path, more string) string {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=FULL&_busy_timeout=%d%s", busyMillis, more)}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
 	return u.String()
 }
 

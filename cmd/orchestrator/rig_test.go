@@ -81,7 +81,13 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	base := newBase(t)
-	r := &rig{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "project"), program: program, patience: patience}
+	return newRigIn(t, base, base)
+}
+
+// newRigIn is newRig with home and project on a disk of their own.
+func newRigIn(t *testing.T, base, disk string) *rig {
+	t.Helper()
+	r := &rig{t: t, home: filepath.Join(disk, "home"), project: filepath.Join(disk, "project"), program: program, patience: patience}
 	run := filepath.Join(base, "run")
 	for _, d := range []string{r.home, r.project, run} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
