@@ -265,7 +265,7 @@ func (r *record) gaugeOf(l *line, e Exchange) Gauge {
 func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arrival, stored func()) {
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = NewID[CheckpointID](), last.ID, KindTurn, ""
-	c.Thread = l.id // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
+	c.Thread = l.id                         // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
 	c.Created, c.Usage = l.m.now(), Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
 	delta := Delta{Keep: last.Items}
