@@ -212,7 +212,9 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		}
 		size, items = size+int64(len(line)), items+1
 	}
-	w.store.UpdateThread(t.Context(), "bbbb", func(th *thread.Thread) error { th.Head = prev.ID; return nil })
+	if _, err := w.store.UpdateThread(t.Context(), "bbbb", func(th *thread.Thread) error { th.Head = prev.ID; return nil }); err != nil {
+		t.Fatal(err)
+	}
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("kept %v", keep), func(t *testing.T) {
 			var b bytes.Buffer

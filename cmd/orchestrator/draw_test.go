@@ -193,7 +193,9 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 		if size[0] > vterm.MaxCols {
 			await(t, "the agent's terminal to take the size", func() bool { return r.terminalSize(name) >= vterm.MaxCols })
 		}
-		view.Close()
+		if err := view.Close(); err != nil {
+			t.Error(err)
+		}
 		r.ok("stop", name)
 		if _, err := cl.Resume(t.Context(), string(id), size[0], size[1]); err != nil {
 			t.Errorf("%v: %v", size, err)
