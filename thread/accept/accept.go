@@ -48,6 +48,12 @@ func Content(commands []Command, files Files, root string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
+// Short is a few digits of a content's hash, to name it by.
+func Short(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:4])
+}
+
 // Names returns what in commands could name a file of the repository, sorted.
 func Names(commands []Command, root string) []string {
 	var names []string
