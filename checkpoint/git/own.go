@@ -2,8 +2,6 @@ package git
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -114,8 +112,7 @@ func (o *Own) commands() []accept.Command {
 // Place and Content are what the person accepts: all programs at once, with the files of the worktree that they name.
 // A repository's worktrees may hold different files, so that each content has a place of its own.
 func (o *Own) Place() string {
-	sum := sha256.Sum256(o.content)
-	return filepath.Join(o.worktree.Common, "config") + "#" + hex.EncodeToString(sum[:4])
+	return filepath.Join(o.worktree.Common, "config") + "#" + accept.Short(o.content)
 }
 
 // Content is empty where there is nothing to accept.

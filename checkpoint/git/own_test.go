@@ -162,3 +162,39 @@ func TestRedact(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+func TestIgnored(t *testing.T) {
+	g := newGit(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, text := range map[string]string{
+		".gitignore": "*.env\n/build/\n", ".env": "", "sub/x.env": "", "sub/y.env": "", "loose": "", "build/deep/out": "", "nested/.git/HEAD": "", "sp ace.env": "",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		patterns, want []string
+	}{
+		{[]string{"*.env"}, []string{".env", "sp ace.env", "sub/x.env", "sub/y.env"}},
+		{[]string{"/*.env"}, []string{".env", "sp ace.env"}},
+		{[]string{"*.env", "!y.env"}, []string{".env", "sp ace.env", "sub/x.env"}},
+		{[]string{"loose"}, nil}, // it is not ignored: the snapshot has it
+		{[]string{"build"}, []string{"build/deep/out"}},
+		{[]string{"/etc/passwd", "-x", "../x"}, nil},
+		{[]string{"**"}, []string{".env", "build/deep/out", "sp ace.env", "sub/x.env", "sub/y.env"}},
+	} {
+		got, err := g.Ignored(context.Background(), dir, tc.patterns)
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, tc.want) {
+			t.Errorf("%q: %q, want %q (%v)", tc.patterns, got, tc.want, err)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Ignored lists the files of the worktree that dir lies in that match patterns of the form of .gitignore, relative to
+// its root, and that the repository ignores. What lies in another repository inside it is left out.
+func (g *Git) Ignored(ctx context.Context, dir string, patterns []string) ([]string, error) {
+	w, err := Find(dir)
+	if err != nil {
+		return nil, err
+	}
+	list := func(excludes ...string) ([]string, error) {
+		args := append([]string{"ls-files", "-z", "--others", "--ignored"}, excludes...)
+		out, err := g.Run(ctx, Call{Dir: w.Root, Env: w.Env(), Args: args})
+		if err != nil {
+			return nil, fmt.Errorf("list ignored files: %w", err)
+		}
+		return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 }), nil
+	}
+	var own []string
+	for _, p := range patterns {
+		own = append(own, "--exclude="+p)
+	}
+	matches, err := list(own...)
+	if err != nil || len(matches) == 0 {
+		return nil, err
+	}
+	all, err := list("--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	ignored := make(map[string]bool, len(all))
+	for _, name := range all {
+		ignored[name] = true
+	}
+	return slices.DeleteFunc(matches, func(name string) bool { return !ignored[name] || strings.HasSuffix(name, "/") }), nil
+}
