@@ -258,6 +258,7 @@ func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 	if t.Worktree.Path == "" || m.cfg.Worktrees == nil {
 		return nil
 	}
+	m.clear(t)
 	saved, err := m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
 	if errors.Is(err, ErrNotFound) {
 		return nil

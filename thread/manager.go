@@ -52,6 +52,7 @@ type ManagerConfig struct {
 	Differ    Differ
 	Finder    Finder
 	Merges    Merges
+	Furnisher Furnisher // may be nil
 	// Models fills in what transcripts do not tell, nil where nobody knows.
 	Models Models
 

@@ -158,10 +158,14 @@ func (l *line) ensureDir(ctx context.Context) error {
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
 	l.m.notice(l.id, LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.Name, t.Turn)
-	return l.update(ctx, func(t *Thread) error {
+	err = l.update(ctx, func(t *Thread) error {
 		t.Worktree, t.Dir = w, dir
 		return nil
 	})
+	if err == nil {
+		l.m.furnish(l.thread())
+	}
+	return err
 }
 
 // subDir moves dir from one root to another, to that root itself where it is not below the first.

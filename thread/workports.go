@@ -100,6 +100,13 @@ type Teller interface {
 	Tell(hears func(string))
 }
 
+// Furnisher makes new worktrees ready to work in, and clears up before they are removed. Both tell people what they
+// do and what fails; neither stops what is to come after.
+type Furnisher interface {
+	Furnish(ctx context.Context, t Thread, say func(Level, string))
+	Clear(ctx context.Context, t Thread, say func(Level, string))
+}
+
 // WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a
 // fork that a crash cut after its worktree was made is finished instead of taken back.
 type WorktreeFinder interface {
