@@ -1,0 +1,154 @@
+package setup
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/private"
+)
+
+const (
+	grace    = 2 * time.Second  // from asking a command to end to ending it
+	every    = 30 * time.Second // how often a command that runs is told of
+	maxLog   = 1 << 20
+	maxLine  = 160
+	markName = "ORCHESTRATOR_SETUP_RUN"
+)
+
+// command is one run of a shell.
+type command struct {
+	line, dir string
+	env       []string
+	limit     time.Duration
+	progress  func(last string)
+	every     time.Duration // 0 for the usual
+}
+
+// run runs the command to its end, and ends what it left.
+func (c command) run(ctx context.Context, log *log) error {
+	limited, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	mark := markName + "=" + rand.Text()
+	cmd := exec.CommandContext(limited, "/bin/sh", "-c", c.line)
+	cmd.Dir = c.dir
+	cmd.Env = append(c.env[:len(c.env):len(c.env)], mark, "PWD="+c.dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, a group and session of its own
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = grace
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if c.every == 0 {
+		c.every = every
+	}
+	told := make(chan struct{})
+	ended := make(chan struct{})
+	go func() { // ends with the command
+		defer close(told)
+		tick := time.NewTicker(c.every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				c.progress(log.last())
+			case <-ended:
+				return
+			}
+		}
+	}()
+	err := cmd.Wait()
+	close(ended)
+	<-told
+	left := endAll(cmd.Process.Pid, mark)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("it was stopped: %w", ctx.Err())
+	case limited.Err() != nil:
+		return fmt.Errorf("it did not end within %s and was killed; last: %s", c.limit, log.last())
+	case left > 0:
+		return fmt.Errorf("%d of its processes cannot be ended", left)
+	case errors.Is(err, exec.ErrWaitDelay):
+		return nil // something that it left running had its output open
+	case err != nil:
+		return fmt.Errorf("%w; last: %s", err, log.last())
+	}
+	return nil
+}
+
+// log keeps the beginning of what a command prints, and its newest line.
+type log struct {
+	path    string
+	mu      sync.Mutex
+	file    *os.File
+	size    int
+	dropped int
+	tail    []byte
+}
+
+func openLog(dir, name string) (*log, error) {
+	folder, err := private.Make(filepath.Dir(dir), filepath.Base(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	if err := folder.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := folder.File(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+	if err != nil {
+		return nil, err
+	}
+	return &log{path: folder.Path(name), file: f}, nil
+}
+
+// Write never fails: a command is not to end for its log's sake.
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = append(l.tail, p[max(0, len(p)-4*maxLine):]...)
+	l.tail = l.tail[max(0, len(l.tail)-4*maxLine):]
+	fits := p[:min(len(p), maxLog-l.size)]
+	n, err := l.file.Write(fits)
+	l.size += n
+	if err != nil {
+		l.size = maxLog // the disk is full: no more is tried
+	}
+	l.dropped += len(p) - n
+	return len(p), nil
+}
+
+// last is the newest line that is not empty.
+func (l *log) last() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(l.tail), "")), "\n")
+	line := plaintext.Line(strings.TrimSpace(lines[len(lines)-1]))
+	if r := []rune(line); len(r) > maxLine {
+		line = string(r[:maxLine]) + "…"
+	}
+	if line == "" {
+		return "it printed nothing"
+	}
+	return line
+}
+
+func (l *log) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dropped > 0 {
+		fmt.Fprintf(l.file, "\n… %d bytes more were printed and are not kept\n", l.dropped)
+	}
+	_ = l.file.Close() // it is a log
+}

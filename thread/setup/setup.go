@@ -1,0 +1,147 @@
+// Package setup makes a thread's new worktree ready to work in: it copies ignored files such as .env from the
+// project's folder, as the project's .worktreeinclude says, and runs the project's setup command; before a worktree
+// is removed it runs the teardown command.
+//
+// Guarantees: nothing is copied but regular files that git ignores, by names that do not leave either folder and
+// through no link; nothing that is there is overwritten; more than the limits is copied not at all, and said. A
+// command runs when the person accepted it and every file of the worktree that it names as they are, has the time
+// limit, keeps no terminal, and leaves no process behind (on Linux also those that left its group, unless they wiped
+// their environment as well). Its output is a log of bounded size. What fails is told; the worktree stays usable.
+//
+// It does not look into what a command's files start in turn.
+package setup
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/accept"
+)
+
+// Ignored lists files of a worktree that match patterns of the form of .gitignore and that its repository ignores.
+type Ignored func(ctx context.Context, dir string, patterns []string) ([]string, error)
+
+// Config says what a project wants and how far it may go.
+type Config struct {
+	// Project is the folder that ignored files are copied from.
+	Project string
+	// Own are folders of ours: nothing in them is copied.
+	Own []string
+	// Logs is a folder for the commands' output.
+	Logs string
+	// Commands are the project's, with the files that they name still to be accepted.
+	Commands Commands
+	// Limit is how long a command may run.
+	Limit time.Duration
+	// Accepted reports whether the person accepted exactly this content of a place.
+	Accepted func(place string, content []byte) bool
+	Ignored  Ignored
+	// Local are patterns of an agent's own local files; nil for none.
+	Local func(agent string) []string
+	// Env is the commands' environment.
+	Env []string
+}
+
+// Commands are a project's, "" for none, as a shell reads them.
+type Commands struct{ Setup, Teardown string }
+
+// Content is what the person accepts, and a name for it: both commands, and the files of a folder that they name. It
+// is empty where there is no command.
+func (c Commands) Content(dir string) (place string, content []byte, err error) {
+	var all []accept.Command
+	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
+		if one.Line != "" {
+			all = append(all, one)
+		}
+	}
+	if len(all) == 0 {
+		return "", nil, nil
+	}
+	content, err = accept.Content(all, accept.Folder(dir), dir)
+	return "commands#" + accept.Short(content), content, err
+}
+
+// Setup makes worktrees ready.
+type Setup struct{ cfg Config }
+
+var _ thread.Furnisher = (*Setup)(nil)
+
+// New makes a Setup.
+func New(cfg Config) *Setup { return &Setup{cfg: cfg} }
+
+// Furnish copies files into a thread's worktree and runs the setup command there.
+func (s *Setup) Furnish(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
+	s.copyIgnored(ctx, t, say)
+	s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
+}
+
+// Clear runs the teardown command in a thread's worktree.
+func (s *Setup) Clear(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
+	s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
+}
+
+// run runs a command where it is accepted, and says what came of it.
+func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say func(thread.Level, string)) {
+	if line == "" {
+		return
+	}
+	place, content, err := s.cfg.Commands.Content(t.Worktree.Path)
+	if err != nil {
+		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: %v", what, t.Name, err))
+		return
+	}
+	if s.cfg.Accepted == nil || !s.cfg.Accepted(s.place(place), content) {
+		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: the commands, or files that they name, are not what was accepted; "+
+			"look at them in %s, then `orchestrator --project %s trust` accepts them", what, t.Name, t.Worktree.Path, t.Worktree.Path))
+		return
+	}
+	say(thread.LevelInfo, fmt.Sprintf("%s of %s runs: %s", what, t.Name, short(line)))
+	begin := time.Now()
+	c := command{line: line, dir: t.Worktree.Path, limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
+		"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
+	c.progress = func(last string) {
+		say(thread.LevelInfo, fmt.Sprintf("%s of %s still runs after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
+	}
+	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
+	if err != nil {
+		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: its log: %v", what, t.Name, err))
+		return
+	}
+	err = c.run(ctx, log)
+	log.close()
+	if err != nil {
+		say(thread.LevelWarn, fmt.Sprintf("%s of %s failed: %v; its output is in %s. The worktree can be used as it is", what, t.Name, err, log.path))
+		return
+	}
+	say(thread.LevelInfo, fmt.Sprintf("%s of %s is done (%s)", what, t.Name, time.Since(begin).Round(100*time.Millisecond)))
+}
+
+// place makes a content's place the project's.
+func (s *Setup) place(name string) string { return Place(s.cfg.Project, name) }
+
+// Place is where a project's content is remembered as accepted.
+func Place(project, name string) string {
+	return filepath.Join(project, ".orchestrator.toml") + "#" + name
+}
+
+var threadID = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
+
+// logName is a file name whatever the id is.
+func logName(id thread.ID, what string) string {
+	if !threadID.MatchString(string(id)) {
+		return what + ".log"
+	}
+	return what + "-" + string(id) + ".log"
+}
+
+// short cuts a line for a notice.
+func short(s string) string {
+	if r := []rune(s); len(r) > 200 {
+		return string(r[:200]) + "…"
+	}
+	return s
+}
