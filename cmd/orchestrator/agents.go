@@ -95,3 +95,18 @@ func (c *cli) demoVerb() *cobra.Command {
 		},
 	}
 }
+
+// local are patterns of the files that an agent looks for at a project's root and that are the person's own.
+func (a adapters) local(name string) []string {
+	one, err := a.Agent(name)
+	if err != nil {
+		return nil
+	}
+	var patterns []string
+	if files, ok := one.(thread.LocalFiles); ok {
+		for _, file := range files.LocalFiles() {
+			patterns = append(patterns, "/"+file)
+		}
+	}
+	return patterns
+}

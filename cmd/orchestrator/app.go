@@ -20,6 +20,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
 	"orchestrator/cmd/orchestrator/api"
@@ -35,6 +36,7 @@ import (
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/setup"
 	"orchestrator/thread/spool"
 )
 
@@ -174,6 +176,9 @@ func (a *App) openManager(ctx context.Context) error {
 		}
 		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
+		if cfg.Furnisher, err = a.furnisher(worktrees); err != nil {
+			return err
+		}
 	}
 	table, err := models.Builtin()
 	if err != nil {
@@ -182,6 +187,20 @@ func (a *App) openManager(ctx context.Context) error {
 	a.models, cfg.Models = table, knownModels{table}
 	a.manager = thread.New(cfg)
 	return nil
+}
+
+// furnisher makes new worktrees ready as the project wants it.
+func (a *App) furnisher(worktrees string) (thread.Furnisher, error) {
+	g, err := git.New(a.Env...)
+	if err != nil {
+		return nil, err
+	}
+	state := a.Project.StateDir()
+	return setup.New(setup.Config{
+		Project: a.Project.Root, Own: []string{state, worktrees}, Logs: filepath.Join(state, "setup"), Env: a.Env,
+		Commands: setup.Commands{Setup: a.Config.Setup, Teardown: a.Config.Teardown}, Limit: a.Config.SetupLimit,
+		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.local,
+	}), nil
 }
 
 // knownModels tells threads without a gateway what the gateway would.

@@ -55,6 +55,10 @@ type Config struct {
 	MaxMemory           int64
 	// MaxFile is the largest file that a snapshot holds, in bytes.
 	MaxFile int64
+	// Setup and Teardown are the commands for new worktrees and for those that are removed, SetupLimit is how long
+	// either may run.
+	Setup, Teardown string
+	SetupLimit      time.Duration
 	// IdleStop is after how long a server without agents and clients ends.
 	IdleStop time.Duration
 	// KeepDays, KeepThreads and KeepMB bound what gc keeps; 0 is no bound.
@@ -109,6 +113,9 @@ func settings() map[string]setting {
 		"limits.usd":                 {kind: amount, about: "what a thread may cost"},
 		"limits.total_usd":           {kind: amount, about: "what all threads may cost together"},
 		"limits.memory_mb":           {kind: number, about: "memory for requests and answers until they are stored"},
+		"setup":                      {kind: text, projectMay: true, about: "command for a new worktree, once accepted"},
+		"teardown":                   {kind: text, projectMay: true, about: "command for a worktree that is to be removed, once accepted"},
+		"setup_timeout":              {kind: span, projectMay: true, about: "how long either may run"},
 		"idle_stop":                  {kind: span, about: "when a server without agents and clients ends"},
 		"retention.days":             {kind: number, about: "age of archived threads that gc drops"},
 		"retention.threads":          {kind: number, about: "archived threads that gc leaves"},
@@ -327,6 +334,13 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("idle_stop: %w", err)
 	}
 	c.IdleStop = idle
+	c.Setup, c.Teardown = str("setup", ""), str("teardown", "")
+	if c.SetupLimit, err = time.ParseDuration(str("setup_timeout", "10m")); err != nil {
+		return Config{}, fmt.Errorf("setup_timeout: %w", err)
+	}
+	if c.SetupLimit <= 0 {
+		return Config{}, fmt.Errorf("setup_timeout is %s, and should be more than nothing", c.SetupLimit)
+	}
 	return c, nil
 }
 

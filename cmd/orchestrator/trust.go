@@ -10,12 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/setup"
 )
 
 const (
@@ -128,6 +130,9 @@ func (c *cli) trustGit(ctx context.Context) error {
 func (c *cli) trustFile() error {
 	file := projectFile(c.project.Root)
 	content, err := readProjectFile(c.project.Root)
+	if errors.Is(err, os.ErrNotExist) && c.config.Setup+c.config.Teardown != "" {
+		return c.trustCommands("your own configuration") // which the person wrote, but not what its commands name
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w: %s; there is nothing to trust", thread.ErrNotFound, file)
 	}
@@ -140,8 +145,32 @@ func (c *cli) trustFile() error {
 	if err := c.trust().accept(file, content); err != nil {
 		return err
 	}
-	return c.show(map[string]string{"file": file}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", file)
+	if c.config, err = loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted); err != nil {
+		return err
+	}
+	return c.trustCommands(file)
+}
+
+// trustCommands accepts the setup and teardown commands with the files that they name, as those are in the worktree
+// that the person is in.
+func (c *cli) trustCommands(from string) error {
+	commands := setup.Commands{Setup: c.config.Setup, Teardown: c.config.Teardown}
+	root := c.project.Root
+	if w, err := git.Find(c.dir); err == nil {
+		root = w.Root
+	}
+	place, content, err := commands.Content(root)
+	if err == nil && len(content) > 0 {
+		err = c.trust().accept(setup.Place(c.project.Root, place), content)
+	}
+	if err != nil {
+		return fmt.Errorf("accept the commands: %w", err)
+	}
+	return c.show(map[string]any{"file": from, "accepts": strings.Split(strings.TrimSpace(string(content)), "\n")}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", from)
+		if len(content) > 0 {
+			fmt.Fprintf(w, "Commands, and the files of %s that they name, are accepted as they are; what those start in turn is not covered:\n%s", root, content)
+		}
 	})
 }
 
