@@ -120,9 +120,9 @@ func (a *Agent) Obeys() []string {
 	return []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".opencode/", ".claude/skills/"}
 }
 
-// LocalFiles names those that are the person's own.
+// LocalFiles names those that the person may keep out of git.
 func (a *Agent) LocalFiles() []string {
-	return []string{"opencode.json", "opencode.jsonc", ".opencode/"}
+	return []string{"AGENTS.md", "opencode.json", "opencode.jsonc"}
 }
 
 // readConfig reads the person's own files and variables, later ones over earlier ones. What a

@@ -36,7 +36,7 @@ func TestSend(t *testing.T) {
 
 func TestSendKeepsOutOfDialogs(t *testing.T) {
 	h := start(t, sessions(t), "a", `stty -echo; echo 'Allow?'; read x; printf '\033[2J\033[H> \n'; read x; echo "got $x"; read x`)
-	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrApproval) {
+	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrTyped) {
 		t.Fatalf("send into a dialog: %v", err)
 	}
 	if err := h.Input([]byte("yes\r")); err != nil {
@@ -55,7 +55,7 @@ func TestSendStopsWhenADialogOpens(t *testing.T) {
 	all.SetSettled(deadline)
 	h := start(t, all, "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'; while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
 	err := h.Send(context.Background(), "text")
-	if !errors.Is(err, thread.ErrApproval) || !strings.Contains(err.Error(), "not sent") {
+	if !errors.Is(err, thread.ErrApproval) || !errors.Is(err, thread.ErrTyped) || !strings.Contains(err.Error(), "not sent") {
 		t.Fatalf("send: %v", err)
 	}
 	if h.shows("RETURN") {
