@@ -213,7 +213,10 @@ func readRules(dirs []string) (allow, deny []any) {
 
 // Obeys names the files of a project that Claude Code obeys.
 func (a *Agent) Obeys() []string {
-	return []string{"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/"}
+	return []string{
+		"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/settings.local.json",
+		".claude/agents/", ".claude/commands/", ".claude/hooks/", ".claude/output-styles/", ".claude/rules/", ".claude/skills/",
+	}
 }
 
 // LocalFiles names those that the person may keep out of git. Claude Code finds settings.local.json of the

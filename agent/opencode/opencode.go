@@ -117,7 +117,12 @@ func personal(env launch.Env) []string {
 
 // Obeys names the files of a project that opencode obeys.
 func (a *Agent) Obeys() []string {
-	return []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".opencode/", ".claude/skills/"}
+	names := []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".claude/skills/", ".agents/skills/",
+		".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/package.json", ".opencode/tui.json"}
+	for _, kind := range []string{"agent", "command", "mode", "plugin", "skill", "tool"} { // opencode takes both forms
+		names = append(names, ".opencode/"+kind+"/", ".opencode/"+kind+"s/")
+	}
+	return names
 }
 
 // LocalFiles names those that the person may keep out of git.

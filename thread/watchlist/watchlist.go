@@ -23,7 +23,8 @@ import (
 // Bounds of one look: a folder of commands or skills may hold anything.
 const (
 	maxFiles = 1000
-	maxBytes = 1 << 20 // of a file; a larger one counts with its size and beginning
+	maxBytes = 1 << 20  // of a file; a larger one counts with its size, time and beginning
+	maxTotal = 16 << 20 // of all; later ones count with their sizes and times
 )
 
 // Editors are files that programs around an agent obey, whichever agent it is.
@@ -65,16 +66,23 @@ func Look(root, dir string, names []string) (State, error) {
 		return nil, fmt.Errorf("look at what agents obey: %w", err)
 	}
 	defer r.Close()
-	s := State{}
+	l := look{root: r, found: State{}, left: maxTotal}
 	folders := between(root, dir)
 	// Single files come first: no folder full of files keeps them out of the bounds.
-	s.each(folders, names, false, func(name string) { s.file(r, name) })
-	s.each(folders, names, true, func(name string) { s.below(r, name) })
-	return s, nil
+	each(folders, names, false, l.file)
+	each(folders, names, true, l.below)
+	return l.found, nil
+}
+
+// look is one look under way.
+type look struct {
+	root  *os.Root
+	found State
+	left  int64 // bytes that may still be read
 }
 
 // each calls a function with each name below each folder, those of folders or those of files.
-func (s State) each(folders, names []string, trees bool, do func(name string)) {
+func each(folders, names []string, trees bool, do func(name string)) {
 	for _, folder := range folders {
 		for _, name := range names {
 			full := path.Join(folder, name)
@@ -100,61 +108,66 @@ func between(root, dir string) []string {
 	return all
 }
 
-// below adds the files of a folder.
-func (s State) below(r *os.Root, folder string) {
-	if info, err := r.Lstat(folder); err == nil && !info.IsDir() {
-		s.file(r, folder)
+// below adds the files of a folder, but for what package managers and git put there.
+func (l *look) below(folder string) {
+	if info, err := l.root.Lstat(folder); err == nil && !info.IsDir() {
+		l.file(folder)
 		return
 	}
-	_ = fs.WalkDir(r.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(l.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // not there, or not to be read by agents either
-		case len(s) >= maxFiles:
+		case len(l.found) >= maxFiles:
 			return fs.SkipAll
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
 		case !d.IsDir():
-			s.file(r, name)
+			l.file(name)
 		}
 		return nil
 	})
 }
 
 // file adds one file: a link counts by where it leads and by what lies there within the folder.
-func (s State) file(r *os.Root, name string) {
-	info, err := r.Lstat(name)
-	if err != nil || len(s) >= maxFiles {
+func (l *look) file(name string) {
+	info, err := l.root.Lstat(name)
+	if err != nil || info.IsDir() || len(l.found) >= maxFiles {
 		return
 	}
 	h := sha256.New()
 	switch {
 	case info.Mode().IsRegular():
-		err = content(h, r, name, info.Size())
+		err = l.content(h, name, info)
 	case info.Mode()&fs.ModeSymlink != 0:
 		var target string
-		target, err = r.Readlink(name)
+		target, err = l.root.Readlink(name)
 		fmt.Fprintf(h, "link %q\n", target)
-		if i, serr := r.Stat(name); serr == nil && i.Mode().IsRegular() {
-			err = errors.Join(err, content(h, r, name, i.Size()))
+		if i, serr := l.root.Stat(name); serr == nil && i.Mode().IsRegular() {
+			err = errors.Join(err, l.content(h, name, i))
 		}
-	case info.IsDir():
-		return
 	default:
 		fmt.Fprintf(h, "%v", info.Mode().Type())
 	}
 	if err != nil {
 		fmt.Fprintf(h, "unreadable")
 	}
-	s[name] = hex.EncodeToString(h.Sum(nil))
+	l.found[name] = hex.EncodeToString(h.Sum(nil))
 }
 
-func content(to io.Writer, r *os.Root, name string, size int64) error {
-	f, err := r.Open(name)
+// content hashes a file within the bounds: of what is not read, size and time count.
+func (l *look) content(to io.Writer, name string, info fs.FileInfo) error {
+	most := min(maxBytes, l.left)
+	if fmt.Fprintf(to, "%d\n", info.Size()); info.Size() > most {
+		fmt.Fprintf(to, "%d\n", info.ModTime().UnixNano())
+	}
+	f, err := l.root.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	fmt.Fprintf(to, "%d\n", size)
-	_, err = io.Copy(to, io.LimitReader(f, maxBytes))
+	n, err := io.Copy(to, io.LimitReader(f, most))
+	l.left -= n
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"orchestrator/thread/watchlist"
 )
@@ -99,6 +100,19 @@ func TestBounds(t *testing.T) {
 	put(t, root, "LAST.md", "x")
 	if s := look(t, root, root); len(s) > 1000 || s["LAST.md"] == "" || s[".mcp.json"] == "" {
 		t.Errorf("looked at %d files, single ones left out", len(s))
+	}
+	// Of what is too large to be read, the time counts.
+	before := look(t, root, root)
+	if err := os.Chtimes(filepath.Join(root, ".mcp.json"), time.Time{}, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(watchlist.Changes(before, look(t, root, root))); got != "[.mcp.json]" {
+		t.Errorf("a large file's change: %s", got)
+	}
+	modules := t.TempDir()
+	put(t, modules, ".claude/node_modules/x/index.js", "x")
+	if s := look(t, modules, modules); len(s) != 0 {
+		t.Errorf("packages are looked at: %v", s)
 	}
 	if s := look(t, root, t.TempDir()); len(s) == 0 {
 		t.Error("a folder elsewhere hides the root")
