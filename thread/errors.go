@@ -19,6 +19,7 @@ var (
 	ErrDamaged      = errors.New("stored data is damaged")
 	ErrReadOnly     = errors.New("store is read-only")
 	ErrDiskFull     = errors.New("disk is full")
+	ErrUnreachable  = errors.New("store cannot be reached")
 	ErrUnsaved      = errors.New("answers of agents are not saved")
 	ErrConflict     = errors.New("merge has conflicts")
 	ErrLimit        = errors.New("limit reached")

@@ -28,7 +28,7 @@ func (s *Store) translate(err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
-		return thread.Hint(fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err}), "is the database running, and is its address right?")
+		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err})}, "is the database running, and is its address right?")
 	default:
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	}
@@ -45,6 +45,10 @@ func (s *Store) told(e *pgconn.PgError, err error) error {
 		return fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDamaged, e.Message)
 	}
 	err = fmt.Errorf("store: %s: %w", s.about, &plainError{fmt.Sprintf("%s (SQLSTATE %s)", e.Message, e.Code), err})
+	switch e.Code {
+	case "57P01", "57P02", "57P03", "53300":
+		err = &unreachable{err}
+	}
 	if h := hint(e.Code); h != "" {
 		return thread.Hint(err, h)
 	}
@@ -74,6 +78,12 @@ func hint(code string) string {
 		return ""
 	}
 }
+
+// unreachable is an error that goes away by itself: the store is what it was.
+type unreachable struct{ err error }
+
+func (e *unreachable) Error() string   { return e.err.Error() }
+func (e *unreachable) Unwrap() []error { return []error{e.err, thread.ErrUnreachable} }
 
 // plainError is an error in one line of a person's words.
 type plainError struct {

@@ -104,6 +104,15 @@ func about(cfg *pgx.ConnConfig) string {
 	return fmt.Sprintf("PostgreSQL %s at %s:%d", cfg.Database, cfg.Host, cfg.Port)
 }
 
+// About names the database of a URL for people, without connecting to it.
+func About(url string) (string, error) {
+	cfg, err := parse(url)
+	if err != nil {
+		return "", err
+	}
+	return about(cfg.ConnConfig), nil
+}
+
 // Check connects to a database and says which it is and what would keep a store from working there. It changes
 // nothing.
 func Check(ctx context.Context, url string) (string, error) {

@@ -255,12 +255,9 @@ func (a *App) openGateway(ctx context.Context) error {
 
 // listen takes the socket. A file that lies there is no server's: we hold the lock.
 func (a *App) listen(context.Context) error {
-	if err := os.Remove(a.Project.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("take the socket: %w", err)
-	}
-	l, err := net.Listen("unix", a.Project.Socket)
+	l, err := listenOn(a.Project.Socket)
 	if err != nil {
-		return fmt.Errorf("listen on the socket: %w", err)
+		return err
 	}
 	a.listener = l
 	a.onClose(func() error {
@@ -291,12 +288,23 @@ func (a *App) listen(context.Context) error {
 	return nil
 }
 
+func listenOn(socket string) (net.Listener, error) {
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("take the socket: %w", err)
+	}
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the socket: %w", err)
+	}
+	return l, nil
+}
+
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
-		Store: a.store.About, Damage: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
+		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
-	i.Problems = slices.Concat(i.Damage, a.store.Problems)
+	i.Problems = slices.Concat(i.Notices, a.store.Problems)
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
 	}

@@ -93,7 +93,7 @@ func exitCode(err error) int {
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
 		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, project.ErrServed),
 		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed),
-		errors.Is(err, thread.ErrNotGranted):
+		errors.Is(err, thread.ErrNotGranted), errors.Is(err, thread.ErrUnreachable):
 		return exitRefused
 	default:
 		return exitError

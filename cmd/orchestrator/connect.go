@@ -55,13 +55,13 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 
 // meet refuses a server that speaks another protocol and names what its store found damaged, once a call.
 func (c *cli) meet(info api.Info) error {
-	if len(info.Damage) > 0 && !c.warned {
+	if len(info.Notices) > 0 && !c.warned {
 		c.warned = true
 		more := ""
-		if n := len(info.Damage) - 1; n > 0 {
+		if n := len(info.Notices) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more: `orchestrator doctor` lists them)", n)
 		}
-		fmt.Fprintf(c.stderr, "orchestrator: %s%s\n", info.Damage[len(info.Damage)-1], more)
+		fmt.Fprintf(c.stderr, "orchestrator: %s%s\n", info.Notices[len(info.Notices)-1], more)
 	}
 	return c.sameVersion(info)
 }

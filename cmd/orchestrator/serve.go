@@ -17,6 +17,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
 
@@ -59,9 +60,19 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	defer kept.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
-	app, err := newApp(ctx, appConfig{
+	cfg := appConfig{
 		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted,
-	})
+	}
+	app, err := newApp(ctx, cfg)
+	for errors.Is(err, thread.ErrUnreachable) {
+		var back bool
+		if back, err = awaitStore(ctx, cfg, err); !back && err != nil {
+			return fmt.Errorf("%s", err.Error()) // the exit code of one that is refused now says that another server runs
+		} else if !back {
+			return nil
+		}
+		app, err = newApp(ctx, cfg)
+	}
 	if err != nil {
 		return err
 	}

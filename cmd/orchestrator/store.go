@@ -137,11 +137,19 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	if err != nil {
 		return nil, err
 	}
-	return &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
+	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.Database)), err
-	}}, nil
+	}}
+	name, err := listName(c.Store)
+	if err == nil {
+		err = o.watch(ctx, p, name, false)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	return o, nil
 }
 
 // sharedName is the project's name in a shared store. It is kept in the state: the first commit after the

@@ -31,9 +31,9 @@ type Info struct {
 	Sizes []string `json:"sizes,omitempty"`
 	// Problems are what the server found at its start and people should know.
 	Problems []string `json:"problems,omitempty"`
-	// Damage is what the store found damaged and put aside, as long as nobody has dismissed it, newest last. It is
-	// among Problems too.
-	Damage  []string `json:"damage,omitempty"`
+	// Notices are what every verb names: what the store found damaged and nobody has dismissed, and a store that
+	// cannot be reached, the weightiest last. They are among Problems too.
+	Notices []string `json:"notices,omitempty"`
 	Running int      `json:"running"`
 	// NoRepository is set where forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
@@ -135,6 +135,7 @@ func codes() []struct {
 		{"no-repository", http.StatusConflict, thread.ErrNoRepository},
 		{"damaged", http.StatusInternalServerError, thread.ErrDamaged},
 		{"read-only", http.StatusInsufficientStorage, thread.ErrReadOnly},
+		{"unreachable", http.StatusServiceUnavailable, thread.ErrUnreachable},
 		{"disk-full", http.StatusInsufficientStorage, thread.ErrDiskFull},
 		{"unsaved", http.StatusConflict, thread.ErrUnsaved},
 		{"conflict", http.StatusConflict, thread.ErrConflict},

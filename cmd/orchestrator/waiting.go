@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/checkpoint/postgres"
+	"orchestrator/checkpoint/roster"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+// tryAgain is how often a store that cannot be reached is tried.
+const tryAgain = 2 * time.Second
+
+// listName is the file of the last list of threads in a shared database.
+func listName(url string) (string, error) {
+	about, err := postgres.About(url)
+	sum := sha256.Sum256([]byte(about))
+	return "threads-" + hex.EncodeToString(sum[:4]), err
+}
+
+// awaitStore serves the last list of threads, read-only, until the store can be reached again: back is true then. It is
+// false when a client stops it or nobody needs it, and when there is no list yet: a first start says what is wrong.
+func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err error) {
+	list, at, err := lastList(cfg)
+	if err != nil || len(list) == 0 {
+		return false, errors.Join(cause, err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w := &waiting{cfg: cfg, list: list, at: at, cause: cause}
+	server := daemon.NewWaiting(daemon.Waiting{
+		Info: w.info, List: func() []thread.Status { return w.list }, Refusal: w.refusal, Log: cfg.Log,
+		Stop: func(context.Context, api.StopRequest) (api.StopReport, error) {
+			stop(errStopped)
+			return api.StopReport{}, nil
+		},
+	})
+	l, err := listenOn(cfg.Project.Socket)
+	if err != nil {
+		return false, err
+	}
+	cfg.Log.Warn("the store cannot be reached: the last list is shown, read-only", "as of", at, "error", cause)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	back = w.poll(ctx, server)
+	closing, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	server.Close(closing)
+	if err := <-served; err != nil {
+		return false, err
+	}
+	if back {
+		cfg.Log.Info("the store can be reached again")
+	}
+	return back, nil
+}
+
+// lastList reads the list that the last server kept of the store.
+func lastList(cfg appConfig) ([]thread.Status, time.Time, error) {
+	name, err := listName(cfg.Config.Store)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	dir, err := private.Open(cfg.Project.StateDir())
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer dir.Close()
+	r, err := roster.Open(dir, name)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	threads, at := r.Threads()
+	list := make([]thread.Status, 0, len(threads))
+	for _, t := range threads {
+		if t.Deleted.IsZero() {
+			list = append(list, thread.Status{Thread: t, State: thread.StateReport{State: thread.StateUnknown, Since: at,
+				Evidence: []thread.Evidence{{Source: thread.SourceSilence, State: thread.StateUnknown, At: at, Detail: "the store cannot be reached"}}}})
+		}
+	}
+	return list, at, errors.Join(r.Close())
+}
+
+// waiting is a server that waits for its store.
+type waiting struct {
+	cfg  appConfig
+	list []thread.Status
+	at   time.Time
+
+	mu    sync.Mutex // guards cause
+	cause error
+}
+
+// poll waits until the store answers; false when the context ends or nobody was there for long.
+func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
+	again := time.NewTicker(tryAgain)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again.C:
+		}
+		_, err := postgres.Check(ctx, w.cfg.Config.Store)
+		if err == nil || !errors.Is(err, thread.ErrUnreachable) {
+			return true // another error ends the start with its own words
+		}
+		w.mu.Lock()
+		w.cause = err
+		w.mu.Unlock()
+		if idle := w.cfg.Config.IdleStop; idle > 0 && server.Idle() > idle {
+			return false
+		}
+	}
+}
+
+func (w *waiting) refusal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return fmt.Errorf("not now: %w; until it is back, `orchestrator threads` shows the list as of %s", w.cause, w.at.Local().Format(time.DateTime))
+}
+
+// info is what clients are told of the server.
+func (w *waiting) info(_ context.Context, ask api.AskInfo) (api.Info, error) {
+	about, err := postgres.About(w.cfg.Config.Store)
+	if err != nil {
+		return api.Info{}, err
+	}
+	if ask.Sizes {
+		return api.Info{}, w.refusal()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	notice := fmt.Sprintf("this is the last list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime), w.cause)
+	i := api.Info{
+		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,
+		StateDir: w.cfg.Project.StateDir(), Store: about, Notices: []string{notice}, NoRepository: !w.cfg.Project.Repository,
+	}
+	i.Problems = slices.Clone(i.Notices)
+	return i, nil
+}
