@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,5 +156,41 @@ func TestMendsDamagedSnapshots(t *testing.T) {
 	}, func(w *world) {
 		m = &mending{worktrees: w.trees, mended: map[thread.ID][]string{}}
 		w.cfg.Worktrees = m
+	})
+}
+
+// skipping are worktrees whose snapshots leave files out.
+type skipping struct {
+	*worktrees
+	skips []thread.Skip
+}
+
+func (s *skipping) Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error) {
+	snap, err := s.worktrees.Take(ctx, id, dir, prev)
+	snap.Skipped = slices.Clone(s.skips)
+	return snap, err
+}
+
+// TestNamesSkippedFiles: a person is told which files a snapshot leaves out, once for each.
+func TestNamesSkippedFiles(t *testing.T) {
+	s := &skipping{}
+	inWorld(t, func(w *world) {
+		id := w.create(thread.NewRequest{}).ID
+		for i := range 8 {
+			s.skips = append(s.skips, thread.Skip{Path: fmt.Sprintf("file%d", i), Reason: "larger than 50 MiB"})
+		}
+		w.turn(id, "one")
+		w.turn(id, "two")
+		s.skips = append(s.skips, thread.Skip{Path: "vendor/x/", Reason: "another git repository"})
+		w.turn(id, "three")
+		said := w.events.notices()
+		for _, want := range []string{"file0 (larger than 50 MiB), file1 ", "and 3 more", "restored: vendor/x/ (another git repository)"} {
+			if strings.Count(said, want) != 1 {
+				t.Errorf("%q %d times in:\n%s", want, strings.Count(said, want), said)
+			}
+		}
+	}, func(w *world) {
+		s.worktrees = w.trees
+		w.cfg.Worktrees = s
 	})
 }

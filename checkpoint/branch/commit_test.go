@@ -88,10 +88,12 @@ func TestCommitLeavesForeign(t *testing.T) {
 	r := newRepo(t)
 	r.writeIn(r.side, ".orchestrator/tracked", "1\n")
 	r.writeIn(r.side, ".orchestrator/gone", "1\n")
+	r.writeIn(r.side, ".orchestrator/changed", "1\n")
 	r.gitIn(r.side, "add", "-f", ".orchestrator")
 	r.gitIn(r.side, "commit", "-q", "-m", "the person's own")
 	first := r.gitIn(r.side, "rev-parse", "HEAD")
 	r.writeIn(r.side, ".orchestrator/tracked", "2\n")
+	r.writeIn(r.side, ".orchestrator/changed", "not staged by anybody\n")
 	r.writeIn(r.side, ".orchestrator/state.db", "conversations\n")
 	r.writeIn(r.side, ".orchestrator/staged", "s\n")
 	r.writeIn(r.side, ".Orchestrator/staged", "s\n")
@@ -101,6 +103,12 @@ func TestCommitLeavesForeign(t *testing.T) {
 	}
 	if c := r.commit(r.side, "nothing of ours"); c != first {
 		t.Errorf("committed:\n%s", r.git("show", "--stat", c))
+	}
+	for _, name := range []string{"changed", "state.db"} {
+		id := r.gitIn(r.side, "hash-object", ".orchestrator/"+name)
+		if got := r.git("cat-file", "--batch-check", "--batch-all-objects"); strings.Contains(got, id) {
+			t.Errorf("%s was read into the repository", name)
+		}
 	}
 	r.writeIn(r.side, "sub/.orchestrator/file", "not at the root\n")
 	r.writeIn(r.side, ".orchestrator.toml", "# theirs\n")

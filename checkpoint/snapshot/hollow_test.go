@@ -356,3 +356,26 @@ func TestDropTakesDamagedRefs(t *testing.T) {
 		t.Errorf("damaged: %v %v", ids, err)
 	}
 }
+
+// TestHollowShadow empties the files of our own git folder, whose stamp is whole.
+func TestHollowShadow(t *testing.T) {
+	for _, name := range []string{"HEAD", "config", "info/attributes"} {
+		for kind, cut := range hollowed {
+			r := isolate(t)
+			r.write(".gitattributes", "* text eol=lf\n")
+			r.write("a", "a\n")
+			r.commitAll("first")
+			r.take(nil)
+			if err := cut(filepath.Join(r.top, "state/own/main/shadow", name)); err != nil {
+				t.Fatal(err)
+			}
+			r.write("a", "b\r\n")
+			snap, err := r.open(0).Take(t.Context(), "t1", r.dir, nil)
+			if err != nil {
+				t.Errorf("%s %s: %v", name, kind, err)
+				continue
+			}
+			r.same(name+" "+kind, r.held(snap), map[string]string{".gitattributes": "* text eol=lf\n", "a": "b\r\n"})
+		}
+	}
+}

@@ -70,9 +70,6 @@ func (s *Store) relinkOne(repo *worktree, r record) (string, error) {
 			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s by now: %w", to, ErrNotOurs),
 				"fork the thread again; what its last turn held is kept")
 		}
-		if filepath.Base(to) != r.Name {
-			return "", fmt.Errorf("its .git file leads to %s: %w", to, ErrNotOurs)
-		}
 		if err := writeFile(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
 			return "", err
 		}

@@ -70,3 +70,41 @@ func TestWorktreesElsewhere(t *testing.T) {
 		t.Errorf("with worktrees in the project: %+v", got)
 	}
 }
+
+// TestForkAfterPowerCut empties what a power cut empties of a fork's worktree: after the next start every verb works
+// with it.
+func TestForkAfterPowerCut(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("parent")
+	r.turn(name, "write notes.txt: one")
+	fork := get[thread.Status](r, "fork", "another way", "-t", name, "--at", "1")
+	r.turn(fork.Name, "write notes.txt: fork")
+	r.ok("stop", "--force")
+	part := filepath.Join(r.project, ".git/worktrees", fork.Name)
+	for _, file := range []string{
+		filepath.Join(fork.Worktree.Path, ".git"), part + "/HEAD", part + "/commondir", part + "/gitdir", part + "/index",
+		filepath.Join(r.project, ".git/refs/heads", fork.Worktree.Branch), filepath.Join(r.project, ".git/refs/orchestrator", string(fork.ID), "1"),
+	} {
+		if err := os.Truncate(file, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := r.ok("checkpoint", "diff", fork.Name); !strings.Contains(diff, "notes.txt") {
+		t.Errorf("diff:\n%s", diff)
+	}
+	r.ok("fork", "from the fork", "-t", fork.Name, "--at", "1")
+	r.ok("resume", fork.Name)
+	r.turn(fork.Name, "write more.txt: after")
+	r.ok("checkpoint", "restore", fork.Name, "2")
+	if err := os.Remove(filepath.Join(r.project, "notes.txt")); err != nil { // the parent's, not committed
+		t.Fatal(err)
+	}
+	r.ok("merge", fork.Name)
+	if got := r.read("notes.txt"); !strings.Contains(got, "fork") {
+		t.Errorf("merged: %q", got)
+	}
+	if bad := r.git("fsck", "--connectivity-only", "--no-dangling"); bad != "" {
+		t.Errorf("git fsck: %s", bad)
+	}
+}
