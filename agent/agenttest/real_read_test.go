@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,8 +94,48 @@ func readScenario(t *testing.T, cli clis.CLI) {
 			continue
 		}
 		r.reads()
+		r.fails()
 		r.stop()
 		s.finds(tt.id, tt.dir, tt.origin, root)
+	}
+	s.holdsNoSecret()
+}
+
+// fails has a request refused, which CLIs write down.
+func (r *careful) fails() {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
+	defer cancel()
+	prompt := "refused-6 " + string(r.id) + " #status:400"
+	if err := r.session.Send(ctx, prompt); err != nil {
+		r.t.Fatalf("send: %v\n%s", err, r.screen())
+	}
+	if _, err := r.server.Wait(ctx, func(q model.Request) bool {
+		return strings.Contains(q.Turn.Prompt, "refused-6 "+string(r.id)) && !q.Turn.Side
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.await("the end of the turn", func() bool { return r.session.State().State != thread.StateWorking })
+	if strings.Contains(r.screen(), urlMark) {
+		r.t.Errorf("the secret is on the screen:\n%s", r.screen())
+	}
+}
+
+// holdsNoSecret looks for the gateway's secret in all files that the CLI wrote.
+func (s *stage) holdsNoSecret() {
+	s.t.Helper()
+	err := filepath.WalkDir(s.home, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // gone meanwhile
+		}
+		raw, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(raw, []byte(urlMark)) {
+			s.t.Errorf("the secret stands in %s", path)
+		}
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -220,6 +261,11 @@ func (r *careful) reads() {
 		r.t.Errorf("%s: its shell read %q", r.dir, got)
 	}
 	inArguments(r.t, canary, urlMark)
+	if r.cli.Name == "codex" { // another one below it must not send our secret to the provider
+		if got := r.try("look-7 #bash:echo organisation=$OPENAI_ORGANIZATION. #say:seen"); !strings.Contains(got, "organisation=.") {
+			r.t.Errorf("its shell sees %q", got)
+		}
+	}
 	if got := r.try("look-3 #write:" + filepath.Join(r.read, "own.txt") + "=mine #say:tried"); got == "" {
 		r.t.Error("nothing said of the write")
 	}

@@ -181,7 +181,7 @@ func (c config) address(env launch.Env) string {
 			return openAI
 		}
 	case "ollama", "lmstudio":
-		if base := env.Value("CODEX_OSS_BASE_URL"); base != "" {
+		if base := env.Value(ossURL); base != "" {
 			return base
 		}
 		if c.provider == "lmstudio" {
@@ -219,9 +219,10 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// The variables that take a thread's secret into the headers of requests. The first is one that Codex reads
-// for its own provider, whose headers cannot be configured.
+// The variables that take a thread's secret into requests. Codex reads OPENAI_ORGANIZATION for a header of its
+// own provider, whose headers cannot be configured.
 const (
+	ossURL       = "CODEX_OSS_BASE_URL" // takes an address only
 	organisation = "OPENAI_ORGANIZATION"
 	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
 	secretHeader = "X-Orchestrator-Secret"
@@ -240,20 +241,21 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 		}
 		own := env.Value(organisation)
 		// Commands of the agent see the person's own value: another Codex below it would send ours.
-		args = append(args, "-c", "shell_environment_policy.set."+organisation+"="+quote(own))
+		args = append(args, commandsSee(organisation, own)...)
 		if own != "" {
 			mark += ";" + own
 		}
 		return args, env.With(organisation, mark)
 	case c.provider == "ollama" || c.provider == "lmstudio":
-		return nil, env.With("CODEX_OSS_BASE_URL", baseURL+version)
+		return commandsSee(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version)
 	case plain.MatchString(c.provider):
 		key := "model_providers." + c.provider
 		args := []string{"-c", key + ".base_url=" + quote(open+version)}
 		if mark == "" {
 			return args, env
 		}
-		return append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar)), env.With(secretVar, mark)
+		args = append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar))
+		return append(args, commandsSee(secretVar, "")...), env.With(secretVar, mark)
 	default:
 		return nil, env
 	}

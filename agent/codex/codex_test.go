@@ -272,7 +272,8 @@ func TestSecretStaysOutOfArguments(t *testing.T) {
 		{"with an organisation", "", "OPENAI_ORGANIZATION", mark + ";org-1", []string{"OPENAI_ORGANIZATION=org-1"},
 			[]string{`shell_environment_policy.set.OPENAI_ORGANIZATION="org-1"`}},
 		{"another", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "ORCHESTRATOR_GATEWAY_SECRET", mark, nil,
-			[]string{`model_providers.acme.base_url="http://127.0.0.1:1/t/-/v1"`, `model_providers.acme.env_http_headers.X-Orchestrator-Secret="ORCHESTRATOR_GATEWAY_SECRET"`}},
+			[]string{`model_providers.acme.base_url="http://127.0.0.1:1/t/-/v1"`, `model_providers.acme.env_http_headers.X-Orchestrator-Secret="ORCHESTRATOR_GATEWAY_SECRET"`,
+				`shell_environment_policy.set.ORCHESTRATOR_GATEWAY_SECRET=""`}},
 		{"local", "model_provider = \"ollama\"", "CODEX_OSS_BASE_URL", "http://127.0.0.1:1/t/5ecret/v1", nil, nil},
 	} {
 		home := t.TempDir()

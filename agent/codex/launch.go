@@ -78,6 +78,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	}
 	if spec.HookURL != "" && len(a.hook) > 0 && !c.notify {
 		l.Args = append(l.Args, "-c", "notify="+a.notify())
+		l.Args = append(l.Args, commandsSee(launch.HookURLVar, "")...)
 		env = env.With(launch.HookURLVar, spec.HookURL)
 	}
 	if spec.Model != "" {
@@ -121,6 +122,12 @@ func shield(env launch.Env, dirs []string) []string {
 		}
 	}
 	return args
+}
+
+// commandsSee returns what gives commands of the agent a variable of their own. What they inherit Codex
+// writes into a file that others may read (0644, with shell_snapshot).
+func commandsSee(variable, value string) []string {
+	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
 }
 
 // notify is the TOML list of the command that Codex runs at the end of a turn. Codex gives the
