@@ -49,7 +49,7 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	c = checkpoint.Normal(c)
 	c.Items = k.Row.Items
 	var row int64
-	err = s.do(ctx, int64(k.Row.Raw), func(x *tx) error {
+	err = s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		row, c.Seq, err = s.insert(x, k, c)
 		return err

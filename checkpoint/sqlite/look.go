@@ -17,6 +17,7 @@ const (
 	// markEnd and rescueEnd follow the database's name in those of the files beside it.
 	markEnd   = "-mark"
 	rescueEnd = "-rescue"
+	roomEnd   = "-room"
 	// markPages is where the record of the newest commit lies: with auto-vacuum, tables begin at the front.
 	markPages = 64
 )

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +29,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/private"
+	"orchestrator/thread/reserve"
 )
 
 //go:embed migrations/*.sql
@@ -57,6 +59,8 @@ type Options struct {
 	Now func() time.Time
 	// Lock is how long a write waits for another program's lock; 10 seconds when 0.
 	Lock time.Duration
+	// Room is how many bytes of the disk are kept for answers that come when it is full; none when 0.
+	Room int
 }
 
 // Store implements thread.Store.
@@ -72,6 +76,9 @@ type Store struct {
 	report *Report
 	at     mark.Mark  // the newest commit; the writer's once it runs
 	mark   *mark.File // says the same beside the database
+	dir    *private.Folder
+	room   *reserve.Reserve // for answers on a full disk; nil for none
+	used   atomic.Bool      // the disk was full and room was released
 
 	requests chan *request
 	stop     chan struct{} // closed by Close: no more requests
@@ -101,12 +108,20 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	defer dir.Close()
+	s, err := openIn(ctx, dir, path, o)
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return s, nil
+}
+
+// openIn opens the store in its folder, which is the store's from then on.
+func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*Store, error) {
 	rep, err := finishRescue(dir, path)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: path, lock: o.Lock, packer: pack.New(), report: rep,
+	s := &Store{path: path, dir: dir, lock: o.Lock, packer: pack.New(), report: rep,
 		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
 	if err := s.sound(ctx, dir, o.Now); err != nil {
@@ -117,6 +132,11 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	if s.mark, err = mark.Open(dir, filepath.Base(path)+markEnd, s.at); err != nil && !isNoRoom(err) {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.disconnect())
+	}
+	if o.Room > 0 {
+		if s.room, err = reserve.New(dir, filepath.Base(path)+roomEnd, o.Room); err != nil {
+			s.room = nil // it is a help, and no more
+		}
 	}
 	go s.writer()
 	if err := s.mend(ctx); err != nil {
@@ -445,6 +465,7 @@ func (s *Store) Close() error {
 		if s.mark != nil {
 			errs = append(errs, s.mark.Close())
 		}
+		errs = append(errs, s.dir.Close())
 		if err := errors.Join(errs...); err != nil {
 			s.closeErr = fmt.Errorf("close store: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/pack"
@@ -22,6 +23,9 @@ type threadRow struct {
 func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	if err := checkpoint.CheckThread(t); err != nil {
 		return err
+	}
+	if s.Short() {
+		return s.short()
 	}
 	t = checkpoint.NormalThread(t)
 	doc, sum, err := s.packer.Thread(t)
@@ -50,6 +54,13 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		}
 		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
 	})
+}
+
+// short refuses what would take room that answers need.
+func (s *Store) short() error {
+	free, _ := freeSpace(filepath.Dir(s.path))
+	return thread.Hint(fmt.Errorf("store: %w: the %d bytes that are left in %s are for what agents answer", thread.ErrDiskFull, free, filepath.Dir(s.path)),
+		"free some space; the store goes on by itself")
 }
 
 // stands checks that what a thread stands on is stored.

@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/mattn/go-sqlite3"
 
 	"orchestrator/thread/failpoint"
 )
@@ -17,6 +21,8 @@ const (
 	// foldIdle is how long no commit may come for the writer to fold the log into the file. From then on a log that
 	// is lost or damaged costs nothing.
 	foldIdle = time.Second
+	// refill is how often it looks for room on a disk that was full.
+	refill = 5 * time.Second
 )
 
 var errClosed = errors.New("store is closed")
@@ -26,15 +32,26 @@ type request struct {
 	ctx  context.Context // travels with its request through the queue
 	run  func(*tx) error // checks first, writes last; may be run again after a rollback
 	need int64           // about how many bytes it writes
-	done chan error      // buffered: the writer never waits
+	// vital is set for what must not be refused: it may take the room that is kept for a full disk.
+	vital bool
+	done  chan error // buffered: the writer never waits
 }
 
 // do has the writer run a request and waits until it is durable. After ctx ends, its outcome is unknown.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
+	return s.ask(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
+}
+
+// doVital is do for what must not be refused.
+func (s *Store) doVital(ctx context.Context, need int64, run func(*tx) error) error {
+	return s.ask(&request{ctx: ctx, run: run, need: need, vital: true, done: make(chan error, 1)})
+}
+
+func (s *Store) ask(r *request) error {
+	ctx := r.ctx
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := &request{ctx: ctx, run: run, need: need, done: make(chan error, 1)}
 	select {
 	case s.requests <- r:
 	case <-s.stop:
@@ -75,6 +92,11 @@ func (s *Store) writer() {
 			_ = fold(t.ctx, s.write)
 			if s.mark != nil {
 				_ = s.mark.Sync() // it may lag
+			}
+			if s.Short() {
+				_ = s.room.Refill() // or the next time
+				s.used.Store(!s.room.Kept())
+				idle.Reset(refill)
 			}
 			failpoint.Hit("sqlite.fold.after")
 		case <-s.stop:
@@ -133,6 +155,11 @@ func (s *Store) batch(t *tx, batch []*request) {
 	} else if err = s.commit(t); err != nil {
 		t.rollback()
 	}
+	if s.noRoom(err) && slices.ContainsFunc(batch, func(r *request) bool { return r.vital }) && s.room.Release() {
+		s.used.Store(true)
+		s.batch(t, batch)
+		return
+	}
 	for i, r := range batch {
 		if err != nil {
 			errs[i] = translate(s.path, need, err)
@@ -140,6 +167,15 @@ func (s *Store) batch(t *tx, batch []*request) {
 		r.done <- errs[i]
 	}
 }
+
+// noRoom reports an error that the room which is kept may help against.
+func (s *Store) noRoom(err error) bool {
+	free, known := freeSpace(filepath.Dir(s.path))
+	return err != nil && s.room != nil && (isFull(err) || code(err) == sqlite3.ErrIoErr && known && free < fullBelow)
+}
+
+// Short reports whether the disk was full and the room that is kept for answers is in use.
+func (s *Store) Short() bool { return s.used.Load() }
 
 // commit numbers the transaction, makes it durable and marks it. One that changed nothing needs no number.
 func (s *Store) commit(t *tx) error {

@@ -343,6 +343,9 @@ func (a *App) damage() []string {
 	if err != nil {
 		said = append(said, err.Error())
 	}
+	if a.store.Short != nil && a.store.Short() {
+		said = append(said, "the disk is full: what agents answer goes into the last room that was kept for it; free some space")
+	}
 	return said
 }
 

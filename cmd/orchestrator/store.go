@@ -29,6 +29,8 @@ type openStore struct {
 	About string
 	// Problems are what people should know, beside damage that was put aside.
 	Problems []string
+	// Short says that the disk is full and room that was kept for answers is in use; nil where there is none.
+	Short func() bool
 	// Sizes says what it holds and takes, for people.
 	Sizes func(context.Context) (string, error)
 	// Compact gives free space back to the disk.
@@ -58,12 +60,15 @@ func newStore(ctx context.Context, p project.Project, c Config) (*openStore, err
 }
 
 func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, error) {
-	const name = "state.db"
-	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), name), sqlite.Options{})
+	const (
+		name = "state.db"
+		room = 4 << 20 // about a hundred answers of 30 KB
+	)
+	s, err := sqlite.Open(ctx, filepath.Join(p.StateDir(), name), sqlite.Options{Room: room})
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Sizes: func(ctx context.Context) (string, error) {
+	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Short: s.Short, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
