@@ -300,3 +300,33 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// FuzzRecord changes what a record says in an archive whose manifest fits: it is refused as invalid, or it is imported,
+// and an export of the import holds the same again.
+func FuzzRecord(f *testing.F) {
+	f.Add(goodRecord, "{}")
+	f.Add(strings.Replace(goodRecord, `"chunks":[]`, `"chunks":[{"file":"main","offset":0,"size":2}]`, 1), "{}{}")
+	f.Fuzz(func(t *testing.T, head, body string) {
+		b := with(head, body).bytes(t)
+		sum, err := archive.Check("x", bytes.NewReader(b))
+		if err != nil {
+			if !errors.Is(err, thread.ErrInvalid) {
+				t.Errorf("not said to be invalid: %v", err)
+			}
+			return
+		}
+		to := memory.New()
+		th, err := importInto(to, b, nil)
+		if err != nil {
+			t.Fatalf("checked, yet not imported: %v", err)
+		}
+		var out bytes.Buffer
+		if err := (archive.Export{Thread: th.ID, Now: now}).Write(t.Context(), to, &out); err != nil {
+			t.Fatalf("imported, yet not exported: %v", err)
+		}
+		again, err := archive.Check("x", bytes.NewReader(out.Bytes()))
+		if err != nil || again.Checkpoints != sum.Checkpoints+1 { // an import says so in one of its own
+			t.Errorf("%d checkpoints, again %d: %v", sum.Checkpoints, again.Checkpoints, err)
+		}
+	})
+}

