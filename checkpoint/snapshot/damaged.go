@@ -26,7 +26,7 @@ func isRef(b []byte) bool {
 func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 	var ids []thread.ID
 	err := s.each(ctx, func(w *worktree) error {
-		bad, err := w.badRefs(ctx, "")
+		bad, err := w.badRefs(ctx, namespace)
 		for _, ref := range bad {
 			id, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
 			if checkID(thread.ID(id)) == nil && !slices.Contains(ids, thread.ID(id)) {
@@ -52,7 +52,7 @@ func (s *Store) Mend(ctx context.Context, id thread.ID, commits []string) (strin
 	lost := slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(commits),
 		func(c string) bool { return !git.IsObjectID(c) }))))
 	err := s.each(ctx, func(w *worktree) error {
-		bad, err := w.badRefs(ctx, id)
+		bad, err := w.badRefs(ctx, namespace+string(id)+"/")
 		if err != nil {
 			return err
 		}
@@ -111,12 +111,8 @@ func values(refs map[string]string) []string {
 	return list
 }
 
-// badRefs returns the refs of a thread that are damaged, of every thread where id is "".
-func (w *worktree) badRefs(ctx context.Context, id thread.ID) ([]string, error) {
-	prefix := namespace
-	if id != "" {
-		prefix += string(id) + "/"
-	}
+// badRefs returns the refs below a prefix that are damaged.
+func (w *worktree) badRefs(ctx context.Context, prefix string) ([]string, error) {
 	bad, err := w.hollowRefs(prefix)
 	if err != nil {
 		return nil, err

@@ -94,14 +94,31 @@ func hollow(common string, r record, root string) []string {
 		filepath.Join(part, "HEAD"), filepath.Join(part, marker),
 	} {
 		b, err := private.ReadRegular(file, smallFile)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && nothing(b) {
+		bad := nothing(b)
+		switch filepath.Base(file) {
+		case "HEAD":
+			bad = !isRef(b)
+		case "commondir":
+			bad = bad || !sameFile(filepath.Join(part, strings.TrimSpace(string(b))), common)
+		}
+		if errors.Is(err, fs.ErrNotExist) || err == nil && bad {
 			found = append(found, file)
 		}
+	}
+	// The agent's own git may have written it, which syncs no ref.
+	branch := branchFile(common, r)
+	if b, err := private.ReadRegular(branch, smallFile); err == nil && !isRef(b) {
+		found = append(found, branch)
 	}
 	if index := filepath.Join(part, "index"); badIndex(index, r.Base != "") {
 		found = append(found, index)
 	}
 	return found
+}
+
+// branchFile is where the repository keeps a worktree's branch, unless it is packed with others.
+func branchFile(common string, r record) string {
+	return filepath.Join(common, "refs/heads", filepath.FromSlash(r.Branch))
 }
 
 // nothing reports whether a file holds no byte that says anything.
@@ -139,7 +156,7 @@ func (s *Store) mend(ctx context.Context, dir string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return s.mendOne(ctx, repo, r)
+			return s.mendOne(ctx, repo, r, false)
 		}
 	}
 	return "", nil
@@ -156,8 +173,19 @@ func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said [
 		said = append(said, fmt.Sprintf("the worktree that %s is about is left alone, as the file is damaged; "+
 			"git worktree list shows it, git worktree remove removes it, and its thread can be forked", file))
 	}
+	bad, err := repo.badRefs(ctx, "refs/heads/"+branchPrefix)
+	if err != nil {
+		return said, err
+	}
+	there, err := repo.refs(ctx, "refs/heads/"+branchPrefix)
+	if err != nil {
+		return said, err
+	}
 	for _, r := range records {
-		did, err := s.mendOne(ctx, repo.Worktree, r)
+		ref := "refs/heads/" + r.Branch
+		head, err := private.ReadRegular(filepath.Join(repo.part(r.Name), "HEAD"), smallFile)
+		lost := there[ref] == "" && r.Base != "" && err == nil && strings.TrimSpace(string(head)) == "ref: "+ref
+		did, err := s.mendOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
 		if err != nil {
 			if ctx.Err() != nil {
 				return said, err
@@ -172,9 +200,16 @@ func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said [
 }
 
 // mendOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
-func (s *Store) mendOne(ctx context.Context, repo git.Worktree, r record) (string, error) {
+// lost is set when its branch is known to be gone or to lead to nothing.
+func (s *Store) mendOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
 	main := s.at(repo)
 	empty := hollow(repo.Common, r, r.Root)
+	branch := branchFile(repo.Common, r)
+	if lost && !slices.Contains(empty, branch) {
+		if _, err := main.recordOf(r.Name); err == nil {
+			empty = append(empty, branch)
+		}
+	}
 	if len(empty) == 0 {
 		if _, err := main.recordOf(r.Name); err != nil || r.Settled {
 			return "", nil // not ours any more, or whole
@@ -255,6 +290,12 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 		return err
 	}
 	for _, file := range empty {
+		if file == branchFile(main.Common, r) {
+			if err := s.keepBranch(ctx, main, r); err != nil {
+				return err
+			}
+			continue
+		}
 		var text string
 		switch name := filepath.Base(file); name {
 		case ".git":
@@ -299,8 +340,8 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 	return err
 }
 
-// keepBranch makes sure that a worktree's branch is there: one that is lost or hollow is set to where HEAD stood at
-// the thread's last snapshot.
+// keepBranch makes sure that a worktree's branch is there: one that is lost or leads to nothing is set to the last
+// commit in its reflog, or to where HEAD stood at the thread's last snapshot.
 func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error {
 	ref := "refs/heads/" + r.Branch
 	at, err := main.resolve(ctx, ref)
@@ -313,10 +354,27 @@ func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error 
 			base = parent
 		}
 	}
-	if err := main.dropHollow(ref); err != nil {
+	if logged, err := main.resolve(ctx, main.lastLogged(ref)); err == nil && logged != "" {
+		base = logged
+	}
+	if err := main.dropBad(ctx, ref); err != nil {
 		return err
 	}
 	return main.updateRefs(ctx, "create "+ref+"\x00"+base+"\x00")
+}
+
+// lastLogged is where a ref stood last by its reflog, "" where there is none: "old new name <mail> time\ttext".
+func (w *worktree) lastLogged(ref string) string {
+	b, err := private.ReadRegular(filepath.Join(w.Common, "logs", filepath.FromSlash(ref)), 16<<20)
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\x00\n"), "\n")
+	f := strings.Fields(lines[len(lines)-1])
+	if len(f) < 2 || !git.IsObjectID(f[1]) {
+		return ""
+	}
+	return f[1]
 }
 
 // newest returns the commit of a thread's last snapshot, "" where it has none.

@@ -107,6 +107,13 @@ func TestHollowWorktree(t *testing.T) {
 		"branch too": func(r *repo, _ thread.Worktree) []string {
 			return []string{filepath.Join(r.dir, ".git/worktrees/fork/HEAD"), filepath.Join(r.dir, ".git/refs/heads/orchestrator/fork")}
 		},
+		"branch": func(r *repo, _ thread.Worktree) []string {
+			return []string{filepath.Join(r.dir, ".git/refs/heads/orchestrator/fork")}
+		},
+		"branch, no reflog": func(r *repo, _ thread.Worktree) []string {
+			r.remove(".git/logs/refs/heads/orchestrator/fork")
+			return []string{filepath.Join(r.dir, ".git/refs/heads/orchestrator/fork")}
+		},
 		"our own": func(r *repo, _ thread.Worktree) []string {
 			found, _ := filepath.Glob(filepath.Join(r.top, "state/own/*/*"))
 			more, _ := filepath.Glob(filepath.Join(r.top, "state/own/*/shadow/*"))

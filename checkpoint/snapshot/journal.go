@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -198,6 +199,7 @@ func (w *worktree) left() (ops []op, refused []string, err error) {
 			ops = append(ops, o)
 		}
 	}
+	slices.SortFunc(ops, func(a, b op) int { return a.Started.Compare(b.Started) }) // one may go on from another
 	return ops, refused, nil
 }
 
