@@ -55,7 +55,8 @@ func Open(dir *private.Folder, name string) (*Roster, error) {
 	r := &Roster{dir: dir, name: name, threads: map[thread.ID]thread.Thread{}}
 	f, err := dir.File(name, os.O_RDONLY)
 	if err == nil {
-		err = errors.Join(r.read(f), f.Close())
+		r.read(f)
+		err = f.Close()
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the list of threads: %w", err)
@@ -63,7 +64,7 @@ func Open(dir *private.Folder, name string) (*Roster, error) {
 	return r, nil
 }
 
-func (r *Roster) read(f *os.File) error {
+func (r *Roster) read(f *os.File) {
 	in := bufio.NewReaderSize(f, 64<<10)
 	for {
 		line, long, err := readLine(in)
@@ -71,10 +72,9 @@ func (r *Roster) read(f *os.File) error {
 			r.take(line)
 		}
 		if err != nil {
-			break // the end, or as far as it can be read
+			return // the end, or as far as it can be read
 		}
 	}
-	return nil
 }
 
 // readLine returns a line without its end; long when it is none of ours.

@@ -118,7 +118,7 @@ func TestReads(t *testing.T) {
 func TestOneBit(t *testing.T) {
 	base, log := made(t, 40)
 	rnd := rand.New(rand.NewSource(1))
-	const flips = 200
+	const flips = 50
 	whole := 0
 	for range flips {
 		at, bit := rnd.Intn(len(log)), rnd.Intn(8)
