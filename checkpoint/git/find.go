@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,34 @@ func readSmall(file string) ([]byte, error) {
 		return nil, fmt.Errorf("find repository: %w", err)
 	}
 	return b, nil
+}
+
+// FindReceiver finds the repository that a push to a folder on this machine goes to, in the order in which git itself
+// looks. base is what a relative path begins at.
+func FindReceiver(base, address string) (Worktree, error) {
+	path := address
+	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Scheme, "file") {
+		path = u.Path
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	for _, suffix := range []string{"/.git", "", ".git/.git", ".git"} {
+		at := path + suffix
+		info, err := os.Stat(at)
+		switch {
+		case err != nil:
+			continue
+		case !info.IsDir(): // a worktree, or a repository that is kept elsewhere
+			w, err := linkedAt(filepath.Dir(at), at)
+			return w, err
+		case !isGitDir(at):
+			continue
+		}
+		at, err = filepath.EvalSymlinks(at)
+		return Worktree{Root: at, GitDir: at, Common: at}, err
+	}
+	return Worktree{}, fmt.Errorf("find the remote %s: %w", Printable(Redact(address)), thread.ErrNoRepository)
 }
 
 // isGitDir reports whether dir has what every repository has.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,7 @@ type Own struct {
 	settings []Setting       // the repository's own
 	persons  map[string]bool // what the person's own configuration says: "key\nvalue"
 	allows   []string        // protocols that the person's own configuration allows
+	hooks    []string        // names of those that the person's own configuration defines
 	content  []byte
 }
 
@@ -64,6 +66,9 @@ func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
 			continue
 		}
 		o.persons[key+"\n"+value] = true
+		if section, sub, _, ok := parts(key); ok && section == "hook" && !slices.Contains(o.hooks, sub) {
+			o.hooks = append(o.hooks, sub)
+		}
 		if name, ok := strings.CutPrefix(key, "protocol."); ok && value == "always" {
 			o.allows = append(o.allows, strings.TrimSuffix(name, ".allow"))
 		}

@@ -29,7 +29,9 @@ var data = names(`
 	diff.*: xfuncname funcname wordregex binary algorithm
 	branch.*: remote merge pushremote rebase description
 	remote: pushdefault
-	remote.*: url pushurl fetch promisor partialclonefilter gh-resolved
+	remote.*: url pushurl fetch promisor partialclonefilter gh-resolved lfsurl lfspushurl
+	receive: denynonfastforwards denydeletes fsckobjects unpacklimit maxinputsize
+	transfer: fsckobjects hiderefs unpacklimit
 	status: renames renamelimit
 	submodule.*: url active ignore branch path
 	submodule: active

@@ -15,8 +15,8 @@ import (
 // shared are the parts of a repository that a view links to.
 var shared = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees", "modules", "lfs"}
 
-// Freeze writes the view into an empty folder that nobody else may write, and returns the environment that has git
-// use it. The programs of the repository's own configuration are in it only where they were accepted.
+// Freeze writes the view into a folder that nobody else may write, empty or with an older view of the same
+// repository, and returns the environment that has git use it. The programs of the repository's own configuration are in it only where they were accepted.
 func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 	for _, name := range shared {
 		to := filepath.Join(o.worktree.Common, name)
@@ -32,14 +32,45 @@ func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 				continue
 			}
 		}
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+		link := filepath.Join(dir, name)
+		if at, err := os.Readlink(link); err == nil {
+			if at == to {
+				continue
+			}
+			if err := os.Remove(link); err != nil { // the repository was moved
+				return nil, fmt.Errorf("freeze the configuration: %w", err)
+			}
+		}
+		if err := os.Symlink(to, link); err != nil {
 			return nil, fmt.Errorf("freeze the configuration: %w", err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(o.text(accepted)), 0o600); err != nil {
+	if err := replace(filepath.Join(dir, "config"), o.text(accepted)); err != nil {
 		return nil, fmt.Errorf("freeze the configuration: %w", err)
 	}
-	return append(o.worktree.Env(), "GIT_COMMON_DIR="+dir), nil
+	return o.worktree.In(dir), nil
+}
+
+// In is the environment that has git use a view that was made before.
+func (w Worktree) In(view string) []string { return append(w.Env(), "GIT_COMMON_DIR="+view) }
+
+// replace writes a file whole or not at all: others may be reading it.
+func replace(path, text string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // text is the view's configuration.
@@ -47,13 +78,16 @@ func (o *Own) text(accepted bool) string {
 	var b strings.Builder
 	// For the git that gh and git-lfs start; each of our calls says it too.
 	b.WriteString("[core]\n\tfsmonitor = false\n\thooksPath = /dev/null\n")
+	for _, name := range o.hooks { // the person's: hooks say nothing about what we do, as core.hooksPath has it
+		fmt.Fprintf(&b, "[hook %s]\n\tenabled = false\n", subsection(name))
+	}
 	for _, s := range o.settings {
 		if !isData(s.Key) && (useOf(s.Key) == 0 || !accepted && !o.known(s)) {
 			continue
 		}
 		section, sub, name, hasSub := parts(s.Key)
 		if hasSub {
-			fmt.Fprintf(&b, "[%s \"%s\"]\n\t%s", section, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sub), name)
+			fmt.Fprintf(&b, "[%s %s]\n\t%s", section, subsection(sub), name)
 		} else {
 			fmt.Fprintf(&b, "[%s]\n\t%s", section, name)
 		}
@@ -66,6 +100,11 @@ func (o *Own) text(accepted bool) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// subsection writes the name of one.
+func subsection(name string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
 // quote writes a value for git's configuration file.

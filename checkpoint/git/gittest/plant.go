@@ -24,7 +24,7 @@ var (
 		"diff.external", "diff.evil.command", "diff.evil.textconv", "interactive.diffFilter", "uploadpack.packObjectsHook",
 		"submodule.sub.update", "trailer.evil.command", "trailer.evil.cmd", "alias.commit", "alias.merge", "pull.twohead",
 		"branch.main.mergeOptions", "merge.tool", "mergetool.evil.cmd", "difftool.evil.cmd", "gc.recentObjectsHook", "receive.procReceiveRefs",
-		"include.evil", "log.mailmap", "mailmap.file", "fsmonitor.evil", "hook.evil.command", "hook.evil.event", "browser.evil.cmd", "man.evil.cmd",
+		"include.evil", "log.mailmap", "mailmap.file", "fsmonitor.evil", "browser.evil.cmd", "man.evil.cmd",
 		"help.browser", "instaweb.httpd", "sendemail.sendmailcmd", "tar.evil.command", "core.notesRef", "maintenance.strategy", "gpg.ssh.evil",
 	}
 	// Hooks are all that git knows, and some of its helpers.
@@ -71,6 +71,16 @@ func PlantHooks(t T, gitDir, program string) {
 			t.Fatalf("%v", err)
 		}
 	}
+}
+
+// ConfigHooks makes the canary every hook, as git 2.54 and newer read them from a configuration.
+func ConfigHooks(program string) string {
+	var b strings.Builder
+	b.WriteString(Line("hook.evil.command", program))
+	for _, hook := range Hooks {
+		b.WriteString(Line("hook.evil.event", hook))
+	}
+	return b.String()
 }
 
 // Line is a setting as it stands in a configuration file.
