@@ -3,6 +3,7 @@ package branch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -54,19 +55,18 @@ func (t tree) pushTo(ctx context.Context, remote, branch string) error {
 		return err
 	}
 	args := []string{"push", "--porcelain", "--no-verify", "--recurse-submodules=no"}
-	folders, addresses := 0, strings.Split(to, "\n")
-	for _, address := range addresses {
-		if isFolder(address) {
-			folders++
-		}
-	}
-	switch folders {
-	case 0:
-	case len(addresses):
-		args = append(args, "--receive-pack="+t.receivePack())
+	addresses := strings.Split(to, "\n")
+	switch {
+	case !slices.ContainsFunc(addresses, isFolder):
+	case len(addresses) > 1:
+		return thread.Hint(fmt.Errorf("the remote has several addresses, and one is a folder: %w", thread.ErrUnsupported),
+			"make a remote of each, and choose one with git config remote.pushDefault NAME")
 	default:
-		return thread.Hint(fmt.Errorf("the remote is a folder and a server at once: %w", thread.ErrUnsupported),
-			"make two remotes of it, and choose one with git config remote.pushDefault NAME")
+		program, err := t.receivePack(ctx, addresses[0])
+		if err != nil {
+			return err
+		}
+		args = append(args, "--receive-pack="+program)
 	}
 	ref := "refs/heads/" + branch
 	_, err = t.run(ctx, git.Call{Args: append(args, "--", remote, ref+":"+ref), Env: env})
@@ -80,11 +80,31 @@ func isFolder(address string) bool {
 }
 
 // receivePack receives in a folder on this machine without what that repository would run: it may lie in this one, or
-// be whatever its configuration was changed to name.
-func (t tree) receivePack() string {
-	return "GIT_ALLOW_PROTOCOL=none '" + strings.ReplaceAll(t.git.Path(), "'", `'\''`) + "'" +
+// be whatever its configuration was changed to name. Its configuration is frozen as ours is.
+func (t tree) receivePack(ctx context.Context, address string) (string, error) {
+	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	program := "GIT_ALLOW_PROTOCOL=none " + quote(t.git.Path()) +
 		" -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true" +
 		" -c receive.autoGC=false -c receive.denyCurrentBranch=refuse receive-pack"
+	there, err := git.FindReceiver(t.Root, address)
+	if errors.Is(err, thread.ErrNoRepository) {
+		return program, nil // git says it best
+	}
+	if err != nil {
+		return "", err
+	}
+	own, err := t.git.ReadOwn(ctx, there)
+	if err != nil {
+		return "", err
+	}
+	view := filepath.Join(t.view.dir, "remote")
+	if err := os.Mkdir(view, 0o700); err != nil {
+		return "", err
+	}
+	if _, err := own.Freeze(view, false); err != nil {
+		return "", err
+	}
+	return "GIT_COMMON_DIR=" + quote(view) + " " + program, nil
 }
 
 // pushLarge uploads the large files of a branch, as git-lfs itself does in a hook.

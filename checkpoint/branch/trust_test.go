@@ -94,6 +94,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	b := newBaited(t)
 	gittest.PlantHooks(t, filepath.Join(b.dir, ".git"), b.canary)
 	var evil strings.Builder
+	evil.WriteString(gittest.ConfigHooks(b.canary))
 	for _, key := range gittest.Ignored {
 		evil.WriteString(gittest.Line(key, b.canary))
 	}
@@ -197,6 +198,7 @@ func TestConfigurationFlips(t *testing.T) {
 	b := newBaited(t)
 	gittest.PlantHooks(t, filepath.Join(b.dir, ".git"), b.canary)
 	var evil strings.Builder
+	evil.WriteString(gittest.ConfigHooks(b.canary))
 	for _, keys := range [][]string{gittest.Converts, gittest.Connects, gittest.Ignored} {
 		for _, key := range keys {
 			evil.WriteString(gittest.Line(key, b.canary))
@@ -245,6 +247,7 @@ func TestFrozenOnceRead(t *testing.T) {
 	b := newBaited(t)
 	gittest.PlantHooks(t, filepath.Join(b.dir, ".git"), b.canary)
 	var evil strings.Builder
+	evil.WriteString(gittest.ConfigHooks(b.canary))
 	for _, keys := range [][]string{gittest.Converts, gittest.Connects, gittest.Ignored} {
 		for _, key := range keys {
 			evil.WriteString(gittest.Line(key, b.canary))
