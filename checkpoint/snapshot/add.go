@@ -134,7 +134,7 @@ func (w *worktree) mayTakeUp(ctx context.Context, o thread.Worktree, tip string)
 		return err
 	}
 	defer unlock()
-	out, err := w.theirs(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	out, err := w.live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil {
 		return err
 	}
@@ -234,15 +234,31 @@ func (w *worktree) addEmpty(ctx context.Context, root, from string) error {
 		return err
 	}
 	defer unlock()
+	// git makes the folder, but not through a link that leads nowhere.
+	if err := os.Mkdir(filepath.Join(w.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	for try := 1; ; try++ {
 		_, err := w.theirs(ctx, git.Call{Args: []string{
 			"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", root, from,
 		}})
+		if err == nil {
+			return w.leadHome(root)
+		}
 		var said *git.Error
-		if err == nil || try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
+		if try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
 			return err // else the person's own git was about to make one
 		}
 	}
+}
+
+// leadHome makes a new worktree's .git lead to the repository, where git wrote the view.
+func (w *worktree) leadHome(root string) error {
+	n, err := git.Find(root) // follows the view's link
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
 }
 
 // setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
@@ -255,7 +271,7 @@ func (w *worktree) setHead(ctx context.Context, n git.Worktree, ref string) erro
 	if git.IsObjectID(strings.TrimSpace(string(b))) {
 		return writeFile(head, []byte("ref: "+ref+"\n"), false)
 	}
-	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.Env(), Args: []string{"symbolic-ref", "HEAD", ref}})
+	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.In(w.view()), Args: []string{"symbolic-ref", "HEAD", ref}})
 	return err
 }
 

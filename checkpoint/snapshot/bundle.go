@@ -68,13 +68,13 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", errors.Join(err, thread.ErrInvalid))
 	}
-	own, err := w.freeze(ctx)
+	dir, err := os.MkdirTemp(w.home, "bundle-*")
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
-	defer own.remove()
+	defer os.RemoveAll(dir)
 	// No configuration knows this name, as it was read before the name was made: git takes it for the file it is.
-	name := filepath.Join(own.dir, "bundle")
+	name := filepath.Join(dir, "bundle")
 	if file, err = filepath.Abs(file); err == nil {
 		err = os.Symlink(file, name)
 	}
@@ -92,8 +92,8 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	if n == 0 {
 		return 0, nil
 	}
-	_, err = w.git.Run(ctx, git.Call{
-		Dir: w.Root, Args: args, Durable: true, Env: append(own.env, "GIT_ALLOW_PROTOCOL=file"),
+	_, err = w.theirs(ctx, git.Call{
+		Args: args, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
 		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
 	})
 	if err != nil {

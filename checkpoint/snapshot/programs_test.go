@@ -26,6 +26,7 @@ func TestNoProgramAnywhere(t *testing.T) {
 	}
 	evil := strings.Builder{}
 	evil.Write(text)
+	evil.WriteString(gittest.ConfigHooks(canary))
 	for _, keys := range [][]string{gittest.Converts, gittest.Connects, gittest.Ignored} {
 		for _, key := range keys {
 			evil.WriteString(gittest.Line(key, canary))

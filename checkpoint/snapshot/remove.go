@@ -202,19 +202,16 @@ func (s *Store) dropBranch(ctx context.Context, at git.Worktree, branch, base st
 		return nil
 	}
 	ref := "refs/heads/" + branch
-	run := func(c git.Call) ([]byte, error) {
-		c.Dir, c.Env = at.Root, []string{"GIT_DIR=" + at.GitDir}
-		return s.git.Run(ctx, c)
-	}
-	out, err := run(git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
+	w := s.at(at)
+	out, err := w.theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
 	if err != nil || strings.TrimSpace(string(out)) != base {
 		return err
 	}
-	list, err := run(git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	list, err := w.live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil || strings.Contains(string(list)+"\n", "branch "+ref+"\n") {
 		return err
 	}
-	_, err = run(git.Call{
+	_, err = w.theirs(ctx, git.Call{
 		Args:  []string{"update-ref", "--no-deref", "--stdin", "-z"},
 		Stdin: strings.NewReader("delete " + ref + "\x00" + base + "\x00"), Durable: true,
 	})

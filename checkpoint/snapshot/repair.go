@@ -242,7 +242,7 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 			return err
 		}
 	}
-	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common}, branch, o.Base)
+	return s.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common, Common: repo.Common}, branch, o.Base)
 }
 
 // dropRef takes back the ref that an add made for the snapshot, which another one keeps still, as before, and

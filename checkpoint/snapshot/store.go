@@ -152,6 +152,9 @@ func (s *Store) openLike(ctx context.Context, dir string, other *worktree) (*wor
 	if err := os.MkdirAll(w.home, 0o700); err != nil {
 		return nil, err
 	}
+	if err := w.freeze(ctx); err != nil {
+		return nil, err
+	}
 	return w, w.writeShadow()
 }
 

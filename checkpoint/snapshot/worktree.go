@@ -86,6 +86,10 @@ func (w *worktree) private() []string {
 	}
 }
 
+// view is a frozen view of the repository, with what its own configuration said when w.set was read: what git runs
+// by it, later or then, does not run for us.
+func (w *worktree) view() string { return filepath.Join(w.home, "view") }
+
 // ours runs git through our own git folder, theirs with the person's.
 func (w *worktree) ours(ctx context.Context, c git.Call) ([]byte, error) {
 	c.Dir, c.Env = w.Root, append(w.private(), c.Env...)
@@ -93,8 +97,39 @@ func (w *worktree) ours(ctx context.Context, c git.Call) ([]byte, error) {
 }
 
 func (w *worktree) theirs(ctx context.Context, c git.Call) ([]byte, error) {
+	if !w.viewed() { // a worktree that is only put right
+		if err := w.freeze(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.Dir, c.Env = w.Root, append(w.In(w.view()), c.Env...)
+	return w.git.Run(ctx, c)
+}
+
+// live runs git with the repository as it is, for what starts no program whatever that says.
+func (w *worktree) live(ctx context.Context, c git.Call) ([]byte, error) {
 	c.Dir, c.Env = w.Root, append(w.Env(), c.Env...)
 	return w.git.Run(ctx, c)
+}
+
+// viewed reports whether there is a view, of the repository where it is now.
+func (w *worktree) viewed() bool {
+	_, err := os.Lstat(filepath.Join(w.view(), "config"))
+	to, lerr := os.Readlink(filepath.Join(w.view(), "objects"))
+	return err == nil && lerr == nil && to == filepath.Join(w.Common, "objects")
+}
+
+// freeze makes the view, or brings it up to date.
+func (w *worktree) freeze(ctx context.Context) error {
+	own, err := w.git.ReadOwn(ctx, w.Worktree)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(w.view(), 0o700); err != nil {
+		return err
+	}
+	_, err = own.Freeze(w.view(), false)
+	return err
 }
 
 // noObject is the id of nothing, as long as the repository's ids are.
@@ -127,6 +162,9 @@ func (w *worktree) prepare(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
+	if err := w.freeze(ctx); err != nil {
+		return err
+	}
 	return w.writeShadow()
 }
 
@@ -140,7 +178,7 @@ func (s settings) fresh() bool {
 }
 
 func (w *worktree) readSettings(ctx context.Context) (settings, error) {
-	out, err := w.theirs(ctx, git.Call{Args: []string{"config", "--list", "--show-origin", "-z", "--includes"}})
+	out, err := w.live(ctx, git.Call{Args: []string{"config", "--list", "--show-origin", "-z", "--includes"}})
 	if err != nil {
 		return settings{}, fmt.Errorf("read configuration: %w", err)
 	}
@@ -270,6 +308,9 @@ func (s settings) shadow() map[string]string {
 // whole reports whether our own git folder is as it was written: a power cut may have emptied its files, which are
 // not synced.
 func (w *worktree) whole() bool {
+	if !w.viewed() {
+		return false
+	}
 	for name, text := range w.set.shadow() {
 		if b, err := os.ReadFile(filepath.Join(w.shadow(), name)); err != nil || string(b) != text {
 			return false
