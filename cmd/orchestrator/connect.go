@@ -180,7 +180,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 // serverProgram returns the program that a server is to run from, and releases it once the server holds it itself.
 func (c *cli) serverProgram() (path string, release func(), err error) {
 	if kept, err := c.keepProgram(); err == nil {
-		return kept.Path, func() { kept.Close() }, nil
+		return kept.Path, kept.Close, nil
 	}
 	exe, err := os.Executable() // the server reports why there is no copy
 	if err != nil {

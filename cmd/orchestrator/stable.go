@@ -71,11 +71,10 @@ type stable struct {
 }
 
 // Close releases the copy.
-func (s *stable) Close() error {
-	if s.held == nil {
-		return nil
+func (s *stable) Close() {
+	if s.held != nil {
+		s.held.Close()
 	}
-	return s.held.Close()
 }
 
 // openStable keeps the copy for a server, removes those that nobody uses any more, and lays out the folder bin
@@ -99,7 +98,8 @@ func (c *cli) openStable(bin string) (*stable, error) {
 		s.Problem = fmt.Sprintf("the server runs from %s, which must stay where it is: %v", exe, err)
 	}
 	if err := layOut(bin, s.Path, lookup(c.environ, "PATH")); err != nil {
-		return nil, errors.Join(fmt.Errorf("lay out the programs for agents: %w", err), s.Close())
+		s.Close()
+		return nil, fmt.Errorf("lay out the programs for agents: %w", err)
 	}
 	return s, nil
 }

@@ -11,12 +11,11 @@ import (
 )
 
 // errorOf reads a refusal's message in the form of a format.
-func errorOf(t *testing.T, body string) (kind, code, message string) {
+func errorOf(t *testing.T, body string) (kind, message string) {
 	t.Helper()
 	var e struct {
 		Error struct {
 			Type, Status, Message string
-			Code                  any
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &e); err != nil {
@@ -25,8 +24,7 @@ func errorOf(t *testing.T, body string) (kind, code, message string) {
 	if kind = e.Error.Type; kind == "" {
 		kind = e.Error.Status
 	}
-	code, _ = e.Error.Code.(string)
-	return kind, code, e.Error.Message
+	return kind, e.Error.Message
 }
 
 var paths = map[string]string{
@@ -49,7 +47,7 @@ func TestRateIsCapped(t *testing.T) {
 			if err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "30" {
 				t.Fatalf("above the cap: %v, %v", resp, err)
 			}
-			kind, _, message := errorOf(t, body)
+			kind, message := errorOf(t, body)
 			if kind != want || !strings.Contains(message, "2 requests a minute") || !strings.Contains(message, "limits.requests_per_minute") {
 				t.Errorf("refused with %q: %s", kind, message)
 			}
@@ -111,7 +109,7 @@ func TestSpendingIsCapped(t *testing.T) {
 					}
 					continue
 				}
-				kind, _, message := errorOf(t, body)
+				kind, message := errorOf(t, body)
 				if resp.StatusCode != http.StatusPaymentRequired || kind != "billing_error" || !strings.Contains(message, tc.says) || resp.Header.Get("Retry-After") != "" {
 					t.Errorf("request %d: %d %s", i, resp.StatusCode, body)
 				}

@@ -105,7 +105,7 @@ func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if resp.StatusCode == http.StatusServiceUnavailable {
-			if _, _, message := errorOf(t, body); !strings.Contains(message, "its cap is 32 MB") || resp.Header.Get("Retry-After") == "" {
+			if _, message := errorOf(t, body); !strings.Contains(message, "its cap is 32 MB") || resp.Header.Get("Retry-After") == "" {
 				t.Errorf("refused: %s", body)
 			}
 			break

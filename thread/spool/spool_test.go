@@ -167,7 +167,7 @@ func TestAFullDiskTakesTheReserve(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=700"); err != nil {
 		t.Skipf("SKIPPED: a small disk cannot be mounted here (%v); run as root to test it", err)
 	}
-	t.Cleanup(func() { syscall.Unmount(dir, 0) })
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	reserve := room{filepath.Join(dir, "reserve")}
 	if err := os.WriteFile(reserve.file, make([]byte, 64<<10), 0o600); err != nil {
 		t.Fatal(err)

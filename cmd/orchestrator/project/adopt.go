@@ -71,9 +71,7 @@ func (p *Project) decided(change func(home *private.Folder, all []state) error) 
 		return err
 	}
 	defer lock.Close()
-	if p.here, err = p.here.again(); err != nil {
-		return err
-	}
+	p.here = p.here.again()
 	all, err := records(home)
 	if err != nil {
 		return hint(err)

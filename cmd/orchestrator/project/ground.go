@@ -64,12 +64,12 @@ func look(root string, w git.Worktree, refused bool) (ground, error) {
 }
 
 // again looks once more at the same folder.
-func (g ground) again() (ground, error) {
+func (g ground) again() ground {
 	if g.gitDir != "" {
 		g.mark, g.odd, g.fixed = "", "", false
 		g.readMark()
 	}
-	return g, nil
+	return g
 }
 
 // readMark reads the git directory's mark. What is no regular file of this user with exactly a mark in it is none.

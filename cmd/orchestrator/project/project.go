@@ -150,9 +150,7 @@ func (p *Project) Claim() error {
 		return err
 	}
 	defer lock.Close()
-	if p.here, err = p.here.again(); err != nil { // another client may have claimed it meanwhile
-		return err
-	}
+	p.here = p.here.again() // another client may have claimed it meanwhile
 	all, err := records(home)
 	if err != nil {
 		return hint(err)

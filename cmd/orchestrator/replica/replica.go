@@ -36,7 +36,7 @@ type Replica struct {
 }
 
 // Close releases the copy.
-func (c *Replica) Close() error { return c.lock.Close() }
+func (c *Replica) Close() { c.lock.Close() }
 
 // Self opens the running program's file, also when it has been deleted since.
 func Self() (*os.File, error) {

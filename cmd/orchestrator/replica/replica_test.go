@@ -153,7 +153,7 @@ func TestNoExec(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOEXEC, "size=1m"); err != nil {
 		t.Skipf("SKIPPED: a noexec file system cannot be mounted here (%v); run as root to test it", err)
 	}
-	t.Cleanup(func() { syscall.Unmount(dir, 0) })
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
 	if _, err := replica.Keep(dir, script(t, "one")); !errors.Is(err, replica.ErrNoExec) {
 		t.Errorf("got %v", err)
 	}
