@@ -83,18 +83,3 @@ func Slug(text string) string {
 	}
 	return out
 }
-
-// Valid reports whether an id has the form of those that NewID makes; only such a one becomes part of a path.
-func (id ID) Valid() bool { return validID(string(id)) }
-
-func validID(s string) bool {
-	if len(s) != 16 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
-}

@@ -36,6 +36,7 @@ import (
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
 	"orchestrator/thread/spool"
 )
@@ -141,12 +142,19 @@ func readers() wire.Readers {
 	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat, wire.Gemini: gemini.New()}
 }
 
+// spoolRoom is how much of the disk is kept for answers that the store refuses, beside what the store keeps itself.
+const spoolRoom = 1 << 20
+
 func (a *App) openManager(ctx context.Context) error {
 	refused, err := private.Make(a.Project.StateDir(), "spool")
 	if err != nil {
 		return fmt.Errorf("open the spool: %w", err)
 	}
-	kept := spool.Open(refused, nil)
+	room, err := reserve.New(refused, "room", spoolRoom)
+	if err != nil {
+		a.Log.Warn("keep room on the disk for answers that the store refuses", "err", err)
+	}
+	kept := spool.Open(refused, room)
 	a.onClose(kept.Close)
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)

@@ -34,8 +34,8 @@ const maxRecord = 256 << 20
 type Reserve interface {
 	// Release gives the room back to the disk; false where none is left.
 	Release() bool
-	// Fill sets it aside again, as far as the disk allows.
-	Fill()
+	// Refill sets it aside again, as far as the disk allows.
+	Refill() error
 }
 
 // Spool keeps what was refused. It is safe for use by many goroutines.
@@ -205,7 +205,7 @@ func (s *Spool) Kept() (map[thread.ID]thread.Spooled, error) {
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), suffix)
 		id := thread.ID(name)
-		if !ok || !id.Valid() {
+		if !ok || id.Check() != nil {
 			continue
 		}
 		if kept[id], err = s.records(id); err != nil {
@@ -245,7 +245,7 @@ func (s *Spool) Drop(id thread.ID) error {
 		return fmt.Errorf("drop the spool of thread %s: %w", id, err)
 	}
 	if s.reserve != nil {
-		s.reserve.Fill()
+		_ = s.reserve.Refill() // or the next time
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/reserve"
 	"orchestrator/thread/spool"
 )
 
@@ -156,27 +157,26 @@ func TestForeignNamesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// room is a reserve of a file.
-type room struct{ file string }
-
-func (r room) Release() bool { return os.Remove(r.file) == nil }
-func (r room) Fill()         {}
-
 func TestAFullDiskTakesTheReserve(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=700"); err != nil {
 		t.Skipf("SKIPPED: a small disk cannot be mounted here (%v); run as root to test it", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
-	reserve := room{filepath.Join(dir, "reserve")}
-	if err := os.WriteFile(reserve.file, make([]byte, 64<<10), 0o600); err != nil {
+	folder, err := private.Open(dir)
+	if err != nil {
 		t.Fatal(err)
+	}
+	defer folder.Close()
+	kept, err := reserve.New(folder, "reserve", 64<<10)
+	if err != nil || !kept.Kept() {
+		t.Fatalf("no room is kept: %v", err)
 	}
 	fill := filepath.Join(dir, "full")
 	if err := os.WriteFile(fill, make([]byte, 1<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
-	s := open(t, dir, reserve)
+	s := open(t, dir, kept)
 	if _, err := s.Append(checkpoint("one")); err != nil {
 		t.Fatal(err)
 	}
