@@ -53,6 +53,9 @@ func TestForkAtATurn(t *testing.T) {
 		if f.Worktree.Path == "" || f.Dir != f.Worktree.Path || w.trees.get(f.Dir) != "files 3" {
 			t.Errorf("worktree %+v holds %q", f.Worktree, w.trees.get(f.Dir))
 		}
+		if p := w.status(p.ID); f.Gauge.CostUSD != 0 || p.Gauge.CostUSD != 2.5 {
+			t.Errorf("the fork begins with $%.2f, its parent has cost $%.2f", f.Gauge.CostUSD, p.Gauge.CostUSD)
+		}
 		if h := f.Handoff; h == nil || h.Metadata.ForkPoint != 3 || h.Metadata.ParentThreadID != p.ID || h.Description != "Try JWT" || h.CheckpointID != f.ForkPoint {
 			t.Errorf("handoff %+v", f.Handoff)
 		}
@@ -61,6 +64,9 @@ func TestForkAtATurn(t *testing.T) {
 			t.Error("the parent was touched")
 		}
 		w.talk(f.ID, 6, 6)
+		if got := w.status(f.ID).Gauge.CostUSD; got != 0.5 {
+			t.Errorf("one turn of the fork has cost $%.2f", got)
+		}
 		w.talk(p.ID, 7, 7)
 		for id, want := range map[thread.ID]string{f.ID: "answer to p3|p6|", p.ID: "answer to p5|p7|"} {
 			items, err := w.store.Conversation(ctx, w.status(id).Head)

@@ -210,13 +210,18 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 		half := item("assistant", "half an ans")
 		w.m.RequestStarted(s.ID, true, "m1")
 		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
-			Prompt: "p1", Interrupted: true, Err: "cut at byte 11", Ended: time.Now()})
+			Prompt: "p1", Interrupted: true, EndsTurn: true, Err: "cut at byte 11", Ended: time.Now()})
 		synctest.Wait()
 		got := w.status(s.ID)
 		c, err := w.store.Checkpoint(ctx, got.Head)
-		if err != nil || !c.Interrupted || c.Turn != 1 || got.Turn != 0 {
+		if err != nil || !c.Interrupted || c.Turn != 1 || c.Kind != thread.KindResponse || got.Turn != 0 {
 			t.Errorf("checkpoint %+v %v, thread turn %d", c, err, got.Turn)
 		}
+		w.respond(s.ID, "p1", "the whole answer", false) // the agent tries again
+		if c, err := w.store.Checkpoint(ctx, w.status(s.ID).Head); err != nil || c.Turn != 1 {
+			t.Errorf("its second try is in turn %d %v", c.Turn, err)
+		}
+		w.respond(s.ID, "p1", "the end", true)
 		w.turn(s.ID, "p2")
 		if c, err := w.store.Checkpoint(ctx, w.status(s.ID).Head); err != nil || c.Turn != 2 {
 			t.Errorf("the next prompt is turn %d %v", c.Turn, err)

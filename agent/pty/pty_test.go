@@ -230,6 +230,19 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestStopAsksTheWholeGroup: a shell that waits for its children ends only when they are asked to end as well.
+func TestStopAsksTheWholeGroup(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	r := start(t, host(t), `trap '' TERM; (trap 'echo asked > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait`, said)
+	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	if err := r.Stop(context.Background(), deadline); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(said); err != nil || string(b) != "asked\n" {
+		t.Errorf("the child was not asked to end: %q, %v", b, err)
+	}
+}
+
 // TestPlainChildrenAreLeftAlone: what other parts of the program start is theirs to wait for.
 func TestPlainChildrenAreLeftAlone(t *testing.T) {
 	h := host(t)

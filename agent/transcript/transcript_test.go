@@ -71,6 +71,30 @@ func TestReadIsTheFile(t *testing.T) {
 	})
 }
 
+// TestOtherContentIsNotTaken changes one byte of what was read, and nothing of its size.
+func TestOtherContentIsNotTaken(t *testing.T) {
+	root := t.TempDir()
+	was := []byte("one\ntwo\n")
+	marks := []thread.Mark{mark("main", was)}
+	files := []transcript.File{{Name: "main", Path: "f"}}
+	for content, same := range map[string]bool{"one\ntwo\n": true, "one\ntwo\nthree\n": true, "One\ntwo\n": false, "one\ntwO\nthree\n": false, "one\n": false} {
+		if err := os.WriteFile(filepath.Join(root, "f"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		matched, whole, err := transcript.Verify(root, files, marks)
+		if err != nil || whole != same || (matched == int64(len(was))) != same {
+			t.Errorf("%q: %d bytes match, whole %v, %v", content, matched, whole, err)
+		}
+		if got := transcript.Matches([]byte(content), marks[0]); got != same {
+			t.Errorf("%q matches: %v", content, got)
+		}
+		c, gained := transcript.Gain("main", []byte(content), marks)
+		if want := int64(len(was)); gained && same != (c.Offset == want) {
+			t.Errorf("%q gains %+v", content, c)
+		}
+	}
+}
+
 func TestAwaitSeesTheAnswerComeLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0

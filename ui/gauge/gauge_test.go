@@ -58,6 +58,15 @@ func TestBandsAreTold(t *testing.T) {
 			t.Errorf("%d%%: %q", share, got)
 		}
 	}
+	unpriced := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: 40, Window: 100, Model: "own-model"}}}
+	if got := draw(40, unpriced); strings.Contains(got, "$") || !strings.Contains(got, "own-model") {
+		t.Errorf("a model without a price: %q", got)
+	}
+	free := *unpriced
+	free.Usage.Priced = true
+	if got := draw(40, &free); !strings.Contains(got, "$0.00") {
+		t.Errorf("a model that costs nothing: %q", got)
+	}
 	for _, s := range []*thread.Status{nil, {}} {
 		if got := draw(20, s); !strings.Contains(got, "no") {
 			t.Errorf("%q", got)
