@@ -16,21 +16,17 @@ type firstPrompt struct {
 }
 
 // sendFirst is the step that has a prompt typed once the agent takes it.
-func (l *line) sendFirst(ctx context.Context, s Session, text, own string) {
+func (l *line) sendFirst(ctx context.Context, f *firstPrompt) {
 	m := l.m
-	if own != "" {
+	if f.own != "" {
 		texts, err := m.untold(ctx, l.id)
 		if err == nil {
-			err = m.keepUntold(ctx, l, slices.Insert(texts, 0, own))
+			err = m.keepUntold(ctx, l, slices.Insert(texts, 0, f.own))
 		}
 		if err != nil {
 			m.cfg.Log.Warn("keep the first prompt until it is sent", "thread", string(l.id), "err", err)
 		}
 	}
-	f := &firstPrompt{session: s, text: text, own: own, sending: true}
-	m.mu.Lock()
-	l.first = f
-	m.mu.Unlock()
 	l.typeFirst(f)
 }
 
@@ -56,6 +52,7 @@ func (l *line) firstSent(ctx context.Context, f *firstPrompt, err error) {
 	if errors.Is(err, ErrApproval) && !errors.Is(err, ErrTyped) {
 		m.mu.Lock()
 		f.sending = false
+		m.show(l)
 		m.mu.Unlock()
 		m.notice(l.id, LevelInfo, "%s: the first prompt is sent once the agent's question is answered", l.thread().Name)
 		l.deliver(ctx) // it may be by now
@@ -67,6 +64,7 @@ func (l *line) firstSent(ctx context.Context, f *firstPrompt, err error) {
 	m.mu.Lock()
 	if l.first == f {
 		l.first = nil
+		m.show(l)
 	}
 	m.mu.Unlock()
 	if err := l.forgetOwn(ctx, f.own); err != nil {

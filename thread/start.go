@@ -240,8 +240,13 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 	x.PID, x.Session = session.PID(), launch.Session
 	l.execution = &x
 	ended := l.exit != nil
+	var first *firstPrompt
 	if !ended {
 		l.session = session
+		if prompt != "" {
+			first = &firstPrompt{session: session, text: prompt, own: own, sending: true}
+			l.first = first
+		}
 		if r := session.State(); l.reported.State == "" {
 			l.reported = r
 		}
@@ -261,11 +266,8 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		m.notice(l.id, LevelWarn, "the start could not be stored: %v", err)
 	}
 	l.enqueue(func() { l.rec.load(m.ctx, l) }) // before the first answer comes
-	if ended {
-		return nil // so quickly gone; exited has queued the rest
-	}
-	if prompt != "" {
-		l.sendFirst(ctx, session, prompt, own)
+	if first != nil {                          // else there is none, or the agent is gone already and exited has queued the rest
+		l.sendFirst(ctx, first)
 	}
 	return nil
 }

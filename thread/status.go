@@ -129,6 +129,9 @@ func (m *Manager) stateOf(l *line) StateReport {
 		if l.unstored > 0 {
 			return l.heldBack(r)
 		}
+		if f := l.first; f != nil && f.sending && f.session == l.session {
+			return l.beingTold(r)
+		}
 		r.State = StateIdle
 		if !l.t.Seen {
 			r.State = StateDone
@@ -150,6 +153,13 @@ func (l *line) heldBack(r StateReport) StateReport {
 	}
 	held := Evidence{Source: SourceProcess, State: StateWorking, Detail: detail, At: r.Since}
 	return StateReport{State: StateWorking, Since: since, Evidence: append([]Evidence{held}, r.Evidence...)}
+}
+
+// beingTold says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
+// answer. Manager.mu is held.
+func (l *line) beingTold(r StateReport) StateReport {
+	v := Evidence{Source: SourceProcess, State: StateStarting, Detail: "its first prompt is being typed", At: r.Since}
+	return StateReport{State: StateStarting, Since: r.Since, Evidence: append([]Evidence{v}, r.Evidence...)}
 }
 
 // stillState is the state of a thread whose agent does not run. Manager.mu is held.

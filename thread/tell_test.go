@@ -150,3 +150,22 @@ func TestFirstPromptWaitsForADialog(t *testing.T) {
 		})
 	}
 }
+
+// TestNotIdleBeforeItsFirstPrompt: an agent that waits for its first prompt is not shown idle: who waits for idle
+// waits for the answer.
+func TestNotIdleBeforeItsFirstPrompt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.sess.ignore(true) // the prompt is being typed for as long as it likes
+		s := w.create(thread.NewRequest{Prompt: "look around"})
+		w.sess.of(s.ID).Report(thread.Evidence{Source: thread.SourceHook, State: thread.StateIdle, At: time.Now()})
+		synctest.Wait()
+		if got := w.status(s.ID).State.State; got != thread.StateStarting {
+			t.Errorf("shown as %s", got)
+		}
+		time.Sleep(5 * time.Minute) // virtual: it is given up
+		synctest.Wait()
+		if got := w.status(s.ID).State.State; got != thread.StateIdle && got != thread.StateDone {
+			t.Errorf("shown as %s when nothing is typed any more", got)
+		}
+	})
+}
