@@ -15,6 +15,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -100,10 +102,10 @@ func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string) er
 
 // write copies self to file: whole and synced before it has its name.
 func write(root *os.Root, file string, self *os.File) error {
-	temp := file + "." + fmt.Sprint(os.Getpid())
-	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := dropUnfinished(root, filepath.Dir(file)); err != nil {
 		return err
 	}
+	temp := file + "." + fmt.Sprint(os.Getpid())
 	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
 	if err != nil {
 		return err
@@ -122,6 +124,25 @@ func write(root *os.Root, file string, self *os.File) error {
 		return errors.Join(err, ignoreMissing(root.Remove(temp)))
 	}
 	return syncFolder(root, filepath.Dir(file))
+}
+
+// dropUnfinished removes what processes that are gone, or this one, left half copied.
+func dropUnfinished(root *os.Root, dir string) error {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		number, ok := strings.CutPrefix(e.Name(), Name+".")
+		pid, err := strconv.Atoi(number)
+		if !ok || err != nil || pid != os.Getpid() && !errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+			continue
+		}
+		if err := ignoreMissing(root.Remove(filepath.Join(dir, e.Name()))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncFolder(root *os.Root, dir string) error {

@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,6 +95,25 @@ func TestADamagedCopyIsMadeAgain(t *testing.T) {
 				t.Errorf("the copy says %q", got)
 			}
 		})
+	}
+}
+
+func TestWhatWasCutOffIsRemoved(t *testing.T) {
+	dir, self := t.TempDir(), script(t, "one")
+	c := keep(t, dir, self)
+	c.Close()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	half := fmt.Sprintf("%s.%d", c.Path, gone.Process.Pid)
+	if err := errors.Join(os.WriteFile(half, []byte("#!/bin"), 0o700), os.Remove(c.Path)); err != nil {
+		t.Fatal(err)
+	}
+	again := keep(t, dir, self)
+	defer again.Close()
+	if _, err := os.Stat(half); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("half a copy is still there: %v", err)
 	}
 }
 
