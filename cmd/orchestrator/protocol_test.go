@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"orchestrator/cmd/orchestrator/api"
+)
+
+// TestAnotherProtocol meets a server of another version: verbs refuse it and name the way out, and ask it for nothing
+// else.
+func TestAnotherProtocol(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := r.claimed()
+	if err := p.MakeSocketFolder(); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("unix", p.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan string, 100)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !strings.HasSuffix(q.URL.Path, "/info") {
+			asked <- q.URL.Path
+		}
+		if err := json.NewEncoder(w).Encode(api.Info{Protocol: api.Version + 1, Version: "from-tomorrow", Project: p.Root, Running: 3}); err != nil {
+			t.Error(err)
+		}
+	})}
+	go func() { _ = server.Serve(listener) }() // until Close
+	t.Cleanup(func() { server.Close() })
+	for _, args := range [][]string{{"threads"}, {"new", "-a", "demo", "one"}, {"find", "words"}} {
+		r.says(exitError, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
+	}
+	if len(asked) > 0 {
+		t.Errorf("it was asked for %s all the same", <-asked)
+	}
+}
