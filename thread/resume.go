@@ -56,7 +56,7 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 		p.How, p.Detail = ResumePrimer, "our record of its turns is lost"
 		if t.Session != "" && !m.sessionTaken(l, t.Session) {
 			p.How, p.Session = ResumeNative, t.Session
-			p.Detail += "; the agent goes on in its own session"
+			p.Detail += "; the agent continues in its own session"
 		}
 		return p
 	}

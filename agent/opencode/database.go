@@ -41,7 +41,7 @@ func load(ctx context.Context, env launch.Env, session string) (stored, error) {
 	path := database(env)
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
-			err = fmt.Errorf("%s is no regular file: %w", path, thread.ErrInvalid)
+			err = fmt.Errorf("%s is not a regular file: %w", path, thread.ErrInvalid)
 		} else if errors.Is(err, os.ErrNotExist) {
 			err = nil
 		}

@@ -153,7 +153,7 @@ func (o *object) set(key string, value any) {
 func (o *object) UnmarshalJSON(raw []byte) error {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
-		return errors.Join(errors.New("it is no JSON object"), err)
+		return errors.Join(errors.New("not a JSON object"), err)
 	}
 	*o = nil
 	for in.More() {

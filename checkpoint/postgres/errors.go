@@ -38,7 +38,7 @@ func (s *Store) translate(err error) error {
 func (s *Store) told(e *pgconn.PgError, err error) error {
 	switch e.Code {
 	case "53100", "53200": // disk full, out of memory
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free space on the database's machine; the store goes on by itself")
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free space on the database's machine; the store continues by itself")
 	case "25006": // read-only transaction
 		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message), "connect to the primary server")
 	case "XX001", "XX002": // data, index corrupted
@@ -73,7 +73,7 @@ func hint(code string) string {
 	case "53300": // too many connections
 		return fmt.Sprintf("raise the database's max_connections, or stop other programs; each orchestrator server takes up to %d", connections)
 	case "57P01", "57P02", "57P03": // shut down, crashed, starting
-		return "the database is stopping or starting; the store goes on by itself when it is back"
+		return "the database is stopping or starting; the store continues by itself when it is back"
 	default:
 		return ""
 	}

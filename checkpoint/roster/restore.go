@@ -48,7 +48,7 @@ func wayBack(t thread.Thread) string {
 	if t.Session == "" {
 		return "files that were kept of it are in the repository's refs/orchestrator/" + string(t.ID)
 	}
-	return fmt.Sprintf("`orchestrator resume` goes on in its agent's own session (%s %s), and files that were kept are in the repository's refs/orchestrator/%s",
+	return fmt.Sprintf("`orchestrator resume` continues in its agent's own session (%s %s), and files that were kept are in the repository's refs/orchestrator/%s",
 		t.Agent, t.Session, t.ID)
 }
 

@@ -62,7 +62,7 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("unbundle snapshots: %s is no file: %w", file, errors.Join(err, thread.ErrInvalid))
+		return 0, fmt.Errorf("unbundle snapshots: %s is not a file: %w", file, errors.Join(err, thread.ErrInvalid))
 	}
 	heads, err := w.theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
 	if err != nil {

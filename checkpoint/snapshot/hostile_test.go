@@ -259,7 +259,7 @@ func TestForgedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := r.repair()
-	if strings.Count(said, "no repository inside of the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "put aside") {
+	if strings.Count(said, "not a repository inside the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "put aside") {
 		t.Errorf("said %s", said)
 	}
 	if err := r.store.Drop(t.Context(), "t1"); err != nil {

@@ -230,7 +230,7 @@ func readJournal(dir *private.Folder, name string) (o op, free bool, err error) 
 		return op{}, true, fmt.Errorf("it cannot be read: %w", err)
 	}
 	if o.ID+".json" != name {
-		return op{}, true, fmt.Errorf("it is called otherwise than the operation in it: %w", thread.ErrDamaged)
+		return op{}, true, fmt.Errorf("its name is not that of the operation in it: %w", thread.ErrDamaged)
 	}
 	return o, true, o.check()
 }
@@ -246,6 +246,6 @@ func (w *worktree) putAside(dir *private.Folder, name string, why error) (string
 	if err := os.Rename(dir.Path(name), to); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("put aside %s as %s: it is no journal of ours (%s); nothing that it names was touched",
+	return fmt.Sprintf("put aside %s as %s: it is not one of our journals (%s); nothing that it names was touched",
 		git.Printable(name), to, git.Printable(why.Error())), nil
 }

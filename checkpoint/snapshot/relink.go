@@ -30,7 +30,7 @@ func (s *Store) relink(ctx context.Context, repo *worktree, key string) (said []
 	for _, r := range records {
 		did, err := s.relinkOne(repo, r)
 		if err != nil {
-			did = fmt.Sprintf("could not link the worktree %s again: %v", r.Root, err)
+			did = fmt.Sprintf("could not relink the worktree %s: %v", r.Root, err)
 		}
 		if did != "" {
 			said = append(said, did)

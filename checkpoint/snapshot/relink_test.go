@@ -70,7 +70,7 @@ func TestMovedInTheMiddle(t *testing.T) {
 	r.dir += "-moved"
 	r.journal("own", `{"id":"aaaa","kind":"restore","thread":"t2","worktree":"fork","target":{"commit":"`+last.Commit+`","tree":"`+last.Tree+`"}}`)
 	r.writeIn(wt.Path, "a", "half restored\n", 0o644)
-	if said := r.repair(); !strings.Contains(said, "finished to restore the files of "+wt.Path) {
+	if said := r.repair(); !strings.Contains(said, "finished restoring the files of "+wt.Path) {
 		t.Errorf("said %q", said)
 	}
 	r.works(wt, last)

@@ -32,7 +32,7 @@ func (s *Store) Repair(ctx context.Context) ([]string, error) {
 		case ctx.Err() != nil || f.key == ownRepository:
 			return said, fmt.Errorf("repair worktrees: %w", err)
 		default:
-			said = append(said, fmt.Sprintf("could not look after the worktrees of %s: %v", f.dir, err))
+			said = append(said, fmt.Sprintf("could not check the worktrees of %s: %v", f.dir, err))
 		}
 	}
 	return said, nil
@@ -137,7 +137,7 @@ func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("finished to restore the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
+	return fmt.Sprintf("finished restoring the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
 }
 
 func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string, error) {

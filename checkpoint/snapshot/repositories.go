@@ -55,12 +55,12 @@ func (s *Store) folders() (found []folder, refused []string, err error) {
 	for _, e := range entries {
 		name := filepath.Join(s.cfg.State, e.Name(), "root")
 		if _, err := os.Lstat(name); err != nil || e.Name() == ownRepository {
-			continue // no repository inside of the project
+			continue // not a repository inside the project
 		}
 		b, err := private.ReadRegular(name, 64<<10)
 		dir := filepath.Join(resolved(s.cfg.Dir), string(b))
 		if err != nil || !filepath.IsLocal(string(b)) || short(string(b)) != e.Name() {
-			refused = append(refused, fmt.Sprintf("did not open what %s names: it is no repository inside of the project", name))
+			refused = append(refused, fmt.Sprintf("did not open what %s names: it is not a repository inside the project", name))
 			continue
 		}
 		if w, err := git.Find(dir); err == nil && w.Root == dir { // else it is gone, or reached through a link

@@ -73,7 +73,7 @@ func translate(path string, need int64, err error) error {
 	case c == sqlite3.ErrFull, c == sqlite3.ErrIoErr && known && free < fullBelow:
 		need = max(need*2, fullBelow)
 		return thread.Hint(fmt.Errorf("store: %w: %d bytes are needed, %d are free in %s", thread.ErrDiskFull, need, free, dir),
-			"free some space; the store goes on by itself")
+			"free some space; the store continues by itself")
 	case c == sqlite3.ErrReadonly, c == sqlite3.ErrPerm, c == sqlite3.ErrCantOpen && !writable(dir):
 		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrReadOnly, path, err), "make the folder "+dir+" writable for you")
 	case isBusy(err):

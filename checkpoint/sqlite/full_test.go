@@ -13,7 +13,7 @@ import (
 )
 
 // TestDiskFull lets the database grow no further, as a full disk does: the error says so with the bytes it takes,
-// nothing that was acknowledged is lost, and the store goes on by itself once there is room.
+// nothing that was acknowledged is lost, and the store continues by itself once there is room.
 func TestDiskFull(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(ctx, filepath.Join(t.TempDir(), "state.db"), Options{})

@@ -182,7 +182,7 @@ func (v *salvage) checkpoint(at raw.Place) error {
 		return fmt.Errorf("a checkpoint: %w", err)
 	}
 	if r.Parent != 0 && !v.good[r.Parent] {
-		return fmt.Errorf("checkpoint %s, turn %d: one that it stands on is damaged", r.ID, r.Turn)
+		return fmt.Errorf("checkpoint %s, turn %d: one that it builds on is damaged", r.ID, r.Turn)
 	}
 	c, err := v.to.packer.Verify(v.ctx, inTx{v.tx}, r)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 func (s *Store) short() error {
 	free, _ := freeSpace(filepath.Dir(s.path))
 	return thread.Hint(fmt.Errorf("store: %w: the %d bytes that are left in %s are for what agents answer", thread.ErrDiskFull, free, filepath.Dir(s.path)),
-		"free some space; the store goes on by itself")
+		"free some space; the store continues by itself")
 }
 
 // stands checks that what a thread stands on is stored.

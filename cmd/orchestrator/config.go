@@ -339,7 +339,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("setup_timeout: %w", err)
 	}
 	if c.SetupLimit <= 0 {
-		return Config{}, fmt.Errorf("setup_timeout is %s, and should be more than nothing", c.SetupLimit)
+		return Config{}, fmt.Errorf("setup_timeout is %s, and should be longer than 0", c.SetupLimit)
 	}
 	return c, nil
 }

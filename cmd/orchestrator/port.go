@@ -80,7 +80,7 @@ func beginFile(file string) (*os.File, error) {
 		switch {
 		case err == nil && err2 == nil && os.SameFile(found, opened):
 			if !opened.Mode().IsRegular() {
-				return nil, errors.Join(fmt.Errorf("%s is no file: %w", part, thread.ErrInvalid), f.Close())
+				return nil, errors.Join(fmt.Errorf("%s is not a file: %w", part, thread.ErrInvalid), f.Close())
 			}
 			if err := f.Truncate(0); err != nil {
 				return nil, errors.Join(err, f.Close())

@@ -142,7 +142,7 @@ func (w *waiting) info(_ context.Context, ask api.AskInfo) (api.Info, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	notice := fmt.Sprintf("this is the last list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime), w.cause)
+	notice := fmt.Sprintf("this is the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime), w.cause)
 	i := api.Info{
 		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,
 		StateDir: w.cfg.Project.StateDir(), Store: about, Notices: []string{notice}, NoRepository: !w.cfg.Project.Repository,

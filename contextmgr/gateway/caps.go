@@ -140,7 +140,7 @@ func (g *Gateway) capped(rt *route) (status int, message string, wait time.Durat
 		own, total := g.purse.spent(rt.id)
 		if caps.USD > 0 && own >= caps.USD {
 			return http.StatusPaymentRequired, fmt.Sprintf("orchestrator does not send this request: the thread has cost $%.2f, and its cap is $%.2f. "+
-				"Raise limits.usd in the configuration, or go on in another thread", own, caps.USD), 0
+				"Raise limits.usd in the configuration, or continue in another thread", own, caps.USD), 0
 		}
 		if caps.TotalUSD > 0 && total >= caps.TotalUSD {
 			return http.StatusPaymentRequired, fmt.Sprintf("orchestrator does not send this request: the project's threads have cost $%.2f, and their cap is $%.2f. "+

@@ -117,7 +117,7 @@ func (c counter) Write(b []byte) (int, error) {
 var errLarge = fmt.Errorf("it is larger than %d MB", wire.MaxAnswer>>20)
 
 // errFull says that too much was held to read on.
-var errFull = errors.New("too much is held to read it")
+var errFull = errors.New("too much memory is in use to read it")
 
 // unread says once of a thread that something of its traffic cannot be read.
 func (o *observation) unread(what string, err error) {

@@ -25,7 +25,7 @@ const maxCodings = 4
 const maxWindow = 16 << 20
 
 // errBomb says that a body is unpacked to more than is read of it.
-var errBomb = errors.New("it is unpacked to more than is read")
+var errBomb = errors.New("it unpacks to more than may be read")
 
 // codings returns the content codings of a header in the order in which they were applied.
 func codings(header []string) []string {

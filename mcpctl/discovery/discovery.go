@@ -91,7 +91,7 @@ func readFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no file of a sensible size", file)
+		return nil, fmt.Errorf("%s is not a file of a sensible size", file)
 	}
 	return os.ReadFile(file)
 }

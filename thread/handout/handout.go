@@ -48,7 +48,7 @@ func (f Folder) Empty() bool {
 // Put writes a file into the folder, over one of that name, and returns its path.
 func (f Folder) Put(name string, data []byte) (string, error) {
 	if name == "." || !filepath.IsLocal(name) {
-		return "", fmt.Errorf("hand out %q: it is no name within a folder", name)
+		return "", fmt.Errorf("hand out %q: not a name within a folder", name)
 	}
 	root, err := f.open()
 	if err != nil {

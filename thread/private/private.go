@@ -411,7 +411,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 }
 
 // ErrNotRegular says that a path leads to no regular file.
-var ErrNotRegular = errors.New("no regular file")
+var ErrNotRegular = errors.New("not a regular file")
 
 func readAll(file *os.File, path string, limit int64) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))

@@ -97,7 +97,7 @@ func readPatterns(file string) (patterns, odd []string, err error) {
 		case strings.Trim(pattern, "/") == "":
 			odd = append(odd, fmt.Sprintf("line %d names the project itself; * names all that is ignored", n))
 		case strings.ContainsRune(line, 0):
-			odd = append(odd, fmt.Sprintf("line %d is no text", n))
+			odd = append(odd, fmt.Sprintf("line %d is not text", n))
 		case len(patterns) == maxPatterns:
 			return nil, nil, fmt.Errorf("it has more than %d patterns: %w", maxPatterns, thread.ErrInvalid)
 		default:
@@ -178,7 +178,7 @@ func plain(root *os.Root, name string) (fs.FileInfo, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil, errLink
 	case !info.Mode().IsRegular():
-		return nil, errors.New("no regular file")
+		return nil, errors.New("not a regular file")
 	}
 	return info, nil
 }
@@ -195,7 +195,7 @@ func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err != nil || !os.SameFile(was, info) {
-		return 0, errors.Join(errors.New("it changes at this moment"), err)
+		return 0, errors.Join(errors.New("it is being changed"), err)
 	}
 	if err := mkdirs(dst, path.Dir(name)); err != nil {
 		return 0, err

@@ -172,7 +172,7 @@ func (f *folder) read(name string) (string, error) {
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, fmt.Errorf("%s is no regular file", name))
+		return "", errors.Join(err, fmt.Errorf("%s is not a regular file", name))
 	}
 	b, err := io.ReadAll(io.LimitReader(file, maxRead))
 	if err != nil {

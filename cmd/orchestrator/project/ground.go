@@ -147,7 +147,7 @@ func writeMark(gitDir, mark string) error {
 	err = errors.Join(err, f.Close())
 	if err == nil {
 		if info, look := root.Lstat(markName); look == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no file", filepath.Join(gitDir, markName))
+			err = fmt.Errorf("%s is not a file", filepath.Join(gitDir, markName))
 		} else {
 			err = root.Rename(temp, markName)
 		}

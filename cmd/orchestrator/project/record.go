@@ -91,7 +91,7 @@ func (p *pathText) UnmarshalText(b []byte) error {
 		b = raw
 	}
 	if len(b) > 0 && (!filepath.IsAbs(string(b)) || filepath.Clean(string(b)) != string(b)) {
-		return fmt.Errorf("%q is no absolute path", b)
+		return fmt.Errorf("%q is not an absolute path", b)
 	}
 	*p = pathText(b)
 	return nil

@@ -25,7 +25,7 @@ func (p Project) Worktrees(set string) (string, error) {
 	}
 	const remedy = "set `worktrees` in your own configuration to another folder, or leave it out"
 	if !filepath.IsAbs(dir) {
-		return "", thread.Hint(fmt.Errorf("worktrees = %q is no absolute path: %w", set, thread.ErrInvalid), remedy)
+		return "", thread.Hint(fmt.Errorf("worktrees = %q is not an absolute path: %w", set, thread.ErrInvalid), remedy)
 	}
 	dir = filepath.Join(resolved(dir), filepath.Base(p.StateDir()))
 	if git.Within(dir, p.Root) {

@@ -265,7 +265,7 @@ func openRegular(root *os.Root, file string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is no regular file", file))
+		return nil, errors.Join(err, f.Close(), fmt.Errorf("%s is not a regular file", file))
 	}
 	return f, nil
 }
