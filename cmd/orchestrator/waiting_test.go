@@ -31,7 +31,7 @@ func TestPostgresDownAtTheStart(t *testing.T) {
 
 	res := r.run("threads")
 	if res.code != 0 || !strings.Contains(res.stdout, name) || !strings.Contains(res.stdout, other) ||
-		!strings.Contains(res.stderr, "last list, as of") || !strings.Contains(res.stderr, "cannot be reached") {
+		!strings.Contains(res.stderr, "last known list, as of") || !strings.Contains(res.stderr, "cannot be reached") {
 		t.Errorf("threads: exit %d\n%s%s", res.code, res.stdout, res.stderr)
 	}
 	if s := r.status(name); s.Turn != 2 || s.Agent != "demo" || s.State.State != thread.StateUnknown {
