@@ -138,6 +138,9 @@ func (p *Project) displace(home *private.Folder, all []state, but state) error {
 
 // remake writes the record of a state again that cannot be read. Its folder must be in order.
 func (p *Project) remake(home *private.Folder, s state) (state, error) {
+	if errors.Is(s.bad, errNewer) {
+		return s, s.bad
+	}
 	folder, err := home.Open(s.folder)
 	if err != nil {
 		return s, err

@@ -24,6 +24,9 @@ const (
 	maxWas = 16
 )
 
+// errNewer says that a record is none that this program may write.
+var errNewer = errors.New("written by a newer orchestrator")
+
 // record is what a state says of its project.
 type record struct {
 	Version int `json:"version"`
@@ -168,11 +171,12 @@ func readRecord(folder *private.Folder) (record, error) {
 	if err != nil {
 		return r, err
 	}
+	var made struct{ Version int }
+	if err := json.Unmarshal(content, &made); err == nil && made.Version > recordVersion {
+		return r, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("%w (version %d)", errNewer, made.Version)}
+	}
 	if err := json.Unmarshal(content, &r); err != nil {
 		return record{}, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("%w: %w", thread.ErrDamaged, err)}
-	}
-	if r.Version > recordVersion {
-		return record{}, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("written by a newer orchestrator (version %d)", r.Version)}
 	}
 	if !isMark(r.ID) || r.Mark != "" && !isMark(r.Mark) || !strings.HasSuffix(folder.Path(), "-"+r.ID[:8]) {
 		return record{}, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("%w: it is not this folder's", thread.ErrDamaged)}
