@@ -73,6 +73,8 @@ type Manager struct {
 	// Gateway carries the model requests; set before Open, because a gateway wants its Observer,
 	// which the Manager is. Nil means that agents speak to their providers themselves.
 	Gateway Gateway
+	// LeftAlone says which stored threads Open left alone, and why.
+	LeftAlone []string
 
 	cfg ManagerConfig
 	bus bus
@@ -137,7 +139,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.mu.Lock()
 	for _, t := range threads {
 		if err := t.ID.Check(); err != nil {
-			m.notice("", LevelError, "a stored thread is left alone: %v", err)
+			m.LeftAlone = append(m.LeftAlone, fmt.Sprintf("stored thread %q is left alone: %v", t.Name, err))
+			m.cfg.Log.Error("a stored thread is left alone", "thread", t.Name, "err", err)
 			continue
 		}
 		m.add(t)

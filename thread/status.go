@@ -199,6 +199,9 @@ func (m *Manager) Adopt(ctx context.Context, id ID) (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("adopt a thread: %w", err)
 	}
+	if err := t.ID.Check(); err != nil {
+		return Status{}, fmt.Errorf("adopt a thread: %w", err)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.lines[id]

@@ -58,11 +58,11 @@ func (c *cli) adoptVerb() *cobra.Command {
 // askWide asks whether a folder that holds much else is to be a project, where there is a person to ask.
 func (c *cli) askWide(why error) error {
 	in, inOK := c.stdin.(*os.File)
-	out, outOK := c.stderr.(*os.File)
+	out, outOK := c.terminal()
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return why
 	}
-	fmt.Fprintf(out, "%v\nMake %s a project? [y/N] ", why, c.project.Root)
+	fmt.Fprintf(c.stderr, "orchestrator: %v\nMake %s a project? y or n:\n", why, c.project.Root)
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return errors.Join(why, err)

@@ -64,6 +64,7 @@ type App struct {
 	listener net.Listener
 	store    *openStore
 	files    *snapshot.Store // nil without a repository
+	place    place
 
 	ending   sync.Mutex      // held by the one stop that is under way
 	ended    *api.StopReport // of the stop that succeeded
@@ -250,6 +251,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	a.gateway, a.manager.Gateway = g, g
 	a.onClose(g.Close)
 	a.service(g.Run)
+	a.service(a.watchPlace)
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}
@@ -312,7 +314,10 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
-	i.Problems = slices.Concat(i.Notices, a.store.Problems)
+	i.Problems = slices.Concat(i.Notices, a.store.Problems, a.manager.LeftAlone)
+	if why := a.place.problem(); why != "" {
+		i.Problems = append(i.Problems, why)
+	}
 	if a.Config.Untrusted != "" {
 		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
 	}

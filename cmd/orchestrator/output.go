@@ -22,7 +22,7 @@ import (
 //
 //   - the screen, whose painter draws cells that it made itself,
 //   - the demo agent, which is an agent's program: its terminal is the server's,
-//   - the doctor, which asks it for its size and writes nothing.
+//   - the doctor and the question about a wide folder, which ask it what it is and write nothing.
 //
 // What goes to stderr, where errors and the server's log quote prompts, addresses and environments, shows
 // secrets redacted, too. The file of an export is written by the server and not printed; the editor that the screen opens is

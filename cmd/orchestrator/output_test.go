@@ -214,7 +214,7 @@ func TestBareOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed := map[string][]string{
-		"bare": {"output.go"}, "terminal": {"screen.go", "agents.go", "doctor.go"}, "Stdout": {"main.go"}, "Stderr": {"main.go"},
+		"bare": {"output.go"}, "terminal": {"screen.go", "agents.go", "doctor.go", "adopt.go"}, "Stdout": {"main.go"}, "Stderr": {"main.go"},
 	}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {

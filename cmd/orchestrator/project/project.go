@@ -327,3 +327,16 @@ func (p Project) Probe() error {
 	}
 	return folder.Remove(name)
 }
+
+// Still reports an error where the project's folder is no longer the one that was found.
+func (p Project) Still() error {
+	now := devOf(p.Root)
+	switch {
+	case now.same(p.here.rootAt, true):
+		return nil
+	case now.known():
+		return fmt.Errorf("another folder is at %s now", p.Root)
+	default:
+		return fmt.Errorf("the project's folder %s is gone, it was moved or removed", p.Root)
+	}
+}
