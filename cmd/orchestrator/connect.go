@@ -36,6 +36,9 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if err := c.claim(); err != nil {
 		return nil, err
 	}
+	if c.project.Refused != nil {
+		fmt.Fprintf(c.stderr, "orchestrator: files are not kept: %v\n", c.project.Refused)
+	}
 	cl, info, err := c.reach(ctx)
 	if err == nil {
 		return cl, c.meet(info)
