@@ -62,6 +62,9 @@ func (c *cli) askWide(why error) error {
 	if !inOK || !outOK || !term.IsTerminal(in.Fd()) || !term.IsTerminal(out.Fd()) {
 		return why
 	}
+	if err := c.alone("trust"); err != nil {
+		return errors.Join(why, err)
+	}
 	fmt.Fprintf(c.stderr, "orchestrator: %v\nMake %s a project? y or n:\n", why, c.project.Root)
 	line, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

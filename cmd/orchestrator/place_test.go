@@ -26,7 +26,12 @@ func TestMovedWhileItRuns(t *testing.T) {
 	r.turn(name, "write notes.txt: one")
 	log := filepath.Join(r.stateDir(), "log", "server.log")
 	there := r.in(r.project + "-there")
-	t.Cleanup(func() { there.run("stop", "--force") })
+	t.Cleanup(func() {
+		if _, err := os.Lstat(there.project); err == nil {
+			there.run("stop", "--force")
+			r.project = there.project
+		}
+	})
 	if err := os.Rename(r.project, there.project); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +173,8 @@ func TestAdopt(t *testing.T) {
 	if err := os.RemoveAll(r.project); err != nil {
 		t.Fatal(err)
 	}
-	there.says(exitRefused, []string{"not clear", r.project, "orchestrator adopt", "adopt --new"}, "threads")
+	r.project = there.project // for what ends the test
+	there.says(exitRefused, []string{"not clear", "which is not there now", "orchestrator adopt", "adopt --new"}, "threads")
 	if res := there.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "orchestrator adopt") {
 		t.Errorf("the doctor said (exit %d):\n%s", res.code, res.stdout)
 	}

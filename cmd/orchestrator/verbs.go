@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -364,6 +365,11 @@ func (c *cli) trustVerb() *cobra.Command {
 			if err := c.alone("trust"); err != nil {
 				return err
 			}
+			home, err := project.Home(c.places()) // what is trusted is kept there
+			if err != nil {
+				return err
+			}
+			home.Close()
 			switch {
 			case git && folder:
 				return usagef("--git and --folder accept different things: give one")
