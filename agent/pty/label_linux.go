@@ -2,7 +2,11 @@ package pty
 
 import (
 	"crypto/rand"
+	"errors"
 	"hash/fnv"
+	"os"
+	"runtime"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,8 +56,49 @@ func labelled(pid int) uint64 {
 	return limit.Max
 }
 
-// attach labels a process that has just been started, and what it may have started meanwhile. Where that is
-// refused, ancestry and environment must do.
+// startLabelled starts a program that carries a label from its first instruction on: it is held by ptrace where its
+// exec ends until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which
+// ptrace would keep from that, the label comes a moment later.
+func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) (*os.Process, error) {
+	runtime.LockOSThread() // who starts a process by ptrace must let it go
+	defer runtime.UnlockOSThread()
+	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
+		held, sys := *attr, *attr.Sys
+		sys.Ptrace = true
+		held.Sys = &sys
+		if p, err := os.StartProcess(path, argv, &held); err == nil {
+			awaitStop(p.Pid)
+			attach(p.Pid, label)
+			_ = unix.PtraceDetach(p.Pid) // it has ended already, or goes on
+			return p, nil
+		}
+	}
+	p, err := os.StartProcess(path, argv, attr) // which says what is wrong with the program itself
+	if err != nil {
+		return nil, err
+	}
+	attach(p.Pid, label)
+	return p, nil
+}
+
+// stopLimit is how long a program is awaited where its exec ends, which it has done when this is asked.
+const stopLimit = 2 * time.Second
+
+// awaitStop waits until a process that is started by ptrace has stopped or ended. It leaves the end to be learnt by
+// the Host.
+func awaitStop(pid int) {
+	pause := 20 * time.Microsecond
+	for begin := time.Now(); time.Since(begin) < stopLimit; pause = min(2*pause, time.Millisecond) {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
+		if err == nil && info.Signo != 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// attach labels a process and what it has started already. Where that is refused, ancestry and environment must do.
 func attach(pid int, label uint64) {
 	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: label, Max: label}, nil) != nil {
 		return

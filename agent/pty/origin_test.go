@@ -246,3 +246,19 @@ func BenchmarkOrigin(b *testing.B) {
 		}
 	}
 }
+
+// TestLabelledFromTheBegin: a program is labelled before it does anything, however busy the machine is.
+func TestLabelledFromTheBegin(t *testing.T) {
+	linux(t)
+	h := host(t)
+	var runs []*run
+	for range 40 {
+		runs = append(runs, start(t, h, "while read -r line; do case $line in 'Max file locks'*) echo \"$line\";; esac; done </proc/$$/limits"))
+	}
+	for _, r := range runs {
+		r.wait(t)
+		if f := strings.Fields(r.output()); len(f) < 5 || f[3] == "unlimited" || f[4] == "unlimited" {
+			t.Fatalf("the program's limit is %q", r.output())
+		}
+	}
+}

@@ -2,7 +2,11 @@
 
 package pty
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // adoptOrphans does nothing: only Linux has subreapers.
 func adoptOrphans() {}
@@ -28,8 +32,10 @@ func newLabel(string) uint64 { return 0 }
 // labelled finds no label.
 func labelled(int) uint64 { return 0 }
 
-// attach does nothing.
-func attach(int, uint64) {}
+// startLabelled starts a program; there are no labels.
+func startLabelled(path string, argv []string, attr *os.ProcAttr, _ uint64) (*os.Process, error) {
+	return os.StartProcess(path, argv, attr)
+}
 
 // environ sees nothing: environments of other processes can be read on Linux only.
 func environ(int, func(string) bool) {}

@@ -101,14 +101,13 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	}
 	h.mu.Lock() // so that its end is not collected before it is known
-	proc, err := os.StartProcess(spec.Path, append([]string{spec.Path}, spec.Args...), attr)
+	proc, err := startLabelled(spec.Path, append([]string{spec.Path}, spec.Args...), attr, p.label)
 	if err != nil {
 		h.mu.Unlock()
 		_ = master.Close() // nothing was started on it
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
 	p.pid = proc.Pid
-	attach(p.pid, p.label)
 	_ = proc.Release() // the Host waits for it; the handle would keep a descriptor
 	h.running[p.pid] = p
 	h.mu.Unlock()
