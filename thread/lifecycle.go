@@ -232,15 +232,15 @@ func (l *line) purge(ctx context.Context) error {
 	m.mu.Lock()
 	m.drop(l)
 	m.mu.Unlock()
-	if err := m.removeStateDir(l.id); err != nil {
+	if err := removeStateDir(m.cfg.StateDir, l.id); err != nil {
 		m.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
 	}
 	return m.settled(ctx, intent)
 }
 
 // removeStateDir removes a purged thread's folder, reached through no link and nowhere else.
-func (m *Manager) removeStateDir(id ID) error {
-	all, err := private.Open(m.cfg.StateDir, "threads")
+func removeStateDir(state string, id ID) error {
+	all, err := private.Open(state, "threads")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

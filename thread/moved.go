@@ -87,7 +87,7 @@ func (m *Manager) mendSnapshots(ctx context.Context) {
 		if l == nil {
 			continue
 		}
-		said, err := m.mend(ctx, mender, id)
+		said, err := mend(ctx, m.cfg.Store, mender, id)
 		if err != nil {
 			m.notice(id, LevelError, "%s: its damaged snapshots: %v", l.thread().Name, err)
 			continue
@@ -96,10 +96,11 @@ func (m *Manager) mendSnapshots(ctx context.Context) {
 	}
 }
 
-func (m *Manager) mend(ctx context.Context, mender SnapshotMender, id ID) (string, error) {
+// mend gives one thread's snapshots their refs again, from its checkpoints.
+func mend(ctx context.Context, store Store, mender SnapshotMender, id ID) (string, error) {
 	var commits []string
 	for before := int64(0); ; {
-		list, err := m.cfg.Store.Checkpoints(ctx, id, Page{Limit: 500, Before: before})
+		list, err := store.Checkpoints(ctx, id, Page{Limit: 500, Before: before})
 		if err != nil {
 			return "", err
 		}

@@ -15,21 +15,21 @@ import (
 func (l *line) watch(ctx context.Context, spec LaunchSpec) {
 	m, t := l.m, l.thread()
 	root := m.rootOf(t)
-	now, err := watchlist.Look(root, t.Dir, m.obeyed())
+	now, err := watchlist.Look(root, t.Dir, obeyed(m.cfg.Agents))
 	if err != nil {
 		m.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
 		return
 	}
-	before, in := m.watched(ctx, t.Dir), root
+	before, in := lastLook(ctx, m.cfg.Store, t.Dir), root
 	changes := watchlist.Changes(before.State, now)
 	if before.At.IsZero() {
 		// A folder of its own begins with what was accepted where it comes from.
 		if p := m.line(t.Parent); p != nil {
 			pt := p.thread()
-			before, in = m.watched(ctx, pt.Dir), m.rootOf(pt)
+			before, in = lastLook(ctx, m.cfg.Store, pt.Dir), m.rootOf(pt)
 		}
 		if before.At.IsZero() && spec.Origin != "" {
-			before, in = m.watched(ctx, spec.Origin), m.cfg.Project
+			before, in = lastLook(ctx, m.cfg.Store, spec.Origin), m.cfg.Project
 		}
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
@@ -45,10 +45,10 @@ func (l *line) watch(ctx context.Context, spec LaunchSpec) {
 	}
 }
 
-// watched returns the last look at a folder, the zero one where there was none.
-func (m *Manager) watched(ctx context.Context, dir string) watchlist.Record {
+// lastLook returns the last look at a folder, the zero one where there was none.
+func lastLook(ctx context.Context, store Store, dir string) watchlist.Record {
 	var r watchlist.Record
-	raw, err := m.cfg.Store.Setting(ctx, watchKey(dir))
+	raw, err := store.Setting(ctx, watchKey(dir))
 	if err == nil && raw != "" && json.Unmarshal([]byte(raw), &r) != nil {
 		return watchlist.Record{} // written by us alone; the next look replaces it
 	}
@@ -62,10 +62,10 @@ func watchKey(dir string) string {
 }
 
 // obeyed names the files that any agent obeys: what one writes, another may read.
-func (m *Manager) obeyed() []string {
+func obeyed(agents Agents) []string {
 	names := slices.Clone(watchlist.Editors)
-	for _, name := range m.cfg.Agents.Names() {
-		agent, err := m.cfg.Agents.Agent(name)
+	for _, name := range agents.Names() {
+		agent, err := agents.Agent(name)
 		if o, ok := agent.(Obeyer); ok && err == nil {
 			names = append(names, o.Obeys()...)
 		}
