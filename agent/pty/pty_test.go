@@ -235,7 +235,7 @@ func TestStopAsksTheWholeGroup(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	r := start(t, host(t), `trap '' TERM; (trap 'echo asked > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait`, said)
 	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
-	if err := r.Stop(context.Background(), deadline); err != nil {
+	if err := r.Stop(context.Background(), 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if b, err := os.ReadFile(said); err != nil || string(b) != "asked\n" {

@@ -117,3 +117,43 @@ func TestParseAndChange(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatEachGrantGives says once more, by hand, what the table gives away: a row that changes by mistake is seen here.
+func TestWhatEachGrantGives(t *testing.T) {
+	const free = "agents info list may mcp"
+	gives := map[thread.Grant]string{
+		grant.Read:   "diff events find grants timeline turn why",
+		grant.Send:   "send",
+		grant.Start:  "answeroffer fork new resume resumeall",
+		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
+		grant.Manage: "abandon archive collect delete pin rename stopagent unarchive undelete",
+		grant.Switch: "switch",
+	}
+	may := func(own bool, grants ...thread.Grant) string {
+		c := grant.Caller{Agent: true, Thread: "a", Name: "a-1", Grants: grants}
+		var ops []string
+		for _, r := range grant.Table() {
+			if c.May(r.Op, own) == nil {
+				ops = append(ops, r.Op)
+			}
+		}
+		slices.Sort(ops)
+		return strings.Join(ops, " ")
+	}
+	join := func(lists ...string) string {
+		words := strings.Fields(strings.Join(lists, " "))
+		slices.Sort(words)
+		return strings.Join(slices.Compact(words), " ")
+	}
+	if got := may(false); got != free {
+		t.Errorf("of others an agent without grants may %s", got)
+	}
+	if got, want := may(true), join(free, "diff grants timeline turn why"); got != want {
+		t.Errorf("of itself an agent without grants may %s, want %s", got, want)
+	}
+	for _, g := range grant.Names() {
+		if got, want := may(false, g), join(free, gives[g]); got != want {
+			t.Errorf("with %s an agent may %s, want %s", g, got, want)
+		}
+	}
+}
