@@ -10,6 +10,7 @@ import (
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 
 	"orchestrator/contextmgr/tokens"
+	"orchestrator/contextmgr/wire/wiretest"
 )
 
 // oracle is the library's encoder, loaded once.
@@ -68,6 +69,7 @@ func TestRandomTexts(t *testing.T) {
 }
 
 func FuzzCount(f *testing.F) {
+	wiretest.Quick(f)
 	f.Add("it's \n\n  x 123456 ÉcoleABC")
 	f.Add("\xff\u0301A'LL\r\n/")
 	f.Fuzz(func(t *testing.T, s string) {

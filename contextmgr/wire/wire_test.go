@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/wiretest"
 	"orchestrator/thread"
 )
 
@@ -60,11 +61,16 @@ func TestPersonOfSeveralMessages(t *testing.T) {
 }
 
 func FuzzPersonText(f *testing.F) {
+	wiretest.Quick(f)
 	f.Add("<system-reminder>a</system-reminder>\nb<skill>")
 	f.Add("<command-name></command-name><reminder></reminder>")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := wire.PersonText(s); len(got) > len(s)+1 {
+		got := wire.PersonText(s)
+		if len(got) > len(s)+1 {
 			t.Fatalf("%q became %q", s, got)
+		}
+		if !strings.ContainsAny(s, "<[") && !strings.Contains(s, ":") && got != strings.TrimSpace(s) && got != "" {
+			t.Fatalf("%q became %q though no agent wrote in it", s, got)
 		}
 	})
 }

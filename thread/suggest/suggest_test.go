@@ -1,9 +1,11 @@
 package suggest_test
 
 import (
+	"flag"
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"orchestrator/thread/suggest"
 )
@@ -122,14 +124,25 @@ func TestBand(t *testing.T) {
 }
 
 func FuzzConsider(f *testing.F) {
+	// By default each interesting input is made smaller for up to a minute, which is most of a short run.
+	if fl := flag.Lookup("test.fuzzminimizetime"); fl != nil && fl.Value.String() == fl.DefValue {
+		if err := fl.Value.Set("10x"); err != nil {
+			f.Fatal(err)
+		}
+	}
 	f.Add("let's try another approach: \xff\x00", "a\u2028b")
 	f.Add("by the way", strings.Repeat("wörter ", 50))
 	f.Fuzz(func(t *testing.T, prompt, before string) {
 		var s suggest.Subject
 		s.Add(before, before)
 		s.Add(before, before)
-		if o, ok := suggest.Consider(suggest.Input{Prompt: prompt, Subject: s}); ok && (o.Label == "" || o.Why == "") {
-			t.Errorf("%+v", o)
+		in := suggest.Input{Prompt: prompt, Subject: s}
+		o, ok := suggest.Consider(in)
+		if ok != (o.Rule != "") || ok && (o.Label == "" || o.Why == "" || !utf8.ValidString(o.Label) || strings.ContainsRune(o.Label, '\n')) {
+			t.Errorf("%v %+v", ok, o)
+		}
+		if again, _ := suggest.Consider(in); again != o {
+			t.Errorf("%+v, then %+v", o, again)
 		}
 	})
 }

@@ -4,7 +4,9 @@ package wiretest
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -207,8 +209,20 @@ func Judge(t *testing.T, c wire.Codec, cases map[string]struct {
 	}
 }
 
-// Fuzz throws bytes at a codec as a request, as answers and as items. Seeds are the samples'.
+// Quick has a fuzz target spend its time on new inputs. By default each one that is interesting is made smaller for up
+// to a minute, which is most of a short run. What the command line says wins.
+func Quick(f *testing.F) {
+	if fl := flag.Lookup("test.fuzzminimizetime"); fl != nil && fl.Value.String() == fl.DefValue {
+		if err := fl.Value.Set("10x"); err != nil {
+			f.Fatal(err)
+		}
+	}
+}
+
+// Fuzz throws bytes at a codec as a request, as answers and as items. Seeds are the samples'. Items are the body's own
+// bytes in their order, and an answer says the same wherever it was cut.
 func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
+	Quick(f)
 	for _, s := range samples {
 		f.Add([]byte(s.Body))
 		f.Add([]byte(s.Stream))
@@ -221,14 +235,21 @@ func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 		if err != nil && len(r.Items) > 0 {
 			t.Fatal("items from what is no JSON")
 		}
-		items := append(r.Items, thread.Item{Wire: c.Wire(), Raw: b})
+		rest := b
 		for _, it := range r.Items {
-			if !json.Valid(it.Raw) {
-				t.Fatalf("item %q", it.Raw)
+			_, after, own := bytes.Cut(rest, it.Raw)
+			if !own || len(it.Raw) == 0 || !json.Valid(it.Raw) || it.Wire != c.Wire() {
+				t.Fatalf("item %q is not the next of the body", it.Raw)
+			}
+			rest = after
+		}
+		items := append(r.Items, thread.Item{Wire: c.Wire(), Raw: b})
+		c.Entries(items)
+		for i, at := range c.Turns(items) {
+			if at < i || at >= len(items) {
+				t.Fatalf("turn %d at item %d of %d", i, at, len(items))
 			}
 		}
-		c.Entries(items)
-		c.Turns(items)
 		for _, kind := range []string{StreamType, "application/json"} {
 			got := Read(c, kind, string(b))
 			if got.Item != nil && !json.Valid(got.Item) {
@@ -236,6 +257,12 @@ func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 			}
 			if u := got.Usage; u.Input < 0 || u.CacheRead < 0 || u.CacheWrite < 0 || u.Output < 0 {
 				t.Fatalf("usage %+v", u)
+			}
+			if got.EndsTurn && (!got.Complete || got.Err != "") {
+				t.Fatalf("the turn ends with %+v", got)
+			}
+			if cut := Read(c, kind, string(b[:len(b)/2]), string(b[len(b)/2:])); !reflect.DeepEqual(got, cut) {
+				t.Fatalf("whole %+v, cut %+v", got, cut)
 			}
 		}
 	})
