@@ -83,6 +83,16 @@ func (x *Index) ready() error {
 	if x.db != nil {
 		return nil
 	}
+	files := []string{x.file, x.file + "-wal", x.file + "-shm"}
+	for _, f := range files { // SQLite would follow a link and wait at a pipe
+		info, err := os.Lstat(f)
+		if err != nil || info.Mode().IsRegular() {
+			continue
+		}
+		if err := os.Remove(f); err != nil {
+			return thread.Hint(fmt.Errorf("open the search index: %w", err), "move it away: the index is made again")
+		}
+	}
 	err := x.open(x.file)
 	if err == nil {
 		return nil
@@ -91,7 +101,7 @@ func (x *Index) ready() error {
 		return fmt.Errorf("open the search index: %w", full(err))
 	}
 	// It holds nothing that the store does not: make it anew.
-	for _, f := range []string{x.file, x.file + "-wal", x.file + "-shm"} {
+	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("make the search index anew: %w", err)
 		}

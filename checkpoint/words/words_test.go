@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +139,30 @@ func TestDamagedIndexIsMadeAnew(t *testing.T) {
 	w.expect("unusual", "one-0001/1/prompt")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// TestLinksAreNotFollowed puts links, pipes and folders in the place of the index: what a link leads to is not written,
+// nothing waits, and the index is made again.
+func TestLinksAreNotFollowed(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	outside := filepath.Join(t.TempDir(), "outside")
+	file := filepath.Join(w.dir, "search.db")
+	for what, make := range map[string]func() error{
+		"link":   func() error { return os.Symlink(outside, file) },
+		"pipe":   func() error { return syscall.Mkfifo(file, 0o600) },
+		"folder": func() error { return os.Mkdir(file, 0o700) },
+	} {
+		if err := errors.Join(w.index.Close(), os.Remove(file), make()); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		w.open()
+		w.expect("unusual", "one-0001/1/prompt")
+	}
+	if _, err := os.Lstat(outside); err == nil {
+		t.Error("the file that a link led to was made")
 	}
 }
 
