@@ -64,6 +64,9 @@ func match(all []state, here ground) decision {
 		d.shared = shared
 		return d
 	}
+	if s, ok := unread(all, here); ok {
+		return undecided(s, fmt.Sprintf("%s may hold its threads, and cannot be read: %v", s.folder, s.bad), here.root)
+	}
 	d := decision{kind: isNew, write: true, shared: shared}
 	if here.odd != "" {
 		d.notices = append(d.notices, here.oddNotice())
@@ -75,6 +78,17 @@ func match(all []state, here ground) decision {
 		}
 	}
 	return d
+}
+
+// unread finds a state that may be a folder's by its name alone, whose record cannot be read.
+func unread(all []state, here ground) (state, bool) {
+	called := func(folder string) string { return folder[:strings.LastIndexByte(folder, '-')] }
+	for _, s := range all {
+		if s.bad != nil && s.used && called(s.folder) == called(folderName(here.root, newMark())) {
+			return s, true
+		}
+	}
+	return state{}, false
 }
 
 func (g ground) oddNotice() string {

@@ -50,6 +50,7 @@ type state struct {
 	record
 	folder string
 	bad    error // why the record cannot be read
+	used   bool  // it holds more than a record
 }
 
 // place tells one folder from another: a name can lead to several, and a number can be given again.
@@ -159,8 +160,13 @@ func records(home *private.Folder) ([]state, error) {
 			continue
 		}
 		r, err := readRecord(folder)
+		s := state{record: r, folder: e.Name(), bad: err}
+		if err != nil {
+			list, lerr := folder.List()
+			s.used = lerr != nil || len(list) > 1 || len(list) == 1 && list[0].Name() != recordName
+		}
 		folder.Close()
-		all = append(all, state{record: r, folder: e.Name(), bad: err})
+		all = append(all, s)
 	}
 	return all, nil
 }
