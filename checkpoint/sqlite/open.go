@@ -198,10 +198,11 @@ func prepare(path string) error {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-			return fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid)
+			return thread.Hint(fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid), "run as that user, or move it away")
 		}
 		if (p == dir) != info.IsDir() || (p != dir && !info.Mode().IsRegular()) {
-			return fmt.Errorf("%s is a %s: %w", p, info.Mode().Type(), thread.ErrInvalid)
+			return thread.Hint(fmt.Errorf("%s is no file (%s): %w", p, info.Mode().Type(), thread.ErrInvalid),
+				"move it away: the threads are listed again, and all that can be read is brought over")
 		}
 	}
 	if !writable(dir) {

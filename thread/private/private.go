@@ -32,7 +32,12 @@ type Error struct {
 	Remedy string
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+func (e *Error) Error() string {
+	if e.Remedy == "" {
+		return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("%s: %v (%s)", e.Path, e.Err, e.Remedy)
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

@@ -292,7 +292,7 @@ func hint(err error) error {
 	}
 	switch {
 	case at != nil && at.Remedy != "":
-		return thread.Hint(err, at.Remedy)
+		return err // it says so
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		return thread.Hint(err, "move the file "+path+" away: a folder of orchestrator's goes there")
 	case errors.Is(err, syscall.EROFS):
