@@ -84,7 +84,8 @@ type Spool interface {
 	Kept() (map[ID]Spooled, error)
 	// Drop removes what is kept of a thread: the store has it all.
 	Drop(ID) error
-	// PutAside moves what is kept of a thread out of the way, for people to look at, and says where it is.
+	// PutAside moves what is kept of a thread out of the way, for people to look at, and says where it is; "" where
+	// there is nothing.
 	PutAside(ID) (path string, err error)
 }
 
@@ -94,6 +95,8 @@ type Spooled struct {
 	// Unreadable is how many bytes behind them are none: a checkpoint that a crash cut off while it was
 	// written, or damage.
 	Unreadable int64
+	// Missing is how many that were kept are not there any more, or not as a whole.
+	Missing int
 }
 
 // Agents finds agents by name.

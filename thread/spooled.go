@@ -82,6 +82,9 @@ func (r *record) putAside(l *line) {
 		l.m.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
 		return
 	}
+	if path == "" {
+		return
+	}
 	l.m.notice(l.id, LevelWarn, "%s: what could not be stored of its answers is kept in %s", l.thread().Name, path)
 }
 
@@ -106,7 +109,7 @@ func (m *Manager) recoverSpool(ctx context.Context) {
 
 // recover takes over what the spool keeps of a thread and tries to store it.
 func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
-	r.damaged = kept.Unreadable > 0
+	r.damaged = kept.Unreadable > 0 || kept.Missing > 0
 	for _, at := range kept.Places {
 		c, _, err := l.m.cfg.Spool.Read(l.id, at)
 		if err != nil {
@@ -117,7 +120,7 @@ func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
 	}
 	if r.damaged {
 		l.m.notice(l.id, LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; the server may have been cut off while it wrote the last one",
-			l.thread().Name, len(r.pending), len(kept.Places)+min(1, int(kept.Unreadable)))
+			l.thread().Name, len(r.pending), len(kept.Places)+max(kept.Missing, int(min(1, kept.Unreadable))))
 	}
 	n := len(r.pending)
 	if n == 0 {

@@ -5,6 +5,7 @@
 package spool
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -21,14 +22,22 @@ import (
 	"orchestrator/thread/private"
 )
 
-// suffix ends the name of a thread's file; the thread's id comes before it.
-const suffix = ".spool"
+const (
+	// suffix ends the name of a thread's file; the thread's id comes before it.
+	suffix = ".spool"
+	// countSuffix ends the name of the file beside it that is as many bytes long as there are records, by which one
+	// that was cut off or deleted is noticed. It may lag and never leads.
+	countSuffix = ".count"
+)
 
 // A record is its length and the CRC-32C of its JSON, four bytes each, big-endian, then the JSON.
 const head = 8
 
 // maxRecord bounds one checkpoint: the store takes no larger one.
 const maxRecord = 256 << 20
+
+// maxCount is more records than a thread's agent leaves while the store refuses them.
+const maxCount = 1 << 20
 
 // Reserve is room that was set aside for a full disk.
 type Reserve interface {
@@ -119,7 +128,32 @@ func (s *Spool) append(id thread.ID, b []byte) (int64, error) {
 		}
 	}
 	s.ends[id] = end + int64(len(b))
+	s.count(id)
 	return end, nil
+}
+
+// count notes that a record more is kept. Where that fails, as on a full disk, its loss would not be noticed.
+func (s *Spool) count(id thread.ID) {
+	f, err := s.folder.File(string(id)+countSuffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	_, _ = f.Write([]byte{'.'})
+}
+
+// counted returns how many records there must be, 0 where nothing says so.
+func (s *Spool) counted(id thread.ID) int {
+	f, err := s.folder.File(string(id)+countSuffix, os.O_RDONLY)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxCount))
+	if err != nil || len(bytes.Trim(b, ".")) > 0 {
+		return 0 // none of ours
+	}
+	return len(b)
 }
 
 // lastWhole returns where the last record ends whose length and place fit the file.
@@ -204,13 +238,19 @@ func (s *Spool) Kept() (map[thread.ID]thread.Spooled, error) {
 	var errs []error
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok {
+			name, ok = strings.CutSuffix(e.Name(), countSuffix)
+		}
 		id := thread.ID(name)
-		if !ok || id.Check() != nil {
+		if _, seen := kept[id]; seen || !ok || id.Check() != nil {
 			continue
 		}
-		if kept[id], err = s.records(id); err != nil {
+		of, err := s.records(id)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("list the spool of thread %s: %w", id, err))
 		}
+		of.Missing = max(0, s.counted(id)-len(of.Places))
+		kept[id] = of
 	}
 	return kept, errors.Join(errs...)
 }
@@ -241,8 +281,10 @@ func (s *Spool) Drop(id thread.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ends, id)
-	if err := s.folder.Remove(string(id) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("drop the spool of thread %s: %w", id, err)
+	for _, end := range []string{countSuffix, suffix} { // the count first: alone, it tells of a loss
+		if err := s.folder.Remove(string(id) + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("drop the spool of thread %s: %w", id, err)
+		}
 	}
 	if s.reserve != nil {
 		_ = s.reserve.Refill() // or the next time
@@ -255,8 +297,14 @@ func (s *Spool) PutAside(id thread.ID) (path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ends, id)
+	if err := s.folder.Remove(string(id) + countSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("put the spool of thread %s aside: %w", id, err)
+	}
 	name := fmt.Sprintf("%s.damaged-%d", id, time.Now().Unix())
-	if err := s.folder.Rename(string(id)+suffix, name); err != nil {
+	switch err := s.folder.Rename(string(id)+suffix, name); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
 		return "", fmt.Errorf("put the spool of thread %s aside: %w", id, err)
 	}
 	return s.folder.Path(name), nil

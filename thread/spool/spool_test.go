@@ -82,7 +82,7 @@ func TestCutAndDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	look := func(what string, b []byte, i int, silent bool) {
+	look := func(what string, b []byte, i int) {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -101,16 +101,27 @@ func TestCutAndDamaged(t *testing.T) {
 			}
 			good++
 		}
-		if good < len(texts) && len(kept[id].Places) == good && kept[id].Unreadable == 0 && !silent {
+		if good < len(texts) && len(kept[id].Places) == good && kept[id].Unreadable == 0 && kept[id].Missing == 0 {
 			t.Fatalf("%s at %d: %d records, and nothing is said to be unreadable", what, i, good)
 		}
 	}
-	first := len(whole) / 2
 	for i := range whole {
 		b := bytes.Clone(whole)
 		b[i] ^= 0x40
-		look("a flip", b, i, false)
-		look("a cut", whole[:i], i, i == 0 || i == first)
+		look("a flip", b, i)
+		look("a cut", whole[:i], i)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := s.Kept(); err != nil || kept[id].Missing != 2 {
+		t.Errorf("the file is gone: %+v, %v", kept, err)
+	}
+	if path, err := s.PutAside(id); err != nil || path != "" {
+		t.Errorf("put aside: %q, %v", path, err)
+	}
+	if kept, err := s.Kept(); err != nil || len(kept) != 0 {
+		t.Errorf("after that: %+v, %v", kept, err)
 	}
 }
 
