@@ -1,14 +1,16 @@
 package git
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // CopyIndex copies an index file. It keeps the file's time: git tells by it which entries may have changed in the
 // same tick.
 func CopyIndex(from, to string) error {
-	src, err := os.Open(from)
+	src, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
 	if err != nil {
 		return err
 	}
@@ -16,6 +18,9 @@ func CopyIndex(from, to string) error {
 	info, err := src.Stat()
 	if err != nil {
 		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("copy the index %s: it is no file: %w", from, ErrForeign)
 	}
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

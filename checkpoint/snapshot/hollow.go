@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
@@ -126,11 +127,14 @@ func nothing(b []byte) bool { return len(bytes.Trim(b, "\x00 \r\n\t")) == 0 }
 
 // badIndex reports whether an index cannot be one; a missing one is bad where it is due.
 func badIndex(file string, due bool) bool {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
 	if err != nil {
 		return due && errors.Is(err, fs.ErrNotExist)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false // odd names it
+	}
 	var head [4]byte
 	_, err = io.ReadFull(f, head[:])
 	return err != nil || string(head[:]) != "DIRC"
@@ -194,6 +198,9 @@ func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said [
 		}
 		if did != "" {
 			said = append(said, did)
+		}
+		if _, err := repo.recordOf(r.Name); err == nil {
+			said = append(said, odd(repo.Common, r, repo.hasRef(ctx))...)
 		}
 	}
 	return said, nil

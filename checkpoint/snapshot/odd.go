@@ -1,0 +1,46 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread/private"
+)
+
+// odd says, for people, what of a worktree of ours is there and cannot be what it should, in a way that nothing here
+// sets right: another thing than a file, or a HEAD on a branch that does not exist. branches are those of the repository.
+func odd(common string, r record, branch func(ref string) bool) []string {
+	part := filepath.Join(common, "worktrees", r.Name)
+	if _, err := os.Lstat(part); err != nil {
+		return nil
+	}
+	var found []string
+	for _, file := range []string{
+		filepath.Join(r.Root, ".git"), filepath.Join(part, "commondir"), filepath.Join(part, "gitdir"),
+		filepath.Join(part, "HEAD"), filepath.Join(part, "index"), branchFile(common, r),
+	} {
+		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			found = append(found, fmt.Sprintf("git cannot work in the worktree %s: %s is no file; move it away, and the next start writes it again",
+				r.Root, file))
+		}
+	}
+	head, err := private.ReadRegular(filepath.Join(part, "HEAD"), smallFile)
+	ref, isRef := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
+	if own := "refs/heads/" + r.Branch; err == nil && isRef && ref != own && branch(own) && !branch(ref) {
+		found = append(found, fmt.Sprintf("the worktree %s is on the branch %s, which does not exist; unless you have just begun that one, "+
+			"`git -C %s symbolic-ref HEAD %s` goes back to its own", r.Root, git.Printable(ref), r.Root, own))
+	}
+	return found
+}
+
+// hasRef returns a function that reports whether a ref leads to something.
+func (w *worktree) hasRef(ctx context.Context) func(ref string) bool {
+	return func(ref string) bool {
+		at, err := w.resolve(ctx, ref)
+		return err == nil && at != ""
+	}
+}
