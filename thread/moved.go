@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 )
 
 // follow points threads at where their folders are now: a worktree that was moved is where it was found again, and
@@ -96,19 +98,76 @@ func (m *Manager) mendSnapshots(ctx context.Context) {
 	}
 }
 
+// checkWait is how long a start waits for the check of what refs keep: few have so many turns that it goes on later.
+const checkWait = 200 * time.Millisecond
+
+// checkKept looks whether the refs that keep the threads' snapshots are there, and makes those again that are not: a
+// ref that was deleted shows nowhere else, and git drops in time what no ref keeps.
+func (m *Manager) checkKept() {
+	mender, ok := m.cfg.Worktrees.(SnapshotMender)
+	if !ok || !m.begin() {
+		return
+	}
+	checked := make(chan struct{})
+	go func() {
+		defer m.done()
+		defer close(checked)
+		if err := m.keepAll(m.ctx, mender); err != nil && m.ctx.Err() == nil {
+			m.notice("", LevelError, "it is not known whether all snapshots are kept: %v", err)
+		}
+	}()
+	limit := time.NewTimer(checkWait)
+	defer limit.Stop()
+	select {
+	case <-checked:
+	case <-limit.C:
+	}
+}
+
+func (m *Manager) keepAll(ctx context.Context, mender SnapshotMender) error {
+	kept, err := mender.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	lines := m.all()
+	m.mu.Unlock()
+	for _, l := range lines {
+		commits, err := commitsOf(ctx, m.cfg.Store, l.id)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.id][c] }) {
+			continue
+		}
+		said, err := mender.Mend(ctx, l.id, commits)
+		if err != nil {
+			m.notice(l.id, LevelError, "%s: its snapshots, which no ref keeps: %v", l.thread().Name, err)
+			continue
+		}
+		m.notice(l.id, LevelWarn, "%s: refs of its snapshots were missing: %s", l.thread().Name, said)
+	}
+	return nil
+}
+
 // mend gives one thread's snapshots their refs again, from its checkpoints.
 func mend(ctx context.Context, store Store, mender SnapshotMender, id ID) (string, error) {
-	var commits []string
+	commits, err := commitsOf(ctx, store, id)
+	if err != nil {
+		return "", err
+	}
+	return mender.Mend(ctx, id, commits)
+}
+
+// commitsOf returns those of a thread's own snapshots: the ones that it began from are kept by others, or not any more.
+func commitsOf(ctx context.Context, store Store, id ID) (commits []string, err error) {
 	for before := int64(0); ; {
 		list, err := store.Checkpoints(ctx, id, Page{Limit: 500, Before: before})
-		if err != nil {
-			return "", err
-		}
-		if len(list) == 0 {
-			return mender.Mend(ctx, id, commits)
+		if err != nil || len(list) == 0 {
+			return commits, err
 		}
 		for _, c := range list {
-			if c.Snapshot != nil {
+			if c.Snapshot != nil && c.Thread == id {
 				commits = append(commits, c.Snapshot.Commit)
 			}
 			before = c.Seq

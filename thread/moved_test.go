@@ -119,10 +119,13 @@ func TestFollowsMoves(t *testing.T) {
 type mending struct {
 	*worktrees
 	ids    []thread.ID
+	kept   map[thread.ID]map[string]bool
 	mended map[thread.ID][]string
 }
 
 func (m *mending) Damaged(context.Context) ([]thread.ID, error) { return m.ids, nil }
+
+func (m *mending) Kept(context.Context) (map[thread.ID]map[string]bool, error) { return m.kept, nil }
 
 func (m *mending) Mend(_ context.Context, id thread.ID, commits []string) (string, error) {
 	m.mended[id] = commits
@@ -147,11 +150,26 @@ func TestMendsDamagedSnapshots(t *testing.T) {
 				want = append(want, c.Snapshot.Commit)
 			}
 		}
+		keep := func(commits ...string) {
+			m.kept = map[thread.ID]map[string]bool{id: {}}
+			for _, c := range commits {
+				m.kept[id][c] = true
+			}
+			m.mended = map[thread.ID][]string{}
+			w.close()
+			w.open()
+		}
 		m.ids = []thread.ID{id, "stranger"}
-		w.close()
-		w.open()
+		keep(want...)
 		if len(want) < 2 || !slices.Equal(m.mended[id], want) || len(m.mended) != 1 {
 			t.Errorf("mended %v, want %v", m.mended, want)
+		}
+		m.ids = nil
+		if keep(want...); len(m.mended) != 0 {
+			t.Errorf("all are kept, and mended are %v", m.mended)
+		}
+		if keep(); !slices.Equal(m.mended[id], want) {
+			t.Errorf("none is kept, and mended are %v", m.mended)
 		}
 	}, func(w *world) {
 		m = &mending{worktrees: w.trees, mended: map[thread.ID][]string{}}

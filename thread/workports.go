@@ -91,6 +91,8 @@ type Reaper interface {
 type SnapshotMender interface {
 	// Damaged names the threads of which some snapshot's ref is damaged.
 	Damaged(ctx context.Context) ([]ID, error)
+	// Kept says which commits the refs of each thread keep.
+	Kept(ctx context.Context) (map[ID]map[string]bool, error)
 	// Mend makes each of a thread's commits that the repository still has reachable again, and says what it did.
 	Mend(ctx context.Context, id ID, commits []string) (string, error)
 }

@@ -42,6 +42,27 @@ func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 	return ids, nil
 }
 
+// Kept says which commits the refs of each thread keep.
+func (s *Store) Kept(ctx context.Context) (map[thread.ID]map[string]bool, error) {
+	kept := map[thread.ID]map[string]bool{}
+	err := s.each(ctx, func(w *worktree) error {
+		refs, err := w.refs(ctx, namespace)
+		for ref, commit := range refs {
+			name, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
+			id := thread.ID(name)
+			if kept[id] == nil {
+				kept[id] = map[string]bool{}
+			}
+			kept[id][commit] = true
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look which snapshots are kept: %w", err)
+	}
+	return kept, nil
+}
+
 // Mend takes a thread's damaged refs away and makes one for each of its commits that the repository still has and no
 // ref keeps. commits are those that its checkpoints name. It says what it did, and what is lost.
 func (s *Store) Mend(ctx context.Context, id thread.ID, commits []string) (string, error) {

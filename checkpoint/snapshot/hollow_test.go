@@ -339,6 +339,10 @@ func TestDamagedRefs(t *testing.T) {
 	if ids, err := r.store.Damaged(ctx); err != nil || len(ids) != 0 {
 		t.Errorf("damaged: %v %v", ids, err)
 	}
+	kept, err := r.store.Kept(ctx)
+	if err != nil || len(kept) != 1 || len(kept["t1"]) != 6 || !kept["t1"][commits[0]] || kept["t1"][missing] {
+		t.Errorf("kept: %v %v", kept, err)
+	}
 	r.git("gc", "-q", "--prune=now")
 	r.git("fsck", "--no-dangling")
 	for _, commit := range append(commits, after.Commit) {
