@@ -65,6 +65,8 @@ type ManagerConfig struct {
 	// EnabledMCPs names the MCP servers that are on for a thread; none when nil.
 	EnabledMCPs func(ID) []string
 	Log         *slog.Logger // discarded when nil
+	// Heard hears every notice when it is told, those of Open too; it must not block or call the Manager. May be nil.
+	Heard func(level Level, text string)
 }
 
 // Manager is the use cases. Create it with the function New, set Gateway, Open it, Close it.
@@ -160,6 +162,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.checkInterrupted()
+	m.checkKept()
 	return nil
 }
 
@@ -297,5 +300,8 @@ func (m *Manager) line(id ID) *line {
 func (m *Manager) notice(id ID, level Level, format string, args ...any) {
 	text := secret.Redact(fmt.Sprintf(format, args...))
 	m.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
+	if m.cfg.Heard != nil {
+		m.cfg.Heard(level, text)
+	}
 	m.bus.publish(Event{At: m.now(), Kind: EventNotice, ThreadID: id, Notice: &Notice{Level: level, Text: text}})
 }

@@ -65,6 +65,7 @@ type App struct {
 	store    *openStore
 	files    *snapshot.Store // nil without a repository
 	place    place
+	found    heard // at the start
 
 	ending   sync.Mutex      // held by the one stop that is under way
 	ended    *api.StopReport // of the stop that succeeded
@@ -162,7 +163,7 @@ func (a *App) openManager(ctx context.Context) error {
 	cfg := thread.ManagerConfig{
 		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New().Count,
-		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning},
+		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning}, Heard: a.found.hear,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -255,6 +256,7 @@ func (a *App) openGateway(ctx context.Context) error {
 	if err := a.manager.Open(ctx); err != nil {
 		return err
 	}
+	a.found.end()
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 		defer cancel()
@@ -314,7 +316,8 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
 	}
-	i.Problems = slices.Concat(i.Notices, a.store.Problems, a.manager.LeftAlone)
+	i.Found = slices.Concat(a.store.Problems, a.manager.LeftAlone, a.found.all())
+	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)
 	}

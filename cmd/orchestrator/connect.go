@@ -53,6 +53,9 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !c.told { // the screen tells it
+		tellFound(c.stderr, info.Found)
+	}
 	return cl, c.meet(info)
 }
 

@@ -90,8 +90,12 @@ func TestForkAfterPowerCut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := r.ok("checkpoint", "diff", fork.Name); !strings.Contains(diff, "notes.txt") {
-		t.Errorf("diff:\n%s", diff)
+	diff := r.run("checkpoint", "diff", fork.Name)
+	if diff.code != 0 || !strings.Contains(diff.stdout, "notes.txt") {
+		t.Errorf("diff: %+v", diff)
+	}
+	if said := "rebuilt the worktree " + fork.Worktree.Path; !strings.Contains(diff.stderr, said) || !strings.Contains(r.run("doctor").stdout, said) {
+		t.Errorf("the verb that started the server, or the doctor, does not say what was done:\n%s", diff.stderr)
 	}
 	r.ok("fork", "from the fork", "-t", fork.Name, "--at", "1")
 	r.ok("resume", fork.Name)

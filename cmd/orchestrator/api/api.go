@@ -34,6 +34,9 @@ type Info struct {
 	// Notices are what every verb names: what the store found damaged and nobody has dismissed, and a store that
 	// cannot be reached, the weightiest last. They are among Problems too.
 	Notices []string `json:"notices,omitempty"`
+	// Found is what the server found at its start and set right or could not: the verb that started it names it. It is
+	// among Problems too.
+	Found   []string `json:"found,omitempty"`
 	Running int      `json:"running"`
 	// NoRepository is set where forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
