@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
@@ -95,14 +93,14 @@ func hollow(common string, r record, root string) []string {
 		filepath.Join(part, "HEAD"), filepath.Join(part, marker),
 	} {
 		b, err := private.ReadRegular(file, smallFile)
-		bad := nothing(b)
+		bad := nothing(b) || bytes.IndexByte(b, 0) >= 0
 		switch filepath.Base(file) {
 		case "HEAD":
 			bad = !isRef(b)
 		case "commondir":
 			bad = bad || !sameFile(filepath.Join(part, strings.TrimSpace(string(b))), common)
 		}
-		if errors.Is(err, fs.ErrNotExist) || err == nil && bad {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, private.ErrTooLarge) || err == nil && bad {
 			found = append(found, file)
 		}
 	}
@@ -124,21 +122,6 @@ func branchFile(common string, r record) string {
 
 // nothing reports whether a file holds no byte that says anything.
 func nothing(b []byte) bool { return len(bytes.Trim(b, "\x00 \r\n\t")) == 0 }
-
-// badIndex reports whether an index cannot be one; a missing one is bad where it is due.
-func badIndex(file string, due bool) bool {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
-	if err != nil {
-		return due && errors.Is(err, fs.ErrNotExist)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false // odd names it
-	}
-	var head [4]byte
-	_, err = io.ReadFull(f, head[:])
-	return err != nil || string(head[:]) != "DIRC"
-}
 
 // mend rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
 func (s *Store) mend(ctx context.Context, dir string) (string, error) {
@@ -352,8 +335,13 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error {
 	ref := "refs/heads/" + r.Branch
 	at, err := main.resolve(ctx, ref)
-	if err != nil || at != "" || r.Base == "" {
+	if err != nil || r.Base == "" {
 		return err
+	}
+	b, err := private.ReadRegular(branchFile(main.Common, r), smallFile)
+	odd := err == nil && !isRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
+	if at != "" && !odd {
+		return nil
 	}
 	base := r.Base
 	if last, err := main.newest(ctx, r.Thread); err == nil && last != "" {
@@ -363,6 +351,9 @@ func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error 
 	}
 	if logged, err := main.resolve(ctx, main.lastLogged(ref)); err == nil && logged != "" {
 		base = logged
+	}
+	if at != "" {
+		base = at
 	}
 	if err := main.dropBad(ctx, ref); err != nil {
 		return err

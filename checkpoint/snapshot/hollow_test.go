@@ -24,6 +24,14 @@ var hollowed = map[string]func(path string) error{
 		return os.WriteFile(path, make([]byte, info.Size()), 0o600)
 	},
 	"gone": os.Remove,
+	// What a damaged disk leaves.
+	"grown": func(path string) error {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, append(append(b, make([]byte, 2<<20)...), 'x'), 0o600)
+	},
 }
 
 // fork is a worktree with work in it: a commit, a staged file, an uncommitted one, an untracked one.

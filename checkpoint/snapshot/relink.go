@@ -128,7 +128,7 @@ func (w *worktree) dropHollow(ref string) error {
 	if errors.Is(err, fs.ErrNotExist) || err == nil && isRef(b) {
 		return nil
 	}
-	if err != nil && !errors.Is(err, private.ErrNotRegular) {
+	if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
 		return err
 	}
 	return removeIn(filepath.Dir(file), filepath.Base(file))

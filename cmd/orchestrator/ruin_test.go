@@ -370,7 +370,7 @@ func (w *ruin) spoil() string {
 		how = "swap with " + other
 		c, rerr := os.ReadFile(other)
 		err = errors.Join(rerr, write(c), os.WriteFile(other, b, 0o600))
-	case n < 11:
+	case n < 11 && !strings.HasPrefix(file, filepath.Join(w.project, ".git")) && filepath.Base(file) != ".git": // git itself waits there
 		how, err = "pipe", errors.Join(gone(), syscall.Mkfifo(file, 0o600))
 	default:
 		how = "older"
