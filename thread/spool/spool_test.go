@@ -200,3 +200,21 @@ func TestAFullDiskTakesTheReserve(t *testing.T) {
 		t.Errorf("the first one: %q, %v", c.Answer, err)
 	}
 }
+
+// TestOfAnotherThread gives one thread the file of another: nothing in it becomes its own.
+func TestOfAnotherThread(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, nil)
+	at, err := s.Append(checkpoint("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := thread.NewID[thread.ID]()
+	folder := filepath.Join(dir, "spool")
+	if err := os.Rename(filepath.Join(folder, string(id)+".spool"), filepath.Join(folder, string(other)+".spool")); err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err := s.Read(other, at); !errors.Is(err, thread.ErrDamaged) {
+		t.Errorf("read %+v, %v", c, err)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"syscall"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orchestrator/thread"
 )
 
 // connectAs connects to a socket as another user; only this goroutine's thread becomes one, and only meanwhile.
@@ -98,5 +101,52 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	}
 	if len(accepted) != 0 {
 		t.Error("more than the owner was accepted")
+	}
+}
+
+// asked answers who a process is, and runs something before it does.
+type asked struct {
+	Callers
+	meanwhile func()
+}
+
+func (a asked) Caller(int, string) (thread.ID, bool, error) {
+	a.meanwhile()
+	return "", false, nil
+}
+
+// TestAnEndedCallerIsNobody: the number of a process that ends while it is looked at may be another's by then.
+func TestAnEndedCallerIsNobody(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		cmd := exec.Command("sleep", "1000")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		end := func() {
+			_ = cmd.Process.Kill() // what it is told to do
+			_ = cmd.Wait()
+		}
+		handle, err := unix.PidfdOpen(cmd.Process.Pid, 0)
+		if err != nil {
+			end()
+			t.Skipf("SKIPPED: this kernel has no handles of processes (%v)", err)
+		}
+		s := &Server{Config: Config{Callers: asked{meanwhile: func() {
+			if ends {
+				end()
+			}
+		}}}}
+		ctx := s.connected(t.Context(), &known{peer: peer{uid: os.Getuid(), pid: cmd.Process.Pid, handle: handle}})
+		o, ok := ctx.Value(originKey{}).(*origin)
+		if !ok {
+			t.Fatal("nobody is asked about")
+		}
+		<-o.ready
+		if (o.err != nil) != ends {
+			t.Errorf("a caller that ended (%v): %v", ends, o.err)
+		}
+		if !ends {
+			end()
+		}
 	}
 }
