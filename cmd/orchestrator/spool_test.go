@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,5 +55,32 @@ func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
 				t.Errorf("turn %d after going on", s.Turn)
 			}
 		})
+	}
+}
+
+// TestStopRefusesWhileAnswersAreUnsaved has neither the database nor the spool take an answer.
+func TestStopRefusesWhileAnswersAreUnsaved(t *testing.T) {
+	t.Parallel()
+	var db pgtest.Server
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := newRig(t)
+	r.keepIn(db.Database(t, "unsaved"))
+	name := r.demo("kept")
+	r.turn(name, "write notes.txt: one")
+	if err := os.Mkdir(filepath.Join(r.stateDir(), "spool", string(r.status(name).ID)+".spool"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db.Kill(t, syscall.SIGKILL)
+	r.ok("send", "-d", name, "write notes.txt: two")
+	await(t, "the answer to be refused", func() bool {
+		return strings.Contains(r.run("why", name).stdout, "not stored yet")
+	})
+	r.says(exitRefused, []string{"not saved", "--force"}, "stop")
+	if res := r.run("stop", "--force"); res.code != exitError || !strings.Contains(res.stdout, "could not be saved") {
+		t.Errorf("stop --force: exit %d, %q", res.code, res.stdout)
 	}
 }
