@@ -1,6 +1,11 @@
 package sqlite
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mattn/go-sqlite3"
+)
 
 // Fold moves the log into the file now.
 func Fold(t testing.TB, s *Store) {
@@ -15,3 +20,24 @@ func Fold(t testing.TB, s *Store) {
 
 // FoldIdle is after how long without a commit the log is folded.
 const FoldIdle = foldIdle
+
+// FailCommits has SQLite refuse every commit of the writer from now on.
+func FailCommits(t testing.TB, s *Store) {
+	t.Helper()
+	c, err := s.write.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	err = c.Raw(func(raw any) error {
+		conn, ok := raw.(*sqlite3.SQLiteConn)
+		if !ok {
+			return fmt.Errorf("the connection is a %T", raw)
+		}
+		conn.RegisterCommitHook(func() int { return 1 })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -253,3 +253,46 @@ func TestRandomLoss(t *testing.T) {
 	}
 	t.Logf("%d rounds: %d reported, %d refused by name, %d of %d checkpoints lost, 0 in silence", n, reported, refused, lost, all)
 }
+
+// TestAFailedCommitIsNotMarked: a mark that is ahead of its database would name a loss that never was.
+func TestAFailedCommitIsNotMarked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateThread(t.Context(), thread.Thread{ID: "a", Name: "a-1"}); err != nil {
+		t.Fatal(err)
+	}
+	was, err := os.ReadFile(path + "-mark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqlite.FailCommits(t, s)
+	if err := s.CreateThread(t.Context(), thread.Thread{ID: "b", Name: "b-1"}); err == nil {
+		t.Error("a commit that failed was acknowledged")
+	}
+	if now, err := os.ReadFile(path + "-mark"); err != nil || !bytes.Equal(now, was) {
+		t.Errorf("a commit that failed is marked (%v)", err)
+	}
+	if err := take(t, path).reopened(t); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// reopened reports what a store that is opened on the files says that it lost.
+func (f files) reopened(t testing.TB) error {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), f.lay(t), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if r := s.Report(); r != nil {
+		return fmt.Errorf("reported %+v", *r)
+	}
+	return nil
+}

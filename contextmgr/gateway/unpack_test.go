@@ -131,7 +131,7 @@ func TestBombsAreBounded(t *testing.T) {
 			if err != nil || body != packed {
 				t.Fatalf("%d bytes of %d, %v", len(body), len(packed), err)
 			}
-			if e := w.obs.wait(t, 1)[0]; !e.Unread && e.Main || e.Err == "" || e.Answer != nil {
+			if e := w.obs.wait(t, 1)[0]; !e.Unread && e.Main || !strings.Contains(e.Err, "unpacks to more than may be read") || e.Answer != nil {
 				t.Errorf("observed %+v", e)
 			}
 		})
