@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand"
 	"os"
 	"path/filepath"
@@ -47,6 +48,13 @@ func TestRoomOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		free := fillDisk(t, dir)
+		for i := 0; err == nil && i < 1000; i++ {
+			id := thread.ID(fmt.Sprintf("t-%04d", i))
+			err = s.CreateThread(t.Context(), thread.Thread{ID: id, Name: string(id)})
+		}
+		if !errors.Is(err, thread.ErrDiskFull) || s.Short() {
+			t.Errorf("threads took the room that is kept for answers (%v): %v", s.Short(), err)
+		}
 		stored := 0
 		for err = nil; err == nil && stored < 1000; stored++ {
 			err = say()
