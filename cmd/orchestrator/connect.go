@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/thread"
 )
 
 const (
@@ -93,7 +95,11 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	info, err := cl.Info(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.project.Socket, fs.ErrPermission),
+			"a sandbox that forbids sockets is around this program, such as Codex's: run it in a terminal of your own")
+	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it", c.project.Root, c.project.LogFile())
 	}
 	return cl, info, err

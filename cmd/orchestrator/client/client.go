@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"time"
@@ -154,8 +155,12 @@ func (c *Client) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return events, nil
 }
 
-// Gone reports whether an error means that no server listens any more.
+// Gone reports whether an error means that no server listens any more. Where the system forbids to ask, as in a
+// sandbox without sockets, that is not known.
 func Gone(err error) bool {
 	var op *net.OpError
+	if errors.Is(err, fs.ErrPermission) {
+		return false
+	}
 	return errors.As(err, &op) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
