@@ -26,6 +26,13 @@ func (m *Manager) Events(ctx context.Context) (<-chan Event, error) {
 	return m.bus.subscribe(ctx), nil
 }
 
+// Seq is the number of the newest event; 0 before the first.
+func (m *Manager) Seq() int64 {
+	m.bus.mu.Lock()
+	defer m.bus.mu.Unlock()
+	return m.bus.seq
+}
+
 // Why says what speaks for a thread's state.
 func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 	l, err := m.find(ref)

@@ -314,7 +314,7 @@ func listenOn(socket string) (net.Listener, error) {
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	i := api.Info{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
-		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
+		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(), Seq: a.manager.Seq(),
 	}
 	i.Found = slices.Concat(a.store.Problems, a.manager.LeftAlone, a.found.all())
 	i.Problems = slices.Concat(i.Notices, i.Found)

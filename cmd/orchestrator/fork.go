@@ -42,7 +42,8 @@ func (c *cli) forkVerb() *cobra.Command {
 			}
 			r.Thread = ref
 		}
-		s, err := cl.Fork(ctx, r)
+		var s thread.Status
+		err := c.heed(ctx, cl, func() (err error) { s, err = cl.Fork(ctx, r); return })
 		if err != nil {
 			return err
 		}
@@ -200,7 +201,8 @@ func (c *cli) checkpointRestore() *cobra.Command {
 		if filesOnly && conversationOnly {
 			r.Files, r.Conversation = true, true
 		}
-		report, err := cl.Rewind(ctx, r)
+		var report thread.RewindReport
+		err := c.heed(ctx, cl, func() (err error) { report, err = cl.Rewind(ctx, r); return })
 		if err != nil {
 			return err
 		}

@@ -219,15 +219,18 @@ func (c *cli) restart(ctx context.Context) (restarted, error) {
 		return done, err
 	}
 	defer cl.Close()
-	for _, name := range ran {
-		if _, err := cl.Resume(ctx, name, 0, 0); err != nil {
-			if done.Failed == nil {
-				done.Failed = map[string]string{}
+	err = c.heed(ctx, cl, func() error {
+		for _, name := range ran {
+			if _, err := cl.Resume(ctx, name, 0, 0); err != nil {
+				if done.Failed == nil {
+					done.Failed = map[string]string{}
+				}
+				done.Failed[name] = err.Error()
+				continue
 			}
-			done.Failed[name] = err.Error()
-			continue
+			done.Resumed = append(done.Resumed, name)
 		}
-		done.Resumed = append(done.Resumed, name)
-	}
-	return done, nil
+		return nil
+	})
+	return done, err
 }

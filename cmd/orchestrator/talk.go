@@ -178,6 +178,9 @@ func (f *follower) take(ctx context.Context, e thread.Event) (over bool) {
 	if e.ThreadID != f.thread.ID {
 		return false
 	}
+	if e.Notice != nil && e.Notice.Level != thread.LevelInfo {
+		fmt.Fprintln(f.stderr, "orchestrator:", e.Notice.Text)
+	}
 	return e.Checkpoint != nil && f.checkpoint(ctx, *e.Checkpoint) || e.Status != nil && f.status(*e.Status)
 }
 

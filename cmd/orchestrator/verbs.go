@@ -96,7 +96,8 @@ func (c *cli) newVerb() *cobra.Command {
 		r.Label = strings.Join(words, " ")
 		c.agentArgs(&r, rest)
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			s, err := cl.New(ctx, r)
+			var s thread.Status
+			err := c.heed(ctx, cl, func() (err error) { s, err = cl.New(ctx, r); return })
 			if err != nil {
 				return err
 			}
@@ -267,13 +268,15 @@ func (c *cli) resumeVerb() *cobra.Command {
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
 			var err error
-			if len(args) == 0 {
-				list, err = cl.ResumeAll(ctx, 0, 0)
-			} else {
-				var s thread.Status
-				s, err = cl.Resume(ctx, args[0], 0, 0)
+			err = c.heed(ctx, cl, func() (err error) {
+				if len(args) == 0 {
+					list, err = cl.ResumeAll(ctx, 0, 0)
+					return err
+				}
+				s, err := cl.Resume(ctx, args[0], 0, 0)
 				list = append(list, s)
-			}
+				return err
+			})
 			if err != nil {
 				return err
 			}

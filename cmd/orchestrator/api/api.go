@@ -38,6 +38,8 @@ type Info struct {
 	// among Problems too.
 	Found   []string `json:"found,omitempty"`
 	Running int      `json:"running"`
+	// Seq is the number of the newest event.
+	Seq int64 `json:"seq,omitempty"`
 	// NoRepository is set where forks share one folder.
 	NoRepository bool `json:"noRepository,omitempty"`
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// heedLimit is how long a verb waits for warnings that the server sent before it answered.
+const heedLimit = 2 * time.Second
+
+// heed calls f and then prints what the server warned of meanwhile, such as files that agents obey and that changed.
+// The screen shows that by itself; a verb would end without a word of it. Agents that may not follow what happens
+// get their answer without.
+func (c *cli) heed(ctx context.Context, cl *client.Client, f func() error) error {
+	listening, stop := context.WithCancel(ctx)
+	defer stop()
+	events, err := cl.Events(listening)
+	if err != nil {
+		return f()
+	}
+	begin, err := cl.Info(ctx)
+	if err != nil {
+		return err
+	}
+	until, warnings := make(chan int64, 1), make(chan []string, 1)
+	go func() { warnings <- warned(events, until) }()
+	ferr := f()
+	if end, err := cl.Info(ctx); err == nil && end.Seq > begin.Seq {
+		until <- end.Seq
+		late := time.AfterFunc(heedLimit, stop)
+		defer late.Stop()
+	} else {
+		stop()
+	}
+	for _, text := range <-warnings {
+		fmt.Fprintln(c.stderr, "orchestrator:", text)
+	}
+	return ferr
+}
+
+// warned collects warnings until the event whose number until names, or the end of the stream.
+func warned(events <-chan thread.Event, until <-chan int64) []string {
+	var texts []string
+	last, limit := int64(0), int64(math.MaxInt64)
+	for last < limit {
+		select {
+		case limit = <-until:
+		case e, ok := <-events:
+			if !ok {
+				return texts
+			}
+			last = e.Seq
+			if e.Notice != nil && e.Notice.Level != thread.LevelInfo {
+				texts = append(texts, e.Notice.Text)
+			}
+		}
+	}
+	return texts
+}
