@@ -44,6 +44,10 @@ func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 		t.close()
 		return tree{}, err
 	}
+	if err := t.shareNote(); err != nil {
+		t.close()
+		return tree{}, err
+	}
 	sweep(t.temp)
 	sweep(m.state)
 	if err := t.repair(ctx); err != nil {
@@ -51,6 +55,29 @@ func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 		return tree{}, err
 	}
 	return t, nil
+}
+
+// shareNote lets all write the note who may write in its folder: in a repository that users share, whoever merges
+// next needs the lock as well.
+func (t tree) shareNote() error {
+	folder, err := os.Stat(t.GitDir)
+	if err != nil {
+		return fmt.Errorf("share the lock: %w", err)
+	}
+	mode := os.FileMode(0o600)
+	for _, who := range []os.FileMode{0o060, 0o006} {
+		if folder.Mode().Perm()&who&0o022 != 0 {
+			mode |= who
+		}
+	}
+	note, err := t.note.Stat()
+	if err == nil && note.Mode().Perm() != mode {
+		err = t.note.Chmod(mode)
+	}
+	if err != nil && !errors.Is(err, os.ErrPermission) { // it is another user's, who has shared it
+		return fmt.Errorf("share the lock: %w", err)
+	}
+	return nil
 }
 
 // Repair waits for a merge that still runs in a worktree, and puts right what one left that was killed: its files are
