@@ -54,6 +54,7 @@ func TestRuin(t *testing.T) {
 type ruin struct {
 	*rig
 	random  *rand.Rand
+	state   string // its state folder, also where that cannot be found any more
 	outside string // a folder that nothing may write to
 	copies  string // of home and project as they are, and below "older" as they were before
 	known   map[thread.ID]known
@@ -109,6 +110,9 @@ func newRuin(t *testing.T, end func(*rig), killed bool) *ruin {
 	}
 	w.learn()
 	end(w.rig)
+	if w.state = w.stateDir(); w.state == "" {
+		t.Fatal("no state")
+	}
 	w.refuse()
 	w.keep("now")
 	return w
@@ -121,7 +125,7 @@ func (w *ruin) refuse() {
 		if k.Label != "right" {
 			continue
 		}
-		dir, err := private.Make(w.stateDir(), "spool")
+		dir, err := private.Make(w.state, "spool")
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -292,7 +296,7 @@ func same(path, copy string) error {
 func (w *ruin) targets() (kinds []string, of map[string][]string) {
 	w.t.Helper()
 	of = map[string][]string{}
-	state := w.stateDir()
+	state := w.state
 	common := filepath.Join(w.project, ".git")
 	for _, root := range []string{filepath.Dir(state), common} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -415,7 +419,7 @@ func (w *ruin) round(n int) {
 	switch told := strings.Join(first.told, "\n"); {
 	case len(bad) > 0:
 		w.silent++
-		log, _ := os.ReadFile(filepath.Join(w.stateDir(), "log", "server.log"))
+		log, _ := os.ReadFile(filepath.Join(w.state, "log", "server.log"))
 		w.t.Errorf("round %d: %s\n%s\ntold: %s\nlog: %s", n, strings.Join(did, "; "), strings.Join(bad, "\n"), told, tail(log, 3000))
 	case first.refused:
 		w.refused++
@@ -489,7 +493,7 @@ func (w *ruin) look(work bool, before ...string) seen {
 			tell(f.Found)
 		}
 	}
-	log, _ := os.ReadFile(filepath.Join(w.stateDir(), "log", "server.log"))
+	log, _ := os.ReadFile(filepath.Join(w.state, "log", "server.log"))
 	for _, text := range []string{res.stderr, res.stdout, doctor.stderr, string(log)} {
 		if strings.Contains(text, "panic") || strings.Contains(text, "goroutine ") || strings.Contains(text, "SIGSEGV") {
 			s.bad = append(s.bad, "a panic: "+text)
@@ -503,7 +507,7 @@ func (w *ruin) look(work bool, before ...string) seen {
 		w.killAll()
 		return s
 	}
-	reports, _ := filepath.Glob(filepath.Join(w.stateDir(), "damaged-*", "report.txt"))
+	reports, _ := filepath.Glob(filepath.Join(w.state, "damaged-*", "report.txt"))
 	for _, file := range reports {
 		b, _ := os.ReadFile(file)
 		tell(string(b))
