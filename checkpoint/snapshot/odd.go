@@ -2,7 +2,9 @@ package snapshot
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +30,15 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 				r.Root, file))
 		}
 	}
+	if len(found) > 0 {
+		return found
+	}
+	if at, err := git.Find(r.Root); err != nil || at.Root != r.Root || at.GitDir != part {
+		if info, err := os.Lstat(r.Root); err == nil && info.IsDir() {
+			found = append(found, fmt.Sprintf("git cannot work in the worktree %s: %s does not lead to its repository; move it away, "+
+				"and the next start writes it again", r.Root, filepath.Join(r.Root, ".git")))
+		}
+	}
 	head, err := private.ReadRegular(filepath.Join(part, "HEAD"), smallFile)
 	ref, isRef := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
 	if own := "refs/heads/" + r.Branch; err == nil && isRef && ref != own && branch(own) && !branch(ref) {
@@ -43,4 +54,27 @@ func (w *worktree) hasRef(ctx context.Context) func(ref string) bool {
 		at, err := w.resolve(ctx, ref)
 		return err == nil && at != ""
 	}
+}
+
+// sweepOdd removes what is no file where we keep what can be made again of a worktree: a pipe would be waited at.
+// state is what we keep of one repository.
+func sweepOdd(state string) error {
+	homes, err := os.ReadDir(state)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look at what is kept of worktrees: %w", err)
+	}
+	for _, home := range homes {
+		for _, name := range []string{
+			"stamp", "meta.json", "index", "lock", "view/config", "view/HEAD", "shadow/config", "shadow/HEAD", "shadow/info/attributes",
+		} {
+			file := filepath.Join(state, home.Name(), name)
+			if info, err := os.Lstat(file); err != nil || info.Mode().IsRegular() {
+				continue
+			}
+			if err := removeIn(filepath.Dir(file), filepath.Base(file)); err != nil {
+				return fmt.Errorf("remove what is no file: %w", err)
+			}
+		}
+	}
+	return nil
 }

@@ -47,6 +47,53 @@ func TestOddFiles(t *testing.T) {
 			})
 		}
 	}
+	for what, text := range map[string]string{"no link": "{}\n", "another place": "gitdir: /nowhere\n", "a letter": "gitdir; x\n"} {
+		t.Run(".git with "+what, func(t *testing.T) {
+			t.Parallel()
+			r := isolate(t)
+			wt, last := r.fork()
+			file := filepath.Join(wt.Path, ".git")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.store = r.open(0)
+			said, err := r.store.Repair(t.Context())
+			if err != nil || len(said) != 1 || !strings.Contains(said[0], file+" does not lead to its repository; move it away") {
+				t.Errorf("repair: %q %v", said, err)
+			}
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+			if said, err := r.store.Repair(t.Context()); err != nil || len(said) != 1 || !strings.Contains(said[0], "rebuilt") {
+				t.Errorf("after it was moved away: %q %v", said, err)
+			}
+			if _, err := r.store.Take(t.Context(), "t2", wt.Path, &last); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Run("our own", func(t *testing.T) {
+		r := isolate(t)
+		wt, last := r.fork()
+		homes, err := filepath.Glob(filepath.Join(r.top, "state/own/*/stamp"))
+		if err != nil || len(homes) != 2 {
+			t.Fatalf("%v %v", homes, err)
+		}
+		for _, stamp := range homes {
+			for name, change := range map[string]func(string) error{"stamp": pipe, "meta.json": folder, "index": pipe, "lock": link, "shadow/config": folder, "view/config": folder} {
+				if err := change(filepath.Join(filepath.Dir(stamp), name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		r.store = r.open(0)
+		if said, err := r.store.Repair(t.Context()); err != nil || len(said) != 0 {
+			t.Errorf("repair: %q %v", said, err)
+		}
+		if _, err := r.store.Take(t.Context(), "t2", wt.Path, &last); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("HEAD of another name", func(t *testing.T) {
 		r := isolate(t)
 		wt, _ := r.fork()

@@ -39,6 +39,9 @@ func (s *Store) Repair(ctx context.Context) ([]string, error) {
 }
 
 func (s *Store) repair(ctx context.Context, f folder) (said []string, err error) {
+	if err := sweepOdd(filepath.Join(s.cfg.State, f.key)); err != nil {
+		return nil, err
+	}
 	w, err := s.open(ctx, f.dir)
 	if err != nil {
 		return nil, err

@@ -679,7 +679,7 @@ func (w *ruin) works(ctx context.Context, cl *client.Client, k known, lose func(
 	if k.Worktree.Path != "" {
 		cmd := exec.CommandContext(ctx, "git", "-C", w.project, "worktree", "list", "--porcelain")
 		cmd.Env = w.env
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "worktree "+k.Worktree.Path+"\n") || bytes.Contains(out, []byte("prunable")) {
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "worktree "+k.Worktree.Path+"\n") {
 			lose(k, "git worktree list: %v %s", err, out)
 		}
 	}
