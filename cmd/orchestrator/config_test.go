@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -88,6 +90,32 @@ func put(t *testing.T, file, content string) {
 	}
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOddProjectFiles: what is no regular file of a bounded size is named and ignored, without waiting for it, and
+// without it being accepted.
+func TestOddProjectFiles(t *testing.T) {
+	for name, plant := range map[string]func(file string) error{
+		"a link": func(f string) error {
+			return errors.Join(os.WriteFile(f+".real", []byte("agent = \"x\""), 0o600), os.Symlink(f+".real", f))
+		},
+		"a link to /dev/zero": func(f string) error { return os.Symlink("/dev/zero", f) },
+		"a pipe":              func(f string) error { return syscall.Mkfifo(f, 0o600) },
+		"a folder":            func(f string) error { return os.Mkdir(f, 0o700) },
+		"too large":           func(f string) error { return os.WriteFile(f, make([]byte, maxProjectFile+1), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			file := filepath.Join(root, ".orchestrator.toml")
+			if err := plant(file); err != nil {
+				t.Fatal(err)
+			}
+			c, err := loadConfig(root, nil, t.TempDir(), func(string, []byte) bool { return true })
+			if err != nil || c.Agent != "" || c.Untrusted != "" || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], file) {
+				t.Errorf("got %+v, %v", c, err)
+			}
+		})
 	}
 }
 

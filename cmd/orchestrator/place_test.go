@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 )
 
@@ -220,5 +223,40 @@ func TestForeignRepositoryIsNamed(t *testing.T) {
 	r.open(200, 40).see("belongs to somebody else")
 	if _, err := os.Lstat(filepath.Join(r.project, ".git", "orchestrator-id")); err == nil {
 		t.Error("written into somebody else's repository")
+	}
+}
+
+// TestOddThreadIDs: a stored thread whose id leads elsewhere is named and left alone; the rest goes on.
+func TestOddThreadIDs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("sound")
+	r.ok("stop")
+	victim := filepath.Join(r.home, "Doc2")
+	put(t, filepath.Join(victim, "thesis.txt"), "years of work")
+	id, err := filepath.Rel(filepath.Join(r.stateDir(), "threads"), victim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), filepath.Join(r.stateDir(), "state.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-2 * deletedFor)
+	err = s.CreateThread(t.Context(), thread.Thread{ID: thread.ID(id), Name: "odd-00aa", Agent: "demo", Dir: r.project, Created: long, Deleted: long})
+	if err = errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if list := r.ok("threads", "--all"); !strings.Contains(list, name) || strings.Contains(list, "odd-00aa") {
+		t.Errorf("listed:\n%s", list)
+	}
+	if res := r.run("doctor"); !strings.Contains(res.stdout, "odd-00aa") || !strings.Contains(res.stdout, "left alone") {
+		t.Errorf("the doctor said:\n%s", res.stdout)
+	}
+	r.run("gc")
+	r.run("delete", "odd-00aa")
+	r.run("resume", "odd-00aa")
+	if _, err := os.Stat(filepath.Join(victim, "thesis.txt")); err != nil {
+		t.Error(err)
 	}
 }
