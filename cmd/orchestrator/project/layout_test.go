@@ -332,3 +332,26 @@ func TestWhereTheSocketLies(t *testing.T) {
 		})
 	}
 }
+
+// TestSamePlace: a number that was given again is another folder, and a device may be numbered anew.
+func TestSamePlace(t *testing.T) {
+	at := place{Device: 1, Inode: 2, Born: 3}
+	for name, test := range map[string]struct {
+		other          place
+		same, samePath bool
+	}{
+		"itself":                        {at, true, true},
+		"another inode":                 {place{Device: 1, Inode: 9, Born: 3}, false, false},
+		"the inode given again":         {place{Device: 1, Inode: 2, Born: 4}, false, false},
+		"a birth time that is not told": {place{Device: 1, Inode: 2}, true, true},
+		"another device":                {place{Device: 7, Inode: 2, Born: 3}, false, true},
+		"nothing":                       {place{}, false, false},
+	} {
+		if at.same(test.other, false) != test.same || at.same(test.other, true) != test.samePath {
+			t.Errorf("%s: %v, with the same path %v", name, at.same(test.other, false), at.same(test.other, true))
+		}
+	}
+	if (place{}).same(place{}, true) {
+		t.Error("what does not exist is the same as itself")
+	}
+}
