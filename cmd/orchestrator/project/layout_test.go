@@ -119,6 +119,9 @@ func TestForeignRepository(t *testing.T) {
 	if p.ID == ours.ID || !errors.Is(p.Refused, git.ErrOwner) || !strings.Contains(p.Refused.Error(), "safe.directory "+h.path("p")) {
 		t.Errorf("got %+v", p)
 	}
+	if b, err := os.ReadFile(h.path("p/.git/" + markName)); err != nil || string(b) != ours.ID+"\n" || len(p.Notices) != 0 {
+		t.Errorf("somebody else's git directory was used: %q %v %v", b, err, p.Notices)
+	}
 	if again := h.claim("p"); again.ID != p.ID {
 		t.Errorf("found again as %s, was %s", again.ID, p.ID)
 	}
