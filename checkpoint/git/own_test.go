@@ -198,3 +198,27 @@ func TestIgnored(t *testing.T) {
 		}
 	}
 }
+
+// TestTextLeavesProgramsOut: git is given a program of the repository's own only where it was accepted, or is the
+// person's as well.
+func TestTextLeavesProgramsOut(t *testing.T) {
+	o := &Own{persons: map[string]bool{"gpg.program\nmine": true}}
+	for key, value := range map[string]string{
+		"filter.x.clean": "foreign-1", "merge.x.driver": "foreign-2", "core.sshcommand": "foreign-3", "remote.origin.receivepack": "foreign-4",
+		"url.ext::x.insteadof": "foreign-5", "core.fsmonitor": "never-1", "core.hookspath": "never-2", "alias.status": "never-3",
+		"gpg.program": "mine", "user.name": "data",
+	} {
+		o.settings = append(o.settings, Setting{Key: key, Value: value, valued: true})
+	}
+	for accepted, want := range map[bool]map[string]int{
+		false: {"foreign": 0, "never": 0, "mine": 1, "data": 1},
+		true:  {"foreign": 5, "never": 0, "mine": 1, "data": 1},
+	} {
+		text := o.text(accepted)
+		for word, n := range want {
+			if got := strings.Count(text, word); got != n {
+				t.Errorf("accepted %v: %d of %s in\n%s", accepted, got, word, text)
+			}
+		}
+	}
+}
