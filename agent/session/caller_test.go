@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestCaller finds the thread that a process acts for, by what the kernel says of it before its token.
+// TestCaller finds the thread that a process acts for, by what the kernel knows about it before its token.
 func TestCaller(t *testing.T) {
 	all := sessions(t)
 	begin := func(id thread.ID) (pid int, token string) {

@@ -164,7 +164,7 @@ func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
 }
 
 // Caller tells for whom a process acts: agent is set when it was started below an agent or carries an agent's
-// token, and id names that agent's thread where it is one that runs here. What the kernel says of the process
+// token, and id names that agent's thread where it is one that runs here. What the kernel knows about the process
 // counts before the token. A pid of 0 is a process that nothing is known of but its token.
 func (s *Sessions) Caller(pid int, token string) (id thread.ID, agent bool, err error) {
 	var p *pty.Process

@@ -25,7 +25,7 @@ type mark struct {
 	ID string `json:"id"`
 }
 
-// record is what our state says of a worktree that Add made.
+// record is what our state records about a worktree that Add made.
 type record struct {
 	ID     string    `json:"id"`   // the marker's
 	Name   string    `json:"name"` // of the worktree's part of the repository
@@ -117,7 +117,7 @@ func (w *worktree) name() string {
 // part is where the repository keeps its part of a worktree.
 func (w *worktree) part(name string) string { return filepath.Join(w.Common, "worktrees", name) }
 
-// records returns what our state says of the worktrees of a repository; damaged names what cannot be read.
+// records returns what our state records about the worktrees of a repository; damaged names what cannot be read.
 func (s *Store) records(repository string) (all []record, damaged []string, err error) {
 	dir := filepath.Join(s.cfg.State, repository)
 	entries, err := os.ReadDir(dir)

@@ -28,7 +28,7 @@ func FailCommits(t testing.TB, s *Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }() // it goes back to the pool
 	err = c.Raw(func(raw any) error {
 		conn, ok := raw.(*sqlite3.SQLiteConn)
 		if !ok {

@@ -290,7 +290,7 @@ func (f files) reopened(t testing.TB) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // nothing was written
 	if r := s.Report(); r != nil {
 		return fmt.Errorf("reported %+v", *r)
 	}

@@ -199,7 +199,7 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	return nil
 }
 
-// notDB makes an error one of a row: what it says of the database is the damaged one's.
+// notDB makes an error one of a row: what it says about the database is the damaged one's.
 func notDB(err error) error {
 	if isDB(err) {
 		return errors.New(err.Error())

@@ -18,7 +18,7 @@ import (
 func (c *cli) adoptVerb() *cobra.Command {
 	var begin bool
 	cmd := &cobra.Command{
-		Use: "adopt [state]", Short: "Go on here with the threads of a project that was moved or restored",
+		Use: "adopt [state]", Short: "Continue here with the threads of a project that was moved or restored",
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			names, err := project.Names(c.places())
@@ -28,7 +28,7 @@ func (c *cli) adoptVerb() *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().BoolVar(&begin, "new", false, "begin with no threads where it is not clear whose they are")
+	cmd.Flags().BoolVar(&begin, "new", false, "start with no threads where it is not clear whose they are")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := c.alone("adopt"); err != nil {
 			return err

@@ -10,9 +10,9 @@ import (
 )
 
 // gitIn runs git in a folder as the person does.
-func (r *rig) gitIn(dir string, args ...string) string {
+func (r *rig) gitIn(dir string, args ...string) {
 	r.t.Helper()
-	return r.git(append([]string{"-C", dir}, args...)...)
+	r.git(append([]string{"-C", dir}, args...)...)
 }
 
 // doctor expects a text in what is said of the repository.

@@ -130,7 +130,7 @@ func (w *ruin) refuse() {
 			w.t.Fatal(err)
 		}
 		s := spool.Open(dir, nil)
-		defer s.Close()
+		defer func() { _ = s.Close() }() // what it took is synced
 		cp := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: k.Head, Turn: k.Turn, Kind: thread.KindSafety,
 			Created: time.Now().UTC(), Session: k.Session, Note: "spooled"}
 		if _, err := s.Append(cp, thread.Delta{}); err != nil {
@@ -697,7 +697,7 @@ func (w *ruin) works(ctx context.Context, cl *client.Client, k known, lose func(
 	}
 	after, err := cl.Timeline(ctx, string(k.ID), thread.Page{Limit: 1})
 	if err != nil || len(after) == 0 || after[0].Snapshot == nil || len(before) > 0 && before[0].ID == after[0].ID {
-		fail(k, "a turn without a snapshot", fmt.Errorf("%v %+v", err, after))
+		fail(k, "a turn without a snapshot", errors.Join(err, fmt.Errorf("%+v", after)))
 	}
 	if _, err := cl.Merge(ctx, thread.MergeRequest{Thread: string(k.ID), DryRun: true}); err != nil {
 		fail(k, "merge --dry-run", err)

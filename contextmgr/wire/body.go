@@ -11,7 +11,7 @@ import (
 // not read.
 const MaxAnswer = 32 << 20
 
-// TooLong says of an answer that it was more than MaxAnswer.
+// TooLong reports that an answer was larger than MaxAnswer.
 func TooLong() string {
 	return fmt.Sprintf("the answer was too long to be read whole: more than %d MB", MaxAnswer>>20)
 }

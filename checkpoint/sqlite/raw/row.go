@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Kinds of pages that hold rows, and what the map of pages says of one that is free.
+// Kinds of pages that hold rows, and what the map of pages says about a free one.
 const (
 	leafTable = 0x0d
 	freePage  = 2

@@ -73,7 +73,7 @@ func match(all []state, here ground) decision {
 	}
 	for _, s := range good {
 		if string(s.Root) == here.root {
-			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: `orchestrator adopt %s` goes on with them",
+			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: `orchestrator adopt %s` continues with them",
 				here.root, s.folder, s.folder))
 		}
 	}
@@ -143,7 +143,7 @@ func marked(all, good []state, here ground) (d decision, shared, ok bool) {
 		// Two folders lead to one git directory, as when a submodule's folder is copied.
 		return decision{}, true, false
 	case s.GitAt.same(here.gitAt, false):
-		return decision{kind: isMoved, state: s, write: true, notices: []string{fmt.Sprintf("the project was moved from %s: its threads go on here", s.Root)}}, false, true
+		return decision{kind: isMoved, state: s, write: true, notices: []string{fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)}}, false, true
 	case s.Root == "", gitThere:
 		return copyOf(s), false, true
 	default:
@@ -158,13 +158,13 @@ func copyOf(s state) decision {
 	if of == "" {
 		of = "another project"
 	}
-	d.notices = []string{fmt.Sprintf("this repository is a copy of %s: it begins with no threads (`orchestrator adopt %s` would take those of %s)", of, s.folder, of)}
+	d.notices = []string{fmt.Sprintf("this repository is a copy of %s: it starts with no threads (`orchestrator adopt %s` would take those of %s)", of, s.folder, of)}
 	return d
 }
 
 func undecided(s state, why, root string) decision {
 	return decision{kind: isUndecided, state: s, why: why, remedy: fmt.Sprintf(
-		"`orchestrator adopt %s` goes on with its threads in %s, `orchestrator adopt --new` begins without them", s.folder, root)}
+		"`orchestrator adopt %s` continues with its threads in %s, `orchestrator adopt --new` starts without them", s.folder, root)}
 }
 
 // byPath looks for the state of a folder that no git directory tells.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRecordCannotBeRead spoils what a state says of its project, where nothing else says whose it is: threads that may
+// TestRecordCannotBeRead spoils what a state records about its project, where nothing else says whose it is: threads that may
 // be the folder's are not left behind without a word.
 func TestRecordCannotBeRead(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())

@@ -1,7 +1,7 @@
 // Package project says which project a folder belongs to and where its state lies: outside of the project, where
 // neither a repository nor an agent that may write the project reaches it.
 //
-// A project is known by a random mark that we write into its git directory, checked against what its state says of
+// A project is known by a random mark that we write into its git directory, checked against what its state records about
 // the place where it was: one that was moved is recognised by the git directory's inode, a copy gets a state of its
 // own, and where neither can be told the person is asked. Without a git directory of ours to write in, it is known
 // by its real path. Whatever the project holds is data: it can name no state but the one that lies here for it.
@@ -28,7 +28,7 @@ var (
 	// ErrMoved says that a server still runs for the place where the project was.
 	ErrMoved = errors.New("the project was moved while its server runs")
 	// ErrWide says that the project is a folder that holds much else, which the person has not accepted yet.
-	ErrWide = errors.New("this folder is asked about before it becomes a project")
+	ErrWide = errors.New("this folder needs your confirmation before it becomes a project")
 	// ErrExposed says that our files would lie where an agent may write.
 	ErrExposed = errors.New("orchestrator's files would lie where agents may write")
 )
@@ -107,7 +107,7 @@ func (p *Project) decide() error {
 	return p.use(p.found)
 }
 
-// use takes over what a decision says of the state.
+// use applies a decision to the state.
 func (p *Project) use(d decision) error {
 	p.Notices = d.notices
 	if d.kind == isUndecided {
@@ -181,12 +181,12 @@ func (p *Project) settle(home *private.Folder, d decision) error {
 	if d.kind == isMoved {
 		if pid, runs := serving(home, d.state.folder); runs {
 			return thread.Hint(fmt.Errorf("%w: process %d serves %s", ErrMoved, pid, d.state.Root),
-				"`orchestrator stop` here ends it with its agents, which can be resumed; the next verb goes on in "+p.Root)
+				"`orchestrator stop` here ends it with its agents, which can be resumed; the next verb continues in "+p.Root)
 		}
 	}
 	s, err := p.put(home, d.state, d)
 	if err != nil {
-		return hint(fmt.Errorf("put down where the project lies: %w", err))
+		return hint(fmt.Errorf("record where the project is: %w", err))
 	}
 	return p.take(s)
 }

@@ -27,7 +27,7 @@ const (
 // errNewer says that a record is none that this program may write.
 var errNewer = errors.New("written by a newer orchestrator")
 
-// record is what a state says of its project.
+// record is what a state records about its project.
 type record struct {
 	Version int `json:"version"`
 	// ID is the state's own: 32 random hex digits.
