@@ -215,15 +215,17 @@ func (r *rig) choose(s *screen, agent string) {
 	r.t.Fatalf("the dialog never offered %s:\n%s", agent, s.text())
 }
 
-// hookEvidence waits until a program that the agent calls as its hook reported the end of a turn, and returns what it
-// said. What the agent reports in its terminal counts as the same source and mostly follows at once, so it looks
+// hookEvidence lets the model's answer go that a prompt holds, waits until a program that the agent calls as its hook
+// reported the end of the turn, and returns what it said. What the agent reports in its terminal counts as the same source and mostly follows at once, so it looks
 // often; Claude Code's hook tells again after a minute that it waits.
-func (r *realRig) hookEvidence(name string, after time.Time) thread.Evidence {
+func (r *realRig) hookEvidence(name, held string) thread.Evidence {
 	r.t.Helper()
 	cl := client.New(r.claimed().Socket)
 	defer cl.Close()
 	var last thread.StateReport
-	for deadline := time.Now().Add(r.patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	after := time.Now()
+	r.model.Release(held)
+	for deadline := time.Now().Add(r.patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		var err error
 		if last, err = cl.Why(r.t.Context(), name); err != nil {
 			r.t.Fatal(err)
@@ -257,9 +259,12 @@ func TestRealGoRunTwice(t *testing.T) {
 			exe := s.runsFrom()
 			s.leave()
 			r.goneFrom(exe)
-			at := time.Now()
-			r.ok("send", "-d", one, "prompt. #bash:touch made.txt #say:it is made.")
-			said := r.hookEvidence(one, at)
+			r.ok("send", "-d", one, "prompt. #bash:touch made.txt #hold:end #say:it is made.")
+			await(t, "the model to hear of the tool", func() bool {
+				_, err := os.Stat(filepath.Join(r.project, "made.txt"))
+				return err == nil
+			})
+			said := r.hookEvidence(one, "end")
 			r.awaitState(one, thread.StateIdle, thread.StateDone)
 			r.read("made.txt")
 
