@@ -89,7 +89,7 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 			}
 			why := p.Detail
 			p.How, p.Bytes = ResumeRebuilt, size
-			p.Detail = fmt.Sprintf("%d bytes of transcript are stored and will be written anew", size)
+			p.Detail = fmt.Sprintf("%d bytes of transcript are stored and will be written again", size)
 			if t.Session != "" && why != "" {
 				p.Detail = why + "; " + p.Detail
 			}
@@ -142,7 +142,7 @@ func (l *line) wayBack(ctx context.Context, agent Agent) (wayBack, error) {
 			return wayBack{how: ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.m.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
-		l.m.notice(l.id, LevelWarn, "%s: its transcript could not be written anew (%v); the agent gets a summary instead", l.thread().Name, err)
+		l.m.notice(l.id, LevelWarn, "%s: its transcript could not be written again (%v); the agent gets a summary instead", l.thread().Name, err)
 	case ResumePrimer:
 	default:
 	}
@@ -184,7 +184,7 @@ func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
 		session, err = r.Rebuild(ctx, spec)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write the session anew: %w", err)
+		return "", fmt.Errorf("write the session again: %w", err)
 	}
 	if m.sessionTaken(l, session) {
 		return "", fmt.Errorf("session %s belongs to another thread: %w", session, ErrInvalid)

@@ -45,7 +45,7 @@ func (m *Model) onProject(a intent.Action) (tea.Cmd, bool) {
 	case a == intent.Import:
 		m.dialogs.Push(dialog.NewImport(m.cfg.Project))
 	case a == intent.Collect:
-		d := dialog.NewAsk("let go of old threads", dialog.Plain("looking what the retention settings need not keep …"))
+		d := dialog.NewAsk("delete old threads", dialog.Plain("looking for threads that the retention settings need not keep …"))
 		m.dialogs.Push(d)
 		return m.collect(d), true
 	case a == intent.Offers:
@@ -100,7 +100,7 @@ func (m *Model) ported(r dialog.Result) (tea.Cmd, bool) {
 			return pushedMsg{report, err}
 		})), true
 	case collectIt:
-		return tea.Batch(m.tell(thread.LevelInfo, "letting go …"), m.collect(nil)), true
+		return tea.Batch(m.tell(thread.LevelInfo, "deleting …"), m.collect(nil)), true
 	case offersIt:
 		return m.change("fork offers: "+string(r.mode), func(ctx context.Context) error { return srv.SetOffers(ctx, r.mode) }, nil), true
 	case dialog.Exported:
@@ -139,9 +139,9 @@ func (m *Model) collected(msg collectedMsg) tea.Cmd {
 	closing := dialog.Choice{Label: "close", Result: dialog.Cancelled{}}
 	switch {
 	case msg.into == nil && msg.err != nil:
-		return m.fail("let go", msg.err)
+		return m.fail("delete old threads", msg.err)
 	case msg.into == nil:
-		return m.tell(thread.LevelInfo, fmt.Sprintf("%s let go, %s freed", dialog.Count(len(msg.done.Threads), "thread"), size(msg.done.Freed)))
+		return m.tell(thread.LevelInfo, fmt.Sprintf("%s deleted, %s freed", dialog.Count(len(msg.done.Threads), "thread"), size(msg.done.Freed)))
 	case msg.err != nil:
 		msg.into.Set([]dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}, closing)
 	case len(msg.done.Threads) == 0:

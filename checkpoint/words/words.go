@@ -103,7 +103,7 @@ func (x *Index) ready() error {
 	// It holds nothing that the store does not: make it anew.
 	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("make the search index anew: %w", err)
+			return fmt.Errorf("make the search index again: %w", err)
 		}
 	}
 	if err := x.open(x.file); err != nil {

@@ -105,7 +105,7 @@ func (c *cli) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "orchestrator",
 		Short: "Run coding agents in threads that can be forked, resumed and merged",
-		Long: "Without a verb, orchestrator opens its screen for the project you stand in. The server behind it\n" +
+		Long: "Without a verb, orchestrator opens its screen for the project of the current folder. The server behind it\n" +
 			"keeps the agents running when the screen is closed.",
 		Args:              c.noVerb,
 		SilenceUsage:      true,

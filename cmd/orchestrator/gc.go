@@ -73,7 +73,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 func (c *cli) gcVerb() *cobra.Command {
 	var r thread.CollectRequest
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Let go of deleted and archived threads that the retention settings need not keep", Args: exactly(),
+		Use: "gc", Short: "Delete for good what was deleted, and archived threads that the retention settings need not keep", Args: exactly(),
 	}
 	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "only say what would go")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {

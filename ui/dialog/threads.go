@@ -145,7 +145,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 		flags.PermissionMode = strings.TrimSpace(mode.Text.Value())
 		if isCommand() {
 			if flags.Program = strings.Fields(program.Text.Value()); len(flags.Program) == 0 {
-				return nil, "which program? It stands in the field Program"
+				return nil, "which program? Name it in the field Program"
 			}
 		}
 		return NewThread{thread.NewRequest{
