@@ -247,7 +247,7 @@ func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
 		return nil, err
 	}
 	// The exit code says that something needs an update, which is what the next call tells better.
-	if _, _, err := t.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}}); err != nil {
+	if _, _, err := t.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true}); err != nil {
 		return nil, err
 	}
 	return t.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")
