@@ -136,7 +136,7 @@ func (f *folder) list(dir string) (string, error) {
 		}
 		sort.Slice(entries, func(i, j int) bool { return entries[i].Name() < entries[j].Name() })
 		for _, e := range entries {
-			if e.Name() == ".git" || e.Name() == ".orchestrator" {
+			if e.Name() == ".git" {
 				continue
 			}
 			if n++; n > maxEntries {

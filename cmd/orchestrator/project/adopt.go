@@ -118,7 +118,8 @@ func (p *Project) displace(home *private.Folder, all []state, but state) error {
 			continue
 		}
 		if pid, runs := serving(home, s.folder); runs {
-			return thread.Hint(fmt.Errorf("%w (process %d)", ErrServed, pid), "`orchestrator stop` ends it with its agents, which can be resumed")
+			return thread.Hint(fmt.Errorf("%w (process %d)", ErrServed, pid),
+				"`orchestrator stop` ends it with its agents, which can be resumed")
 		}
 		s.Was = append([]pathText{s.Root}, s.Was...)
 		s.Was = s.Was[:min(len(s.Was), maxWas)]

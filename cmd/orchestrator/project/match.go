@@ -129,7 +129,8 @@ func marked(all, good []state, here ground) (d decision, shared, ok bool) {
 	if named == nil {
 		for _, s := range all {
 			if s.bad != nil && strings.HasSuffix(s.folder, "-"+here.mark[:8]) {
-				return undecided(s, fmt.Sprintf("the threads are in %s, which cannot be read: %v", s.folder, s.bad), here.root), false, true
+				why := fmt.Sprintf("the threads are in %s, which cannot be read: %v", s.folder, s.bad)
+				return undecided(s, why, here.root), false, true
 			}
 		}
 		return decision{}, false, false
@@ -143,11 +144,13 @@ func marked(all, good []state, here ground) (d decision, shared, ok bool) {
 		// Two folders lead to one git directory, as when a submodule's folder is copied.
 		return decision{}, true, false
 	case s.GitAt.same(here.gitAt, false):
-		return decision{kind: isMoved, state: s, write: true, notices: []string{fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)}}, false, true
+		said := fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)
+		return decision{kind: isMoved, state: s, write: true, notices: []string{said}}, false, true
 	case s.Root == "", gitThere:
 		return copyOf(s), false, true
 	default:
-		why := fmt.Sprintf("this repository carries the id of %s, which is not there now (moved to another disk, deleted, or its disk is not mounted)", s.Root)
+		why := fmt.Sprintf("this repository carries the id of %s, which is not there now "+
+			"(moved to another disk, deleted, or its disk is not mounted)", s.Root)
 		return undecided(s, why, here.root), false, true
 	}
 }
@@ -158,7 +161,8 @@ func copyOf(s state) decision {
 	if of == "" {
 		of = "another project"
 	}
-	d.notices = []string{fmt.Sprintf("this repository is a copy of %s: it starts with no threads (`orchestrator adopt %s` would take those of %s)", of, s.folder, of)}
+	d.notices = []string{fmt.Sprintf("this repository is a copy of %s: it starts with no threads "+
+		"(`orchestrator adopt %s` would take those of %s)", of, s.folder, of)}
 	return d
 }
 

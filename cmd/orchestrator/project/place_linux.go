@@ -15,7 +15,8 @@ func placeOf(path string, info fs.FileInfo) place {
 	}
 	p := place{Device: st.Dev, Inode: st.Ino}
 	var x unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW|unix.AT_STATX_DONT_SYNC, unix.STATX_BTIME|unix.STATX_INO, &x)
+	const how = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_DONT_SYNC
+	err := unix.Statx(unix.AT_FDCWD, path, how, unix.STATX_BTIME|unix.STATX_INO, &x)
 	if err == nil && x.Ino == st.Ino && x.Mask&unix.STATX_BTIME != 0 {
 		p.Born = x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
 	}

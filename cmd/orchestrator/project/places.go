@@ -73,7 +73,8 @@ func (p Places) temporary(path string) string {
 // checkState refuses a home of our files that agents may write wherever they run.
 func (p Places) checkState() error {
 	if !filepath.IsAbs(p.State) {
-		return thread.Hint(errors.New("there is no folder for orchestrator's state"), "set HOME, or XDG_STATE_HOME, to an absolute path")
+		return thread.Hint(errors.New("there is no folder for orchestrator's state"),
+			"set HOME, or XDG_STATE_HOME, to an absolute path")
 	}
 	if t := p.temporary(p.home()); t != "" {
 		return thread.Hint(fmt.Errorf("%w: %s is below the temporary folder %s", ErrExposed, p.home(), t),
@@ -113,7 +114,8 @@ func (p Places) socket(root, id string) (string, error) {
 	name := id[:16] + ".sock"
 	run := resolved(filepath.Join(p.Runtime, homeName))
 	path := filepath.Join(run, name)
-	if !filepath.IsAbs(p.Runtime) || p.temporary(run) != "" || git.Within(run, root) || len(path) > maxSocket || !exists(p.Runtime) {
+	usable := filepath.IsAbs(p.Runtime) && exists(p.Runtime) && len(path) <= maxSocket
+	if !usable || p.temporary(run) != "" || git.Within(run, root) {
 		path = filepath.Join(p.home(), runName, name)
 	}
 	if len(path) > maxSocket {
