@@ -247,7 +247,9 @@ func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
 		return nil, err
 	}
 	// The exit code says that something needs an update, which is what the next call tells better.
-	if _, _, err := t.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true}); err != nil {
+	own := t
+	own.env = nil // a preview refreshes the worktree's own index too, which must be synced then
+	if _, _, err := own.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true}); err != nil {
 		return nil, err
 	}
 	return t.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")
