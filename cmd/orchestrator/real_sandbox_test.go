@@ -254,11 +254,10 @@ func TestRealSandboxTraps(t *testing.T) {
 		t.Fatalf("not everything could be planted:\n%s", said)
 	}
 	said := map[string]string{}
-	try := func(args ...string) result {
+	try := func(args ...string) {
 		t.Helper()
 		res := n.run(args...)
 		said[strings.Join(args, " ")] = res.stdout + res.stderr
-		return res
 	}
 	try("stop", n.name)
 	out := n.open(120, 36)

@@ -92,13 +92,12 @@ func newUsers(t *testing.T) (a, b *rig) {
 }
 
 // as runs a program as the rig's user in the project, which must end well.
-func (r *rig) as(args ...string) string {
+func (r *rig) as(args ...string) {
 	r.t.Helper()
 	res := r.run(append([]string{"-as"}, args...)...)
 	if res.code != 0 {
 		r.t.Fatalf("%v: exit %d\n%s%s", args, res.code, res.stdout, res.stderr)
 	}
-	return res.stdout
 }
 
 // TestTwoUsersOneRepository has two users work in one repository at once, each with a server of their own: neither sees

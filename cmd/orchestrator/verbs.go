@@ -267,8 +267,7 @@ func (c *cli) resumeVerb() *cobra.Command {
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
-			var err error
-			err = c.heed(ctx, cl, func() (err error) {
+			err := c.heed(ctx, cl, func() (err error) {
 				if len(args) == 0 {
 					list, err = cl.ResumeAll(ctx, 0, 0)
 					return err
