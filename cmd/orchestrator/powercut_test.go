@@ -188,6 +188,14 @@ func (o *outage) work(round, threads int) {
 		o.t.Fatalf("round %d: fork: %v", round, err)
 	}
 	o.forks = append(o.forks, fork)
+	switch o.random.IntN(3) { // what is under way when the power is cut, beside answers
+	case 0:
+		under.Go(func() {
+			_, _ = cl.Fork(ctx, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("cut ", round)})
+		})
+	case 1:
+		under.Go(func() { _, _ = cl.Merge(ctx, thread.MergeRequest{Thread: string(fork.ID), NoTell: true}) })
+	}
 	time.Sleep(time.Duration(o.random.IntN(300)) * time.Millisecond) // somewhere in the middle
 	o.killAll()
 	o.disk.tell("lazyfs::clear-cache")
@@ -277,9 +285,29 @@ func (o *outage) forksWork(cl *client.Client, byID map[thread.ID]thread.Status) 
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git in the worktree of %s: %w: %s", s.Name, err, out)
 		}
+		if f.ID == o.forks[len(o.forks)-1].ID {
+			if err := o.newestWorks(cl, s); err != nil {
+				return err
+			}
+		}
 		if err := cl.StopAgent(o.t.Context(), string(f.ID)); err != nil {
 			return fmt.Errorf("stop the fork %s: %w", s.Name, err)
 		}
+	}
+	return nil
+}
+
+// newestWorks has the newest fork answer, with a snapshot, and previews its merge.
+func (o *outage) newestWorks(cl *client.Client, s thread.Status) error {
+	if res := o.run("send", s.Name, "write after.txt: the cut"); res.code != 0 {
+		return fmt.Errorf("a turn of the fork %s: exit %d: %s", s.Name, res.code, res.stderr)
+	}
+	last, err := cl.Timeline(o.t.Context(), string(s.ID), thread.Page{Limit: 1})
+	if err != nil || len(last) == 0 || last[0].Snapshot == nil {
+		return fmt.Errorf("a turn of the fork %s has no snapshot: %+v %w", s.Name, last, err)
+	}
+	if _, err := cl.Merge(o.t.Context(), thread.MergeRequest{Thread: string(s.ID), DryRun: true}); err != nil {
+		return fmt.Errorf("merge --dry-run of the fork %s: %w", s.Name, err)
 	}
 	return nil
 }
