@@ -54,7 +54,11 @@ func wayBack(t thread.Thread) string {
 
 // again stores a thread of which only the list knows.
 func again(ctx context.Context, store thread.Store, t thread.Thread) (name string, err error) {
-	t.Head, t.ForkPoint, t.Handoff = "", "", nil // they are lost as well
+	if point, err := store.Checkpoint(ctx, t.ForkPoint); err != nil || t.Session != "" {
+		t.Head, t.ForkPoint, t.Handoff = "", "", nil // they are lost as well, or behind the agent's own session
+	} else {
+		t.Head, t.Turn = point.ID, point.Turn // nothing was said since the fork, or that is lost
+	}
 	t.Interrupted = t.Archived.IsZero() && t.Deleted.IsZero() && t.Turn > 0
 	for range 8 {
 		if err = store.CreateThread(ctx, t); !errors.Is(err, thread.ErrNameTaken) {

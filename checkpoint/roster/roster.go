@@ -186,13 +186,19 @@ func (r *Roster) Advance(c thread.Checkpoint, now time.Time) error {
 	return r.append(entry{At: now, Thread: &t})
 }
 
-// Drop says that a thread is gone for good. It is to be called before the store drops it: a thread that is listed and
-// not stored counts as lost.
+// Drop says that a thread is gone for good, and is durable when it returns. It is to be called before the store drops
+// it: a thread that is listed and not stored counts as lost.
 func (r *Roster) Drop(id thread.ID, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.threads, id)
-	return r.append(entry{At: now, Gone: id})
+	if err := r.append(entry{At: now, Gone: id}); err != nil || r.file == nil { // written again whole, and synced
+		return err
+	}
+	if err := r.file.Sync(); err != nil {
+		return fmt.Errorf("drop a thread from the list: %w", err)
+	}
+	return nil
 }
 
 // append writes one line. The caller holds mu.

@@ -115,6 +115,27 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// TestRestoreFork loses a fork that was not started yet: it begins at its fork point again.
+func TestRestoreFork(t *testing.T) {
+	dir := folder(t)
+	s := watched(t, dir)
+	create(t, s, "a")
+	point := put(t, s, "a", 1, "")
+	fork := thread.Thread{ID: "f", Name: "fork-0001", Agent: "claude", Parent: "a", ForkPoint: point, Head: point, Turn: 1, Created: now}
+	if err := s.CreateThread(t.Context(), fork); err != nil {
+		t.Fatal(err)
+	}
+	older := memory.New()
+	create(t, older, "a")
+	put(t, older, "a", 1, "")
+	if lost, err := open(t, dir).Restore(t.Context(), older); err != nil || len(lost) != 1 {
+		t.Errorf("%q, %v", lost, err)
+	}
+	if f, err := older.Thread(t.Context(), "f"); err != nil || f.Head != point || f.Turn != 1 {
+		t.Errorf("listed again: %+v, %v", f, err)
+	}
+}
+
 // TestDamagedLines spoils the file: a line that does not match changes nothing, and the others are read.
 func TestDamagedLines(t *testing.T) {
 	dir := folder(t)
