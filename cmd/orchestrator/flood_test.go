@@ -21,6 +21,7 @@ import (
 // TestFlood posts requests as fast as they are answered and holds the server to its bound of memory: 300 of them,
 // or as many as FLOOD says. Every one must become a turn.
 func TestFlood(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	n, after := 300, 2*time.Second
 	if v := os.Getenv("FLOOD"); v != "" {

@@ -8,6 +8,7 @@ import (
 
 // TestVerbsNameWhatAgentsObey: whoever works with verbs alone is told too, once, and nothing where nothing changed.
 func TestVerbsNameWhatAgentsObey(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("one")

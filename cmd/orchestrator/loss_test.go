@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
 
@@ -15,6 +17,7 @@ import (
 // log of its database: every thread is listed, every verb and the doctor name the damage until it is dismissed, and a
 // thread whose turns are lost goes on in its agent's own session.
 func TestDamagedLogIsNamed(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	for what, damage := range map[string]func(wal string) error{
 		"a bit": func(wal string) error {
@@ -42,8 +45,10 @@ func TestDamagedLogIsNamed(t *testing.T) {
 			state := r.stateDir()
 			log := filepath.Join(state, "state.db-wal")
 			await(t, "a kill before the log is folded", func() bool {
-				r.ok("pin", names[0])
-				if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+				r.ok("threads") // starts a server where the last one was killed too late
+				pid, cl := r.serverPID(), client.New(r.found().Socket)
+				defer cl.Close()
+				if err := errors.Join(cl.Pin(t.Context(), names[0], true), syscall.Kill(pid, syscall.SIGKILL)); err != nil {
 					t.Fatal(err)
 				}
 				info, err := os.Stat(log)

@@ -89,6 +89,7 @@ func (r *rig) clean(args ...string) string {
 
 // TestNothingPrintedActsOnATerminal records every byte of every verb in a project where everything is hostile.
 func TestNothingPrintedActsOnATerminal(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.write("note.txt", hostile+"\n")
@@ -150,6 +151,7 @@ func TestNothingPrintedActsOnATerminal(t *testing.T) {
 
 // TestEveryVerbIsClean gives every verb of the tree, also one that is added tomorrow, hostile words.
 func TestEveryVerbIsClean(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.ok("threads")

@@ -29,6 +29,7 @@ import (
 // worktrees ones, and the rest of our state. Afterwards everything that was acknowledged is there, or what is lost is
 // named; worktrees work, or the way out is named; nothing outside is touched.
 func TestRuin(t *testing.T) {
+	manyStarts(t)
 	rounds := fromEnv(t, "RUIN_ROUNDS", 6)
 	if testing.Short() {
 		rounds = min(rounds, 2)

@@ -20,6 +20,7 @@ import (
 // TestSecretsAreNowhereElse has every kind of secret come through prompts, labels, names, tool output, errors and
 // addresses, and looks for them in all that is kept or shown beside the conversation.
 func TestSecretsAreNowhereElse(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	all := secrettest.All()

@@ -13,6 +13,7 @@ import (
 
 // TestStoppedWhileTheDatabaseIsDown answers a prompt while the database is down, and ends the server in between.
 func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	for how, end := range map[string]func(*rig){
 		"stopped": func(r *rig) {

@@ -96,6 +96,7 @@ func TestServerInheritsNoFiles(t *testing.T) {
 }
 
 func TestRestartWithAnotherBuild(t *testing.T) {
+	manyStarts(t)
 	r := newRig(t)
 	r.ofItsOwn()
 	name := r.ok("new", "-a", "demo", "one")

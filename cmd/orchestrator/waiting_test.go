@@ -12,6 +12,7 @@ import (
 // TestPostgresDownAtTheStart starts a server while its database is down: the last list is shown, marked and read-only, what
 // needs the store is refused with exit code 4, and all goes on by itself when the database is back.
 func TestPostgresDownAtTheStart(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	var own pgtest.Server
 	t.Cleanup(func() {
