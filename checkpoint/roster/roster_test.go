@@ -119,15 +119,15 @@ func TestRestore(t *testing.T) {
 func TestRestoreFork(t *testing.T) {
 	dir := folder(t)
 	s := watched(t, dir)
-	create(t, s, "a")
-	point := put(t, s, "a", 1, "")
-	fork := thread.Thread{ID: "f", Name: "fork-0001", Agent: "claude", Parent: "a", ForkPoint: point, Head: point, Turn: 1, Created: now}
+	create(t, s, "p")
+	point := put(t, s, "p", 1, "")
+	fork := thread.Thread{ID: "f", Name: "fork-0001", Agent: "claude", Parent: "p", ForkPoint: point, Head: point, Turn: 1, Created: now}
 	if err := s.CreateThread(t.Context(), fork); err != nil {
 		t.Fatal(err)
 	}
 	older := memory.New()
-	create(t, older, "a")
-	put(t, older, "a", 1, "")
+	create(t, older, "p")
+	put(t, older, "p", 1, "")
 	if lost, err := open(t, dir).Restore(t.Context(), older); err != nil || len(lost) != 1 {
 		t.Errorf("%q, %v", lost, err)
 	}
