@@ -172,13 +172,18 @@ func hold(root *os.Root, name string) (*os.File, error) {
 			f.Close()
 			return nil, fmt.Errorf("hold the program's copy: %w", err)
 		}
-		held, herr := f.Stat()
-		there, terr := root.Lstat(file)
-		if herr == nil && terr == nil && os.SameFile(held, there) {
+		if isThere(root, file, f) {
 			return f, nil
 		}
 		f.Close()
 	}
+}
+
+// isThere reports whether an open file is the one that has the name, not one removed since it was opened.
+func isThere(root *os.Root, file string, f *os.File) bool {
+	open, oerr := f.Stat()
+	named, nerr := root.Lstat(file)
+	return oerr == nil && nerr == nil && os.SameFile(open, named)
 }
 
 // Sweep removes the copies in dir that nobody holds, and returns how many.
@@ -219,14 +224,15 @@ func isCopy(e fs.DirEntry) bool {
 }
 
 // sweep removes one copy unless it is held. The lock goes last, so that a folder that was half removed is
-// swept again.
+// swept again. From then on another process may make the copy again: the folder stays if it did.
 func sweep(root *os.Root, name string) (gone bool, err error) {
-	lock, err := root.OpenFile(filepath.Join(name, lockName), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	file := filepath.Join(name, lockName)
+	lock, err := root.OpenFile(file, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return false, err
+		return false, ignoreMissing(err)
 	}
 	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil || !isThere(root, file, lock) {
 		return false, nil
 	}
 	dir, err := root.Open(name)
@@ -246,10 +252,13 @@ func sweep(root *os.Root, name string) (gone bool, err error) {
 			return false, err
 		}
 	}
-	if err := root.Remove(filepath.Join(name, lockName)); err != nil {
+	if err := root.Remove(file); err != nil {
 		return false, err
 	}
-	return true, ignoreMissing(root.Remove(name))
+	if err := root.Remove(name); err != nil && !errors.Is(err, unix.ENOTEMPTY) {
+		return true, ignoreMissing(err)
+	}
+	return true, nil
 }
 
 func ignoreMissing(err error) error {

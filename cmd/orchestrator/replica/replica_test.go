@@ -147,19 +147,21 @@ func TestKeepWhileSweeping(t *testing.T) {
 	defer all.Wait()
 	stop := make(chan struct{})
 	defer close(stop)
-	all.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				if _, err := replica.Sweep(dir); err != nil {
-					t.Error(err)
+	for range 2 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					if _, err := replica.Sweep(dir); err != nil {
+						t.Error(err)
+					}
 				}
 			}
-		}
-	})
-	for range 100 {
+		})
+	}
+	for range 300 {
 		c := keep(t, dir, self)
 		if _, err := os.Stat(c.Path); err != nil {
 			t.Fatal(err)
