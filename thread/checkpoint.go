@@ -88,6 +88,9 @@ type Delta struct {
 	Items []Item
 	// Transcript holds what the agent's native files gained since the parent.
 	Transcript []Chunk
+	// Prompts are stored in the same transaction: those that the checkpoint answers. They are no part of the
+	// conversation.
+	Prompts []Prompt
 }
 
 // Chunk is a piece of one of an agent's native transcript files.

@@ -12,6 +12,7 @@ const (
 	EventCheckpoint EventKind = "checkpoint" // Checkpoint is durable
 	EventNotice     EventKind = "notice"     // Notice is for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
+	EventPrompt     EventKind = "prompt"     // Prompt is new or changed
 )
 
 // Event is something that happened; clients keep their read model from these. Seq has no gaps
@@ -24,6 +25,8 @@ type Event struct {
 	Status     *Status     `json:"status,omitempty"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
+	// Prompt has an excerpt of its text.
+	Prompt *Prompt `json:"prompt,omitempty"`
 }
 
 // Level ranks notices.

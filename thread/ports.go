@@ -68,6 +68,7 @@ type Settings interface {
 type Store interface {
 	Threads
 	Checkpoints
+	Prompts
 	Executions
 	Intents
 	Settings

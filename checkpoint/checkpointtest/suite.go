@@ -49,6 +49,8 @@ func Run(t *testing.T, h Harness) {
 		"Executions":   testExecutions,
 		"Intents":      testIntents,
 		"Settings":     testSettings,
+		"Prompts":      testPrompts,
+		"PromptsPut":   testPromptsPut,
 		"Concurrent":   testConcurrent,
 		"Cancelled":    testCancelled,
 		"Isolated":     testIsolated,

@@ -54,6 +54,11 @@ func (s *Store) PutCheckpoint(_ context.Context, c thread.Checkpoint, d thread.D
 	for i, it := range d.Items {
 		items[i] = thread.Item{Wire: it.Wire, Raw: slices.Clone(it.Raw)}
 	}
+	for _, p := range d.Prompts {
+		if _, err := s.putPrompt(p); err != nil {
+			return thread.Checkpoint{}, err
+		}
+	}
 	c = checkpoint.Normal(c)
 	c.Seq = row.seq + 1
 	c.Items = d.Keep + len(items)

@@ -28,6 +28,7 @@ type Store struct {
 	executions  map[thread.ExecutionID]thread.Execution
 	intents     map[string]thread.Intent
 	settings    map[string]string
+	prompts     map[thread.PromptID]thread.Prompt
 	order       int64 // of creation, for what clocks must not order
 }
 
@@ -61,6 +62,7 @@ func New() *Store {
 		executions:  map[thread.ExecutionID]thread.Execution{},
 		intents:     map[string]thread.Intent{},
 		settings:    map[string]string{},
+		prompts:     map[thread.PromptID]thread.Prompt{},
 	}
 }
 
@@ -167,6 +169,11 @@ func (s *Store) PurgeThread(_ context.Context, id thread.ID) error {
 	for e, x := range s.executions {
 		if x.Thread == id {
 			delete(s.executions, e)
+		}
+	}
+	for p, x := range s.prompts {
+		if x.Thread == id {
+			delete(s.prompts, p)
 		}
 	}
 	kept := map[thread.CheckpointID]bool{}

@@ -47,6 +47,11 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		var err error
 		row, c.Seq, err = s.insert(ctx, x, k, c)
+		for _, p := range d.Prompts {
+			if err == nil {
+				_, err = s.putPrompt(ctx, x, p)
+			}
+		}
 		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time
 			return &changeError{errAgain}
 		}

@@ -26,7 +26,7 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 1
+	schema = 2
 	// space is the schema, in PostgreSQL's sense, that all tables lie in.
 	space = "orchestrator"
 	// migrating is the advisory lock under which one server at a time migrates.

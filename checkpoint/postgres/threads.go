@@ -180,6 +180,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 		batch.Queue("DELETE FROM thread WHERE n = $1", n)
 		batch.Queue("INSERT INTO orphan (thread, project) VALUES ($1, $2) ON CONFLICT DO NOTHING", n, s.project)
 		batch.Queue("DELETE FROM execution WHERE project = $1 AND thread = $2", s.project, string(id))
+		batch.Queue("DELETE FROM prompt WHERE project = $1 AND thread = $2", s.project, string(id))
 		if err := x.SendBatch(ctx, batch).Close(); err != nil {
 			return err
 		}

@@ -51,8 +51,15 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	var row int64
 	err = s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
-		row, c.Seq, err = s.insert(x, k, c)
-		return err
+		if row, c.Seq, err = s.insert(x, k, c); err != nil || row == 0 {
+			return err
+		}
+		for _, p := range d.Prompts {
+			if _, err := putPrompt(x, p); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return thread.Checkpoint{}, err

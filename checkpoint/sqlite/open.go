@@ -37,9 +37,9 @@ var migrations embed.FS
 
 const (
 	// schema is the number of the newest migration that this program knows.
-	schema = 2
+	schema = 3
 	// schemaSum is of the tables that the migrations make; an error names the new one after a migration is added.
-	schemaSum = "1c5cd277dddd287e"
+	schemaSum = "e37e14d031c9c17e"
 	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
 	application = 0x6f726368
 	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/mark"
@@ -348,7 +349,7 @@ func (v *salvage) head(id thread.ID) error {
 // rest copies the small tables as far as they can be read.
 func (v *salvage) rest() error {
 	if v.from == nil {
-		v.drop("executions, intents and settings: SQLite can read nothing of the file")
+		v.drop("executions, intents, settings and prompts: SQLite can read nothing of the file")
 		return nil
 	}
 	for _, table := range []struct{ name, read, write string }{
@@ -356,8 +357,12 @@ func (v *salvage) rest() error {
 			"INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
 		{"intents", "SELECT id, kind, thread, data, created FROM intent", "INSERT OR IGNORE INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)"},
 		{"settings", "SELECT key, value FROM setting", "INSERT OR IGNORE INTO setting (key, value) VALUES (?, ?)"},
+		{"prompts", "SELECT n, id, thread, open, accepted, sum, doc FROM prompt", "INSERT OR IGNORE INTO prompt (n, id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?, ?)"},
 	} {
 		rows, err := v.from.QueryContext(v.ctx, table.read)
+		if err != nil && table.name == "prompts" && strings.Contains(err.Error(), "no such table") {
+			continue // a store of an older program
+		}
 		if err != nil {
 			v.drop("%s: %v", table.name, err)
 			continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/thread"
 )
 
 // TestSmallDatabase damages databases of every size in the places that a small one stands and falls with: nothing but
@@ -33,7 +34,7 @@ func TestSmallDatabase(t *testing.T) {
 		}
 		rnd := rand.New(rand.NewSource(int64(n)))
 		// The database's own check sees nothing wrong with a letter of a column's name.
-		if bad := bytes.Replace(good, []byte("turn   INTEGER"), []byte("turm   INTEGER"), 1); !bytes.Equal(bad, good) {
+		if bad := bytes.Replace(good, []byte("turn   INTEGER"), []byte("turm   INTEGER"), -1); !bytes.Equal(bad, good) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			if err := os.WriteFile(path, bad, 0o600); err != nil {
 				t.Fatal(err)
@@ -160,7 +161,7 @@ func TestNewerBuild(t *testing.T) {
 	}()} {
 		path := f.lay(t)
 		_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err == nil || !strings.Contains(err.Error(), "schema 99, this program knows 2") || !strings.Contains(err.Error(), "newer orchestrator") {
+		if err == nil || !strings.Contains(err.Error(), "schema 99, this program knows 3") || !strings.Contains(err.Error(), "newer orchestrator") {
 			t.Errorf("%s: %v", what, err)
 		}
 		for end, b := range take(t, path) {
@@ -175,33 +176,42 @@ func TestNewerBuild(t *testing.T) {
 	}
 }
 
-// TestOlderBuild brings a database of the first schema, which has no mark, up to date.
+// TestOlderBuild brings databases of older schemas up to date: of the first, which has no mark, and of the second, which
+// has no prompts.
 func TestOlderBuild(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	s := open(t, path)
-	k := newTalk(t, s, "a-0001")
-	k.say("one", "two")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	outside(t, path, "DROP TABLE mark; DELETE FROM goose_db_version WHERE version_id > 1; PRAGMA user_version = 1")
-	if err := os.Remove(path + "-mark"); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		s := open(t, path)
-		if s.Report() != nil {
-			t.Errorf("an older database is reported: %s", s.Report())
-		}
-		if items, err := s.Conversation(t.Context(), k.head.ID); err != nil || len(items) != 2 {
-			t.Errorf("%d items: %v", len(items), err)
-		}
-		if err := s.SetSetting(t.Context(), "k", "v"); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+	for version, statements := range map[int]string{
+		1: "DROP TABLE mark; DROP TABLE prompt;",
+		2: "DROP TABLE prompt;",
+	} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "state.db")
+			s := open(t, path)
+			k := newTalk(t, s, "a-0001")
+			k.say("one", "two")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			outside(t, path, fmt.Sprintf("%s DELETE FROM goose_db_version WHERE version_id > %d; PRAGMA user_version = %[2]d", statements, version))
+			if err := os.Remove(path + "-mark"); version == 1 && err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				s := open(t, path)
+				if version == 1 && s.Report() != nil {
+					t.Errorf("an older database is reported: %s", s.Report())
+				}
+				if items, err := s.Conversation(t.Context(), k.head.ID); err != nil || len(items) != 2 {
+					t.Errorf("%d items: %v", len(items), err)
+				}
+				p := thread.Prompt{ID: thread.NewPromptID(), Thread: k.head.Thread, Text: "hello", State: thread.PromptQueued}
+				if _, err := s.PutPrompt(t.Context(), p); err != nil {
+					t.Error(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -206,8 +206,10 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 				return err
 			}
 		}
-		if err := x.exec("DELETE FROM execution WHERE thread = ?", string(id)); err != nil {
-			return err
+		for _, q := range []string{"DELETE FROM execution WHERE thread = ?", "DELETE FROM prompt WHERE thread = ?"} {
+			if err := x.exec(q, string(id)); err != nil {
+				return err
+			}
 		}
 		return s.sweep(x, keep)
 	})

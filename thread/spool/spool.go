@@ -73,11 +73,12 @@ type record struct {
 	Keep       int               `json:"keep"`
 	Items      []thread.Item     `json:"items,omitempty"`
 	Transcript []thread.Chunk    `json:"transcript,omitempty"`
+	Prompts    []thread.Prompt   `json:"prompts,omitempty"`
 }
 
 // Append implements thread.Spool.
 func (s *Spool) Append(c thread.Checkpoint, d thread.Delta) (at int64, err error) {
-	body, err := json.Marshal(record{c, d.Keep, d.Items, d.Transcript})
+	body, err := json.Marshal(record{c, d.Keep, d.Items, d.Transcript, d.Prompts})
 	if err != nil {
 		return 0, fmt.Errorf("spool a checkpoint: %w", err)
 	}
@@ -203,7 +204,7 @@ func (s *Spool) Read(id thread.ID, at int64) (thread.Checkpoint, thread.Delta, e
 	if err != nil {
 		return thread.Checkpoint{}, thread.Delta{}, fmt.Errorf("read the spool: %w", err)
 	}
-	return r.Checkpoint, thread.Delta{Keep: r.Keep, Items: r.Items, Transcript: r.Transcript}, nil
+	return r.Checkpoint, thread.Delta{Keep: r.Keep, Items: r.Items, Transcript: r.Transcript, Prompts: r.Prompts}, nil
 }
 
 // read returns the record at an offset; thread.ErrDamaged where it is not what was written.

@@ -32,6 +32,7 @@ func checkpoint(text string) (thread.Checkpoint, thread.Delta) {
 	return thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Turn: 1, Answer: text}, thread.Delta{
 		Keep: 2, Items: []thread.Item{{Wire: "x", Raw: json.RawMessage(`{"a":"` + text + `"}`)}},
 		Transcript: []thread.Chunk{{File: "main", Offset: 7, Data: []byte{0, 1, 255}}},
+		Prompts:    []thread.Prompt{{ID: "p1", Thread: id, Text: text, State: thread.PromptAnswered}},
 	}
 }
 
