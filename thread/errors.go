@@ -28,6 +28,20 @@ var (
 	ErrNotGranted   = errors.New("not granted")
 )
 
+// NotReadyError says why a prompt was not typed: nothing was, and what stands in the agent's input is untouched. It
+// is an ErrBusy.
+type NotReadyError struct {
+	// Reason is for people: "a menu of the agent is open".
+	Reason string
+	// Person is set where only the person can change it: a draft, a menu.
+	Person bool
+}
+
+func (e *NotReadyError) Error() string { return "agent does not wait for a prompt: " + e.Reason }
+
+// Is makes it an ErrBusy.
+func (e *NotReadyError) Is(target error) bool { return target == ErrBusy }
+
 // UnknownThreadError says that no thread has a name, and which come near.
 type UnknownThreadError struct {
 	Name    string

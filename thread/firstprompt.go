@@ -49,12 +49,17 @@ func (l *line) firstSent(ctx context.Context, f *firstPrompt, err error) {
 	if errors.Is(err, errClosed) || errors.Is(err, ErrNotRunning) {
 		return // the next start tells it
 	}
-	if errors.Is(err, ErrApproval) && !errors.Is(err, ErrTyped) {
+	var later *NotReadyError
+	if errors.As(err, &later) || errors.Is(err, ErrApproval) && !errors.Is(err, ErrTyped) {
 		m.mu.Lock()
 		f.sending = false
 		m.show(l)
 		m.mu.Unlock()
-		m.notice(l.id, LevelInfo, "%s: the first prompt is sent once the agent's question is answered", l.thread().Name)
+		what := "the agent's question is answered"
+		if later != nil && !errors.Is(err, ErrApproval) {
+			what = "nothing is in the way: " + later.Reason
+		}
+		m.notice(l.id, LevelInfo, "%s: the first prompt is sent once %s", l.thread().Name, what)
 		l.deliver(ctx) // it may be by now
 		return
 	}

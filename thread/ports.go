@@ -252,6 +252,9 @@ type SessionSpec struct {
 	OnState func(StateReport)
 	// OnExit hears the end, once.
 	OnExit func(Exit)
+	// OnReady hears, after a Send that returned a NotReadyError, that its reason is another one now or gone: what
+	// was not sent can be tried again. It must not block; nil hears nothing.
+	OnReady func()
 }
 
 // Session is a running agent in its terminal.
@@ -260,8 +263,9 @@ type Session interface {
 	State() StateReport
 	// Report adds evidence from outside: the gateway's, a hook's.
 	Report(Evidence)
-	// Send types a prompt: a bracketed paste, then a separate return, and makes sure that it was
-	// taken. ErrApproval when a dialog is open; ErrBusy never: agents queue.
+	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it.
+	// NotReadyError when it does not wait for one: nothing was typed, and the person's draft, the menu or the turn
+	// that runs is untouched. An error that is ErrTyped leaves the prompt in the input, not sent.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error

@@ -212,6 +212,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e Exit) { l.exited(x.ID, e) },
+		OnReady: func() { l.enqueue(func() { l.deliver(m.ctx) }) },
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)

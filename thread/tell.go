@@ -122,8 +122,8 @@ func (l *line) deliver(ctx context.Context) {
 		return
 	}
 	err = m.send(s, texts[0])
-	if errors.Is(err, errClosed) {
-		return
+	if later := (*NotReadyError)(nil); errors.Is(err, errClosed) || errors.As(err, &later) {
+		return // it stays stored; OnReady has it tried again
 	}
 	if err != nil {
 		m.notice(l.id, LevelWarn, "%s was not told of a merge: %v", l.thread().Name, err)

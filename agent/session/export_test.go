@@ -8,3 +8,10 @@ func (s *Sessions) SetTakeLimit(d time.Duration) { s.takeLimit = d }
 // SetSettled lengthens the wait before the return, for machines that are slow to show a dialog. Before the
 // first Start only.
 func (s *Sessions) SetSettled(d time.Duration) { s.settled = d }
+
+// Holding reports whether a prompt is being typed.
+func (s *Session) Holding() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holding
+}

@@ -11,28 +11,30 @@ import (
 
 	"orchestrator/agent"
 	"orchestrator/thread"
+	"orchestrator/thread/typing"
 )
 
 const (
-	// settled is how long the agent must have been silent after a paste: the return that follows too
-	// soon becomes part of it, or is swallowed.
+	// maxPrompt is the longest prompt that is typed, in bytes.
+	maxPrompt = 1 << 20
+	// settled is how long an agent that shows nothing of what is typed must have been silent after a paste: the
+	// return that follows too soon becomes part of it, or is swallowed.
 	settled = 300 * time.Millisecond
 	// settleLimit is how long silence is awaited at most: some screens never stand still.
 	settleLimit = 3 * time.Second
 	// startLimit is how long an agent may take to be ready for a prompt.
 	startLimit = 2 * time.Minute
-	// promptLimit is after how long an agent whose rules tell when it takes a prompt is typed to without,
-	// if it shows anything: a newer version may look different.
-	promptLimit = 30 * time.Second
 	// mounted is how long a prompt must have been seen: some show it before they read from it.
 	mounted = time.Second
 	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
-	// pressAgain is after how long without any output the return is sent once more.
+	// pressAgain is after how long without any effect the return is sent once more.
 	pressAgain = 2 * time.Second
 	// believe is how long evidence of work is awaited before a changed screen is enough.
 	believe = time.Second
-	// look is how often the conditions are checked while a prompt is being sent.
+	// standLimit is how long something must have stood in the input that has only part of the prompt in it.
+	standLimit = time.Second
+	// look is how often the conditions are checked while a prompt is being sent, if nothing else happens.
 	look = 20 * time.Millisecond
 )
 
@@ -42,12 +44,17 @@ var errNotTaken = errors.New("agent did not react to the prompt")
 // errNotReady is what Send returns when the agent never got ready.
 var errNotReady = errors.New("agent is not ready for a prompt")
 
-// Send types a prompt and makes sure that it was taken. It never types into a dialog.
+// Send types a prompt into the empty input of an agent that waits for one, and makes sure that it was taken.
+// What the person types meanwhile is held, and follows it.
 func (s *Session) Send(ctx context.Context, text string) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
 	if text = printable(text); text == "" {
 		return fmt.Errorf("send prompt: it is empty: %w", thread.ErrInvalid)
+	}
+	if len(text) > maxPrompt {
+		return thread.Hint(fmt.Errorf("send prompt: it has %d bytes, and %d at most can be typed: %w", len(text), maxPrompt, thread.ErrInvalid),
+			"write it to a file and name that")
 	}
 	if err := s.send(ctx, text); err != nil {
 		return fmt.Errorf("send prompt: %w", err)
@@ -56,155 +63,166 @@ func (s *Session) Send(ctx context.Context, text string) error {
 }
 
 func (s *Session) send(ctx context.Context, text string) error {
-	ok, err := s.await(ctx, startLimit, func(now time.Time) bool {
-		return !s.first.IsZero() && now.Sub(s.first) >= s.spec.Launch.Ready &&
-			s.takesPrompt(now) &&
-			(now.Sub(s.printed) >= quiet || now.Sub(s.first) >= s.spec.Launch.Ready+settleLimit)
-	})
-	if err != nil {
-		return err
+	p := &prompt{Session: s, text: text}
+	if err := s.await(ctx, startLimit, p.begin); err != nil {
+		return orElse(err, errNotReady)
 	}
-	if !ok {
-		return errNotReady
+	defer s.release()
+	if err := s.await(ctx, s.all.takeLimit, p.press); err != nil {
+		return p.notSent(orElse(err, errNotTaken))
 	}
-
-	s.mu.Lock()
-	paste := s.term.Modes().BracketedPaste
-	known := s.waits && !s.usable.IsZero()
-	s.mu.Unlock()
-	typed := strings.ReplaceAll(text, "\n", "\r")
-	if paste {
-		typed = "\x1b[200~" + text + "\x1b[201~"
-	}
-	began := time.Now()
-	if err := s.Input([]byte(typed)); err != nil {
-		return err
-	}
-	ok, err = s.settle(ctx, began, known, text, []byte(typed))
-	if errors.Is(err, thread.ErrApproval) {
-		return fmt.Errorf("a dialog opened: %w: %w", thread.ErrTyped, err)
-	}
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return errNotTaken
-	}
-	return s.press(ctx)
-}
-
-// takesPrompt reports whether the agent can be typed to, as far as its rules tell. mu is held.
-func (s *Session) takesPrompt(now time.Time) bool {
-	switch {
-	case !s.waits:
-		return true
-	case !s.usable.IsZero():
-		return now.Sub(s.usable) >= mounted
-	default:
-		return now.Sub(s.first) >= promptLimit && strings.TrimSpace(s.term.Text()) != ""
-	}
-}
-
-// settle waits until the agent has dealt with what was typed. Where its prompt is known, the text must
-// stand there, and have stood there for a while: without, the return would send nothing, and one that
-// follows too soon becomes part of the text.
-func (s *Session) settle(ctx context.Context, began time.Time, known bool, text string, typed []byte) (bool, error) {
-	if !known {
-		_, err := s.await(ctx, max(settleLimit, s.all.settled), func(now time.Time) bool {
-			return now.Sub(began) >= s.all.settled && now.Sub(s.printed) >= s.all.settled
-		})
-		return true, err
-	}
-	var seen time.Time
-	again := false
-	var typeErr error
-	ok, err := s.await(ctx, s.all.takeLimit, func(now time.Time) bool {
-		if typeErr != nil {
-			return true
-		}
-		if seen.IsZero() {
-			switch {
-			case shows(s.term.Text(), text):
-				seen = now
-			case !again && now.Sub(began) >= s.all.takeLimit/2 && s.empty():
-				again = true
-				typeErr = s.proc.Write(typed) // it was thrown away while the agent got ready
-			}
-			return false
-		}
-		stood := now.Sub(seen)
-		return stood >= settled && now.Sub(s.printed) >= settled || stood >= settleLimit
-	})
-	return ok, errors.Join(err, typeErr)
-}
-
-// empty reports whether the screen shows a prompt now. mu is held.
-func (s *Session) empty() bool {
-	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
-	return ok && r.Prompt && r.Lines != agent.InTitle
-}
-
-// left reports whether an agent that shows when its prompt is empty does not show so: the text was not
-// taken yet. mu is held.
-func (s *Session) left() bool {
-	known := slices.ContainsFunc(s.rules, func(r agent.Rule) bool { return r.Prompt && r.Lines != agent.InTitle })
-	return known && !s.usable.IsZero() && !s.empty()
-}
-
-// shows reports whether a screen shows the beginning or the end of a text, or a stand-in for a long
-// one: lines may be wrapped, and the rest scrolled away.
-func shows(screen, text string) bool {
-	const enough = 12 // characters: fewer are wrapped less often
-	bare := func(s string) []rune { return []rune(strings.Join(strings.Fields(s), "")) }
-	first, _, _ := strings.Cut(text, "\n")
-	last := text[strings.LastIndexByte(text, '\n')+1:]
-	seen, head, end := string(bare(screen)), bare(first), bare(last)
-	return strings.Contains(seen, string(head[:min(len(head), enough)])) ||
-		strings.Contains(seen, string(end[max(0, len(end)-enough):])) ||
-		strings.Contains(seen, "[Pasted")
-}
-
-// press sends the return and watches for its effect.
-func (s *Session) press(ctx context.Context) error {
-	pressed := time.Now()
-	if err := s.Input([]byte("\r")); err != nil {
-		return err
-	}
-	last := pressed
-	var pressErr error
-	ok, err := s.await(ctx, s.all.takeLimit, func(now time.Time) bool {
-		if pressErr != nil {
-			return true
-		}
-		for _, e := range s.tracker.State(now).Evidence {
-			if e.State == thread.StateWorking && e.At.After(pressed) {
-				return true
-			}
-		}
-		changed := s.printed.After(pressed)
-		left := s.left()
-		if left && now.Sub(last) >= 2*pressAgain || !changed && last.Equal(pressed) && now.Sub(pressed) >= pressAgain {
-			last = now
-			pressErr = s.proc.Write([]byte("\r")) // some agents swallow the first after a paste
-		}
-		return changed && !left && now.Sub(pressed) >= believe
-	})
-	switch {
-	case errors.Is(err, thread.ErrApproval):
-		return nil // it asks already
-	case err != nil:
-		return err
-	case pressErr != nil:
-		return pressErr
-	case !ok:
-		return errNotTaken
+	if err := s.await(ctx, s.all.takeLimit, p.taken); err != nil {
+		return orElse(err, errNotTaken)
 	}
 	return nil
 }
 
-// await checks a condition, with mu held, until it is met or the limit is over. It fails when a dialog
-// opens, the agent ends or ctx does.
-func (s *Session) await(ctx context.Context, limit time.Duration, met func(now time.Time) bool) (bool, error) {
+// prompt is one that is being typed. Its methods are steps for await.
+type prompt struct {
+	*Session
+	text    string
+	typed   []byte
+	before  int       // how often the screen showed it before
+	began   time.Time // it was typed
+	again   bool      // once more
+	stood   time.Time // since when the input holds what it does
+	holds   string
+	pressed time.Time // return
+	last    time.Time // return, last
+}
+
+// begin types the prompt once nothing speaks against it.
+func (p *prompt) begin(now time.Time) (bool, error) {
+	if r, refused := p.refuses(now); refused {
+		if r.brief {
+			return false, nil
+		}
+		p.refused = &r.NotReadyError
+		err := r.NotReadyError
+		if r.dialog {
+			return false, fmt.Errorf("%w: %w", &err, thread.ErrApproval)
+		}
+		return false, &err
+	}
+	if p.term.Modes().BracketedPaste {
+		p.typed = []byte("\x1b[200~" + p.text + "\x1b[201~")
+	} else {
+		p.typed = []byte(strings.NewReplacer("\n", "\r", "\t", "    ").Replace(p.text))
+	}
+	p.before, p.began, p.holding, p.stop = typing.Within(p.term.Text(), p.text), now, true, false
+	return true, p.proc.Write(p.typed)
+}
+
+// press presses the return once the agent shows the prompt in its input.
+func (p *prompt) press(now time.Time) (bool, error) {
+	if err := p.disturbed(now); err != nil {
+		return false, err
+	}
+	stands, err := p.stands(now)
+	if !stands || err != nil {
+		return false, err
+	}
+	p.pressed, p.last, p.sent = now, now, now
+	return true, p.proc.Write([]byte("\r"))
+}
+
+// disturbed is an error when what was typed must not be sent.
+func (p *prompt) disturbed(now time.Time) error {
+	switch {
+	case p.stop:
+		return fmt.Errorf("ctrl+c was pressed: %w", context.Canceled)
+	case dialog(p.tracker.State(now).State):
+		return fmt.Errorf("a dialog opened: %w", thread.ErrApproval)
+	}
+	return nil
+}
+
+// stands reports whether the prompt stands in the input.
+func (p *prompt) stands(now time.Time) (bool, error) {
+	quiet := now.Sub(p.printed)
+	if !p.readsInput() || !p.found {
+		seen, known := typing.Within(p.term.Text(), p.text) > p.before, p.waits && !p.usable.IsZero()
+		pause := p.all.settled
+		if seen && !known && !p.term.Modes().BracketedPaste {
+			pause = calm
+		}
+		silent := now.Sub(p.began) >= pause && quiet >= pause
+		return (seen || !known) && (silent || now.Sub(p.began) >= max(settleLimit, p.all.settled)), nil
+	}
+	in, found := p.input(p.term)
+	if !found {
+		return false, nil
+	}
+	if in.Text != p.holds || p.stood.IsZero() {
+		p.stood, p.holds = now, in.Text
+	}
+	switch {
+	case in.Pasted, typing.Stands(in.Text, p.text):
+		return true, nil
+	case in.Empty():
+		if !p.again && now.Sub(p.began) >= p.all.takeLimit/2 {
+			p.again = true
+			return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready
+		}
+		return false, nil
+	}
+	// Agents replace parts of a prompt, such as the name of a picture. All that stands there is ours.
+	return now.Sub(p.stood) >= standLimit && typing.Within(in.Text, p.text) == 1, nil
+}
+
+// notSent is the error of a prompt whose return was not pressed.
+func (p *prompt) notSent(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.found {
+		if in, found := p.input(p.term); found && in.Empty() {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", thread.ErrTyped, err)
+}
+
+// taken watches for the effect of the return.
+func (p *prompt) taken(now time.Time) (bool, error) {
+	state := p.tracker.State(now)
+	if dialog(state.State) {
+		return true, nil // it asks already
+	}
+	for _, e := range state.Evidence {
+		if e.State == thread.StateWorking && e.At.After(p.pressed) {
+			return true, nil
+		}
+	}
+	changed, left := p.printed.After(p.pressed), p.left()
+	if changed && !left && (p.found || now.Sub(p.pressed) >= believe) {
+		return true, nil
+	}
+	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {
+		p.last = now
+		return false, p.proc.Write([]byte("\r")) // some agents swallow the first after a paste
+	}
+	return false, nil
+}
+
+// left reports whether the prompt stands in the input still, as far as that is seen.
+func (p *prompt) left() bool {
+	if p.found {
+		in, found := p.input(p.term)
+		return found && !in.Empty()
+	}
+	known := slices.ContainsFunc(p.rules, func(r agent.Rule) bool { return r.Prompt && r.Lines != agent.InTitle })
+	return known && !p.usable.IsZero() && !p.shows()
+}
+
+// shows reports whether the screen shows that a prompt is taken. mu is held.
+func (s *Session) shows() bool {
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	return ok && r.Prompt && r.Lines != agent.InTitle
+}
+
+// await takes a step again and again, with mu held, until it is done or fails, the limit is over, the agent
+// ends or ctx does. A nil error within a limit that is over is errLate.
+func (s *Session) await(ctx context.Context, limit time.Duration, step func(now time.Time) (bool, error)) error {
 	end := time.Now().Add(limit)
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -214,26 +232,40 @@ func (s *Session) await(ctx context.Context, limit time.Duration, met func(now t
 		if s.dirty && now.Sub(s.printed) >= quiet {
 			s.examine(now) // the timer may be late, and a dialog may stand there
 		}
-		state, over := s.tracker.State(now).State, s.exit != nil
-		ok := met(now)
+		over := s.exit != nil
+		var done bool
+		var err error
+		if !over {
+			done, err = step(now)
+		}
 		s.schedule(now)
 		s.mu.Unlock()
 		switch {
 		case over:
-			return false, thread.ErrNotRunning
-		case state == thread.StateApproval || state == thread.StateQuestion:
-			return false, thread.ErrApproval
-		case ok:
-			return true, nil
+			return thread.ErrNotRunning
+		case err != nil || done:
+			return err
 		case now.After(end):
-			return false, nil
+			return errLate
 		}
 		select {
 		case <-tick.C:
+		case <-s.wake:
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return ctx.Err()
 		}
 	}
+}
+
+// errLate is what await returns when its limit is over.
+var errLate = errors.New("it took too long")
+
+// orElse puts another error in the place of errLate.
+func orElse(err, late error) error {
+	if errors.Is(err, errLate) {
+		return late
+	}
+	return err
 }
 
 // printable takes from a prompt what a terminal could take for keys, and blank ends.

@@ -90,7 +90,7 @@ func TestSendWaitsForThePrompt(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- h.Send(context.Background(), "some words that are long enough") }()
 	eventually(t, "it to load", func() bool { return h.shows("loading") })
-	if err := h.Input([]byte("x")); err != nil { // lets it go on; had the prompt been typed, it were cut
+	if err := h.Input([]byte("\r")); err != nil { // lets it go on; had the prompt been typed, it were cut
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {

@@ -14,6 +14,7 @@ import (
 	"orchestrator/agent/state"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/thread/typing"
 )
 
 const (
@@ -29,10 +30,11 @@ type Session struct {
 	thread thread.ID
 	spec   thread.SessionSpec
 	rules  []agent.Rule
-	proc   *pty.Process  // set before the first use
-	ready  chan struct{} // closed when proc is set
-	done   chan struct{} // nothing is left of the agent, and everybody was told
-	sendMu sync.Mutex    // one prompt at a time; taken before mu
+	input  func(*vterm.Terminal) (agent.Input, bool) // nil where it cannot be read off the screen
+	proc   *pty.Process                              // set before the first use
+	ready  chan struct{}                             // closed when proc is set
+	done   chan struct{}                             // nothing is left of the agent, and everybody was told
+	sendMu sync.Mutex                                // one prompt at a time; taken before mu
 
 	watched atomic.Int32 // viewers; read without mu to skip the line
 
@@ -58,6 +60,17 @@ type Session struct {
 	toldExit bool
 	telling  bool // a goroutine runs tell
 
+	keys    typing.Keys // what the person typed
+	keyed   time.Time   // their newest key
+	sent    time.Time   // when return was pressed last on something, by them or by us
+	found   bool        // its input was on its screen once
+	holding bool        // a prompt of ours is being typed: theirs wait in held
+	held    []byte
+	stop    bool                  // they pressed ctrl+c meanwhile
+	wake    chan struct{}         // holds one when a prompt that is being typed should look again
+	refused *thread.NotReadyError // what Send returned, until OnReady is called
+	again   bool                  // OnReady is to be called
+
 	toldAll chan struct{} // closed when OnExit has returned
 }
 
@@ -67,9 +80,12 @@ func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Ses
 	now := time.Now()
 	s := &Session{
 		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateStarting,
-		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}),
+		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	s.waits = slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
+	if all.config.Input != nil {
+		s.input = all.config.Input(spec.Agent)
+	}
+	s.waits = s.input != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
 	})
@@ -117,6 +133,7 @@ func (s *Session) output(b []byte) {
 	for _, v := range s.viewers {
 		v.add(b)
 	}
+	s.rouse()
 	if s.armed.IsZero() || s.armed.After(now.Add(quiet)) {
 		s.arm(now.Add(quiet))
 	}
@@ -212,10 +229,21 @@ func (s *Session) fire() {
 	}
 }
 
+// rouse has a prompt that is being typed look again. mu is held.
+func (s *Session) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // schedule tells of a new state and sets the timer for what comes next. mu is held.
 func (s *Session) schedule(now time.Time) {
 	s.notify()
 	next := s.tracker.Next(now)
+	if again := s.retry(now); again.After(now) && (next.IsZero() || again.Before(next)) {
+		next = again
+	}
 	if s.dirty {
 		look := s.printed.Add(quiet)
 		if again := s.examined.Add(restless); again.After(now) && (look.After(again) || len(s.rules) == 0) {
@@ -273,7 +301,8 @@ func (s *Session) takes(now time.Time) {
 
 // notify has the listeners told when there is news. mu is held.
 func (s *Session) notify() {
-	news := s.tracker.State(time.Now()).State != s.told || s.exit != nil && !s.toldExit
+	s.rouse()
+	news := s.tracker.State(time.Now()).State != s.told || s.exit != nil && !s.toldExit || s.again
 	if news && !s.telling {
 		s.telling = true
 		go s.tell()
@@ -290,7 +319,9 @@ func (s *Session) tell() {
 		if s.toldExit {
 			exit = nil
 		}
-		if !newState && exit == nil {
+		again := s.again
+		s.again = false
+		if !newState && exit == nil && !again {
 			s.telling = false
 			s.mu.Unlock()
 			return
@@ -300,6 +331,9 @@ func (s *Session) tell() {
 		s.mu.Unlock()
 		if newState && s.spec.OnState != nil {
 			s.spec.OnState(r)
+		}
+		if again && s.spec.OnReady != nil {
+			s.spec.OnReady()
 		}
 		if exit != nil {
 			if s.spec.OnExit != nil {
@@ -337,9 +371,6 @@ func (s *Session) Report(e thread.Evidence) {
 	s.tracker.Report(e)
 	s.schedule(time.Now())
 }
-
-// Input passes bytes on as typed.
-func (s *Session) Input(b []byte) error { return s.proc.Write(b) }
 
 // Resize sets the size of the terminal.
 func (s *Session) Resize(cols, rows int) error {

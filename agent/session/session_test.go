@@ -60,6 +60,7 @@ type heard struct {
 	mu     sync.Mutex
 	states []thread.State
 	exits  []thread.Exit
+	ready  chan struct{} // OnReady was called
 }
 
 func (h *heard) now() thread.State { return h.State().State }
@@ -76,12 +77,13 @@ func (h *heard) shows(text string) bool {
 
 func start(t testing.TB, all *session.Sessions, id thread.ID, script string) *heard {
 	t.Helper()
-	h := &heard{}
+	h := &heard{ready: make(chan struct{}, 100)}
 	s, err := all.Start(context.Background(), thread.SessionSpec{
 		Thread: id, Agent: "test", Cols: 80, Rows: 24,
 		Launch:  thread.Launch{Path: "/bin/sh", Args: []string{"-c", script}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMUX=1"}},
 		OnState: func(r thread.StateReport) { h.mu.Lock(); h.states = append(h.states, r.State); h.mu.Unlock() },
 		OnExit:  func(e thread.Exit) { h.mu.Lock(); h.exits = append(h.exits, e); h.mu.Unlock() },
+		OnReady: func() { h.ready <- struct{}{} },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,8 @@ const maxEnded = 16
 type Config struct {
 	// Rules returns the screen rules of an agent; nil means none.
 	Rules func(agentName string) []agent.Rule
+	// Input returns how an agent's input is found on its screen; nil, for all or for one, where it cannot be.
+	Input func(agentName string) func(*vterm.Terminal) (agent.Input, bool)
 	// Scrollback is the number of history lines of each; 0 is the emulator's default.
 	Scrollback int
 	// Version is what the terminal calls itself.

@@ -18,6 +18,7 @@ import (
 	"orchestrator/agent"
 	"orchestrator/agent/demo/model"
 	"orchestrator/agent/session"
+	"orchestrator/agent/vterm"
 	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/git"
@@ -111,7 +112,7 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.onClose(demoModel.Close)
 	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
-		Rules: a.agents.rules, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
+		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
 		Processes: a.Config.MaxProcesses,
 	})
 	a.onClose(func() error {
@@ -462,6 +463,16 @@ func (a adapters) rules(name string) []agent.Rule {
 	for _, one := range a {
 		if r, ok := one.(agent.Ruler); ok && one.Name() == name {
 			return r.Rules()
+		}
+	}
+	return nil
+}
+
+// input returns how an agent's input is found on its screen, nil where it cannot be.
+func (a adapters) input(name string) func(*vterm.Terminal) (agent.Input, bool) {
+	for _, one := range a {
+		if r, ok := one.(agent.Inputter); ok && one.Name() == name {
+			return r.Input
 		}
 	}
 	return nil

@@ -1,0 +1,108 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// refused sends and returns why it was not typed.
+func (h *heard) refused(t *testing.T, text string) thread.NotReadyError {
+	t.Helper()
+	err := h.Send(context.Background(), text)
+	var not *thread.NotReadyError
+	if !errors.As(err, &not) || !errors.Is(err, thread.ErrBusy) || errors.Is(err, thread.ErrTyped) {
+		t.Fatalf("send: %v; screen %q", err, h.Screen())
+	}
+	return *not
+}
+
+func (h *heard) press(t *testing.T, keys string) {
+	t.Helper()
+	if err := h.Input([]byte(keys)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitReady waits for OnReady.
+func (h *heard) awaitReady(t *testing.T) {
+	t.Helper()
+	select {
+	case <-h.ready:
+	case <-time.After(deadline):
+		t.Fatalf("OnReady was not called; screen %q", h.Screen())
+	}
+}
+
+// line is a program that reads lines and shows them.
+const line = `printf 'ready>\r\n'; while read -r x; do echo "got [$x]"; done`
+
+// TestSendKeepsOffDrafts has a person type before us, and take it back or send it.
+func TestSendKeepsOffDrafts(t *testing.T) {
+	for _, c := range []struct{ name, keys, away, want string }{
+		{"deleted", "draft", strings.Repeat("\x7f", 5), "got [ours]"},
+		{"killed", "draft", "\x15", "got [ours]"},
+		{"sent", "draft", "\r", "got [draft]"},
+		{"history", "\x1b[A", "\r", "got [ours]"},
+		{"pasted", "\x1b[200~draft\x1b[201~", "\r", "got [ours]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, sessions(t), "a", line)
+			eventually(t, "it to start", func() bool { return h.shows("ready>") })
+			h.press(t, c.keys)
+			if r := h.refused(t, "ours"); !r.Person || r.Reason == "" {
+				t.Errorf("refused with %+v", r)
+			}
+			if h.shows("ours") {
+				t.Error("it was typed behind the draft")
+			}
+			h.press(t, c.away)
+			h.awaitReady(t)
+			if err := h.Send(context.Background(), "ours"); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "both", func() bool { return h.shows(c.want) && h.shows("got [ours]") })
+		})
+	}
+}
+
+// TestSendHoldsKeys has a person type while ours is on its way.
+func TestSendHoldsKeys(t *testing.T) {
+	all := sessions(t)
+	all.SetSettled(time.Second) // ours is on its way that long
+	h := start(t, all, "a", `stty -echo; `+line)
+	eventually(t, "it to start", func() bool { return h.shows("ready>") })
+	done := make(chan error, 1)
+	go func() { done <- h.Send(context.Background(), "ours") }()
+	eventually(t, "ours to be typed", h.Holding)
+	h.press(t, "the")
+	h.press(t, "irs\r")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both", func() bool { return h.shows("got [theirs]") })
+	if !h.shows("got [ours]") {
+		t.Errorf("glued: %q", h.Screen())
+	}
+}
+
+// TestCtrlCTakesOursBack has a person press ctrl+c while ours is on its way: it is not sent.
+func TestCtrlCTakesOursBack(t *testing.T) {
+	all := sessions(t)
+	all.SetSettled(deadline)
+	h := start(t, all, "a", `stty raw -echo; printf 'ready>\r\n'; head -c 5 | od -An -c; sleep 1000`)
+	eventually(t, "it to start", func() bool { return h.shows("ready>") })
+	done := make(chan error, 1)
+	go func() { done <- h.Send(context.Background(), "ours") }()
+	eventually(t, "ours to be typed", h.Holding)
+	h.press(t, "\x03")
+	if err := <-done; !errors.Is(err, thread.ErrTyped) || !strings.Contains(err.Error(), "ctrl+c") {
+		t.Errorf("send: %v", err)
+	}
+	eventually(t, "ctrl+c behind ours, and no return", func() bool { return h.shows(`o   u   r   s 003`) })
+}

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/typing"
+)
+
+// maxHeld is how much of a person's typing is held while a prompt of ours is typed.
+const maxHeld = 1 << 20
+
+// errHeld is what Input returns when too much is typed meanwhile.
+var errHeld = errors.New("a prompt is being typed, and what was typed meanwhile is too much to keep")
+
+// Input passes bytes on as the person typed them. While a prompt of ours is being typed they wait until that was
+// sent, in order.
+func (s *Session) Input(b []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.holding {
+		return s.pass(b, time.Now())
+	}
+	if len(s.held)+len(b) > maxHeld {
+		return fmt.Errorf("type: %w: %w", errHeld, thread.ErrLimit)
+	}
+	s.held = append(s.held, b...)
+	var fresh typing.Keys
+	if fresh.Typed(b).Cancel {
+		s.stop = true
+		s.rouse()
+	}
+	return nil
+}
+
+// pass writes bytes of the person's to the agent. mu is held.
+func (s *Session) pass(b []byte, now time.Time) error {
+	if _, open := s.menu(now); open {
+		s.keys.Elsewhere(b) // they answer it
+		return s.proc.Write(b)
+	}
+	e := s.keys.Typed(b)
+	if !e.Key {
+		return s.proc.Write(b)
+	}
+	s.keyed = now
+	if e.Sent {
+		s.sent = now
+	}
+	err := s.proc.Write(b)
+	s.schedule(now)
+	return err
+}
+
+// release passes on what the person typed meanwhile.
+func (s *Session) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.held
+	s.holding, s.held, s.stop = false, nil, false
+	if len(held) > 0 && s.exit == nil {
+		_ = s.pass(held, time.Now()) // an agent that does not read goes without
+	}
+	s.schedule(time.Now())
+}
