@@ -122,6 +122,7 @@ func list(values []json.RawMessage) json.RawMessage {
 
 // stream reads server-sent events.
 type stream struct {
+	wire.Voice
 	events *wire.Events
 	r      wire.Result
 	open   []*piece // by index
@@ -180,6 +181,7 @@ func (s *stream) event(_ string, data []byte) {
 			return
 		}
 		p.text.WriteString(e.Delta.Text + e.Delta.Thinking + e.Delta.JSON)
+		s.say(p, e.Delta.Text+e.Delta.Thinking+e.Delta.JSON)
 		p.signature.WriteString(e.Delta.Signature)
 		if len(e.Delta.Citation) > 0 {
 			p.citations = append(p.citations, slices.Clone(e.Delta.Citation))
@@ -235,6 +237,7 @@ func (s *stream) delta(data []byte) bool {
 	case "text_delta", "thinking_delta", "input_json_delta":
 		if p := s.piece(int(index)); p != nil {
 			p.text.WriteString(more)
+			s.say(p, more)
 		}
 		return true
 	default:
@@ -254,6 +257,17 @@ func (s *stream) begin(index int, block json.RawMessage) {
 	p.text.WriteString(b.Text + b.Thinking)
 	p.signature.WriteString(b.Signature)
 	s.open[index] = p
+	if p.kind == "text" {
+		s.Part()
+	}
+	s.say(p, b.Text+b.Thinking)
+}
+
+// say tells a piece of a block that is text.
+func (s *stream) say(p *piece, more string) {
+	if p.kind == "text" {
+		s.Say(more)
+	}
 }
 
 func (s *stream) piece(index int) *piece {

@@ -59,6 +59,7 @@ func (Codec) Answer(status int, contentType string) wire.Answer {
 
 // reading collects chunks.
 type reading struct {
+	wire.Voice
 	r     wire.Result
 	parts []json.RawMessage
 	text  strings.Builder
@@ -121,6 +122,7 @@ func (s *reading) part(raw json.RawMessage) {
 	}
 	if !p.Thought {
 		s.text.WriteString(p.Text)
+		s.Say(p.Text)
 	}
 	if p.Call != nil {
 		s.r.Tools = append(s.r.Tools, p.Call.Name)

@@ -150,6 +150,7 @@ func (w *chatWhole) Result() wire.Result {
 
 // chatStream reads server-sent events.
 type chatStream struct {
+	wire.Voice
 	events    *wire.Events
 	r         wire.Result
 	text      strings.Builder
@@ -210,6 +211,11 @@ func (s *chatStream) delta(d choiceMessage) {
 	}
 	add(&s.text, d.Content)
 	add(&s.refusal, d.Refusal)
+	for _, text := range []*string{d.Content, d.Refusal} {
+		if text != nil {
+			s.Say(*text)
+		}
+	}
 	add(&s.reasoning, d.Reasoning)
 	if d.Reasoning == nil {
 		add(&s.reasoning, d.Reasoning2)

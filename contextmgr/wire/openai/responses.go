@@ -250,6 +250,7 @@ func (w *responsesWhole) Result() wire.Result {
 
 // responsesStream reads server-sent events.
 type responsesStream struct {
+	wire.Voice
 	events  *wire.Events
 	items   []json.RawMessage // finished ones
 	partial strings.Builder   // text of the message that is being received
@@ -307,11 +308,13 @@ func (s *responsesStream) event(_ string, data []byte) {
 	case "response.output_text.delta", "response.refusal.delta":
 		var text string
 		if json.Unmarshal(e.Delta, &text) == nil {
+			s.tell(text)
 			s.partial.WriteString(text)
 		}
 	case "response.output_item.done":
 		if len(e.Item) > 0 && len(s.items) < maxItems {
 			s.items = append(s.items, e.Item)
+			s.finished(e.Item)
 			s.partial.Reset()
 		}
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
@@ -325,6 +328,25 @@ func (s *responsesStream) event(_ string, data []byte) {
 		if s.err = wire.ErrorText(data); s.err == "" {
 			s.err = "the provider reported an error inside the stream"
 		}
+	}
+}
+
+// tell tells a piece of the message that is being received.
+func (s *responsesStream) tell(text string) {
+	if text != "" && s.partial.Len() == 0 {
+		s.Part()
+	}
+	s.Say(text)
+}
+
+// finished tells what of a finished item did not come in pieces.
+func (s *responsesStream) finished(raw json.RawMessage) {
+	var it item
+	if json.Unmarshal(raw, &it) != nil || it.Type != "message" {
+		return
+	}
+	if rest, ok := strings.CutPrefix(plainText(it.Content), s.partial.String()); ok {
+		s.tell(rest)
 	}
 }
 

@@ -45,11 +45,20 @@ const StreamType = "text/event-stream"
 
 // Read feeds an answer in pieces and returns what came of it.
 func Read(c wire.Codec, contentType string, pieces ...string) wire.Result {
+	r, _ := hear(c, contentType, pieces...)
+	return r
+}
+
+// hear is Read with what the answer said meanwhile; "" where it tells nothing before its end.
+func hear(c wire.Codec, contentType string, pieces ...string) (r wire.Result, said string) {
 	a := c.Answer(200, contentType)
 	for _, p := range pieces {
 		a.Write([]byte(p))
+		if s, ok := a.(wire.Speaker); ok {
+			said += s.Said()
+		}
 	}
-	return a.Result()
+	return a.Result(), said
 }
 
 // Run holds a codec against a sample.
@@ -88,6 +97,7 @@ func Run(t *testing.T, c wire.Codec, s Sample) {
 		same(t, "twice", Read(c, StreamType+"; charset=utf-8", s.Stream), s.Result)
 	})
 	t.Run("cut stream", func(t *testing.T) { cutStream(t, c, s) })
+	t.Run("speech", func(t *testing.T) { speech(t, c, s) })
 	if s.Whole != "" {
 		t.Run("whole answer", func(t *testing.T) { same(t, "whole", Read(c, "application/json", s.Whole), s.Result) })
 	}
@@ -130,6 +140,24 @@ func cutStream(t *testing.T, c wire.Codec, s Sample) {
 		if !complete && (r.Err == "" || r.EndsTurn) {
 			t.Fatalf("cut at %d: error %q, ends turn %v", i, r.Err, r.EndsTurn)
 		}
+	}
+}
+
+// speech holds what a stream tells as it comes against what it came to, wherever it was cut.
+func speech(t *testing.T, c wire.Codec, s Sample) {
+	before := ""
+	for i := range len(s.Stream) + 1 {
+		r, said := hear(c, StreamType, s.Stream[:i])
+		if !strings.HasPrefix(said, before) || !strings.HasPrefix(r.Text, said) {
+			t.Fatalf("cut at %d: said %q after %q, of %q", i, said, before, r.Text)
+		}
+		before = said
+	}
+	if before != s.Result.Text {
+		t.Errorf("said %q, the text is %q", before, s.Result.Text)
+	}
+	if _, said := hear(c, StreamType, strings.SplitAfter(s.Stream, "\n")...); said != s.Result.Text {
+		t.Errorf("line by line: said %q, the text is %q", said, s.Result.Text)
 	}
 }
 
@@ -261,8 +289,12 @@ func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 			if got.EndsTurn && (!got.Complete || got.Err != "") {
 				t.Fatalf("the turn ends with %+v", got)
 			}
-			if cut := Read(c, kind, string(b[:len(b)/2]), string(b[len(b)/2:])); !reflect.DeepEqual(got, cut) {
+			cut, pieces := hear(c, kind, string(b[:len(b)/2]), string(b[len(b)/2:]))
+			if !reflect.DeepEqual(got, cut) {
 				t.Fatalf("whole %+v, cut %+v", got, cut)
+			}
+			if _, said := hear(c, kind, string(b)); said != pieces {
+				t.Fatalf("said %q, and %q in pieces", said, pieces)
 			}
 		}
 	})
