@@ -9,11 +9,13 @@ import (
 const backlog = 1024
 
 // bus tells events to subscribers. Publishing never blocks: a subscriber that falls behind loses
-// its backlog and sees from the next event's Seq that there was a gap.
+// its backlog and sees from the next event's Seq that there was a gap. Those that follow one thread hear its events
+// and what its model says in one order; see follow.go.
 type bus struct {
 	mu     sync.Mutex // guards all below; taken last, after Manager.mu
 	seq    int64
 	subs   map[*subscriber]struct{}
+	follow followers
 	closed bool
 }
 
@@ -37,10 +39,16 @@ func (b *bus) publish(e Event) {
 			s.queue = nil
 		}
 		s.queue = append(s.queue, e)
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.rouse()
+	}
+	b.follow.publish(e)
+}
+
+// rouse has the subscriber's pump look at its queue.
+func (s *subscriber) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -103,9 +111,7 @@ func (b *bus) close() {
 	defer b.mu.Unlock()
 	b.closed = true
 	for s := range b.subs {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
+		s.rouse()
 	}
+	b.follow.rouse()
 }

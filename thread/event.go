@@ -13,6 +13,7 @@ const (
 	EventNotice     EventKind = "notice"     // Notice is for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
 	EventPrompt     EventKind = "prompt"     // Prompt is new or changed
+	EventSpeech     EventKind = "speech"     // the model of ThreadID speaks; told to those that follow the thread
 )
 
 // Event is something that happened; clients keep their read model from these. Seq has no gaps
@@ -27,6 +28,21 @@ type Event struct {
 	Notice     *Notice     `json:"notice,omitempty"`
 	// Prompt has an excerpt of its text.
 	Prompt *Prompt `json:"prompt,omitempty"`
+	Speech *Speech `json:"speech,omitempty"`
+}
+
+// Speech is a piece of what a thread's model says, as it says it. The pieces of one request, joined, are the
+// answer's text, unless one was missed: then the rest of that request's is left out, and the answer is read once it
+// is stored.
+type Speech struct {
+	Request int64  `json:"request"` // counts the thread's main requests in this run of the server
+	Text    string `json:"text,omitempty"`
+	// Missed is set where something was left out because its reader was slow.
+	Missed bool `json:"missed,omitempty"`
+	// Done is set with the request's end, and Cut where it was cut off: an agent that asks again gets all of it again,
+	// with a later request.
+	Done bool `json:"done,omitempty"`
+	Cut  bool `json:"cut,omitempty"`
 }
 
 // Level ranks notices.
