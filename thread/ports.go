@@ -327,6 +327,9 @@ type Exchange struct {
 type Observer interface {
 	// RequestStarted is called when a main request is under way.
 	RequestStarted(id ID, main bool, model string)
+	// Spoke is called with what a main request's answer says, as it comes, after RequestStarted and with Done before
+	// ExchangeEnded. It must not block.
+	Spoke(id ID, s Speech)
 	// ExchangeEnded is called once for every request, after the last byte went to the agent.
 	// Exchanges of one thread are told in the order in which they ended.
 	ExchangeEnded(id ID, e Exchange)

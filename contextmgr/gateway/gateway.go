@@ -6,7 +6,7 @@
 // stream that is cut upstream is cut for the agent too. What is read of the traffic is read
 // beside the stream; no error or panic of the reading, and no slow observer, changes or delays
 // it. An observer hears a thread's requests in the order in which they ended, after their last
-// byte. Every request needs the thread's secret, in its address or in a header that goes no further, one of our
+// byte, and what the model says as it comes. Every request needs the thread's secret, in its address or in a header that goes no further, one of our
 // Host names and no Origin.
 //
 // It does not store or log bodies, headers or secrets, listens on loopback only, sends nothing
@@ -232,6 +232,7 @@ type route struct {
 	bucket bucket
 	told   told
 	held   account // guarded by the gateway's budget
+	spoken int64   // main requests so far, for their speech; the queue's
 
 	// mu guards upstreams, which Route may replace while requests are carried.
 	mu        sync.Mutex

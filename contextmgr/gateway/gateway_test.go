@@ -31,10 +31,13 @@ type observer struct {
 	mu     sync.Mutex
 	log    []string // in order: "start main m", "end m", "hook e"
 	ended  []thread.Exchange
+	spoken []thread.Speech
 	hooks  map[string]string
 	told   []string // notices
 	change chan struct{}
 	onEnd  func(thread.Exchange)
+
+	onSpeech func(thread.Speech)
 }
 
 func newObserver() *observer {
@@ -53,6 +56,13 @@ func (o *observer) note(fn func()) {
 
 func (o *observer) RequestStarted(_ thread.ID, main bool, model string) {
 	o.note(func() { o.log = append(o.log, fmt.Sprintf("start %v %s", main, model)) })
+}
+
+func (o *observer) Spoke(_ thread.ID, s thread.Speech) {
+	if o.onSpeech != nil {
+		o.onSpeech(s)
+	}
+	o.note(func() { o.spoken = append(o.spoken, s) })
 }
 
 func (o *observer) ExchangeEnded(_ thread.ID, e thread.Exchange) {

@@ -31,12 +31,13 @@ type observation struct {
 	encoding  []string // of the answer
 	kind      string   // its content type
 	answer    wire.Answer
-	packed    []byte // the answer while it is compressed
-	uncounted int64  // bytes of the answer that held does not count yet
-	over      bool   // packed is not whole
-	full      bool   // too much was held to read on
-	broken    bool   // the codec panicked
-	cannot    error  // why the answer could not be read though it came whole
+	unpacking *unpacking // takes the codings off; nil without any
+	speech    speech
+	uncounted int64 // bytes of the answer that held does not count yet
+	over      bool  // not all was given to unpacking
+	full      bool  // too much was held to read on
+	broken    bool  // the codec panicked
+	cannot    error // why the answer could not be read though it came whole
 	result    *wire.Result
 	err       error
 
@@ -57,10 +58,13 @@ func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body [
 		g: g, rt: rt, codec: codec, body: body, held: held, started: time.Now(),
 		call: wire.Call{Path: out.URL.Path, Query: out.URL.RawQuery, Header: out.Header.Clone(), Body: body},
 	}
+	o.speech.o = o
 	o.announce = sync.OnceFunc(func() {
 		rt.queue.add(func() {
 			o.read()
-			g.observer.RequestStarted(rt.id, o.request.Purpose == wire.PurposeMain, o.request.Model)
+			main := o.request.Purpose == wire.PurposeMain
+			g.observer.RequestStarted(rt.id, main, o.request.Model)
+			o.speech.begin(main)
 		})
 	})
 	o.timer = time.AfterFunc(startDelay, o.announceCounted)
@@ -85,7 +89,7 @@ func (o *observation) read() {
 	}()
 	if enc := codings(o.call.Header["Content-Encoding"]); len(enc) > 0 {
 		var plain bytes.Buffer
-		err := unpack(counter{&plain, o.held}, enc, o.body, o.g.opts.MaxBody)
+		err := unpack(counter{&plain, o.held}, enc, bytes.NewReader(o.body), o.g.opts.MaxBody)
 		if err != nil {
 			o.unread("a request", err)
 			o.request = wire.Request{Purpose: wire.PurposeOther}
@@ -137,6 +141,13 @@ func (o *observation) begin(resp *http.Response) {
 	o.encoding = codings(resp.Header["Content-Encoding"])
 	o.kind = resp.Header.Get("Content-Type")
 	o.safely(func() { o.answer = o.codec.Answer(o.status, o.kind) })
+	if o.broken {
+		return
+	}
+	o.speech.listen(o.answer)
+	if len(o.encoding) > 0 {
+		o.unpacking = o.unpack()
+	}
 }
 
 // safely keeps a codec's panic away from the stream.
@@ -155,16 +166,29 @@ func (o *observation) safely(fn func()) {
 // write is told a piece of the answer after it was sent on.
 func (o *observation) write(b []byte) {
 	switch {
-	case o == nil, o.broken, o.full:
+	case o == nil, o.full:
+	case o.unpacking != nil:
+		switch {
+		case !o.count(int64(len(b))):
+			o.full = true
+			o.unpacking.in.end()
+		case !o.unpacking.in.put(b):
+			o.over = true
+		}
+	case o.broken:
 	case !o.count(int64(len(b))):
-		o.full, o.packed = true, nil
-	case len(o.encoding) == 0:
-		o.safely(func() { o.answer.Write(b) })
-	case o.over || len(o.packed)+len(b) > wire.MaxAnswer:
-		o.over = true
+		o.full = true
 	default:
-		o.packed = append(o.packed, b...)
+		o.hear(b)
 	}
+}
+
+// hear gives plain bytes of the answer to its reader, and what they say to the queue.
+func (o *observation) hear(b []byte) {
+	o.safely(func() {
+		o.answer.Write(b)
+		o.speech.take()
+	})
 }
 
 // countStep is how much of an answer is held before it is counted.
@@ -196,19 +220,19 @@ func (o *observation) outcome() wire.Result {
 		return *o.result
 	}
 	var r wire.Result
+	var err error
+	if o.unpacking != nil {
+		err = o.unpacking.wait()
+	}
 	o.safely(func() {
 		if o.answer == nil {
 			return
 		}
-		var err error
 		switch {
 		case o.full:
 			err = errFull
 		case o.over:
 			err = errLarge
-		case len(o.encoding) > 0:
-			err = unpack(answerWriter{o}, o.encoding, o.packed, 2*wire.MaxAnswer)
-			o.packed = nil
 		}
 		r = o.answer.Result()
 		if err != nil && !r.Complete && o.err == nil {
@@ -223,17 +247,6 @@ func (o *observation) outcome() wire.Result {
 	return r
 }
 
-// answerWriter gives an unpacked answer to its reader.
-type answerWriter struct{ o *observation }
-
-func (w answerWriter) Write(b []byte) (int, error) {
-	if !w.o.held.force(int64(len(b))) {
-		return 0, errFull
-	}
-	w.o.answer.Write(b)
-	return len(b), nil
-}
-
 // end hands the observation to the queue. err says why the agent did not get everything.
 func (o *observation) end(err error) {
 	if o == nil {
@@ -243,9 +256,13 @@ func (o *observation) end(err error) {
 	o.timer.Stop()
 	o.announce()
 	o.held.force(o.uncounted)
+	if o.unpacking != nil {
+		o.unpacking.in.end()
+	}
 	o.rt.queue.add(func() {
 		defer o.held.release()
 		e := o.exchange()
+		o.speech.end(e)
 		o.g.charge(o.rt, e)
 		e.Bytes, e.Keep = o.held.bytes(), o.keep
 		o.g.observer.ExchangeEnded(o.rt.id, e)

@@ -176,6 +176,7 @@ func play(role, upstream string) error {
 type deaf struct{}
 
 func (deaf) RequestStarted(thread.ID, bool, string)   {}
+func (deaf) Spoke(thread.ID, thread.Speech)           {}
 func (deaf) ExchangeEnded(thread.ID, thread.Exchange) {}
 func (deaf) Hook(thread.ID, string, []byte)           {}
 
@@ -300,6 +301,8 @@ func pacedAnswer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "text/event-stream")
 	rc := http.NewResponseController(w)
+	_, _ = io.WriteString(w, strings.Join(answerEvents("")[:2], "")) // of text that is read and told
+	_ = rc.Flush()
 	tick := time.NewTicker(pacedGap)
 	defer tick.Stop()
 	for range pacedCount {
