@@ -80,6 +80,7 @@ func Table() []Row {
 		{Op: "turn", Verb: "checkpoint show", Others: Read},
 		{Op: "diff", Verb: "checkpoint diff", Others: Read},
 		{Op: "find", Verb: "find", Own: Read, Others: Read},
+		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
 
 		{Op: "send", Verb: "send", Own: Send, Others: Send},

@@ -119,6 +119,25 @@ func (c *Client) Events(ctx context.Context) (<-chan thread.Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ask for events: %w", err)
 	}
+	return c.stream(ctx, req)
+}
+
+// Speech streams one thread's events from now on with what its model says, in their order, until the context ends or
+// the stream breaks, which closes the channel. After a speech that was missed, ask for where the thread is.
+func (c *Client) Speech(ctx context.Context, ref string) (<-chan thread.Event, error) {
+	body, err := json.Marshal(api.Ref{Thread: ref})
+	if err != nil {
+		return nil, fmt.Errorf("ask for what a thread says: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://orchestrator"+api.Prefix+"speech", bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("ask for what a thread says: %w", err)
+	}
+	return c.stream(ctx, req)
+}
+
+// stream reads events as they come.
+func (c *Client) stream(ctx context.Context, req *http.Request) (<-chan thread.Event, error) {
 	res, err := c.http.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("ask for events: %w", err)

@@ -56,6 +56,7 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		"delete":    done(func(ctx context.Context, r api.Ref) error { return m.Delete(ctx, r.Thread) }),
 		"undelete":  done(func(ctx context.Context, r api.Ref) error { return m.Undelete(ctx, r.Thread) }),
 		"abandon":   done(func(ctx context.Context, r api.Ref) error { return m.Abandon(ctx, r.Thread, r.Text) }),
+		"speech":    s.speech, // goes on; a call because it names a thread
 		"why":       call(func(ctx context.Context, r api.Ref) (thread.StateReport, error) { return m.Why(ctx, r.Thread) }),
 
 		"timeline": call(func(ctx context.Context, r api.Timeline) ([]thread.Checkpoint, error) {

@@ -18,14 +18,34 @@ import (
 // events streams what happens as server-sent events, one JSON object each, with a comment every
 // now and then so that a dead client is noticed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	flush := http.NewResponseController(w)
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
 	events, err := s.Manager.Events(r.Context())
 	if err != nil {
 		refuse(w, err)
 		return
 	}
+	stream(w, r, events)
+}
+
+// speech streams one thread's events and what its model says.
+func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
+	var ref api.Ref
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&ref); err != nil {
+		refuse(w, fmt.Errorf("%w request: %w", thread.ErrInvalid, err))
+		return
+	}
+	events, err := s.Manager.Speech(r.Context(), ref.Thread)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	stream(w, r, events)
+}
+
+// stream writes events until they end or the client goes.
+func stream(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
+	flush := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
 	fmt.Fprint(w, ": begin\n\n")
 	if flush.Flush() != nil {
 		return
