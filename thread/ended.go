@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -42,11 +43,13 @@ func (l *line) stop(ctx context.Context, reason string) error {
 func (l *line) stateChanged(id ExecutionID, r StateReport) {
 	m := l.m
 	m.mu.Lock()
-	if l.execution == nil || l.execution.ID != id || l.exit != nil {
-		m.mu.Unlock()
+	if l.execution == nil || l.execution.ID != id || l.exit != nil || !r.State.Live() {
+		m.mu.Unlock() // an end is told with its code by exited
 		return
 	}
 	waits := waiting(r.State) && !waiting(l.reported.State)
+	trouble := r.State.Trouble() && !l.reported.State.Trouble()
+	stuck := r.Stuck && !l.reported.Stuck
 	l.reported = r
 	poll := false
 	if l.direct && !l.polling {
@@ -60,7 +63,14 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 	}
 	m.show(l)
 	tell := l.hasToTell() && (l.shown.State == StateIdle || l.shown.State == StateDone)
+	name := l.t.Name
 	m.mu.Unlock()
+	if trouble { // once, however often the agent tries again
+		m.notice(l.id, LevelWarn, "%s: %s", name, told(r))
+	}
+	if stuck {
+		l.enqueue(func() { l.markUnseen(m.ctx) })
+	}
 	if tell {
 		l.enqueue(func() { l.deliver(m.ctx) })
 	}
@@ -109,10 +119,10 @@ func (l *line) exited(id ExecutionID, e Exit) {
 	if l.stopping && e.Reason == "" {
 		e.Reason = "stopped"
 	}
+	e.Screen = excerpt(e.Screen)
 	l.exit, l.session = &e, nil
-	if lost(e, l.stopping) {
-		l.t.Interrupted = true
-	}
+	l.amid = l.flying > 0 || l.reported.State == StateWorking || l.reported.State == StateSilent
+	l.t.Interrupted, l.t.Exit = l.lost(e), e
 	m.show(l)
 	m.mu.Unlock()
 	if e.Limit {
@@ -121,8 +131,17 @@ func (l *line) exited(id ExecutionID, e Exit) {
 	l.enqueue(func() { l.ended(m.ctx, id) })
 }
 
-// lost reports whether a process ended in a way nobody asked for.
-func lost(e Exit, asked bool) bool { return !asked && e.Code != 0 }
+// lost reports whether a process ended in a way that leaves something to be resumed: it was killed, or it ended in
+// the middle of a turn, and nobody had asked for it. One that ends by itself otherwise has exited. Manager.mu is held.
+func (l *line) lost(e Exit) bool {
+	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.killed())
+}
+
+// killed reports whether the code is that of a signal that ends a process in the midst of things. Programs that end
+// by themselves use codes above 128 too: 130 after Ctrl+C, or what is left of an HTTP status.
+func (e Exit) killed() bool {
+	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15}, e.Code)
+}
 
 // ended is the step that records the end of a process, once.
 func (l *line) ended(ctx context.Context, id ExecutionID) {
@@ -133,14 +152,15 @@ func (l *line) ended(ctx context.Context, id ExecutionID) {
 		return
 	}
 	exit, asked, direct, cost := *l.exit, l.stopping, l.direct, l.sideCost
+	interrupted := l.lost(exit)
 	m.mu.Unlock()
 	if direct {
 		l.rec.poll(ctx, l) // what it wrote last
 	}
 	l.rec.flush(ctx, l)
-	interrupted := lost(exit, asked)
+	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
 	err := l.update(ctx, func(t *Thread) error {
-		t.Interrupted = interrupted
+		t.Interrupted, t.Exit = interrupted, exit
 		t.Gauge.CostUSD += cost
 		return nil
 	})
@@ -166,14 +186,37 @@ func (l *line) ended(ctx context.Context, id ExecutionID) {
 
 // exitDetail says for people how a process ended.
 func exitDetail(e Exit) string {
+	said := ""
 	switch {
-	case e.Reason != "" && e.Code != 0:
-		return fmt.Sprintf("%s, code %d", e.Reason, e.Code)
-	case e.Reason != "":
+	case e.Limit:
 		return e.Reason
-	case e.Code > 128:
-		return fmt.Sprintf("ended by signal %d", e.Code-128)
+	case e.killed():
+		said = fmt.Sprintf("ended by signal %d", e.Code-128)
+	case e.Reason == "" || e.Reason == "exited":
+		said = fmt.Sprintf("exited with code %d", e.Code)
+	case e.Code != 0:
+		return fmt.Sprintf("%s, code %d", e.Reason, e.Code)
 	default:
-		return fmt.Sprintf("ended with code %d", e.Code)
+		return e.Reason
 	}
+	if last := lastLine(e.Screen); last != "" {
+		said += ": " + last
+	}
+	return said
+}
+
+// told says for people what trouble a thread is in.
+func told(r StateReport) string {
+	what := map[State]string{
+		StateUnauthorised: "the provider refuses the credentials", StateLimited: "the provider limits requests",
+		StateUnavailable: "the provider fails", StateUnreachable: "the provider cannot be reached",
+		StateCut: "the provider cut its answer off", StateFailed: "the agent could not go on",
+	}[r.State]
+	if !r.Until.IsZero() {
+		what += " until " + r.Until.Local().Format(time.TimeOnly)
+	}
+	if why := r.Why(); why != "" {
+		what += ": " + why
+	}
+	return what
 }

@@ -97,7 +97,7 @@ func TestForkBeforeTheAnswerIsWrittenDown(t *testing.T) {
 		w.talk(p.ID, 1, 2)
 		asked, answer := item("user", "p3"), item("assistant", "answer to p3")
 		w.natives.append(p.Session, []thread.Item{asked})
-		w.m.RequestStarted(p.ID, true, "m1")
+		w.m.RequestStarted(p.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		w.m.ExchangeEnded(p.ID, thread.Exchange{
 			Main: true, Session: p.Session, Status: 200, Items: w.natives.conversation(p.Session), Answer: &answer,
 			Prompt: "p3", Text: "answer to p3", EndsTurn: true, Ended: time.Now(),

@@ -156,7 +156,7 @@ func (w *world) respond(id thread.ID, prompt, text string, ends bool) {
 	if n := len(conv); n > 0 && strings.Contains(string(conv[n-1].Raw), `"call"`) {
 		items = append(conv, item("user", "result"))
 	}
-	w.m.RequestStarted(id, true, "m1")
+	w.m.RequestStarted(id, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 	answer := item("assistant", text)
 	w.natives.append(s.Session, append(items[len(conv):], answer))
 	e := thread.Exchange{

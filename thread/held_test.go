@@ -118,7 +118,7 @@ func TestAnUnreadAnswerIsATurn(t *testing.T) {
 			for _, p := range prompts {
 				items = append(items, item("user", p))
 			}
-			w.m.RequestStarted(s.ID, true, "m1")
+			w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 			w.m.ExchangeEnded(s.ID, thread.Exchange{
 				Main: true, Unread: true, EndsTurn: true, Model: "m1", Session: w.status(s.ID).Session, Status: 200, Started: time.Now(), Ended: time.Now(),
 				Prompt: prompts[len(prompts)-1], Items: items, Err: "the answer cannot be read",

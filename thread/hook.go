@@ -29,7 +29,7 @@ func (m *Manager) Hook(id ID, event string, payload []byte) {
 		return
 	}
 	if r.State != "" {
-		l.report(Evidence{Source: SourceHook, State: r.State, Detail: orWord(r.Detail, "hook "+event), At: m.now()})
+		l.report(Evidence{Source: SourceHook, State: r.State, Detail: orWord(r.Detail, "hook "+event), At: m.now(), Prompt: r.Prompt != ""})
 	}
 	if r.Session != "" {
 		l.enqueue(func() { l.rec.adopt(m.ctx, l, r.Session) })

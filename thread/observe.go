@@ -3,11 +3,12 @@ package thread
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // RequestStarted implements Observer.
-func (m *Manager) RequestStarted(id ID, main bool, model string) {
-	if !main {
+func (m *Manager) RequestStarted(id ID, b Begun) {
+	if !b.Main {
 		return
 	}
 	l := m.line(id)
@@ -18,7 +19,28 @@ func (m *Manager) RequestStarted(id ID, main bool, model string) {
 	l.requests++
 	l.flying++
 	m.mu.Unlock()
-	l.report(Evidence{Source: SourceGateway, State: StateWorking, Detail: "request to " + orWord(model, "the model"), At: m.now()})
+	// The start counts from when it was, however late it is told: the end may have been in the same millisecond.
+	l.report(Evidence{Source: SourceGateway, State: StateWorking, Detail: "request to " + orWord(b.Model, "the model"), At: b.At, Again: b.Again})
+}
+
+// RequestReached implements Observer.
+func (m *Manager) RequestReached(id ID, s Stage, at time.Time) {
+	l := m.line(id)
+	if l == nil {
+		return
+	}
+	e := Evidence{Source: SourceGateway, At: at}
+	switch s {
+	case StageUnconnected:
+		e.State, e.Detail = StateUnreachable, "no connection to the provider yet"
+	case StageSilent:
+		e.State, e.Detail = StateSilent, "the provider has not begun to answer"
+	case StageAnswering:
+		e.State, e.Detail, e.Answers = StateWorking, "the model answers", true
+	default:
+		return
+	}
+	l.report(e)
 }
 
 // ExchangeEnded implements Observer. It returns at once; recording is the line's work.
@@ -66,20 +88,9 @@ func (m *Manager) Notice(id ID, level Level, text string) { m.notice(id, level, 
 
 // failure is what an exchange without an answer says of the state.
 func failure(e Exchange) Evidence {
-	v := Evidence{Source: SourceGateway, At: e.Ended, Detail: e.Err}
-	switch {
-	case e.Status == 401 || e.Status == 403:
-		v.State = StateUnauthorised
-	case e.Status == 429 || e.Status == 529 || e.Status == 402:
-		v.State = StateLimited
-	case e.Status >= 500 || e.Status == 0 && e.Err != "":
-		v.State = StateUnavailable
-	default:
-		// A request the agent gave up, or one that was refused as wrong: others must tell.
-		v.State = StateUnknown
-	}
-	if e.Interrupted && e.Status < 400 {
-		v.State = StateUnknown
+	v := Evidence{Source: SourceGateway, At: e.Ended, Began: e.Started, Detail: e.Err, State: trouble(e)}
+	if v.State == StateLimited {
+		v.Until = e.Until
 	}
 	if v.Detail == "" {
 		v.Detail = fmt.Sprintf("the provider answered with status %d", e.Status)
@@ -89,14 +100,51 @@ func failure(e Exchange) Evidence {
 	return v
 }
 
+// trouble is the state that a failed exchange leads to. Where the agent itself gave the request up it is unknown: what
+// comes next others must tell.
+func trouble(e Exchange) State {
+	switch e.Fault {
+	case FaultAgent:
+		return StateUnknown
+	case FaultUnreachable:
+		return StateUnreachable
+	case FaultLimited:
+		return StateLimited
+	case FaultUnauthorised:
+		return StateUnauthorised
+	case FaultNoAnswer:
+		return StateUnavailable
+	default:
+	}
+	switch {
+	case e.Status == 401 || e.Status == 403:
+		return StateUnauthorised
+	case e.Status == 429 || e.Status == 529 || e.Status == 402:
+		return StateLimited
+	case e.Status >= 500 || e.Status == 408 || e.Status == 0 && e.Err != "":
+		return StateUnavailable
+	case e.Status >= 300 || e.Fault == FaultError:
+		return StateFailed
+	case e.Interrupted || e.Fault == FaultCut:
+		return StateCut
+	case e.EndsTurn:
+		return StateIdle // it answered nothing
+	default:
+		return StateUnknown
+	}
+}
+
 // outcome is what an exchange with an answer says of the state.
 func outcome(e Exchange, s Source) Evidence {
 	v := Evidence{Source: s, At: e.Ended, Began: e.Started}
 	switch {
-	case e.Interrupted:
-		v.State, v.Detail = StateUnknown, "the answer was cut off: "+orWord(e.Err, "no reason known")
 	case e.Unread:
 		v.State, v.Detail = StateUnknown, e.Err
+	case e.Fault == FaultAgent:
+		v.State, v.Detail = StateUnknown, "the agent gave the answer up"
+	case e.Interrupted:
+		v = failure(e)
+		v.Source, v.Detail = s, "the answer was cut off: "+orWord(e.Err, "no reason known")
 	case e.EndsTurn:
 		v.State, v.Detail = StateIdle, "answered, stop reason "+orWord(e.Stop, "unknown")
 	case len(e.Tools) > 0:

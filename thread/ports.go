@@ -313,6 +313,10 @@ type Exchange struct {
 	// Interrupted is set when the answer was cut off; Err says how.
 	Interrupted bool
 	Err         string
+	// Fault says what kind of failure it was where the status does not.
+	Fault Fault
+	// Until is when a limit ends, as far as the provider said so.
+	Until time.Time
 	// Unread is set when the answer came but could not be read: nobody knows what it says.
 	Unread bool
 
@@ -323,10 +327,46 @@ type Exchange struct {
 	Keep  func(bytes int64) (release func())
 }
 
+// Fault says how a request failed, where its status does not.
+type Fault string
+
+// The faults.
+const (
+	FaultNone         Fault = ""
+	FaultAgent        Fault = "agent"        // the agent closed the connection
+	FaultUnreachable  Fault = "unreachable"  // there was no connection to the provider
+	FaultCut          Fault = "cut"          // the provider broke the answer off
+	FaultNoAnswer     Fault = "no answer"    // what came is no model's answer: a page of a proxy
+	FaultLimited      Fault = "limited"      // the answer holds an error instead, of this kind
+	FaultUnauthorised Fault = "unauthorised" // likewise
+	FaultError        Fault = "error"        // likewise, of another kind
+)
+
+// Begun is a model request that is under way.
+type Begun struct {
+	Main  bool
+	Model string
+	At    time.Time
+	// Again is set where it asks for the same as the thread's main request before it, which failed.
+	Again bool
+}
+
+// Stage is what is known of a main request before it ends.
+type Stage string
+
+// The stages.
+const (
+	StageUnconnected Stage = "unconnected" // there is no connection to the provider after a while
+	StageSilent      Stage = "silent"      // the provider has not begun to answer after a while
+	StageAnswering   Stage = "answering"   // it does now, or: the answer to a request that was repeated has begun
+)
+
 // Observer hears what the gateway carries. The gateway implements none of it; the Manager does.
 type Observer interface {
-	// RequestStarted is called when a main request is under way.
-	RequestStarted(id ID, main bool, model string)
+	// RequestStarted is called when a request is under way, maybe some time after it began.
+	RequestStarted(id ID, b Begun)
+	// RequestReached is called for a main request between its start and its end, when there is news of it.
+	RequestReached(id ID, s Stage, at time.Time)
 	// Spoke is called with what a main request's answer says, as it comes, after RequestStarted and with Done before
 	// ExchangeEnded. It must not block.
 	Spoke(id ID, s Speech)

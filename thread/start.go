@@ -205,7 +205,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 	m.mu.Lock()
 	l.execution, l.exit, l.proof = &x, nil, nil
 	l.reported = StateReport{}
-	l.direct, l.stopping = direct, false
+	l.direct, l.stopping, l.amid = direct, false, false
 	m.mu.Unlock()
 	session, err := m.cfg.Sessions.Start(ctx, SessionSpec{
 		Thread: l.id, Agent: t.Agent, Launch: launch,
@@ -259,7 +259,7 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 	l.rec.session = launch.Session
 	l.recall(ctx)
 	err := l.update(ctx, func(t *Thread) error {
-		t.Session, t.Interrupted = launch.Session, false
+		t.Session, t.Interrupted, t.Exit = launch.Session, false, Exit{}
 		return nil
 	})
 	if err != nil {

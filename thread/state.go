@@ -11,9 +11,13 @@ const (
 	StateQuestion     State = "question"     // asked the person something
 	StateDone         State = "done"         // answered, and nobody has looked yet
 	StateUnauthorised State = "unauthorised" // the provider refused the credentials (401, 403)
-	StateLimited      State = "limited"      // rate limit or quota (429, 529)
-	StateUnavailable  State = "unavailable"  // the provider does not answer (5xx, network)
-	StateInterrupted  State = "interrupted"  // its process ended without us: can be resumed
+	StateLimited      State = "limited"      // rate limit, quota or overload (402, 429, 529)
+	StateUnavailable  State = "unavailable"  // the provider failed (5xx, an answer that is none)
+	StateUnreachable  State = "unreachable"  // no connection to the provider (dial, DNS, TLS)
+	StateCut          State = "cut"          // the provider broke its answer off
+	StateFailed       State = "failed"       // the request was wrong, or the agent reports an error of its own
+	StateSilent       State = "silent"       // the provider has not begun to answer for a while
+	StateInterrupted  State = "interrupted"  // its process was killed, or ended in the middle of a turn: can be resumed
 	StateStarting     State = "starting"     // process started, nothing known yet
 	StateWorking      State = "working"      // a request or a tool is running
 	StateIdle         State = "idle"         // waits for a prompt, seen
@@ -24,6 +28,16 @@ const (
 // NeedsPerson reports whether nothing goes on until a person acts.
 func (s State) NeedsPerson() bool {
 	return s == StateApproval || s == StateQuestion || s == StateUnauthorised
+}
+
+// Trouble reports whether a turn cannot go on: a request was refused, broken off, or wrong.
+func (s State) Trouble() bool {
+	switch s {
+	case StateUnauthorised, StateLimited, StateUnavailable, StateUnreachable, StateCut, StateFailed:
+		return true
+	default:
+		return false
+	}
 }
 
 // Live reports whether the state belongs to a running process.
@@ -58,6 +72,14 @@ type Evidence struct {
 	At     time.Time `json:"at"`
 	// Began is set where it tells of an end: when that began which ended, a response's request.
 	Began time.Time `json:"began,omitzero"`
+	// Until is when a limit ends, as far as the provider said so. Its clock is the wall's.
+	Until time.Time `json:"until,omitzero"`
+	// Prompt is set where the agent has just taken a prompt.
+	Prompt bool `json:"prompt,omitempty"`
+	// Again is set for a request that repeats the one before it, which had failed.
+	Again bool `json:"again,omitempty"`
+	// Answers is set where the answer to a request has begun without an error.
+	Answers bool `json:"answers,omitempty"`
 }
 
 // StateReport is a thread's state with what speaks for it, newest evidence per source,
@@ -66,6 +88,41 @@ type StateReport struct {
 	State    State      `json:"state"`
 	Since    time.Time  `json:"since"`
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// Until is when a limit ends, zero where that is not known.
+	Until time.Time `json:"until,omitzero"`
+	// Retrying is set in trouble while the agent tries again by itself.
+	Retrying bool `json:"retrying,omitempty"`
+	// Stuck is set in trouble once the agent has given up: nothing goes on until a person acts.
+	Stuck bool `json:"stuck,omitempty"`
+	// Screen is the last lines of a process that failed. Only Why tells it.
+	Screen string `json:"screen,omitempty"`
+}
+
+// More says for people what is known beside the state, as words that follow it: " until 14:30, retrying".
+func (r StateReport) More() string {
+	more := ""
+	if until := r.Until.Local(); !r.Until.IsZero() {
+		format := "15:04"
+		if until.Sub(r.Since) > 12*time.Hour {
+			format = "Jan 2 15:04"
+		}
+		more = " until " + until.Format(format)
+	}
+	switch {
+	case r.Retrying:
+		more += ", retrying"
+	case r.Stuck:
+		more += ", gave up"
+	}
+	return more
+}
+
+// NeedsPerson reports whether nothing goes on until a person acts.
+func (r StateReport) NeedsPerson() bool { return r.State.NeedsPerson() || r.Stuck }
+
+// Same reports whether two reports tell people the same, whatever speaks for it and since when.
+func (r StateReport) Same(as StateReport) bool {
+	return r.State == as.State && r.Until.Equal(as.Until) && r.Retrying == as.Retrying && r.Stuck == as.Stuck
 }
 
 // Why returns what decided, for people; empty when nothing is known.

@@ -43,8 +43,11 @@ func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 	defer m.mu.Unlock()
 	if l.session != nil {
 		m.show(l)
+		return l.shown, nil
 	}
-	return l.shown, nil
+	r := l.shown
+	r.Screen = l.t.Exit.Screen
+	return r, nil
 }
 
 // status returns what clients show of a thread. Manager.mu is held.
@@ -172,14 +175,14 @@ func (l *line) beingTold(r StateReport) StateReport {
 // stillState is the state of a thread whose agent does not run. Manager.mu is held.
 func (m *Manager) stillState(l *line) StateReport {
 	state, detail, since := StateExited, "not started yet", l.t.Created
+	ended := l.t.Exit != Exit{}
 	switch {
-	case l.t.Interrupted:
+	case l.t.Interrupted && !ended:
 		state, detail, since = StateInterrupted, "its process ended without us", l.t.Updated
-		if l.exit != nil && l.exit.Limit {
-			detail = l.exit.Reason
-		}
-	case l.exit != nil:
-		detail, since = exitDetail(*l.exit), l.t.Updated
+	case l.t.Interrupted:
+		state, detail, since = StateInterrupted, exitDetail(l.t.Exit), l.t.Updated
+	case ended:
+		detail, since = exitDetail(l.t.Exit), l.t.Updated
 	case l.t.Session != "":
 		detail, since = "its process ended", l.t.Updated
 	}

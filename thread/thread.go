@@ -45,8 +45,10 @@ type Thread struct {
 	Gauge   Gauge    `json:"gauge"` // of the last main response, so that a stopped thread shows it
 	Usage   Usage    `json:"usage"` // sum over its own responses
 	Handoff *Handoff `json:"handoff,omitempty"`
-	// Interrupted is set when its process ended without us and it was not resumed yet.
+	// Interrupted is set when its process was killed or ended in the middle of a turn, and it was not resumed yet.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Exit is how its last process ended; zero while one runs.
+	Exit Exit `json:"exit,omitzero"`
 }
 
 // Grant is something that a thread's agent is allowed to ask of the server.
@@ -159,6 +161,7 @@ type Exit struct {
 	Code   int    `json:"code"`             // 128+signal for signals
 	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost", or what limit it was ended for: for people
 	Limit  bool   `json:"limit,omitempty"`  // it was ended because it reached a limit
+	Screen string `json:"screen,omitempty"` // its last lines, where it failed
 }
 
 // Intent is a multi-step operation that was begun: written first, dropped last, so that the

@@ -56,7 +56,7 @@ type Session struct {
 	exit     *thread.Exit
 	stopped  bool   // Stop was called
 	reason   string // the limit that it was ended for
-	told     thread.State
+	told     thread.StateReport
 	toldExit bool
 	telling  bool // a goroutine runs tell
 
@@ -79,13 +79,16 @@ var _ thread.Session = (*Session)(nil)
 func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Session {
 	now := time.Now()
 	s := &Session{
-		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateStarting,
+		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateReport{State: thread.StateStarting},
 		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
 	if all.config.Input != nil {
 		s.input = all.config.Input(spec.Agent)
 	}
 	s.waits = s.input != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
+	if s.waits {
+		s.tracker.Expect(state.StartPatience)
+	}
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
 		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
 	})
@@ -153,6 +156,9 @@ func (s *Session) exited(code int) {
 	}
 	now := time.Now()
 	s.exit = &thread.Exit{Code: code, Reason: reason, Limit: !s.stopped && s.reason != ""}
+	if code != 0 && !s.stopped {
+		s.exit.Screen = lastWords(s.term.Text())
+	}
 	s.tracker.Report(thread.Evidence{
 		Source: thread.SourceProcess, State: thread.StateExited, Detail: fmt.Sprintf("%s with code %d", reason, code), At: now,
 	})
@@ -164,6 +170,18 @@ func (s *Session) exited(code int) {
 	}
 	s.notify()
 	s.mu.Unlock()
+}
+
+// lastWords returns the last lines of a screen that say something: why a program ended stands there.
+func lastWords(screen string) string {
+	const most = 8
+	var lines []string
+	for line := range strings.Lines(screen) {
+		if line = strings.TrimRight(line, " \n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
 // reply sends the emulator's answer to the agent. mu is held by the caller of the emulator.
@@ -302,7 +320,7 @@ func (s *Session) takes(now time.Time) {
 // notify has the listeners told when there is news. mu is held.
 func (s *Session) notify() {
 	s.rouse()
-	news := s.tracker.State(time.Now()).State != s.told || s.exit != nil && !s.toldExit || s.again
+	news := !s.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
 	if news && !s.telling {
 		s.telling = true
 		go s.tell()
@@ -314,7 +332,7 @@ func (s *Session) tell() {
 	for {
 		s.mu.Lock()
 		r := s.tracker.State(time.Now())
-		newState := r.State != s.told
+		newState := !r.Same(s.told)
 		exit := s.exit
 		if s.toldExit {
 			exit = nil
@@ -326,7 +344,7 @@ func (s *Session) tell() {
 			s.mu.Unlock()
 			return
 		}
-		s.told = r.State
+		s.told = r
 		s.toldExit = s.toldExit || exit != nil
 		s.mu.Unlock()
 		if newState && s.spec.OnState != nil {

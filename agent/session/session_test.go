@@ -115,7 +115,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitDone(t, h)
-	if want := []thread.Exit{{Code: 3, Reason: "exited"}}; !slices.Equal(h.exits, want) {
+	if want := []thread.Exit{{Code: 3, Reason: "exited", Screen: "xterm-256color truecolor orchestrator a none"}}; !slices.Equal(h.exits, want) {
 		t.Errorf("exits %v", h.exits)
 	}
 	if want := []thread.State{thread.StateExited}; !slices.Equal(h.states, want) {

@@ -12,7 +12,8 @@
 //     that the gateway can say so first, once its checkpoint is durable.
 //   - A newer "works" read from the screen wins only when it is clearly newer than the other claim:
 //     an old frame may still be standing.
-//   - Refusals (limited, unauthorised, unavailable) hold through an agent's quick retries.
+//   - Trouble (limited, unauthorised, unreachable, …) holds through an agent's retries, until a request succeeds or asks
+//     for something else. It says whether the agent tries again by itself or has given up.
 //   - Silence means unknown, never idle.
 //
 // Whether an idle agent's answer was seen (done or idle) is not decided here: the thread knows it.

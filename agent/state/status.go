@@ -28,7 +28,7 @@ func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, boo
 	case "done":
 		e.State = thread.StateDone
 	case "error":
-		e.State = thread.StateUnavailable
+		e.State = thread.StateFailed // of what it does not say
 	case "clear":
 	default:
 		return thread.Evidence{}, false

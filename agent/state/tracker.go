@@ -20,11 +20,23 @@ const (
 	// lateReport is how late a hook's "works" may come after the answer that it came before: it takes
 	// the way through the terminal or through a process of its own. A new turn's request says it anyway.
 	lateReport = time.Second
-	// retryHold is how long a refusal stands through the next request.
-	retryHold = 3 * time.Second
+	// answerHold is how long the answer to a repeated request must have gone on before the trouble counts as over:
+	// one that breaks off every time would have the state flip with each attempt.
+	answerHold = 1500 * time.Millisecond
+	// retryPatience is how long an agent that says nothing may take before its next attempt.
+	retryPatience = 3 * time.Minute
+	// gaveUp is how long an agent must wait for a prompt after trouble before it counts as having given up, and
+	// gaveUpSeen the same for what the screen shows.
+	gaveUp     = time.Second
+	gaveUpSeen = 1500 * time.Millisecond
+	// letGo is how long a hook's "works" outlives the request that its agent gave up.
+	letGo = time.Second
 
 	// startSilence is how long "starting" is believed without a word.
 	startSilence = 30 * time.Second
+	// StartPatience is the same for an agent whose screen tells when it takes a prompt: on a loaded machine some
+	// take more than a minute.
+	StartPatience = 5 * time.Minute
 	// screenSilence is how long "works" on a screen is believed without output: spinners spin.
 	screenSilence = 30 * time.Second
 	// hookSilence is how long a hook's "works" is believed without output: a tool may be silent.
@@ -36,8 +48,11 @@ type Tracker struct {
 	process, gateway, hook, screen thread.Evidence // zero while there is none
 
 	heard   time.Time       // newest output or evidence
-	claimed bool            // something other than the process has spoken
-	refused thread.Evidence // the gateway's last refusal, while nothing succeeded since
+	claimed bool            // it was seen at work or waiting for a prompt
+	startup time.Duration   // how long it may take until then
+	trouble thread.Evidence // what the gateway's last requests failed of, while none succeeded since
+	retried bool            // a request repeated the failed one
+	answers time.Time       // since when the repeated one is answered; zero before
 	shown   bool            // the screen showed the dialog that the hook told of
 
 	state thread.State // as of the last call, for since
@@ -46,10 +61,13 @@ type Tracker struct {
 
 // New returns the tracker of a process that was started at a time.
 func New(started time.Time) *Tracker {
-	t := &Tracker{heard: started, state: thread.StateStarting, since: started}
+	t := &Tracker{heard: started, state: thread.StateStarting, since: started, startup: startSilence}
 	t.process = thread.Evidence{Source: thread.SourceProcess, State: thread.StateStarting, Detail: "process started", At: started}
 	return t
 }
+
+// Expect says how long the process may take to start.
+func (t *Tracker) Expect(startup time.Duration) { t.startup = startup }
 
 // Report adds evidence. Older evidence than what its source said last is dropped.
 func (t *Tracker) Report(e thread.Evidence) {
@@ -65,23 +83,48 @@ func (t *Tracker) Report(e thread.Evidence) {
 	t.settle(e.At)
 	switch e.Source {
 	case thread.SourceGateway, thread.SourceTranscript:
+		t.carried(e)
 		e.Began = newest(e, *slot)
-		switch {
-		case refusal(e.State):
-			t.refused = e
-		case waits(e.State):
-			t.refused = thread.Evidence{}
-		}
 	case thread.SourceHook:
+		if e.Prompt && e.At.Sub(t.trouble.At) >= lateReport || e.State == thread.StateWorking && t.stuck(until(e.At, nil)) {
+			t.solved() // the person has gone on
+		}
 		t.shown = dialog(e.State) && t.screen.State == e.State && !t.screen.At.Before(e.At)
 	case thread.SourceScreen:
 		t.screenChanged(e.State)
 	default: // the process's word has no history
 	}
 	*slot = e
-	t.claimed = t.claimed || e.Source != thread.SourceProcess
+	t.claimed = t.claimed || e.Source != thread.SourceProcess && (waits(e.State) || e.State == thread.StateWorking || e.State.Trouble())
 	t.Output(e.At)
 	t.settle(e.At)
+}
+
+// carried follows the trouble that requests are in. It begins with one that fails, and ends with one that succeeds or
+// asks for something else: the person has gone on.
+func (t *Tracker) carried(e thread.Evidence) {
+	switch {
+	case e.State.Trouble():
+		if t.trouble.State == "" {
+			t.retried = false
+		}
+		t.trouble, t.answers = e, time.Time{}
+	case t.trouble.State == "" || e.State == thread.StateUnknown || e.State == thread.StateSilent:
+	case e.Answers:
+		t.answers = e.At
+	case e.Again:
+		t.retried, t.answers = true, time.Time{}
+	default:
+		t.solved()
+	}
+}
+
+// solved ends the trouble.
+func (t *Tracker) solved() {
+	if t.gateway.State.Trouble() {
+		t.gateway = thread.Evidence{}
+	}
+	t.trouble, t.retried, t.answers = thread.Evidence{}, false, time.Time{}
 }
 
 // Withdraw says that a source claims nothing any more: no rule matches the screen.
@@ -120,6 +163,10 @@ func (t *Tracker) Output(at time.Time) {
 func (t *Tracker) State(now time.Time) thread.StateReport {
 	best := t.settle(now)
 	r := thread.StateReport{State: t.state, Since: t.since, Evidence: []thread.Evidence{best}}
+	if best.State.Trouble() {
+		r.Until, r.Stuck = best.Until, best.Source == thread.SourceHook || best == t.trouble && t.stuck(until(now, nil))
+		r.Retrying = best == t.trouble && t.retried && !r.Stuck
+	}
 	for _, e := range []thread.Evidence{t.process, t.gateway, t.hook, t.screen} {
 		if e.State != "" && e != best {
 			r.Evidence = append(r.Evidence, e)
@@ -158,31 +205,51 @@ func (t *Tracker) settle(now time.Time) thread.Evidence {
 	return best
 }
 
-// decide ranks the evidence. The second result is when that may come out differently by itself.
+// until returns a function that reports whether a time has come, and has note hear of those that have not.
+func until(now time.Time, note func(time.Time)) func(time.Time) bool {
+	return func(at time.Time) bool {
+		if !at.After(now) {
+			return true
+		}
+		if note != nil {
+			note(at)
+		}
+		return false
+	}
+}
+
+// decide ranks the evidence. The second result is when that, or what is told of trouble, may come out differently by
+// itself.
 func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 	if ended(t.process.State) {
 		return t.process, time.Time{}
 	}
 	var next time.Time
-	later := func(at time.Time) bool { // notes a time that is still to come
-		if !at.After(now) {
-			return true
-		}
+	later := until(now, func(at time.Time) {
 		if next.IsZero() || at.Before(next) {
 			next = at
 		}
-		return false
-	}
+	})
 
-	best := t.heldGateway(later)
-	for _, e := range []thread.Evidence{t.hook, t.screen} {
+	best := t.carries(later)
+	hook := t.hook
+	if best.State == thread.StateUnknown { // the agent gave its request up, and only others can tell what it does
+		best = thread.Evidence{}
+		if hook.State == thread.StateWorking && hook.At.Before(t.gateway.At) && later(t.gateway.At.Add(letGo)) {
+			hook = thread.Evidence{} // it worked at that request
+		}
+	}
+	for _, e := range []thread.Evidence{hook, t.screen} {
 		if e.State != "" && (best.State == "" || overrides(e, best, later)) {
 			best = e
 		}
 	}
+	if best.State == "" && t.gateway.State == thread.StateUnknown {
+		best = t.gateway
+	}
 	silence := thread.Evidence{Source: thread.SourceSilence, State: thread.StateUnknown, Detail: "nothing speaks for a state", At: t.heard}
 	switch limit := patience(best); {
-	case best.State == "" && (t.claimed || later(t.process.At.Add(startSilence))):
+	case best.State == "" && (t.claimed || later(t.process.At.Add(t.startup))):
 		return silence, next
 	case best.State == "":
 		return t.process, next
@@ -190,16 +257,37 @@ func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 		silence.Detail = "nothing heard since it was " + string(best.State)
 		return silence, next
 	}
+	if best == t.trouble {
+		t.stuck(later)
+	}
 	return best, next
 }
 
-// heldGateway returns the gateway's word, a refusal as long as it holds through a retry.
-func (t *Tracker) heldGateway(later func(time.Time) bool) thread.Evidence {
-	if t.refused.State != "" && t.gateway.State == thread.StateWorking && t.gateway.At.Sub(t.refused.At) < 2*time.Minute &&
-		!later(t.gateway.At.Add(retryHold)) {
-		return t.refused
+// carries returns the gateway's word: trouble until it is over, its newest word otherwise.
+func (t *Tracker) carries(later func(time.Time) bool) thread.Evidence {
+	if t.trouble.State != "" && (t.answers.IsZero() || !later(t.answers.Add(answerHold))) {
+		return t.trouble
 	}
 	return t.gateway
+}
+
+// stuck reports whether the agent has given up after trouble: it says that it waits or has failed, or it has not tried
+// again for long.
+func (t *Tracker) stuck(later func(time.Time) bool) bool {
+	if s := t.gateway.State; t.trouble.State == "" || s == thread.StateWorking || s == thread.StateSilent {
+		return false // nothing to give up, or an attempt is under way
+	}
+	given := false
+	for _, e := range []thread.Evidence{t.hook, t.screen} {
+		wait := gaveUp
+		if e.Source == thread.SourceScreen {
+			wait = gaveUpSeen
+		}
+		if (waits(e.State) || e.Source == thread.SourceHook && e.State.Trouble()) && e.At.After(t.gateway.At) {
+			given = later(e.At.Add(wait)) || given
+		}
+	}
+	return later(t.gateway.At.Add(retryPatience)) || given
 }
 
 // overrides reports whether a lower source's claim wins over a higher one's.
@@ -219,7 +307,7 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 		return true
 	case waits(low.State):
 		switch {
-		case waits(high.State), refusal(high.State):
+		case waits(high.State), high.State.Trouble():
 			return false // the same, or less than what is known
 		case dialog(high.State):
 			return !screen || low.At.Sub(high.At) >= staleFrame
@@ -230,6 +318,9 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 		}
 		return true
 	case low.State == thread.StateWorking:
+		if responses(high.Source) && (high.State.Trouble() || high.State == thread.StateSilent) {
+			return false // that is what it works at
+		}
 		if screen {
 			return high.State != thread.StateWorking && low.At.Sub(high.At) >= staleFrame
 		}
@@ -237,8 +328,8 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 			return low.At.Sub(high.At) >= lateReport
 		}
 		return high.State != thread.StateWorking
-	case refusal(low.State):
-		return !refusal(high.State) && (!screen || low.At.Sub(high.At) >= staleFrame)
+	case low.State.Trouble():
+		return !high.State.Trouble() && (!screen || low.At.Sub(high.At) >= staleFrame)
 	default:
 		return false // starting, unknown: less than what is known
 	}
@@ -282,7 +373,3 @@ func ended(s thread.State) bool {
 func dialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
 
 func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }
-
-func refusal(s thread.State) bool {
-	return s == thread.StateLimited || s == thread.StateUnauthorised || s == thread.StateUnavailable
-}

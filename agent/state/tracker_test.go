@@ -31,12 +31,16 @@ type step struct {
 const (
 	process, gateway, hook, screen = thread.SourceProcess, thread.SourceGateway, thread.SourceHook, thread.SourceScreen
 
-	look thread.Source = "look"
-	out  thread.Source = "out"
+	look  thread.Source = "look"
+	out   thread.Source = "out"
+	again thread.Source = "again" // a request that repeats one that failed
+	comes thread.Source = "comes" // its answer begins
+	asked thread.Source = "asked" // a hook tells of a prompt
 
 	starting, working, approval, question = thread.StateStarting, thread.StateWorking, thread.StateApproval, thread.StateQuestion
 	idle, done, unknown, exited           = thread.StateIdle, thread.StateDone, thread.StateUnknown, thread.StateExited
 	limited, refused, unavailable         = thread.StateLimited, thread.StateUnauthorised, thread.StateUnavailable
+	unreachable, cut, failed, silent      = thread.StateUnreachable, thread.StateCut, thread.StateFailed, thread.StateSilent
 )
 
 func TestSequences(t *testing.T) {
@@ -132,11 +136,13 @@ func TestSequences(t *testing.T) {
 		{"429 and quick retries", []step{
 			{1000, gateway, working, working},
 			{1100, gateway, limited, limited},
-			{1600, gateway, working, limited},
+			{1600, again, working, limited},
 			{1650, gateway, limited, limited},
-			{2700, gateway, working, limited},
+			{2700, again, working, limited},
 			{5600, look, "", limited},
-			{5700, look, "", working}, // this one is answered
+			{5700, comes, working, limited},
+			{7100, look, "", limited},
+			{7200, look, "", working}, // this one is answered
 			{9000, gateway, done, done},
 			{12000, gateway, working, working},
 		}},
@@ -148,12 +154,13 @@ func TestSequences(t *testing.T) {
 		}},
 		{"401", []step{
 			{1000, gateway, refused, refused},
-			{2000, hook, unavailable, refused}, // OSC error knows less
+			{2000, hook, failed, refused}, // OSC error knows less
 			{2000, screen, idle, refused},
 		}},
 		{"stream cut, the agent says error", []step{
 			{1000, gateway, working, working},
-			{2000, hook, unavailable, unavailable},
+			{1900, gateway, cut, cut},
+			{2000, hook, failed, cut},
 			{4000, gateway, working, working},
 		}},
 		{"any other program: silence is unknown", []step{
@@ -197,7 +204,7 @@ func TestSequences(t *testing.T) {
 				case s.state == "-":
 					tr.Withdraw(s.source, at(s.ms))
 				default:
-					tr.Report(thread.Evidence{Source: s.source, State: s.state, Detail: string(s.source), At: at(s.ms)})
+					tr.Report(evidence(s))
 				}
 				r := tr.State(at(s.ms))
 				if r.State != s.want {
@@ -209,6 +216,21 @@ func TestSequences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// evidence is what a step reports.
+func evidence(s step) thread.Evidence {
+	e := thread.Evidence{Source: s.source, State: s.state, Detail: string(s.source), At: at(s.ms)}
+	switch s.source {
+	case again:
+		e.Source, e.Again = gateway, true
+	case comes:
+		e.Source, e.Answers = gateway, true
+	case asked:
+		e.Source, e.Prompt = hook, true
+	default:
+	}
+	return e
 }
 
 func TestNextIsWhenTheStateChangesByItself(t *testing.T) {
@@ -273,15 +295,15 @@ func TestAnyOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := state.New(begin)
 		now, end := 0, false
-		sources := []thread.Source{gateway, hook, screen, process}
-		states := []thread.State{working, approval, question, idle, done, limited, refused, unavailable, exited, starting, unknown}
+		sources := []thread.Source{gateway, again, comes, hook, asked, screen, process}
+		states := []thread.State{working, approval, question, idle, done, limited, refused, unavailable, unreachable, cut, failed, silent, exited, starting, unknown}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			now += rapid.IntRange(0, 5000).Draw(rt, "gap")
 			s, st := rapid.SampledFrom(sources).Draw(rt, "source"), rapid.SampledFrom(states).Draw(rt, "state")
 			if rapid.IntRange(0, 4).Draw(rt, "withdraw") == 0 {
 				tr.Withdraw(s, at(now))
 			} else {
-				tr.Report(thread.Evidence{Source: s, State: st, At: at(now)})
+				tr.Report(evidence(step{ms: now, source: s, state: st}))
 				end = end || s == process && st == exited
 			}
 			r := tr.State(at(now))
@@ -292,8 +314,8 @@ func TestAnyOrder(t *testing.T) {
 				if !next.After(at(now)) {
 					rt.Fatalf("next is %v ago", at(now).Sub(next))
 				}
-				if got := tr.State(next.Add(-time.Millisecond)).State; next.Sub(at(now)) > time.Millisecond && got != r.State {
-					rt.Fatalf("%s became %s before %v", r.State, got, next)
+				if got := tr.State(next.Add(-time.Millisecond)); next.Sub(at(now)) > time.Millisecond && !got.Same(r) {
+					rt.Fatalf("%+v became %+v before %v", r, got, next)
 				}
 				now = int(next.Sub(begin) / time.Millisecond)
 			}
@@ -312,7 +334,7 @@ func TestFromStatus(t *testing.T) {
 		{"blocked", "permission", "Bash(ls)", approval, "OSC 7501 blocked permission: Bash(ls)", true},
 		{"blocked", "", "", approval, "OSC 7501 blocked", true},
 		{"blocked", "question", "which one?", question, "OSC 7501 blocked question: which one?", true},
-		{"error", "", "API\x1b[31m error\n", unavailable, "OSC 7501 error: API[31m error", true},
+		{"error", "", "API\x1b[31m error\n", failed, "OSC 7501 error: API[31m error", true},
 		{"done", "", "", done, "OSC 7501 done", true},
 		{"clear", "", "", "", "OSC 7501 clear", true},
 		{"dancing", "", "", "", "", false},

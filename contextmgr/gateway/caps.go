@@ -184,8 +184,13 @@ func (g *Gateway) turnAway(w http.ResponseWriter, r *http.Request, rt *route, co
 	}
 	g.deny(w, codec, status, message)
 	rt.queue.offer(func() {
-		g.observer.RequestStarted(rt.id, true, "")
-		g.observer.ExchangeEnded(rt.id, thread.Exchange{Main: true, Started: began, Ended: time.Now(), Status: status, Err: message})
+		e := thread.Exchange{Main: true, Started: began, Ended: time.Now(), Status: status, Err: message}
+		if wait > 0 {
+			e.Until = believed(began.Add(wait), began)
+		}
+		g.observer.RequestStarted(rt.id, thread.Begun{Main: true, At: began, Again: rt.last.again(nil)})
+		rt.last.ended(e)
+		g.observer.ExchangeEnded(rt.id, e)
 	})
 	if rt.told.again(strconv.Itoa(status), began, time.Minute) {
 		g.notice(rt, thread.LevelWarn, message)

@@ -131,6 +131,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	var o *observation
 	if codec != nil {
 		o, told = g.observe(rt, codec, out, body, held), true
+		out = o.traced(out)
 	}
 	resp, err := g.opts.Transport.RoundTrip(out)
 	if err != nil {
@@ -138,9 +139,9 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 			o.end(g.gone())
 			panic(http.ErrAbortHandler)
 		}
-		message := unreachable(to, err)
-		g.deny(w, codec, http.StatusBadGateway, message)
-		o.end(errors.New(message))
+		cause := &unreachableError{to.Host, reason(err)}
+		g.deny(w, codec, http.StatusBadGateway, cause.Error())
+		o.end(cause)
 		return
 	}
 	defer resp.Body.Close()
@@ -372,8 +373,12 @@ func reason(err error) string {
 	}
 }
 
-func unreachable(to *url.URL, err error) string {
-	return "orchestrator cannot reach " + to.Host + ": " + reason(err)
+// unreachableError says that there was no answer at all.
+type unreachableError struct{ host, why string }
+
+// Error says so for people.
+func (e *unreachableError) Error() string {
+	return "orchestrator cannot reach " + e.host + ": " + e.why
 }
 
 // deny answers with an error of the gateway's own, in the shape that the agent can show.

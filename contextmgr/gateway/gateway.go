@@ -61,6 +61,10 @@ type Options struct {
 	BodyLimit   time.Duration // time for a request's body; 0 is 2 minutes
 	WriteLimit  time.Duration // time for an agent to take a piece of its answer; 0 is 5 minutes
 	StoreLimit  time.Duration // time that a request waits while too much is held; 0 is 30 seconds
+
+	// How long a request may be without a connection, and without the first word of its answer, before that is told;
+	// 0 is 5 and 8 seconds.
+	ConnectSlow, AnswerSlow time.Duration
 }
 
 func (o Options) withDefaults() Options {
@@ -74,6 +78,8 @@ func (o Options) withDefaults() Options {
 	set(&o.BodyLimit, 2*time.Minute)
 	set(&o.WriteLimit, 5*time.Minute)
 	set(&o.StoreLimit, 30*time.Second)
+	set(&o.ConnectSlow, 5*time.Second)
+	set(&o.AnswerSlow, 8*time.Second)
 	if o.Caps.Bytes == 0 {
 		o.Caps.Bytes = 256 << 20
 	}
@@ -233,6 +239,7 @@ type route struct {
 	told   told
 	held   account // guarded by the gateway's budget
 	spoken int64   // main requests so far, for their speech; the queue's
+	last   last    // belongs to queue's goroutine
 
 	// mu guards upstreams, which Route may replace while requests are carried.
 	mu        sync.Mutex

@@ -32,6 +32,8 @@ type observer struct {
 	log    []string // in order: "start main m", "end m", "hook e"
 	ended  []thread.Exchange
 	spoken []thread.Speech
+	begun  []thread.Begun
+	stages []thread.Stage
 	hooks  map[string]string
 	told   []string // notices
 	change chan struct{}
@@ -54,8 +56,15 @@ func (o *observer) note(fn func()) {
 	}
 }
 
-func (o *observer) RequestStarted(_ thread.ID, main bool, model string) {
-	o.note(func() { o.log = append(o.log, fmt.Sprintf("start %v %s", main, model)) })
+func (o *observer) RequestStarted(_ thread.ID, b thread.Begun) {
+	o.note(func() {
+		o.log = append(o.log, fmt.Sprintf("start %v %s", b.Main, b.Model))
+		o.begun = append(o.begun, b)
+	})
+}
+
+func (o *observer) RequestReached(_ thread.ID, s thread.Stage, _ time.Time) {
+	o.note(func() { o.stages = append(o.stages, s) })
 }
 
 func (o *observer) Spoke(_ thread.ID, s thread.Speech) {

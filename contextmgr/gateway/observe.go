@@ -45,6 +45,8 @@ type observation struct {
 	request  wire.Request
 	announce func() // puts the start into the queue, once
 	timer    *time.Timer
+	progress *progress
+	until    time.Time // when a limit ends, by the answer's header
 }
 
 // startDelay is how long reading a request waits, at most until its end: it must not compete with
@@ -63,10 +65,13 @@ func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body [
 		rt.queue.add(func() {
 			o.read()
 			main := o.request.Purpose == wire.PurposeMain
-			g.observer.RequestStarted(rt.id, main, o.request.Model)
+			again := main && rt.last.again(o.request.Items)
+			g.observer.RequestStarted(rt.id, thread.Begun{Main: main, Model: o.request.Model, At: o.started, Again: again})
+			o.progress.began(again)
 			o.speech.begin(main)
 		})
 	})
+	o.progress = g.await(o)
 	o.timer = time.AfterFunc(startDelay, o.announceCounted)
 	return o
 }
@@ -138,6 +143,8 @@ func (o *observation) begin(resp *http.Response) {
 		return
 	}
 	o.status = resp.StatusCode
+	o.progress.answered(o.status)
+	o.until = limitEnds(o.status, resp.Header, time.Now())
 	o.encoding = codings(resp.Header["Content-Encoding"])
 	o.kind = resp.Header.Get("Content-Type")
 	o.safely(func() { o.answer = o.codec.Answer(o.status, o.kind) })
@@ -254,6 +261,7 @@ func (o *observation) end(err error) {
 	}
 	o.ended, o.err = time.Now(), err
 	o.timer.Stop()
+	o.progress.over()
 	o.announce()
 	o.held.force(o.uncounted)
 	if o.unpacking != nil {
@@ -264,6 +272,9 @@ func (o *observation) end(err error) {
 		e := o.exchange()
 		o.speech.end(e)
 		o.g.charge(o.rt, e)
+		if e.Main {
+			o.rt.last.ended(e)
+		}
 		e.Bytes, e.Keep = o.held.bytes(), o.keep
 		o.g.observer.ExchangeEnded(o.rt.id, e)
 	})
@@ -305,6 +316,18 @@ func (o *observation) exchange() thread.Exchange {
 	if o.err != nil && !left || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
 		e.Interrupted, e.EndsTurn = true, false
 	}
+	e.Fault, e.Until = o.fault(r, left), o.until
+	switch e.Fault {
+	case thread.FaultNoAnswer:
+		if o.status < 300 && r.Item == nil && !wire.Streamed(o.kind) {
+			e.Err = "what came is no model's answer but " + orNone(wire.Clip(o.kind, 100))
+		}
+	case thread.FaultAgent:
+	default:
+		if e.Until.IsZero() && (e.Status == http.StatusTooManyRequests || e.Fault == thread.FaultLimited) {
+			e.Until = limitNamed(e.Err, o.ended)
+		}
+	}
 	if o.cannot != nil && e.Status < 300 {
 		o.unread("an answer", o.cannot)
 		// It came whole, so the agent goes on or waits; nobody knows which.
@@ -312,6 +335,43 @@ func (o *observation) exchange() thread.Exchange {
 	}
 	e.Err = o.scrub(e.Err)
 	return e
+}
+
+// fault says how the request failed where its status does not tell; left is set where the agent hung up after the end.
+func (o *observation) fault(r wire.Result, left bool) thread.Fault {
+	switch {
+	case errors.Is(o.err, errAgent) && !left:
+		return thread.FaultAgent
+	case errors.As(o.err, new(*unreachableError)) && !o.progress.reached():
+		return thread.FaultUnreachable
+	case o.status >= 300 || o.cannot != nil || o.broken:
+		return thread.FaultNone
+	case o.err != nil && !left:
+		return thread.FaultCut
+	}
+	kind := thread.FaultNone
+	if r.Err != "" {
+		kind = errorKind(r.Err)
+	}
+	switch {
+	case kind != thread.FaultNone:
+		return kind
+	case r.Complete && r.Err != "" && r.Item == nil:
+		return thread.FaultError
+	case !wire.Streamed(o.kind) && (!r.Complete || r.Item == nil && r.Stop == ""):
+		return thread.FaultNoAnswer
+	case !r.Complete:
+		return thread.FaultCut
+	default:
+		return thread.FaultNone
+	}
+}
+
+func orNone(kind string) string {
+	if kind == "" {
+		return "something without a type"
+	}
+	return kind
 }
 
 func (o *observation) usage(model string, u wire.Usage) thread.Usage {

@@ -175,10 +175,12 @@ func play(role, upstream string) error {
 // deaf is an observer that keeps nothing.
 type deaf struct{}
 
-func (deaf) RequestStarted(thread.ID, bool, string)   {}
-func (deaf) Spoke(thread.ID, thread.Speech)           {}
-func (deaf) ExchangeEnded(thread.ID, thread.Exchange) {}
-func (deaf) Hook(thread.ID, string, []byte)           {}
+func (deaf) RequestStarted(thread.ID, thread.Begun) {}
+
+func (deaf) RequestReached(thread.ID, thread.Stage, time.Time) {}
+func (deaf) ExchangeEnded(thread.ID, thread.Exchange)          {}
+func (deaf) Spoke(thread.ID, thread.Speech)                    {}
+func (deaf) Hook(thread.ID, string, []byte)                    {}
 
 // start runs this test binary as a part and returns its address.
 func start(b *testing.B, role, upstream string) string {
