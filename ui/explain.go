@@ -20,7 +20,7 @@ func (m *Model) why(msg whyMsg) []dialog.Line {
 		return []dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}
 	}
 	r := msg.report
-	look := tree.LookOfState(r.State)
+	look := tree.LookOfReport(r)
 	body := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
 	if !r.Since.IsZero() {
 		body[0].Text += ", for " + elapsed(m.cfg.Clock().Sub(r.Since))
@@ -36,6 +36,12 @@ func (m *Model) why(msg whyMsg) []dialog.Line {
 			age = " (" + elapsed(m.cfg.Clock().Sub(e.At)) + " ago)"
 		}
 		body = append(body, dialog.Line{Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), tree.LookOfState(e.State).Word, e.Detail, age), Tok: tok})
+	}
+	if r.Screen != "" {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "The last lines of its screen:", Tok: theme.Muted})
+		for _, l := range plain.Lines(r.Screen) {
+			body = append(body, dialog.Line{Text: "  " + l})
+		}
 	}
 	if len(r.Evidence) == 0 {
 		body = append(body, dialog.Line{Text: "Nothing speaks for another state.", Tok: theme.Muted})

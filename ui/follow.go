@@ -79,7 +79,7 @@ func (m *Model) fill() tea.Cmd {
 // looking begins to count as having looked at the selected thread.
 func (m *Model) looking() tea.Cmd {
 	s := m.tree.Selected()
-	if s == nil || s.Seen || s.State.State != thread.StateDone || !m.news.focused || !m.live.settled || !m.paneSeen() {
+	if s == nil || s.Seen || s.State.State != thread.StateDone && !s.State.Stuck || !m.news.focused || !m.live.settled || !m.paneSeen() {
 		return nil
 	}
 	return m.cfg.After(look, lookedMsg{m.live.gen, s.ID})

@@ -166,7 +166,10 @@ func printThreads(w io.Writer, list []thread.Status, tree bool, now time.Time) {
 }
 
 func stateOf(s thread.Status) string {
-	state := string(s.State.State)
+	state := string(s.State.State) + s.State.More()
+	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
+		state += fmt.Sprintf(" (%d)", s.Exit.Code)
+	}
 	if s.Outcome.Kind != thread.OutcomeNone {
 		state += ", " + string(s.Outcome.Kind)
 	}
@@ -308,13 +311,16 @@ func (c *cli) whyVerb() *cobra.Command {
 				return err
 			}
 			return c.show(explained{r, g.Grants}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s since %s\n", r.State, r.Since.Local().Format(time.TimeOnly))
+				fmt.Fprintf(w, "%s%s since %s\n", r.State, r.More(), r.Since.Local().Format(time.TimeOnly))
 				for i, e := range r.Evidence {
 					mark := " "
 					if i == 0 {
 						mark = "→"
 					}
 					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State, e.Detail)
+				}
+				if r.Screen != "" {
+					fmt.Fprintf(w, "the last lines of its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
 				}
 				if len(g.Grants) > 0 {
 					fmt.Fprintf(w, "its agent may also: %s\n", grant.Format(g.Grants))

@@ -107,7 +107,7 @@ func (t *Tree) count(s *thread.Status) {
 	switch {
 	case st.NeedsPerson():
 		t.counts.Waiting++
-	case st == thread.StateDone:
+	case st == thread.StateDone, s.State.Stuck && !s.Seen:
 		t.counts.Unseen++
 	case st == thread.StateInterrupted && s.Outcome.Kind == thread.OutcomeNone:
 		t.counts.Interrupted++

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"fmt"
+
 	"orchestrator/thread"
 	"orchestrator/ui/theme"
 )
@@ -24,7 +26,21 @@ func LookOf(s *thread.Status) Look {
 		return Look{"✗", theme.Muted, "abandoned", ""}
 	case thread.OutcomeNone:
 	}
-	return LookOfState(s.State.State)
+	look := LookOfReport(s.State)
+	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
+		look.Word, look.Style = fmt.Sprintf("exited (%d)", s.Exit.Code), theme.Warn
+	}
+	return look
+}
+
+// LookOfReport returns how a state is drawn with what is known beside it.
+func LookOfReport(r thread.StateReport) Look {
+	look := LookOfState(r.State)
+	look.Word += r.More()
+	if r.Stuck {
+		look.Style, look.Mark = theme.Bad, "!"
+	}
+	return look
 }
 
 // LookOfLost returns how a thread is drawn while nobody can say what it does: the server is gone.
@@ -43,13 +59,21 @@ func LookOfState(s thread.State) Look {
 	case thread.StateQuestion:
 		return Look{"◆", theme.Waiting, "asks you", "?"}
 	case thread.StateDone:
-		return Look{"●", theme.Accent, "done, unseen", "•"}
+		return Look{"●", theme.Accent, "done", "•"}
 	case thread.StateUnauthorised:
 		return Look{"▲", theme.Bad, "unauthorised", "!"}
 	case thread.StateLimited:
 		return Look{"▲", theme.Warn, "limited", ""}
 	case thread.StateUnavailable:
-		return Look{"▲", theme.Warn, "provider unavailable", ""}
+		return Look{"▲", theme.Warn, "unavailable", ""}
+	case thread.StateUnreachable:
+		return Look{"▲", theme.Warn, "unreachable", ""}
+	case thread.StateCut:
+		return Look{"▲", theme.Warn, "cut off", ""}
+	case thread.StateFailed:
+		return Look{"▲", theme.Warn, "failed", ""}
+	case thread.StateSilent:
+		return Look{"△", theme.Warn, "no answer yet", ""}
 	case thread.StateInterrupted:
 		return Look{"◼", theme.Warn, "interrupted", "R"}
 	case thread.StateStarting:
@@ -57,13 +81,13 @@ func LookOfState(s thread.State) Look {
 	case thread.StateWorking:
 		return Look{"◐", theme.Working, "working", ""}
 	case thread.StateIdle:
-		return Look{"●", theme.Good, "idle", ""}
+		return Look{"○", theme.Good, "idle", ""}
 	case thread.StateUnknown:
 		return Look{"◇", theme.Muted, "unknown", ""}
 	case thread.StateExited:
-		return Look{"○", theme.Muted, "not running", ""}
+		return Look{"□", theme.Muted, "not running", ""}
 	default:
-		return Look{"○", theme.Muted, "not started", ""}
+		return Look{"□", theme.Muted, "not started", ""}
 	}
 }
 
@@ -76,6 +100,8 @@ func need(s *thread.Status) int {
 		return 4
 	case st.NeedsPerson():
 		return 0
+	case s.State.Stuck && !s.Seen: // as an answer that nobody has looked at
+		return 1
 	case st == thread.StateDone:
 		return 1
 	case st == thread.StateInterrupted:
