@@ -12,7 +12,7 @@ import (
 // gateway routes without carrying anything.
 type gateway struct{}
 
-func (gateway) Route(id thread.ID, _ string, _ map[string]string) (string, string, error) {
+func (gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
 	return "http://127.0.0.1/t/" + string(id), "http://127.0.0.1/h/" + string(id), nil
 }
 func (gateway) Unroute(thread.ID) {}

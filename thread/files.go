@@ -214,7 +214,7 @@ func (r *record) poll(ctx context.Context, l *line) {
 		return // read again when there is an answer to store it with
 	}
 	for _, e := range exchanges {
-		l.m.complete(&e)
+		l.complete(&e)
 		l.m.mu.Lock()
 		requests := l.requests
 		if e.Main {
@@ -231,14 +231,18 @@ func (r *record) poll(ctx context.Context, l *line) {
 }
 
 // complete fills in what the agent's transcript does not tell of a response: its model's window and its price.
-func (m *Manager) complete(e *Exchange) {
-	if m.cfg.Models == nil {
+func (l *line) complete(e *Exchange) {
+	known := l.m.cfg.Models
+	if known == nil {
 		return
 	}
 	if e.Window == 0 {
-		e.Window = m.cfg.Models.Window(e.Model, e.Usage.Context())
+		l.m.mu.Lock()
+		agents := l.windows
+		l.m.mu.Unlock()
+		e.Window = known.Window(e.Model, e.Usage.Context(), agents)
 	}
 	if !e.Usage.Priced {
-		e.Usage.CostUSD, e.Usage.Priced = m.cfg.Models.Cost(e.Model, e.Usage)
+		e.Usage.CostUSD, e.Usage.Priced = known.Cost(e.Model, e.Usage)
 	}
 }

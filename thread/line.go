@@ -47,6 +47,7 @@ type line struct {
 	untold    bool         // something waits to be told to the agent
 	first     *firstPrompt // that was not taken yet
 	sideCost  float64
+	windows   map[string]int64 // that the agent is configured with; replaced, never changed
 
 	// rec belongs to the queue's steps alone.
 	rec record

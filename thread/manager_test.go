@@ -181,7 +181,7 @@ func TestSideRequestsCostOnly(t *testing.T) {
 		w.m.ExchangeEnded(s.ID, thread.Exchange{Purpose: "title", Answer: &answer, Usage: thread.Usage{CostUSD: 1}})
 		w.turn(s.ID, "p1")
 		got := w.status(s.ID)
-		if got.Gauge.CostUSD != 1.5 || got.Usage.CostUSD != 0.5 || got.Turn != 1 {
+		if got.Gauge.CostUSD != 1.5 || got.Usage.CostUSD != 1.5 || got.Usage.Input != 20 || got.Turn != 1 {
 			t.Errorf("gauge %+v usage %+v", got.Gauge, got.Usage)
 		}
 	})

@@ -229,10 +229,18 @@ type UsageReader interface {
 	ReadUsage(chunks []Chunk) ([]Exchange, error)
 }
 
+// Windower is an agent that can be told how much models hold. Optional for an Agent.
+type Windower interface {
+	// Windows returns what the person's own configuration of the agent says: tokens by model, or by a pattern as
+	// path.Match takes it. Nil where it says nothing.
+	Windows(env []string) map[string]int64
+}
+
 // Models knows models by their names.
 type Models interface {
-	// Window returns the context window in tokens, 0 when it is unknown; used is what stands in it.
-	Window(model string, used int64) int64
+	// Window returns the context window in tokens, 0 when it is unknown; used is what stands in it, agents what
+	// the agent is configured with.
+	Window(model string, used int64, agents map[string]int64) int64
 	// Cost returns the price of a response in USD, false when it is unknown.
 	Cost(model string, u Usage) (usd float64, priced bool)
 }
@@ -279,9 +287,18 @@ type Session interface {
 type Gateway interface {
 	// Route opens a way for a thread and returns its secret base URL and the URL for hooks.
 	// Routing a thread again gives the same URLs with the new upstreams.
-	Route(id ID, agent string, upstreams map[string]string) (baseURL, hookURL string, err error)
+	Route(id ID, spec RouteSpec) (baseURL, hookURL string, err error)
 	// Unroute closes it.
 	Unroute(ID)
+}
+
+// RouteSpec is what a thread's requests need on their way.
+type RouteSpec struct {
+	Agent string
+	// Upstreams are the addresses to carry requests to, by name; see Agent.Upstreams.
+	Upstreams map[string]string
+	// Windows are what the agent is configured with; see Windower.
+	Windows map[string]int64
 }
 
 // Exchange is one model request with its response, seen whole.

@@ -249,7 +249,7 @@ func TestThreadWithoutGatewayReadsItsTranscript(t *testing.T) {
 // oneModel knows every model alike.
 type oneModel struct{}
 
-func (oneModel) Window(string, int64) int64 { return 1000 }
+func (oneModel) Window(string, int64, map[string]int64) int64 { return 1000 }
 
 func (oneModel) Cost(string, thread.Usage) (float64, bool) { return 0.5, true }
 

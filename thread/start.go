@@ -289,6 +289,10 @@ func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err
 	if spec.ReadDirs, err = m.readDirs(t); err != nil {
 		return spec, false, err
 	}
+	own := windows(agent, spec.Env)
+	m.mu.Lock()
+	l.windows = own
+	m.mu.Unlock()
 	upstreams := agent.Upstreams(spec.Env)
 	direct = m.Gateway == nil || t.Launch.NoGateway || upstreams == nil
 	if m.Gateway == nil {
@@ -297,7 +301,7 @@ func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err
 	if direct {
 		upstreams = nil
 	}
-	base, hook, err := m.Gateway.Route(t.ID, t.Agent, upstreams)
+	base, hook, err := m.Gateway.Route(t.ID, RouteSpec{Agent: t.Agent, Upstreams: upstreams, Windows: own})
 	if err != nil {
 		return spec, direct, fmt.Errorf("open the gateway: %w", err)
 	}
@@ -306,6 +310,14 @@ func (l *line) spec(agent Agent, way wayBack) (spec LaunchSpec, direct bool, err
 		spec.BaseURL = base
 	}
 	return spec, direct, nil
+}
+
+// windows returns what an agent is configured with on how much models hold.
+func windows(agent Agent, env []string) map[string]int64 {
+	if w, ok := agent.(Windower); ok {
+		return w.Windows(env)
+	}
+	return nil
 }
 
 // readDirs returns the folders that a thread's agent may read without a question: its own, and those of the

@@ -54,6 +54,7 @@ func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 func (m *Manager) status(l *line) Status {
 	s := Status{Thread: l.t, State: l.shown, Depth: m.depth(l.t.Parent)}
 	s.Gauge.CostUSD += l.sideCost
+	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
 		e := *l.execution
 		s.Execution = &e

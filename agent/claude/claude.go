@@ -96,6 +96,14 @@ func effective(env launch.Env) launch.Env {
 	return env
 }
 
+// Windows returns what is left of Claude's windows where the person turned the long one off.
+func (a *Agent) Windows(env []string) map[string]int64 {
+	if effective(env).On("CLAUDE_CODE_DISABLE_1M_CONTEXT") {
+		return map[string]int64{"claude*": 200_000}
+	}
+	return nil
+}
+
 // Upstreams returns the address of the Messages API in the person's environment or settings; nil
 // for the clouds that sign their requests for one host.
 func (a *Agent) Upstreams(env []string) map[string]string {

@@ -209,3 +209,19 @@ func TestRules(t *testing.T) {
 		{Name: "nothing", Lines: "❯ \n? for shortcuts"},
 	})
 }
+
+// TestWindows: what the person configured of the agent's models is read where the agent reads it.
+func TestWindows(t *testing.T) {
+	for _, tc := range []struct{ env, config, want string }{
+		{"CLAUDE_CODE_DISABLE_1M_CONTEXT=1", "", `{"claude*":200000}`},
+		{"", `{"env":{"CLAUDE_CODE_DISABLE_1M_CONTEXT":"true"}}`, `{"claude*":200000}`},
+		{"CLAUDE_CODE_DISABLE_1M_CONTEXT=0", `{"env":`, `null`},
+	} {
+		home := t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".claude", "settings.json"), tc.config)
+		got, err := json.Marshal(claude.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
+		}
+	}
+}

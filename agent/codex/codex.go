@@ -118,6 +118,7 @@ type config struct {
 	notify    bool
 	// loginShell is set where the person said whether commands run in a login shell.
 	loginShell bool
+	window     int64 // model_context_window
 }
 
 func readConfig(env launch.Env) config {
@@ -139,12 +140,25 @@ func readConfig(env launch.Env) config {
 	if p := text(all, "model_provider"); p != "" {
 		c.provider = p
 	}
+	c.window, _ = all["model_context_window"].(int64)
 	if profile := text(all, "profile"); profile != "" {
-		if p := text(table(table(all, "profiles"), profile), "model_provider"); p != "" {
+		chosen := table(table(all, "profiles"), profile)
+		if p := text(chosen, "model_provider"); p != "" {
 			c.provider = p
+		}
+		if n, ok := chosen["model_context_window"].(int64); ok {
+			c.window = n
 		}
 	}
 	return c
+}
+
+// Windows returns model_context_window, which holds for whichever model is used.
+func (a *Agent) Windows(env []string) map[string]int64 {
+	if n := readConfig(env).window; n > 0 {
+		return map[string]int64{"*": n}
+	}
+	return nil
 }
 
 // byChatGPT reports whether the person is logged in with a ChatGPT account. Only the presence of

@@ -299,3 +299,20 @@ func TestSecretStaysOutOfArguments(t *testing.T) {
 		}
 	}
 }
+
+// TestWindows: what the person configured of the agent's models is read where the agent reads it.
+func TestWindows(t *testing.T) {
+	for _, tc := range []struct{ env, config, want string }{
+		{"", "model_context_window = 64000", `{"*":64000}`},
+		{"", "profile = \"p\"\nmodel_context_window = 1\n[profiles.p]\nmodel_context_window = 9000", `{"*":9000}`},
+		{"", "model_context_window = \"many\"", `null`},
+		{"", "", `null`},
+	} {
+		home := t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), tc.config)
+		got, err := json.Marshal(codex.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
+		}
+	}
+}

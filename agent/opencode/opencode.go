@@ -12,6 +12,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -93,6 +94,14 @@ type configProvider struct {
 	Options struct {
 		BaseURL string `json:"baseURL"`
 	} `json:"options"`
+	Models map[string]configModel `json:"models"`
+}
+
+type configModel struct {
+	ID    string `json:"id"` // what requests name; the key where it is empty
+	Limit struct {
+		Context int64 `json:"context"`
+	} `json:"limit"`
 }
 
 // xdg returns a folder of the person's, by its variable or its place below the home folder.
@@ -160,7 +169,32 @@ func readConfig(env launch.Env) config {
 			if p.Options.BaseURL != "" {
 				old.Options.BaseURL = p.Options.BaseURL
 			}
+			for key, m := range p.Models {
+				if old.Models == nil {
+					old.Models = map[string]configModel{}
+				}
+				was := old.Models[key]
+				was.ID, was.Limit.Context = cmp.Or(m.ID, was.ID), cmp.Or(m.Limit.Context, was.Limit.Context)
+				old.Models[key] = was
+			}
 			all.Provider[id] = old
+		}
+	}
+	return all
+}
+
+// Windows returns what models are given as limit.context.
+func (a *Agent) Windows(env []string) map[string]int64 {
+	var all map[string]int64
+	for _, p := range readConfig(env).Provider {
+		for key, m := range p.Models {
+			if m.Limit.Context <= 0 {
+				continue
+			}
+			if all == nil {
+				all = map[string]int64{}
+			}
+			all[cmp.Or(m.ID, key)] = m.Limit.Context
 		}
 	}
 	return all

@@ -207,3 +207,19 @@ func TestRules(t *testing.T) {
 		{Name: "nothing", Lines: "OpenCode"},
 	})
 }
+
+// TestWindows: what the person configured of the agent's models is read where the agent reads it.
+func TestWindows(t *testing.T) {
+	for _, tc := range []struct{ env, config, want string }{
+		{"", `{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}},"y":{"id":"vendor/y","limit":{"context":9}},"z":{}}}}}`, `{"vendor/y":9,"x":65536}`},
+		{`OPENCODE_CONFIG_CONTENT={"provider":{"fm":{"models":{"x":{"limit":{"context":7}}}}}}`, `{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}}}}}}`, `{"x":7}`},
+		{"", `{"provider":[]}`, `null`},
+	} {
+		home := t.TempDir()
+		agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), tc.config)
+		got, err := json.Marshal(opencode.New(launch.Config{}).Windows([]string{"HOME=" + home, tc.env}))
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%s %s: %s, %v, want %s", tc.env, tc.config, got, err, tc.want)
+		}
+	}
+}

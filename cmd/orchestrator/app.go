@@ -192,6 +192,9 @@ func (a *App) openManager(ctx context.Context) error {
 		}
 	}
 	table, err := models.Builtin()
+	if err == nil {
+		table, err = table.With(a.Config.Models)
+	}
 	if err != nil {
 		return fmt.Errorf("read the prices: %w", err)
 	}
@@ -217,8 +220,8 @@ func (a *App) furnisher(worktrees string) (thread.Furnisher, error) {
 // knownModels tells threads without a gateway what the gateway would.
 type knownModels struct{ table models.Table }
 
-func (k knownModels) Window(model string, used int64) int64 {
-	return k.table.Window(model, false, used)
+func (k knownModels) Window(model string, used int64, agents map[string]int64) int64 {
+	return k.table.Window(model, false, used, agents)
 }
 
 func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
@@ -233,7 +236,7 @@ func (a *App) spent() map[thread.ID]float64 {
 	}
 	out := make(map[thread.ID]float64, len(list))
 	for _, s := range list {
-		out[s.ID] = max(s.Usage.CostUSD, s.Gauge.CostUSD)
+		out[s.ID], _ = s.Cost()
 	}
 	return out
 }

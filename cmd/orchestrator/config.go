@@ -17,6 +17,7 @@ import (
 	"github.com/knadh/koanf/v2"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/contextmgr/models"
 	"orchestrator/thread/private"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	// there; its host name when empty.
 	Project string
 	Host    string
+	// Models are the person's own windows and prices.
+	Models []models.Row
 	// Theme is "auto", "dark", "light" or "none".
 	Theme string
 	// Keys overrides bindings: action to keys.
@@ -102,6 +105,7 @@ func settings() map[string]setting {
 		"host":                       {kind: text, about: "this machine's name in a shared store"},
 		"theme":                      {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
 		"keys":                       {kind: table, about: "action = \"key key\""},
+		"models":                     {kind: table, about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
 		"notify":                     {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
 		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
 		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
@@ -195,6 +199,11 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 	if err := check(one, func(key string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, key)) }, may); err != nil {
 		return err
 	}
+	rows, err := modelRows(tree["models"])
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	c.Models = append(rows, c.Models...)
 	c.Files = append(c.Files, file)
 	return k.Merge(one)
 }

@@ -8,6 +8,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"orchestrator/contextmgr/models"
+	"orchestrator/thread"
 )
 
 func never(string, []byte) bool  { return false }
@@ -116,6 +119,66 @@ func TestOddProjectFiles(t *testing.T) {
 				t.Errorf("got %+v, %v", c, err)
 			}
 		})
+	}
+}
+
+// TestOwnModels: windows and prices of the person's, by pattern, the longest first; what is wrong is named.
+func TestOwnModels(t *testing.T) {
+	load := func(t *testing.T, content string) (Config, error) {
+		home := t.TempDir()
+		put(t, filepath.Join(home, "orchestrator", "config.toml"), content)
+		return loadConfig(t.TempDir(), nil, home, func(string, []byte) bool { return true })
+	}
+	c, err := load(t, "[models.\"gpt-5*\"]\nwindow = 100000\n[models.\"openai/gpt-5.5\"]\nwindow = 400000\ninput = 1\noutput = 2.5\ncache_read = 0\n[models.local]\ninput = 0\noutput = 0\n")
+	if err != nil || len(c.Models) != 3 {
+		t.Fatal(c.Models, err)
+	}
+	table, err := models.Builtin()
+	if err == nil {
+		table, err = table.With(c.Models)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Window("gpt-5.5", false, 0, nil); got != 400_000 {
+		t.Errorf("window %d", got)
+	}
+	if usd, ok := table.Cost("gpt-5.5", models.Tokens{Input: 1e6, CacheRead: 1e6, Output: 1e6}); usd != 3.5 || !ok {
+		t.Errorf("cost %v, %v", usd, ok)
+	}
+	if usd, ok := table.Cost("local", models.Tokens{Input: 1e6}); usd != 0 || !ok {
+		t.Errorf("a free model costs %v, %v", usd, ok)
+	}
+	for content, want := range map[string]string{
+		"models = 3":                     "should be a table",
+		"models.x = 3":                   "should be a table",
+		"[models.x]\nwindow = -1":        "number from 0",
+		"[models.x]\nwindow = \"large\"": "number from 0",
+		"[models.x]\nwindow = nan":       "number from 0",
+		"[models.x]\nspeed = 3":          "unknown key \"speed\"",
+		"[models.\"[\"]\nwindow = 3":     "bad pattern",
+	} {
+		if _, err := load(t, content); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "config.toml") {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
+
+// TestCostIsNeverGuessed: a cost of 0 is shown only where nothing was to be paid.
+func TestCostIsNeverGuessed(t *testing.T) {
+	used := thread.Usage{Input: 10}
+	for want, s := range map[string]thread.Status{
+		"-":        {},
+		"no price": {Thread: thread.Thread{Usage: used}},
+		"$0.00":    {Thread: thread.Thread{Usage: thread.Usage{Input: 10, Priced: true}}},
+		"$1.50":    {Thread: thread.Thread{Usage: used, Gauge: thread.Gauge{CostUSD: 1.5}}},
+	} {
+		if got := costOf(s); got != want {
+			t.Errorf("%+v: %s, want %s", s.Usage, got, want)
+		}
+	}
+	if got := contextOf(thread.Gauge{Tokens: 299, Window: 1000}); got != "299/1.0k 29%" {
+		t.Errorf("just below a band: %s", got)
 	}
 }
 

@@ -161,7 +161,7 @@ func printThreads(w io.Writer, list []thread.Status, tree bool, now time.Time) {
 	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE")
 	for _, row := range rowsOf(list, tree) {
 		s := row.status
-		fmt.Fprintf(t, "%s%s\t%s\t%s\t%d\t%s\t$%.2f\t%s\n", row.branch, s.Name, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), s.Usage.CostUSD, age(now.Sub(s.Updated)))
+		fmt.Fprintf(t, "%s%s\t%s\t%s\t%d\t%s\t%s\t%s\n", row.branch, s.Name, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), costOf(s), age(now.Sub(s.Updated)))
 	}
 }
 
@@ -190,7 +190,20 @@ func contextOf(g thread.Gauge) string {
 	if g.Window == 0 {
 		return mark + thread.Tokens(g.Tokens)
 	}
-	return fmt.Sprintf("%s%s/%s %.0f%%", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), g.Share())
+	return fmt.Sprintf("%s%s/%s %s", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), thread.Percent(g.Share()))
+}
+
+// costOf says what a thread has cost, and where nobody knows.
+func costOf(s thread.Status) string {
+	usd, known := s.Cost()
+	switch {
+	case known:
+		return fmt.Sprintf("$%.2f", usd)
+	case s.Usage.Context() == 0:
+		return "-"
+	default:
+		return "no price"
+	}
 }
 
 // age formats a time span in its largest unit.

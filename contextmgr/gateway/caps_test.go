@@ -56,7 +56,7 @@ func TestRateIsCapped(t *testing.T) {
 			} else {
 				resp.Body.Close()
 			}
-			other, _, err := w.Route("t2", "x", map[string]string{"": serve(t, rec.ServeHTTP)})
+			other, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": serve(t, rec.ServeHTTP)}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -241,9 +241,17 @@ type route struct {
 	spoken int64   // main requests so far, for their speech; the queue's
 	last   last    // belongs to queue's goroutine
 
-	// mu guards upstreams, which Route may replace while requests are carried.
+	// mu guards what Route may replace while requests are carried.
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
+	windows   map[string]int64 // that the agent is configured with
+}
+
+func (rt *route) window(t models.Table, model string, long bool, used int64) int64 {
+	rt.mu.Lock()
+	agents := rt.windows // replaced, never changed
+	rt.mu.Unlock()
+	return t.Window(model, long, used, agents)
 }
 
 func (rt *route) upstream(name string) *url.URL {
@@ -253,9 +261,10 @@ func (rt *route) upstream(name string) *url.URL {
 }
 
 // Route implements thread.Gateway.
-func (g *Gateway) Route(id thread.ID, agent string, upstreams map[string]string) (baseURL, hookURL string, err error) {
-	ups := make(map[string]*url.URL, len(upstreams))
-	for name, raw := range upstreams {
+func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL string, err error) {
+	agent := spec.Agent
+	ups := make(map[string]*url.URL, len(spec.Upstreams))
+	for name, raw := range spec.Upstreams {
 		u, err := g.parseUpstream(raw)
 		if err != nil {
 			return "", "", fmt.Errorf("route %s to upstream %q: %w", agent, name, err)
@@ -278,7 +287,7 @@ func (g *Gateway) Route(id thread.ID, agent string, upstreams map[string]string)
 	}
 	rt.agent = agent
 	rt.mu.Lock()
-	rt.upstreams = ups
+	rt.upstreams, rt.windows = ups, spec.Windows
 	rt.mu.Unlock()
 	base := "http://" + g.ln.Addr().String() + "/t/" + rt.secret
 	return base, base + hookPath, nil

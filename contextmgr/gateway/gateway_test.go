@@ -209,7 +209,7 @@ func openWith(t testing.TB, obs thread.Observer, upstream string, change func(*g
 			t.Error(err)
 		}
 	})
-	if w.base, w.hook, err = w.Route("t1", "claude", map[string]string{"": upstream}); err != nil {
+	if w.base, w.hook, err = w.Route("t1", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": upstream}}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -320,11 +320,11 @@ func TestRouteKeepsItsAddress(t *testing.T) {
 	up1 := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "one") })
 	up2 := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "two "+r.URL.Path) })
 	w := open(t, up1, nil)
-	base, hook, err := w.Route("t1", "claude", map[string]string{"": up2 + "/base/", "side": up1})
+	base, hook, err := w.Route("t1", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up2 + "/base/", "side": up1}})
 	if err != nil || base != w.base || hook != w.hook {
 		t.Fatalf("%v: %s %s", err, base, hook)
 	}
-	other, _, err := w.Route("t2", "claude", nil)
+	other, _, err := w.Route("t2", thread.RouteSpec{Agent: "claude"})
 	if err != nil || other == base {
 		t.Fatalf("%v: another thread got %s", err, other)
 	}
@@ -347,7 +347,7 @@ func TestRouteKeepsItsAddress(t *testing.T) {
 func TestRouteRefuses(t *testing.T) {
 	w := open(t, "http://127.0.0.1:1", nil)
 	for _, up := range []string{"", "ftp://x", "file:///etc/passwd", "http://", "x", "http://a/#b", "http://" + w.Addr() + "/t/x", "http://a b/%"} {
-		if _, _, err := w.Route("t9", "claude", map[string]string{"": up}); !errors.Is(err, thread.ErrInvalid) {
+		if _, _, err := w.Route("t9", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("Route to %q: %v", up, err)
 		}
 	}
@@ -417,7 +417,7 @@ func TestCloseTellsTheObserverFirst(t *testing.T) {
 	if len(w.obs.ended) != 1 || !w.obs.ended[0].Interrupted {
 		t.Errorf("heard %+v", w.obs.ended)
 	}
-	if _, _, err := w.Route("t3", "x", nil); err == nil {
+	if _, _, err := w.Route("t3", thread.RouteSpec{Agent: "x"}); err == nil {
 		t.Error("a closed gateway takes routes")
 	}
 }

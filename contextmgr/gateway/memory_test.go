@@ -35,7 +35,7 @@ func TestBodiesUnderWayAreBounded(t *testing.T) {
 	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", size-len(body)+1)+`"`, 1)
 	var all sync.WaitGroup
 	for i := range threads {
-		base, _, err := w.Route(thread.ID(fmt.Sprint("t", i)), "claude", map[string]string{"": up})
+		base, _, err := w.Route(thread.ID(fmt.Sprint("t", i)), thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 	if passed < 4 || passed > 6 { // a thread's 1 MB by 200 KB
 		t.Errorf("%d requests passed", passed)
 	}
-	other, _, err := w.Route("t2", "claude", map[string]string{"": up})
+	other, _, err := w.Route("t2", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -304,7 +304,7 @@ func (o *observation) exchange() thread.Exchange {
 		Usage: o.usage(model, r.Usage),
 		Err:   r.Err,
 	}
-	e.Window = o.g.opts.Models.Window(model, q.LongWindow, e.Usage.Context())
+	e.Window = o.rt.window(o.g.opts.Models, model, q.LongWindow, e.Usage.Context())
 	if r.Item != nil {
 		e.Answer = &thread.Item{Wire: o.codec.Wire(), Raw: r.Item}
 	}

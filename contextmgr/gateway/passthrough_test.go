@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"orchestrator/contextmgr/gateway"
+	"orchestrator/thread"
 )
 
 // seen is a request as an upstream got it.
@@ -101,7 +102,7 @@ func TestTargetsPassAsTheyAre(t *testing.T) {
 			t.Errorf("%s became %s", target, got)
 		}
 	}
-	base, _, err := w.Route("t2", "x", map[string]string{"": up + "/proxy/v1?api-version=2"})
+	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": up + "/proxy/v1?api-version=2"}})
 	if err != nil {
 		t.Fatal(err)
 	}

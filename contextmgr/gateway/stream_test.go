@@ -153,7 +153,7 @@ func play(role, upstream string) error {
 		if err != nil {
 			return err
 		}
-		base, _, err := g.Route("t", "bench", map[string]string{"": upstream})
+		base, _, err := g.Route("t", thread.RouteSpec{Agent: "bench", Upstreams: map[string]string{"": upstream}})
 		if err != nil {
 			return err
 		}

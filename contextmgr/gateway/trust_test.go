@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/contextmgr/gateway"
+	"orchestrator/thread"
 )
 
 // raw sends bytes and returns the status of the first answer, 0 when the connection just ends.
@@ -52,7 +53,7 @@ func TestEveryWayNeedsTheSecret(t *testing.T) {
 		t.Errorf("the secret is short: %d", len(path)-3)
 	}
 	wrong := "/t/" + strings.Repeat("0", len(path)-3)
-	gone, _, err := w.Route("gone", "x", map[string]string{"": "http://127.0.0.1:1"})
+	gone, _, err := w.Route("gone", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": "http://127.0.0.1:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestNoPathLeavesTheUpstream(t *testing.T) {
 	rec := &recorder{}
 	up := serve(t, rec.ServeHTTP)
 	w := open(t, up, nil)
-	base, _, err := w.Route("t2", "x", map[string]string{"": up + "/tenant/v1", "side": up + "/side/v2/"})
+	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": up + "/tenant/v1", "side": up + "/side/v2/"}})
 	if err != nil {
 		t.Fatal(err)
 	}

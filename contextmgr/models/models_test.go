@@ -33,6 +33,8 @@ func TestWindow(t *testing.T) {
 		{"claude-sonnet-4-6", false, 84_000, 200_000},
 		{"claude-sonnet-4-6", true, 84_000, 1_000_000},
 		{"claude-opus-5-5[1m]", false, 0, 1_000_000},
+		{"claude-opus-5-5", false, 84_000, 1_000_000}, // it holds that much by itself: no request has to ask for it
+		{"claude-opus-4-6", false, 84_000, 200_000},
 		{"claude-sonnet-4-6", false, 250_000, 1_000_000}, // it fits no short window
 		{"us.anthropic.claude-opus-4-5-20251101-v1:0", false, 0, 200_000},
 		{"anthropic/claude-haiku-4.5", true, 0, 200_000}, // has no long one
@@ -43,8 +45,50 @@ func TestWindow(t *testing.T) {
 		{"fake-1", false, 0, 0},
 		{"", false, 0, 0},
 	} {
-		if got := tab.Window(tc.model, tc.long, tc.used); got != tc.want {
+		if got := tab.Window(tc.model, tc.long, tc.used, nil); got != tc.want {
 			t.Errorf("Window(%q, %v, %d) = %d, want %d", tc.model, tc.long, tc.used, got, tc.want)
+		}
+	}
+}
+
+// TestWhoseWordOnWindows: the table, then what the agent is configured with, then what the person sets; the later wins.
+func TestWhoseWordOnWindows(t *testing.T) {
+	agents := map[string]int64{"qwen3-coder": 65_536, "claude-*": 100_000, "unset": 0}
+	own, err := builtin(t).With([]models.Row{{Match: "claude-opus-5*", Window: 300_000}, {Match: "glm-9*", Input: 1, Output: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		tab   models.Table
+		model string
+		want  int64
+	}{
+		{builtin(t), "qwen3-coder", 65_536},
+		{builtin(t), "qwen3-coder-plus", 1_000_000},
+		{builtin(t), "claude-opus-5-5", 100_000},
+		{own, "anthropic/claude-opus-5-5", 300_000},
+		{own, "claude-sonnet-5", 100_000},
+		{own, "glm-9-air", 0}, // a price of one's own says nothing of the window
+		{own, "unset", 0},
+	} {
+		if got := tc.tab.Window(tc.model, false, 10, agents); got != tc.want {
+			t.Errorf("Window(%q) = %d, want %d", tc.model, got, tc.want)
+		}
+	}
+	if _, err := builtin(t).With([]models.Row{{Match: "["}}); err == nil {
+		t.Error("a bad pattern is taken")
+	}
+}
+
+func TestOwnPrices(t *testing.T) {
+	own, err := builtin(t).With([]models.Row{{Match: "claude-sonnet-5*", Input: 1, Output: 1}, {Match: "local-*", Free: true}, {Match: "gpt-5.5", Window: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]float64{"claude-sonnet-5-5": 2, "local-llama": 0, "gpt-5.5": 35, "claude-fable-5-2": 48} {
+		got, priced := own.Cost(model, models.Tokens{Input: 1_000_000, Output: 1_000_000})
+		if math.Abs(got-want) > 1e-9 || !priced {
+			t.Errorf("Cost(%q) = %v, %v, want %v", model, got, priced, want)
 		}
 	}
 }

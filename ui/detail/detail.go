@@ -87,9 +87,9 @@ func lines(s *thread.Status, parent string, w int) []pager.Line {
 	add(fact("cache read", thread.Tokens(u.CacheRead), w))
 	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
 	add(fact("output", thread.Tokens(u.Output), w))
-	cost := gauge.Cost(g.CostUSD)
-	if !u.Priced && g.CostUSD == 0 {
-		cost = "no price is known for this model"
+	cost := "no price is known for this model"
+	if usd, known := s.Cost(); known {
+		cost = gauge.Cost(usd)
 	}
 	add(fact("cost", cost, w))
 	add(standing(s, parent, w))

@@ -49,8 +49,8 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 		c.Print(b, x, 1, th.Style(Token(g.Band())), " "+string(g.Band()))
 	}
 	var facts []string
-	if g.CostUSD > 0 || st.Usage.Priced { // without a price there is no number to show
-		facts = append(facts, Cost(g.CostUSD))
+	if usd, known := st.Cost(); known {
+		facts = append(facts, Cost(usd))
 	}
 	if g.Source == "transcript" {
 		facts = append(facts, "from transcript")
@@ -99,7 +99,7 @@ func Numbers(g thread.Gauge) string {
 	}
 	s.WriteString(thread.Tokens(g.Tokens))
 	if g.Window > 0 {
-		fmt.Fprintf(&s, "/%s %.0f%%", thread.Tokens(g.Window), g.Share())
+		fmt.Fprintf(&s, "/%s %s", thread.Tokens(g.Window), thread.Percent(g.Share()))
 	}
 	return s.String()
 }

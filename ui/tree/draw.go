@@ -105,7 +105,7 @@ func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thr
 		put(theme.Muted, fmt.Sprintf("+%d", r.hides))
 	}
 	if s.Gauge.Window > 0 && b.W >= 30 && s.Gauge.Share() >= 30 {
-		put(bandToken(s.Gauge.Band()), fmt.Sprintf("%.0f%%", s.Gauge.Share()))
+		put(bandToken(s.Gauge.Band()), thread.Percent(s.Gauge.Share()))
 	}
 	return right + 1
 }

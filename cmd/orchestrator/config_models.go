@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"orchestrator/contextmgr/models"
+)
+
+// modelRows reads the table of the person's own windows and prices: by model, or by a pattern such as "qwen3*", the
+// window in tokens and the prices in USD per million tokens.
+func modelRows(value any) ([]models.Row, error) {
+	if value == nil {
+		return nil, nil
+	}
+	all, ok := value.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%q should be a table, such as [models.\"qwen3*\"] with window = 131072", "models")
+	}
+	var rows []models.Row
+	// The longest patterns first: they say the most.
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	for _, name := range names {
+		row, err := modelRow(name, all[name])
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	if _, err := (models.Table{}).With(rows); err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	return rows, nil
+}
+
+func modelRow(name string, value any) (models.Row, error) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return models.Row{}, fmt.Errorf("models.%q should be a table, such as { window = 131072 }", name)
+	}
+	row := models.Row{Match: strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])}
+	prices := map[string]*float64{"input": &row.Input, "output": &row.Output}
+	for _, p := range []struct {
+		key   string
+		field **float64
+	}{{"cache_read", &row.CacheRead}, {"cache_write", &row.CacheWrite}} {
+		if _, set := fields[p.key]; set {
+			*p.field = new(float64)
+			prices[p.key] = *p.field
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		n, ok := number64(fields[key])
+		if !ok || n < 0 {
+			return models.Row{}, fmt.Errorf("models.%q: %q is %v, and should be a number from 0", name, key, fields[key])
+		}
+		switch price := prices[key]; {
+		case key == "window":
+			row.Window = int64(n)
+		case price != nil:
+			*price = n
+		default:
+			return models.Row{}, fmt.Errorf("models.%q: unknown key %q; known are cache_read, cache_write, input, output, window", name, key)
+		}
+	}
+	_, in := fields["input"]
+	_, out := fields["output"]
+	row.Free = in && out && row.Input == 0 && row.Output == 0
+	return row, nil
+}
+
+func number64(v any) (float64, bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, n == n
+	default:
+		return 0, false
+	}
+}
