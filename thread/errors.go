@@ -25,6 +25,7 @@ var (
 	ErrLimit        = errors.New("limit reached")
 	ErrUnsupported  = errors.New("not supported")
 	ErrInvalid      = errors.New("invalid")
+	ErrRefused      = errors.New("not possible now") // asked rightly, but not as things are
 	ErrNotGranted   = errors.New("not granted")
 )
 
@@ -42,15 +43,20 @@ func (e *NotReadyError) Error() string { return "agent does not wait for a promp
 // Is makes it an ErrBusy.
 func (e *NotReadyError) Is(target error) bool { return target == ErrBusy }
 
-// UnknownThreadError says that no thread has a name, and which come near.
+// UnknownThreadError says that no thread has a name, or more than one may, and which come near.
 type UnknownThreadError struct {
 	Name    string
 	Nearest []string
+	// Many is set where several threads' names begin with it: Nearest are the first of them.
+	Many bool
 }
 
 func (e *UnknownThreadError) Error() string {
-	if len(e.Nearest) == 0 {
-		return fmt.Sprintf("no thread is called %q", e.Name)
+	switch {
+	case e.Many:
+		return fmt.Sprintf("several threads are meant by %q: %s; give more of the name", e.Name, strings.Join(e.Nearest, ", "))
+	case len(e.Nearest) == 0:
+		return fmt.Sprintf("no thread is called %q; `orchestrator threads` lists them", e.Name)
 	}
 	return fmt.Sprintf("no thread is called %q; near: %s", e.Name, strings.Join(e.Nearest, ", "))
 }

@@ -84,7 +84,7 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 		return mergeIntent{}, nil, ErrNoRepository
 	}
 	if t.Worktree.Path == "" {
-		return mergeIntent{}, nil, Hint(fmt.Errorf("it has no worktree of its own: %w", ErrInvalid), "its work is in "+t.Dir+" already")
+		return mergeIntent{}, nil, Hint(fmt.Errorf("it has no worktree of its own: %w", ErrRefused), "its work is in "+t.Dir+" already")
 	}
 	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Tell: !r.NoTell, Finish: r.Finish}
 	var target *line
@@ -115,7 +115,7 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 		return in, nil, err
 	}
 	if branch == "" {
-		return in, nil, Hint(fmt.Errorf("%s stands on no branch: %w", in.Dir, ErrInvalid), "check a branch out there first")
+		return in, nil, Hint(fmt.Errorf("%s stands on no branch: %w", in.Dir, ErrRefused), "check a branch out there first")
 	}
 	in.Target = branch
 	return in, target, nil
@@ -130,7 +130,7 @@ func (m *Manager) standsOn(ctx context.Context, t Thread) (string, error) {
 	case err != nil:
 		return "", err
 	case branch == "":
-		return "", Hint(fmt.Errorf("its worktree %s stands on no branch: %w", t.Worktree.Path, ErrInvalid), "git -C "+t.Worktree.Path+" switch -c NAME")
+		return "", Hint(fmt.Errorf("its worktree %s stands on no branch: %w", t.Worktree.Path, ErrRefused), "git -C "+t.Worktree.Path+" switch -c NAME")
 	}
 	return branch, nil
 }
@@ -407,7 +407,7 @@ func (m *Manager) openMerge(ctx context.Context, child *line) (Intent, mergeInte
 		}
 		return i, in, nil
 	}
-	return Intent{}, mergeIntent{}, fmt.Errorf("no merge is under way: %w", ErrNotFound)
+	return Intent{}, mergeIntent{}, fmt.Errorf("no merge is under way: %w", ErrRefused)
 }
 
 // repairMerge looks what became of a merge that a crash cut. One with conflicts waits for the person.

@@ -217,7 +217,7 @@ func TestMergeAbort(t *testing.T) {
 
 func TestMergeRefusals(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: p.Name}); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: p.Name}); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("without a worktree: %v", err)
 		}
 		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Into: c.Name}); !errors.Is(err, thread.ErrInvalid) {

@@ -43,7 +43,7 @@ func (m *Manager) Push(ctx context.Context, r PushRequest) (PushReport, error) {
 	case !ok:
 		return PushReport{}, fmt.Errorf("push %s: %w", t.Name, ErrNoRepository)
 	case t.Worktree.Branch == "":
-		return PushReport{}, Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, ErrInvalid), "fork it first, or push the project's branch with git")
+		return PushReport{}, Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, ErrRefused), "fork it first, or push the project's branch with git")
 	}
 	on, err := m.standsOn(ctx, t)
 	if err != nil {

@@ -50,7 +50,7 @@ func (m *Manager) findAmong(ref string, among func(Thread) bool) (*line, error) 
 		return active[0], nil // an archived namesake is not what is meant
 	}
 	if len(begin) > 1 {
-		return nil, &UnknownThreadError{Name: ref, Nearest: namesOf(begin, 5)}
+		return nil, &UnknownThreadError{Name: ref, Nearest: namesOf(begin, 5), Many: true}
 	}
 	return nil, &UnknownThreadError{Name: ref, Nearest: nearest(ref, all)}
 }
@@ -179,7 +179,7 @@ func (m *Manager) turnPoint(ctx context.Context, t Thread, turn int) (Checkpoint
 		case found.ID != "" && (found.Kind == KindTurn || limit > 1):
 			return found, nil
 		case found.ID == "":
-			return Checkpoint{}, Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, ErrNotFound), fmt.Sprintf("it has %d turns", t.Turn))
+			return Checkpoint{}, Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, ErrNotFound), "it has "+counted(t.Turn, "turn"))
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (m *Manager) checkpointPoint(ctx context.Context, t Thread, at string) (Che
 	}
 	switch len(found) {
 	case 0:
-		return Checkpoint{}, fmt.Errorf("point %q of %s: %w", at, t.Name, ErrNotFound)
+		return Checkpoint{}, Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, ErrNotFound), "`orchestrator checkpoint list "+t.Name+"` lists them")
 	case 1:
 		for _, c := range found {
 			return c, nil

@@ -47,9 +47,9 @@ func (l *line) start(ctx context.Context, r launchRequest) error {
 	case l.running() != nil:
 		return nil
 	case !t.Deleted.IsZero():
-		return fmt.Errorf("start %s: it is deleted: %w", t.Name, ErrInvalid)
+		return fmt.Errorf("start %s: it is deleted: %w", t.Name, ErrRefused)
 	case !t.Archived.IsZero():
-		return Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, ErrInvalid), "restore it first")
+		return Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, ErrRefused), "restore it first")
 	}
 	select {
 	case <-m.closing:

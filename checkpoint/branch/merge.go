@@ -140,7 +140,7 @@ func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []
 func (t tree) ends(ctx context.Context, branch string) (tip, head string, merged bool, err error) {
 	head, err = t.commit(ctx, "HEAD")
 	if errors.Is(err, thread.ErrNotFound) {
-		err = thread.Hint(fmt.Errorf("nothing is committed in %s yet: %w", t.Root, thread.ErrInvalid), "make its first commit, then merge")
+		err = thread.Hint(fmt.Errorf("nothing is committed in %s yet: %w", t.Root, thread.ErrRefused), "make its first commit, then merge")
 	}
 	if err != nil {
 		return "", "", false, err

@@ -144,7 +144,7 @@ func TestConflicts(t *testing.T) {
 	if err := r.merger.Abort(ctx, r.dir); err != nil {
 		t.Errorf("a second abort: %v", err)
 	}
-	if _, err := r.merger.Continue(ctx, r.dir); !errors.Is(err, thread.ErrInvalid) {
+	if _, err := r.merger.Continue(ctx, r.dir); !errors.Is(err, thread.ErrRefused) {
 		t.Errorf("continue without a merge: %v", err)
 	}
 }

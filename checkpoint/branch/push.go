@@ -140,7 +140,7 @@ func (t tree) remote(ctx context.Context, branch string) (string, error) {
 	case len(all) == 0:
 		return "", thread.Hint(fmt.Errorf("the repository has no remote: %w", thread.ErrNotFound), "git remote add origin URL")
 	}
-	return "", thread.Hint(fmt.Errorf("the repository has several remotes and none is the default: %w", thread.ErrInvalid),
+	return "", thread.Hint(fmt.Errorf("the repository has several remotes and none is the default: %w", thread.ErrRefused),
 		"git config remote.pushDefault NAME")
 }
 

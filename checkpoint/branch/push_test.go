@@ -23,7 +23,7 @@ func TestPushSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("a remote that is not there: %v", err)
 	}
 	r.git("remote", "add", "two", filepath.Join(r.top, "nowhere"))
-	if _, err := r.merger.Push(ctx, r.dir, "main"); !errors.Is(err, thread.ErrInvalid) {
+	if _, err := r.merger.Push(ctx, r.dir, "main"); !errors.Is(err, thread.ErrRefused) {
 		t.Errorf("two remotes: %v", err)
 	}
 }

@@ -40,15 +40,15 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.git("checkout", "-q", "--orphan", "new")
 		r.git("rm", "-qrf", "--cached", ".")
 		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
-		says(t, err, thread.ErrInvalid, "nothing is committed in "+r.dir, "first commit")
-		if _, err := r.merger.Preview(t.Context(), r.dir, r.side); !errors.Is(err, thread.ErrInvalid) {
+		says(t, err, thread.ErrRefused, "nothing is committed in "+r.dir, "first commit")
+		if _, err := r.merger.Preview(t.Context(), r.dir, r.side); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("preview: %v", err)
 		}
 		r.git("add", "-A")
 		r.git("commit", "-q", "-m", "apart")
 		head := r.git("rev-parse", "HEAD")
 		_, err = r.merger.Merge(t.Context(), r.dir, "side", "m")
-		says(t, err, thread.ErrInvalid, "shares no commit", "git rebase --root --onto "+head)
+		says(t, err, thread.ErrRefused, "shares no commit", "git rebase --root --onto "+head)
 		r.gitIn(r.side, "rebase", "-q", "--root", "--onto", head)
 		if done, err := r.merger.Merge(t.Context(), r.dir, "side", "m"); err != nil || done.Commit == "" || r.read(r.dir, "a") != "side\n" {
 			t.Errorf("after what it says: %+v %v", done, err)

@@ -130,7 +130,7 @@ func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, erro
 
 func (t tree) goOn(ctx context.Context) (thread.Merged, error) {
 	if t.inProgress() != "merge" {
-		return thread.Merged{}, fmt.Errorf("%s is in no merge: %w", t.Root, thread.ErrInvalid)
+		return thread.Merged{}, fmt.Errorf("%s is in no merge: %w", t.Root, thread.ErrRefused)
 	}
 	if err := t.trusted(ctx); err != nil {
 		return thread.Merged{}, err

@@ -19,7 +19,7 @@ func (c *cli) adoptVerb() *cobra.Command {
 	var begin bool
 	cmd := &cobra.Command{
 		Use: "adopt [state]", Short: "Continue here with the threads of a project that was moved or restored",
-		Args: cobra.MaximumNArgs(1),
+		Args: between(0, 1, "[state]"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			names, err := project.Names(c.places())
 			if err != nil {

@@ -9,14 +9,17 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
 // The exit codes; the README lists them.
@@ -24,7 +27,7 @@ const (
 	exitOK       = 0
 	exitError    = 1 // anything else that went wrong
 	exitUsage    = 2 // the command line is wrong
-	exitNotFound = 3 // no such thread, turn or agent
+	exitNotFound = 3 // what was named is not there: a thread, turn, agent, file
 	exitRefused  = 4 // not now: busy, waits for an approval, conflicts, limits; not granted to an agent
 	exitAgent    = 5 // the agent did not finish its answer
 )
@@ -70,8 +73,44 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []str
 	}
 	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
 		fmt.Fprintf(c.stderr, "orchestrator: %v\n", err)
+		if c.json || wantsJSON(args) {
+			err = errors.Join(err, c.showError(err))
+		}
 	}
 	return exitCode(err)
+}
+
+// wantsJSON reports whether a command line that may not have been read to its end asks for JSON.
+func wantsJSON(args []string) bool {
+	if at := slices.Index(args, "--"); at >= 0 {
+		args = args[:at]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// failure is what a verb prints with --json where it has no answer. Code is the server's word for the error, "usage"
+// for a command line that cannot be understood.
+type failure struct {
+	Error struct {
+		api.Error
+		Exit int `json:"exit"`
+	} `json:"error"`
+}
+
+// showError prints an error as JSON.
+func (c *cli) showError(err error) error {
+	var f failure
+	f.Error.Error, _ = api.FromError(err)
+	f.Error.Message, f.Error.Exit = secret.Redact(f.Error.Message), exitCode(err)
+	usage := (*usageError)(nil)
+	switch general := f.Error.Code == "error"; {
+	case errors.As(err, &usage):
+		f.Error.Code = "usage"
+	case general && f.Error.Exit == exitRefused:
+		f.Error.Code = "refused"
+	}
+	c.json = true
+	return c.show(f, nil)
 }
 
 // silentError carries an exit code for what was said already.
@@ -93,7 +132,8 @@ func exitCode(err error) int {
 	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
 		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, project.ErrServed),
 		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed),
-		errors.Is(err, thread.ErrNotGranted), errors.Is(err, thread.ErrUnreachable):
+		errors.Is(err, thread.ErrNotGranted), errors.Is(err, thread.ErrUnreachable), errors.Is(err, thread.ErrRefused),
+		errors.Is(err, thread.ErrNameTaken):
 		return exitRefused
 	default:
 		return exitError
@@ -107,31 +147,52 @@ func (c *cli) command() *cobra.Command {
 		Short: "Run coding agents in threads that can be forked, resumed and merged",
 		Long: "Without a verb, orchestrator opens its screen for the project of the current folder. The server behind it\n" +
 			"keeps the agents running when the screen is closed.",
-		Args:              c.noVerb,
+		Args:              noVerb,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return c.prepare() },
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.runUI(cmd.Context()) },
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer in JSON")
 	root.AddCommand(c.verbs()...)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() && !cmd.Runnable() {
+			cmd.Args, cmd.RunE = noVerb, func(cmd *cobra.Command, _ []string) error { return usagef("expected %s", belowOf(cmd)) }
+		}
+	}
 	return root
 }
 
 // noVerb refuses words that are no verb, with the ones that come near.
-func (c *cli) noVerb(cmd *cobra.Command, args []string) error {
+func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	near := cmd.SuggestionsFor(args[0])
-	if len(near) == 0 {
+	switch {
+	case len(near) > 0:
+		return usagef("there is no verb %q; near: %s", args[0], strings.Join(near, ", "))
+	case cmd.HasParent():
+		return usagef("there is no verb %q; expected %s", args[0], belowOf(cmd))
+	default:
 		return usagef("there is no verb %q; `orchestrator --help` lists them", args[0])
 	}
-	return usagef("there is no verb %q; near: %s", args[0], strings.Join(near, ", "))
+}
+
+// belowOf lists the verbs below one.
+func belowOf(cmd *cobra.Command) string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, cmd.Name()+" "+sub.Name())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // prepare finds the project and reads the configuration.
@@ -200,6 +261,16 @@ func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string)
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != len(names) {
+			return usagef("expected %s, got %d argument(s)", strings.Join(names, " "), len(args))
+		}
+		return nil
+	}
+}
+
+// between checks the number of arguments where some may be left out, and says what they are.
+func between(least, most int, names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
 			return usagef("expected %s, got %d argument(s)", strings.Join(names, " "), len(args))
 		}
 		return nil

@@ -317,5 +317,5 @@ func TestPush(t *testing.T) {
 	if got := r.git("--git-dir", remote, "show", report.Branch+":pushed.txt"); !strings.Contains(got, "yes") {
 		t.Errorf("at the remote: %q", got)
 	}
-	r.says(exitUsage, []string{"no branch"}, "push", name)
+	r.says(exitRefused, []string{"no branch"}, "push", name)
 }

@@ -133,7 +133,7 @@ func firstLine(s string, most int) string {
 
 func (c *cli) checkpointShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: cobra.RangeArgs(1, 2), ValidArgsFunction: c.completeThreads,
+		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			entries, err := cl.Turn(ctx, args[0], second(args))
 			if err != nil {
@@ -233,7 +233,10 @@ func (c *cli) mergeVerb() *cobra.Command {
 		case goOn && abort:
 			return usagef("--continue and --abort exclude each other")
 		case abort:
-			return cl.MergeAbort(ctx, r.Thread)
+			if err := cl.MergeAbort(ctx, r.Thread); err != nil {
+				return err
+			}
+			return c.done(r.Thread, "the merge was taken back")
 		case goOn:
 			report, err := cl.MergeContinue(ctx, r.Thread)
 			return c.merged(report, err, args[0])
@@ -312,7 +315,10 @@ func (c *cli) abandonVerb() *cobra.Command {
 			if strings.TrimSpace(args[1]) == "" {
 				return &usageError{err: errors.New("the reason is empty")}
 			}
-			return cl.Abandon(ctx, args[0], args[1])
+			if err := cl.Abandon(ctx, args[0], args[1]); err != nil {
+				return err
+			}
+			return c.done(args[0], "abandoned")
 		}),
 	}
 }

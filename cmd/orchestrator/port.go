@@ -120,6 +120,9 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, 
 func (p porter) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	f, err := os.Open(r.File)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
+		}
 		return thread.Status{}, fmt.Errorf("import: %w", err)
 	}
 	defer f.Close()
@@ -161,7 +164,7 @@ func (c *cli) exportVerb() *cobra.Command {
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
 	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that the conversation holds")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		s, err := find(ctx, cl, args[0])
+		s, err := cl.Status(ctx, args[0])
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func (c *cli) attachVerb() *cobra.Command {
 			if err := cl.May(ctx, "terminal", ""); err != nil {
 				return err // before it looks for the thread
 			}
-			s, err := find(ctx, cl, args[0])
+			s, err := cl.Status(ctx, args[0])
 			if err != nil {
 				return err
 			}

@@ -108,13 +108,16 @@ func (c *cli) stopVerb() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use: "stop [thread]", Short: "Stop a thread's agent; without a name the server with all agents",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVar(&force, "force", false, "end it although answers cannot be saved; kill a server that does not answer")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-				return cl.StopAgent(ctx, args[0])
+				if err := cl.StopAgent(ctx, args[0]); err != nil {
+					return err
+				}
+				return c.done(args[0], "stopped")
 			})(cmd, args)
 		}
 		return c.stopServer(cmd.Context(), force)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -29,7 +30,9 @@ func (c *cli) runVerb() *cobra.Command {
 		if r.Prompt == "" {
 			return usagef("expected <task>")
 		}
-		c.agentArgs(&r, rest)
+		if err := c.agentArgs(&r, rest); err != nil {
+			return err
+		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			if err := cl.May(ctx, "new", ""); err != nil {
 				return err // before it asks for what following needs
@@ -66,7 +69,7 @@ func (c *cli) sendVerb() *cobra.Command {
 			return err // before it asks for what following needs
 		}
 		return c.follow(ctx, cl, limit, func() (thread.Status, error) {
-			s, err := find(ctx, cl, args[0])
+			s, err := cl.Status(ctx, args[0])
 			if err != nil {
 				return s, err
 			}
@@ -74,31 +77,6 @@ func (c *cli) sendVerb() *cobra.Command {
 		})
 	})
 	return cmd
-}
-
-// find resolves a thread's name to its status.
-func find(ctx context.Context, cl *client.Client, ref string) (thread.Status, error) {
-	list, err := cl.List(ctx)
-	if err != nil {
-		return thread.Status{}, err
-	}
-	var near []thread.Status
-	for _, s := range list {
-		if s.Name == ref || string(s.ID) == ref {
-			return s, nil
-		}
-		if strings.HasPrefix(s.Name, ref) {
-			near = append(near, s)
-		}
-	}
-	if len(near) == 1 {
-		return near[0], nil
-	}
-	_, err = cl.Why(ctx, ref) // the server says what is wrong with the name
-	if err == nil {
-		err = &thread.UnknownThreadError{Name: ref}
-	}
-	return thread.Status{}, err
 }
 
 // answer is what follow prints with --json.
@@ -190,7 +168,7 @@ func (f *follower) catchUp(ctx context.Context) (over bool) {
 	if err == nil && len(newest) > 0 && newest[0].Kind == thread.KindTurn && f.checkpoint(ctx, newest[0]) {
 		return true
 	}
-	s, err := find(ctx, f.client, id)
+	s, err := f.client.Status(ctx, id)
 	return err == nil && f.status(s)
 }
 
@@ -273,9 +251,12 @@ func (c *cli) outcome(a answer) error {
 
 func (c *cli) findVerb() *cobra.Command {
 	var limit int
-	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads", Args: cobra.MinimumNArgs(1)}
+	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads", Args: between(1, math.MaxInt, "<words>")}
 	cmd.Flags().IntVar(&limit, "limit", 20, "most hits")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		if limit < 0 {
+			return usagef("--limit %d: give a number of hits", limit)
+		}
 		hits, err := cl.Find(ctx, strings.Join(args, " "), limit)
 		if err != nil {
 			return err

@@ -40,11 +40,14 @@ func (c *cli) refVerb(name, short string, f func(*client.Client, context.Context
 			if err := f(cl, ctx, args[0]); err != nil {
 				return err
 			}
-			return c.show(map[string]string{"thread": args[0], "done": done}, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %s\n", args[0], done)
-			})
+			return c.done(args[0], done)
 		}),
 	}
+}
+
+// done says what was done to a thread.
+func (c *cli) done(name, what string) error {
+	return c.show(map[string]string{"thread": name, "done": what}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", name, what) })
 }
 
 // completeThreads offers the names of threads to the shell.
@@ -94,7 +97,9 @@ func (c *cli) newVerb() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Label = strings.Join(words, " ")
-		c.agentArgs(&r, rest)
+		if err := c.agentArgs(&r, rest); err != nil {
+			return err
+		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			var s thread.Status
 			err := c.heed(ctx, cl, func() (err error) { s, err = cl.New(ctx, r); return })
@@ -108,15 +113,19 @@ func (c *cli) newVerb() *cobra.Command {
 }
 
 // agentArgs sets the agent and its arguments in a request.
-func (c *cli) agentArgs(r *thread.NewRequest, rest []string) {
+func (c *cli) agentArgs(r *thread.NewRequest, rest []string) error {
 	if r.Agent == "" {
 		r.Agent = c.config.Agent
+	}
+	if r.Agent == "" {
+		return usagef("which agent? give --agent (claude, codex, gemini, opencode, command, demo), or set `agent` in the configuration")
 	}
 	if r.Agent == "command" {
 		r.Flags.Program = rest
 	} else {
 		r.Flags.Args = rest
 	}
+	return nil
 }
 
 // split tells a verb's words from what stands after --.
@@ -280,7 +289,7 @@ func (c *cli) switchVerb() *cobra.Command {
 func (c *cli) resumeVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "resume [thread]", Short: "Start a thread's agent again where it was; without a name all interrupted ones",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
 			err := c.heed(ctx, cl, func() (err error) {
@@ -361,7 +370,10 @@ func (c *cli) pinVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pin <thread>", Short: "Keep a thread on top, and from being collected", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			return cl.Pin(ctx, args[0], !off)
+			if err := cl.Pin(ctx, args[0], !off); err != nil {
+				return err
+			}
+			return c.done(args[0], map[bool]string{true: "not pinned", false: "pinned"}[off])
 		}),
 	}
 	cmd.Flags().BoolVar(&off, "off", false, "take the pin off")

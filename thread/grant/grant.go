@@ -74,6 +74,7 @@ func Table() []Row {
 		{Op: "mcp", Verb: "doctor"},
 		{Op: "list", Verb: "threads"}, // of which it sees what Visible leaves
 
+		{Op: "status", Verb: "threads", Others: Read},
 		{Op: "why", Verb: "why", Others: Read},
 		{Op: "grants", Verb: "grants", Others: Read},
 		{Op: "timeline", Verb: "checkpoint list", Others: Read},

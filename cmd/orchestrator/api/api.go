@@ -116,8 +116,9 @@ type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
 	Nearest []string `json:"nearest,omitempty"`
-	// Query is the name that was not found, with CodeUnknownThread.
+	// Query is the name that was not found, with CodeUnknownThread; Many is set where it means several.
 	Query string `json:"query,omitempty"`
+	Many  bool   `json:"many,omitempty"`
 }
 
 // codes joins the domain's errors to what goes over the wire and to HTTP statuses.
@@ -147,6 +148,7 @@ func codes() []struct {
 		{"limit", http.StatusTooManyRequests, thread.ErrLimit},
 		{"unsupported", http.StatusNotImplemented, thread.ErrUnsupported},
 		{"invalid", http.StatusBadRequest, thread.ErrInvalid},
+		{"refused", http.StatusConflict, thread.ErrRefused},
 		{"not-granted", http.StatusForbidden, thread.ErrNotGranted},
 	}
 }
@@ -157,7 +159,7 @@ const codeUnknownThread = "unknown-thread"
 func FromError(err error) (Error, int) {
 	var unknown *thread.UnknownThreadError
 	if errors.As(err, &unknown) {
-		return Error{Code: codeUnknownThread, Message: err.Error(), Nearest: unknown.Nearest, Query: unknown.Name}, http.StatusNotFound
+		return Error{Code: codeUnknownThread, Message: err.Error(), Nearest: unknown.Nearest, Query: unknown.Name, Many: unknown.Many}, http.StatusNotFound
 	}
 	for _, c := range codes() {
 		if errors.Is(err, c.err) {
@@ -170,7 +172,7 @@ func FromError(err error) (Error, int) {
 // Err translates it back: the message as it came, and the domain's error under it.
 func (e Error) Err() error {
 	if e.Code == codeUnknownThread {
-		return &thread.UnknownThreadError{Name: e.Query, Nearest: e.Nearest}
+		return &thread.UnknownThreadError{Name: e.Query, Nearest: e.Nearest, Many: e.Many}
 	}
 	for _, c := range codes() {
 		if e.Code == c.code {

@@ -28,6 +28,11 @@ func (c *Client) List(ctx context.Context) ([]thread.Status, error) {
 	return answer[[]thread.Status](ctx, c, "list", struct{}{})
 }
 
+// Status returns the thread that a name means.
+func (c *Client) Status(ctx context.Context, ref string) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "status", api.Ref{Thread: ref})
+}
+
 // New starts a new thread.
 func (c *Client) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "new", r)

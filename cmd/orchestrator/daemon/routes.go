@@ -39,6 +39,8 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 			list, err := m.List(ctx)
 			return callerOf(ctx).Visible(list), err
 		}),
+		"status": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Status(ctx, r.Thread) }),
+
 		"new":  call(m.New),
 		"fork": call(m.Fork),
 		"resume": call(func(ctx context.Context, r api.Ref) (thread.Status, error) {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/thread"
+)
+
+// verbCase is one call of a verb and how it must end.
+type verbCase struct {
+	code int
+	says string // in the message of one that fails
+	args []string
+}
+
+func fails(code int, says string, args ...string) verbCase { return verbCase{code, says, args} }
+
+func works(args ...string) verbCase { return verbCase{exitOK, "", args} }
+
+// verbCases holds every verb to the README's exit codes. one is a thread in the project's own folder whose agent does
+// not run, two names begin with "twin", old is archived, and new has the same beginning.
+func verbCases(one, old string) []verbCase {
+	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread is called", args...) }
+	usage := func(args ...string) verbCase { return fails(exitUsage, "expected", args...) }
+	return []verbCase{
+		fails(exitUsage, "which agent", "new", "x"), fails(exitUsage, "which agent", "new", "-a", ""),
+		fails(exitNotFound, "there are claude", "new", "-a", "klaud"),
+		usage("run"), fails(exitUsage, "which agent", "run", "x"), fails(exitUsage, "duration", "run", "--timeout", "soon", "x"),
+		usage("send", one), unknown("send", "nobody", "x"), unknown("send", "", "x"), fails(exitRefused, "not running", "send", one, "x"),
+		fails(exitUsage, "empty", "send", one, ""), fails(exitRefused, "not running", "send", "-d", one, "x"),
+		usage("threads", "x"), works("threads"),
+		usage("switch"), unknown("switch", "nobody"), works("switch", one),
+		usage("attach"), unknown("attach", "nobody"), fails(exitNotFound, "several threads are meant", "attach", "twin"),
+		usage("resume", "a", "b"), unknown("resume", "nobody"), fails(exitRefused, "archived", "resume", old),
+		usage("why"), unknown("why", "nobody"), fails(exitNotFound, one, "why", one+"x"), fails(exitNotFound, "twin-a", "why", "twin"), works("why", one),
+		usage("grants"), unknown("grants", "nobody"), fails(exitUsage, "no grant", "grants", one, "--add", "x"), works("grants", one),
+		usage("fork"), unknown("fork", "x", "-t", "nobody"), fails(exitNotFound, "there are claude", "fork", "x", "-t", one, "-a", "klaud"),
+		fails(exitNotFound, "turn 7", "fork", "x", "-t", one, "--at", "7"),
+		usage("checkpoint"), fails(exitUsage, "near: list", "checkpoint", "lst"),
+		usage("checkpoint", "list"), unknown("checkpoint", "list", "nobody"), works("checkpoint", "list", one),
+		usage("checkpoint", "show"), unknown("checkpoint", "show", "nobody"), fails(exitNotFound, "it has 1 turn)", "checkpoint", "show", one, "7"),
+		fails(exitNotFound, "checkpoint list "+one, "checkpoint", "show", one, "ffffffff"), works("checkpoint", "show", one),
+		usage("checkpoint", "diff", one, "1", "2"), unknown("checkpoint", "diff", "nobody"), works("checkpoint", "diff", one),
+		usage("checkpoint", "restore", one), unknown("checkpoint", "restore", "nobody", "1"), fails(exitNotFound, "turn 7", "checkpoint", "restore", one, "7"),
+		usage("merge"), unknown("merge", "nobody"), fails(exitRefused, "no worktree of its own", "merge", one),
+		fails(exitRefused, "no merge is under way", "merge", one, "--continue"), fails(exitRefused, "no merge is under way", "merge", one, "--abort"),
+		fails(exitUsage, "exclude each other", "merge", one, "--continue", "--abort"),
+		usage("finish"), unknown("finish", "nobody"), fails(exitRefused, "no worktree of its own", "finish", one),
+		usage("abandon", one), unknown("abandon", "nobody", "why"), fails(exitUsage, "empty", "abandon", one, " "), works("abandon", one, "why"),
+		usage("push"), unknown("push", "nobody"), fails(exitRefused, "no branch of its own", "push", one),
+		usage("pr"), unknown("pr", "nobody"), fails(exitRefused, "no branch of its own", "pr", one),
+		usage("find"), fails(exitUsage, "--limit -1", "find", "x", "--limit", "-1"), works("find", "nothing like it"),
+		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letter or digit", "rename", one, ""),
+		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
+		usage("export"), unknown("export", "nobody"),
+		usage("import"), fails(exitNotFound, "nothing.here", "import", "nothing.here"),
+		usage("gc", "x"), works("gc", "--dry-run"),
+		usage("archive"), unknown("archive", "nobody"), works("archive", one),
+		usage("restore"), unknown("restore", "nobody"), works("restore", one),
+		usage("delete"), unknown("delete", "nobody"), works("delete", one),
+		usage("undelete"), unknown("undelete", "nobody"), works("undelete", one),
+		usage("adopt", "a", "b"), fails(exitNotFound, "no state is called", "adopt", "nobody"),
+		usage("trust", "x"), fails(exitNotFound, "nothing to trust", "trust"), fails(exitUsage, "give one", "trust", "--git", "--folder"),
+		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitUsage, "near: bash", "completion", "bsh"),
+		usage("serve", "x"), fails(exitRefused, "runs already", "serve"), usage("restart", "x"),
+		usage("stop", "a", "b"), unknown("stop", "nobody"), fails(exitUsage, "no verb", "thrads"), fails(exitUsage, "unknown flag", "threads", "--tre"),
+	}
+}
+
+// TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and with --json.
+func TestVerbsKeepTheirExitCodes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	one, old := r.demo("-p", "list files", "alone"), r.demo("namesake")
+	r.awaitState(one, thread.StateDone)
+	r.ok("stop", one)
+	r.ok("archive", old)
+	r.demo("-n", "twin-a")
+	r.demo("-n", "twin-b")
+	cases := verbCases(one, old)
+	for _, c := range cases {
+		if c.code != exitOK {
+			r.says(c.code, []string{c.says}, c.args...)
+		}
+		res := r.run(append(slices.Clone(c.args), "--json")...)
+		checkJSON(t, c, res)
+	}
+	called := map[string]bool{}
+	for _, c := range cases {
+		called[c.args[0]], called[strings.Join(c.args[:min(2, len(c.args))], " ")] = true, true
+	}
+	root := (&cli{output: newOutput(io.Discard, io.Discard)}).command()
+	var check func(cmd *cobra.Command, above string)
+	check = func(cmd *cobra.Command, above string) {
+		name := strings.TrimSpace(above + " " + cmd.Name())
+		if !cmd.Hidden && !called[name] && above != "completion" && name != "help" {
+			t.Errorf("no case calls %q", name)
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub, name)
+		}
+	}
+	for _, cmd := range root.Commands() {
+		check(cmd, "")
+	}
+}
+
+// checkJSON holds what a verb prints with --json: one value, and an error with its message and exit code.
+func checkJSON(t *testing.T, c verbCase, res result) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(res.stdout))
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.Decode(new(any)) != io.EOF {
+		t.Errorf("orchestrator %q --json prints no single value: %v\n%s", c.args, err, res.stdout)
+		return
+	}
+	var f failure
+	if err := json.NewDecoder(bytes.NewReader([]byte(res.stdout))).Decode(&f); c.code != exitOK {
+		if err != nil || res.code != c.code || f.Error.Exit != c.code || f.Error.Code == "" || !strings.Contains(f.Error.Message, c.says) {
+			t.Errorf("orchestrator %q --json: exit %d, %v, %+v", c.args, res.code, err, f.Error)
+		}
+	} else if res.code != exitOK {
+		t.Errorf("orchestrator %q --json: exit %d: %s", c.args, res.code, res.stdout)
+	}
+}
+
+// TestNamesAreTheServers has an archived thread and a running one with the same beginning: every verb means the one
+// that is not put away.
+func TestNamesAreTheServers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old := r.demo("auth")
+	r.ok("archive", old)
+	name := r.demo("auth")
+	if got := get[answer](r, "send", "auth", "list files").Thread; got != name {
+		t.Errorf("send auth went to %s, not to %s", got, name)
+	}
+	if got := get[exported](r, "export", "auth").Thread; got != name {
+		t.Errorf("export auth took %s, not %s", got, name)
+	}
+	if res := r.run("attach", "auth"); res.code != exitError || !strings.Contains(res.stderr, "terminal") {
+		t.Errorf("attach auth: exit %d, %s", res.code, res.stderr)
+	}
+}
