@@ -40,7 +40,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 		t.Errorf("turn %d after going on", s.Turn)
 	}
 	there.says(exitUsage, []string{"README.md", "no file that export wrote", "invalid"}, "import", "README.md")
-	there.says(exitError, []string{"missing.file"}, "import", "missing.file")
+	there.says(exitNotFound, []string{"missing.file"}, "import", "missing.file")
 }
 
 func TestCollect(t *testing.T) {
