@@ -136,8 +136,12 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	resp, err := g.opts.Transport.RoundTrip(out)
 	if err != nil {
 		if r.Context().Err() != nil {
+			// One that has only shut down its side still reads, and is told why. It cannot be told from one that is
+			// gone before something is written to it; going on would leave the answers of interrupted agents running.
+			w.Header().Set("Connection", "close")
+			g.deny(w, codec, http.StatusBadRequest, "the request was given up because its connection was closed for writing: keep it open until the answer is there")
 			o.end(g.gone())
-			panic(http.ErrAbortHandler)
+			return
 		}
 		cause := &unreachableError{to.Host, reason(err)}
 		g.deny(w, codec, http.StatusBadGateway, cause.Error())

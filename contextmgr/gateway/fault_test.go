@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -328,6 +329,50 @@ func TestAgentThatNeverReads(t *testing.T) {
 	}
 	if e := w.obs.wait(t, 1)[0]; !e.Interrupted || !strings.Contains(e.Err, "agent") {
 		t.Errorf("observed %+v", e)
+	}
+}
+
+// TestHalfClosedIsToldWhy: an agent that shuts down its side after the request gets no answer, for it looks like one
+// that is gone; it gets an error that says so, and nothing goes on upstream.
+func TestHalfClosedIsToldWhy(t *testing.T) {
+	ended := make(chan struct{})
+	up := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		<-r.Context().Done()
+		close(ended)
+	})
+	w := open(t, up, nil)
+	c, err := net.Dial("tcp", w.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	body := request("x")
+	if _, err := fmt.Fprintf(c, "POST %s/v1/messages HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s",
+		strings.TrimPrefix(w.base, "http://"+w.Addr()), w.Addr(), len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	w.obs.until(t, "the request", func() bool { return len(w.obs.log) > 0 })
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatalf("it got nothing: %v", err)
+	}
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(got), "closed for writing") ||
+		!strings.Contains(string(got), `"type":"error"`) {
+		t.Errorf("it got %s %s, %v", resp.Status, got, err)
+	}
+	if e := w.obs.wait(t, 1)[0]; !e.Interrupted || !strings.Contains(e.Err, "agent") {
+		t.Errorf("observed %+v", e)
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the request goes on upstream")
 	}
 }
 
