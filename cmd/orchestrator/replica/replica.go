@@ -186,7 +186,8 @@ func isThere(root *os.Root, file string, f *os.File) bool {
 	return oerr == nil && nerr == nil && os.SameFile(open, named)
 }
 
-// Sweep removes the copies in dir that nobody holds, and returns how many.
+// Sweep removes the copies in dir that nobody holds, and returns how many. One that cannot be removed keeps it from no
+// other; the error names the first of them.
 func Sweep(dir string) (int, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,8 +201,8 @@ func Sweep(dir string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("sweep old copies of this program: %w", err)
 	}
-	var errs []error
-	n := 0
+	var first error
+	n, failed := 0, 0
 	for _, e := range entries {
 		if !isCopy(e) {
 			continue
@@ -210,11 +211,17 @@ func Sweep(dir string) (int, error) {
 		if gone {
 			n++
 		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("sweep old copies of this program: %w", err))
+		if err == nil {
+			continue
+		}
+		if failed++; first == nil {
+			first = fmt.Errorf("sweep the old copy %s of this program: %w", filepath.Join(dir, e.Name()), err)
 		}
 	}
-	return n, errors.Join(errs...)
+	if failed > 1 {
+		first = fmt.Errorf("%w (and %d more)", first, failed-1)
+	}
+	return n, first
 }
 
 // isCopy reports whether an entry is a folder named as copies are.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -138,6 +139,27 @@ func TestSweepLeavesWhatIsHeld(t *testing.T) {
 	}
 	if _, err := os.Stat(foreign); err != nil {
 		t.Error("a folder that is no copy is gone")
+	}
+}
+
+// TestSweepPassesOverWhatItCannotRemove: what is not as a copy should be keeps no other copy from being removed, and the
+// error is one line that names it.
+func TestSweepPassesOverWhatItCannotRemove(t *testing.T) {
+	dir := t.TempDir()
+	keep(t, dir, script(t, "old")).Close()
+	victim := filepath.Join(t.TempDir(), "victim")
+	for _, name := range []string{"0000000000000000", "ffffffffffffffff"} {
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700), os.Symlink(victim, filepath.Join(dir, name, "lock"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := replica.Sweep(dir)
+	if n != 1 || err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "0000000000000000")) || !strings.Contains(err.Error(), "1 more") ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("swept %d, %v", n, err)
+	}
+	if _, err := os.Lstat(victim); err == nil {
+		t.Error("something was made through a link")
 	}
 }
 
