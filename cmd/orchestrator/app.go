@@ -62,7 +62,7 @@ type App struct {
 	gateway  *gateway.Gateway
 	models   models.Table
 	daemon   *daemon.Server
-	listener net.Listener
+	listener *project.Listener
 	store    *openStore
 	files    *snapshot.Store // nil without a repository
 	place    place
@@ -269,11 +269,14 @@ func (a *App) openGateway(ctx context.Context) error {
 	return nil
 }
 
-// listen takes the socket. A file that lies there is no server's: we hold the lock.
+// listen takes the socket.
 func (a *App) listen(context.Context) error {
-	l, err := listenOn(a.Project.Socket)
-	if err != nil {
+	l, err := a.Project.Listen()
+	if l == nil {
 		return err
+	}
+	if err != nil {
+		a.Log.Warn("clients of another environment may not find this server", "error", err)
 	}
 	a.listener = l
 	a.onClose(func() error {
@@ -302,17 +305,6 @@ func (a *App) listen(context.Context) error {
 		return nil
 	})
 	return nil
-}
-
-func listenOn(socket string) (net.Listener, error) {
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("take the socket: %w", err)
-	}
-	l, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, fmt.Errorf("listen on the socket: %w", err)
-	}
-	return l, nil
 }
 
 func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {

@@ -24,13 +24,15 @@ const (
 	// startLimit is how long a server may take until it listens; a damaged store is looked through
 	// before, and another server may have to end.
 	startLimit = 90 * time.Second
+	// healLimit is how long a server may take to put right what it recorded of its socket, see placePause.
+	healLimit = 5 * placePause
 	// answerLimit is how long a server may take to say who it is: machines can be busy.
 	answerLimit = 30 * time.Second
 )
 
 // connect returns a client of the project's server, which it starts when none runs.
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
-	if c.project.Socket == "" { // no state yet, so no server
+	if c.project.ID == "" { // no state yet, so no server
 		if err := c.alone("serve"); err != nil {
 			return nil, err
 		}
@@ -85,24 +87,42 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
 	if c.project.Problem != nil {
 		return nil, api.Info{}, c.project.Problem
 	}
-	if c.project.Socket == "" {
+	if c.project.ID == "" {
 		return nil, api.Info{}, errNoServer
 	}
-	if err := c.project.CheckSocket(); err != nil {
-		return nil, api.Info{}, err
-	}
-	cl := client.NewBelow(c.project.Socket, session.Token(c.environ))
+	cl := client.NewBelow(c.project.Dial, session.Token(c.environ))
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	info, err := cl.Info(ctx)
 	switch {
+	case client.Gone(err):
+		if bad := c.project.CheckSocket(); bad != nil {
+			err = bad
+		}
 	case errors.Is(err, fs.ErrPermission):
-		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.project.Socket, fs.ErrPermission),
+		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.socket(), fs.ErrPermission),
 			"a sandbox that forbids sockets is around this program, such as Codex's: run it in a terminal of your own")
 	case errors.Is(err, context.DeadlineExceeded):
 		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it", c.project.Root, c.project.LogFile())
 	}
 	return cl, info, err
+}
+
+// socket is where the project's server listens as far as that can be seen from here, for people.
+func (c *cli) socket() string {
+	if paths, _ := c.project.Sockets(); len(paths) > 0 {
+		return paths[0]
+	}
+	return c.project.Socket
+}
+
+// unreached says why a server that holds the project cannot be reached from here, nil where it may just be starting.
+func (c *cli) unreached() error {
+	_, refused := c.project.Sockets()
+	if refused == nil {
+		return nil
+	}
+	return thread.Hint(fmt.Errorf("the server cannot be reached from here: %w", refused), endsIt)
 }
 
 // sameVersion refuses a server that speaks another protocol.
@@ -114,20 +134,28 @@ func (c *cli) sameVersion(info api.Info) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+
+	return &otherProtocol{info}
+}
+
+// otherProtocol says that a server speaks another protocol than this program.
+type otherProtocol struct{ info api.Info }
+
+func (o *otherProtocol) Error() string {
+	return fmt.Sprintf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+
 		"`orchestrator restart` stops the server with its %d agents, starts it again and resumes them",
-		info.Version, version(), info.Running)
+		o.info.Version, version(), o.info.Running)
 }
 
 // startServer starts the server and waits until it listens. A server that another client has just
 // started will do as well; one that is about to end is waited for.
 func (c *cli) startServer(ctx context.Context) error {
-	if err := c.alone("serve"); err != nil {
+	if err := errors.Join(c.alone("serve"), c.project.SocketProblem()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
 		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
 	defer cancel()
+	begun := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
 		err := c.startOnce(ctx)
 		if !errors.Is(err, project.ErrServed) {
@@ -140,7 +168,10 @@ func (c *cli) startServer(ctx context.Context) error {
 		case ok:
 			return nil
 		case ctx.Err() != nil:
-			return errors.Join(context.Cause(ctx), err)
+			return thread.Hint(errors.Join(context.Cause(ctx), err), endsIt)
+		}
+		if bad := c.unreached(); bad != nil && time.Since(begun) > healLimit {
+			return errors.Join(bad, err)
 		}
 	}
 }
@@ -216,7 +247,7 @@ func (c *cli) listens(ctx context.Context) bool {
 	poll := time.NewTicker(5 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		if _, err := os.Stat(c.project.Socket); err == nil {
+		if paths, _ := c.project.Sockets(); len(paths) > 0 {
 			if cl, _, err := c.reach(ctx); err == nil {
 				cl.Close()
 				return true

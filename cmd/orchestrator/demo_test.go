@@ -29,7 +29,7 @@ func (r *rig) demo(args ...string) string {
 func (r *rig) serverPID() int {
 	r.t.Helper()
 	p := r.claimed()
-	cl := client.New(p.Socket)
+	cl := client.NewBelow(p.Dial, "")
 	defer cl.Close()
 	info, err := cl.Info(r.t.Context())
 	if err != nil {

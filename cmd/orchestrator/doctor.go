@@ -189,6 +189,10 @@ func (c *cli) examineTerminal() finding {
 func (c *cli) examineServer(ctx context.Context) []finding {
 	cl, info, err := c.reach(ctx)
 	if err != nil && gone(err) {
+		if pid, _ := c.project.Holder(); pid != 0 {
+			return []finding{{About: "server", Found: fmt.Sprintf("process %d serves this project and cannot be reached from here", pid),
+				Remedy: endsIt}}
+		}
 		out := []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
 		if c.config.Store != "" {
 			about, err := postgres.Check(ctx, c.config.Store)
@@ -200,7 +204,7 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 		return []finding{{About: "server", Found: err.Error(), Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
 	}
 	defer cl.Close()
-	f := finding{About: "server", OK: true, Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.project.Socket)}
+	f := finding{About: "server", OK: true, Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.socket())}
 	if err := c.sameVersion(info); err != nil {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
 	}

@@ -17,15 +17,24 @@ const heedLimit = 2 * time.Second
 // The screen shows that by itself; a verb would end without a word of it. Agents that may not follow what happens
 // get their answer without.
 func (c *cli) heed(ctx context.Context, cl *client.Client, f func() error) error {
+	warnings, err := hearing(ctx, cl, f)
+	for _, text := range warnings {
+		fmt.Fprintln(c.stderr, "orchestrator:", text)
+	}
+	return err
+}
+
+// hearing calls f and returns what the server warned of meanwhile.
+func hearing(ctx context.Context, cl *client.Client, f func() error) ([]string, error) {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
 	events, err := cl.Events(listening)
 	if err != nil {
-		return f()
+		return nil, f()
 	}
 	begin, err := cl.Info(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	until, warnings := make(chan int64, 1), make(chan []string, 1)
 	go func() { warnings <- warned(events, until) }()
@@ -37,10 +46,7 @@ func (c *cli) heed(ctx context.Context, cl *client.Client, f func() error) error
 	} else {
 		stop()
 	}
-	for _, text := range <-warnings {
-		fmt.Fprintln(c.stderr, "orchestrator:", text)
-	}
-	return ferr
+	return <-warnings, ferr
 }
 
 // warned collects warnings until the event whose number until names, or the end of the stream.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -38,11 +39,25 @@ func (p *place) look(of project.Project) (why string, changed bool) {
 	return why, changed
 }
 
+// keepListening has clients find the server where its socket, or what it recorded of it, is gone. What is wrong is
+// said when it is news.
+func keepListening(l *project.Listener, log *slog.Logger, before error) error {
+	moved, err := l.Keep()
+	if moved != "" {
+		log.Warn("the socket was gone, as when its folder goes with the last login: the server listens again", "socket", moved)
+	}
+	if err != nil && (before == nil || before.Error() != err.Error()) {
+		log.Warn("clients of another environment may not find this server", "error", err)
+	}
+	return err
+}
+
 // watchPlace tells when the project was moved or removed under the server. Without agents the server ends then, so
 // that the next verb starts one in the new place.
 func (a *App) watchPlace(ctx context.Context) error {
 	pause := time.NewTicker(placePause)
 	defer pause.Stop()
+	var kept error // what is wrong with the socket, said once
 	for {
 		select {
 		case <-ctx.Done():
@@ -51,6 +66,7 @@ func (a *App) watchPlace(ctx context.Context) error {
 			return nil
 		case <-pause.C:
 		}
+		kept = keepListening(a.listener, a.Log, kept)
 		why, changed := a.place.look(a.Project)
 		switch {
 		case changed && why != "":

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -16,10 +15,7 @@ func TestAnotherProtocol(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := r.claimed()
-	if err := p.MakeSocketFolder(); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("unix", p.Socket)
+	listener, err := p.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
@@ -51,7 +52,7 @@ func (c *cli) serve(ctx context.Context) error {
 		return err
 	}
 	defer lock.Close()
-	if err := c.project.MakeSocketFolder(); err != nil {
+	if err := c.project.SocketProblem(); err != nil {
 		return err
 	}
 	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
@@ -60,6 +61,9 @@ func (c *cli) serve(ctx context.Context) error {
 	}
 	defer kept.Close()
 	log := slog.New(slog.NewTextHandler(c.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	if kept.Unswept != nil {
+		log.Warn(kept.Unswept.Error())
+	}
 	cfg := appConfig{
 		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted,
 	}
@@ -133,7 +137,11 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 		}
 	}
 	var report api.StopReport
-	cl, _, err := c.reach(ctx)
+	while := healLimit
+	if force {
+		while = 0
+	}
+	cl, err := c.reachHolder(ctx, while)
 	switch {
 	case err == nil:
 		defer cl.Close()
@@ -160,6 +168,34 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 	}
 	return nil
 }
+
+// reachHolder is reach for what ends a server: one that holds the project and does not listen may be just starting, or
+// ending, and is given a while.
+func (c *cli) reachHolder(ctx context.Context, while time.Duration) (*client.Client, error) {
+	for end := time.Now().Add(while); ; {
+		cl, _, err := c.reach(ctx)
+		if err == nil || !gone(err) || c.project.ID == "" {
+			return cl, err
+		}
+		pid, herr := c.project.Holder()
+		if pid == 0 && herr == nil {
+			return nil, err
+		}
+		if time.Now().After(end) {
+			_, refused := c.project.Sockets()
+			return nil, thread.Hint(errors.Join(fmt.Errorf("%w (process %d) and cannot be reached from here; its log is %s",
+				project.ErrServed, pid, c.project.LogFile()), refused, herr), endsIt)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// endsIt is what a person can do about a server that holds the project and cannot be asked to end.
+const endsIt = "`orchestrator stop --force` ends it; its agents can be resumed"
 
 // stopped says what a stop did.
 func stopped(r api.StopReport) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/replica"
+	"orchestrator/thread"
 )
 
 // alias is the program's second name on the agents' PATH, where no other program has it.
@@ -67,6 +67,8 @@ type stable struct {
 	Build string
 	// Problem says what is wrong where no copy could be kept.
 	Problem string
+	// Unswept says which old copy could not be removed. It is for the log alone: it keeps nobody from working.
+	Unswept error
 	held    *replica.Replica
 }
 
@@ -85,8 +87,8 @@ func (c *cli) openStable(bin string) (*stable, error) {
 	if err == nil {
 		s.held, s.Path = kept, kept.Path
 		for _, dir := range c.programFolders() {
-			if _, err := replica.Sweep(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
-				s.Problem = err.Error()
+			if _, err := replica.Sweep(dir); err != nil && !errors.Is(err, fs.ErrPermission) && s.Unswept == nil {
+				s.Unswept = thread.Hint(err, "it only takes room: remove it by hand while no server runs")
 			}
 		}
 	} else {
@@ -148,9 +150,15 @@ func build() string {
 	return id
 }
 
-// otherBuild says for people that a server is of another build than this program; empty where it is not.
+// isOther reports whether a server is of another build than this program.
+func isOther(info api.Info) bool {
+	mine := build()
+	return mine != "" && info.Build != "" && mine != info.Build
+}
+
+// otherBuild says so for people; empty where it is not.
 func otherBuild(info api.Info) string {
-	if mine := build(); mine == "" || info.Build == "" || mine == info.Build {
+	if !isOther(info) {
 		return ""
 	}
 	return "the server is of another build than this program (" + info.Version + "); `orchestrator restart` replaces it and resumes its agents"
@@ -161,13 +169,18 @@ type restarted struct {
 	Resumed []string `json:"resumed"`
 	// Failed are the threads that did not come back, with the reason.
 	Failed map[string]string `json:"failed,omitempty"`
+	// warned is what the new server warned of meanwhile.
+	warned []string
 }
 
 func (c *cli) restartVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			done, err := c.restart(cmd.Context())
+			done, err := c.restart(cmd.Context(), 0, 0)
+			for _, text := range done.warned {
+				fmt.Fprintln(c.stderr, "orchestrator:", text)
+			}
 			if err != nil {
 				return err
 			}
@@ -187,14 +200,14 @@ func (c *cli) restartVerb() *cobra.Command {
 	}
 }
 
-// restart stops the server, starts one with this program, and resumes the agents that ran. A server that speaks
-// another protocol is stopped all the same; its agents are resumed as interrupted threads.
-func (c *cli) restart(ctx context.Context) (restarted, error) {
+// restart stops the server, starts one with this program, and resumes the agents that ran, in terminals of a size. A
+// server that speaks another protocol is stopped all the same; its agents are resumed as interrupted threads.
+func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 	done := restarted{Resumed: []string{}}
-	var ran []string
-	cl, _, err := c.reach(ctx)
+	var ran []thread.Status
+	cl, err := c.reachHolder(ctx, healLimit)
 	switch {
-	case client.Gone(err):
+	case err != nil && gone(err):
 	case err != nil:
 		return done, err
 	default:
@@ -205,7 +218,7 @@ func (c *cli) restart(ctx context.Context) (restarted, error) {
 		}
 		for _, s := range list {
 			if s.Execution != nil {
-				ran = append(ran, s.Name)
+				ran = append(ran, s)
 			}
 		}
 		_, err = c.endServer(ctx, cl, false)
@@ -219,16 +232,16 @@ func (c *cli) restart(ctx context.Context) (restarted, error) {
 		return done, err
 	}
 	defer cl.Close()
-	err = c.heed(ctx, cl, func() error {
-		for _, name := range ran {
-			if _, err := cl.Resume(ctx, name, 0, 0); err != nil {
+	done.warned, err = hearing(ctx, cl, func() error {
+		for _, s := range ran {
+			if _, err := cl.Resume(ctx, string(s.ID), cols, rows); err != nil {
 				if done.Failed == nil {
 					done.Failed = map[string]string{}
 				}
-				done.Failed[name] = err.Error()
+				done.Failed[s.Name] = err.Error()
 				continue
 			}
-			done.Resumed = append(done.Resumed, name)
+			done.Resumed = append(done.Resumed, s.Name)
 		}
 		return nil
 	})

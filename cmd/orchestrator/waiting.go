@@ -46,10 +46,12 @@ func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err
 			return api.StopReport{}, nil
 		},
 	})
-	l, err := listenOn(cfg.Project.Socket)
-	if err != nil {
+	l, err := cfg.Project.Listen()
+	if l == nil {
 		return false, err
 	}
+	var kept error
+	w.keep = func() { kept = keepListening(l, cfg.Log, kept) }
 	cfg.Log.Warn("the store cannot be reached: the last list is shown, read-only", "as of", at, "error", cause)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -97,6 +99,7 @@ type waiting struct {
 	cfg  appConfig
 	list []thread.Status
 	at   time.Time
+	keep func() // has clients find the server
 
 	mu    sync.Mutex // guards cause
 	cause error
@@ -112,6 +115,7 @@ func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 			return false
 		case <-again.C:
 		}
+		w.keep()
 		_, err := postgres.Check(ctx, w.cfg.Config.Store)
 		if err == nil || !errors.Is(err, thread.ErrUnreachable) {
 			return true // another error ends the start with its own words

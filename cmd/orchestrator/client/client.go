@@ -21,25 +21,29 @@ import (
 )
 
 // Client calls one server.
-type Client struct {
-	socket string
-	http   *http.Client
-}
+type Client struct{ http *http.Client }
+
+// Dial connects to the server, wherever it listens by now.
+type Dial func(context.Context) (net.Conn, error)
 
 // New returns a client of the server behind a socket; nothing is dialled yet.
-func New(socket string) *Client { return NewBelow(socket, "") }
-
-// NewBelow returns a client whose requests carry the token of the agent that the program runs below, if any.
-func NewBelow(socket, token string) *Client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+func New(socket string) *Client {
+	return NewBelow(func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", socket)
+	}, "")
+}
+
+// NewBelow returns a client whose requests carry the token of the agent that the program runs below, if any.
+func NewBelow(dial Dial, token string) *Client {
+	var transport http.RoundTripper = &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute,
 	}
-	var transport http.RoundTripper = &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
 	if token != "" {
 		transport = bearer{transport, token}
 	}
-	return &Client{socket: socket, http: &http.Client{Transport: transport}}
+	return &Client{http: &http.Client{Transport: transport}}
 }
 
 // bearer sends an agent's token along.

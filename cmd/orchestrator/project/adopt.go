@@ -34,7 +34,8 @@ func (p *Project) Adopt(name string) error {
 		if s, err = p.put(home, s, p.found); err != nil {
 			return err
 		}
-		return p.take(s)
+		p.take(s)
+		return nil
 	})
 }
 
@@ -52,7 +53,8 @@ func (p *Project) Begin() error {
 		if err != nil {
 			return err
 		}
-		return p.take(s)
+		p.take(s)
+		return nil
 	})
 }
 

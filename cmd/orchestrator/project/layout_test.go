@@ -318,12 +318,17 @@ func TestWhereTheSocketLies(t *testing.T) {
 				err = p.Claim()
 			}
 			if err == nil {
-				err = p.MakeSocketFolder()
-			}
-			if err == nil {
-				err = p.CheckSocket()
+				err = p.SocketProblem()
 			}
 			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := p.Listen()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := p.CheckSocket(); err != nil {
 				t.Fatal(err)
 			}
 			if got := filepath.Dir(p.Socket); got != test.want {

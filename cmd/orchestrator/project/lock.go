@@ -52,6 +52,7 @@ func (p Project) Lock() (*os.File, error) {
 		f.Close()
 		return nil, hint(fmt.Errorf("write the server's lock: %w", &private.Error{Path: folder.Path(lockName), Err: err}))
 	}
+	_ = folder.Remove(socketRecord) // of a server before; what cannot be removed is named when ours is written
 	return f, nil
 }
 

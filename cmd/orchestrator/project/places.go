@@ -3,7 +3,6 @@ package project
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"orchestrator/checkpoint/git"
@@ -13,12 +12,6 @@ import (
 
 // homeName is our folder in the person's folder for state, and in the one for sockets.
 const homeName = "orchestrator"
-
-// runName is the folder of sockets in our home, where there is none for them elsewhere.
-const runName = "run"
-
-// maxSocket is the longest path of a unix socket.
-const maxSocket = 100
 
 // Places are the person's folders that a project's files go to. They come from the environment, never from a
 // project.
@@ -106,47 +99,4 @@ func (p Places) check(root string) error {
 	}
 	return thread.Hint(fmt.Errorf("%w: %s: %s", ErrWide, root, what),
 		"work in a folder below, or `orchestrator trust --folder` accepts it")
-}
-
-// socket is where the server of a state listens: in the folder for sockets, below our home where there is none
-// that agents cannot write. Nothing is made.
-func (p Places) socket(root, id string) (string, error) {
-	name := id[:16] + ".sock"
-	run := resolved(filepath.Join(p.Runtime, homeName))
-	path := filepath.Join(run, name)
-	usable := filepath.IsAbs(p.Runtime) && exists(p.Runtime) && len(path) <= maxSocket
-	if !usable || p.temporary(run) != "" || git.Within(run, root) {
-		path = filepath.Join(p.home(), runName, name)
-	}
-	if len(path) > maxSocket {
-		return "", thread.Hint(fmt.Errorf("the socket's path %s is too long for a unix socket", path),
-			"set XDG_RUNTIME_DIR to a folder with a shorter path")
-	}
-	return path, nil
-}
-
-// MakeSocketFolder makes the folder that the project's socket goes to; one that others can enter is refused.
-func (p Project) MakeSocketFolder() error {
-	base := p.places.State
-	names := []string{homeName, runName}
-	if dir := filepath.Dir(p.Socket); dir != filepath.Join(p.places.home(), runName) {
-		base, names = p.places.Runtime, []string{homeName}
-	}
-	f, err := private.Make(base, names...)
-	if err != nil {
-		return hint(fmt.Errorf("make the folder of the socket: %w", err))
-	}
-	return f.Close()
-}
-
-// CheckSocket refuses a folder of sockets that is not this user's alone; one that is not there is well.
-func (p Project) CheckSocket() error {
-	f, err := private.Open(filepath.Dir(p.Socket))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return hint(fmt.Errorf("look at the folder of the socket: %w", err))
-	}
-	return f.Close()
 }

@@ -50,13 +50,16 @@ type Project struct {
 	Notices []string
 	// Problem says why there is no state to use; Claim returns it.
 	Problem error
-	// Socket is where the server listens; it is empty as long as the project has no state.
+	// Socket is where a server that is started from here listens; it is empty as long as the project has no state,
+	// and where there is no place for it. One that was started from elsewhere may listen at another: Dial finds it.
 	Socket string
 
 	places Places
 	here   ground
 	found  decision
 	folder string // the state's folder in its home
+	// unplaced says why there is no place for the socket of a server that is started from here.
+	unplaced error
 }
 
 // Find finds the project that a folder belongs to, and its state. It reads only; Claim makes what is missing.
@@ -116,11 +119,12 @@ func (p *Project) use(d decision) error {
 	if d.kind == isNew || d.kind == isCopy {
 		return nil
 	}
-	return p.take(d.state)
+	p.take(d.state)
+	return nil
 }
 
 // take makes a state the project's.
-func (p *Project) take(s state) error {
+func (p *Project) take(s state) {
 	p.ID, p.folder, p.Was = s.ID, s.folder, nil
 	for _, root := range s.Was {
 		p.Was = append(p.Was, string(root))
@@ -128,9 +132,7 @@ func (p *Project) take(s state) error {
 	if s.Root != "" && p.found.kind == isAlias {
 		p.Root = string(s.Root)
 	}
-	var err error
-	p.Socket, err = p.places.socket(p.Root, s.ID)
-	return err
+	p.Socket, p.unplaced = p.places.socket(p.Root, s.ID)
 }
 
 // Claim makes the project's state where it is missing and puts down where the project lies, so that it is found
@@ -170,7 +172,8 @@ func (p *Project) settle(home *private.Folder, d decision) error {
 		if err != nil {
 			return hint(fmt.Errorf("make the state folder: %w", err))
 		}
-		return p.take(s)
+		p.take(s)
+		return nil
 	case isUndecided, isAlias:
 		return nil
 	case isFound, isMoved:
@@ -188,7 +191,8 @@ func (p *Project) settle(home *private.Folder, d decision) error {
 	if err != nil {
 		return hint(fmt.Errorf("record where the project is: %w", err))
 	}
-	return p.take(s)
+	p.take(s)
+	return nil
 }
 
 // create makes a state of its own for the project.
