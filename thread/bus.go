@@ -34,6 +34,9 @@ func (b *bus) publish(e Event) {
 	}
 	b.seq++
 	e.Seq = b.seq
+	if e.Status != nil {
+		e.Status.Seq = b.seq
+	}
 	for s := range b.subs {
 		if len(s.queue) >= backlog {
 			s.queue = nil
@@ -50,6 +53,13 @@ func (s *subscriber) rouse() {
 	case s.wake <- struct{}{}:
 	default:
 	}
+}
+
+// newest is the number of the newest event; 0 before the first.
+func (b *bus) newest() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.seq
 }
 
 // subscribe returns a channel of what is published from now on, closed when ctx or the bus ends.

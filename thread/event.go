@@ -17,7 +17,7 @@ const (
 )
 
 // Event is something that happened; clients keep their read model from these. Seq has no gaps
-// within one run of a server: a client that sees one asks for everything again.
+// within one run of a server: a client that sees one asks for everything again. Numbers of a later run are larger.
 type Event struct {
 	Seq        int64       `json:"seq"`
 	At         time.Time   `json:"at"`

@@ -125,6 +125,7 @@ func New(cfg ManagerConfig) *Manager {
 		closing: make(chan struct{}), idle: make(chan struct{}), lines: make(map[ID]*line),
 		offers: offers{mode: cfg.Offers},
 	}
+	m.bus.seq = cfg.Clock().UnixMicro() // numbers of an earlier run are smaller
 	if t, ok := cfg.Worktrees.(Teller); ok {
 		t.Tell(func(text string) { m.notice("", LevelWarn, "%s", text) })
 	}

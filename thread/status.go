@@ -27,11 +27,7 @@ func (m *Manager) Events(ctx context.Context) (<-chan Event, error) {
 }
 
 // Seq is the number of the newest event; 0 before the first.
-func (m *Manager) Seq() int64 {
-	m.bus.mu.Lock()
-	defer m.bus.mu.Unlock()
-	return m.bus.seq
-}
+func (m *Manager) Seq() int64 { return m.bus.newest() }
 
 // Why says what speaks for a thread's state.
 func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
@@ -52,7 +48,7 @@ func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 
 // status returns what clients show of a thread. Manager.mu is held.
 func (m *Manager) status(l *line) Status {
-	s := Status{Thread: l.t, State: l.shown, Depth: m.depth(l.t.Parent)}
+	s := Status{Thread: l.t, Seq: m.bus.newest(), State: l.shown, Depth: m.depth(l.t.Parent)}
 	s.Gauge.CostUSD += l.sideCost
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {
@@ -113,6 +109,7 @@ func (m *Manager) show(l *line) {
 func same(a, b Status) bool {
 	a.State.Evidence, b.State.Evidence = nil, nil
 	a.Updated, b.Updated = time.Time{}, time.Time{}
+	a.Seq, b.Seq = 0, 0
 	return reflect.DeepEqual(a, b)
 }
 

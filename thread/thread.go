@@ -111,6 +111,9 @@ type HandoffMetadata struct {
 // Status is a thread with what is true of it right now; what clients show.
 type Status struct {
 	Thread
+	// Seq is the number of the newest event when this was true: of two statuses of a thread from one run of a server,
+	// the one with the larger number is the newer, whichever way they came.
+	Seq   int64       `json:"seq,omitempty"`
 	State StateReport `json:"state"`
 	// Execution is the running process, nil when none runs.
 	Execution *Execution `json:"execution,omitempty"`

@@ -150,3 +150,28 @@ func TestSecretsOnTheLastScreen(t *testing.T) {
 		}
 	})
 }
+
+// TestRepliesAreNumbered: a reply can be told from the events before and after it, of a later server too.
+func TestRepliesAreNumbered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		reply, err := w.m.Status(ctx, string(s.ID))
+		if err != nil || reply.Seq != w.m.Seq() {
+			t.Fatalf("%d, and the newest event is %d: %v", reply.Seq, w.m.Seq(), err)
+		}
+		w.turn(s.ID, "p1")
+		e := w.events.list[len(w.events.list)-1]
+		for i := len(w.events.list) - 1; e.Status == nil; i-- {
+			e = w.events.list[i]
+		}
+		if e.Status.Seq <= reply.Seq {
+			t.Errorf("the event after it has %d, the reply %d", e.Status.Seq, reply.Seq)
+		}
+		time.Sleep(time.Second)
+		before := w.m.Seq()
+		w.crash()
+		if got := w.status(s.ID).Seq; got <= before {
+			t.Errorf("after a restart %d, before it %d", got, before)
+		}
+	})
+}

@@ -78,9 +78,10 @@ func (m *Model) next() tea.Cmd {
 }
 
 func (m *Model) list() tea.Cmd {
+	since := m.conn.seq
 	return m.call(quick, func(ctx context.Context) tea.Msg {
 		all, err := m.cfg.Server.List(ctx)
-		return listedMsg{all, err}
+		return listedMsg{all, since, err}
 	})
 }
 

@@ -17,6 +17,7 @@ func (m *Model) subscribed(msg subscribedMsg) tea.Cmd {
 		return m.lost(msg.err)
 	}
 	m.conn.events, m.conn.seq = msg.events, 0
+	m.tree.Restart() // it may be another server
 	return tea.Batch(m.next(), m.list())
 }
 
@@ -90,7 +91,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		m.tree.Put(*e.Status)
 		return tea.Batch(m.attention(before, e.Status), m.looking())
 	case thread.EventRemoved:
-		m.tree.Remove(e.ThreadID)
+		m.tree.Remove(e.ThreadID, e.Seq)
 	case thread.EventCheckpoint:
 		if e.Checkpoint != nil {
 			return m.checkpoint(*e.Checkpoint)
@@ -134,7 +135,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	if msg.err != nil {
 		return tea.Batch(m.fail("list threads", msg.err), m.cfg.After(retry, retryMsg{m.conn.gen}))
 	}
-	m.tree.Set(msg.threads)
+	m.tree.Set(msg.threads, msg.since)
 	var cmd tea.Cmd
 	if m.conn.lost {
 		m.conn.lost, m.tree.Lost = false, false

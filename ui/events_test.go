@@ -215,3 +215,21 @@ func TestLostServer(t *testing.T) {
 		}
 	})
 }
+
+// TestRepliesDoNotUndoEvents: what comes back of "resume all" was true before the events that it overtook.
+func TestRepliesDoNotUndoEvents(t *testing.T) {
+	play(t, world(), 100, 30, nil, func(r *rig) {
+		stage(r)
+		now := *r.m.tree.Thread("docs-f9a0")
+		now.Seq, now.State.State = 20, thread.StateIdle
+		late := now
+		late.Seq, late.State.State = 10, thread.StateStarting
+		r.m.apply(thread.Event{Seq: 20, Kind: thread.EventThread, Status: &now})
+		r.send(resumedMsg{threads: []thread.Status{late}})
+		r.send(madeMsg{status: late})
+		r.send(listedMsg{threads: []thread.Status{late}, since: 9})
+		if got := r.m.tree.Thread("docs-f9a0").State.State; got != thread.StateIdle {
+			t.Errorf("shown %s", got)
+		}
+	})
+}

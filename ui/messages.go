@@ -25,6 +25,7 @@ type eventsMsg struct {
 // listedMsg is all threads.
 type listedMsg struct {
 	threads []thread.Status
+	since   int64 // the newest event that was known when they were asked for
 	err     error
 }
 

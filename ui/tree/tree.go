@@ -20,6 +20,7 @@ type Tree struct {
 	Lost bool
 
 	threads  map[thread.ID]*thread.Status
+	gone     map[thread.ID]int64 // the events that removed threads: what was known before them is not taken again
 	folded   map[thread.ID]bool
 	filter   string
 	archived bool // show the archive instead of the living
@@ -51,33 +52,55 @@ type Counts struct {
 
 // New makes an empty list.
 func New() *Tree {
-	return &Tree{threads: map[thread.ID]*thread.Status{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
+	return &Tree{threads: map[thread.ID]*thread.Status{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
 }
 
-// Set replaces all threads.
-func (t *Tree) Set(all []thread.Status) {
+// Restart says that what comes from now on is another run of the server's: its numbers begin again.
+func (t *Tree) Restart() {
+	for id, s := range t.threads {
+		old := *s
+		old.Seq = 0
+		t.threads[id] = &old
+	}
+	clear(t.gone)
+}
+
+// Set replaces all threads by a list, but for what events have told since it was made. It is not older than the
+// event with the number made.
+func (t *Tree) Set(all []thread.Status, made int64) {
+	was := t.threads
 	t.threads = make(map[thread.ID]*thread.Status, len(all))
 	for i := range all {
-		if all[i].Deleted.IsZero() {
-			t.threads[all[i].ID] = &all[i]
+		made = max(made, all[i].Seq)
+		if known := was[all[i].ID]; known != nil {
+			t.threads[known.ID] = known
+		}
+		t.Put(all[i])
+	}
+	for id, s := range was {
+		if s.Seq > made { // made since
+			t.threads[id] = s
 		}
 	}
 	t.stale = true
 }
 
-// Put adds or replaces one.
+// Put adds or replaces one, unless what is known of it is newer: a reply may come after the events that followed it.
 func (t *Tree) Put(s thread.Status) {
-	if !s.Deleted.IsZero() {
-		t.Remove(s.ID)
+	if known := t.threads[s.ID]; known != nil && known.Seq > s.Seq || t.gone[s.ID] > s.Seq {
 		return
 	}
-	t.threads[s.ID] = &s
+	delete(t.threads, s.ID)
+	if s.Deleted.IsZero() {
+		t.threads[s.ID] = &s
+	}
 	t.stale = true
 }
 
-// Remove takes one out.
-func (t *Tree) Remove(id thread.ID) {
+// Remove takes one out; seq is the event's number.
+func (t *Tree) Remove(id thread.ID, seq int64) {
 	delete(t.threads, id)
+	t.gone[id] = seq
 	t.stale = true
 }
 

@@ -35,7 +35,7 @@ func family() *Tree {
 		status("two-a", "two", thread.StateIdle, 3),
 		status("two-b", "two", thread.StateApproval, 4),
 		status("three", "", thread.StateDone, 5),
-	})
+	}, 0)
 	return t
 }
 
@@ -73,7 +73,7 @@ func TestSelectionFollowsTheThread(t *testing.T) {
 	if got := tr.Selected().ID; got != "one" {
 		t.Errorf("selected %s", got)
 	}
-	tr.Remove("one")
+	tr.Remove("one", 1)
 	if tr.Selected() == nil {
 		t.Error("nothing is selected after the selected one went")
 	}
@@ -162,5 +162,80 @@ func TestDrawHasNoControlBytes(t *testing.T) {
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if strings.ContainsAny(got, "\x1b\x07\u202e") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestLateRepliesChangeNothing: a server's events come in order, its replies and lists whenever they like. Whatever the
+// order, what is shown in the end is what the server says.
+func TestLateRepliesChangeNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		states := []thread.State{thread.StateStarting, thread.StateWorking, thread.StateIdle, thread.StateExited}
+		now := map[string]thread.Status{} // the server's
+		tr, seq := New(), int64(100)
+		var late []func() // what is on its way to the client, apart from events
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "thread")
+			s, there := now[id]
+			switch rapid.SampledFrom([]string{"change", "change", "remove", "reply", "list", "arrive"}).Draw(rt, "step") {
+			case "change":
+				seq++
+				s = status(id, "", rapid.SampledFrom(states).Draw(rt, "state"), 1)
+				s.Seq, now[id] = seq, s
+				tr.Put(s)
+			case "remove":
+				if there {
+					seq++
+					delete(now, id)
+					tr.Remove(thread.ID(id), seq)
+				}
+			case "reply":
+				if there {
+					s.Seq = seq
+					late = append(late, func() { tr.Put(s) })
+				}
+			case "list":
+				var all []thread.Status
+				for _, s := range now {
+					s.Seq = seq
+					all = append(all, s)
+				}
+				asked := seq - int64(rapid.IntRange(0, 3).Draw(rt, "asked before"))
+				late = append(late, func() { tr.Set(all, asked) })
+			case "arrive":
+				if n := len(late); n > 0 {
+					i := rapid.IntRange(0, n-1).Draw(rt, "which")
+					late[i]()
+					late = append(late[:i], late[i+1:]...)
+				}
+			}
+		}
+		for _, arrive := range late {
+			arrive()
+		}
+		for _, s := range tr.All() {
+			if want, there := now[s.Name]; !there || want.State.State != s.State.State {
+				rt.Fatalf("%s is shown %s, and the server says %s (%v)", s.Name, s.State.State, want.State.State, there)
+			}
+		}
+		if len(tr.All()) != len(now) {
+			rt.Fatalf("%d are shown of %d", len(tr.All()), len(now))
+		}
+	})
+}
+
+// TestAnotherRunBeginsAgain: the numbers of a server that was started again count for themselves.
+func TestAnotherRunBeginsAgain(t *testing.T) {
+	tr := New()
+	s := status("a", "", thread.StateWorking, 1)
+	s.Seq = 5000
+	tr.Put(s)
+	tr.Remove("b", 6000)
+	tr.Restart()
+	s.Seq, s.State.State = 3, thread.StateIdle
+	b := status("b", "", thread.StateIdle, 2)
+	b.Seq = 3
+	tr.Set([]thread.Status{s, b}, 0)
+	if got := tr.Thread("a"); got.State.State != thread.StateIdle || tr.Thread("b") == nil {
+		t.Errorf("shown %+v", tr.All())
 	}
 }
