@@ -348,7 +348,7 @@ func TestLifeCycle(t *testing.T) {
 		if got.Archived.IsZero() || got.State.State != thread.StateExited || got.Interrupted {
 			t.Errorf("archived: %+v", got)
 		}
-		if _, err := w.m.Start(ctx, "one", 0, 0); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Start(ctx, "one", 0, 0); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("start of an archived thread: %v", err)
 		}
 		if err := w.m.Unarchive(ctx, "one"); err != nil {

@@ -190,7 +190,7 @@ func TestMergeConflicts(t *testing.T) {
 		if s := w.status(c.ID); s.Outcome.Kind != thread.OutcomeMerged || s.Archived.IsZero() {
 			t.Errorf("after: %+v", s.Thread)
 		}
-		if _, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrNotFound) {
+		if _, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("continue without a merge: %v", err)
 		}
 	})
@@ -198,7 +198,7 @@ func TestMergeConflicts(t *testing.T) {
 
 func TestMergeAbort(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, _, c thread.Status) {
-		if err := w.m.MergeAbort(ctx, c.Name); !errors.Is(err, thread.ErrNotFound) {
+		if err := w.m.MergeAbort(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("abort without a merge: %v", err)
 		}
 		f.conflicts = []string{"a"}
