@@ -169,7 +169,7 @@ func (c *cli) examineTerminal() finding {
 	f := finding{About: "terminal", OK: true}
 	out, ok := c.terminal()
 	if !ok || !term.IsTerminal(out.Fd()) {
-		f.Found = "the output is none; verbs work, the screen needs one"
+		f.Found = "the output is not a terminal: verbs work, the screen needs one"
 		return f
 	}
 	cols, rows, err := term.GetSize(out.Fd())

@@ -162,13 +162,24 @@ func second(args []string) string {
 func (c *cli) checkpointDiff() *cobra.Command {
 	r := thread.DiffRequest{}
 	cmd := &cobra.Command{
-		Use: "diff <thread>", Aliases: []string{"compare"}, Short: "Print how files differ between two points of a thread",
-		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "diff <thread> [from] [to]", Aliases: []string{"compare"}, Short: "Print how files differ between two points of a thread",
+		Long: "Print how files differ between two points of a thread: base, now, a turn or a checkpoint; base and now without them.",
+		Args: between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().StringVar(&r.From, "from", "base", "base, now, a turn or a checkpoint")
 	cmd.Flags().StringVar(&r.To, "to", "now", "base, now, a turn or a checkpoint")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread = args[0]
+		for i, point := range args[1:] {
+			name, at := "from", &r.From
+			if i == 1 {
+				name, at = "to", &r.To
+			}
+			if cmd.Flags().Changed(name) {
+				return usagef("%q and --%s say the same: give one of them", point, name)
+			}
+			*at = point
+		}
 		files, err := cl.Diff(ctx, r)
 		if err != nil {
 			return err
