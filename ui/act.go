@@ -169,8 +169,11 @@ func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 		m.showAgents()
 		return m.loadAgents(), true
 	case intent.Redraw:
-		m.live.run = "" // attach anew
+		m.live.run = "" // attach again
 		return func() tea.Msg { return tea.ClearScreen() }, true
+	case intent.Suspend:
+		m.screen.away = true
+		return tea.Suspend, true
 	case intent.Sidebar:
 		m.screen.noSide = !m.screen.noSide
 	case intent.Filter:
@@ -186,8 +189,10 @@ func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 		if !m.showResumes(true) {
 			return m.tell(thread.LevelInfo, "nothing is interrupted"), true
 		}
+	case intent.ResumeAll:
+		return m.openResumeAll(), true
 	case intent.Undo:
-		return m.undoLast(), true
+		return m.openUndo(), true
 	default:
 		return nil, false
 	}
@@ -202,16 +207,6 @@ func (m *Model) show(v view) tea.Cmd {
 		m.screen.area = areaTree
 	}
 	return tea.Batch(m.fill(), m.looking())
-}
-
-func (m *Model) undoLast() tea.Cmd {
-	n := len(m.undo)
-	if n == 0 {
-		return m.tell(thread.LevelInfo, "nothing to undo")
-	}
-	u := m.undo[n-1]
-	m.undo = m.undo[:n-1]
-	return tea.Batch(m.tell(thread.LevelInfo, "undoing: "+u.what+" …"), m.change("undone: "+u.what, u.do, nil))
 }
 
 // onThread acts on the selected thread; without one it says so.
@@ -234,7 +229,11 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 		on := !s.Pinned
 		return m.change("", func(ctx context.Context) error { return m.cfg.Server.Pin(ctx, ref, on) }, nil), true
 	case intent.Archive:
-		return m.archive(s), true
+		if !s.Archived.IsZero() {
+			name := s.Name
+			return m.change(name+" is back", func(ctx context.Context) error { return m.cfg.Server.Unarchive(ctx, ref) }, nil), true
+		}
+		m.openArchive(s)
 	case intent.Delete:
 		m.openDelete(s)
 	case intent.Why:
@@ -249,11 +248,13 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 	case intent.Stop:
 		m.openStop(s)
 	case intent.TakeOffer:
-		return m.answer("take", "forked"), true
+		m.openOffer()
 	case intent.DismissOffer:
-		return m.answer("dismiss", "dismissed"), true
+		if o := m.offer(); o != nil {
+			return m.answer(o.ID, "dismiss", "dismissed"), true
+		}
 	case intent.OffersOff:
-		return m.answer("off", "no more forks are offered"), true
+		m.openOffers()
 	default:
 		return nil, false
 	}
@@ -280,18 +281,4 @@ func (m *Model) onFiles(a intent.Action) (tea.Cmd, bool) {
 		return nil, false
 	}
 	return nil, true
-}
-
-func (m *Model) archive(s *thread.Status) tea.Cmd {
-	ref, name, srv := string(s.ID), s.Name, m.cfg.Server
-	if !s.Archived.IsZero() {
-		return m.change(name+" is back", func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }, nil)
-	}
-	undo := &undoStep{"archive " + name, func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }}
-	if running(s) {
-		m.dialogs.Push(dialog.NewAsk("archive "+name+"?", dialog.Plain("Its agent runs and will be stopped."),
-			dialog.Choice{Label: "archive", Result: archiveIt{s.ID, name}}, dialog.Choice{Label: "keep", Result: dialog.Cancelled{}}))
-		return nil
-	}
-	return m.change(name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, ref) }, undo)
 }

@@ -19,6 +19,8 @@ func TestNewThread(t *testing.T) {
 		r.keys("tab")
 		r.text("my name")
 		r.keys("tab", "tab", "space", "enter")
+		r.must("There is a prompt to send", "ctrl+s send")
+		r.keys("ctrl+s")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
 		r.must("made started")
 		if s := r.m.tree.Selected(); s.ID != "made" {
@@ -86,19 +88,27 @@ func TestForkIntoSameAgent(t *testing.T) {
 func TestArchiveDeleteUndo(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.m.tree.Select("spike-0b1c")
-		r.keys("d")
+		r.keys("d", "right", "enter")
 		r.mustAsk("archive spike-0b1c")
 		r.must("u takes it back")
-		r.keys("D", "n")
+		r.keys("D", "esc", "D", "enter")
 		if r.srv.asked("delete") {
-			t.Error("no means no")
+			t.Error("cancel means cancel")
 		}
-		r.keys("D", "enter", "u")
+		r.keys("D", "right", "enter")
 		r.mustAsk("delete spike-0b1c")
+		r.keys("u")
+		r.must("undo delete of spike-0b1c", "[ Bring back ]")
+		r.keys("right", "enter")
 		r.mustAsk("undelete spike-0b1c")
-		r.keys("u", "u")
+		r.keys("u")
+		r.must("undo archive of spike-0b1c")
+		r.archived("spike-0b1c", true)
+		r.keys("right", "enter")
 		r.mustAsk("unarchive spike-0b1c")
-		r.must("nothing to undo")
+		r.keys("u")
+		r.must("nothing was done here that can be undone")
+		r.archived("spike-0b1c", false)
 		r.keys("z")
 		r.must("old-one-77aa")
 		r.keys("d")
@@ -107,8 +117,14 @@ func TestArchiveDeleteUndo(t *testing.T) {
 	on(t, world(), func(r *rig) { // one that runs asks first
 		r.keys("d")
 		r.must("Its agent runs and will be stopped")
-		r.keys("enter")
+		r.keys("right", "enter")
 		r.mustAsk("archive auth-feature-a3f2")
+		r.archived("auth-feature-a3f2", true)
+		r.keys("u")
+		r.must("Its agent was stopped", "[ Bring back and resume ]")
+		r.keys("right", "enter")
+		r.mustAsk("unarchive auth-feature-a3f2")
+		r.must("auth-feature-a3f2 is back; its agent was stopped, R resumes it")
 	})
 }
 
@@ -123,13 +139,22 @@ func TestSmallActions(t *testing.T) {
 		r.keys("i")
 		r.text("go on")
 		r.keys("enter")
-		r.mustAsk(`send auth-feature-a3f2 "go on"`)
-		r.keys("S", "enter")
+		r.text("please")
+		r.must("ctrl+s send")
+		r.keys("ctrl+s")
+		r.mustAsk(`send auth-feature-a3f2 "go on\nplease"`)
+		r.keys("S", "right", "enter")
 		r.mustAsk("stop auth-feature-a3f2")
 		r.keys("x", "enter")
 		r.must("a reason helps")
 		r.text("slow")
-		r.keys("enter")
+		r.keys("enter", "enter")
+		if r.srv.asked("abandon") {
+			t.Error("it was abandoned unasked")
+		}
+		r.keys("x")
+		r.text("slow")
+		r.keys("enter", "right", "enter")
 		r.mustAsk(`abandon auth-feature-a3f2 "slow"`)
 		r.keys("R")
 		r.must("auth-feature-a3f2 is running")
@@ -155,7 +180,16 @@ func TestOffers(t *testing.T) {
 			r.keys("y")
 			r.must("because the prompt leaves the subject", "rule: subject")
 			r.keys("esc", key)
-			r.mustAsk("offer o1 " + answer)
+			if answer != "dismiss" {
+				if r.srv.asked("offer") {
+					t.Errorf("%s answers unasked", key)
+				}
+				r.keys(map[string][]string{"take": {"right", "enter"}, "off": {"right", "right", "right", "enter"}}[answer]...)
+			}
+			r.mustAsk(map[string]string{"take": "offer o1 take", "dismiss": "offer o1 dismiss", "off": "offers off"}[answer])
+			if answer == "off" {
+				return // the server takes it off the list
+			}
 			if strings.Contains(r.see(), "fork? try") {
 				t.Error("the offer stays")
 			}

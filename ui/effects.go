@@ -207,16 +207,23 @@ func (m *Model) rewind(r thread.RewindRequest) tea.Cmd {
 	})
 }
 
+// resumed takes the terminal back that the shell had.
+func (m *Model) resumed() tea.Cmd {
+	m.screen.away, m.hands.burst = false, false
+	m.live.run = "" // attach again: what was painted is gone
+	return func() tea.Msg { return tea.ClearScreen() }
+}
+
 // answerOffer tells the server what the person thinks of an offer.
-func (m *Model) answerOffer(o thread.Offer, how, said string) tea.Cmd {
+func (m *Model) answerOffer(id, how, said string) tea.Cmd {
 	if how != "take" {
 		return m.change(said, func(ctx context.Context) error {
-			_, err := m.cfg.Server.AnswerOffer(ctx, o.ID, how)
+			_, err := m.cfg.Server.AnswerOffer(ctx, id, how)
 			return err
 		}, nil)
 	}
 	return m.make("fork", said, false, func(ctx context.Context) (thread.Status, error) {
-		return m.cfg.Server.AnswerOffer(ctx, o.ID, how)
+		return m.cfg.Server.AnswerOffer(ctx, id, how)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -40,7 +41,7 @@ func (m *Model) lost(err error) tea.Cmd {
 	if m.conn.tries == askAfter && m.cfg.Revive != nil {
 		m.conn.asking = dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
 			"Starting it again shows what can be resumed."),
-			dialog.Choice{Label: "start it again", Result: reviveIt{}}, dialog.Choice{Label: "wait", Result: dialog.Cancelled{}})
+			dialog.Choice{Label: "Start it again", Result: reviveIt{}, Preset: true}, dialog.Cancel("Wait"))
 		m.dialogs.Push(m.conn.asking)
 	}
 	m.screen.stale = true
@@ -69,6 +70,7 @@ func (m *Model) happened(msg eventsMsg) tea.Cmd {
 		m.conn.seq = e.Seq
 		cmds = append(cmds, m.apply(e))
 	}
+	m.dialogs.Recheck()
 	if gap {
 		cmds = append(cmds, m.list())
 	}
@@ -101,7 +103,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 			return m.tell(e.Notice.Level, e.Notice.Text)
 		}
 	case thread.EventSwitch:
-		m.switchTo(e.ThreadID)
+		return m.switchTo(e.ThreadID)
 	}
 	return nil
 }
@@ -122,12 +124,18 @@ func (m *Model) checkpoint(cp thread.Checkpoint) tea.Cmd {
 	return nil
 }
 
-// switchTo shows a thread, as when `switch` was asked for elsewhere.
-func (m *Model) switchTo(id thread.ID) {
-	if m.tree.Select(id) {
-		m.views.now, m.views.reading = viewTerminal, false
-		m.screen.stale = true
+// switchTo shows a thread, as when `switch` was asked for elsewhere. Nobody but the person gives an agent the
+// keys: they go to the list, and what is being typed to the agent that was on show goes nowhere.
+func (m *Model) switchTo(id thread.ID) tea.Cmd {
+	if !m.tree.Select(id) {
+		return nil
 	}
+	if m.scopes()[0] == intent.Terminal {
+		m.hands.take(m.cfg.Clock())
+	}
+	m.views.now, m.views.reading, m.live.wish = viewTerminal, false, ""
+	m.screen.area, m.screen.stale = areaTree, true
+	return m.tell(thread.LevelInfo, m.name(id)+" is shown, as was asked from elsewhere; "+m.keys.KeyOf(intent.Focus)+" types into it")
 }
 
 // listed takes all threads. The first time it says what was left interrupted.
@@ -136,6 +144,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 		return tea.Batch(m.fail("list threads", msg.err), m.cfg.After(retry, retryMsg{m.conn.gen}))
 	}
 	m.tree.Set(msg.threads, msg.since)
+	m.dialogs.Recheck()
 	var cmd tea.Cmd
 	if m.conn.lost {
 		m.conn.lost, m.tree.Lost = false, false

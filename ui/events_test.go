@@ -112,6 +112,7 @@ func TestEvents(t *testing.T) {
 			t.Error("switch does not switch")
 		}
 		r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: "fresh-0001"})
+		r.wait(noticeTime)
 		if strings.Contains(r.see(), "fresh-0001") {
 			t.Error("what was removed is still there")
 		}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -73,24 +74,35 @@ func sourceName(s thread.Source) string {
 	}
 }
 
-// showHelp lists the keys: those that work here first.
+// legend are the marks of the list, with what they say.
+func legend() []dialog.Line {
+	body := []dialog.Line{{Text: "marks of the list", Tok: theme.Heading}}
+	for _, s := range []thread.State{
+		thread.StateWorking, thread.StateStarting, thread.StateDone, thread.StateIdle, thread.StateApproval, thread.StateQuestion,
+		thread.StateLimited, thread.StateUnauthorised, thread.StateUnavailable, thread.StateUnreachable, thread.StateCut, thread.StateFailed,
+		thread.StateSilent, thread.StateInterrupted, thread.StateUnknown, thread.StateExited,
+	} {
+		look := tree.LookOfState(s)
+		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word), Tok: look.Style})
+	}
+	for _, kind := range []thread.OutcomeKind{thread.OutcomeMerged, thread.OutcomeAbandoned} {
+		look := tree.LookOf(&thread.Status{Thread: thread.Thread{Outcome: thread.Outcome{Kind: kind}}})
+		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", look.Glyph, look.Word), Tok: look.Style})
+	}
+	return body
+}
+
+// showHelp lists the keys, those that work here first, and what the marks mean.
 func (m *Model) showHelp() {
 	here := m.scopes()
 	order := append([]intent.Scope{}, here...)
 	for _, s := range intent.Scopes() {
-		seen := false
-		for _, h := range order {
-			seen = seen || h == s
-		}
-		if !seen {
+		if !slices.Contains(order, s) {
 			order = append(order, s)
 		}
 	}
 	var body []dialog.Line
 	for i, s := range order {
-		if i > 0 {
-			body = append(body, dialog.Line{})
-		}
 		head := "in " + string(s)
 		switch {
 		case s == intent.Global:
@@ -109,10 +121,14 @@ func (m *Model) showHelp() {
 		if s == intent.Global {
 			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "1–9", "go to that thread of the list")})
 		}
+		body = append(body, dialog.Line{})
+		if i == len(here)-1 {
+			body = append(append(body, legend()...), dialog.Line{})
+		}
 	}
-	body = append(body, dialog.Line{}, dialog.Line{Text: "While an agent has the keys, only " + m.leaveKey() + " is taken from it.", Tok: theme.Muted},
+	body = append(body, dialog.Line{Text: "While an agent has the keys, only " + m.leaveKey() + " is taken from it.", Tok: theme.Muted},
 		dialog.Line{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted})
-	m.dialogs.Push(dialog.NewText("keys", body))
+	m.dialogs.Push(dialog.NewGuide("keys", body))
 }
 
 // showPalette offers every command, and every thread to go to.
@@ -192,7 +208,7 @@ func (m *Model) firstRun() {
 	body = append(body, m.agentLines(false)...)
 	body = append(body, dialog.Line{Text: m.keys.KeyOf(intent.Agents) + " lists all the places later.", Tok: theme.Muted}, dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: it reads and edits files in a thread like the others, by a script."})
 	m.dialogs.Push(dialog.NewAsk("welcome", body,
-		dialog.Choice{Label: "try the demo", Result: tryDemo{}}, dialog.Choice{Label: "later", Result: dialog.Cancelled{}}))
+		dialog.Choice{Label: "try the demo", Result: tryDemo{}, Preset: true}, dialog.Cancel("later")))
 }
 
 // agentLines lists the agents with what was found of them.
@@ -235,12 +251,7 @@ func (m *Model) showAgents() {
 // showResumes opens the list of interrupted threads and reports whether there are any. At the
 // start it opens by itself; asked for, archived ones stay out as well.
 func (m *Model) showResumes(asked bool) bool {
-	var left []thread.ID
-	for _, s := range m.tree.All() {
-		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() && s.Outcome.Kind == thread.OutcomeNone {
-			left = append(left, s.ID)
-		}
-	}
+	left := m.interrupted()
 	if len(left) == 0 || (!asked && m.cfg.Open != "") {
 		return false
 	}

@@ -86,10 +86,16 @@ func (s *server) Why(context.Context, string) (thread.StateReport, error) { retu
 func (s *server) Seen(_ context.Context, ref string) error                { s.note("seen %s", ref); return s.err }
 func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, error) {
 	s.note("new %s %q %q worktree=%v %dx%d", r.Agent, r.Name, r.Prompt, r.Worktree, r.Cols, r.Rows)
+	if r.Prompt != "" {
+		s.note("send to the new thread %q", r.Prompt)
+	}
 	return status("made", "", thread.StateStarting, 99), s.err
 }
 func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, error) {
 	s.note("fork %s at %q label %q agent %q", r.Thread, r.At, r.Label, r.Agent)
+	if r.Prompt != "" {
+		s.note("send to the fork %q", r.Prompt)
+	}
 	return status("forked", r.Thread, thread.StateStarting, 99), s.err
 }
 func (s *server) Resume(_ context.Context, ref string, cols, rows int) (thread.Status, error) {

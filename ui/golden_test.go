@@ -63,6 +63,9 @@ var scenes = []struct {
 	{"fork", func(r *rig) { r.keys("f") }},
 	{"rename", func(r *rig) { r.keys("r") }},
 	{"delete", func(r *rig) { r.keys("D") }},
+	{"finish", func(r *rig) { r.keys("e") }},
+	{"undo", func(r *rig) { r.keys("D", "right", "enter", "u") }},
+	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
 	{"merge", func(r *rig) { r.keys("M") }},
 	{"why", func(r *rig) { r.keys("y") }},
@@ -95,7 +98,7 @@ func stage(r *rig) {
 }
 
 func TestGolden(t *testing.T) {
-	for _, size := range [][2]int{{60, 20}, {100, 30}, {200, 50}} {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {100, 30}, {120, 36}, {200, 50}} {
 		for _, s := range scenes {
 			name := fmt.Sprintf("%s-%dx%d", s.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {

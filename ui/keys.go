@@ -8,9 +8,14 @@ import (
 
 // key takes a key: to the agent when it has the focus, to the table otherwise.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
+	scope := m.scopes()[0]
 	in := m.keys.Lookup(m.scopes(), intent.Key{Name: k.String(), Text: k.Key().Text})
-	if m.scopes()[0] == intent.Terminal && in != intent.Leave {
+	late := m.hands.late(m.cfg.Clock())
+	if scope == intent.Terminal && in != intent.Leave {
 		return m.toPane(k)
+	}
+	if why := m.meantElsewhere(scope, in, k.Key().Text != "", late); why != "" {
+		return m.ignore(why)
 	}
 	if in == nil {
 		return nil
@@ -34,8 +39,11 @@ func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
 	case intent.Form, intent.Field:
 		m.screen.stale = true
 		return m.do(intent.Type{Text: p.Content})
+	case intent.Confirm:
+		m.screen.stale = true
+		return tea.Batch(m.do(intent.Type{}), m.ignore(m.textIgnored(scope)))
 	default:
-		return nil
+		return m.ignore(m.textIgnored(scope))
 	}
 }
 

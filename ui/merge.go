@@ -2,10 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/diff"
+	"orchestrator/ui/intent"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,9 +26,30 @@ func (m *Model) openMerge(p mergePlan) tea.Cmd {
 	if p.finish {
 		verb = "finish "
 	}
-	d := dialog.NewAsk(verb+m.name(p.id), dialog.Plain("looking what it would bring …"))
+	name := m.name(p.id)
+	d := dialog.NewAsk(verb+name, dialog.Plain("looking what it would bring …"), dialog.Cancel("Cancel")).Until(m.mergeOver(p.id))
 	m.dialogs.Push(d)
 	return m.merge(p, d)
+}
+
+// mergeOver says why a thread's merge is not to be asked about any more.
+func (m *Model) mergeOver(id thread.ID) func() string {
+	name, was := m.name(id), thread.Outcome{}
+	if s := m.tree.Thread(id); s != nil {
+		was = s.Outcome
+		if !s.Archived.IsZero() {
+			return func() string { return "" } // what is archived can be merged
+		}
+	}
+	return func() string {
+		if why := m.gone(id, name); why != "" {
+			return why
+		}
+		if now := m.tree.Thread(id).Outcome; now.Kind == thread.OutcomeMerged && !now.At.Equal(was.At) {
+			return name + " was merged meanwhile, on another screen or by a verb."
+		}
+		return ""
+	}
 }
 
 // chooseTarget asks what to merge into.
@@ -55,7 +78,8 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 		m.mergeLooked(msg)
 		return nil
 	case r.Stopped || len(r.Conflicts) > 0:
-		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r), stoppedChoices(msg.id)...))
+		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r), stoppedChoices(msg.id)...).
+			Until(m.mergeOver(msg.id)))
 		return nil
 	case msg.err != nil:
 		return m.fail("merge", msg.err)
@@ -73,8 +97,28 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 	if r.Kept != "" {
 		text += "; worktree kept: " + r.Kept
 	}
+	m.mergeDone(msg)
 	return m.tell(thread.LevelInfo, text)
 }
+
+// mergeDone notes a merge as what was done last: undo then names it, and does not reach behind it.
+func (m *Model) mergeDone(msg mergedMsg) {
+	step := undoStep{what: "merge of " + m.name(msg.id) + " into " + msg.report.Into}
+	if !msg.report.UpToDate {
+		step.never = "This cannot be undone from here. Its commit is in " + msg.report.Into + "; git takes it back: git -C " + msg.report.Dir + " revert -m 1 " + short(msg.report.Commit) + "."
+	}
+	if msg.report.Finished {
+		step.what = "finish of " + m.name(msg.id)
+		step.never = strings.TrimSpace(step.never + " The thread is in the archive (" + m.keys.KeyOf(intent.Archived) + "), " + m.keys.KeyOf(intent.Archive) +
+			" brings it back, and resuming it makes its worktree again.")
+	}
+	if step.never != "" {
+		m.did(step)
+	}
+}
+
+// short is how people name a commit.
+func short(commit string) string { return commit[:min(len(commit), 12)] }
 
 // mergeLooked fills the dialog that asks whether to merge.
 func (m *Model) mergeLooked(msg mergedMsg) {
@@ -82,11 +126,11 @@ func (m *Model) mergeLooked(msg mergedMsg) {
 	switch {
 	case msg.err != nil && msg.finish && s != nil && s.Worktree.Path == "":
 		msg.dialog.Set(dialog.Plain("It has no worktree of its own: its work is in "+s.Dir+" already."),
-			dialog.Choice{Label: "archive it", Result: archiveIt{s.ID, s.Name}}, dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}})
+			dialog.Cancel("Cancel"), dialog.Choice{Label: "Archive", Result: archiveIt{s.ID}, Danger: true})
 	case msg.err != nil:
-		choices := []dialog.Choice{{Label: "close", Result: dialog.Cancelled{}}}
+		choices := []dialog.Choice{dialog.Cancel("Close")}
 		if s != nil && s.Worktree.Path != "" {
-			choices = append(choices, dialog.Choice{Label: "into …", Result: mergeChoose{msg.mergePlan}})
+			choices = append(choices, dialog.Choice{Label: "Into …", Result: mergeChoose{msg.mergePlan}})
 		}
 		msg.dialog.Set([]dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}, choices...)
 	case msg.report.Stopped:
@@ -97,7 +141,7 @@ func (m *Model) mergeLooked(msg mergedMsg) {
 }
 
 func stoppedLines(r thread.MergeReport) []dialog.Line {
-	body := dialog.Plain("It stopped in "+r.Dir+". Solve what conflicts there:", "")
+	body := dialog.Plain("It stopped in "+r.Dir+". Resolve these files there:", "")
 	for _, f := range r.Conflicts {
 		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
 	}
@@ -105,7 +149,7 @@ func stoppedLines(r thread.MergeReport) []dialog.Line {
 }
 
 func stoppedChoices(id thread.ID) []dialog.Choice {
-	return []dialog.Choice{{Label: "solved, go on", Result: mergeOn{id}}, {Label: "later", Result: dialog.Cancelled{}}, {Label: "take it back", Result: mergeOff{id}, Danger: true}}
+	return []dialog.Choice{dialog.Cancel("Later"), {Label: "Continue", Result: mergeOn{id}}, {Label: "Abort merge", Result: mergeOff{id}, Danger: true}}
 }
 
 func planLines(r thread.MergeReport, finish bool) []dialog.Line {
@@ -127,28 +171,31 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 		body = append(body, dialog.Line{}, dialog.Line{Text: r.Unsure, Tok: theme.Warn})
 	}
 	if len(r.Conflicts) > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: dialog.Count(len(r.Conflicts), "conflict") + " to be solved in " + r.Dir + ":", Tok: theme.Warn})
+		body = append(body, dialog.Line{}, dialog.Line{Text: dialog.Count(len(r.Conflicts), "conflict") + " to be resolved in " + r.Dir + ":", Tok: theme.Warn})
 		for _, f := range r.Conflicts {
 			body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Warn})
 		}
 	}
+	if !r.UpToDate {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "It cannot be undone from here: the merge becomes a commit of " + r.Into + ", which git takes back (git revert).", Tok: theme.Warn})
+	}
 	if finish {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "Then the thread is archived and its worktree removed, if everything in it is reachable.", Tok: theme.Muted})
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Then the thread is archived, and its worktree removed if everything in it is reachable.", Tok: theme.Muted})
 	}
 	return body
 }
 
 func planChoices(msg mergedMsg) []dialog.Choice {
-	no := dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}
-	other := dialog.Choice{Label: "into …", Result: mergeChoose{msg.mergePlan}}
+	no := dialog.Cancel("Cancel")
+	other := dialog.Choice{Label: "Into …", Result: mergeChoose{msg.mergePlan}}
 	merge, finish := msg.mergePlan, msg.mergePlan
 	merge.finish, finish.finish = false, true
 	switch {
 	case msg.report.UpToDate && !msg.finish:
-		return []dialog.Choice{{Label: "close", Result: dialog.Cancelled{}}, other}
+		return []dialog.Choice{dialog.Cancel("Close"), other}
 	case msg.finish:
-		return []dialog.Choice{{Label: "finish", Result: mergeIt{finish}}, other, no}
+		return []dialog.Choice{no, {Label: "Finish", Result: mergeIt{finish}, Danger: true}, other}
 	default:
-		return []dialog.Choice{{Label: "merge", Result: mergeIt{merge}}, {Label: "merge and finish", Result: mergeIt{finish}}, other, no}
+		return []dialog.Choice{no, {Label: "Merge", Result: mergeIt{merge}, Danger: true}, {Label: "Merge and finish", Result: mergeIt{finish}, Danger: true}, other}
 	}
 }

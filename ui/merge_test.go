@@ -11,9 +11,11 @@ func TestRewind(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "R")
 		r.must("1 turn back, from 4 to 3", "2 files, 3 lines added since leave, 1 line removed since comes back")
-		r.keys("right", "enter") // files
+		r.keys("right", "right", "enter") // files
 		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
 		r.keys("u")
+		r.must("undo setting auth-feature-a3f2 back to turn 2", "Sets the files to what they were before that")
+		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=false")
 	})
 }
@@ -36,11 +38,11 @@ func TestMerge(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("M")
 		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
-		r.must("1 conflict to be solved", "[ merge and finish ]")
-		r.keys("enter")
+		r.must("1 conflict to be resolved", "[ Merge and finish ]", "cannot be undone from here")
+		r.keys("right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
-		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ take it back ]")
-		r.keys("enter")
+		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ Abort merge ]")
+		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
 		r.keys("right", "right", "enter")
 		r.mustAsk("abort auth-feature-a3f2")
@@ -50,6 +52,10 @@ func TestMerge(t *testing.T) {
 	srv.merge.Finished = true
 	on(t, srv, func(r *rig) {
 		r.keys("e", "enter")
+		if srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Error("enter alone finishes")
+		}
+		r.keys("e", "right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=true")
 		r.must("is merged into main (1 file +2 −1)", "archived")
 	})
@@ -57,12 +63,12 @@ func TestMerge(t *testing.T) {
 
 func TestMergeIntoAnother(t *testing.T) {
 	on(t, world(), func(r *rig) {
-		r.keys("M", "right", "right", "enter")
+		r.keys("M", "right", "right", "right", "enter")
 		r.must("merge auth-feature-a3f2 into", "docs-f9a0")
 		r.text("docs")
 		r.keys("enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=true finish=false into="docs-f9a0"`)
-		r.keys("enter")
+		r.keys("right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="docs-f9a0"`)
 	})
 }
@@ -73,8 +79,8 @@ func TestMergeThatWaits(t *testing.T) {
 	srv.merge.Stopped = true
 	on(t, srv, func(r *rig) {
 		r.keys("M")
-		r.must("It stopped in /work/project", "✗ parse.go", "[ solved, go on ]", "[ take it back ]")
-		r.keys("enter")
+		r.must("It stopped in /work/project", "✗ parse.go", "[ Continue ]", "[ Abort merge ]")
+		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("it was begun again")
@@ -87,9 +93,9 @@ func TestFinishWithoutAWorktree(t *testing.T) {
 	srv.err = errors.New("it has no worktree of its own")
 	on(t, srv, func(r *rig) {
 		r.keys("e")
-		r.must("its work is in /work/project already", "[ archive it ]")
+		r.must("its work is in /work/project already", "[ Archive ]")
 		srv.err = nil
-		r.keys("enter")
+		r.keys("right", "enter")
 		r.mustAsk("archive auth-feature-a3f2")
 	})
 }

@@ -79,6 +79,7 @@ type Model struct {
 	conn    connection
 	undo    []undoStep
 	typing  *typing
+	hands   hands
 }
 
 // area is the part of the screen that has the keys.
@@ -148,12 +149,6 @@ type typing struct {
 	field field.Field
 	what  intent.Action // Filter or Search
 	was   string
-}
-
-// undoStep takes back what was done.
-type undoStep struct {
-	what string
-	do   func(context.Context) error
 }
 
 // New makes the interface. What is wrong with the configured keys is told as a notice: the

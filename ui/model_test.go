@@ -281,10 +281,10 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 			}
 		}
 		r.wait(2 * moment)
-		r.must("connecting …", "q leave")
+		r.must("connecting …", "q quit")
 		close(srv.lists)
 		r.settle()
-		r.must("threads 6", "3 running")
+		r.must("threads 6", "1/3 working")
 		if see := r.see(); strings.Contains(see, "connecting") {
 			t.Errorf("still connecting:\n%s", see)
 		}

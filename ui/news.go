@@ -105,14 +105,10 @@ func (m *Model) offer() *thread.Offer {
 	return s.Offer
 }
 
-// answer answers the offer on show.
-func (m *Model) answer(how, said string) tea.Cmd {
-	o := m.offer()
-	if o == nil {
-		return nil
-	}
-	m.news.answered[o.ID] = true
-	return m.answerOffer(*o, how, said)
+// answer answers an offer.
+func (m *Model) answer(id, how, said string) tea.Cmd {
+	m.news.answered[id] = true
+	return m.answerOffer(id, how, said)
 }
 
 // attention tells of a thread that came to wait while nobody looks at the window.

@@ -45,7 +45,7 @@ func (m *Model) onProject(a intent.Action) (tea.Cmd, bool) {
 	case a == intent.Import:
 		m.dialogs.Push(dialog.NewImport(m.cfg.Project))
 	case a == intent.Collect:
-		d := dialog.NewAsk("delete old threads", dialog.Plain("looking for threads that the retention settings need not keep …"))
+		d := dialog.NewAsk("delete old threads", dialog.Plain("looking for threads that the retention settings need not keep …"), dialog.Cancel("Cancel"))
 		m.dialogs.Push(d)
 		return m.collect(d), true
 	case a == intent.Offers:
@@ -73,21 +73,21 @@ func (m *Model) openPush(s *thread.Status, pr bool) {
 		return
 	}
 	body := dialog.Plain("Its work is committed and " + s.Worktree.Branch + " is pushed to your remote, never by force.")
-	label := "push"
+	label := "Push"
 	if pr {
-		label = "open the pull request"
+		label = "Open the pull request"
 		body = append(body, dialog.Line{Text: "Then gh opens a pull request with the thread's last answer as its text."})
 	}
 	m.dialogs.Push(dialog.NewAsk(title, body,
-		dialog.Choice{Label: label, Result: pushIt{thread.PushRequest{Thread: string(s.ID), PR: pr}}}, dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}))
+		dialog.Cancel("Cancel"), dialog.Choice{Label: label, Result: pushIt{thread.PushRequest{Thread: string(s.ID), PR: pr}}}))
 }
 
 func (m *Model) openOffers() {
 	m.dialogs.Push(dialog.NewAsk("fork offers", dialog.Plain(
 		"A fork is offered when a prompt leaves its thread, another approach is tried, tools fail alike again and again, or the context is nearly full.",
 		"suggest offers it, auto sends such a prompt from here into a fork at once, off does neither."),
-		dialog.Choice{Label: "suggest", Result: offersIt{thread.OffersSuggest}}, dialog.Choice{Label: "auto", Result: offersIt{thread.OffersAuto}},
-		dialog.Choice{Label: "off", Result: offersIt{thread.OffersOff}}, dialog.Choice{Label: "leave it", Result: dialog.Cancelled{}}))
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Suggest", Result: offersIt{thread.OffersSuggest}},
+		dialog.Choice{Label: "Auto", Result: offersIt{thread.OffersAuto}}, dialog.Choice{Label: "Off", Result: offersIt{thread.OffersOff}}))
 }
 
 // ported does what a dialog about the project was answered with.
@@ -136,7 +136,7 @@ func (m *Model) pushed(msg pushedMsg) tea.Cmd {
 
 // collected tells what went, or fills the dialog that asks.
 func (m *Model) collected(msg collectedMsg) tea.Cmd {
-	closing := dialog.Choice{Label: "close", Result: dialog.Cancelled{}}
+	closing := dialog.Cancel("Close")
 	switch {
 	case msg.into == nil && msg.err != nil:
 		return m.fail("delete old threads", msg.err)
@@ -151,7 +151,7 @@ func (m *Model) collected(msg collectedMsg) tea.Cmd {
 		for _, t := range msg.done.Threads {
 			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, size(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
 		}
-		msg.into.Set(body, dialog.Choice{Label: "let them go", Result: collectIt{}, Danger: true}, dialog.Choice{Label: "keep", Result: dialog.Cancelled{}})
+		msg.into.Set(body, dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete them", Result: collectIt{}, Danger: true})
 	}
 	return nil
 }

@@ -6,22 +6,18 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
 )
 
 // The results of dialogs that the root asks itself.
 type (
-	archiveIt struct {
-		id   thread.ID
-		name string
-	}
-	deleteIt struct {
-		id   thread.ID
-		name string
-	}
+	archiveIt   struct{ id thread.ID }
+	deleteIt    struct{ id thread.ID }
+	abandonIt   struct{ dialog.Abandoned }
 	stopIt      struct{ id thread.ID }
+	undoIt      struct{ how undoing }
+	forkIt      struct{ id string } // the offer
 	mergeIt     struct{ mergePlan }
 	mergeInto   struct{ mergePlan } // looks anew
 	mergeOn     struct{ id thread.ID }
@@ -41,6 +37,12 @@ type (
 func (archiveIt) DialogResult() {}
 
 func (deleteIt) DialogResult() {}
+
+func (abandonIt) DialogResult() {}
+
+func (undoIt) DialogResult() {}
+
+func (forkIt) DialogResult() {}
 
 func (stopIt) DialogResult() {}
 
@@ -75,12 +77,10 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		req.Cols, req.Rows = m.paneSize()
 		return tea.Batch(m.tell(thread.LevelInfo, "forking …"), m.make("fork", "forked", false, func(ctx context.Context) (thread.Status, error) { return srv.Fork(ctx, req) }))
 	case dialog.Renamed:
-		return m.change("", func(ctx context.Context) error {
-			_, err := srv.Rename(ctx, string(r.ID), r.Name)
-			return err
-		}, nil)
+		return m.rename(r)
 	case dialog.Abandoned:
-		return m.change("abandoned", func(ctx context.Context) error { return srv.Abandon(ctx, string(r.ID), r.Reason) }, nil)
+		m.openAbandon(r)
+		return nil
 	case dialog.Prompted:
 		return m.change("sent", func(ctx context.Context) error { return srv.Send(ctx, string(r.ID), r.Text) }, nil)
 	case dialog.Resumed:
@@ -109,13 +109,17 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 	srv := m.cfg.Server
 	switch r := r.(type) {
 	case archiveIt:
-		ref := string(r.id)
-		undo := &undoStep{"archive " + r.name, func(ctx context.Context) error { return srv.Unarchive(ctx, ref) }}
-		return m.begin("archiving "+r.name+" …", r.name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, ref) }, undo)
+		return m.archive(r.id)
 	case deleteIt:
-		ref := string(r.id)
-		undo := &undoStep{"delete " + r.name, func(ctx context.Context) error { return srv.Undelete(ctx, ref) }}
-		return m.begin("deleting "+r.name+" …", r.name+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, ref) }, undo)
+		return m.remove(r.id)
+	case abandonIt:
+		return m.begin("abandoning "+m.name(r.ID)+" …", m.name(r.ID)+" is abandoned",
+			func(ctx context.Context) error { return srv.Abandon(ctx, string(r.ID), r.Reason) },
+			&undoStep{what: "abandoning " + m.name(r.ID), never: "This cannot be undone: it stays marked as abandoned. Its conversation, files and worktree are as they were."})
+	case undoIt:
+		return m.undone(r.how)
+	case forkIt:
+		return m.answer(r.id, "take", "forked")
 	case stopIt:
 		return m.begin("stopping "+m.name(r.id)+" …", "stopped", func(ctx context.Context) error { return srv.StopAgent(ctx, string(r.id)) }, nil)
 	case mergeIt:
@@ -128,7 +132,7 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 	case mergeOn:
 		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.mergeContinue(r.id))
 	case mergeOff:
-		return m.change("merge taken back", func(ctx context.Context) error { return srv.MergeAbort(ctx, string(r.id)) }, nil)
+		return m.change("the merge is aborted", func(ctx context.Context) error { return srv.MergeAbort(ctx, string(r.id)) }, nil)
 	case rewindIt:
 		return tea.Batch(m.tell(thread.LevelInfo, "setting back …"), m.rewind(r.req))
 	default:
@@ -169,8 +173,10 @@ func (m *Model) done(msg doneMsg) tea.Cmd {
 	}
 	text := msg.what
 	if msg.undo != nil {
-		m.undo = append(m.undo, *msg.undo)
-		text += "; " + m.keys.KeyOf(intent.Undo) + " takes it back"
+		m.did(*msg.undo)
+		if msg.undo.never == "" {
+			text += "; " + m.keys.KeyOf(intent.Undo) + " takes it back"
+		}
 	}
 	if text == "" {
 		return nil
@@ -211,24 +217,4 @@ func (m *Model) openFork(at dialog.Point) {
 		label = o.Label
 	}
 	m.dialogs.Push(dialog.NewFork(s, at, m.agents, m.cfg.Git, label))
-}
-
-func (m *Model) openDelete(s *thread.Status) {
-	body := []dialog.Line{{Text: "The conversation goes to the bin; files that are not committed are saved first."}}
-	if running(s) {
-		body = append(body, dialog.Line{Text: "Its agent runs and will be stopped.", Tok: theme.Warn})
-	}
-	if s.Worktree.Path != "" {
-		body = append(body, dialog.Line{Text: "Its worktree goes with it: " + s.Worktree.Path, Tok: theme.Muted})
-	}
-	m.dialogs.Push(dialog.NewAsk("delete "+s.Name+"?", body,
-		dialog.Choice{Label: "delete", Result: deleteIt{s.ID, s.Name}, Danger: true}, dialog.Choice{Label: "keep", Result: dialog.Cancelled{}}))
-}
-
-func (m *Model) openStop(s *thread.Status) {
-	if !running(s) {
-		return
-	}
-	m.dialogs.Push(dialog.NewAsk("stop "+s.Agent+" in "+s.Name+"?", dialog.Plain("The thread stays and can be resumed."),
-		dialog.Choice{Label: "stop", Result: stopIt{s.ID}}, dialog.Choice{Label: "let it run", Result: dialog.Cancelled{}}))
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"context"
 	"fmt"
 
 	"orchestrator/thread"
@@ -17,7 +16,9 @@ func (m *Model) openRewind(id thread.CheckpointID, turn int) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	d := dialog.NewAsk(fmt.Sprintf("set %s back to turn %d", s.Name, turn), dialog.Plain("looking what would change …"))
+	at, name := s.ID, s.Name
+	d := dialog.NewAsk(fmt.Sprintf("set %s back to turn %d", name, turn), dialog.Plain("looking what would change …"), dialog.Cancel("Cancel")).
+		Until(func() string { return m.gone(at, name) })
 	m.dialogs.Push(d)
 	return m.planRewind(s.ID, string(id), turn, d)
 }
@@ -82,12 +83,11 @@ func rewindChoices(msg rewindPlanMsg, files bool) []dialog.Choice {
 	req := func(files, talk bool) dialog.Result {
 		return rewindIt{thread.RewindRequest{Thread: string(msg.id), At: msg.at, Files: files, Conversation: talk}}
 	}
-	talk := dialog.Choice{Label: "conversation", Result: req(false, true)}
-	no := dialog.Choice{Label: "cancel", Result: dialog.Cancelled{}}
+	talk := dialog.Choice{Label: "Conversation", Result: req(false, true), Danger: true}
 	if !files {
-		return []dialog.Choice{talk, no}
+		return []dialog.Choice{dialog.Cancel("Cancel"), talk}
 	}
-	return []dialog.Choice{{Label: "both", Result: req(true, true)}, {Label: "files", Result: req(true, false)}, talk, no}
+	return []dialog.Choice{dialog.Cancel("Cancel"), {Label: "Both", Result: req(true, true), Danger: true}, {Label: "Files", Result: req(true, false), Danger: true}, talk}
 }
 
 func (m *Model) rewound(msg rewindMsg) tea.Cmd {
@@ -96,12 +96,7 @@ func (m *Model) rewound(msg rewindMsg) tea.Cmd {
 	}
 	id := thread.ID(msg.req.Thread)
 	if msg.report.Safety != "" {
-		req := msg.req
-		req.At = string(msg.report.Safety)
-		m.undo = append(m.undo, undoStep{"set back to turn " + fmt.Sprint(msg.report.Turn), func(ctx context.Context) error {
-			_, err := m.cfg.Server.Rewind(ctx, req)
-			return err
-		}})
+		m.did(m.unwind(msg))
 	}
 	text := msg.report.Message
 	if text == "" {

@@ -9,6 +9,7 @@ import (
 
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
+	"orchestrator/ui/burst"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -105,8 +106,24 @@ func (r *rig) keys(names ...string) {
 // text types.
 func (r *rig) text(s string) {
 	for _, c := range s {
-		r.send(tea.KeyPressMsg{Code: c, Text: string(c)})
+		switch c {
+		case '\r':
+			r.send(press("enter"))
+		case '\t':
+			r.send(press("tab"))
+		case '\b':
+			r.send(press("backspace"))
+		default:
+			r.send(tea.KeyPressMsg{Code: c, Text: string(c)})
+		}
 	}
+}
+
+// burst types a text that comes in one read.
+func (r *rig) burst(s string) {
+	r.send(burst.Msg{On: true})
+	r.text(s)
+	r.send(burst.Msg{})
 }
 
 var named = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "backspace": tea.KeyBackspace, "space": tea.KeySpace, "end": tea.KeyEnd, "home": tea.KeyHome}
@@ -153,6 +170,15 @@ func (r *rig) event(e thread.Event) {
 func (r *rig) offer(o thread.Offer) {
 	s := r.srv.find(string(o.Thread))
 	s.Offer = &o
+	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+}
+
+// archived has the server tell that a thread was archived, or brought back.
+func (r *rig) archived(id string, on bool) {
+	s := r.srv.find(id)
+	if on {
+		s.Archived, s.State.State, s.Execution = time.Now(), thread.StateExited, nil
+	}
 	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
 }
 

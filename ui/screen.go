@@ -26,6 +26,7 @@ type screen struct {
 	w, h   int
 	area   area
 	noSide bool // the side bar is folded by hand
+	away   bool // the terminal is the shell's
 
 	canvas  layout.Canvas
 	view    tea.View
@@ -130,6 +131,7 @@ func (m *Model) followPane(sel *thread.Status) tea.Cmd {
 		want, run = m.live.shown, m.live.run // the selection still moves
 	}
 	if want == "" && m.screen.area == areaMain && m.views.now == viewTerminal {
+		m.hands.take(m.cfg.Clock())
 		m.screen.area = areaTree // what had the keys is gone
 		m.screen.stale = true
 	}
@@ -145,7 +147,7 @@ func (m *Model) followPane(sel *thread.Status) tea.Cmd {
 		cmd = m.cfg.Pane.Show(want)
 		m.screen.stale = true
 	}
-	m.suspendPane(!m.paneSeen() || want == "" || sel != nil && want != sel.ID)
+	m.suspendPane(m.screen.away || !m.paneSeen() || want == "" || sel != nil && want != sel.ID)
 	focus := m.screen.area == areaMain && m.views.now == viewTerminal && !m.dialogs.Open() && m.typing == nil && sel != nil && m.live.shown == sel.ID
 	if focus != m.live.focus {
 		m.live.focus = focus

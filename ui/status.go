@@ -64,7 +64,7 @@ func (m *Model) drawStatus(b layout.Box) {
 	}
 }
 
-// sums tells what all threads cost and how many run, as far as that is known.
+// sums tells what all threads cost and how many of the agents that run are at work, as far as that is known.
 func (m *Model) sums(n tree.Counts) string {
 	said := ""
 	if m.conn.listed {
@@ -73,8 +73,10 @@ func (m *Model) sums(n tree.Counts) string {
 	switch {
 	case m.conn.lost:
 		said += "no server"
+	case m.conn.listed && n.Running == 0:
+		said += "0 running"
 	case m.conn.listed:
-		said += fmt.Sprintf("%d running", n.Running)
+		said += fmt.Sprintf("%d/%d working", n.Working, n.Running)
 	}
 	return said
 }
@@ -102,9 +104,9 @@ func (m *Model) hints() []hint {
 		}
 		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
 	}
-	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "leave"}}
+	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "quit"}}
 	if m.tree.Selected() == nil {
-		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "leave"}}
+		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "quit"}}
 	}
 	if m.tree.Counts().Interrupted > 0 {
 		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)

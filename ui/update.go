@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/ui/burst"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/theme"
 
@@ -25,6 +26,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		// Not ours: the pane's own messages come this way too. They change none of the chrome.
 		return m, m.other(msg)
 	}
+	m.opened()
 	return m, tea.Batch(cmd, m.follow())
 }
 
@@ -46,6 +48,11 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return m.key(msg), true
+	case burst.Msg:
+		m.burst(msg.On)
+		return nil, true
+	case tea.ResumeMsg:
+		return m.resumed(), true
 	case tea.KeyReleaseMsg:
 		return m.toPane(msg), true
 	case tea.PasteMsg:

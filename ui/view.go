@@ -274,9 +274,9 @@ func (m *Model) drawWelcome(in layout.Box) {
 	lines := []dialog.Line{
 		{Text: "No thread yet.", Tok: theme.Strong},
 		{},
-		{Text: m.keys.KeyOf(intent.New) + "  starts one: choose an agent, a name or a first prompt"},
-		{Text: m.keys.KeyOf(intent.Help) + "  lists all keys"},
-		{Text: m.keys.KeyOf(intent.Quit) + "  leaves; agents go on and are there again next time"},
+		{Text: m.keys.KeyOf(intent.New) + "  New thread"},
+		{Text: m.keys.KeyOf(intent.Help) + "  Keys"},
+		{Text: m.keys.KeyOf(intent.Quit) + "  Quit (agents keep running)"},
 		{},
 		{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted},
 		{Text: m.cfg.Project, Tok: theme.Muted},

@@ -146,9 +146,9 @@ func TestGoRunTwice(t *testing.T) {
 	r.cloned()
 	begin := time.Now()
 	s := r.open(120, 36)
-	s.see("q  leaves")
+	s.see("q  Quit")
 	if strings.Contains(s.text(), "No coding agent was found") {
-		s.press("y")
+		s.press("\r")
 	} else {
 		s.press("n")
 		s.see("new thread", "Prompt")
@@ -253,7 +253,7 @@ func TestRealGoRunTwice(t *testing.T) {
 			r.cloned()
 			begin := time.Now()
 			s := r.open(120, 36)
-			s.see("q  leaves")
+			s.see("q  Quit")
 			one := r.start("first")
 			s.see(one)
 			exe := s.runsFrom()

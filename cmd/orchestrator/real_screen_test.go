@@ -86,8 +86,8 @@ func TestRealScreen(t *testing.T) {
 			before := r.typed(s, "second. #hold:plug #say:never heard")
 			r.plug()
 			r.model.Release("plug")
-			s.see("the server is gone", "start it again")
-			s.press("y")
+			s.see("the server is gone", "Start it again")
+			s.press("\r")
 			s.see("1 thread interrupted", "bytes match")
 			proof := r.status(name).Resume
 			s.press("R")

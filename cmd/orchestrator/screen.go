@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/ui"
+	"orchestrator/ui/burst"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
@@ -102,8 +104,17 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Editor: c.editor(), Revive: c.revive,
 	})
 	defer model.Close()
-	return draw(ctx, model, out, tea.WithInput(c.stdin), tea.WithOutput(writer),
-		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(writer.Filter))
+	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, burst.Filter(msg)) }
+	return draw(ctx, model, out, tea.WithInput(keyboard(c.stdin)), tea.WithOutput(writer),
+		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(filter))
+}
+
+// keyboard is where keys are read from: it tells text that comes at once from keys.
+func keyboard(in io.Reader) io.Reader {
+	if f, ok := in.(*os.File); ok {
+		return burst.NewReader(f)
+	}
+	return in
 }
 
 // revive starts a server where none runs any more.

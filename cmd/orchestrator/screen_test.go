@@ -53,7 +53,7 @@ func TestFirstRun(t *testing.T) {
 	r.env = append(r.env, "PATH="+bin)
 	s := r.open(100, 30)
 	s.see("No coding agent was found", "claude", "try the demo")
-	s.press("y")
+	s.press("\r")
 	s.see("demo agent", "ctrl+q leaves the agent")
 	s.press("\x11")
 	s.see("n new")

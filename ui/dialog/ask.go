@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -113,25 +114,69 @@ type Choice struct {
 	Label  string
 	Result Result
 	Danger bool
+	// Preset has the question begin with it instead of with the one that cancels. It is for what does no harm
+	// when somebody chooses it who was typing elsewhere.
+	Preset bool
 }
 
-// Ask is a question with its answers side by side. Its body can arrive later.
+// Cancel makes the choice that changes nothing.
+func Cancel(label string) Choice { return Choice{Label: label, Result: Cancelled{}} }
+
+// Ask is a question with its answers side by side. Its body can arrive later. It begins with the answer that
+// cancels, and what is typed as text leads back there: nobody answers yes who does not choose to.
 type Ask struct {
 	title   string
 	body    scroll
 	choices []Choice
 	at      int
+	over    func() string
 }
 
-// NewAsk makes a question; the first choice is the one that yes takes.
+// NewAsk makes a question.
 func NewAsk(title string, body []Line, choices ...Choice) *Ask {
-	return &Ask{title: title, body: scroll{lines: body}, choices: choices}
+	a := &Ask{title: title}
+	a.Set(body, choices...)
+	return a
 }
 
-// Set replaces the body and the answers, as when something was looked up.
+// Set replaces the body and the answers, as when something was looked up. A question that was withdrawn stays so.
 func (a *Ask) Set(body []Line, choices ...Choice) {
-	a.body = scroll{lines: body}
-	a.choices, a.at = choices, 0
+	a.body, a.choices = scroll{lines: body}, choices
+	a.begin()
+	a.Recheck()
+}
+
+// begin goes back to the answer that the question begins with.
+func (a *Ask) begin() {
+	a.at = 0
+	cancels := func(ch Choice) bool { _, ok := ch.Result.(Cancelled); return ok }
+	for _, begins := range []func(Choice) bool{func(ch Choice) bool { return ch.Preset }, cancels} {
+		if i := slices.IndexFunc(a.choices, begins); i >= 0 {
+			a.at = i
+			return
+		}
+	}
+}
+
+// Until has the question withdrawn as soon as over says why it is none any more, as when it was answered on
+// another screen; over returns "" as long as it is one.
+func (a *Ask) Until(over func() string) *Ask {
+	a.over = over
+	return a
+}
+
+// Recheck withdraws the question when it is none any more, and reports whether it did.
+func (a *Ask) Recheck() bool {
+	if a.over == nil {
+		return false
+	}
+	why := a.over()
+	if why == "" {
+		return false
+	}
+	a.body, a.choices, a.at = scroll{lines: []Line{{Text: why, Tok: theme.Warn}}}, []Choice{Cancel("Close")}, 0
+	a.over = nil
+	return true
 }
 
 // Title names it.
@@ -144,11 +189,11 @@ func (a *Ask) Scope() intent.Scope { return intent.Confirm }
 func (a *Ask) Hints(layout.Box) []intent.Action {
 	switch len(a.choices) {
 	case 0:
-		return []intent.Action{intent.No}
+		return []intent.Action{intent.Cancel}
 	case 1:
-		return []intent.Action{intent.Yes, intent.No}
+		return []intent.Action{intent.Accept}
 	default:
-		return []intent.Action{intent.Yes, intent.Right, intent.No}
+		return []intent.Action{intent.Right, intent.Accept, intent.Cancel}
 	}
 }
 
@@ -193,20 +238,22 @@ func (a *Ask) rows(w int) int {
 
 // Handle takes an intent.
 func (a *Ask) Handle(in intent.Intent) Result {
-	act, _ := in.(intent.Action)
+	act, isAction := in.(intent.Action)
+	if !isAction {
+		a.begin()
+		return nil
+	}
 	switch act {
-	case intent.Yes:
-		if a.at < len(a.choices) {
+	case intent.Accept:
+		if a.at < len(a.choices) && !a.Recheck() {
 			return a.choices[a.at].Result
 		}
-	case intent.No:
+	case intent.Cancel:
 		return Cancelled{}
 	case intent.Left:
 		a.at = max(a.at-1, 0)
 	case intent.Right:
-		if len(a.choices) > 0 {
-			a.at = (a.at + 1) % len(a.choices)
-		}
+		a.at = max(min(a.at+1, len(a.choices)-1), 0)
 	default:
 		a.body.handle(act)
 	}

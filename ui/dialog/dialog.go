@@ -73,6 +73,15 @@ func (s *Stack) Handle(in intent.Intent) Result {
 	return r
 }
 
+// Recheck withdraws the questions that are none any more.
+func (s *Stack) Recheck() {
+	for _, d := range s.open {
+		if a, ok := d.(*Ask); ok {
+			a.Recheck()
+		}
+	}
+}
+
 // Hinter is a dialog that knows better than its scope which of its keys do something. Optional for a Dialog.
 type Hinter interface {
 	// Hints returns the actions that its frame names, when its inside is drawn that large.
@@ -84,14 +93,10 @@ func hints(d Dialog, inside layout.Box) []intent.Action {
 	if h, ok := d.(Hinter); ok {
 		return h.Hints(inside)
 	}
-	switch d.Scope() {
-	case intent.Form:
-		return []intent.Action{intent.Accept, intent.NextField, intent.Cancel}
-	case intent.Resuming:
+	if d.Scope() == intent.Resuming {
 		return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
-	default:
-		return []intent.Action{intent.Accept, intent.Cancel}
 	}
+	return []intent.Action{intent.Accept, intent.Cancel}
 }
 
 // Draw draws the dialogs over what is there.

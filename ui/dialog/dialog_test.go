@@ -36,13 +36,13 @@ func TestStack(t *testing.T) {
 	if got := s.Handle(intent.Up); got != nil {
 		t.Errorf("up ends in %v", got)
 	}
-	if got := s.Handle(intent.Yes); got != (Resumed{"1"}) || s.Top() != Dialog(below) {
+	if got := s.Handle(intent.Accept); got != (Resumed{"1"}) || s.Top() != Dialog(below) {
 		t.Errorf("yes ends in %v, on top is %v", got, s.Top())
 	}
 	if got := s.Handle(intent.Cancel); got != (Cancelled{}) || s.Open() {
 		t.Errorf("cancel ends in %v", got)
 	}
-	if got := s.Handle(intent.Yes); got != nil {
+	if got := s.Handle(intent.Accept); got != nil {
 		t.Errorf("an empty stack answers %v", got)
 	}
 }
@@ -50,11 +50,11 @@ func TestStack(t *testing.T) {
 // A question whose answer is still looked up cannot be answered yes by a quick finger.
 func TestAskWithoutChoices(t *testing.T) {
 	a := NewAsk("merge", Plain("looking …"))
-	if got := a.Handle(intent.Yes); got != nil {
-		t.Errorf("yes ends in %v", got)
+	if got := a.Handle(intent.Accept); got != nil {
+		t.Errorf("enter ends in %v", got)
 	}
-	if got := a.Handle(intent.No); got != (Cancelled{}) {
-		t.Errorf("no ends in %v", got)
+	if got := a.Handle(intent.Cancel); got != (Cancelled{}) {
+		t.Errorf("esc ends in %v", got)
 	}
 }
 
@@ -77,9 +77,9 @@ func TestHints(t *testing.T) {
 		dialog     Dialog
 		want, none []string
 	}{
-		{NewAsk("q", nil), []string{" no "}, []string{" yes ", "next choice"}},
-		{NewAsk("q", nil, fine), []string{" yes ", " no "}, []string{"next choice"}},
-		{NewAsk("q", nil, fine, fine), []string{" yes ", "next choice", " no "}, nil},
+		{NewAsk("q", nil), []string{" cancel "}, []string{" select ", " choice "}},
+		{NewAsk("q", nil, fine), []string{" select "}, []string{" choice "}},
+		{NewAsk("q", nil, fine, fine), []string{" next choice ", " select ", " cancel "}, nil},
 		{NewText("t", Plain("short")), []string{" close "}, []string{" down "}},
 		{NewText("t", Plain(strings.Split(strings.Repeat("line|", 50), "|")...)), []string{" down ", " close "}, nil},
 	} {

@@ -1,6 +1,8 @@
 package dialog
 
 import (
+	"strings"
+
 	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
@@ -73,11 +75,14 @@ func (i *Input) note() string {
 	return ""
 }
 
-// Form is a dialog with fields.
+// Form is a dialog with fields. Enter ends it, but makes a new line in a text of several lines. A form that
+// would send a prompt ends by a key of its own (intent.Submit), which nobody presses in passing.
 type Form struct {
 	title  string
 	inputs []*Input
 	at     int
+	// prompt is what would be sent; nil where a form sends nothing.
+	prompt *Input
 	// submit makes the result, or says what is wrong.
 	submit  func() (Result, string)
 	problem string
@@ -96,6 +101,43 @@ func (f *Form) Title() string { return f.title }
 
 // Scope says which keys it takes.
 func (f *Form) Scope() intent.Scope { return intent.Form }
+
+// Sending marks the input whose text is sent as a prompt when the form is done.
+func (f *Form) Sending(prompt *Input) *Form {
+	f.prompt = prompt
+	return f
+}
+
+// sends reports whether the form holds a prompt.
+func (f *Form) sends() bool { return f.prompt != nil && strings.TrimSpace(f.prompt.Text.Value()) != "" }
+
+// breaks reports whether enter makes a new line.
+func (f *Form) breaks() bool {
+	in := f.visible()[f.at]
+	return in.Text.Multi && in.Text.Value() != ""
+}
+
+// Hints names the key that ends the form as it is.
+func (f *Form) Hints(layout.Box) []intent.Action {
+	f.at = min(f.at, len(f.visible())-1)
+	end := intent.Accept
+	if f.sends() || f.breaks() {
+		end = intent.Submit
+	}
+	if len(f.visible()) == 1 {
+		return []intent.Action{end, intent.Cancel}
+	}
+	return []intent.Action{end, intent.NextField, intent.Cancel}
+}
+
+// done makes the result, or says what is wrong.
+func (f *Form) done() Result {
+	r, problem := f.submit()
+	if f.problem = problem; problem != "" {
+		return nil
+	}
+	return r
+}
 
 // visible returns the inputs on show.
 func (f *Form) visible() []*Input {
@@ -125,12 +167,17 @@ func (f *Form) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Accept:
-		r, problem := f.submit()
-		f.problem = problem
-		if problem != "" {
+		switch {
+		case f.breaks():
+			cur.Text.Handle(intent.NewLine)
+			return nil
+		case f.sends():
+			f.problem = "There is a prompt to send: use the key named below."
 			return nil
 		}
-		return r
+		return f.done()
+	case intent.Submit:
+		return f.done()
 	case intent.Cancel:
 		return Cancelled{}
 	case intent.NextField:

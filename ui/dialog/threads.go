@@ -121,7 +121,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 	if len(options) == 0 {
 		agent.Options = []Option{{Value: d.Agent, Note: "agents are being looked for"}}
 	}
-	prompt := &Input{Label: "Prompt", Hint: "what it is to do; may stay empty", Rows: 3, Text: field.Field{Multi: true}}
+	prompt := &Input{Label: "Prompt", Hint: "Task (optional)", Rows: 3, Text: field.Field{Multi: true}}
 	name := &Input{Label: "Name", Hint: "from the prompt"}
 	dir := &Input{Label: "Folder", Hint: d.Dir}
 	note := "works in the folder itself"
@@ -153,7 +153,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, Flags: flags,
 		}}, ""
 	}
-	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode)
+	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt)
 }
 
 // Point is where a fork begins or a rewind ends.
@@ -182,7 +182,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, git bool, la
 	}
 	what := &Input{Label: "For", Hint: "what the fork is for", Text: field.New(label)}
 	name := &Input{Label: "Name", Hint: "from what it is for"}
-	prompt := &Input{Label: "Prompt", Hint: "first prompt; may stay empty", Rows: 3, Text: field.Field{Multi: true}}
+	prompt := &Input{Label: "Prompt", Hint: "first prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
 	tree := yesNo("Worktree", true, "shares the folder with "+s.Name)
 	tree.Options[1].Note = "gets the files as they were then, on a branch of its own"
 	tree.Hidden = func() bool { return !git }
@@ -206,7 +206,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, git bool, la
 		}
 		return Forked{req}, ""
 	}
-	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name)
+	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name).Sending(prompt)
 }
 
 // one makes a form with a single text; empty is refused.
@@ -236,6 +236,7 @@ func NewAbandon(s *thread.Status) *Form {
 
 // NewPrompt makes the dialog that sends a prompt.
 func NewPrompt(s *thread.Status) *Form {
-	return one("prompt for "+s.Name, "Prompt", "enter sends", "", "nothing to send", 4,
+	f := one("prompt for "+s.Name, "Prompt", "what it is to do", "", "nothing to send", 4,
 		func(v string) Result { return Prompted{s.ID, v} })
+	return f.Sending(f.inputs[0])
 }

@@ -29,14 +29,16 @@ func global() []Binding {
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, NextWait, "next thread that waits for you", "w"),
 		command(Global, Resumes, "list what can be resumed", "L"),
+		command(Global, ResumeAll, "resume all interrupted threads", "A"),
 		command(Global, MCP, "MCP servers", "m"),
 		command(Global, Agents, "agents found here", "g"),
 		command(Global, Messages, "messages so far", "!"),
 		command(Global, Sidebar, "show or fold the side bar", "b"),
-		command(Global, Undo, "undo archive, delete or rewind", "u"),
+		command(Global, Undo, "undo what was done here last", "u"),
 		command(Global, Help, "keys", "?"),
-		command(Global, Redraw, "draw the screen again", "ctrl+l"),
-		command(Global, Quit, "leave; agents go on", "q", "ctrl+c"),
+		command(Global, Redraw, "redraw", "ctrl+l"),
+		command(Global, Suspend, "suspend: back to the shell, fg returns", "ctrl+z"),
+		command(Global, Quit, "quit; agents keep running", "q", "ctrl+c"),
 		bind(Global, Leave, "back to the threads", "ctrl+q", "esc"),
 		bind(Terminal, Leave, "out of the agent, back to the threads", "ctrl+q"),
 	}
@@ -80,8 +82,8 @@ func threads() []Binding {
 	}
 }
 
-// moves are the keys that scroll in every view.
-func moves(s Scope) []Binding {
+// scrolls are the keys that scroll in every view.
+func scrolls(s Scope) []Binding {
 	return []Binding{
 		bind(s, Up, "up", "up", "k"),
 		bind(s, Down, "down", "down", "j"),
@@ -93,7 +95,7 @@ func moves(s Scope) []Binding {
 }
 
 func views() []Binding {
-	all := append(moves(Timeline),
+	all := append(scrolls(Timeline),
 		command(Timeline, Open, "read the turn", "enter"),
 		command(Timeline, ForkAt, "fork at this turn", "F"),
 		command(Timeline, Rewind, "set back to this turn", "R"),
@@ -103,7 +105,7 @@ func views() []Binding {
 		bind(Timeline, Unfold, "unfold the responses", "right", "l"),
 		bind(Timeline, Fold, "fold the responses", "left", "h"),
 	)
-	all = append(all, moves(Turn)...)
+	all = append(all, scrolls(Turn)...)
 	all = append(all,
 		bind(Turn, Leave, "back to the timeline", "esc", "q", "ctrl+q", "backspace"),
 		bind(Turn, Toggle, "unfold or fold the tool call", "enter"),
@@ -116,7 +118,7 @@ func views() []Binding {
 		bind(Turn, NextHit, "next match", "n"),
 		bind(Turn, PrevHit, "match before", "N"),
 	)
-	all = append(all, moves(Diff)...)
+	all = append(all, scrolls(Diff)...)
 	all = append(all,
 		bind(Diff, Leave, "back to the threads", "esc", "q", "ctrl+q"),
 		bind(Diff, NextFile, "next file", "]", "right", "l"),
@@ -129,22 +131,25 @@ func views() []Binding {
 		bind(Diff, NextHit, "next match", "n"),
 		bind(Diff, PrevHit, "match before", "N"),
 	)
-	all = append(all, moves(Context)...)
+	all = append(all, scrolls(Context)...)
 	return append(all, bind(Context, Leave, "back to the threads", "esc", "q", "ctrl+q"))
 }
 
 func dialogs() []Binding {
-	all := append(moves(List),
+	all := append(scrolls(List),
 		bind(List, Accept, "take it", "enter"),
 		bind(List, Cancel, "close", "esc", "q", "ctrl+q", "?", "ctrl+c"),
 	)
 	all = append(all,
-		bind(Confirm, Yes, "yes", "y", "enter"),
-		bind(Confirm, No, "no", "n", "esc", "q", "ctrl+q", "ctrl+c"),
-		bind(Confirm, Up, "up", "up", "k"),
-		bind(Confirm, Down, "down", "down", "j"),
-		bind(Confirm, Left, "choice before", "left", "shift+tab"),
-		bind(Confirm, Right, "next choice", "right", "tab", "space"),
+		// No letter, and nothing that a text holds, leads from one choice to the next or answers.
+		bind(Confirm, Left, "choice before", "left"),
+		bind(Confirm, Right, "next choice", "right"),
+		bind(Confirm, Accept, "select", "enter"),
+		bind(Confirm, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
+		bind(Confirm, Up, "up", "up"),
+		bind(Confirm, Down, "down", "down"),
+		bind(Confirm, PageUp, "a page up", "pgup"),
+		bind(Confirm, PageDown, "a page down", "pgdown"),
 	)
 	all = append(all,
 		bind(Resuming, Up, "up", "up", "k"),
@@ -154,7 +159,8 @@ func dialogs() []Binding {
 		bind(Resuming, Cancel, "later", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
 	return append(all,
-		bind(Form, Accept, "do it", "enter", "ctrl+s"),
+		bind(Form, Accept, "done", "enter"),
+		bind(Form, Submit, "send", "ctrl+s"),
 		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Form, NextField, "next field", "tab", "down"),
 		bind(Form, PrevField, "field before", "shift+tab", "up"),

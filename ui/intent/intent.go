@@ -6,6 +6,8 @@
 // keys do. Scopes are asked innermost first; a scope that takes typed text lets nothing else through.
 package intent
 
+import "slices"
+
 // Intent is something a person wants. The set is closed.
 type Intent interface{ intent() }
 
@@ -34,6 +36,7 @@ const (
 	Leave    Action = "leave"
 	Sidebar  Action = "sidebar"
 	Messages Action = "messages"
+	Suspend  Action = "suspend"
 
 	New      Action = "new"
 	Focus    Action = "focus"
@@ -96,14 +99,13 @@ const (
 	FoldAll  Action = "fold-all"
 
 	Accept    Action = "accept"
+	Submit    Action = "submit"
 	Cancel    Action = "cancel"
 	NextField Action = "next-field"
 	PrevField Action = "prev-field"
 	Toggle    Action = "toggle"
 	ResumeOne Action = "resume-one"
 	ResumeAll Action = "resume-all"
-	Yes       Action = "yes"
-	No        Action = "no"
 
 	EraseBack  Action = "erase-back"
 	EraseNext  Action = "erase-next"
@@ -113,3 +115,21 @@ const (
 	CursorEnd  Action = "cursor-end"
 	NewLine    Action = "new-line"
 )
+
+// moves are the actions that show something else and change nothing.
+var moves = []Action{
+	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
+	NextHit, PrevHit, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
+}
+
+// Moves reports whether an intent only moves: what somebody types who looks elsewhere cannot do harm by it.
+func Moves(in Intent) bool {
+	switch in := in.(type) {
+	case Jump:
+		return true
+	case Action:
+		return slices.Contains(moves, in)
+	default:
+		return false
+	}
+}

@@ -41,8 +41,8 @@ func (s Scope) leaks() bool {
 	}
 }
 
-// types reports whether printable keys that a scope does not bind are text.
-func (s Scope) types() bool { return s == Form || s == Field }
+// types reports whether printable keys that a scope does not bind are text. A question takes none, but is told.
+func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 
 // Binding ties keys to an action in a scope.
 type Binding struct {

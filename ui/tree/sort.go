@@ -114,6 +114,9 @@ func (t *Tree) count(s *thread.Status) {
 	}
 	if s.Execution != nil && st.Live() {
 		t.counts.Running++
+		if st == thread.StateWorking || st == thread.StateStarting {
+			t.counts.Working++
+		}
 	}
 }
 

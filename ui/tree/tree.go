@@ -46,8 +46,8 @@ type row struct {
 
 // Counts is what the status line tells.
 type Counts struct {
-	Threads, Waiting, Unseen, Running, Interrupted, Archived int
-	CostUSD                                                  float64
+	Threads, Waiting, Unseen, Running, Working, Interrupted, Archived int
+	CostUSD                                                           float64
 }
 
 // New makes an empty list.
