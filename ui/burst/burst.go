@@ -104,18 +104,15 @@ func (s *scanner) expire() {
 
 // mark returns what was read with a burst in it marked.
 func (s *scanner) mark(b []byte) []byte {
-	from, to, printable := -1, -1, 0
-	if s.at == ground {
-		from, to = 0, 0
-	}
+	from, to, printable := 0, 0, 0 // from the first printable character to where nothing is cut
 	for i, c := range b {
 		if s.next(c) {
-			printable++
+			if printable++; printable == 1 {
+				from = i
+			}
 		}
 		if s.at == ground {
-			if to = i + 1; from < 0 {
-				from = to
-			}
+			to = i + 1
 		}
 	}
 	if printable < 2 {
