@@ -62,7 +62,6 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 		}
 	}
 	m.show(l)
-	tell := l.hasToTell() && (l.shown.State == StateIdle || l.shown.State == StateDone)
 	name := l.t.Name
 	m.mu.Unlock()
 	if trouble { // once, however often the agent tries again
@@ -71,8 +70,9 @@ func (l *line) stateChanged(id ExecutionID, r StateReport) {
 	if stuck {
 		l.enqueue(func() { l.markUnseen(m.ctx) })
 	}
-	if tell {
-		l.enqueue(func() { l.deliver(m.ctx) })
+	l.poke()
+	if _, rests := atRest(r); rests {
+		l.rest()
 	}
 	if waits {
 		l.enqueue(func() { l.leave() })
@@ -158,6 +158,7 @@ func (l *line) ended(ctx context.Context, id ExecutionID) {
 		l.rec.poll(ctx, l) // what it wrote last
 	}
 	l.rec.flush(ctx, l)
+	l.dismiss(ctx, "its agent ended: "+exitDetail(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
 	err := l.update(ctx, func(t *Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit

@@ -34,6 +34,9 @@ func (m *Manager) Hook(id ID, event string, payload []byte) {
 	if r.Session != "" {
 		l.enqueue(func() { l.rec.adopt(m.ctx, l, r.Session) })
 	}
+	if r.Prompt != "" {
+		l.enqueue(func() { l.heard(m.ctx, r.Prompt, true) })
+	}
 	if direct && r.State == StateIdle {
 		l.enqueue(func() { l.rec.poll(m.ctx, l) })
 	}
@@ -70,7 +73,11 @@ func commonHook(event string, payload []byte) (HookReport, bool) {
 		Prompt  string `json:"prompt"`
 	}
 	_ = json.Unmarshal(payload, &p) // a payload we cannot read leaves the event's name
-	r := HookReport{State: hookStates[event], Detail: "hook " + event, Prompt: p.Prompt}
+	r := HookReport{State: hookStates[event], Detail: "hook " + event}
+	switch event {
+	case "UserPromptSubmit", "BeforeAgent":
+		r.Prompt = p.Prompt
+	}
 	switch event {
 	case "SessionStart", "UserPromptSubmit":
 		r.Session = p.Session

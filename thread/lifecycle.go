@@ -13,27 +13,10 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Send types a prompt into a thread's agent. What becomes of it is told by events.
+// Send asks a thread's agent something.
 func (m *Manager) Send(ctx context.Context, ref, text string) error {
-	l, err := m.find(ref)
-	if err != nil {
-		return err
-	}
-	name := l.thread().Name
-	if strings.TrimSpace(text) == "" {
-		return fmt.Errorf("send to %s: empty text: %w", name, ErrInvalid)
-	}
-	s := l.running()
-	if s == nil {
-		return Hint(fmt.Errorf("send to %s: %w", name, ErrNotRunning), "resume it first")
-	}
-	if forked, err := m.autoFork(ctx, l, text); forked || err != nil {
-		return err
-	}
-	if err := s.Send(ctx, text); err != nil {
-		return fmt.Errorf("send to %s: %w", name, err)
-	}
-	return nil
+	_, err := m.Ask(ctx, ref, AskRequest{Text: text})
+	return err
 }
 
 // Switch asks the clients to show a thread.

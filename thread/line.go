@@ -11,7 +11,7 @@ import (
 // one step after the other: recording answers, starting, stopping, rewinding. A step may take
 // Manager.mu for a moment; it never waits for another line's queue.
 //
-// Lock order: line.reporting, then line.queue.mu, then Manager.mu, then bus.mu.
+// Lock order: line.reporting or line.desk.mu, then line.queue.mu, then Manager.mu, then bus.mu.
 type line struct {
 	m  *Manager
 	id ID
@@ -33,24 +33,28 @@ type line struct {
 	shown     StateReport // to people, see Manager.show
 	proof     *ResumeProof
 	published *Status
-	requests  int          // main requests begun; an older answer's idle does not count
-	flying    int          // main requests that have not ended
-	arrived   int          // answers that nothing was done about yet
-	unstored  int          // answers and polls that are not durable yet
-	trouble   string       // why they are not, while the store refuses
-	pending   int          // checkpoints that the store has refused so far
-	unsaved   int          // those of them that the spool does not have either
-	direct    bool         // runs without the gateway: its transcript is polled
-	polling   bool         // a poll is queued
-	stopping  bool         // we asked it to end
-	amid      bool         // it ended while it worked
-	untold    bool         // something waits to be told to the agent
-	first     *firstPrompt // that was not taken yet
+	requests  int    // main requests begun; an older answer's idle does not count
+	flying    int    // main requests that have not ended
+	arrived   int    // answers that nothing was done about yet
+	unstored  int    // answers and polls that are not durable yet
+	trouble   string // why they are not, while the store refuses
+	pending   int    // checkpoints that the store has refused so far
+	unsaved   int    // those of them that the spool does not have either
+	direct    bool   // runs without the gateway: its transcript is polled
+	polling   bool   // a poll is queued
+	stopping  bool   // we asked it to end
+	amid      bool   // it ended while it worked
+	silent    bool   // nothing tells what its agent answers
+	judging   bool   // what the agent took is looked at after a while
+	failure   string // of the newest main request, if it failed
+	asked     asked
 	sideCost  float64
 	windows   map[string]int64 // that the agent is configured with; replaced, never changed
 
 	// rec belongs to the queue's steps alone.
 	rec record
+	// desk has a lock of its own: what is asked does not wait for the queue.
+	desk desk
 }
 
 // queue runs functions one after the other in a goroutine that lives while there are any.

@@ -150,8 +150,14 @@ func (m *Manager) Open(ctx context.Context) error {
 	}
 	m.mu.Unlock()
 	m.loadOffers(ctx)
+	if err := m.moveOldNotes(ctx); err != nil {
+		m.cfg.Log.Error("move what older programs kept", "err", err)
+	}
 	m.recoverSpool(ctx)
 	if err := m.repairExecutions(ctx); err != nil {
+		return err
+	}
+	if err := m.loadPrompts(ctx); err != nil {
 		return err
 	}
 	if err := m.repairIntents(ctx); err != nil {

@@ -397,8 +397,9 @@ func TestSend(t *testing.T) {
 			t.Errorf("empty: %v", err)
 		}
 		w.m.Hook(s.ID, "PermissionRequest", nil)
-		if err := w.m.Send(ctx, s.Name, "x"); !errors.Is(err, thread.ErrApproval) {
-			t.Errorf("into a dialog: %v", err)
+		p, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "x"})
+		if err != nil || p.State != thread.PromptQueued || p.Reason == "" || w.sess.of(s.ID).prompts() != "first" {
+			t.Errorf("into a dialog: %+v %v, sent %q", p, err, w.sess.of(s.ID).prompts())
 		}
 		if err := w.m.StopAgent(ctx, s.Name); err != nil {
 			t.Fatal(err)

@@ -18,9 +18,13 @@ func (m *Manager) RequestStarted(id ID, b Begun) {
 	m.mu.Lock()
 	l.requests++
 	l.flying++
+	l.failure = ""
 	m.mu.Unlock()
 	// The start counts from when it was, however late it is told: the end may have been in the same millisecond.
 	l.report(Evidence{Source: SourceGateway, State: StateWorking, Detail: "request to " + orWord(b.Model, "the model"), At: b.At, Again: b.Again})
+	if b.Prompt != "" {
+		l.enqueue(func() { l.heard(m.ctx, b.Prompt, false) })
+	}
 }
 
 // RequestReached implements Observer.
@@ -67,7 +71,14 @@ func (m *Manager) ExchangeEnded(id ID, e Exchange) {
 	}
 	m.mu.Unlock()
 	if !answered {
-		l.reportUnless(requests, failure(e))
+		f := failure(e)
+		m.mu.Lock()
+		if f.State != StateUnknown && l.requests == requests {
+			l.failure = f.Detail
+		}
+		m.mu.Unlock()
+		l.reportUnless(requests, f)
+		l.rest()
 		return
 	}
 	held := hold(e)

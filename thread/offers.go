@@ -257,11 +257,11 @@ func (m *Manager) loadOffers(ctx context.Context) {
 }
 
 // autoFork sends a prompt into a fork of its own when offers are automatic and the rules say that it
-// leaves the thread; false when it belongs to the thread. Prompts typed in the terminal are with the
+// leaves the thread; nil when it belongs to the thread. Prompts typed in the terminal are with the
 // agent already: for those an offer is all that can be made.
-func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (bool, error) {
+func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (*line, error) {
 	if m.offerMode() != OffersAuto {
-		return false, nil
+		return nil, nil
 	}
 	var s suggest.Offer
 	ok := false
@@ -269,18 +269,21 @@ func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (bool, e
 		u := &l.rec.musing
 		l.rec.load(ctx, l)
 		u.load(ctx, l, l.rec.head)
-		subject := u.subject
+		subject := u.subject.Clone()
+		if u.prompt != "" { // the newest turn's own is not part of it yet
+			subject.Add(secret.Redact(u.prompt), u.answer)
+		}
 		s, ok = suggest.Consider(suggest.Input{Prompt: excerpt(prompt), Subject: subject})
 		return nil
 	})
 	if err != nil || !ok || !leaves(s.Rule) {
-		return false, err
+		return nil, err
 	}
 	f, err := m.Fork(ctx, ForkRequest{Thread: string(l.id), Label: s.Label, Prompt: prompt})
 	if err != nil {
-		return false, fmt.Errorf("fork by itself: %w", err)
+		return nil, fmt.Errorf("fork by itself: %w", err)
 	}
 	m.notice(f.ID, LevelInfo, "forked %s as %s: %s", l.thread().Name, f.Name, s.Why)
 	_, err = m.Switch(ctx, string(f.ID))
-	return true, err
+	return m.line(f.ID), err
 }

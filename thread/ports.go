@@ -366,6 +366,8 @@ type Begun struct {
 	At    time.Time
 	// Again is set where it asks for the same as the thread's main request before it, which failed.
 	Again bool
+	// Prompt is the text of the person's newest message in it.
+	Prompt string
 }
 
 // Stage is what is known of a main request before it ends.

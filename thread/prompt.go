@@ -65,8 +65,10 @@ type Prompt struct {
 	Thread ID           `json:"thread"`
 	Seq    int64        `json:"seq"` // the order of acceptance, given by the store; never used twice
 	From   PromptOrigin `json:"from"`
-	// Text is whole while it may have to be typed, and an excerpt without secrets once it is answered.
+	// Text is whole while it may have to be typed, and an excerpt without secrets once it is answered; Cut is set
+	// where it is not the whole text.
 	Text   string      `json:"text"`
+	Cut    bool        `json:"cut,omitempty"`
 	State  PromptState `json:"state"`
 	Reason string      `json:"reason,omitempty"` // for people
 	// Turn is the number of the turn that answers it, 0 while none is known; Answer that turn's checkpoint.
@@ -83,7 +85,9 @@ type Prompt struct {
 
 // Brief returns the prompt with an excerpt of its text, without the secrets in it.
 func (p Prompt) Brief() Prompt {
-	p.Text, p.Reason = excerpt(p.Text), secret.Redact(p.Reason)
+	text := excerpt(p.Text)
+	p.Cut = p.Cut || text != p.Text
+	p.Text, p.Reason = text, secret.Redact(p.Reason)
 	return p
 }
 

@@ -38,7 +38,11 @@ type record struct {
 	cut      bool         // head's answer was cut off
 	left     bool         // the turn was closed because its agent was interrupted
 	began    CheckpointID // that the running turn stands on
-	prompt   string
+	prompt   string       // that the turn is named by
+	said     string       // what its newest request held of the person's words
+	told     bool         // a hook has told of it
+	asked    []PromptID   // that the turn answers
+	spoken   []bool       // which of the conversation's items hold words of the person
 	snapshot *Snapshot
 	looked   time.Time // when snapshot was begun by a turn's end
 	gauge    Gauge
@@ -58,7 +62,9 @@ type put struct {
 	delta Delta
 	cost  float64 // of side requests, in the gauge's cost
 	held  *held   // what it takes of memory
-	small bool    // nothing else is held with it
+	// prompts are those that are stored with it.
+	prompts []Prompt
+	small   bool // nothing else is held with it
 	// stored runs once it is durable.
 	stored func()
 	// spooled is set once the spool has it, at a place of its own; delta is empty then.
@@ -87,14 +93,15 @@ func (r *record) load(ctx context.Context, l *line) {
 		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
 		return
 	}
-	r.turn, r.ended, r.prompt = c.Turn, whole(c), excerpt(c.Prompt)
+	r.turn, r.ended, r.prompt, r.said = c.Turn, whole(c), excerpt(c.Prompt), c.Prompt
 	r.cut = !r.ended // the process that would have gone on is no more
+	r.asked = l.askedIn(c)
 	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		// The next answer brings the whole conversation again: nothing is lost but space.
 		l.m.notice(l.id, LevelError, "the stored conversation of %s is damaged: %v", t.Name, err)
 	}
-	r.hashes = r.hash(items)
+	r.hashes, r.spoken = r.hash(items), l.m.spoken(items)
 	if r.snapshot, err = l.m.snapshotAt(ctx, t.Head); err != nil {
 		l.m.cfg.Log.Warn("read the newest snapshot", "thread", string(l.id), "err", err)
 	}
@@ -154,22 +161,38 @@ type arrival struct {
 	// direct is set for one that was read from the transcript; chunks are what was read.
 	direct bool
 	chunks []Chunk
+	// past is set for the end of a turn that another one has followed: its files and transcript are no more to be seen.
+	past bool
+	why  string // the turn did not end by itself, for people
 }
 
 // answer records a main response: one checkpoint, then, at the end of a turn, the turn's with the
 // files. The thread is let go when all of that is durable.
 func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	r.load(ctx, l)
-	newTurn := r.ended || r.cut && excerpt(e.Prompt) != r.prompt
-	if r.left && excerpt(e.Prompt) == r.prompt {
-		newTurn = false // it had only seemed to be left
+	keep := 0
+	if !e.direct {
+		keep = r.kept(e.Items, 0)
 	}
+	newTurn, fresh := l.begins(r, e.Exchange, r.spoke(l, e, keep))
 	r.left = false
 	if newTurn {
+		r.abandon(ctx, l)
 		r.turn++
+		r.asked, r.told = nil, false
 	}
 	r.adopt(ctx, l, e.Session)
-	r.prompt = excerpt(e.Prompt)
+	var asked []Prompt
+	if newTurn || len(fresh) > 0 {
+		asked = l.answering(r, e.Prompt, fresh)
+	}
+	r.said = excerptOf(e.Prompt, 2*maxExcerpt)
+	switch {
+	case newTurn && len(asked) == 1:
+		r.prompt = excerpt(asked[0].Text)
+	case newTurn:
+		r.prompt = excerpt(e.Prompt)
+	}
 	before := r.head
 	var news []Item
 	if e.direct && len(e.Items) == 0 {
@@ -179,7 +202,8 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 			news = []Item{*e.Answer}
 		}
 	}
-	c, delta := r.response(l, e.Exchange, news)
+	c, delta := r.response(l, e.Exchange, keep, news)
+	delta.Prompts = asked
 	ends := e.EndsTurn && !e.Interrupted
 	switch {
 	case e.direct:
@@ -210,21 +234,23 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 		l.stored(1)
 	}
 	if ends {
-		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held})
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held, prompts: asked})
 		r.endTurn(ctx, l, c, e, stored)
 	} else {
-		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held, stored: stored})
+		r.put(ctx, l, put{c: c, delta: delta, cost: cost, held: e.held, prompts: asked, stored: stored})
 	}
 	r.left = e.Unread // should its agent go on without another prompt, it has not ended
 	r.muse(ctx, l, e.Exchange, delta.Items, newTurn)
 }
 
 // response makes the checkpoint of a main response and what it adds to the conversation: what the
-// request and its answer hold beyond what stands already, or the news where there is no request.
-func (r *record) response(l *line, e Exchange, news []Item) (Checkpoint, Delta) {
-	items, keep := news, len(r.hashes)
-	if news == nil {
-		keep = r.kept(e.Items, 0)
+// request and its answer hold beyond what stands already, or the news where there is no request. keep is how many of
+// the request's items stand.
+func (r *record) response(l *line, e Exchange, keep int, news []Item) (Checkpoint, Delta) {
+	items := news
+	if news != nil {
+		keep = len(r.hashes)
+	} else {
 		items = e.Items[keep:]
 		if e.Answer != nil {
 			items = append(slices.Clip(items), *e.Answer)
@@ -233,6 +259,7 @@ func (r *record) response(l *line, e Exchange, news []Item) (Checkpoint, Delta) 
 		items, keep = items[n:], keep+n
 	}
 	r.hashes = append(r.hashes[:keep], r.hash(items)...)
+	r.spoken = append(r.spoken[:keep], l.m.spoken(items)...)
 	c := Checkpoint{
 		ID: NewID[CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: KindResponse,
 		Created: l.m.now(), Prompt: r.prompt, Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop,
@@ -268,11 +295,12 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arriva
 	c.Thread = l.id                         // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
 	c.Created, c.Usage = l.m.now(), Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
-	delta := Delta{Keep: last.Items}
-	if !e.direct {
+	asked := l.ends(r, c, e.why)
+	delta := Delta{Keep: last.Items, Prompts: asked}
+	if !e.direct && !e.past {
 		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
-	if e.Ended.IsZero() || !e.Ended.Before(r.looked) {
+	if !e.past && (e.Ended.IsZero() || !e.Ended.Before(r.looked)) {
 		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
 		// their ends than now.
 		r.looked = l.m.now()
@@ -280,7 +308,7 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arriva
 	}
 	c.Snapshot = r.snapshot
 	r.head, r.ended = c.ID, true
-	r.put(ctx, l, put{c: c, delta: delta, stored: stored})
+	r.put(ctx, l, put{c: c, delta: delta, prompts: asked, stored: stored})
 }
 
 // answerWait is how long an agent may take to write down the answer that ended its turn.
@@ -316,6 +344,19 @@ func (r *record) leave(ctx context.Context, l *line) {
 	last.Interrupted = true
 	r.endTurn(ctx, l, last, arrival{}, nil)
 	r.left = true
+}
+
+// abandon closes a turn that never ended and that another one follows.
+func (r *record) abandon(ctx context.Context, l *line) {
+	if !r.open() || len(r.pending) > 0 {
+		return
+	}
+	last, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	if err != nil || last.Kind != KindResponse || last.Thread != l.id {
+		return
+	}
+	last.Interrupted = true
+	r.endTurn(ctx, l, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
 }
 
 // put queues a checkpoint behind those that wait and tries to store them all.
@@ -392,6 +433,7 @@ func (r *record) giveUp(l *line, p put, cause error) {
 	}
 	for _, p := range r.pending {
 		p.held.end()
+		l.promptsLost(p.prompts)
 		if p.stored != nil {
 			p.stored()
 		}
@@ -439,6 +481,7 @@ func (r *record) accepted(ctx context.Context, l *line, p put, c Checkpoint) {
 		m.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.id), "err", err)
 	}
 	m.bus.publish(Event{At: m.now(), Kind: EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
+	l.promptsStored(p.prompts)
 	if again {
 		m.notice(l.id, LevelInfo, "%s: all answers are stored again", l.thread().Name)
 	}
@@ -452,10 +495,10 @@ func (l *line) stored(n int) {
 	l.m.mu.Lock()
 	l.unstored -= n
 	l.m.show(l)
-	tell := l.hasToTell() && l.unstored == 0
+	all := l.unstored == 0
 	l.m.mu.Unlock()
-	if tell {
-		l.enqueue(func() { l.deliver(l.m.ctx) })
+	if all {
+		l.poke()
 	}
 }
 

@@ -156,7 +156,8 @@ type Hit struct {
 	Name       string       `json:"name"`
 	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
 	Turn       int          `json:"turn,omitempty"`
-	Where      string       `json:"where"` // "name", "prompt", "answer"
+	Where      string       `json:"where"`            // "name", "prompt", "answer", "queued prompt", "interrupted prompt" …
+	Prompt     PromptID     `json:"prompt,omitempty"` // of one without an answer
 	Snippet    string       `json:"snippet"`
 	At         time.Time    `json:"at"`
 }

@@ -111,12 +111,12 @@ func (m *Manager) recoverSpool(ctx context.Context) {
 func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
 	r.damaged = kept.Unreadable > 0 || kept.Missing > 0
 	for _, at := range kept.Places {
-		c, _, err := l.m.cfg.Spool.Read(l.id, at)
+		c, d, err := l.m.cfg.Spool.Read(l.id, at)
 		if err != nil {
 			r.damaged = true
 			break // what follows builds on it
 		}
-		r.pending = append(r.pending, put{c: c, spooled: true, at: at})
+		r.pending = append(r.pending, put{c: c, prompts: d.Prompts, spooled: true, at: at})
 	}
 	if r.damaged {
 		l.m.notice(l.id, LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; the server may have been cut off while it wrote the last one",
@@ -148,10 +148,11 @@ func (r *record) restack(l *line, items []Item) {
 		keep := min(delta.Keep, len(items))
 		items = append(items[:keep:keep], delta.Items...)
 		r.head, r.turn, r.ended, r.prompt, r.gauge = p.c.ID, p.c.Turn, whole(p.c), p.c.Prompt, p.c.Gauge
+		r.said = p.c.Prompt
 		r.cut = !r.ended
 		if p.c.Snapshot != nil {
 			r.snapshot = p.c.Snapshot
 		}
 	}
-	r.hashes = r.hash(items)
+	r.hashes, r.spoken = r.hash(items), l.m.spoken(items)
 }

@@ -68,8 +68,14 @@ func (l *line) start(ctx context.Context, r launchRequest) error {
 	if err := l.ensureDir(ctx); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
+	if strings.TrimSpace(r.prompt) != "" {
+		if _, err := l.accept(ctx, Prompt{From: FromFirst, Text: r.prompt}); err != nil {
+			return fmt.Errorf("start %s: keep its first prompt: %w", t.Name, err)
+		}
+	}
 	// What the agent's files gained after the last checkpoint must not be lost by writing them anew.
 	l.rec.settle(ctx, l)
+	l.reconcile(ctx)
 	way, err := l.wayBack(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", t.Name, err)
@@ -206,20 +212,22 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 	l.execution, l.exit, l.proof = &x, nil, nil
 	l.reported = StateReport{}
 	l.direct, l.stopping, l.amid = direct, false, false
+	_, tells := agent.(UsageReader)
+	l.silent, l.failure = direct && !tells, ""
 	m.mu.Unlock()
 	session, err := m.cfg.Sessions.Start(ctx, SessionSpec{
 		Thread: l.id, Agent: t.Agent, Launch: launch,
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e Exit) { l.exited(x.ID, e) },
-		OnReady: func() { l.enqueue(func() { l.deliver(m.ctx) }) },
+		OnReady: l.poke,
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)
 		return err
 	}
 	failpoint.Hit("thread.start.started")
-	return l.launched(ctx, session, launch, joinPrompts(way.primer, r.prompt), r.prompt)
+	return l.launched(ctx, session, launch, way.primer)
 }
 
 // notStarted ends the run of a process that could not be started.
@@ -233,21 +241,16 @@ func (l *line) notStarted(ctx context.Context, x Execution, cause error) {
 	}
 }
 
-// launched notes a process that runs and sends it its first prompt, which ends with the person's own.
-func (l *line) launched(ctx context.Context, session Session, launch Launch, prompt, own string) error {
+// launched notes a process that runs and has it asked what waits, after the primer.
+func (l *line) launched(ctx context.Context, session Session, launch Launch, primer string) error {
 	m := l.m
 	m.mu.Lock()
 	x := *l.execution
 	x.PID, x.Session = session.PID(), launch.Session
 	l.execution = &x
 	ended := l.exit != nil
-	var first *firstPrompt
 	if !ended {
 		l.session = session
-		if prompt != "" {
-			first = &firstPrompt{session: session, text: prompt, own: own, sending: true}
-			l.first = first
-		}
 		if r := session.State(); l.reported.State == "" {
 			l.reported = r
 		}
@@ -257,7 +260,6 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		m.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
 	}
 	l.rec.session = launch.Session
-	l.recall(ctx)
 	err := l.update(ctx, func(t *Thread) error {
 		t.Session, t.Interrupted, t.Exit = launch.Session, false, Exit{}
 		return nil
@@ -267,9 +269,7 @@ func (l *line) launched(ctx context.Context, session Session, launch Launch, pro
 		m.notice(l.id, LevelWarn, "the start could not be stored: %v", err)
 	}
 	l.enqueue(func() { l.rec.load(m.ctx, l) }) // before the first answer comes
-	if first != nil {                          // else there is none, or the agent is gone already and exited has queued the rest
-		l.sendFirst(ctx, first)
-	}
+	l.prime(ctx, primer)
 	return nil
 }
 

@@ -62,6 +62,8 @@ const (
 	SourceHook       Source = "hook"    // the agent's own hooks and OSC 7501 reports
 	SourceScreen     Source = "screen"  // rules over the live lines of the screen
 	SourceSilence    Source = "silence" // nothing heard for a while
+	// SourcePrompt tells of a prompt without an answer; it speaks for no state.
+	SourcePrompt Source = "prompt"
 )
 
 // Evidence is one observation that speaks for a state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -39,10 +40,17 @@ func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 	defer m.mu.Unlock()
 	if l.session != nil {
 		m.show(l)
-		return l.shown, nil
 	}
 	r := l.shown
-	r.Screen = l.t.Exit.Screen
+	if l.session == nil {
+		r.Screen = l.t.Exit.Screen
+	}
+	for _, p := range l.asked.prompts {
+		if p.State == PromptQueued && p.Reason == "" {
+			p.Reason = l.asked.waits
+		}
+		r.Evidence = append(slices.Clip(r.Evidence), p.evidence())
+	}
 	return r, nil
 }
 
@@ -56,8 +64,9 @@ func (m *Manager) status(l *line) Status {
 		s.Execution = &e
 	}
 	s.Offer = m.offers.of(l.id)
+	s.Prompts, s.Queued = l.asked.prompts, l.asked.queued
 	if l.proof != nil && l.session == nil {
-		p := *l.proof
+		p := l.proof.with(s.Prompts)
 		s.Resume = &p
 	}
 	return s
@@ -137,7 +146,7 @@ func (m *Manager) stateOf(l *line) StateReport {
 		if l.unstored > 0 {
 			return l.heldBack(r)
 		}
-		if f := l.first; f != nil && f.sending && f.session == l.session {
+		if l.asked.first {
 			return l.beingTold(r)
 		}
 		r.State = StateIdle

@@ -121,6 +121,11 @@ type Status struct {
 	Resume *ResumeProof `json:"resume,omitempty"`
 	// Offer is the fork that is offered and not answered yet, nil when there is none.
 	Offer *Offer `json:"offer,omitempty"`
+	// Prompts are what the agent was asked and has not answered, oldest first, as excerpts: those that wait, the open
+	// one, and those that were interrupted or refused and that no answer followed. The first few of them.
+	Prompts []Prompt `json:"prompts,omitempty"`
+	// Queued is how many prompts wait to be typed.
+	Queued int `json:"queued,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
 }
@@ -134,6 +139,8 @@ type ResumeProof struct {
 	Detail     string    `json:"detail"`   // for people
 	Worktree   string    `json:"worktree"` // "clean", "12 files changed", "missing"
 	Incomplete string    `json:"incomplete,omitempty"`
+	// Prompts are those without an answer, as in Status.
+	Prompts []Prompt `json:"prompts,omitempty"`
 }
 
 // ResumeHow ranks the ways back into a conversation.

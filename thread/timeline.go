@@ -178,8 +178,8 @@ func (m *Manager) Find(ctx context.Context, query string, limit int) ([]Hit, err
 	if err != nil {
 		return nil, fmt.Errorf("search %q: %w", query, err)
 	}
-	kept := []Hit{}
-	for _, h := range hits {
+	kept := m.promptHits(query, limit)
+	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
 		if l := m.line(h.Thread); l != nil && l.thread().Deleted.IsZero() {
 			h.Name = l.thread().Name
 			kept = append(kept, h)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +20,7 @@ import (
 // verbs lists all of them; those with more behind them have a file of their own.
 func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
-		c.newVerb(), c.runVerb(), c.sendVerb(),
+		c.newVerb(), c.runVerb(), c.sendVerb(), c.promptsVerb(),
 		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(), c.grantsVerb(),
 		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
 		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.gcVerb(),
@@ -178,6 +179,12 @@ func stateOf(s thread.Status) string {
 	state := string(s.State.State) + s.State.More()
 	if s.State.State == thread.StateExited && s.Exit.Code != 0 {
 		state += fmt.Sprintf(" (%d)", s.Exit.Code)
+	}
+	if s.Queued > 0 {
+		state += fmt.Sprintf(", %d queued", s.Queued)
+	}
+	if n := slices.IndexFunc(s.Prompts, func(p thread.Prompt) bool { return p.State.Again() }); n >= 0 {
+		state += ", prompt " + string(s.Prompts[n].State)
 	}
 	if s.Outcome.Kind != thread.OutcomeNone {
 		state += ", " + string(s.Outcome.Kind)
@@ -338,6 +345,10 @@ func (c *cli) whyVerb() *cobra.Command {
 					mark := " "
 					if i == 0 {
 						mark = "→"
+					}
+					if e.Source == thread.SourcePrompt {
+						fmt.Fprintf(w, "  %s  %-8s %s\n", e.At.Local().Format(time.TimeOnly), e.Source, e.Detail)
+						continue
 					}
 					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State, e.Detail)
 				}

@@ -66,7 +66,7 @@ func (g *Gateway) observe(rt *route, codec wire.Codec, out *http.Request, body [
 			o.read()
 			main := o.request.Purpose == wire.PurposeMain
 			again := main && rt.last.again(o.request.Items)
-			g.observer.RequestStarted(rt.id, thread.Begun{Main: main, Model: o.request.Model, At: o.started, Again: again})
+			g.observer.RequestStarted(rt.id, thread.Begun{Main: main, Model: o.request.Model, At: o.started, Again: again, Prompt: o.request.Prompt})
 			o.progress.began(again)
 			o.speech.begin(main)
 		})

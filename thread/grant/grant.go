@@ -80,11 +80,16 @@ func Table() []Row {
 		{Op: "timeline", Verb: "checkpoint list", Others: Read},
 		{Op: "turn", Verb: "checkpoint show", Others: Read},
 		{Op: "diff", Verb: "checkpoint diff", Others: Read},
+		{Op: "prompts", Verb: "prompts", Others: Read},
 		{Op: "find", Verb: "find", Own: Read, Others: Read},
 		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
 
 		{Op: "send", Verb: "send", Own: Send, Others: Send},
+		{Op: "ask", Verb: "send", Own: Send, Others: Send},
+		{Op: "prompt-edit", Verb: "prompts edit", Own: Send, Others: Send},
+		{Op: "prompt-cancel", Verb: "prompts cancel", Own: Send, Others: Send},
+		{Op: "prompt-again", Verb: "prompts again", Own: Send, Others: Send},
 
 		{Op: "new", Verb: "new", Own: Start, Others: Start},
 		{Op: "fork", Verb: "fork", Own: Start, Others: Start},

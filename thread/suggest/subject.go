@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"unicode"
@@ -16,6 +17,12 @@ type Subject struct {
 	turns      int
 	words      map[string]bool // stems
 	complaints int             // prompts in a row that said that it still fails
+}
+
+// Clone returns a copy that can be changed by itself.
+func (s Subject) Clone() Subject {
+	s.words = maps.Clone(s.words)
+	return s
 }
 
 // Add takes note of a turn.

@@ -71,6 +71,24 @@ type Ref struct {
 	Rows   int    `json:"rows,omitempty"`
 }
 
+// Ask is a prompt for a thread's agent.
+type Ask struct {
+	Thread string `json:"thread"`
+	Text   string `json:"text"`
+}
+
+// Prompts asks for the prompts of a thread, of all threads where it is empty; Open leaves out those that are over.
+type Prompts struct {
+	Thread string `json:"thread,omitempty"`
+	Open   bool   `json:"open,omitempty"`
+}
+
+// Prompt names a prompt, and the text that it is to have.
+type Prompt struct {
+	ID   thread.PromptID `json:"id"`
+	Text string          `json:"text,omitempty"`
+}
+
 // Timeline asks for a page of a thread's checkpoints.
 type Timeline struct {
 	Thread string      `json:"thread"`

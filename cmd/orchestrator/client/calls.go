@@ -63,6 +63,32 @@ func (c *Client) Send(ctx context.Context, ref, text string) error {
 	return c.ask(ctx, "send", api.Ref{Thread: ref, Text: text}, nil)
 }
 
+// Ask has a prompt typed into a thread's agent when that waits for one. It is durable when Ask returns.
+func (c *Client) Ask(ctx context.Context, ref, text string) (thread.Prompt, error) {
+	return answer[thread.Prompt](ctx, c, "ask", api.Ask{Thread: ref, Text: text})
+}
+
+// Prompts returns the newest prompts of a thread, of all threads where ref is empty, oldest first; open leaves out
+// those that are over.
+func (c *Client) Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
+	return answer[[]thread.Prompt](ctx, c, "prompts", api.Prompts{Thread: ref, Open: open})
+}
+
+// EditPrompt changes the text of a prompt that is queued.
+func (c *Client) EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
+	return answer[thread.Prompt](ctx, c, "prompt-edit", api.Prompt{ID: id, Text: text})
+}
+
+// CancelPrompt withdraws a prompt that is queued.
+func (c *Client) CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
+	return answer[thread.Prompt](ctx, c, "prompt-cancel", api.Prompt{ID: id})
+}
+
+// AskAgain sends a prompt again that was interrupted or refused.
+func (c *Client) AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
+	return answer[thread.Prompt](ctx, c, "prompt-again", api.Prompt{ID: id})
+}
+
 // Switch makes a thread the one that clients show.
 func (c *Client) Switch(ctx context.Context, ref string) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "switch", api.Ref{Thread: ref})

@@ -49,6 +49,16 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		"resumeall": call(func(ctx context.Context, r api.Ref) ([]thread.Status, error) { return m.ResumeAll(ctx, r.Cols, r.Rows) }),
 		"stopagent": done(func(ctx context.Context, r api.Ref) error { return m.StopAgent(ctx, r.Thread) }),
 		"send":      done(func(ctx context.Context, r api.Ref) error { return m.Send(ctx, r.Thread, r.Text) }),
+		"ask": call(func(ctx context.Context, r api.Ask) (thread.Prompt, error) {
+			return m.Ask(ctx, r.Thread, thread.AskRequest{Text: r.Text})
+		}),
+		"prompts": call(func(ctx context.Context, r api.Prompts) ([]thread.Prompt, error) {
+			return m.Prompts(ctx, r.Thread, r.Open)
+		}),
+		"prompt-edit":   call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.EditPrompt(ctx, r.ID, r.Text) }),
+		"prompt-cancel": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.CancelPrompt(ctx, r.ID) }),
+		"prompt-again":  call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.AskAgain(ctx, r.ID) }),
+
 		"switch":    call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Switch(ctx, r.Thread) }),
 		"seen":      done(func(ctx context.Context, r api.Ref) error { return m.Seen(ctx, r.Thread) }),
 		"rename":    call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Rename(ctx, r.Thread, r.Name) }),

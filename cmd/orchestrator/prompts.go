@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// promptsVerb lists and changes what agents were asked.
+func (c *cli) promptsVerb() *cobra.Command {
+	var open bool
+	cmd := &cobra.Command{
+		Use: "prompts [thread]", Short: "List what agents were asked and what became of it, newest last",
+		Long: "List what agents were asked and what became of it, newest last.\n\n" +
+			"queued: waits to be typed; typing, open: the agent has it; answered; interrupted, refused: not answered, can\n" +
+			"be sent again; taken: nothing tells of an answer; cancelled.",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+	}
+	cmd.Flags().BoolVar(&open, "open", false, "leave out those that are over")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		list, err := cl.Prompts(ctx, strings.Join(args, ""), open)
+		if err != nil {
+			return err
+		}
+		all, err := cl.List(ctx)
+		if err != nil {
+			return err
+		}
+		names := map[thread.ID]string{}
+		for _, s := range all {
+			names[s.ID] = s.Name
+		}
+		return c.show(list, func(w io.Writer) { printPrompts(w, list, names) })
+	})
+	cmd.AddCommand(c.promptVerb("edit <prompt> <text>", "Change the text of a prompt that is queued", 2,
+		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
+			return cl.EditPrompt(ctx, thread.PromptID(args[0]), args[1])
+		}))
+	cmd.AddCommand(c.promptVerb("cancel <prompt>", "Withdraw a prompt that is queued", 1,
+		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
+			return cl.CancelPrompt(ctx, thread.PromptID(args[0]))
+		}))
+	cmd.AddCommand(c.promptVerb("again <prompt>", "Send a prompt again that was interrupted or refused", 1,
+		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
+			return cl.AskAgain(ctx, thread.PromptID(args[0]))
+		}))
+	return cmd
+}
+
+// promptVerb is a verb that does one thing to one prompt.
+func (c *cli) promptVerb(use, short string, n int, f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: exactly(strings.Fields(use)[1 : n+1]...), ValidArgsFunction: c.completePrompts,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			p, err := f(ctx, cl, args)
+			if err != nil {
+				return err
+			}
+			return c.show(p, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", p.ID, promptState(p)) })
+		}),
+	}
+}
+
+// completePrompts offers the prompts that can be changed or sent again to the shell.
+func (c *cli) completePrompts(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 || c.prepare() != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	cl, _, err := c.reach(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer cl.Close()
+	list, err := cl.Prompts(cmd.Context(), "", false)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var ids []string
+	for _, p := range list {
+		wanted := p.State == thread.PromptQueued
+		if cmd.Name() == "again" {
+			wanted = p.State.Again()
+		}
+		if wanted && strings.HasPrefix(string(p.ID), prefix) {
+			ids = append(ids, fmt.Sprintf("%s\t%s", p.ID, firstLine(p.Text, 60)))
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+func printPrompts(w io.Writer, list []thread.Prompt, names map[thread.ID]string) {
+	if len(list) == 0 {
+		fmt.Fprintln(w, "no prompts")
+		return
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	defer t.Flush()
+	for _, p := range list {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread], promptState(p), firstLine(p.Text, 60))
+	}
+}
+
+// promptState says how far a prompt got, for people.
+func promptState(p thread.Prompt) string {
+	s := string(p.State)
+	if p.State == thread.PromptAnswered {
+		s = fmt.Sprintf("%s in turn %d", s, p.Turn)
+	}
+	if p.With != "" {
+		s += " with " + string(p.With)
+	}
+	if p.Reason != "" {
+		s += " (" + firstLine(p.Reason, 60) + ")"
+	}
+	return s
+}

@@ -1,0 +1,539 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/turns"
+)
+
+// The bounds of what a thread may be asked.
+const (
+	maxQueued = 1000    // prompts that wait
+	maxAsk    = 1 << 20 // bytes of one
+	maxPast   = 20      // prompts that are over and are remembered
+)
+
+// sendTimeout is how long an agent may take to accept a prompt.
+const sendTimeout = 2 * time.Minute
+
+// retryAfter is how long a prompt that was not typed waits at most before it is tried again.
+const retryAfter = 5 * time.Second
+
+// desk is what a thread's agent was asked: the prompts that are not over, and the newest of those that are and were
+// not answered. Each change is stored before it is told. A prompt is typed when the agent waits for one and has no
+// other one open, so that each turn has its own.
+type desk struct {
+	mu     sync.Mutex // guards all below; held while the store is called; taken before line.queue.mu and Manager.mu
+	all    []Prompt   // by Seq
+	typing PromptID   // is being typed by a goroutine
+	again  bool       // something changed meanwhile
+	primer string     // what this run's agent is told before all else
+	begun  map[PromptID]int
+	told   map[PromptID]bool
+}
+
+// asked is what others see of a desk at a glance; guarded by Manager.mu.
+type asked struct {
+	prompts []Prompt // for Status
+	queued  int
+	open    bool   // the agent has one
+	first   bool   // the one that a run begins with is being typed
+	waits   string // why the oldest one is not typed
+	toType  bool   // there is something to type
+}
+
+// at returns the place of a prompt, -1 where it is not on the desk. desk.mu is held.
+func (d *desk) at(id PromptID) int {
+	return slices.IndexFunc(d.all, func(p Prompt) bool { return p.ID == id })
+}
+
+// next returns the place of the oldest prompt that is queued, -1 where there is none. desk.mu is held.
+func (d *desk) next() int {
+	return slices.IndexFunc(d.all, func(p Prompt) bool { return p.State == PromptQueued })
+}
+
+// open reports whether the agent has a prompt. desk.mu is held.
+func (d *desk) open() bool {
+	return slices.ContainsFunc(d.all, func(p Prompt) bool { return p.State == PromptOpen })
+}
+
+// keep puts a prompt on the desk, or in the place of what it was. desk.mu is held.
+func (d *desk) keep(p Prompt) {
+	if i := d.at(p.ID); i >= 0 {
+		d.all[i] = p
+	} else {
+		d.all = append(d.all, p)
+	}
+	if p.State == PromptAnswered { // what was not answered before it is the past's
+		d.all = slices.DeleteFunc(d.all, func(o Prompt) bool { return o.State.Over() && o.Seq <= p.Seq })
+	}
+	d.all = slices.DeleteFunc(d.all, func(o Prompt) bool {
+		return o.State == PromptCancelled || o.State.Over() && o.ID == p.Again && p.Again != ""
+	})
+	past := 0
+	for i := len(d.all) - 1; i >= 0; i-- {
+		if d.all[i].State.Over() {
+			if past++; past > maxPast {
+				d.all = slices.Delete(d.all, i, i+1)
+			}
+		}
+	}
+	for id := range d.told {
+		if d.at(id) < 0 {
+			delete(d.told, id)
+		}
+	}
+	for id := range d.begun {
+		if d.at(id) < 0 {
+			delete(d.begun, id)
+		}
+	}
+}
+
+// put stores a prompt and tells of it. Of a prompt that is stored already the change counts though the store refuses
+// it: the next one brings it. desk.mu is held.
+func (l *line) put(ctx context.Context, p Prompt) (Prompt, error) {
+	known := l.desk.at(p.ID) >= 0
+	stored, err := l.m.cfg.Store.PutPrompt(ctx, p)
+	if err != nil && !known {
+		return Prompt{}, err
+	}
+	if err == nil {
+		p = stored
+	} else {
+		l.m.cfg.Log.Warn("store a prompt", "thread", string(l.id), "prompt", string(p.ID), "state", string(p.State), "err", err)
+	}
+	l.place(p)
+	return p, err
+}
+
+// place puts a prompt that is stored on the desk and tells of it. desk.mu is held.
+func (l *line) place(p Prompt) {
+	l.desk.keep(p)
+	l.note()
+	told := p.Brief()
+	l.m.bus.publish(Event{At: l.m.now(), Kind: EventPrompt, ThreadID: l.id, Prompt: &told})
+}
+
+// The most that a Status shows of prompts.
+const (
+	maxListed   = 8
+	maxListText = 200
+)
+
+// note shows others what the desk holds. desk.mu is held.
+func (l *line) note() {
+	d := &l.desk
+	a := asked{open: d.open(), toType: d.primer != ""}
+	for _, p := range d.all {
+		switch {
+		case p.State == PromptQueued:
+			a.queued++
+			a.toType = true
+		case p.State == PromptTyping:
+			a.first = p.From == FromFirst || p.From == FromPrimer
+		case p.State.Over() && !p.State.Again():
+			continue
+		}
+		if len(a.prompts) < maxListed {
+			b := p.Brief()
+			if len(b.Text) > maxListText {
+				b.Text, b.Cut = excerptOf(b.Text, maxListText), true
+			}
+			a.prompts = append(a.prompts, b)
+		}
+	}
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	a.waits = l.asked.waits
+	if a.queued == 0 {
+		a.waits = ""
+	}
+	l.asked = a
+	l.m.show(l)
+}
+
+// wait notes why the oldest prompt is not typed, and tells of it when that is news. desk.mu is held.
+func (l *line) wait(why string) {
+	l.m.mu.Lock()
+	news := l.asked.waits != why
+	l.asked.waits = why
+	l.m.mu.Unlock()
+	i := l.desk.next()
+	if !news || i < 0 {
+		return
+	}
+	p := l.desk.all[i].Brief()
+	p.Reason = why
+	l.m.bus.publish(Event{At: l.m.now(), Kind: EventPrompt, ThreadID: l.id, Prompt: &p})
+}
+
+// takes returns the session that a prompt may be typed into now, nil with the reason where it may not.
+func (l *line) takes() (Session, string) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	switch {
+	case l.session == nil:
+		return nil, "its agent does not run"
+	case l.stopping:
+		return nil, "its agent is being stopped"
+	case l.silent:
+		return l.session, ""
+	}
+	switch l.shown.State {
+	case StateWorking:
+		return nil, "its agent is working"
+	case StateApproval, StateQuestion:
+		return nil, "its agent waits for you"
+	default:
+		return l.session, ""
+	}
+}
+
+// accept stores a prompt, and has it typed as soon as the agent takes one.
+func (l *line) accept(ctx context.Context, p Prompt) (Prompt, error) {
+	d := &l.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p.ID, p.Thread, p.State, p.Accepted = NewPromptID(), l.id, PromptQueued, l.m.now()
+	waiting := 0
+	for _, o := range d.all {
+		if o.State == PromptQueued {
+			waiting++
+		}
+	}
+	if waiting >= maxQueued {
+		return Prompt{}, Hint(errQueueFull, "wait until some are answered, or cancel some: orchestrator prompts")
+	}
+	p, err := l.put(ctx, p)
+	if err != nil {
+		return Prompt{}, err
+	}
+	failpoint.Hit("thread.ask.accepted")
+	l.typeNext()
+	return l.seen(d.all[d.at(p.ID)]), nil
+}
+
+// seen returns a prompt with the reason for which it waits.
+func (l *line) seen(p Prompt) Prompt {
+	if p.State == PromptQueued {
+		l.m.mu.Lock()
+		p.Reason = orWord(l.asked.waits, p.Reason)
+		l.m.mu.Unlock()
+	}
+	return p
+}
+
+// poke has what waits typed, if there is something; it does not block.
+func (l *line) poke() {
+	l.m.mu.Lock()
+	some := l.asked.toType
+	l.m.mu.Unlock()
+	if !some || !l.m.begin() {
+		return
+	}
+	go func() {
+		defer l.m.done()
+		l.desk.mu.Lock()
+		defer l.desk.mu.Unlock()
+		l.typeNext()
+	}()
+}
+
+// typeNext begins to type the oldest prompt that is queued, if the agent takes one now. desk.mu is held.
+func (l *line) typeNext() {
+	d := &l.desk
+	if d.typing != "" {
+		d.again = true
+		return
+	}
+	i := d.next()
+	if i < 0 && d.primer == "" {
+		return
+	}
+	s, why := l.takes()
+	if why == "" && d.open() {
+		why = "another prompt is answered first"
+	}
+	if why != "" {
+		l.wait(why)
+		return
+	}
+	p := Prompt{ID: NewPromptID(), Thread: l.id, From: FromPrimer, Text: d.primer, Accepted: l.m.now()}
+	text := d.primer
+	if i >= 0 {
+		p = d.all[i]
+		text = joinPrompts(d.primer, p.Text)
+	}
+	p.State, p.Reason = PromptTyping, ""
+	p, err := l.put(l.m.ctx, p)
+	if err != nil { // it must be known that it may have been typed
+		if j := d.at(p.ID); j >= 0 {
+			d.all[j].State = PromptQueued
+			l.note()
+		}
+		l.wait("the store refuses it: " + err.Error())
+		l.later(retryAfter, l.poke)
+		return
+	}
+	failpoint.Hit("thread.ask.typing")
+	if !l.m.begin() {
+		return // the next start finds it
+	}
+	d.typing = p.ID
+	l.m.mu.Lock()
+	d.begin(p.ID, l.requests)
+	l.m.mu.Unlock()
+	l.wait("")
+	go func() {
+		defer l.m.done()
+		err := l.m.send(s, text)
+		l.typed(s, p.ID, err)
+	}()
+}
+
+// begin remembers how many main requests there had been when a prompt came. desk.mu is held.
+func (d *desk) begin(id PromptID, requests int) {
+	if d.begun == nil {
+		d.begun, d.told = map[PromptID]int{}, map[PromptID]bool{}
+	}
+	d.begun[id] = requests
+}
+
+// typed takes note of how typing a prompt ended.
+func (l *line) typed(s Session, id PromptID, err error) {
+	failpoint.Hit("thread.ask.typed")
+	d := &l.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.typing = ""
+	again := d.again
+	d.again = false
+	l.m.mu.Lock()
+	same, silent := l.session == s, l.silent
+	l.m.mu.Unlock()
+	if err == nil && same {
+		d.primer = ""
+	}
+	later := false
+	if i := d.at(id); i >= 0 && d.all[i].State == PromptTyping {
+		p := d.all[i]
+		p, later = l.typedAs(p, err, silent)
+		l.put(l.m.ctx, p) //nolint:errcheck // logged; the desk has it
+	}
+	switch {
+	case errors.Is(err, errClosed), errors.Is(err, ErrNotRunning):
+		if same || s == nil {
+			return // the next start tells it
+		}
+	case later && !again:
+		l.later(retryAfter, l.poke)
+		return
+	}
+	l.rest()
+	l.typeNext()
+}
+
+// typedAs returns what a prompt is after it was typed or was not; later is set where it is to be tried again.
+func (l *line) typedAs(p Prompt, err error, silent bool) (_ Prompt, later bool) {
+	m := l.m
+	now := m.now()
+	switch {
+	case err == nil && silent:
+		p.State, p.Opened, p.Ended = PromptTaken, now, now
+		p.Reason = "typed; this program does not report what it answers"
+	case err == nil:
+		p.State, p.Opened = PromptOpen, now
+	case errors.Is(err, errClosed), errors.Is(err, ErrNotRunning):
+		p.State, p.Reason = PromptQueued, "its agent ended before it was typed"
+	case !errors.Is(err, ErrTyped) && (errors.Is(err, ErrApproval) || errors.Is(err, ErrBusy)):
+		p.State, p.Reason = PromptQueued, firstLine(err.Error())
+		if later := (*NotReadyError)(nil); errors.As(err, &later) {
+			p.Reason = later.Reason
+		}
+		if p.From == FromFirst {
+			m.notice(l.id, LevelInfo, "%s: the first prompt is sent once the agent takes it: %s", l.thread().Name, p.Reason)
+		}
+		return p, true
+	default:
+		p.State, p.Ended, p.Reason = PromptRefused, now, firstLine(err.Error())
+		m.notice(l.id, LevelWarn, "%s: prompt %s was not sent: %v", l.thread().Name, p.ID, err)
+	}
+	return p, false
+}
+
+// send hands a prompt to an agent. The end of the server cuts it short: errClosed.
+func (m *Manager) send(s Session, text string) error {
+	ctx, cancel := context.WithTimeout(m.ctx, sendTimeout)
+	defer cancel()
+	ctx, over := context.WithCancelCause(ctx)
+	defer over(nil)
+	go func() {
+		select {
+		case <-m.closing:
+			over(errClosed)
+		case <-ctx.Done():
+		}
+	}()
+	err := s.Send(ctx, text)
+	if err != nil && errors.Is(context.Cause(ctx), errClosed) {
+		return errClosed
+	}
+	return err
+}
+
+// texts returns the texts of some prompts.
+func promptTexts(ps []Prompt) []string {
+	out := make([]string, len(ps))
+	for i, p := range ps {
+		out[i] = p.Text
+	}
+	return out
+}
+
+// which returns the prompts of a kind on the desk. desk.mu is held.
+func (d *desk) which(is func(Prompt) bool) []Prompt {
+	var out []Prompt
+	for _, p := range d.all {
+		if is(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// claim returns those of some prompts that a text holds which the agent sent to its model.
+func claim(said string, ps []Prompt) []Prompt {
+	var out []Prompt
+	for _, i := range turns.Claim(said, promptTexts(ps)) {
+		out = append(out, ps[i])
+	}
+	return out
+}
+
+// underway reports whether a prompt was given to the agent and no turn is known to answer it.
+func underway(p Prompt) bool {
+	return (p.State == PromptTyping || p.State == PromptOpen) && p.Turn == 0
+}
+
+// may reports whether later evidence may still find a prompt with the agent.
+func may(p Prompt) bool { return p.State.Again() || p.State == PromptTaken }
+
+// heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
+// model. One that is not on the desk was typed by the person in the agent itself.
+func (l *line) heard(ctx context.Context, said string, hook bool) {
+	if strings.TrimSpace(said) == "" {
+		return
+	}
+	r, d := &l.rec, &l.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := claim(said, d.which(func(p Prompt) bool { return underway(p) && !(hook && d.told[p.ID]) }))
+	if len(found) == 0 {
+		if turns.Same(said, r.said) && !(hook && r.told) {
+			r.told = true // of the turn that is known
+			return
+		}
+		past := d.which(may)
+		slices.Reverse(past)
+		found = claim(said, past)
+	}
+	l.m.mu.Lock()
+	requests := l.requests
+	l.m.mu.Unlock()
+	if !hook {
+		requests-- // it is that request
+	}
+	if len(found) == 0 {
+		found = []Prompt{{ID: NewPromptID(), Thread: l.id, From: FromPane, Text: said, Accepted: l.m.now()}}
+	}
+	for _, p := range found {
+		if _, known := d.begun[p.ID]; !known {
+			d.begin(p.ID, requests)
+		}
+		d.told[p.ID] = d.told[p.ID] || hook
+		if p.State == PromptOpen {
+			continue
+		}
+		p.State, p.Reason, p.Opened, p.Ended = PromptOpen, "", l.m.now(), time.Time{}
+		l.put(ctx, p) //nolint:errcheck // logged; of one of the pane the answer tells again
+	}
+	l.rest()
+}
+
+// rest looks after a while whether the agent is at rest with a prompt that it took. It does not block.
+func (l *line) rest() { l.restFor(turns.AfterRequest) }
+
+func (l *line) restFor(wait time.Duration) {
+	l.m.mu.Lock()
+	due := l.judging
+	if l.asked.open {
+		l.judging = true
+	}
+	open := l.asked.open
+	l.m.mu.Unlock()
+	if due || !open {
+		return
+	}
+	l.later(wait, func() {
+		l.m.mu.Lock()
+		l.judging = false
+		l.m.mu.Unlock()
+		if wait := l.judge(l.m.ctx); wait > 0 {
+			l.restFor(wait)
+		}
+	})
+}
+
+// judge is the step that ends prompts that the agent took and is at rest with; it returns when to look again, 0 for
+// not before something happens.
+func (l *line) judge(ctx context.Context) time.Duration {
+	d, m := &l.desk, l.m
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m.mu.Lock()
+	since, rests := atRest(l.reported)
+	rests = rests && l.session != nil && l.flying == 0 && l.arrived == 0 && l.unstored == 0
+	requests, failure := l.requests, l.failure
+	m.mu.Unlock()
+	if !rests {
+		return 0
+	}
+	var again time.Duration
+	ended := false
+	for _, p := range d.which(func(p Prompt) bool { return p.State == PromptOpen && p.Turn == 0 }) {
+		begun, known := d.begun[p.ID]
+		if !known {
+			begun = requests
+		}
+		begin := since
+		if p.Opened.After(begin) {
+			begin = p.Opened
+		}
+		v, reason, wait := turns.Rest(turns.Resting{For: m.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure})
+		if v == turns.Wait {
+			if again == 0 || wait < again {
+				again = wait
+			}
+			continue
+		}
+		p.State, p.Reason, p.Ended = PromptState(v), reason, m.now()
+		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+		ended = true
+	}
+	if ended {
+		l.typeNext()
+	}
+	return again
+}
+
+// atRest reports since when an agent waits for a prompt: it is idle, or it has given up on its provider.
+func atRest(r StateReport) (since time.Time, ok bool) {
+	return r.Since, waiting(r.State) || r.Stuck
+}
