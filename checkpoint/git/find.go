@@ -223,9 +223,15 @@ func isGitDir(dir string) bool {
 	return err == nil
 }
 
-// Check asks git itself whether the worktree may be used: its owner, its version, bare or not.
+// Check asks git itself whether the worktree may be used: its owner, its version, bare or not. One in which git would
+// wait for ever is refused before.
 func (g *Git) Check(ctx context.Context, w Worktree) error {
-	out, err := g.Line(ctx, Call{Dir: w.Root, Args: []string{"rev-parse", "--is-inside-work-tree"}})
+	if err := w.Sound(); err != nil {
+		return fmt.Errorf("check repository: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, g.readLimit)
+	defer cancel()
+	out, err := g.Line(limited, Call{Dir: w.Root, Args: []string{"rev-parse", "--is-inside-work-tree"}})
 	var said *Error
 	switch {
 	case errors.As(err, &said) && strings.Contains(said.Stderr, "dubious ownership"):

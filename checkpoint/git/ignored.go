@@ -11,6 +11,9 @@ import (
 // its root, and that the repository ignores. What lies in another repository inside it is left out.
 func (g *Git) Ignored(ctx context.Context, dir string, patterns []string) ([]string, error) {
 	w, err := Find(dir)
+	if err == nil {
+		err = w.Sound()
+	}
 	if err != nil {
 		return nil, err
 	}

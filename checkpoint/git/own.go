@@ -45,6 +45,9 @@ type Own struct {
 
 // ReadOwn reads the configuration of a worktree's repository. Nothing runs.
 func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
+	if err := w.Sound(); err != nil {
+		return nil, fmt.Errorf("read the repository's configuration: %w", err)
+	}
 	limited, cancel := context.WithTimeout(ctx, g.readLimit)
 	defer cancel()
 	out, err := g.Run(limited, Call{

@@ -138,6 +138,8 @@ func (g *Git) RunCode(ctx context.Context, c Call) ([]byte, int, error) {
 	for _, kv := range c.Config {
 		args = append(args, "-c", kv)
 	}
+	ctx, end := watch(ctx, c.Dir)
+	defer end()
 	cmd := exec.CommandContext(ctx, g.path, append(args, c.Args...)...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(g.Env(), c.Env...)
@@ -185,7 +187,7 @@ func runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 		if err == nil {
 			return 0, nil // it was done before the context was
 		}
-		return -1, ctx.Err()
+		return -1, context.Cause(ctx)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

@@ -64,9 +64,12 @@ func (s *Store) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (t
 }
 
 func lockReason(gitDir string) (why string, locked bool) {
-	b, err := os.ReadFile(filepath.Join(gitDir, "locked"))
-	if err != nil {
+	b, err := private.ReadRegular(filepath.Join(gitDir, "locked"), 64<<10)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", false
+	}
+	if err != nil {
+		return ": " + err.Error(), true // whatever it is, it is there
 	}
 	if why = strings.TrimSpace(string(b)); why != "" {
 		why = ": " + git.Printable(why)
@@ -265,7 +268,7 @@ func (w *worktree) registered() ([]registered, error) {
 	var all []registered
 	for _, e := range entries {
 		gitDir := filepath.Join(w.Common, "worktrees", e.Name())
-		b, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+		b, err := private.ReadRegular(filepath.Join(gitDir, "gitdir"), 64<<10)
 		if err != nil {
 			continue
 		}
