@@ -136,6 +136,9 @@ func (m *Manager) finishFork(ctx context.Context, t Thread, w Worktree) error {
 	}
 	err := l.update(ctx, func(t *Thread) error {
 		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
+		if m.cfg.Furnisher != nil {
+			t.Setup = Setup{State: SetupRuns} // it had not begun
+		}
 		return nil
 	})
 	if err != nil {

@@ -51,6 +51,8 @@ type line struct {
 	sideCost  float64
 	windows   map[string]int64 // that the agent is configured with; replaced, never changed
 
+	furnishing bool // its worktree's setup runs
+
 	// rec belongs to the queue's steps alone.
 	rec record
 	// desk has a lock of its own: what is asked does not wait for the queue.

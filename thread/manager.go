@@ -163,6 +163,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	if err := m.repairIntents(ctx); err != nil {
 		return err
 	}
+	m.nameUnfinished()
 	m.mu.Lock()
 	for _, l := range m.lines {
 		m.show(l)

@@ -153,61 +153,25 @@ func (m *Manager) createWithWorktree(ctx context.Context, t Thread, label, root 
 	}
 	failpoint.Hit("thread.fork.added")
 	dir := subDir(root, t.Dir, w.Path)
-	err = l.do(ctx, func(ctx context.Context) error {
-		return l.update(ctx, func(t *Thread) error {
-			t.Worktree, t.Dir = w, dir
-			return nil
-		})
+	setup, err := l.willFurnish()
+	if err != nil {
+		return nil, err
+	}
+	err = l.inTurn(ctx, func(t *Thread) error {
+		t.Worktree, t.Dir, t.Setup = w, dir, setup
+		return nil
 	})
 	if err != nil {
+		l.notFurnishing()
 		return nil, fmt.Errorf("store the worktree: %w", err)
 	}
 	failpoint.Hit("thread.fork.stored")
 	if err := m.settled(ctx, intent); err != nil {
+		l.notFurnishing()
 		return nil, err
 	}
-	m.furnish(l.thread())
+	_ = l.furnish(l.inTurn) // what fails is told and stored; the worktree can be used
 	return l, nil
-}
-
-// furnish makes a thread's new worktree ready to work in. It goes on when the client leaves, and ends with the server.
-func (m *Manager) furnish(t Thread) {
-	if m.cfg.Furnisher == nil || !m.begin() {
-		return
-	}
-	defer m.done()
-	ctx, cancel := m.untilClosing()
-	defer cancel()
-	m.cfg.Furnisher.Furnish(ctx, t, m.about(t.ID))
-}
-
-// clear clears up in a thread's worktree that is about to be removed.
-func (m *Manager) clear(t Thread) {
-	if info, err := os.Stat(t.Worktree.Path); m.cfg.Furnisher == nil || err != nil || !info.IsDir() || !m.begin() {
-		return
-	}
-	defer m.done()
-	ctx, cancel := m.untilClosing()
-	defer cancel()
-	m.cfg.Furnisher.Clear(ctx, t, m.about(t.ID))
-}
-
-// untilClosing is a context that ends when Close begins: for what may take long and nothing depends on.
-func (m *Manager) untilClosing() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(m.ctx)
-	go func() { // ends with the context
-		select {
-		case <-m.closing:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// about tells people something about a thread.
-func (m *Manager) about(id ID) func(Level, string) {
-	return func(level Level, text string) { m.notice(id, level, "%s", text) }
 }
 
 // rootOf is the folder that a thread's worktree, or the project, begins at.

@@ -51,6 +51,9 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 	p := ResumeProof{How: ResumeFresh, Turn: t.Turn, Detail: "nothing was said yet"}
 	if m.cfg.Worktrees != nil {
 		p.Worktree = m.cfg.Worktrees.Describe(ctx, t.Dir)
+		if m.statusOf(l).Setup.State == SetupUnfinished {
+			p.Worktree += ", its setup did not finish"
+		}
 	}
 	if t.Head == "" && t.Turn > 0 { // the store lost its turns
 		p.How, p.Detail = ResumePrimer, "our record of its turns is lost"

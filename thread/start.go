@@ -50,6 +50,8 @@ func (l *line) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: it is deleted: %w", t.Name, ErrRefused)
 	case !t.Archived.IsZero():
 		return Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, ErrRefused), "restore it first")
+	case l.isFurnishing():
+		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	}
 	select {
 	case <-m.closing:
@@ -164,14 +166,20 @@ func (l *line) ensureDir(ctx context.Context) error {
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
 	l.m.notice(l.id, LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.Name, t.Turn)
+	setup, err := l.willFurnish()
+	if err != nil {
+		return err
+	}
 	err = l.update(ctx, func(t *Thread) error {
-		t.Worktree, t.Dir = w, dir
+		t.Worktree, t.Dir, t.Setup = w, dir, setup
 		return nil
 	})
-	if err == nil {
-		l.m.furnish(l.thread())
+	if err != nil {
+		l.notFurnishing()
+		return err
 	}
-	return err
+	_ = l.furnish(l.update) // what fails is told and stored; the worktree can be used
+	return nil
 }
 
 // subDir moves dir from one root to another, to that root itself where it is not below the first.

@@ -98,6 +98,8 @@ type StateReport struct {
 	Stuck bool `json:"stuck,omitempty"`
 	// Screen is the last lines of a process that failed. Only Why tells it.
 	Screen string `json:"screen,omitempty"`
+	// Notes are what else a person should know about the thread. Only Why tells them.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // More says for people what is known beside the state, as words that follow it: " until 14:30, retrying".

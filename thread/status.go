@@ -51,12 +51,16 @@ func (m *Manager) Why(_ context.Context, ref string) (StateReport, error) {
 		}
 		r.Evidence = append(slices.Clip(r.Evidence), p.evidence())
 	}
+	if problem := m.status(l).SetupProblem(); problem != "" {
+		r.Notes = append(r.Notes, problem)
+	}
 	return r, nil
 }
 
 // status returns what clients show of a thread. Manager.mu is held.
 func (m *Manager) status(l *line) Status {
 	s := Status{Thread: l.t, Seq: m.bus.newest(), State: l.shown, Depth: m.depth(l.t.Parent)}
+	s.Setup = l.setup()
 	s.Gauge.CostUSD += l.sideCost
 	s.Usage.CostUSD, _ = s.Cost()
 	if l.execution != nil {

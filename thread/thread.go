@@ -27,6 +27,7 @@ type Thread struct {
 
 	Dir      string   `json:"dir"` // where the agent runs, absolute
 	Worktree Worktree `json:"worktree"`
+	Setup    Setup    `json:"setup,omitzero"` // of the worktree
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`

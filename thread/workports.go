@@ -105,8 +105,11 @@ type Teller interface {
 // Furnisher makes new worktrees ready to work in, and clears up before they are removed. Both tell people what they
 // do and what fails; neither stops what is to come after.
 type Furnisher interface {
-	Furnish(ctx context.Context, t Thread, say func(Level, string))
+	// Furnish returns why the setup failed, or was not run, once it has told it.
+	Furnish(ctx context.Context, t Thread, say func(Level, string)) error
 	Clear(ctx context.Context, t Thread, say func(Level, string))
+	// End ends what a Furnish of an earlier process left running in a thread's worktree, and says how many processes.
+	End(t Thread) (ended int)
 }
 
 // WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a

@@ -47,6 +47,9 @@ func (m *Model) why(msg whyMsg) []dialog.Line {
 	if len(r.Evidence) == 0 {
 		body = append(body, dialog.Line{Text: "Nothing speaks for another state.", Tok: theme.Muted})
 	}
+	for _, note := range r.Notes {
+		body = append(body, dialog.Line{}, dialog.Line{Text: note, Tok: theme.Warn})
+	}
 	body = append(body, dialog.Line{}, dialog.Line{Text: "The source named first decides; silence means unknown, never idle.", Tok: theme.Muted})
 	if o := m.offer(); o != nil {
 		body = append(body, dialog.Line{}, dialog.Line{Text: "A fork is offered: " + o.Label, Tok: theme.Accent},

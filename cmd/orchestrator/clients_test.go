@@ -346,6 +346,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"fork", "more", "-t", other}, `"start"`},
 		{[]string{"resume", other}, `"start"`},
 		{[]string{"resume"}, `"start"`},
+		{[]string{"setup", other}, `"start"`},
 		{[]string{"send", other, "hello"}, `"send"`},
 		{[]string{"send", "-d", other, "hello"}, `"send"`},
 		{[]string{"switch", other}, `"switch"`},

@@ -34,7 +34,7 @@ func killPoints() []killPoint {
 			list = append(list, killPoint{n, deed, again})
 		}
 	}
-	add(forked, true, "thread.fork.intended", "thread.fork.created", "thread.fork.added", "thread.fork.stored", "thread.start.begun", "thread.start.started")
+	add(forked, true, "thread.fork.intended", "thread.fork.created", "thread.fork.added", "thread.fork.stored", "thread.setup.begun", "thread.setup.ran", "thread.start.begun", "thread.start.started")
 	add(rewound, true, "thread.rewind.intended", "thread.rewind.restored", "thread.rewind.stored")
 	add(merged, true, "thread.merge.intended", "thread.merge.committed", "thread.merge.merged", "thread.merge.recorded")
 	add(finished, false, "thread.finish.safe", "thread.finish.archived", "thread.finish.removed")

@@ -2,10 +2,13 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
 
@@ -58,5 +61,66 @@ func TestForkCanWork(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(fork.Worktree.Path, "changed")); err == nil {
 		t.Error("a changed script ran")
+	}
+}
+
+// TestSetupIsCutOff kills the server in the middle of a setup: the next one ends what is left of it, list, why and resume
+// name it, and it runs again when it is told to, and not before.
+func TestSetupIsCutOff(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	mark := filepath.Join(r.home, "set-up")
+	r.write("tools/setup.sh", "echo begun >>\""+mark+"\"\n[ -e \""+mark+".go\" ] || { sleep 765432 & setsid sleep 765432; }\necho done >>\""+mark+"\"\n")
+	r.write(".orchestrator.toml", "setup = \"sh tools/setup.sh\"\n")
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", "a project with a setup")
+	r.ok("trust")
+	name := r.demo()
+	r.turn(name, "write a.txt: words")
+	forking := r.command("fork", "other way", "-t", name)
+	if err := forking.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := func() string { b, _ := os.ReadFile(mark); return string(b) }
+	await(t, "the setup to begin", func() bool { return said() == "begun\n" })
+	cl := client.New(r.claimed().Socket)
+	info, err := cl.Info(t.Context())
+	cl.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(info.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = forking.Wait() // its server is gone
+	res := r.run("threads")
+	var fork string
+	for line := range strings.Lines(res.stdout) {
+		if strings.HasPrefix(line, "other-way-") && strings.Contains(line, "setup unfinished") {
+			fork = strings.Fields(line)[0]
+		}
+	}
+	again := "`orchestrator setup " + fork + "` runs it again"
+	if fork == "" || !strings.Contains(res.stderr, again) || !strings.Contains(res.stderr, "of its processes were still running") {
+		t.Fatalf("the list says %s%s", res.stdout, res.stderr)
+	}
+	if out, err := exec.Command("pgrep", "-f", "sleep 765432").Output(); err == nil {
+		t.Errorf("left running: %s", out)
+	}
+	if out := r.ok("why", fork); !strings.Contains(out, again) {
+		t.Errorf("why says %s", out)
+	}
+	if out := r.ok("resume", fork); !strings.Contains(out, again) {
+		t.Errorf("resume says %s", out)
+	}
+	if said() != "begun\n" {
+		t.Errorf("it ran by itself: %q", said())
+	}
+	put(t, mark+".go", "go")
+	if out := r.ok("setup", fork); !strings.Contains(out, fork+" is set up") || said() != "begun\nbegun\ndone\n" {
+		t.Errorf("setup says %s, and did %q", out, said())
+	}
+	if out := r.ok("threads"); strings.Contains(out, "unfinished") {
+		t.Errorf("it is still named: %s", out)
 	}
 }

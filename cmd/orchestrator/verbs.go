@@ -21,7 +21,7 @@ import (
 func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		c.newVerb(), c.runVerb(), c.sendVerb(), c.promptsVerb(),
-		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.whyVerb(), c.grantsVerb(),
+		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.setupVerb(), c.whyVerb(), c.grantsVerb(),
 		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
 		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.gcVerb(),
 		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
@@ -189,6 +189,9 @@ func stateOf(s thread.Status) string {
 	if s.Outcome.Kind != thread.OutcomeNone {
 		state += ", " + string(s.Outcome.Kind)
 	}
+	if s.SetupProblem() != "" {
+		state += ", setup " + string(s.Setup.State)
+	}
 	if !s.Archived.IsZero() {
 		state += ", archived"
 	}
@@ -222,8 +225,9 @@ func costOf(s thread.Status) string {
 	}
 }
 
-// age formats a time span in its largest unit.
+// age formats a time span in its largest unit; one that has yet to begin, by a clock that was set back, is none.
 func age(d time.Duration) string {
+	d = max(d, 0)
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
@@ -321,8 +325,26 @@ func (c *cli) resumeVerb() *cobra.Command {
 						how = ": " + s.Resume.Detail
 					}
 					fmt.Fprintf(w, "%s resumed at turn %d%s\n", s.Name, s.Turn, how)
+					if problem := s.SetupProblem(); problem != "" {
+						fmt.Fprintf(w, "%s: %s\n", s.Name, problem)
+					}
 				}
 			})
+		}),
+	}
+}
+
+func (c *cli) setupVerb() *cobra.Command {
+	return &cobra.Command{
+		Use: "setup <thread>", Short: "Run the project's setup in a thread's worktree again, which did not finish, or failed",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+			var s thread.Status
+			err := c.heed(ctx, cl, func() (err error) { s, err = cl.SetUp(ctx, args[0]); return })
+			if err != nil {
+				return err
+			}
+			return c.show(s, func(w io.Writer) { fmt.Fprintf(w, "%s is set up\n", s.Name) })
 		}),
 	}
 }
@@ -354,6 +376,9 @@ func (c *cli) whyVerb() *cobra.Command {
 				}
 				if r.Screen != "" {
 					fmt.Fprintf(w, "the last lines of its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
+				}
+				for _, note := range r.Notes {
+					fmt.Fprintln(w, note)
 				}
 				if len(g.Grants) > 0 {
 					fmt.Fprintf(w, "its agent may also: %s\n", grant.Format(g.Grants))

@@ -95,6 +95,7 @@ func Table() []Row {
 		{Op: "fork", Verb: "fork", Own: Start, Others: Start},
 		{Op: "resume", Verb: "resume", Own: Start, Others: Start},
 		{Op: "resumeall", Verb: "resume", Own: Start, Others: Start},
+		{Op: "setup", Verb: "setup", Own: Start, Others: Start},
 		{Op: "answeroffer", Verb: "answering a fork offer", Own: Start, Others: Start},
 
 		{Op: "merge", Verb: "merge", Own: Merge, Others: Merge},

@@ -124,7 +124,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 	gives := map[thread.Grant]string{
 		grant.Read:   "diff events find grants prompts speech status timeline turn why",
 		grant.Send:   "ask prompt-again prompt-cancel prompt-edit send",
-		grant.Start:  "answeroffer fork new resume resumeall",
+		grant.Start:  "answeroffer fork new resume resumeall setup",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
 		grant.Manage: "abandon archive collect delete pin rename stopagent unarchive undelete",
 		grant.Switch: "switch",

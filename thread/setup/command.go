@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/private"
 )
@@ -29,17 +30,21 @@ const (
 // command is one run of a shell.
 type command struct {
 	line, dir string
+	run       string // what its processes carry, and those of other commands do not
 	env       []string
 	limit     time.Duration
 	progress  func(last string)
 	every     time.Duration // 0 for the usual
 }
 
-// run runs the command to its end, and ends what it left.
-func (c command) run(ctx context.Context, log *log) error {
+// runOf is what the processes of a thread's commands carry, so that another process of ours knows them.
+func runOf(id thread.ID) string { return markName + "=" + string(id) + "-" }
+
+// start runs the command to its end, and ends what it left.
+func (c command) start(ctx context.Context, log *log) error {
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	mark := markName + "=" + rand.Text()
+	mark := c.run + rand.Text()
 	cmd := exec.CommandContext(limited, "/bin/sh", "-c", c.line)
 	cmd.Dir = c.dir
 	cmd.Env = append(c.env[:len(c.env):len(c.env)], mark, "PWD="+c.dir)
@@ -71,7 +76,7 @@ func (c command) run(ctx context.Context, log *log) error {
 	err := cmd.Wait()
 	close(ended)
 	<-told
-	left := endAll(cmd.Process.Pid, mark)
+	left := endAll(mark, cmd.Process.Pid)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("it was stopped: %w", ctx.Err())

@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// endAll kills what is left of a session, and whatever carries its mark, until nothing is; left is how many remain.
-func endAll(session int, mark string) (left int) {
+// endAll kills whatever carries a mark and what is left of sessions, until nothing is; left is how many remain.
+func endAll(mark string, sessions ...int) (left int) {
 	for try := range 200 {
-		_ = syscall.Kill(-session, syscall.SIGKILL)
-		pids := members(session, mark)
+		for _, session := range sessions {
+			_ = syscall.Kill(-session, syscall.SIGKILL)
+		}
+		pids := members(mark, sessions...)
 		if len(pids) == 0 {
 			return 0
 		}
@@ -30,8 +32,8 @@ func endAll(session int, mark string) (left int) {
 	return left
 }
 
-// members finds the living processes of a session and those that carry its mark.
-func members(session int, mark string) []int {
+// members finds the living processes whose environment begins a variable as mark does, and those of sessions.
+func members(mark string, sessions ...int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -51,7 +53,8 @@ func members(session int, mark string) []int {
 		if len(f) < 4 || f[0] == "Z" || f[0] == "X" {
 			continue
 		}
-		if f[3] == strconv.Itoa(session) || marked(e.Name(), mark) {
+		session, err := strconv.Atoi(f[3])
+		if err == nil && slices.Contains(sessions, session) || marked(e.Name(), mark) {
 			found = append(found, pid)
 		}
 	}
@@ -60,5 +63,5 @@ func members(session int, mark string) []int {
 
 func marked(pid, mark string) bool {
 	b, err := os.ReadFile("/proc/" + pid + "/environ")
-	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), mark)
+	return err == nil && slices.ContainsFunc(strings.Split(string(b), "\x00"), func(kv string) bool { return strings.HasPrefix(kv, mark) })
 }

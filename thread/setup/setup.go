@@ -13,6 +13,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -73,52 +74,68 @@ var _ thread.Furnisher = (*Setup)(nil)
 // New makes a Setup.
 func New(cfg Config) *Setup { return &Setup{cfg: cfg} }
 
-// Furnish copies files into a thread's worktree and runs the setup command there.
-func (s *Setup) Furnish(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
+// Furnish copies files into a thread's worktree and runs the setup command there. The error says why that did not end
+// well, or was not done.
+func (s *Setup) Furnish(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
 	s.copyIgnored(ctx, t, say)
-	s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
+	return s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
 }
 
 // Clear runs the teardown command in a thread's worktree.
 func (s *Setup) Clear(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
-	s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
+	_ = s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
+}
+
+// End ends the processes of a command that runs in a thread's worktree, of an earlier process of ours, and says how many
+// there were.
+func (s *Setup) End(t thread.Thread) (ended int) {
+	prefix := runOf(t.ID)
+	n := len(members(prefix))
+	if n > 0 {
+		endAll(prefix)
+	}
+	return n
 }
 
 // run runs a command where it is accepted, and says what came of it.
-func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say func(thread.Level, string)) {
+func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say func(thread.Level, string)) error {
 	if line == "" {
-		return
+		return nil
+	}
+	fail := func(how string, err error, more string) error {
+		say(thread.LevelWarn, fmt.Sprintf("%s of %s %s: %v%s", what, t.Name, how, err, more))
+		return fmt.Errorf("it %s: %w", how, err)
 	}
 	place, content, err := s.cfg.Commands.Content(t.Worktree.Path)
 	if err != nil {
-		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: %v", what, t.Name, err))
-		return
+		return fail("did not run", err, "")
 	}
 	if s.cfg.Accepted == nil || !s.cfg.Accepted(s.place(place), content) {
-		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: the commands, or files that they name, are not what was accepted; "+
-			"look at them in %s, then `orchestrator --project %s trust` accepts them", what, t.Name, t.Worktree.Path, t.Worktree.Path))
-		return
+		return fail("did not run", thread.Hint(errNotAccepted, fmt.Sprintf(
+			"look at them in %s, then `orchestrator --project %s trust` accepts them", t.Worktree.Path, t.Worktree.Path)), "")
 	}
 	say(thread.LevelInfo, fmt.Sprintf("%s of %s runs: %s", what, t.Name, short(line)))
 	begin := time.Now()
-	c := command{line: line, dir: t.Worktree.Path, limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
+	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
 		"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
 	c.progress = func(last string) {
 		say(thread.LevelInfo, fmt.Sprintf("%s of %s still runs after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
 	}
 	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
 	if err != nil {
-		say(thread.LevelWarn, fmt.Sprintf("%s of %s did not run: its log: %v", what, t.Name, err))
-		return
+		return fail("did not run", fmt.Errorf("its log: %w", err), "")
 	}
-	err = c.run(ctx, log)
+	err = c.start(ctx, log)
 	log.close()
 	if err != nil {
-		say(thread.LevelWarn, fmt.Sprintf("%s of %s failed: %v; its output is in %s. The worktree can be used as it is", what, t.Name, err, log.path))
-		return
+		return fail("failed", fmt.Errorf("%w; its output is in %s", err, log.path), ". The worktree can be used as it is")
 	}
 	say(thread.LevelInfo, fmt.Sprintf("%s of %s is done (%s)", what, t.Name, time.Since(begin).Round(100*time.Millisecond)))
+	return nil
 }
+
+// errNotAccepted says that a command is not to run.
+var errNotAccepted = errors.New("the commands, or files that they name, are not what was accepted")
 
 // place makes a content's place the project's.
 func (s *Setup) place(name string) string { return Place(s.cfg.Project, name) }

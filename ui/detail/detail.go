@@ -107,6 +107,7 @@ func standing(s *thread.Status, parent string, w int) []pager.Line {
 	add(fact("parent", parent, w))
 	add(fact("folder", s.Dir, w))
 	add(fact("branch", s.Worktree.Branch, w))
+	add(fact("setup", setup(s), w))
 	add(fact("session", s.Session, w))
 	add(fact("permissions", s.Launch.PermissionMode, w))
 	if s.Launch.NoGateway {
@@ -130,6 +131,13 @@ func standing(s *thread.Status, parent string, w int) []pager.Line {
 		}
 	}
 	return out
+}
+
+func setup(s *thread.Status) string {
+	if s.Setup.State == thread.SetupRuns {
+		return "running"
+	}
+	return s.SetupProblem()
 }
 
 func short(commit string) string {

@@ -53,6 +53,11 @@ func (c *Client) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status
 	return answer[[]thread.Status](ctx, c, "resumeall", api.Ref{Cols: cols, Rows: rows})
 }
 
+// SetUp runs the setup of a thread's worktree again.
+func (c *Client) SetUp(ctx context.Context, ref string) (thread.Status, error) {
+	return answer[thread.Status](ctx, c, "setup", api.Ref{Thread: ref})
+}
+
 // StopAgent ends a thread's agent; the thread stays.
 func (c *Client) StopAgent(ctx context.Context, ref string) error {
 	return c.ask(ctx, "stopagent", api.Ref{Thread: ref}, nil)

@@ -1,0 +1,199 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/secret"
+)
+
+// SetupState is how far the setup of a thread's worktree is.
+type SetupState string
+
+// The states. Of a worktree that is ready there is none.
+const (
+	SetupRuns   SetupState = "running"
+	SetupFailed SetupState = "failed"
+	// SetupUnfinished is that of one that was running when its server ended. It is never stored: what is stored as
+	// running, and is not, is unfinished.
+	SetupUnfinished SetupState = "unfinished"
+)
+
+// Setup says how far the setup of a worktree is.
+type Setup struct {
+	State  SetupState `json:"state,omitempty"`
+	Detail string     `json:"detail,omitempty"` // why it failed
+}
+
+// SetupProblem says what is wrong with the setup of the thread's worktree and what to do about it, "" where nothing is.
+func (s Status) SetupProblem() string {
+	again := fmt.Sprintf("`orchestrator setup %s` runs it again, in the worktree as it is now", s.Name)
+	switch s.Setup.State {
+	case SetupUnfinished:
+		return "its setup did not finish: the server ended before it did; " + again
+	case SetupFailed:
+		return fmt.Sprintf("its setup failed: %s; %s", s.Setup.Detail, again)
+	default:
+		return ""
+	}
+}
+
+// errSettingUp refuses what has to wait for the end of a setup.
+var errSettingUp = Hint(settingUp{}, "wait for its end")
+
+type settingUp struct{}
+
+func (settingUp) Error() string { return "its setup is running" }
+
+// Is makes it one of the errors that say "not now".
+func (settingUp) Is(target error) bool { return target == ErrBusy }
+
+// setup is a thread's as people see it. Manager.mu is held.
+func (l *line) setup() Setup {
+	if l.t.Setup.State == SetupRuns && !l.furnishing {
+		return Setup{State: SetupUnfinished}
+	}
+	return l.t.Setup
+}
+
+// willFurnish keeps others from setting a worktree up until furnish or notFurnishing is called, and returns what is to be
+// stored before it begins.
+func (l *line) willFurnish() (Setup, error) {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.furnishing {
+		return Setup{}, errSettingUp
+	}
+	if l.m.cfg.Furnisher == nil {
+		return Setup{}, nil
+	}
+	l.furnishing = true
+	return Setup{State: SetupRuns}, nil
+}
+
+func (l *line) isFurnishing() bool {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	return l.furnishing
+}
+
+// notFurnishing ends what willFurnish began.
+func (l *line) notFurnishing() {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	l.furnishing = false
+	l.m.show(l)
+}
+
+// furnish makes a thread's worktree ready to work in, of which is stored that its setup runs. It goes on when the
+// client leaves, and ends with the server. One that the end of the server cut off is not run again without a person: a
+// half of it is done, which may hurt a second time, and it may be what took the machine down.
+func (l *line) furnish(store func(context.Context, func(*Thread) error) error) error {
+	m := l.m
+	defer l.notFurnishing()
+	if m.cfg.Furnisher == nil || !m.begin() {
+		return nil
+	}
+	defer m.done()
+	ctx, cancel := m.untilClosing()
+	defer cancel()
+	failpoint.Hit("thread.setup.begun")
+	err := m.cfg.Furnisher.Furnish(ctx, l.thread(), m.about(l.id))
+	if err != nil && ctx.Err() != nil {
+		return err // it stays unfinished
+	}
+	failpoint.Hit("thread.setup.ran")
+	var end Setup
+	if err != nil {
+		end = Setup{State: SetupFailed, Detail: excerptOf(secret.Redact(err.Error()), 1000)}
+	}
+	if serr := store(m.ctx, func(t *Thread) error { t.Setup = end; return nil }); serr != nil {
+		m.notice(l.id, LevelWarn, "%s: that its setup has ended could not be stored: %v", l.thread().Name, serr)
+	}
+	return err
+}
+
+// inTurn is update as a step of the thread's queue.
+func (l *line) inTurn(ctx context.Context, change func(*Thread) error) error {
+	return l.do(ctx, func(ctx context.Context) error { return l.update(ctx, change) })
+}
+
+// SetUp makes a thread's worktree ready to work in once more, as it is.
+func (m *Manager) SetUp(ctx context.Context, ref string) (Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return Status{}, err
+	}
+	t := l.thread()
+	switch info, err := os.Stat(t.Worktree.Path); {
+	case t.Worktree.Path == "" || m.cfg.Furnisher == nil:
+		return Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, ErrInvalid)
+	case err != nil || !info.IsDir():
+		return Status{}, Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, ErrNotFound), "`orchestrator resume "+t.Name+"` makes it again and sets it up")
+	}
+	begins, err := l.willFurnish()
+	if err != nil {
+		return Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	if err := l.inTurn(ctx, func(t *Thread) error { t.Setup = begins; return nil }); err != nil {
+		l.notFurnishing()
+		return Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	m.cfg.Furnisher.End(t)
+	if err := l.furnish(l.inTurn); err != nil {
+		return Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	return m.statusOf(l), nil
+}
+
+// nameUnfinished ends what is left of setups that the end of an earlier server cut off, and names their threads.
+func (m *Manager) nameUnfinished() {
+	if m.cfg.Furnisher == nil {
+		return
+	}
+	m.mu.Lock()
+	lines := m.all()
+	m.mu.Unlock()
+	for _, l := range lines {
+		s := m.statusOf(l)
+		if s.Setup.State != SetupUnfinished || !s.Deleted.IsZero() || !s.Archived.IsZero() {
+			continue
+		}
+		ended := ""
+		if n := m.cfg.Furnisher.End(s.Thread); n > 0 {
+			ended = fmt.Sprintf("; %d of its processes were still running and have been ended", n)
+		}
+		m.notice(l.id, LevelWarn, "%s: %s%s", s.Name, s.SetupProblem(), ended)
+	}
+}
+
+// clear clears up in a thread's worktree that is about to be removed.
+func (m *Manager) clear(t Thread) {
+	if info, err := os.Stat(t.Worktree.Path); m.cfg.Furnisher == nil || err != nil || !info.IsDir() || !m.begin() {
+		return
+	}
+	defer m.done()
+	ctx, cancel := m.untilClosing()
+	defer cancel()
+	m.cfg.Furnisher.Clear(ctx, t, m.about(t.ID))
+}
+
+// untilClosing is a context that ends when Close begins: for what may take long and nothing depends on.
+func (m *Manager) untilClosing() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(m.ctx)
+	go func() { // ends with the context
+		select {
+		case <-m.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// about tells people something about a thread.
+func (m *Manager) about(id ID) func(Level, string) {
+	return func(level Level, text string) { m.notice(id, level, "%s", text) }
+}
