@@ -41,9 +41,10 @@ type Doomed struct {
 	since time.Time // when it was put away; a change since then saves it
 }
 
-// Select returns the threads that may go, oldest first. It reads and changes nothing.
-func (p Policy) Select(now time.Time, all []Candidate) []Doomed {
-	s := &selection{now: now, doomed: map[thread.ID]Doomed{}}
+// Select returns the threads that may go, oldest first; since says how long ago something was. It reads and changes
+// nothing.
+func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []Doomed {
+	s := &selection{since: since, doomed: map[thread.ID]Doomed{}}
 	total := int64(0)
 	for _, c := range all {
 		total += c.Bytes
@@ -51,8 +52,8 @@ func (p Policy) Select(now time.Time, all []Candidate) []Doomed {
 		switch {
 		case t.Pinned || t.Interrupted || c.Running:
 		case !t.Deleted.IsZero():
-			if p.Deleted > 0 && now.Sub(t.Deleted) >= p.Deleted {
-				s.add(c, fmt.Sprintf("deleted %s ago", days(now.Sub(t.Deleted))), t.Deleted)
+			if age := since(t.Deleted); p.Deleted > 0 && age >= p.Deleted {
+				s.add(c, fmt.Sprintf("deleted %s ago", days(age)), t.Deleted)
 			}
 		case !t.Archived.IsZero():
 			s.archived = append(s.archived, c)
@@ -86,7 +87,7 @@ func last(t thread.Thread) time.Time {
 }
 
 type selection struct {
-	now      time.Time
+	since    func(time.Time) time.Duration
 	archived []Candidate // oldest first
 	doomed   map[thread.ID]Doomed
 	children map[thread.ID][]thread.ID
@@ -134,7 +135,7 @@ func (s *selection) each(take func(Candidate) (goes bool, why string)) {
 
 func (s *selection) byAge(limit time.Duration) {
 	s.each(func(c Candidate) (bool, string) {
-		age := s.now.Sub(last(c.Thread))
+		age := s.since(last(c.Thread))
 		return limit > 0 && age >= limit, fmt.Sprintf("archived, unchanged for %s", days(age))
 	})
 }

@@ -51,7 +51,7 @@ func TestSelect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []thread.ID
-			for _, d := range tc.p.Select(now, tc.all) {
+			for _, d := range tc.p.Select(now.Sub, tc.all) {
 				got = append(got, d.ID)
 				if d.Why == "" {
 					t.Errorf("%s goes without a reason", d.ID)
@@ -75,7 +75,7 @@ func TestCollect(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	doomed := checkpoint.Policy{Archived: day}.Select(now, all)
+	doomed := checkpoint.Policy{Archived: day}.Select(now.Sub, all)
 	if _, err := s.UpdateThread(ctx, "t1", func(t *thread.Thread) error { t.Archived = time.Time{}; t.Updated = now; return nil }); err != nil {
 		t.Fatal(err)
 	}

@@ -119,6 +119,8 @@ type CollectRequest struct {
 type Collected struct {
 	Threads []Dropped `json:"threads"`
 	Freed   int64     `json:"freed"` // bytes
+	// Notes are what a person should know about how it was decided.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Dropped is a thread that went, and why.

@@ -147,7 +147,7 @@ func (m *Model) collected(msg collectedMsg) tea.Cmd {
 	case len(msg.done.Threads) == 0:
 		msg.into.Set(dialog.Plain("Nothing is to go by the retention settings (retention.days, retention.threads, retention.size_mb)."), closing)
 	default:
-		body := dialog.Plain("These go for good; pinned threads, and what others need, stay:", "")
+		body := append(dialog.Plain(msg.done.Notes...), dialog.Plain("These go for good; pinned threads, and what others need, stay:", "")...)
 		for _, t := range msg.done.Threads {
 			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, size(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
 		}

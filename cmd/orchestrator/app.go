@@ -21,6 +21,7 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
@@ -51,6 +52,8 @@ type appConfig struct {
 	Log     *slog.Logger
 	// Accepted reports whether the person accepted exactly this content of a file or place.
 	Accepted func(place string, content []byte) bool
+	// Crashed says how the last server crashed, "" where it did not.
+	Crashed string
 }
 
 // App is the server of one project: the one place where its parts are put together.
@@ -64,6 +67,7 @@ type App struct {
 	daemon   *daemon.Server
 	listener *project.Listener
 	store    *openStore
+	clock    *elapsed.Clock
 	files    *snapshot.Store // nil without a repository
 	place    place
 	found    heard // at the start
@@ -81,7 +85,7 @@ const closeLimit = 20 * time.Second
 // newApp opens the parts in the order in which they need each other; Close ends them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
-	for _, open := range []func(context.Context) error{a.openStore, a.openAgents, a.openManager, a.openGateway, a.listen} {
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager, a.openGateway, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -294,7 +298,7 @@ func (a *App) listen(context.Context) error {
 		Agents: a.agents.Detect, Porter: porter{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
 		},
-		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config)}.Collect,
+		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock}.Collect,
 		MCP:     func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
 		Stop:    a.end,
 	})
@@ -312,7 +316,10 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(), Seq: a.manager.Seq(),
 	}
-	i.Found = slices.Concat(a.store.Problems, a.manager.LeftAlone, a.found.all())
+	if a.Crashed != "" {
+		i.Found = append(i.Found, a.Crashed)
+	}
+	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.LeftAlone, a.found.all())
 	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)

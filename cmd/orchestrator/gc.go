@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
@@ -24,6 +25,7 @@ type collector struct {
 	store   *openStore
 	files   *snapshot.Store // nil without a repository
 	policy  checkpoint.Policy
+	clock   *elapsed.Clock
 }
 
 // policyOf is the configured retention.
@@ -34,7 +36,8 @@ func policyOf(c Config) checkpoint.Policy {
 }
 
 // Collect says what goes and why and, unless it is only asked, lets it go. Uncommitted files of a
-// worktree are kept in git; what was moved to the trash a deleted thread's time ago is emptied.
+// worktree are kept in git; what was moved to the trash a deleted thread's time ago is emptied. A clock that was set
+// makes nothing old.
 func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	var done thread.Collected
 	threads, err := c.store.Threads(ctx)
@@ -51,11 +54,18 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		running := err == nil && s.Execution != nil
 		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
 	}
-	doomed := c.policy.Select(time.Now(), all)
+	if err := c.clock.Look(ctx); err != nil {
+		return done, fmt.Errorf("collect: %w", err)
+	}
+	for _, s := range c.clock.Skips() {
+		done.Notes = append(done.Notes, fmt.Sprintf("the clock went from %s to %s without the time to show for it: %d days of that do not count for what is older",
+			s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
+	}
+	doomed := c.policy.Select(c.clock.Since, all)
 	if !r.DryRun {
 		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Discard)
 		if c.files != nil {
-			freed, trashErr := c.files.EmptyTrash(time.Now().Add(-deletedFor))
+			freed, trashErr := c.files.EmptyTrash(c.clock.Before(deletedFor))
 			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
 		}
 		err = errors.Join(err, c.store.Compact(ctx))
@@ -68,6 +78,46 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	return done, nil
+}
+
+// lookPause is how often a server compares the clocks.
+const lookPause = 5 * time.Minute
+
+// openClock begins to watch the clock by which the age of things counts.
+func (a *App) openClock(ctx context.Context) error {
+	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
+	if clock == nil {
+		return err
+	}
+	a.clock = clock
+	if err != nil {
+		a.Log.Warn("look at the clock", "error", err) // a full disk, for one: it is looked at again
+	}
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := clock.Look(ctx); err != nil {
+			a.Log.Warn("look at the clock", "error", err)
+		}
+		return nil
+	})
+	a.service(func(ctx context.Context) error {
+		pause := time.NewTicker(lookPause)
+		defer pause.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-a.stop:
+				return nil
+			case <-pause.C:
+			}
+			if err := clock.Look(ctx); err != nil {
+				a.Log.Warn("look at the clock", "error", err)
+			}
+		}
+	})
+	return nil
 }
 
 func (c *cli) gcVerb() *cobra.Command {
@@ -84,6 +134,9 @@ func (c *cli) gcVerb() *cobra.Command {
 		return c.show(done, func(w io.Writer) {
 			for _, g := range done.Threads {
 				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, megabytes(g.Bytes), g.Why)
+			}
+			for _, note := range done.Notes {
+				fmt.Fprintln(w, note)
 			}
 			word := "freed"
 			if r.DryRun {

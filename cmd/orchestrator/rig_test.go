@@ -35,6 +35,9 @@ func testMain(m *testing.M) int {
 	if how := os.Getenv(drawVariable); how != "" {
 		return drawAndPanic(how)
 	}
+	if file := os.Getenv(crashVariable); file != "" {
+		return crashInto(file)
+	}
 	if file := os.Getenv(callsName); file != "" {
 		return makeCalls(file)
 	}

@@ -55,6 +55,10 @@ func (c *cli) serve(ctx context.Context) error {
 	if err := c.project.SocketProblem(); err != nil {
 		return err
 	}
+	crashed, err := c.watchCrash()
+	if err != nil {
+		return err
+	}
 	kept, err := c.openStable(filepath.Join(c.project.StateDir(), "bin"))
 	if err != nil {
 		return err
@@ -65,7 +69,7 @@ func (c *cli) serve(ctx context.Context) error {
 		log.Warn(kept.Unswept.Error())
 	}
 	cfg := appConfig{
-		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted,
+		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted, Crashed: crashed,
 	}
 	app, err := newApp(ctx, cfg)
 	for errors.Is(err, thread.ErrUnreachable) {

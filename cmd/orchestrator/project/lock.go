@@ -18,6 +18,8 @@ const (
 	homeLock  = "projects.lock"
 	logFolder = "log"
 	logName   = "server.log"
+	crashName = "crash"
+	mostCrash = 64 << 10
 )
 
 // ErrServed says that another process has the project's lock.
@@ -136,7 +138,27 @@ func lockHome(home *private.Folder) (*os.File, error) {
 }
 
 // OpenLog opens the server's log for appending.
-func (p Project) OpenLog() (*os.File, error) {
+func (p Project) OpenLog() (*os.File, error) { return p.openLog(logName) }
+
+// OpenCrash opens the file that a crash of the server is to be printed to, and returns the beginning of what the last
+// one printed, which is taken out of it. Only who holds the server's lock may call it.
+func (p Project) OpenCrash() (file *os.File, last []byte, err error) {
+	f, err := p.openLog(crashName)
+	if err != nil {
+		return nil, nil, err
+	}
+	last, err = io.ReadAll(io.LimitReader(f, mostCrash))
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("read what a crash printed: %w", err), f.Close())
+	}
+	return f, last, nil
+}
+
+// openLog opens a file of the log's folder for appending.
+func (p Project) openLog(name string) (*os.File, error) {
 	state, err := p.Folder()
 	if err != nil {
 		return nil, err
@@ -146,7 +168,7 @@ func (p Project) OpenLog() (*os.File, error) {
 	if err == nil {
 		defer folder.Close()
 		var f *os.File
-		if f, err = folder.File(logName, os.O_CREATE|os.O_APPEND|os.O_RDWR); err == nil {
+		if f, err = folder.File(name, os.O_CREATE|os.O_APPEND|os.O_RDWR); err == nil {
 			return f, nil
 		}
 	}
