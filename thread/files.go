@@ -213,6 +213,7 @@ func (r *record) poll(ctx context.Context, l *line) {
 	if !slices.ContainsFunc(exchanges, func(e Exchange) bool { return e.Main }) {
 		return // read again when there is an answer to store it with
 	}
+	read := time.Now()
 	for _, e := range exchanges {
 		l.complete(&e)
 		l.m.mu.Lock()
@@ -224,7 +225,7 @@ func (r *record) poll(ctx context.Context, l *line) {
 		}
 		l.m.mu.Unlock()
 		if e.Main {
-			r.answer(ctx, l, arrival{Exchange: e, requests: requests, direct: true, chunks: chunks})
+			r.answer(ctx, l, arrival{Exchange: e, requests: requests, direct: true, chunks: chunks, read: read})
 			chunks = nil // stored with the first
 		}
 	}

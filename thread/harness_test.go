@@ -26,7 +26,11 @@ type world struct {
 	m       *thread.Manager
 	events  *log
 	stop    context.CancelFunc
+	off     time.Duration // what the clock is set wrong by
 }
+
+// now is what the clock says. Without what Go keeps beside it: a program that is started again does not have that.
+func (w *world) now() time.Time { return time.Now().Add(w.off).Round(0) }
 
 // inWorld runs a test in a bubble with a Manager that is open.
 func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {
@@ -46,7 +50,7 @@ func inWorld(t *testing.T, test func(w *world), configure ...func(*world)) {
 		}
 		w.cfg = thread.ManagerConfig{
 			Project: dir, StateDir: dir + "/.state", Agents: agents(w.agents),
-			Reader: reader{},
+			Reader: reader{}, Clock: w.now,
 		}
 		for _, c := range configure {
 			c(w)

@@ -163,7 +163,16 @@ type arrival struct {
 	chunks []Chunk
 	// past is set for the end of a turn that another one has followed: its files and transcript are no more to be seen.
 	past bool
-	why  string // the turn did not end by itself, for people
+	why  string    // the turn did not end by itself, for people
+	read time.Time // when that was
+}
+
+// came is when a response ended, or was read where it is known by its transcript's clock alone.
+func (e arrival) came() time.Time {
+	if e.direct {
+		return e.read
+	}
+	return e.Ended
 }
 
 // answer records a main response: one checkpoint, then, at the end of a turn, the turn's with the
@@ -300,10 +309,10 @@ func (r *record) endTurn(ctx context.Context, l *line, last Checkpoint, e arriva
 	if !e.direct && !e.past {
 		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
-	if !e.past && (e.Ended.IsZero() || !e.Ended.Before(r.looked)) {
+	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
 		// their ends than now.
-		r.looked = l.m.now()
+		r.looked = time.Now() // a time of this process, which no setting of the clock changes
 		r.snapshot = l.snapshot(ctx, r.snapshot)
 	}
 	c.Snapshot = r.snapshot

@@ -103,7 +103,7 @@ func (s *screen) drawSoon(cfg Config) tea.Cmd {
 	if s.stale || s.soon {
 		return nil
 	}
-	wait := apart - cfg.Clock().Sub(s.drawn)
+	wait := min(apart-cfg.Clock().Sub(s.drawn), apart)
 	if wait <= 0 {
 		s.stale = true
 		return nil

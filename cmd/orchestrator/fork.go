@@ -60,16 +60,27 @@ func shown(ctx context.Context, cl *client.Client) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var best thread.Status
-	for _, s := range list {
-		if s.Archived.IsZero() && s.Updated.After(best.Updated) {
-			best = s
-		}
-	}
+	best := newest(list, time.Now())
 	if best.ID == "" {
 		return "", fmt.Errorf("%w: there is no thread yet to fork", thread.ErrNotFound)
 	}
 	return string(best.ID), nil
+}
+
+// newest is the thread that was changed last. What a clock that was ahead put into the future counts as longest ago.
+func newest(list []thread.Status, now time.Time) (best thread.Status) {
+	at := func(s thread.Status) time.Time {
+		if s.Updated.After(now.Add(time.Hour)) {
+			return s.Updated.AddDate(-1000, 0, 0)
+		}
+		return s.Updated
+	}
+	for _, s := range list {
+		if s.Archived.IsZero() && (best.ID == "" || at(s).After(at(best))) {
+			best = s
+		}
+	}
+	return best
 }
 
 func (c *cli) checkpointVerb() *cobra.Command {

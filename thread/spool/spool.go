@@ -301,7 +301,7 @@ func (s *Spool) PutAside(id thread.ID) (path string, err error) {
 	if err := s.folder.Remove(string(id) + countSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("put the spool of thread %s aside: %w", id, err)
 	}
-	name := fmt.Sprintf("%s.damaged-%d", id, time.Now().Unix())
+	name := fmt.Sprintf("%s.damaged-%d-%s", id, time.Now().Unix(), thread.NewID[string]()) // no other's, whatever the clock says
 	switch err := s.folder.Rename(string(id)+suffix, name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil

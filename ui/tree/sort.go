@@ -30,7 +30,7 @@ func (t *Tree) sort() {
 		lift(r, kids, rank, 0)
 	}
 	order := func(a, b *thread.Status) int {
-		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned), cmp.Compare(rank[a.ID], rank[b.ID]), older(a, b))
+		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned), cmp.Compare(rank[a.ID], rank[b.ID]), t.older(a, b))
 	}
 	slices.SortFunc(roots, order)
 	for _, k := range kids {

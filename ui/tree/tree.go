@@ -21,6 +21,8 @@ type Tree struct {
 
 	threads  map[thread.ID]*thread.Status
 	gone     map[thread.ID]int64 // the events that removed threads: what was known before them is not taken again
+	order    map[thread.ID]int   // in which they came: times tell less, clocks may be set
+	next     int                 // of the next that comes
 	folded   map[thread.ID]bool
 	filter   string
 	archived bool // show the archive instead of the living
@@ -52,7 +54,7 @@ type Counts struct {
 
 // New makes an empty list.
 func New() *Tree {
-	return &Tree{threads: map[thread.ID]*thread.Status{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
+	return &Tree{threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
 }
 
 // Restart says that what comes from now on is another run of the server's: its numbers begin again.
@@ -66,11 +68,12 @@ func (t *Tree) Restart() {
 }
 
 // Set replaces all threads by a list, but for what events have told since it was made. It is not older than the
-// event with the number made.
+// event with the number made, and oldest first.
 func (t *Tree) Set(all []thread.Status, made int64) {
-	was := t.threads
-	t.threads = make(map[thread.ID]*thread.Status, len(all))
+	was, before := t.threads, t.order
+	t.threads, t.order, t.next = make(map[thread.ID]*thread.Status, len(all)), make(map[thread.ID]int, len(all)), 0
 	for i := range all {
+		t.came(all[i].ID)
 		made = max(made, all[i].Seq)
 		if known := was[all[i].ID]; known != nil {
 			t.threads[known.ID] = known
@@ -80,6 +83,10 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 	for id, s := range was {
 		if s.Seq > made { // made since
 			t.threads[id] = s
+			if _, listed := t.order[id]; !listed {
+				t.order[id] = len(all) + before[id]
+				t.next = max(t.next, t.order[id]+1)
+			}
 		}
 	}
 	t.stale = true
@@ -93,8 +100,17 @@ func (t *Tree) Put(s thread.Status) {
 	delete(t.threads, s.ID)
 	if s.Deleted.IsZero() {
 		t.threads[s.ID] = &s
+		t.came(s.ID)
 	}
 	t.stale = true
+}
+
+// came puts one that is new behind the others.
+func (t *Tree) came(id thread.ID) {
+	if _, known := t.order[id]; !known {
+		t.order[id] = t.next
+		t.next++
+	}
 }
 
 // Remove takes one out; seq is the event's number.
@@ -113,13 +129,11 @@ func (t *Tree) All() []*thread.Status {
 	for _, s := range t.threads {
 		all = append(all, s)
 	}
-	slices.SortFunc(all, older)
+	slices.SortFunc(all, t.older)
 	return all
 }
 
-func older(a, b *thread.Status) int {
-	return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
-}
+func (t *Tree) older(a, b *thread.Status) int { return cmp.Compare(t.order[a.ID], t.order[b.ID]) }
 
 // Counts returns the sums over the living threads.
 func (t *Tree) Counts() Counts {

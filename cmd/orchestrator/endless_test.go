@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestEndlessFiles: in a repository that came in an archive with a pipe where git reads, verbs end, and name the pipe.
+// The package git tries every place; HOSTILE=each has all of them tried by every verb.
+func TestEndlessFiles(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		whole bool // git cannot be used at all
+	}{
+		{".git/HEAD", true}, {".git/config", true}, {".git/index", true}, {".git/info/exclude", true},
+		{".git/refs/heads/main", false}, {".gitignore", false}, {"docs/.gitattributes", false}, {".git/worktrees/x/gitdir", false},
+	} {
+		t.Run(strings.ReplaceAll(tc.name, "/", " "), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			path := filepath.Join(r.project, tc.name)
+			err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path))
+			if err == nil {
+				err = syscall.Mkfifo(path, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Remove(path) })
+			var all bytes.Buffer
+			name := "a"
+			for _, words := range []string{
+				"threads", "doctor", "new -a demo -p write|a|file|one.txt:|words a", "send --timeout 60s a list|files", "checkpoint list a", "fork b -t a",
+				"checkpoint diff a", "merge --dry-run b", "push a", "trust --git", "gc", "stop", "threads",
+			} {
+				args := strings.Fields(words)
+				for i := range args {
+					args[i] = strings.ReplaceAll(args[i], "|", " ")
+				}
+				begin := time.Now()
+				res := r.run(args...)
+				if took := time.Since(begin); took > patience/2 {
+					t.Errorf("%s took %s", args[0], took)
+				}
+				all.WriteString(res.stdout + res.stderr)
+				if args[0] == "new" {
+					if res.code != 0 || !strings.HasPrefix(res.stdout, name+"-") {
+						t.Errorf("no thread can be made: exit %d, %s%s", res.code, res.stdout, res.stderr)
+					}
+				}
+				if args[0] == "doctor" && tc.whole && !strings.Contains(res.stdout, path) {
+					t.Errorf("doctor does not name it:\n%s", res.stdout)
+				}
+			}
+			if !strings.Contains(all.String(), path+" is a pipe") {
+				t.Errorf("it is never named:\n%s", all.String())
+			}
+		})
+	}
+}
