@@ -38,6 +38,9 @@ func testMain(m *testing.M) int {
 	if file := os.Getenv(crashVariable); file != "" {
 		return crashInto(file)
 	}
+	if tries := os.Getenv(askVariable); tries != "" {
+		return asks(tries)
+	}
 	if file := os.Getenv(callsName); file != "" {
 		return makeCalls(file)
 	}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/agenttest/model"
+	"orchestrator/thread"
+)
+
+// newTroubleRig is a rig with a real CLI whose provider can be made to fail.
+func newTroubleRig(t *testing.T, cli clis.CLI) (*realRig, *provider) {
+	bin := clis.Bin(t)
+	r := &realRig{rig: newRig(t), cli: cli, model: model.New(atWork)}
+	t.Cleanup(r.model.Close)
+	p := newProvider(t, r.model)
+	r.patience = 3 * patience
+	r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	r.env = append(r.env, "PATH="+bin+":"+os.Getenv("PATH"))
+	r.env = append(r.env, cli.SetUp(t, r.home, p.url(), r.project)...)
+	return r, p
+}
+
+// TestRealTrouble has every real CLI meet every fault: the true state within two seconds of the failure, kept while the
+// CLI tries again, never "working" before a provider that is dead, the person's Esc told within two seconds, and the
+// next prompt answered as if nothing had been.
+func TestRealTrouble(t *testing.T) {
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			r, p := newTroubleRig(t, cli)
+			began := time.Now()
+			name := r.start("trouble")
+			cl := r.client()
+			id := r.status(name).ID
+			w := watch(t, cl, id)
+			r.awaitState(name, thread.StateIdle, thread.StateDone)
+			t.Logf("%s: started in %v", cli.Name, time.Since(began).Round(100*time.Millisecond))
+			waits := is(thread.StateIdle, thread.StateDone)
+			pane := r.open(120, 40, "attach", name)
+			pane.see("ctrl+q leaves the agent")
+			// calm has the agent wait for a prompt with nothing in its input, whatever it does.
+			calm := func() {
+				p.fails("")
+				for range 20 {
+					pane.press("\x1b")
+					time.Sleep(time.Second)
+					pane.press("\x15")
+					time.Sleep(500 * time.Millisecond)
+					if s := r.status(name).State; s.Stuck || waits(s) {
+						return
+					}
+				}
+				t.Logf("%s does not come to rest:\n%s", cli.Name, r.run("why", name).stdout)
+			}
+			for i, c := range troubles {
+				t.Run(c.fault, func(t *testing.T) {
+					p.fails(c.fault)
+					mark, sent := w.mark(), time.Now()
+					if err := cl.Send(t.Context(), name, fmt.Sprintf("prompt %d", i)); err != nil {
+						t.Errorf("send: %v", err)
+					}
+					s, err := w.until(mark, string(c.want), r.patience, is(c.want))
+					if err != nil {
+						t.Fatal(err)
+					}
+					failed := p.since()
+					if c.fault == "refused" {
+						failed = sent
+						for _, m := range w.after(mark) {
+							if m.State == thread.StateWorking {
+								failed = m.at
+								break
+							}
+						}
+					}
+					if s.at.Sub(failed) > soon {
+						t.Errorf("shown %v after the failure", s.at.Sub(failed))
+					}
+					time.Sleep(5 * time.Second)
+					all := w.after(mark)
+					if err := steady(all); err != nil {
+						t.Error(err)
+					}
+					t.Logf("%s, %s: %s after %v; then: %s", cli.Name, c.fault, s.State, s.at.Sub(failed).Round(time.Millisecond), told(all))
+					calm()
+				})
+			}
+			t.Run("next prompt", func(t *testing.T) {
+				if got := r.run("send", name, "fine. #say:all is well", "--timeout", "2m"); got.code != 0 || !strings.Contains(got.stdout, "all is well") {
+					t.Errorf("%+v", got)
+				}
+			})
+			t.Run("slow", func(t *testing.T) {
+				p.fails("slow")
+				defer p.fails("")
+				mark := w.mark()
+				if err := cl.Send(t.Context(), name, "slowly. #say:took its time"); err != nil {
+					t.Fatal(err)
+				}
+				s, err := w.until(mark, "working", r.patience, is(thread.StateWorking))
+				if err != nil {
+					t.Fatal(err)
+				}
+				done, err := w.until(mark, "answered", r.patience, waits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s: working for %v: %s", cli.Name, done.at.Sub(s.at).Round(10*time.Millisecond), told(w.after(mark)))
+			})
+			t.Run("Esc", func(t *testing.T) {
+				mark := w.mark()
+				if err := cl.Send(t.Context(), name, "long. #hold:esc #say:never"); err != nil {
+					t.Fatal(err)
+				}
+				r.request("long.")
+				time.Sleep(2 * time.Second)
+				if all := w.after(mark); len(all) == 0 || all[len(all)-1].State != thread.StateWorking {
+					t.Errorf("while it answers: %s", told(all))
+				}
+				mark = w.mark()
+				pressed := time.Now()
+				pane.press("\x1b")
+				if cli.Name == "opencode" {
+					time.Sleep(300 * time.Millisecond)
+					pane.press("\x1b") // it asks for a second one
+				}
+				s, err := w.until(mark, "at rest", r.patience, waits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s.at.Sub(pressed) > soon {
+					t.Errorf("told %v after Esc", s.at.Sub(pressed))
+				}
+				t.Logf("%s: Esc is told after %v: %s", cli.Name, s.at.Sub(pressed).Round(time.Millisecond), told(w.after(mark)))
+				r.model.Release("esc")
+			})
+		})
+	}
+}
