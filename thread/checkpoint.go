@@ -19,6 +19,9 @@ const (
 	KindImport   CheckpointKind = "import"   // came with an archive
 )
 
+// NoteRebuilt is the note of checkpoints that the store lost and that came back from what the agent wrote down.
+const NoteRebuilt = "rebuilt from the agent's transcript"
+
 // Checkpoint is what a thread was when a response or a turn ended. Checkpoints form a tree by
 // Parent, across threads: a fork's first checkpoint has its fork point as parent.
 type Checkpoint struct {

@@ -21,8 +21,8 @@ func (p plainMessage) item() Item {
 	return Item{Wire: wirePlain, Raw: raw}
 }
 
-// plainItems returns what an exchange read from a transcript adds to the conversation.
-func plainItems(e Exchange, newTurn bool) []Item {
+// PlainItems returns what an exchange read from a transcript adds to the conversation.
+func PlainItems(e Exchange, newTurn bool) []Item {
 	var items []Item
 	if newTurn && e.Prompt != "" {
 		items = append(items, plainMessage{Role: "user", Text: e.Prompt}.item())

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"orchestrator/thread"
+	"orchestrator/thread/rebuild"
 )
 
 // turns is the length of the sessions of the suite.
@@ -103,6 +104,7 @@ func transcripts(t *testing.T, s Subject) {
 	t.Run("rewritten", func(t *testing.T) { rewritten(t, s) })
 	t.Run("refused", func(t *testing.T) { refused(t, s) })
 	t.Run("usage", func(t *testing.T) { usage(t, s) })
+	t.Run("divide", func(t *testing.T) { divide(t, s) })
 	if !s.CannotFork {
 		t.Run("repair", func(t *testing.T) { repair(t, s) })
 		t.Run("fork", func(t *testing.T) { forkAt(t, s) })
@@ -244,6 +246,39 @@ func usage(t *testing.T, s Subject) {
 	}
 	if ends != turns || !strings.Contains(answers, fmt.Sprintf("answer-%d.", turns)) {
 		t.Errorf("%d turns end in %d responses, answers %q", ends, len(all), answers)
+	}
+}
+
+// divide cuts a session into its turns, from its begin and from the end of each turn.
+func divide(t *testing.T, s Subject) {
+	b, session, n := native(t, s)
+	a, ok := b.agent.(rebuild.Agent)
+	if !ok {
+		t.Fatal("its turns cannot be told apart")
+	}
+	got := stored{}
+	got.add(t, b.read(session, nil, ""))
+	main := got["main"]
+	ends := []int64{0}
+	for from := 0; from <= turns; from++ {
+		told, err := rebuild.Divide(a, main[ends[from]:], ends[from])
+		if err != nil || len(told) != turns-from {
+			t.Fatalf("%d turns from turn %d on: %v", len(told), from, err)
+		}
+		for i, turn := range told {
+			k := from + i + 1
+			last := turn.Said[len(turn.Said)-1]
+			if !strings.HasPrefix(turn.Prompt, fmt.Sprintf("prompt-%d.", k)) || !strings.Contains(last.Text, fmt.Sprintf("answer-%d.", k)) || !last.EndsTurn {
+				t.Errorf("from turn %d: turn %d is %q, %+v", from, k, turn.Prompt, last)
+			}
+			// Bookkeeping that comes before the next prompt may count to either.
+			if n.Main != "" && (turn.End < n.Ends[k-1] || k < turns && bytes.Contains(main[n.Ends[k-1]:turn.End], []byte(`"user"`))) {
+				t.Errorf("from turn %d: turn %d ends at %d, want %d", from, k, turn.End, n.Ends[k-1])
+			}
+			if from == 0 {
+				ends = append(ends, turn.End)
+			}
+		}
 	}
 }
 

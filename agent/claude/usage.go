@@ -74,6 +74,9 @@ func beginsTurn(raw []byte) bool {
 	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && !l.Meta && !l.Sidechain && l.Message != nil && promptOf(l.Message) != ""
 }
 
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
+
 // ReadUsage returns the responses that chunks hold. A response stands in several lines, one for
 // each block of its content; they are put together by the message's id.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {

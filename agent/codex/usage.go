@@ -72,6 +72,9 @@ func beginsTurn(raw []byte) bool {
 		l.Type == "response_item" && l.Payload.Type == "message" && l.Payload.Role == "user"
 }
 
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
+
 // ReadUsage returns the responses that chunks hold. What a response said stands before the record of
 // its tokens; the end of the turn after it.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {

@@ -117,6 +117,9 @@ func beginsTurn(raw []byte) bool {
 	return ok && m.Role == "user" && m.Text() != ""
 }
 
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
+
 // ReadUsage returns the responses that chunks hold.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange

@@ -62,6 +62,9 @@ func beginsTurn(raw []byte) bool {
 	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && l.text() != ""
 }
 
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
+
 // ReadUsage returns the responses that chunks hold. A response is written again, under the same id,
 // when its tools have run.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {

@@ -57,6 +57,9 @@ func beginsTurn(raw []byte) bool {
 	return json.Unmarshal(raw, &l) == nil && l.Info.Role == "user"
 }
 
+// BeginsTurn reports whether a line of a session's main file is the first of a turn.
+func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
+
 // ReadUsage returns the responses that chunks hold, one for each message of the assistant.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
