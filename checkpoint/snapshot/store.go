@@ -30,6 +30,9 @@ type Config struct {
 	Limit int64
 	// Env follows the process's environment for git.
 	Env []string
+	// About says what is known of a thread, false when nothing is: it is kept with the thread's snapshots, for the day
+	// when nothing else knows. May be nil.
+	About func(thread.ID) (About, bool)
 }
 
 // Store takes and restores snapshots of the worktrees of one project. It is safe for concurrent use, also by

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
@@ -221,14 +222,16 @@ func (w *worktree) addFiles(ctx context.Context, paths, env []string, durable bo
 
 // keep makes sure that a ref of the thread leads to a commit with the snapshot, and returns the commit.
 func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted bool, snap thread.Snapshot) (string, error) {
+	about := s.about(o.thread)
 	same := trusted && h.Tree == snap.Tree && h.Base == snap.Base
-	if same && h.Thread == o.thread {
+	said := about == About{} || about == h.About
+	if same && said && h.Thread == o.thread {
 		return h.Commit, nil
 	}
 	commit := h.Commit
-	if !same {
+	if !same || !said {
 		var err error
-		if commit, err = w.commit(ctx, o, snap); err != nil {
+		if commit, err = w.commit(ctx, o, snap, about); err != nil {
 			return "", err
 		}
 		failpoint.Hit("snapshot.take.committed")
@@ -238,7 +241,7 @@ func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted 
 		return "", err
 	}
 	failpoint.Hit("snapshot.take.referenced")
-	err = w.hold(held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base})
+	err = w.hold(held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about})
 	if err != nil {
 		return "", err
 	}
@@ -251,10 +254,14 @@ type note struct {
 	Thread  thread.ID     `json:"thread"`
 	Base    string        `json:"base,omitempty"`
 	Skipped []thread.Skip `json:"skipped,omitempty"`
+	At      time.Time     `json:"at,omitzero"`
+	About   About         `json:"about,omitzero"`
 }
 
-func (w *worktree) commit(ctx context.Context, o order, snap thread.Snapshot) (string, error) {
-	text, err := json.Marshal(note{Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped})
+func (w *worktree) commit(ctx context.Context, o order, snap thread.Snapshot, about About) (string, error) {
+	text, err := json.Marshal(note{
+		Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped, At: time.Now().UTC(), About: about,
+	})
 	if err != nil {
 		return "", err
 	}

@@ -352,6 +352,7 @@ type held struct {
 	Commit string    `json:"commit"`
 	Tree   string    `json:"tree"`
 	Base   string    `json:"base"`
+	About  About     `json:"about,omitzero"`
 }
 
 // holds returns what the private index holds; false when it may not be trusted.

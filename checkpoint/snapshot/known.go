@@ -1,0 +1,235 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// About is what a snapshot's commit says of its thread.
+type About struct {
+	Name    string    `json:"name,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"` // the agent's own
+	Parent  thread.ID `json:"parent,omitempty"`
+}
+
+// about is what is known of a thread.
+func (s *Store) about(id thread.ID) About {
+	if s.cfg.About == nil {
+		return About{}
+	}
+	about, _ := s.cfg.About(id)
+	return about
+}
+
+// Known is a thread as the repository tells it: by the refs of its snapshots, and by the worktree that Add made for it.
+type Known struct {
+	About
+	Thread    thread.ID
+	Worktree  thread.Worktree // zero when it has none
+	Dir       string          // the root of what its snapshots are of
+	Snapshots int
+	// First and Last are when the oldest and the newest snapshot were taken.
+	First, Last time.Time
+}
+
+// Known returns the threads that have snapshots or worktrees, oldest first. What a repository says of its threads is
+// data: who takes one for a thread of the project's has made sure that it is one.
+func (s *Store) Known(ctx context.Context) ([]Known, error) {
+	all := map[thread.ID]*Known{}
+	err := s.each(ctx, func(w *worktree) error {
+		refs, err := w.refs(ctx, namespace)
+		if err != nil {
+			return err
+		}
+		byThread := map[thread.ID]map[string]string{}
+		for ref, commit := range refs {
+			id, _, ok := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
+			if !ok || checkID(thread.ID(id)) != nil || number(ref) == 0 {
+				continue
+			}
+			if byThread[thread.ID(id)] == nil {
+				byThread[thread.ID(id)] = map[string]string{}
+			}
+			byThread[thread.ID(id)][ref] = commit
+		}
+		for id, refs := range byThread {
+			list, err := w.taken(ctx, refs)
+			if err != nil {
+				return err
+			}
+			if k := known(id, list); k.Snapshots+len(k.Parent) > 0 && all[id] == nil {
+				k.Dir = w.Root
+				all[id] = &k
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for threads in the repository: %w", err)
+	}
+	made, err := s.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for threads in the repository: %w", err)
+	}
+	for _, e := range made {
+		k := all[e.Thread]
+		if k == nil {
+			k = &Known{Thread: e.Thread}
+			all[e.Thread] = k
+		}
+		k.Worktree, k.Dir = e.Worktree, e.Path
+		if k.Name == "" {
+			k.Name = strings.TrimPrefix(e.Branch, branchPrefix)
+		}
+	}
+	var list []Known
+	for _, k := range all {
+		list = append(list, *k)
+	}
+	slices.SortFunc(list, func(a, b Known) int { return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.Thread, b.Thread)) })
+	return list, nil
+}
+
+// known is what a thread's snapshots tell of it.
+func known(id thread.ID, list []Taken) Known {
+	k := Known{Thread: id}
+	for _, one := range list {
+		if one.of != id { // its fork point's
+			if k.Snapshots == 0 && k.Parent == "" {
+				k.Parent = one.of
+			}
+			continue
+		}
+		if k.Snapshots++; k.Snapshots == 1 {
+			k.First = one.From
+		}
+		k.Last = one.From
+		if one.about != (About{}) {
+			k.About = one.about
+		}
+	}
+	return k
+}
+
+// Taken is a snapshot that a ref of its thread keeps.
+type Taken struct {
+	thread.Snapshot
+	// It was taken at From or later, and before Until.
+	From, Until time.Time
+
+	of    thread.ID // that it was taken for
+	about About
+}
+
+// Taken returns the snapshots that were taken for a thread and that its refs still keep, oldest first, each with what it
+// changed against the one before.
+func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
+	if err := checkID(id); err != nil {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	var all []Taken
+	err := s.each(ctx, func(w *worktree) error {
+		refs, err := w.refs(ctx, namespace+string(id)+"/")
+		if err != nil {
+			return err
+		}
+		list, err := w.taken(ctx, refs)
+		if err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(k Taken) bool { return k.of != id })
+		var prev *thread.Snapshot
+		for i := range list {
+			if err := w.count(ctx, &list[i].Snapshot, prev); err != nil {
+				return err
+			}
+			prev = &list[i].Snapshot
+		}
+		all = append(all, list...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	return all, nil
+}
+
+// taken reads the commits that a thread's refs lead to, in the order of the refs; those that are no snapshots are left
+// out.
+func (w *worktree) taken(ctx context.Context, refs map[string]string) ([]Taken, error) {
+	names := make([]string, 0, len(refs))
+	for ref := range refs {
+		names = append(names, ref)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	var in strings.Builder
+	for _, ref := range names {
+		in.WriteString(refs[ref] + "\n")
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := w.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String())})
+	if err != nil {
+		return nil, err
+	}
+	var list []Taken
+	for text := string(out); text != ""; {
+		line, rest, ok := strings.Cut(text, "\n")
+		head := strings.Fields(line)
+		if !ok || len(head) < 2 {
+			return nil, fmt.Errorf("git cat-file wrote %q", git.Printable(line))
+		}
+		if len(head) != 3 { // "<id> missing"
+			text = rest
+			continue
+		}
+		size, err := strconv.Atoi(head[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file wrote %q", git.Printable(line))
+		}
+		if k, ok := readTaken(head[0], rest[:size]); ok && head[1] == "commit" && checkID(k.of) == nil {
+			list = append(list, k)
+		}
+		text = rest[size+1:]
+	}
+	return list, nil
+}
+
+// readTaken reads the text of a commit; false when it is none of a snapshot.
+func readTaken(id, text string) (k Taken, ok bool) {
+	head, message, _ := strings.Cut(text, "\n\n")
+	_, message, _ = strings.Cut(message, "\n\n") // behind its first line
+	var n note
+	if json.Unmarshal([]byte(message), &n) != nil || n.Version != 1 {
+		return k, false
+	}
+	k.of, k.about, k.Commit, k.Base, k.Skipped = n.Thread, n.About, id, n.Base, n.Skipped
+	var when int64
+	for line := range strings.Lines(head) {
+		word, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "tree":
+			k.Tree = value
+		case "committer": // name <address> seconds zone
+			if f := strings.Fields(value); len(f) > 2 {
+				when, _ = strconv.ParseInt(f[len(f)-2], 10, 64) // 0 where it is no number
+			}
+		}
+	}
+	k.From, k.Until = time.Unix(when, 0).UTC(), time.Unix(when+1, 0).UTC()
+	if !n.At.IsZero() {
+		k.From, k.Until = n.At, n.At
+	}
+	return k, git.IsObjectID(k.Tree) && (k.Base == "" || git.IsObjectID(k.Base))
+}
