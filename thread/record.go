@@ -70,6 +70,7 @@ type put struct {
 	// spooled is set once the spool has it, at a place of its own; delta is empty then.
 	spooled bool
 	at      int64
+	graft   *grafted // nil for one whose past is stored
 }
 
 // load reads what the store knows of the thread's head, once.
@@ -206,7 +207,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	var news []Item
 	if e.direct && len(e.Items) == 0 {
 		if e.Answer == nil {
-			news = plainItems(e.Exchange, newTurn)
+			news = PlainItems(e.Exchange, newTurn)
 		} else {
 			news = []Item{*e.Answer}
 		}
@@ -399,6 +400,12 @@ func (r *record) flush(ctx context.Context, l *line) {
 			r.pending = nil
 			r.unspool(l)
 			return
+		}
+		if errors.Is(err, ErrNotFound) {
+			if !r.graft(ctx, l) {
+				r.giveUp(l, p, err)
+			}
+			continue
 		}
 		if errors.Is(err, ErrInvalid) {
 			r.pending[0].delta = delta

@@ -53,10 +53,10 @@ func (l *line) setUnsaved(pending int) {
 // deltaOf returns what a pending checkpoint adds, from the spool where it is there.
 func (r *record) deltaOf(l *line, p put) (Delta, error) {
 	if !p.spooled {
-		return p.delta, nil
+		return p.graft.fit(p.delta), nil
 	}
 	_, delta, err := l.m.cfg.Spool.Read(l.id, p.at)
-	return delta, err
+	return p.graft.fit(delta), err
 }
 
 // unspool removes what the store has taken from the spool. Should it come back after a crash, the store knows it.
@@ -100,10 +100,22 @@ func (m *Manager) recoverSpool(ctx context.Context) {
 	for id, k := range kept {
 		l := m.line(id)
 		if l == nil {
-			m.notice("", LevelWarn, "%s of thread %s wait to be stored, but there is no such thread", counted(len(k.Places), "answer"), id)
+			m.putAside(id, k)
 			continue
 		}
 		l.rec.recover(ctx, l, k)
+	}
+}
+
+// putAside moves the spool of a thread that is not there out of the way, so that it is named once and kept.
+func (m *Manager) putAside(id ID, k Spooled) {
+	path, err := m.cfg.Spool.PutAside(id)
+	switch {
+	case err != nil:
+		m.notice("", LevelWarn, "%s of thread %s wait to be stored, but there is no such thread: %v", counted(len(k.Places), "answer"), id, err)
+	case path != "":
+		m.notice("", LevelWarn, "%s of thread %s could not be stored, as there is no such thread any more: they are kept in %s, in JSON; delete that file when you do not need them",
+			counted(len(k.Places), "answer"), id, path)
 	}
 }
 
