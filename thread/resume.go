@@ -378,6 +378,10 @@ func (l *line) prove(ctx context.Context) {
 	} else {
 		p = l.assess(ctx, agent)
 	}
+	if head, err := l.m.cfg.Store.Checkpoint(ctx, t.Head); err == nil && head.Note == NoteRebuilt {
+		p.Rebuilt = true
+		p.Detail += fmt.Sprintf("; our record of turn %d was %s", head.Turn, NoteRebuilt)
+	}
 	p.Detail = strings.TrimSpace(p.Detail)
 	l.m.mu.Lock()
 	defer l.m.mu.Unlock()

@@ -200,9 +200,13 @@ func (m *Manager) stillState(l *line) StateReport {
 	if l.shown.State == state && l.shown.Why() == detail {
 		since = l.shown.Since // the state is not newer because the thread was renamed
 	}
-	return StateReport{State: state, Since: since, Evidence: []Evidence{
+	r := StateReport{State: state, Since: since, Evidence: []Evidence{
 		{Source: SourceProcess, State: state, Detail: detail, At: since},
 	}}
+	if l.proof != nil && l.proof.Rebuilt {
+		r.Evidence = append(r.Evidence, Evidence{Source: SourceProcess, State: state, Detail: l.proof.Detail, At: since})
+	}
+	return r
 }
 
 // Status returns one thread.

@@ -142,6 +142,8 @@ type ResumeProof struct {
 	Incomplete string    `json:"incomplete,omitempty"`
 	// Prompts are those without an answer, as in Status.
 	Prompts []Prompt `json:"prompts,omitempty"`
+	// Rebuilt is set when our own record of the newest turn was lost and came back from the agent's transcript.
+	Rebuilt bool `json:"rebuilt,omitempty"`
 }
 
 // ResumeHow ranks the ways back into a conversation.

@@ -94,8 +94,8 @@ func (m *Manager) Turn(ctx context.Context, ref, at string) ([]Entry, error) {
 // turnStart returns how many items stood when a checkpoint's turn began.
 func (m *Manager) turnStart(ctx context.Context, c Checkpoint) (int, error) {
 	before, err := m.cfg.Store.Lineage(ctx, c.ID, Page{Turns: true, Before: int64(c.Turn), Limit: 1})
-	if err != nil || len(before) == 0 {
-		return 0, err
+	if err != nil || len(before) == 0 || before[0].Note == NoteRebuilt && c.Note != NoteRebuilt {
+		return 0, err // what was rebuilt has fewer items than the agent's requests
 	}
 	return before[0].Items, nil
 }

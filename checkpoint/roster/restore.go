@@ -8,10 +8,29 @@ import (
 	"orchestrator/thread"
 )
 
+// Loss is a thread of which the store lost turns.
+type Loss struct {
+	// Was is the thread as it is listed, under the name that it has now.
+	Was thread.Thread
+	// Turn is the newest that the store has of it; Gone is set where it had lost the thread itself.
+	Turn int
+	Gone bool
+}
+
+// String says it to people, with the way out.
+func (l Loss) String() string {
+	if l.Gone {
+		return fmt.Sprintf("thread %q: our record of its %d turns; %s", l.Was.Name, l.Was.Turn, wayBack(l.Was))
+	}
+	return fmt.Sprintf("the newest turns of thread %q: it is back at turn %d of %d; %s", l.Was.Name, l.Turn, l.Was.Turn, wayBack(l.Was))
+}
+
+// WayBack says where the rest of its conversation may be.
+func (l Loss) WayBack() string { return wayBack(l.Was) }
+
 // Restore compares a store with the list after a start. A listed thread that the store lost is stored again without
-// its turns, so that it is shown and its agent's own session can be resumed. What it returns names each loss, for
-// people.
-func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []string, err error) {
+// its turns, so that it is shown and its agent's own session can be resumed. What it returns names each loss.
+func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, err error) {
 	stored, err := store.Threads(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("compare the list of threads: %w", err)
@@ -28,14 +47,21 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []string
 			if err != nil {
 				return lost, fmt.Errorf("list thread %q again: %w", t.Name, err)
 			}
-			lost = append(lost, fmt.Sprintf("thread %q: our record of its %d turns; %s", name, t.Turn, wayBack(t)))
+			t.Name = name
+			lost = append(lost, Loss{Was: t, Gone: true})
 			continue
+		}
+		if now.Agent == "" && t.Agent != "" { // its own record was damaged
+			if now, err = record(ctx, store, t); err != nil {
+				return lost, fmt.Errorf("list thread %q again: %w", t.Name, err)
+			}
 		}
 		if t.Head == "" || t.Head == now.Head {
 			continue
 		}
 		if _, err := store.Checkpoint(ctx, t.Head); errors.Is(err, thread.ErrNotFound) {
-			lost = append(lost, fmt.Sprintf("the newest turns of thread %q: it is back at turn %d of %d; %s", now.Name, now.Turn, t.Turn, wayBack(t)))
+			t.Name = now.Name
+			lost = append(lost, Loss{Was: t, Turn: now.Turn})
 		} else if err != nil && !errors.Is(err, thread.ErrDamaged) {
 			return lost, fmt.Errorf("compare thread %q: %w", t.Name, err)
 		}
@@ -50,6 +76,22 @@ func wayBack(t thread.Thread) string {
 	}
 	return fmt.Sprintf("`orchestrator resume` continues in its agent's own session (%s %s), and files that were kept are in the repository's refs/orchestrator/%s",
 		t.Agent, t.Session, t.ID)
+}
+
+// record stores what the list knows of a thread whose checkpoints alone were left.
+func record(ctx context.Context, store thread.Store, listed thread.Thread) (now thread.Thread, err error) {
+	for _, name := range []string{listed.Name, thread.NewName(listed.Name)} {
+		now, err = store.UpdateThread(ctx, listed.ID, func(t *thread.Thread) error {
+			was := *t
+			*t = listed
+			t.Name, t.Head, t.Turn, t.ForkPoint, t.Handoff = name, was.Head, was.Turn, was.ForkPoint, nil
+			return nil
+		})
+		if !errors.Is(err, thread.ErrNameTaken) {
+			break
+		}
+	}
+	return now, err
 }
 
 // again stores a thread of which only the list knows.

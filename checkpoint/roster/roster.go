@@ -124,6 +124,14 @@ func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	return r.list(), r.at
 }
 
+// Thread returns a listed thread.
+func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok = r.threads[id]
+	return t, ok
+}
+
 func (r *Roster) list() []thread.Thread {
 	list := make([]thread.Thread, 0, len(r.threads))
 	for _, t := range r.threads {

@@ -94,7 +94,7 @@ func TestRestore(t *testing.T) {
 	}
 	empty := memory.New()
 	lost, err := open(t, dir).Restore(t.Context(), empty)
-	if err != nil || len(lost) != 2 || !strings.Contains(lost[0], "session-a") || !strings.Contains(lost[0], "3 turns") {
+	if err != nil || len(lost) != 2 || !strings.Contains(lost[0].String(), "session-a") || !strings.Contains(lost[0].String(), "3 turns") {
 		t.Fatalf("%q, %v", lost, err)
 	}
 	a, err := empty.Thread(t.Context(), "a")
@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 	create(t, older, "b")
 	put(t, older, "a", 1, "")
 	lost, err = open(t, dir).Restore(t.Context(), older)
-	if err != nil || len(lost) != 1 || !strings.Contains(lost[0], "back at turn 1 of 3") {
+	if err != nil || len(lost) != 1 || !strings.Contains(lost[0].String(), "back at turn 1 of 3") {
 		t.Errorf("%q, %v", lost, err)
 	}
 }

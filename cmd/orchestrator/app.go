@@ -177,7 +177,7 @@ func (a *App) openManager(ctx context.Context) error {
 		}
 		files, err := snapshot.New(snapshot.Config{
 			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"),
-			Worktrees: worktrees, Limit: a.Config.MaxFile, Env: a.Env,
+			Worktrees: worktrees, Limit: a.Config.MaxFile, Env: a.Env, About: a.about,
 		})
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
@@ -203,6 +203,7 @@ func (a *App) openManager(ctx context.Context) error {
 		return fmt.Errorf("read the prices: %w", err)
 	}
 	a.models, cfg.Models = table, knownModels{table}
+	a.bringBack(ctx, kept, cfg.Models)
 	a.manager = thread.New(cfg)
 	return nil
 }

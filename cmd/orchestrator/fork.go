@@ -124,8 +124,12 @@ func (c *cli) checkpointList() *cobra.Command {
 				if cp.Snapshot != nil {
 					files = fmt.Sprintf("%d +%d −%d", cp.Snapshot.Files, cp.Snapshot.Insertions, cp.Snapshot.Deletions)
 				}
-				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, cp.Kind, contextOf(cp.Gauge), files,
-					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+cp.Note, 60))
+				kind, note := string(cp.Kind), cp.Note
+				if note == thread.NoteRebuilt {
+					kind, note = kind+", "+note, ""
+				}
+				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, kind, contextOf(cp.Gauge), files,
+					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+note, 60))
 			}
 		})
 	})

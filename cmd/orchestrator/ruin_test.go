@@ -45,8 +45,8 @@ func TestRuin(t *testing.T) {
 			for round := range (rounds + 1) / 2 {
 				w.round(round)
 			}
-			t.Logf("%d rounds: nothing to say in %d, named in %d, recovered in %d, refused in %d; silently lost in %d",
-				(rounds+1)/2, w.quiet, w.named, w.recovered, w.refused, w.silent)
+			t.Logf("%d rounds: nothing to say in %d, named in %d, recovered in %d, refused in %d; silently lost in %d; %d of %d lost turns were rebuilt",
+				(rounds+1)/2, w.quiet, w.named, w.recovered, w.refused, w.silent, w.rebuilt, w.lost)
 		})
 	}
 }
@@ -62,12 +62,15 @@ type ruin struct {
 	commits map[string]thread.ID // of snapshots
 
 	quiet, named, recovered, refused, silent int
+	// lost are the turns whose own record was lost, rebuilt those of them that came back from transcripts.
+	lost, rebuilt int
 }
 
 // known is what was acknowledged of a thread.
 type known struct {
 	thread.Status
 	turns map[thread.CheckpointID]string // what was said in each
+	asked map[thread.CheckpointID]string // of those that end turns: turn, prompt and answer
 	head  string                         // its branch's commit
 	files map[string]string              // of its worktree
 }
@@ -154,7 +157,7 @@ func (w *ruin) learn() {
 	cl, done := w.ask()
 	defer done()
 	for _, s := range list(w.t, cl) {
-		k := known{Status: s, turns: map[thread.CheckpointID]string{}}
+		k := known{Status: s, turns: map[thread.CheckpointID]string{}, asked: map[thread.CheckpointID]string{}}
 		all, err := cl.Timeline(w.t.Context(), string(s.ID), thread.Page{Limit: 1 << 20})
 		if err != nil {
 			w.t.Fatal(err)
@@ -165,6 +168,9 @@ func (w *ruin) learn() {
 			}
 			if c.Snapshot != nil {
 				w.commits[c.Snapshot.Commit] = c.Thread
+			}
+			if c.Kind == thread.KindTurn && c.Thread == s.ID {
+				k.asked[c.ID] = asked(c)
 			}
 		}
 		if s.Worktree.Path != "" {
@@ -177,6 +183,9 @@ func (w *ruin) learn() {
 		w.t.Fatalf("%d threads with %d snapshots", len(w.known), len(w.commits))
 	}
 }
+
+// asked is what a turn was, comparable.
+func asked(c thread.Checkpoint) string { return fmt.Sprintf("%d %q %q", c.Turn, c.Prompt, c.Answer) }
 
 // said is what was said up to a checkpoint, comparable.
 func said(ctx context.Context, cl *client.Client, id thread.ID, at thread.CheckpointID) (string, error) {
@@ -580,7 +589,7 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 			work && one.Session != k.Session || one.Outcome.Kind != k.Outcome.Kind || one.Worktree.Path != k.Worktree.Path {
 			lose(k, "it is %+v", one.Thread)
 		}
-		w.turns(ctx, cl, k, lose, fail)
+		w.turns(ctx, cl, k, work, lose, fail)
 	}
 	w.kept(lose)
 	if !work {
@@ -602,15 +611,26 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 }
 
 // turns looks for what was said.
-func (w *ruin) turns(ctx context.Context, cl *client.Client, k known, lose func(known, string, ...any), fail func(known, string, error)) {
+func (w *ruin) turns(ctx context.Context, cl *client.Client, k known, work bool, lose func(known, string, ...any), fail func(known, string, error)) {
 	timeline, err := cl.Timeline(ctx, string(k.ID), thread.Page{Limit: 1 << 20})
 	if err != nil {
 		fail(k, "timeline", err)
 		return
 	}
-	there := map[thread.CheckpointID]bool{}
+	there, rebuilt := map[thread.CheckpointID]bool{}, map[string]bool{}
 	for _, c := range timeline {
 		there[c.ID] = true
+		if c.Kind == thread.KindTurn && c.Note == thread.NoteRebuilt {
+			rebuilt[asked(c)] = true
+		}
+	}
+	for c, text := range k.asked {
+		if !there[c] && work {
+			w.lost++
+			if rebuilt[text] {
+				w.rebuilt++
+			}
+		}
 	}
 	for c, text := range k.turns {
 		if !there[c] {

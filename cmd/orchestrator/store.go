@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/archive"
-	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/postgres"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/cmd/orchestrator/project"
+	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
 
@@ -31,6 +31,13 @@ type openStore struct {
 	Problems []string
 	// Short says that the disk is full and room that was kept for answers is in use; nil where there is none.
 	Short func() bool
+	// Lost are the threads of which it lost turns, as far as the list of threads knows.
+	Lost []roster.Loss
+	// Damaged says that it was found damaged at the start. Doubtful says that it may lack threads which neither it nor
+	// the list knows: it was damaged, or knows none at all.
+	Damaged, Doubtful bool
+	// Listed is a thread as the list of threads has it; nil where there is no list.
+	Listed func(thread.ID) (thread.Thread, bool)
 	// Sizes says what it holds and takes, for people.
 	Sizes func(context.Context) (string, error)
 	// Compact gives free space back to the disk.
@@ -73,6 +80,7 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
 			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
 	}}
+	o.Damaged = s.Report() != nil
 	if err := o.watch(ctx, p, name+"-threads", true); err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
@@ -80,8 +88,7 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 }
 
 // watch has the list of threads follow the store. With restore, threads that are listed and not stored were lost: they
-// are stored again, and that is reported until a person has read it. A list that cannot be written costs nothing but
-// itself.
+// are stored again, and marked as having lost turns. A list that cannot be written costs nothing but itself.
 func (o *openStore) watch(ctx context.Context, p project.Project, name string, restore bool) error {
 	dir, err := private.Open(p.StateDir())
 	if err != nil {
@@ -95,30 +102,23 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 	o.Close = func() error { return errors.Join(closeStore(), list.Close(), dir.Close()) }
 	if restore {
 		lost, err := list.Restore(ctx, o.backend)
-		if len(lost) > 0 {
-			err = errors.Join(err, report(dir, lost))
-		}
+		err = errors.Join(err, o.mark(ctx, lost))
 		if err != nil {
 			o.Problems = append(o.Problems, err.Error())
 			return nil // the list stays as it is until it can be compared
 		}
+		threads, err := o.Threads(ctx)
+		if err != nil {
+			return err
+		}
+		o.Doubtful = o.Damaged || len(threads) == 0
 	}
 	watched, err := list.Watch(ctx, o.backend, time.Now)
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
 	}
-	o.backend = watched
+	o.backend, o.Listed = watched, list.Thread
 	return nil
-}
-
-// report keeps what the store lost.
-func report(dir *private.Folder, lost []string) error {
-	find, err := aside.Make(dir, time.Now())
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("The database lost what %d threads said; they are listed again.\nlost: %s\n", len(lost), strings.Join(lost, "\nlost: "))
-	return errors.Join(aside.Report(find, text), find.Close())
 }
 
 // newPostgres opens a database that several servers may share. A server is known by its machine and

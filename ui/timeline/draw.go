@@ -104,6 +104,9 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		if r.cp.Interrupted {
 			x = c.Print(b, x, 1, th.Style(theme.Warn), "cut off ")
 		}
+		if r.cp.Note == thread.NoteRebuilt {
+			x = c.Print(b, x, 1, th.Style(theme.Warn), plain.Cut(thread.NoteRebuilt+": ", b.W-x))
+		}
 		c.Print(b, x, 1, muted, plain.Cut(answer(r.cp), b.W-x))
 	}
 }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"orchestrator/checkpoint/aside"
+	"orchestrator/checkpoint/roster"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+	"orchestrator/thread/rebuild"
+)
+
+// mark writes down which threads may have lost turns, before the list of threads is set to what the store has.
+func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
+	o.Lost = lost
+	now := time.Now()
+	listed := map[thread.ID]bool{}
+	for _, l := range lost {
+		listed[l.Was.ID] = true
+		if err := rebuild.Mark(ctx, o.backend, l.Was.ID, &l.Was, now); err != nil {
+			return err
+		}
+	}
+	if !o.Damaged {
+		return nil
+	}
+	threads, err := o.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		if listed[t.ID] || t.Session == "" {
+			continue
+		}
+		if err := rebuild.Mark(ctx, o.backend, t.ID, nil, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bringBack brings back what the store lost: threads of which only the repository knows, and the turns that agents
+// wrote down themselves. What became of it is reported until a person has read it. The server starts whatever fails.
+func (a *App) bringBack(ctx context.Context, spool rebuild.Spool, models thread.Models) {
+	found, err := a.fromRefs(ctx)
+	if err != nil {
+		a.store.Problems = append(a.store.Problems, err.Error())
+	}
+	cfg := rebuild.Config{Store: a.store, Agents: a.agents, Env: a.Env, Spool: spool, Models: models}
+	if a.files != nil {
+		cfg.Snapshots = a.snapshots
+	}
+	outcomes, err := rebuild.Run(ctx, cfg)
+	if err != nil {
+		a.store.Problems = append(a.store.Problems, err.Error())
+	}
+	if text := a.broughtBack(found, outcomes); text != "" {
+		if err := a.reportLoss(text); err != nil {
+			a.store.Problems = append(a.store.Problems, err.Error(), text)
+		}
+	}
+}
+
+// broughtBack says what became of what was lost, "" where nothing was. Its first line is what people are told.
+func (a *App) broughtBack(found []thread.Thread, outcomes []rebuild.Outcome) string {
+	var lines []string
+	turns, whole := 0, true
+	for _, t := range found {
+		lines = append(lines, fmt.Sprintf("found: thread %q, by what refs/orchestrator/%s keeps of its files%s", t.Name, t.ID, unknownOf(t)))
+	}
+	losses := a.store.Lost
+	for _, o := range outcomes {
+		i := slices.IndexFunc(losses, func(l roster.Loss) bool { return l.Was.ID == o.Thread.ID })
+		isFound := slices.ContainsFunc(found, func(t thread.Thread) bool { return t.ID == o.Thread.ID })
+		turns += o.Rebuilt()
+		switch {
+		case o.Why == "" && (o.To > 0 || o.Again > 0):
+			lines = append(lines, "rebuilt: "+o.String())
+		case o.Why != "" && (o.To > 0 || o.Was > 0 || isFound):
+			text := "lost: " + o.String()
+			if i >= 0 {
+				text += "; " + losses[i].WayBack()
+			}
+			lines, whole = append(lines, text), false
+		case i >= 0 && o.Was > 0:
+			lines = append(lines, "lost: "+losses[i].String())
+		case i >= 0:
+			lines = append(lines, fmt.Sprintf("listed again: thread %q, to which nothing was said yet", o.Thread.Name))
+		}
+		if i >= 0 {
+			losses = slices.Delete(slices.Clone(losses), i, i+1)
+		}
+	}
+	for _, l := range losses { // could not even be looked at
+		lines, whole = append(lines, "lost: "+l.String()), false
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	first := fmt.Sprintf("The database lost threads or turns: %d turns were rebuilt from the agents' transcripts", turns)
+	if !whole {
+		first += ", not all could be"
+	}
+	return first + ".\n" + strings.Join(lines, "\n") +
+		"\nA rebuilt turn has its prompt, answers, usage and transcript; what its tools returned is in the transcript alone.\n"
+}
+
+// unknownOf says what is not known of a thread that was found by its refs.
+func unknownOf(t thread.Thread) string {
+	if t.Agent != "" {
+		return ""
+	}
+	return "; which agent it had is not known: `orchestrator fork -t " + t.Name + " -a <agent> <label>` continues with its files"
+}
+
+// reportLoss keeps what was found until a person has read it.
+func (a *App) reportLoss(text string) error {
+	dir, err := private.Open(a.Project.StateDir())
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	find, err := aside.Make(dir, time.Now())
+	if err != nil {
+		return err
+	}
+	return errors.Join(aside.Report(find, text), find.Close())
+}
+
+// about says what a thread's snapshots are to say of it.
+func (a *App) about(id thread.ID) (snapshot.About, bool) {
+	if a.store.Listed == nil {
+		return snapshot.About{}, false
+	}
+	t, ok := a.store.Listed(id)
+	return snapshot.About{Name: t.Name, Agent: t.Agent, Session: t.Session, Parent: t.Parent}, ok
+}
+
+// snapshots are those that were kept of a thread's files.
+func (a *App) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, error) {
+	kept, err := a.files.Taken(ctx, id)
+	list := make([]rebuild.Snapshot, 0, len(kept))
+	for _, k := range kept {
+		list = append(list, rebuild.Snapshot{Snapshot: k.Snapshot, From: k.From, Until: k.Until})
+	}
+	return list, err
+}
+
+// fromRefs lists threads again that the store and the list of threads have both lost, by the refs that keep their
+// snapshots and by their worktrees. Only those count that our own state has a trace of: refs come with copies of a
+// repository, too.
+func (a *App) fromRefs(ctx context.Context) ([]thread.Thread, error) {
+	if a.files == nil || !a.store.Doubtful || !a.worked() {
+		return nil, nil
+	}
+	known, err := a.files.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := a.store.Threads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []thread.Thread
+	for _, k := range known {
+		if k.Thread.Check() != nil || slices.ContainsFunc(stored, func(t thread.Thread) bool { return t.ID == k.Thread }) || !a.traced(k) {
+			continue
+		}
+		t, err := a.listAgain(ctx, k)
+		if err != nil {
+			return found, err
+		}
+		found = append(found, t)
+	}
+	return found, nil
+}
+
+// worked reports whether threads have run here before.
+func (a *App) worked() bool {
+	entries, err := os.ReadDir(filepath.Join(a.Project.StateDir(), "threads"))
+	return err == nil && len(entries) > 0
+}
+
+// traced reports whether our state shows that a thread was ours.
+func (a *App) traced(k snapshot.Known) bool {
+	if k.Worktree.Path != "" {
+		return true // by the record of it
+	}
+	info, err := os.Lstat(filepath.Join(a.Project.StateDir(), "threads", string(k.Thread)))
+	return err == nil && info.IsDir()
+}
+
+// nameOf is the name that the repository has for a thread, where it is one that we give.
+func nameOf(k snapshot.Known) string {
+	i := max(0, len(k.Name)-5)
+	slug, digits := k.Name[:i], strings.TrimPrefix(k.Name[i:], "-")
+	if _, err := strconv.ParseUint(digits, 16, 16); err != nil || len(digits) != 4 || thread.Slug(slug) != slug {
+		return thread.NewName("found")
+	}
+	return k.Name
+}
+
+// listAgain stores a thread with what the repository tells of it.
+func (a *App) listAgain(ctx context.Context, k snapshot.Known) (thread.Thread, error) {
+	t := thread.Thread{
+		ID: k.Thread, Name: nameOf(k), Label: "found by its files", Agent: k.Agent, Session: k.Session, Parent: k.Parent,
+		Dir: k.Dir, Worktree: k.Worktree, Created: k.First, Updated: k.Last,
+	}
+	if t.Session != "" {
+		t.Turn, t.Interrupted = 1, true // more is not known, and it is no new one
+	}
+	if t.Parent.Check() != nil {
+		t.Parent = ""
+	}
+	if t.Created.IsZero() {
+		t.Created, t.Updated = time.Now(), time.Now()
+	}
+	if _, err := a.agents.Agent(t.Agent); err != nil {
+		t.Agent, t.Session = "", ""
+	}
+	var err error
+	for range 8 {
+		if err = a.store.CreateThread(ctx, t); !errors.Is(err, thread.ErrNameTaken) {
+			break
+		}
+		t.Name = thread.NewName(strings.TrimSpace(t.Name))
+	}
+	if err == nil {
+		err = rebuild.Mark(ctx, a.store, t.ID, &t, time.Now())
+	}
+	if err != nil {
+		return t, fmt.Errorf("list thread %s again, which its files tell of: %w", k.Thread, err)
+	}
+	return t, nil
+}
