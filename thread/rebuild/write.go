@@ -117,13 +117,13 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	return c
 }
 
-// complete fills in what the transcript does not tell: the model's window and the price.
+// complete fills in what the transcript does not tell: the model's window, as the table has it, and the price.
 func (w *writer) complete(e *thread.Exchange) {
 	if w.Models == nil {
 		return
 	}
 	if e.Window == 0 {
-		e.Window = w.Models.Window(e.Model, e.Usage.Context())
+		e.Window = w.Models.Window(e.Model, e.Usage.Context(), nil)
 	}
 	if !e.Usage.Priced {
 		e.Usage.CostUSD, e.Usage.Priced = w.Models.Cost(e.Model, e.Usage)
