@@ -295,10 +295,13 @@ func (j *job) ready() (why string, err error) {
 	return "", nil
 }
 
+// environ is what the agent is started from.
+func (j *job) environ() []string { return slices.Concat(j.Env, j.t.Launch.Env) }
+
 // read reads the session's files beyond what is marked; main is what the main file gained, from an offset on.
 func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk, side []thread.Chunk, err error) {
 	chunks, err := j.agent.ReadTranscript(ctx, thread.TranscriptSpec{
-		Session: j.t.Session, Dir: j.t.Dir, Env: slices.Concat(j.Env, j.t.Launch.Env), Marks: marks,
+		Session: j.t.Session, Dir: j.t.Dir, Env: j.environ(), Marks: marks,
 	})
 	for _, c := range chunks {
 		if c.File == mainFile {

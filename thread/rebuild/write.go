@@ -117,13 +117,17 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	return c
 }
 
-// complete fills in what the transcript does not tell: the model's window, as the table has it, and the price.
+// complete fills in what the transcript does not tell: the model's window and the price.
 func (w *writer) complete(e *thread.Exchange) {
 	if w.Models == nil {
 		return
 	}
 	if e.Window == 0 {
-		e.Window = w.Models.Window(e.Model, e.Usage.Context(), nil)
+		var own map[string]int64
+		if a, ok := w.agent.(thread.Windower); ok {
+			own = a.Windows(w.environ())
+		}
+		e.Window = w.Models.Window(e.Model, e.Usage.Context(), own)
 	}
 	if !e.Usage.Priced {
 		e.Usage.CostUSD, e.Usage.Priced = w.Models.Cost(e.Model, e.Usage)
