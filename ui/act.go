@@ -168,6 +168,8 @@ func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 	case intent.Agents:
 		m.showAgents()
 		return m.loadAgents(), true
+	case intent.Restart:
+		return m.openRestart(), true
 	case intent.Redraw:
 		m.live.run = "" // attach again
 		return func() tea.Msg { return tea.ClearScreen() }, true
@@ -236,6 +238,8 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 		m.openArchive(s)
 	case intent.Delete:
 		m.openDelete(s)
+	case intent.Grants:
+		m.dialogs.Push(dialog.NewGrants(s))
 	case intent.Why:
 		d := dialog.NewText("why "+tree.LookOfState(s.State.State).Word+"?", dialog.Plain("…"))
 		m.dialogs.Push(d)

@@ -36,9 +36,11 @@ func (m *Model) lost(err error) tea.Cmd {
 		if err != nil {
 			text = "server: " + err.Error() + "; trying again"
 		}
-		cmd = m.tell(thread.LevelError, text)
+		if !m.conn.restarting {
+			cmd = m.tell(thread.LevelError, text)
+		}
 	}
-	if m.conn.tries == askAfter && m.cfg.Revive != nil {
+	if m.conn.tries == askAfter && m.cfg.Revive != nil && !m.conn.restarting {
 		m.conn.asking = dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
 			"Starting it again shows what can be resumed."),
 			dialog.Choice{Label: "Start it again", Result: reviveIt{}, Preset: true}, dialog.Cancel("Wait"))
@@ -149,9 +151,16 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 	if m.conn.lost {
 		m.conn.lost, m.tree.Lost = false, false
 		m.dialogs.Close(m.conn.asking)
-		cmd = m.tell(thread.LevelInfo, "the server is back")
 		m.live.run = "" // attach anew
-		m.showResumes(true)
+		switch {
+		case m.conn.restarted != nil:
+			cmd = m.restarted(*m.conn.restarted)
+		case !m.conn.restarting: // which resumes by itself
+			m.conn.outdated = "" // it may be another one, as when another screen has restarted it
+			m.dialogs.Close(m.conn.offering)
+			cmd = m.tell(thread.LevelInfo, "the server is back")
+			m.showResumes(true)
+		}
 	}
 	if !m.conn.listed {
 		m.conn.listed = true
@@ -160,6 +169,7 @@ func (m *Model) listed(msg listedMsg) tea.Cmd {
 		}
 		m.showResumes(false)
 		m.firstRun()
+		cmd = tea.Batch(cmd, m.sayOutdated())
 	}
 	return cmd
 }

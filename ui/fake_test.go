@@ -134,6 +134,10 @@ func (s *server) Unarchive(_ context.Context, ref string) error {
 	s.note("unarchive %s", ref)
 	return s.err
 }
+func (s *server) Grant(_ context.Context, ref string, add, remove []thread.Grant) error {
+	s.note("grant %s +%v -%v", ref, add, remove)
+	return s.err
+}
 func (s *server) Abandon(_ context.Context, ref, why string) error {
 	s.note("abandon %s %q", ref, why)
 	return s.err

@@ -41,6 +41,12 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// goldenOf compares what a rig shows at a size.
+func goldenOf(t *testing.T, name string, size [2]int, r *rig) {
+	t.Helper()
+	golden(t, fmt.Sprintf("%s-%dx%d.txt", name, size[0], size[1]), r.see())
+}
+
 // scenes are the panels, and the keys that lead to them.
 var scenes = []struct {
 	name string

@@ -53,6 +53,12 @@ type Config struct {
 	// Revive starts a server where none runs any more; nil leaves that to the person.
 	Revive func(context.Context) error
 
+	// Outdated is the version of the server where that is of another build than this program: the person is asked
+	// whether to restart it.
+	Outdated string
+	// Restart has this program serve instead of what does, and resumes the agents; nil leaves that to the person.
+	Restart func(ctx context.Context, cols, rows int) (Restarted, error)
+
 	// Clock tells the time; nil is the real one.
 	Clock func() time.Time
 	// After makes the command that ends in a message after a while; nil is Bubble Tea's.
@@ -142,6 +148,12 @@ type connection struct {
 	tries  int         // since it was lost
 	asking *dialog.Ask // whether to start a server
 	gen    int
+	// outdated is the version of a server of another build; restarting is set while it gives way, restarted when the
+	// new one runs and is not heard yet.
+	outdated   string
+	offering   *dialog.Ask // whether to restart it
+	restarting bool
+	restarted  *restartedMsg
 }
 
 // typing is a line being typed in the status line.
@@ -181,6 +193,7 @@ func New(cfg Config) *Model {
 	m.news.focused = true
 	m.screen.stale = true
 	m.live.wish = cfg.Open
+	m.conn.outdated = cfg.Outdated
 	return m
 }
 

@@ -46,6 +46,11 @@ type Keeper interface {
 	Abandon(ctx context.Context, ref, reason string) error
 }
 
+// Granter says what a thread's agent may do with other threads.
+type Granter interface {
+	Grant(ctx context.Context, ref string, add, remove []thread.Grant) error
+}
+
 // Bin deletes threads and brings them back.
 type Bin interface {
 	Delete(ctx context.Context, ref string) error
@@ -88,6 +93,7 @@ type Server interface {
 	Runner
 	Talker
 	Keeper
+	Granter
 	Bin
 	History
 	Merger

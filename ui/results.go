@@ -2,8 +2,10 @@ package ui
 
 import (
 	"context"
+	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/grant"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
 
@@ -78,6 +80,8 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		return tea.Batch(m.tell(thread.LevelInfo, "forking …"), m.make("fork", "forked", false, func(ctx context.Context) (thread.Status, error) { return srv.Fork(ctx, req) }))
 	case dialog.Renamed:
 		return m.rename(r)
+	case dialog.Granted:
+		return m.grant(r)
 	case dialog.Abandoned:
 		m.openAbandon(r)
 		return nil
@@ -94,6 +98,8 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		return m.visit(r)
 	case reviveIt:
 		return m.revive()
+	case restartIt:
+		return m.restart()
 	case tryDemo:
 		return m.create(thread.NewRequest{Agent: "demo"})
 	default:
@@ -144,6 +150,22 @@ func (m *Model) create(req thread.NewRequest) tea.Cmd {
 	req.Cols, req.Rows = m.paneSize()
 	return tea.Batch(m.tell(thread.LevelInfo, "starting "+req.Agent+" …"),
 		m.make("new thread", "started", true, func(ctx context.Context) (thread.Status, error) { return m.cfg.Server.New(ctx, req) }))
+}
+
+// grant changes what a thread's agent may do.
+func (m *Model) grant(r dialog.Granted) tea.Cmd {
+	if len(r.Add)+len(r.Remove) == 0 {
+		return nil
+	}
+	var parts []string
+	if len(r.Add) > 0 {
+		parts = append(parts, "added "+grant.Format(r.Add))
+	}
+	if len(r.Remove) > 0 {
+		parts = append(parts, "removed "+grant.Format(r.Remove))
+	}
+	said := "grants of " + m.name(r.ID) + ": " + strings.Join(parts, ", ")
+	return m.change(said, func(ctx context.Context) error { return m.cfg.Server.Grant(ctx, string(r.ID), r.Add, r.Remove) }, nil)
 }
 
 // made shows a thread that was just made or started.

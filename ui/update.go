@@ -179,6 +179,8 @@ func (m *Model) outcome(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true
 	case rewindMsg:
 		return m.rewound(msg), true
+	case restartedMsg:
+		return m.restarted(msg), true
 	case editedMsg:
 		m.suspendPane(false)
 		m.live.suspend = false

@@ -65,13 +65,9 @@ func (c *cli) askWide(why error) error {
 	if err := c.alone("trust"); err != nil {
 		return errors.Join(why, err)
 	}
-	fmt.Fprintf(c.stderr, "orchestrator: %v\nMake %s a project? y or n:\n", why, c.project.Root)
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nMake %s a project? y or n:\n", why, c.project.Root))
+	if err != nil || !yes {
 		return errors.Join(why, err)
-	}
-	if said := strings.ToLower(strings.TrimSpace(line)); said != "y" && said != "yes" {
-		return why
 	}
 	if err := c.trust().accept(wideKey(c.project.Root), []byte(c.project.Root)); err != nil {
 		return err
@@ -80,4 +76,15 @@ func (c *cli) askWide(why error) error {
 		return err
 	}
 	return c.project.Claim()
+}
+
+// ask asks the person at the terminal; anything but a yes is a no.
+func (c *cli) ask(question string) (bool, error) {
+	fmt.Fprint(c.stderr, question)
+	line, err := bufio.NewReader(c.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	said := strings.ToLower(strings.TrimSpace(line))
+	return said == "y" || said == "yes", nil
 }

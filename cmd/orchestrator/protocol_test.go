@@ -33,6 +33,12 @@ func TestAnotherProtocol(t *testing.T) {
 	for _, args := range [][]string{{"threads"}, {"new", "-a", "demo", "one"}, {"find", "words"}} {
 		r.says(exitError, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
 	}
+	s := r.open(200, 30)
+	s.see("from-tomorrow", "Restart it now? y or n")
+	s.press("n\n")
+	if code := s.end(); code != exitError {
+		t.Errorf("the screen ended with %d:\n%s", code, s.text())
+	}
 	if len(asked) > 0 {
 		t.Errorf("it was asked for %s all the same", <-asked)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/ui"
@@ -44,15 +46,31 @@ func (c *cli) runUI(ctx context.Context) error {
 		return err
 	}
 	c.told = true // the screen tells it
-	return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-		return c.screen(ctx, cl, "")
-	})(commandWith(ctx), nil)
+	cl, err := c.connect(ctx)
+	if other := (*otherProtocol)(nil); errors.As(err, &other) {
+		cl, err = c.offerRestart(ctx, other)
+	}
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	return c.screen(ctx, cl, "")
 }
 
-func commandWith(ctx context.Context) *cobra.Command {
-	cmd := &cobra.Command{}
-	cmd.SetContext(ctx)
-	return cmd
+// offerRestart asks whether a server that the screen cannot talk to is to be replaced.
+func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.Client, error) {
+	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nRestart it now? y or n:\n", other))
+	if err != nil || !yes {
+		return nil, errors.Join(other, err)
+	}
+	done, err := c.restart(ctx, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	for name, why := range done.Failed {
+		fmt.Fprintf(c.stderr, "orchestrator: %s was not resumed: %s\n", name, why)
+	}
+	return c.connect(ctx)
 }
 
 // terminalFit refuses to draw where nothing can be drawn.
@@ -77,8 +95,9 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	if err != nil {
 		return err
 	}
-	if other := otherBuild(info); other != "" {
-		info.Problems = append(info.Problems, other)
+	outdated := ""
+	if isOther(info) {
+		outdated = info.Version
 	}
 	out, ok := c.terminal()
 	if !ok {
@@ -99,9 +118,9 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: cl, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
+		Server: server{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
 		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: &chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
-		Editor: c.editor(), Revive: c.revive,
+		Editor: c.editor(), Revive: c.revive, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()
 	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, burst.Filter(msg)) }
@@ -117,9 +136,32 @@ func keyboard(in io.Reader) io.Reader {
 	return in
 }
 
+// behind is this call behind the screen: it prints nothing.
+func (c *cli) behind() *cli {
+	quiet := *c
+	quiet.stderr, quiet.told, quiet.warned = io.Discard, true, true
+	return &quiet
+}
+
+// restartBehind has this program serve, while the screen goes on.
+func (c *cli) restartBehind(ctx context.Context, cols, rows int) (ui.Restarted, error) {
+	c = c.behind()
+	done, err := c.restart(ctx, cols, rows)
+	out := ui.Restarted{Resumed: len(done.Resumed), Failed: done.Failed, Problems: done.warned}
+	if err != nil {
+		return out, err
+	}
+	cl, info, err := c.reach(ctx)
+	if err == nil {
+		cl.Close()
+		out.Problems = append(info.Problems, out.Problems...)
+	}
+	return out, err
+}
+
 // revive starts a server where none runs any more.
 func (c *cli) revive(ctx context.Context) error {
-	cl, err := c.connect(ctx)
+	cl, err := c.behind().connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,6 +201,15 @@ func (c *cli) editor() []string {
 		}
 	}
 	return nil
+}
+
+// server fits the client to the screen.
+type server struct{ *client.Client }
+
+// Grant implements ui.Granter.
+func (s server) Grant(ctx context.Context, ref string, add, remove []thread.Grant) error {
+	_, err := s.SetGrants(ctx, api.SetGrants{Thread: ref, Add: add, Remove: remove})
+	return err
 }
 
 // dialer fits the client to the pane.

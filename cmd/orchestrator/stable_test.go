@@ -95,17 +95,65 @@ func TestServerInheritsNoFiles(t *testing.T) {
 	}
 }
 
+// upgrade puts another build where the rig's program is.
+func (r *rig) upgrade() {
+	r.t.Helper()
+	other := filepath.Join(r.home, "other")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X=main.unused=1 -s", "-o", other, ".").CombinedOutput(); err != nil {
+		r.t.Fatalf("build another one: %v\n%s", err, out)
+	}
+	r.install(other)
+}
+
+// TestRestartOnTheScreen meets a server of another build: the screen asks, leaves it alone unless told otherwise, and
+// goes on with the new one and its agents.
+func TestRestartOnTheScreen(t *testing.T) {
+	manyStarts(t)
+	r := newRig(t)
+	r.ofItsOwn()
+	name := r.demo("one")
+	r.turn(name, "hello")
+	pid := r.serverPID()
+	r.upgrade()
+	s := r.open(80, 24)
+	s.see("another build", "1 agent will be stopped", "[ Not now ]")
+	s.press("\r")
+	s.see("ctrl+r restarts the server")
+	if r.serverPID() != pid {
+		t.Fatal("restarted by a mere return")
+	}
+	s.press("\x12") // ctrl+r
+	s.see("another build", "[ Restart ]")
+	s.press("\x1b[C\r") // right, enter
+	s.see("the server runs again; 1 agent resumed")
+	if r.serverPID() == pid {
+		t.Error("the same server runs")
+	}
+	if st := r.awaitState(name, thread.StateIdle, thread.StateDone); st.Turn != 1 || st.Execution == nil {
+		t.Errorf("turn %d, running %v", st.Turn, st.Execution != nil)
+	}
+	s.press("\r") // into the agent
+	s.see("ctrl+q")
+	s.press("list files\r")
+	s.see("hello.go")
+	s.press("\x11")
+	s.see("n new")
+	s.press("q")
+	if code := s.end(); code != exitOK {
+		t.Errorf("the screen ended with %d", code)
+	}
+	if res := r.run("threads"); res.stderr != "" {
+		t.Errorf("after the restart: %q", res.stderr)
+	}
+}
+
 func TestRestartWithAnotherBuild(t *testing.T) {
 	manyStarts(t)
 	r := newRig(t)
 	r.ofItsOwn()
 	name := r.ok("new", "-a", "demo", "one")
 	r.ok("send", name, "hello")
-	other := filepath.Join(r.home, "other")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-X=main.unused=1 -s", "-o", other, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build another one: %v\n%s", err, out)
-	}
-	r.install(other)
+	r.upgrade()
 	if res := r.run("threads"); res.code != 0 || !strings.Contains(res.stderr, "orchestrator restart") {
 		t.Errorf("exit %d, stderr %q", res.code, res.stderr)
 	}

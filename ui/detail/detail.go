@@ -1,5 +1,5 @@
 // Package detail is the context view: what a thread's context holds by the provider's count, what
-// it cost, and where the thread stands: folder, branch, session, parent.
+// it cost, and where the thread stands: folder, branch, session, parent, what its agent may do.
 package detail
 
 import (
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/grant"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
@@ -110,6 +111,7 @@ func standing(s *thread.Status, parent string, w int) []pager.Line {
 	add(fact("setup", setup(s), w))
 	add(fact("session", s.Session, w))
 	add(fact("permissions", s.Launch.PermissionMode, w))
+	add(fact("grants", grants(s), w))
 	if s.Launch.NoGateway {
 		add(fact("gateway", "off for this thread", w))
 	}
@@ -138,6 +140,14 @@ func setup(s *thread.Status) string {
 		return "running"
 	}
 	return s.SetupProblem()
+}
+
+// grants says what the agent may do with this program.
+func grants(s *thread.Status) string {
+	if len(s.Grants) == 0 {
+		return "none: its agent sees its own thread only"
+	}
+	return grant.Format(s.Grants)
 }
 
 func short(commit string) string {

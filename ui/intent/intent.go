@@ -37,6 +37,7 @@ const (
 	Sidebar  Action = "sidebar"
 	Messages Action = "messages"
 	Suspend  Action = "suspend"
+	Restart  Action = "restart-server"
 
 	New      Action = "new"
 	Focus    Action = "focus"
@@ -61,6 +62,7 @@ const (
 	Export   Action = "export"
 	Import   Action = "import"
 	Collect  Action = "collect"
+	Grants   Action = "grants"
 	Why      Action = "why"
 	MCP      Action = "mcp"
 	NextWait Action = "next-waiting"

@@ -1,0 +1,158 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// outdated plays before a server of another build; restart is what a restart does.
+func outdated(t *testing.T, w, h int, restart func() (Restarted, error), test func(*rig)) {
+	t.Helper()
+	play(t, world(), w, h, func(c *Config) {
+		c.Outdated = "devel-0123456789ab"
+		c.Restart = func(context.Context, int, int) (Restarted, error) { return restart() }
+		c.Revive = func(context.Context) error { return nil }
+	}, test)
+}
+
+// TestServerOfAnotherBuild asks whether to restart it; a return, and every other key that comes too early, leaves it.
+func TestServerOfAnotherBuild(t *testing.T) {
+	asked := 0
+	restart := func() (Restarted, error) {
+		asked++
+		return Restarted{Resumed: 3, Problems: []string{"AGENTS.md changed"}}, nil
+	}
+	outdated(t, 100, 30, restart, func(r *rig) {
+		r.must("restart the server?", "another build", "devel-0123456789ab", "3 agents will be stopped", "1 agent at work", "[ Not now ]")
+		r.keys("enter")
+		if asked != 0 || strings.Contains(r.see(), "restart the server?") {
+			t.Errorf("asked %d times:\n%s", asked, r.see())
+		}
+		r.keys("esc") // what is interrupted
+		r.must("ctrl+r restarts the server")
+		r.keys("ctrl+r", "esc", "ctrl+r", "right", "enter")
+		r.must("the server runs again; 3 agents resumed")
+		if asked != 1 {
+			t.Errorf("restarted %d times", asked)
+		}
+		r.keys("!")
+		r.must("AGENTS.md changed")
+		r.keys("esc", "ctrl+r")
+		r.must("stopped and started again with this program")
+		if strings.Contains(r.see(), "another build of") {
+			t.Errorf("it is of this build now:\n%s", r.see())
+		}
+	})
+}
+
+// TestScreenWaitsForTheRestart: while the server gives way nobody is asked to start one or to resume what is resumed
+// anyhow, whichever comes first: the word of the restart, or the new server's list.
+func TestScreenWaitsForTheRestart(t *testing.T) {
+	for name, first := range map[string]bool{"the list comes first": true, "the restart ends first": false} {
+		t.Run(name, func(t *testing.T) {
+			var over chan struct{}
+			outdated(t, 100, 30, func() (Restarted, error) { <-over; return Restarted{Resumed: 2}, nil }, func(r *rig) {
+				over = make(chan struct{}) // of the bubble
+				r.keys("right", "enter", "esc")
+				r.must("restarting the server")
+				for range askAfter + 1 {
+					r.m.lost(errors.New("connection refused"))
+				}
+				r.keys("ctrl+r")
+				for _, text := range []string{"the server is gone", "connection refused", "restart the server?"} {
+					if see := r.see(); strings.Contains(see, text) {
+						t.Errorf("%q is shown meanwhile:\n%s", text, see)
+					}
+				}
+				list := func() { r.send(retryMsg{r.m.conn.gen}) }
+				if first {
+					list()
+					close(over)
+				} else {
+					close(over)
+					r.settle()
+				}
+				r.settle()
+				r.wait(100 * time.Millisecond)
+				r.must("the server runs again; 2 agents resumed", "1/3 working")
+				if see := r.see(); strings.Contains(see, "1 thread interrupted") || r.m.conn.restarting {
+					t.Errorf("after it:\n%s", see)
+				}
+			})
+		})
+	}
+}
+
+// TestRestartedElsewhere: where another screen has restarted the server, nobody is asked any more.
+func TestRestartedElsewhere(t *testing.T) {
+	outdated(t, 100, 30, func() (Restarted, error) { return Restarted{}, nil }, func(r *rig) {
+		r.must("restart the server?")
+		r.m.lost(nil)
+		r.send(retryMsg{r.m.conn.gen})
+		if see := r.see(); strings.Contains(see, "restart the server?") || r.m.conn.outdated != "" {
+			t.Errorf("it is still asked for:\n%s", see)
+		}
+	})
+}
+
+func TestRestartThatFails(t *testing.T) {
+	outdated(t, 100, 30, func() (Restarted, error) { return Restarted{}, errors.New("answers are not saved") }, func(r *rig) {
+		r.keys("right", "enter")
+		r.must("restart the server: answers are not saved")
+		r.keys("esc", "esc", "ctrl+r")
+		r.must("another build")
+	})
+	failed := func() (Restarted, error) {
+		return Restarted{Resumed: 1, Failed: map[string]string{"docs-f9a0": "no such program"}}, nil
+	}
+	outdated(t, 100, 30, failed, func(r *rig) {
+		r.keys("right", "enter")
+		r.must("docs-f9a0: no such program", "1 agent resumed, 1 not")
+	})
+}
+
+func TestGrants(t *testing.T) {
+	srv := world()
+	srv.threads[0].Grants = []thread.Grant{"read", "merge"}
+	on(t, srv, func(r *rig) {
+		r.keys("tab", "tab")
+		r.must("grants        read, merge")
+		r.keys("esc", "ctrl+p")
+		r.text("grants")
+		r.keys("enter")
+		r.must("grants of auth-feature-a3f2", "see the other threads", "send prompts to threads")
+		r.keys("enter")
+		if r.srv.asked("grant") {
+			t.Error("asked to change nothing")
+		}
+		r.keys("ctrl+p")
+		r.text("grants")
+		r.keys("enter", "space", "tab", "space", "enter")
+		r.mustAsk("grant auth-feature-a3f2 +[send] -[read]")
+		r.must("added send, removed read")
+	})
+	on(t, world(), func(r *rig) {
+		r.keys("tab", "tab")
+		r.must("none: its agent sees its own thread only")
+	})
+}
+
+func TestGoldenRestart(t *testing.T) {
+	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}} {
+		outdated(t, size[0], size[1], func() (Restarted, error) { return Restarted{}, nil }, func(r *rig) {
+			goldenOf(t, "restart", size, r)
+		})
+		play(t, world(), size[0], size[1], nil, func(r *rig) {
+			stage(r)
+			r.keys("ctrl+p")
+			r.text("grants")
+			r.keys("enter")
+			goldenOf(t, "grants", size, r)
+		})
+	}
+}
