@@ -239,3 +239,33 @@ func TestAnotherRunBeginsAgain(t *testing.T) {
 		t.Errorf("shown %+v", tr.All())
 	}
 }
+
+// TestOrderByArrival: threads keep the server's order, and new ones come last, whatever the clock was when they were made.
+func TestOrderByArrival(t *testing.T) {
+	year := 365 * 24 * time.Hour
+	at := func(id thread.ID, d time.Duration, seq int64) thread.Status {
+		return thread.Status{Thread: thread.Thread{ID: id, Name: string(id), Created: time.Now().Add(d)}, Seq: seq}
+	}
+	tr := New()
+	list := []thread.Status{at("a", 0, 1), at("b", -year, 2), at("c", year, 3)}
+	tr.Set(list, 3)
+	tr.Put(at("d", -2*year, 4))
+	tr.Put(at("b", -year, 5))
+	want := func(ids string) {
+		t.Helper()
+		got := ""
+		for _, s := range tr.All() {
+			got += string(s.ID)
+		}
+		if got != ids {
+			t.Errorf("the order is %s, want %s", got, ids)
+		}
+	}
+	want("abcd")
+	tr.Set(list, 3) // an older list than what is known
+	want("abcd")
+	tr.Remove("d", 6)
+	tr.Put(at("e", 0, 7))
+	tr.Set(append(list, at("e", 0, 7)), 7)
+	want("abce")
+}
