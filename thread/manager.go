@@ -35,6 +35,16 @@ const (
 	OffersOff     OfferMode = "off"
 )
 
+// WorktreeMode says when a new thread gets a worktree of its own without being asked.
+type WorktreeMode string
+
+// The modes.
+const (
+	WorktreeNever  WorktreeMode = ""       // never
+	WorktreeShared WorktreeMode = "shared" // where another thread that is in use has the folder
+	WorktreeAlways WorktreeMode = "always"
+)
+
 // ManagerConfig is what a Manager is made of. Project, StateDir, Store, Agents and Sessions are
 // needed; the others may be nil.
 type ManagerConfig struct {
@@ -62,6 +72,8 @@ type ManagerConfig struct {
 	Env    []string         // the environment agents start from; os.Environ's form
 	Limits Limits
 	Offers OfferMode
+	// NewWorktree says when a new thread gets a worktree of its own without being asked.
+	NewWorktree WorktreeMode
 	// EnabledMCPs names the MCP servers that are on for a thread; none when nil.
 	EnabledMCPs func(ID) []string
 	Log         *slog.Logger // discarded when nil

@@ -24,12 +24,7 @@ func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
 	if err := m.ready(ctx, t); err != nil {
 		return Status{}, fmt.Errorf("new thread: %w", err)
 	}
-	var l *line
-	if r.Worktree {
-		l, err = m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)
-	} else {
-		l, err = m.create(ctx, t, namePart(r))
-	}
+	l, err := m.place(ctx, t, r)
 	if err != nil {
 		return Status{}, fmt.Errorf("new thread: %w", err)
 	}

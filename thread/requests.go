@@ -14,8 +14,10 @@ type NewRequest struct {
 	Label  string `json:"label,omitempty"` // what it is for
 	Prompt string `json:"prompt,omitempty"`
 	Dir    string `json:"dir,omitempty"` // the project's folder when empty
-	// Worktree asks for a git worktree of its own.
+	// Worktree asks for a git worktree of its own, InPlace for the folder itself; without either
+	// ManagerConfig.NewWorktree decides.
 	Worktree bool  `json:"worktree,omitempty"`
+	InPlace  bool  `json:"inPlace,omitempty"`
 	Flags    Flags `json:"flags"`
 	Cols     int   `json:"cols,omitempty"`
 	Rows     int   `json:"rows,omitempty"`

@@ -167,7 +167,7 @@ func (a *App) openManager(ctx context.Context) error {
 	a.onClose(index.Close)
 	cfg := thread.ManagerConfig{
 		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
-		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), Tokens: tokens.New().Count,
+		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree), Tokens: tokens.New().Count,
 		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning}, Heard: a.found.hear,
 	}
 	if a.Project.Repository {
@@ -206,6 +206,13 @@ func (a *App) openManager(ctx context.Context) error {
 	a.bringBack(ctx, kept, cfg.Models)
 	a.manager = thread.New(cfg)
 	return nil
+}
+
+func newWorktree(setting string) thread.WorktreeMode {
+	if setting == "never" {
+		return thread.WorktreeNever
+	}
+	return thread.WorktreeMode(setting)
 }
 
 // furnisher makes new worktrees ready as the project wants it.

@@ -42,6 +42,8 @@ type Config struct {
 	Notify string
 	// Offers is "suggest", "auto" or "off".
 	Offers string
+	// NewWorktree says when a new thread gets a worktree of its own: "shared", "always" or "never".
+	NewWorktree string
 	// Scrollback is the lines a terminal keeps.
 	Scrollback int
 	// MaxDepth and MaxRunning bound forks and running agents.
@@ -124,6 +126,7 @@ func settings() map[string]setting {
 		"retention.days":             {kind: number, about: "age of archived threads that gc drops"},
 		"retention.threads":          {kind: number, about: "archived threads that gc leaves"},
 		"retention.size_mb":          {kind: number, about: "size that gc aims at"},
+		"new_worktree":               {kind: text, allowed: []string{"shared", "always", "never"}, projectMay: true, about: "when a new thread gets a worktree of its own"},
 		"worktrees":                  {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
 	}
 }
@@ -321,6 +324,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Store = str("store", "")
 	c.Project = str("project", "")
 	c.Worktrees = str("worktrees", "")
+	c.NewWorktree = str("new_worktree", "shared")
 	c.Host = str("host", "")
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")

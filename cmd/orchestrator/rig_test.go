@@ -83,6 +83,9 @@ type rig struct {
 	patience time.Duration
 }
 
+// inPlace has new threads work in the project's folder though others do too.
+const inPlace = "ORCHESTRATOR_NEW_WORKTREE=never"
+
 // newRig makes a home and a repository with one commit; the server is ended with the test.
 func newRig(t *testing.T) *rig {
 	t.Helper()
@@ -103,6 +106,7 @@ func newRigIn(t *testing.T, base, disk string) *rig {
 	r.env = []string{
 		"HOME=" + r.home, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + run, "TERM=xterm-256color", "LANG=C.UTF-8",
 		"SHELL=/bin/sh", "GIT_CONFIG_NOSYSTEM=1",
+		inPlace, // tests of threads that share a folder, or do not, take it out
 		"GIT_AUTHOR_NAME=Tess", "GIT_AUTHOR_EMAIL=tess@example.com", "GIT_COMMITTER_NAME=Tess", "GIT_COMMITTER_EMAIL=tess@example.com",
 	}
 	r.write("README.md", "# A project\n\nIt says hello.\n")

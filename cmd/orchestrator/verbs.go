@@ -82,9 +82,23 @@ func (c *cli) newFlags(cmd *cobra.Command, r *thread.NewRequest) {
 	f.StringVarP(&r.Name, "name", "n", "", "name; from the label or the prompt without it")
 	f.StringVar(&r.Dir, "dir", "", "folder to work in; the project's without it")
 	f.BoolVarP(&r.Worktree, "worktree", "w", false, "give it a git worktree of its own")
+	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, though other threads do too")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if r.Worktree && r.InPlace {
+			return usagef("--worktree and --no-worktree exclude each other")
+		}
+		return nil
+	}
 	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, in the agent's own words")
 	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; no credentials, it is stored")
 	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not carry its model requests")
+}
+
+// sayApart says where a new thread works that got a worktree without being asked for one.
+func (c *cli) sayApart(s thread.Status, r thread.NewRequest) {
+	if s.Worktree.Path != "" && !r.Worktree && !c.json {
+		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n", s.Worktree.Path)
+	}
 }
 
 func (c *cli) newVerb() *cobra.Command {
@@ -107,6 +121,7 @@ func (c *cli) newVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.sayApart(s, r)
 			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
 		})(cmd, args)
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"orchestrator/thread"
+)
+
+// newRigApart is newRig with the program's own default: threads do not share a folder.
+func newRigApart(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t)
+	r.env = slices.DeleteFunc(r.env, func(kv string) bool { return kv == inPlace })
+	return r
+}
+
+// TestNewThreadsWorkApart: the first thread works in the project's folder; the next gets a worktree of its own and
+// says where, until the first is archived; what is asked for wins.
+func TestNewThreadsWorkApart(t *testing.T) {
+	t.Parallel()
+	r := newRigApart(t)
+	first := get[thread.Status](r, "new", "-a", "demo", "first")
+	if first.Worktree.Path != "" || first.Dir != r.project {
+		t.Errorf("the first works in %s", first.Dir)
+	}
+	res := r.run("new", "-a", "demo", "second")
+	out, said := res.stdout, res.stderr
+	name := strings.TrimSpace(out)
+	if !strings.Contains(said, "worktrees/"+name) || !strings.Contains(said, "--no-worktree") {
+		t.Errorf("it says %q", said)
+	}
+	second := r.status(name)
+	if second.Worktree.Path == "" || second.Dir == r.project {
+		t.Fatalf("the second works in %s too", second.Dir)
+	}
+	r.turn(name, "write apart.txt: one")
+	if _, err := os.Stat(filepath.Join(r.project, "apart.txt")); err == nil {
+		t.Error("what the second wrote lies in the first one's folder")
+	}
+	if _, err := os.Stat(filepath.Join(second.Dir, "apart.txt")); err != nil {
+		t.Error(err)
+	}
+	in := get[thread.Status](r, "new", "-a", "demo", "--no-worktree", "third")
+	if in.Dir != r.project {
+		t.Errorf("one that is to work in the folder works in %s", in.Dir)
+	}
+	r.ok("archive", in.Name)
+	r.ok("archive", first.Name)
+	if next := get[thread.Status](r, "new", "-a", "demo", "fourth"); next.Dir != r.project {
+		t.Errorf("with the folder free the next works in %s", next.Dir)
+	}
+	r.says(exitUsage, []string{"worktree"}, "new", "-a", "demo", "--worktree", "--no-worktree", "fifth")
+}
+
+// TestNewThreadsShareWithoutACommit: a branch begins at a commit; where there is none, or no git, threads share.
+func TestNewThreadsShareWithoutACommit(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(r *rig, dir string){
+		"no commit": func(r *rig, dir string) { r.gitIn(dir, "init", "-q") },
+		"no git":    func(*rig, string) {},
+	} {
+		r := newRigApart(t)
+		dir := filepath.Join(r.home, "plain")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		make(r, dir)
+		t.Cleanup(func() { r.run("--project", dir, "stop", "--force") })
+		for range 2 {
+			if s := get[thread.Status](r, "--project", dir, "new", "-a", "demo", "one"); s.Dir != dir || s.Worktree.Path != "" {
+				t.Errorf("%s: a thread works in %s", name, s.Dir)
+			}
+		}
+	}
+}

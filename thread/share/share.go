@@ -1,0 +1,38 @@
+// Package share tells which threads work in one folder: what one of them writes, sets back or merges is the others'
+// too.
+package share
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Place is where a thread works. Paths are absolute and clean.
+type Place struct {
+	Dir string
+	// Worktree is the root of the worktree that was made for it; empty where it has none.
+	Worktree string
+}
+
+// Together reports whether two threads of a project work on the same files: in one worktree, or in folders of which
+// one holds the other.
+func Together(project string, a, b Place) bool {
+	return within(a.root(project), b.Dir) || within(b.root(project), a.Dir)
+}
+
+// root is the folder whose files are a thread's: they are kept and set back together.
+func (p Place) root(project string) string {
+	switch {
+	case p.Worktree != "":
+		return p.Worktree
+	case within(project, p.Dir):
+		return project
+	default:
+		return p.Dir
+	}
+}
+
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
