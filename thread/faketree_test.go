@@ -85,6 +85,10 @@ func (w *worktrees) Remove(_ context.Context, id thread.ID, t thread.Worktree) (
 	return thread.Snapshot{Commit: "saved-" + string(id)}, rmdir(t.Path)
 }
 
+func (w *worktrees) RestoreOnly(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, _ []string) (thread.Snapshot, error) {
+	return w.Restore(ctx, id, dir, at)
+}
+
 func (w *worktrees) Restore(_ context.Context, id thread.ID, dir string, at thread.Snapshot) (thread.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

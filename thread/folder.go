@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"orchestrator/thread/share"
@@ -49,20 +50,39 @@ func (m *Manager) apart(t Thread, r NewRequest) (others []string, apart bool) {
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
 
-// sharing names the threads in use that work on the same files as another. Manager.mu is held.
+// sharing names the threads that Sharing returns. Manager.mu is held.
 func (m *Manager) sharing(t Thread) []string {
+	var names []string
+	for _, o := range Sharing(m.cfg.Project, t, m.threads()) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// threads are all threads, oldest first. Manager.mu is held while they are taken.
+func (m *Manager) threads() iter.Seq[Thread] {
+	return func(yield func(Thread) bool) {
+		for _, id := range m.order {
+			if !yield(m.lines[id].t) {
+				return
+			}
+		}
+	}
+}
+
+// Sharing returns the threads in use that work on the same files of a project as one does.
+func Sharing(project string, t Thread, all iter.Seq[Thread]) []Thread {
 	if !inUse(t) {
 		return nil
 	}
-	var names []string
+	var others []Thread
 	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
-	for _, id := range m.order {
-		o := m.lines[id].t
-		if o.ID != t.ID && inUse(o) && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
-			names = append(names, o.Name)
+	for o := range all {
+		if o.ID != t.ID && inUse(o) && share.Together(project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
+			others = append(others, o)
 		}
 	}
-	return names
+	return others
 }
 
 // inUse reports whether a thread still works on its files.

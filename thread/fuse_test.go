@@ -173,6 +173,10 @@ func (w mortal) Remove(ctx context.Context, id thread.ID, t thread.Worktree) (th
 	return step(w.fuse, func() (thread.Snapshot, error) { return w.worktrees.Remove(ctx, id, t) })
 }
 
+func (w mortal) RestoreOnly(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, paths []string) (thread.Snapshot, error) {
+	return step(w.fuse, func() (thread.Snapshot, error) { return w.worktrees.RestoreOnly(ctx, id, dir, at, paths) })
+}
+
 func (w mortal) Restore(ctx context.Context, id thread.ID, dir string, at thread.Snapshot) (thread.Snapshot, error) {
 	return step(w.fuse, func() (thread.Snapshot, error) { return w.worktrees.Restore(ctx, id, dir, at) })
 }

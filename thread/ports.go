@@ -408,6 +408,9 @@ type Worktrees interface {
 	Remove(ctx context.Context, id ID, w Worktree) (Snapshot, error)
 	// Restore sets a folder's files to a snapshot and returns the safety snapshot from before.
 	Restore(ctx context.Context, id ID, dir string, at Snapshot) (safety Snapshot, err error)
+	// RestoreOnly is Restore for some paths alone, slash-separated and relative to the worktree's root; all
+	// others stay as they are.
+	RestoreOnly(ctx context.Context, id ID, dir string, at Snapshot, paths []string) (safety Snapshot, err error)
 	// Drop forgets a purged thread's snapshots.
 	Drop(ctx context.Context, id ID) error
 	// Repair finishes or takes back what was cut off and says what it did, for people.

@@ -48,10 +48,12 @@ type RewindRequest struct {
 
 // RewindReport says what a rewind did; Safety is the checkpoint that undoes it.
 type RewindReport struct {
-	Safety  CheckpointID `json:"safety"`
-	Turn    int          `json:"turn"`
-	Files   []FileDiff   `json:"files,omitempty"`
-	Message string       `json:"message"`
+	Safety CheckpointID `json:"safety"`
+	Turn   int          `json:"turn"`
+	Files  []FileDiff   `json:"files,omitempty"`
+	// Left are files that stay as they are: other threads that work in the folder may have written them.
+	Left    []string `json:"left,omitempty"`
+	Message string   `json:"message"`
 }
 
 // DiffRequest asks for the files between two points of a thread. From and To: "base", "now",

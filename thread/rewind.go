@@ -66,8 +66,9 @@ func (l *line) rewind(ctx context.Context, r RewindRequest) (RewindReport, error
 		return RewindReport{}, err
 	}
 	failpoint.Hit("thread.rewind.intended")
+	var left []string
 	if r.Files {
-		if _, err := m.cfg.Worktrees.Restore(ctx, l.id, l.thread().Dir, *snap); err != nil {
+		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
 			err = fmt.Errorf("set the files back: %w", err)
 			return RewindReport{Safety: safety.ID}, errors.Join(Hint(err, "what they were is checkpoint "+string(safety.ID)), m.settled(ctx, intent))
 		}
@@ -79,9 +80,12 @@ func (l *line) rewind(ctx context.Context, r RewindRequest) (RewindReport, error
 	if err := m.settled(ctx, intent); err != nil {
 		return RewindReport{Safety: safety.ID}, err
 	}
-	report := RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note}
+	report := RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
+	if len(left) > 0 {
+		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written", counted(len(left), "file"))
+	}
 	if r.Files && m.cfg.Differ != nil && safety.Snapshot != nil {
-		report.Files, err = m.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, snap.Commit)
+		report.Files, err = m.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
 		if err != nil {
 			m.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.id), "err", err)
 		}
@@ -92,6 +96,29 @@ func (l *line) rewind(ctx context.Context, r RewindRequest) (RewindReport, error
 		}
 	}
 	return report, nil
+}
+
+// restore sets the files back to a snapshot. Of a folder that other threads work in too it sets back what this thread
+// alone wrote, and returns what it left; the rewind then holds the files as they came out.
+func (l *line) restore(ctx context.Context, to Checkpoint, snap Snapshot, safety Checkpoint, rewind *Checkpoint) (left []string, err error) {
+	trees, dir := l.m.cfg.Worktrees, l.thread().Dir
+	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if !shared {
+		_, err := trees.Restore(ctx, l.id, dir, snap)
+		return nil, err
+	}
+	if _, err := trees.RestoreOnly(ctx, l.id, dir, snap, own); err != nil {
+		return nil, err
+	}
+	after, err := trees.Take(ctx, l.id, dir, &snap)
+	if err != nil {
+		return nil, err
+	}
+	rewind.Snapshot = &after
+	return left, nil
 }
 
 // rewindTarget finds the checkpoint to go to and the files that belong to it.

@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,6 +37,13 @@ func (m *Model) planned(msg rewindPlanMsg) {
 		body = append(body, dialog.Line{Text: "Conversation: it is the newest turn."})
 	}
 	files := msg.err == nil
+	var others []string
+	if s := m.tree.Thread(msg.id); s != nil {
+		others = m.sharing(s.Thread)
+	}
+	if len(others) > 0 {
+		body = append(body, dialog.Line{Text: "Shared folder: of the files only those go back that no other thread can have written, such as " + plain.Names(others) + ".", Tok: theme.Warn})
+	}
 	switch {
 	case msg.err != nil:
 		body = append(body, dialog.Line{Text: "Files: " + msg.err.Error(), Tok: theme.Warn})
@@ -53,7 +61,7 @@ func (m *Model) planned(msg rewindPlanMsg) {
 		body = append(body, dialog.Line{Text: "  " + f.Path, Tok: theme.Muted})
 	}
 	body = append(body, dialog.Line{}, dialog.Line{Text: "A safety point is taken first; " + m.keys.KeyOf(intent.Undo) + " brings it back.", Tok: theme.Muted})
-	msg.into.Set(body, rewindChoices(msg, files)...)
+	msg.into.Set(body, rewindChoices(msg, files, len(others) > 0)...)
 }
 
 // rewindCounts says what goes back: "2 files, 1 line added since and 3 lines removed since".
@@ -79,7 +87,7 @@ func rewindCounts(files []thread.FileDiff) string {
 	return s
 }
 
-func rewindChoices(msg rewindPlanMsg, files bool) []dialog.Choice {
+func rewindChoices(msg rewindPlanMsg, files, shared bool) []dialog.Choice {
 	req := func(files, talk bool) dialog.Result {
 		return rewindIt{thread.RewindRequest{Thread: string(msg.id), At: msg.at, Files: files, Conversation: talk}}
 	}
@@ -87,7 +95,12 @@ func rewindChoices(msg rewindPlanMsg, files bool) []dialog.Choice {
 	if !files {
 		return []dialog.Choice{dialog.Cancel("Cancel"), talk}
 	}
-	return []dialog.Choice{dialog.Cancel("Cancel"), {Label: "Both", Result: req(true, true), Danger: true}, {Label: "Files", Result: req(true, false), Danger: true}, talk}
+	all := dialog.Choice{Label: "Both", Result: req(true, true), Danger: true}
+	own := dialog.Choice{Label: "Files", Result: req(true, false), Danger: true}
+	if shared {
+		return []dialog.Choice{dialog.Cancel("Cancel"), talk, own, all}
+	}
+	return []dialog.Choice{dialog.Cancel("Cancel"), all, own, talk}
 }
 
 func (m *Model) rewound(msg rewindMsg) tea.Cmd {

@@ -139,7 +139,7 @@ func (m *Model) drawMain(b boxes) {
 	case m.views.now == viewTimeline:
 		m.views.timeline.Draw(c, in, m.th, focus)
 	case m.views.now == viewContext:
-		m.views.detail.Draw(c, in, m.th, s, m.parentOf(s))
+		m.views.detail.Draw(c, in, m.th, s, m.parentOf(s), m.sharing(s.Thread))
 	case m.views.now == viewDiff:
 		m.views.diff.Draw(c, in, m.th, focus)
 	case !running(s):

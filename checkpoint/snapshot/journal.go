@@ -40,8 +40,9 @@ type op struct {
 	// repository is called, "" for the main one.
 	Worktree string `json:"worktree,omitempty"`
 
-	// Of a restore: where it goes.
+	// Of a restore: where it goes, and the paths that it is about where not all are.
 	Target *thread.Snapshot `json:"target,omitempty"`
+	Only   *[]string        `json:"only,omitempty"`
 
 	// Of an add: whether its branch was made for it, where it starts, and the ref that keeps the snapshot.
 	NewBranch bool   `json:"newBranch,omitempty"`

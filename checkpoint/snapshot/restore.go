@@ -22,6 +22,16 @@ var ErrChanged = errors.New("a file changed meanwhile")
 // (an ignored file in the way, a submodule, a file the snapshot skipped) is named in the safety snapshot's Skipped.
 // Branch, HEAD and index stay as they are.
 func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread.Snapshot) (thread.Snapshot, error) {
+	return s.restoreTo(ctx, id, dir, at, nil)
+}
+
+// RestoreOnly is Restore for some paths alone; all others stay as they are. Paths that the snapshot and the worktree
+// have alike are no error.
+func (s *Store) RestoreOnly(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, paths []string) (thread.Snapshot, error) {
+	return s.restoreTo(ctx, id, dir, at, &paths)
+}
+
+func (s *Store) restoreTo(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, only *[]string) (thread.Snapshot, error) {
 	if err := checkID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -29,7 +39,7 @@ func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Worktree: w.name(), Target: &at}, at)
+	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Worktree: w.name(), Target: &at, Only: only}, at)
 	if err != nil {
 		return safety, fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -63,6 +73,9 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 		return safety, err
 	}
 	failpoint.Hit("snapshot.restore.begun")
+	if o.Only != nil {
+		todo.only(*o.Only)
+	}
 	todo.spare(at.Skipped)
 	err = w.carryOut(ctx, where, todo)
 	if err == nil {
@@ -214,6 +227,15 @@ func (w *worktree) betweenIn(ctx context.Context, env []string, from, to string)
 
 func (t *todo) leave(name, reason string) {
 	t.left = append(t.left, thread.Skip{Path: name, Reason: reason})
+}
+
+// only takes out what is not about some paths.
+func (t *todo) only(paths []string) {
+	names := make(map[string]bool, len(paths))
+	for _, p := range paths {
+		names[p] = true
+	}
+	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.path] })
 }
 
 // spare takes out what the target does not hold only because it skipped it.

@@ -217,15 +217,27 @@ func (c *cli) checkpointRestore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore <thread> <turn or checkpoint>", Aliases: []string{"rewind"},
 		Short: "Set a thread's files and conversation back; a safety checkpoint is taken first",
+		Long: "Set a thread's files and conversation back; a safety checkpoint is taken first. Where other threads work in the folder\n" +
+			"too, the conversation alone is set back without a flag, and with one the files that this thread alone wrote.",
 		Args:  exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completeThreads,
 	}
-	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only")
-	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only")
+	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only; with --conversation both")
+	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only; with --files both")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread, r.At = args[0], args[1]
 		r.Files, r.Conversation = !conversationOnly, !filesOnly
-		if filesOnly && conversationOnly {
+		switch {
+		case filesOnly && conversationOnly:
 			r.Files, r.Conversation = true, true
+		case !filesOnly && !conversationOnly:
+			others, err := c.sharing(ctx, cl, args[0])
+			if err != nil {
+				return err
+			}
+			if r.Files = len(others) == 0; !r.Files {
+				fmt.Fprintf(c.stderr, "the files stay as they are, because %s works in the folder too; with --files --conversation those go back that %s alone wrote\n",
+					strings.Join(others, ", "), args[0])
+			}
 		}
 		var report thread.RewindReport
 		err := c.heed(ctx, cl, func() (err error) { report, err = cl.Rewind(ctx, r); return })
@@ -233,10 +245,48 @@ func (c *cli) checkpointRestore() *cobra.Command {
 			return err
 		}
 		return c.show(report, func(w io.Writer) {
-			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore %s %s\n", report.Message, args[0], report.Safety)
+			for _, path := range report.Left {
+				fmt.Fprintf(w, "left as it is: %s\n", path)
+			}
+			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0], report.Safety)
 		})
 	})
 	return cmd
+}
+
+// undoFlags are what takes back exactly what was set back.
+func undoFlags(r thread.RewindRequest) string {
+	switch {
+	case r.Files && r.Conversation:
+		return " --files --conversation"
+	case r.Files:
+		return " --files"
+	default:
+		return " --conversation"
+	}
+}
+
+// sharing names the threads that work on the same files as one does.
+func (c *cli) sharing(ctx context.Context, cl *client.Client, ref string) ([]string, error) {
+	one, err := cl.Status(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	list, err := cl.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, o := range thread.Sharing(c.project.Root, one.Thread, func(yield func(thread.Thread) bool) {
+		for _, s := range list {
+			if !yield(s.Thread) {
+				return
+			}
+		}
+	}) {
+		names = append(names, o.Name)
+	}
+	return names, nil
 }
 
 func (c *cli) mergeVerb() *cobra.Command {

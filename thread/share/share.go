@@ -2,10 +2,7 @@
 // too.
 package share
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 // Place is where a thread works. Paths are absolute and clean.
 type Place struct {
@@ -33,6 +30,6 @@ func (p Place) root(project string) string {
 }
 
 func within(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+	rest, ok := strings.CutPrefix(path, root)
+	return ok && (rest == "" || rest[0] == '/' || strings.HasSuffix(root, "/"))
 }

@@ -1,6 +1,7 @@
 package share_test
 
 import (
+	"slices"
 	"testing"
 
 	"orchestrator/thread/share"
@@ -23,6 +24,27 @@ func TestTogether(t *testing.T) {
 	} {
 		if share.Together(project, tc.a, tc.b) != tc.want || share.Together(project, tc.b, tc.a) != tc.want {
 			t.Errorf("%s: not %v", name, tc.want)
+		}
+	}
+}
+
+func TestOwn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		steps       []share.Step
+		own, others []string
+	}{
+		"one after the other": {
+			[]share.Step{{Thread: "a", Paths: []string{"a", "both"}, Alone: true}, {Thread: "b", Paths: []string{"b", "both"}, Alone: true}},
+			[]string{"a"}, []string{"b", "both"},
+		},
+		"at once":          {[]share.Step{{Thread: "a", Paths: []string{"a"}}, {Thread: "b", Paths: []string{"b"}}}, nil, []string{"a", "b"}},
+		"after the last":   {[]share.Step{{Thread: "a", Paths: []string{"a"}, Alone: true}, {Paths: []string{"a", "swap"}, Alone: true}}, nil, []string{"a", "swap"}},
+		"twice by one":     {[]share.Step{{Thread: "a", Paths: []string{"x"}, Alone: true}, {Thread: "a", Paths: []string{"x"}, Alone: true}}, []string{"x"}, nil},
+		"nothing happened": {},
+	} {
+		own, others := share.Own("a", tc.steps)
+		if !slices.Equal(own, tc.own) || !slices.Equal(others, tc.others) {
+			t.Errorf("%s: own %v, others %v", name, own, others)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func (m *Model) Handle(a intent.Action) bool { return m.pages.Handle(a) }
 // Scroll moves by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 
-// Draw draws a thread's; parent names the parent.
-func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string) {
+// Draw draws a thread's; parent names the parent, sharing the threads that work in the same folder.
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string, sharing []string) {
 	if s == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.
 	if s.Gauge.Window > 0 {
 		gauge.Bar(c, bar.Row(0), th, s.Gauge)
 	}
-	m.pages.Set(lines(s, parent, b.W-1))
+	m.pages.Set(lines(s, parent, sharing, b.W-1))
 	m.pages.Draw(c, rest, th, false)
 }
 
@@ -64,7 +64,7 @@ func fact(label, value string, w int) []pager.Line {
 
 func head(text string) []pager.Line { return []pager.Line{{}, pager.Of(theme.Heading, text)} }
 
-func lines(s *thread.Status, parent string, w int) []pager.Line {
+func lines(s *thread.Status, parent string, sharing []string, w int) []pager.Line {
 	var out []pager.Line
 	add := func(l []pager.Line) { out = append(out, l...) }
 	g := s.Gauge
@@ -80,7 +80,7 @@ func lines(s *thread.Status, parent string, w int) []pager.Line {
 	add(fact("model", g.Model, w))
 	u := s.Usage
 	if u.Context() == 0 && g.CostUSD == 0 {
-		add(standing(s, parent, w))
+		add(standing(s, parent, sharing, w))
 		return out
 	}
 	add(head("spent in this thread"))
@@ -93,12 +93,12 @@ func lines(s *thread.Status, parent string, w int) []pager.Line {
 		cost = gauge.Cost(usd)
 	}
 	add(fact("cost", cost, w))
-	add(standing(s, parent, w))
+	add(standing(s, parent, sharing, w))
 	return out
 }
 
 // standing says where the thread stands, and what it was told at its start.
-func standing(s *thread.Status, parent string, w int) []pager.Line {
+func standing(s *thread.Status, parent string, sharing []string, w int) []pager.Line {
 	var out []pager.Line
 	add := func(l []pager.Line) { out = append(out, l...) }
 	add(head("thread"))
@@ -107,6 +107,7 @@ func standing(s *thread.Status, parent string, w int) []pager.Line {
 	add(fact("turns", fmt.Sprint(s.Turn), w))
 	add(fact("parent", parent, w))
 	add(fact("folder", s.Dir, w))
+	add(fact("shared with", plain.Names(sharing), w))
 	add(fact("branch", s.Worktree.Branch, w))
 	add(fact("setup", setup(s), w))
 	add(fact("session", s.Session, w))

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/field"
+	"orchestrator/ui/plain"
 )
 
 // NewThread is the result of the new-thread dialog.
@@ -109,9 +110,10 @@ func pickOption(options []Option, value string) int {
 type Defaults struct {
 	Agent string
 	Dir   string
-	// Git is set where worktrees can be made.
-	Git  bool
-	Flag thread.Flags
+	// Git is set where worktrees can be made, Taken names the threads that work in the folder.
+	Git   bool
+	Taken []string
+	Flag  thread.Flags
 }
 
 // NewNewThread makes the dialog for a new thread.
@@ -125,10 +127,13 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 	name := &Input{Label: "Name", Hint: "from the prompt"}
 	dir := &Input{Label: "Folder", Hint: d.Dir}
 	note := "works in the folder itself"
+	if len(d.Taken) > 0 {
+		note = "shares the folder with " + plain.Names(d.Taken)
+	}
 	if !d.Git {
 		note = "needs a git repository"
 	}
-	tree := yesNo("Worktree", false, note)
+	tree := yesNo("Worktree", len(d.Taken) > 0, note)
 	tree.Options[1].Note = "works in a git worktree and branch of its own"
 	tree.Hidden = func() bool { return !d.Git }
 	model := &Input{Label: "Model", Hint: "the agent's default"}
@@ -150,7 +155,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 		}
 		return NewThread{thread.NewRequest{
 			Agent: agent.Choice(), Model: strings.TrimSpace(model.Text.Value()), Name: strings.TrimSpace(name.Text.Value()),
-			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, Flags: flags,
+			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, InPlace: !tree.on(), Flags: flags,
 		}}, ""
 	}
 	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt)
