@@ -1,7 +1,6 @@
 package thread
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -79,7 +78,7 @@ func (m *Manager) since(ctx context.Context, id ID, to Checkpoint) ([]Checkpoint
 			return nil, fmt.Errorf("read the checkpoints: %w", err)
 		}
 		for _, c := range list {
-			if c.Seq <= to.Seq {
+			if !c.Created.After(to.Created) { // Seq counts one conversation's alone
 				return all, nil
 			}
 			all = append(all, c)
@@ -101,7 +100,7 @@ func kept(history map[ID][]Checkpoint) []Checkpoint {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Checkpoint) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(all, func(a, b Checkpoint) int { return a.Created.Compare(b.Created) })
 	return all
 }
 

@@ -262,3 +262,28 @@ func (r *repo) checkDiff(from, to thread.Snapshot, a, b map[string]string) {
 	}
 	r.same("diff", got, want)
 }
+
+// TestRestoreOnly: the paths that were asked for go back, the others stay as they are, and so does what is in the way.
+func TestRestoreOnly(t *testing.T) {
+	r := isolate(t)
+	r.write("mine", "old")
+	r.write("theirs", "old")
+	r.write("swap", "a file")
+	r.commitAll("first")
+	first := r.take(nil)
+	r.write("mine", "new")
+	r.write("theirs", "new")
+	r.write("added", "mine too")
+	r.write("their/file", "added")
+	r.remove("swap")
+	r.write("swap/theirs", "in the way")
+	safety, err := r.store.RestoreOnly(t.Context(), "t1", r.dir, first, []string{"mine", "added", "swap", "not/there"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.same("restored", r.files(r.dir), map[string]string{"mine": "old", "theirs": "new", "their/file": "added", "swap/theirs": "in the way"})
+	r.restore(safety)
+	if got := r.files(r.dir)["mine"] + r.files(r.dir)["added"]; got != "newmine too" {
+		t.Errorf("undone: %s", got)
+	}
+}

@@ -77,3 +77,34 @@ func TestNewThreadsShareWithoutACommit(t *testing.T) {
 		}
 	}
 }
+
+// TestRewindInASharedFolder: two threads write in one folder. Setting one back leaves what the other wrote, and what
+// both did; without a flag the files stay at all.
+func TestRewindInASharedFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a, b := r.demo("a"), r.demo("b")
+	r.turn(a, "write a.txt: one")
+	r.turn(a, "write both.txt: a")
+	r.turn(b, "write b.txt: one")
+	r.turn(b, "write both.txt: b")
+	r.turn(a, "write later.txt: two")
+	r.write("person.txt", "by hand")
+
+	res := r.run("checkpoint", "restore", a, "1")
+	if res.code != 0 || !strings.Contains(res.stderr, b) || !strings.Contains(res.stderr, "--files") {
+		t.Fatalf("%+v", res)
+	}
+	if r.read("later.txt") == "" || r.read("both.txt") == "" {
+		t.Error("files went back that share a folder")
+	}
+	r.ok("checkpoint", "restore", "--files", a, "1")
+	for name, want := range map[string]string{"a.txt": "one", "both.txt": "b", "b.txt": "one", "person.txt": "by hand"} {
+		if got := r.read(name); !strings.Contains(got, want) {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.project, "later.txt")); err == nil {
+		t.Error("what the thread alone wrote is still there")
+	}
+}

@@ -219,7 +219,7 @@ func (c *cli) checkpointRestore() *cobra.Command {
 		Short: "Set a thread's files and conversation back; a safety checkpoint is taken first",
 		Long: "Set a thread's files and conversation back; a safety checkpoint is taken first. Where other threads work in the folder\n" +
 			"too, the conversation alone is set back without a flag, and with one the files that this thread alone wrote.",
-		Args:  exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completeThreads,
+		Args: exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only; with --conversation both")
 	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only; with --files both")
