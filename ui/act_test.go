@@ -18,7 +18,7 @@ func TestNewThread(t *testing.T) {
 		r.send(tea.PasteMsg{Content: " now\r\nplease"})
 		r.keys("tab")
 		r.text("my name")
-		r.keys("tab", "tab", "space", "enter")
+		r.keys("tab", "tab", "enter") // a worktree is chosen: another thread works in the folder
 		r.must("There is a prompt to send", "ctrl+s send")
 		r.keys("ctrl+s")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)

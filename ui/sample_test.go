@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -16,6 +17,9 @@ func status(id, parent string, st thread.State, n int) thread.Status {
 			Created: epoch.Add(time.Duration(n-1000) * time.Minute), Turn: 4,
 		},
 		State: thread.StateReport{State: st, Since: epoch.Add(-42 * time.Second)},
+	}
+	if !strings.HasPrefix(id, "auth") { // the others have worktrees of their own
+		s.Dir = "/work/trees/" + id
 	}
 	if st.Live() {
 		s.Execution = &thread.Execution{ID: thread.ExecutionID("run-" + id)}

@@ -14,6 +14,9 @@ type Place struct {
 // Together reports whether two threads of a project work on the same files: in one worktree, or in folders of which
 // one holds the other.
 func Together(project string, a, b Place) bool {
+	if a.Dir == "" || b.Dir == "" { // nobody knows
+		return false
+	}
 	return within(a.root(project), b.Dir) || within(b.root(project), a.Dir)
 }
 
