@@ -327,7 +327,7 @@ func TestWhereTheSocketLies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close()
+			defer func() { _ = l.Close() }()
 			if err := p.CheckSocket(); err != nil {
 				t.Fatal(err)
 			}

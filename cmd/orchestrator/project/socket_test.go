@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// seen is the same project in another environment.
-func (h *person) seen(name, runtime string) Project {
+// seen is the project p in another environment.
+func (h *person) seen(runtime string) Project {
 	h.t.Helper()
 	places := h.places
 	places.Runtime = runtime
-	p, err := Find(h.t.Context(), h.path(name), places)
+	p, err := Find(h.t.Context(), h.path("p"), places)
 	if err == nil {
 		err = p.Claim()
 	}
@@ -39,7 +39,7 @@ func (h *person) serve(p Project) *Listener {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { l.Close(); lock.Close() })
+	h.t.Cleanup(func() { _, _ = l.Close(), lock.Close() })
 	return l
 }
 
@@ -100,15 +100,15 @@ func TestServerIsFoundFromEveryEnvironment(t *testing.T) {
 				}
 				return h.path(name)
 			}
-			l := h.serve(h.seen("p", runtime(server)))
+			l := h.serve(h.seen(runtime(server)))
 			for _, client := range []string{"run", "other", ""} {
-				h.meets(h.seen("p", runtime(client)), l)
+				h.meets(h.seen(runtime(client)), l)
 			}
 			if info, err := os.Lstat(l.Path()); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("the socket is %v %v", info.Mode(), err)
 			}
-			l.Close()
-			h.alone(h.seen("p", runtime("run")))
+			_ = l.Close()
+			h.alone(h.seen(runtime("run")))
 		})
 	}
 }
@@ -118,7 +118,7 @@ func TestKilledServerLeavesNothingInTheWay(t *testing.T) {
 	t.Parallel()
 	h := newPerson(t)
 	h.repository("p")
-	there, cron := h.seen("p", h.places.Runtime), h.seen("p", "")
+	there, cron := h.seen(h.places.Runtime), h.seen("")
 	lock, err := there.Lock()
 	if err != nil {
 		t.Fatal(err)
@@ -128,8 +128,8 @@ func TestKilledServerLeavesNothingInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.now.SetUnlinkOnClose(false) // as kill -9 leaves it
-	l.Close()
-	lock.Close()
+	_ = l.Close()
+	_ = lock.Close()
 	h.alone(there)
 	h.alone(cron)
 	next := h.serve(cron)
@@ -142,7 +142,7 @@ func TestSocketOutlivesItsFolder(t *testing.T) {
 	t.Parallel()
 	h := newPerson(t)
 	h.repository("p")
-	l := h.serve(h.seen("p", h.places.Runtime))
+	l := h.serve(h.seen(h.places.Runtime))
 	first := l.Path()
 	if moved, err := l.Keep(); moved != "" || err != nil {
 		t.Errorf("moved to %q without need: %v", moved, err)
@@ -150,7 +150,7 @@ func TestSocketOutlivesItsFolder(t *testing.T) {
 	if err := os.RemoveAll(h.places.Runtime); err != nil {
 		t.Fatal(err)
 	}
-	h.alone(h.seen("p", h.places.Runtime))
+	h.alone(h.seen(h.places.Runtime))
 	moved, err := l.Keep()
 	if err != nil || filepath.Dir(moved) != filepath.Join(h.places.State, homeName, runName) {
 		t.Fatalf("moved to %q, %v", moved, err)
@@ -158,20 +158,20 @@ func TestSocketOutlivesItsFolder(t *testing.T) {
 	if info, err := os.Lstat(moved); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket is %v %v", info.Mode(), err)
 	}
-	h.meets(h.seen("p", h.places.Runtime), l)
-	h.meets(h.seen("p", ""), l)
+	h.meets(h.seen(h.places.Runtime), l)
+	h.meets(h.seen(""), l)
 	h.sh("mkdir -m 700 run") // the next login
 	if again, err := l.Keep(); again != "" || err != nil {
 		t.Errorf("moved to %q without need: %v", again, err)
 	}
-	h.meets(h.seen("p", h.places.Runtime), l)
+	h.meets(h.seen(h.places.Runtime), l)
 	if err := os.Remove(moved); err != nil {
 		t.Fatal(err)
 	}
 	if back, err := l.Keep(); err != nil || back != first {
 		t.Errorf("listens at %q, %v; want %s", back, err, first)
 	}
-	h.meets(h.seen("p", ""), l)
+	h.meets(h.seen(""), l)
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -239,13 +239,13 @@ func TestRecordIsNoMoreThanAHint(t *testing.T) {
 			h := newPerson(t)
 			h.repository("p")
 			h.places.Temp = []string{h.path("temp")}
-			server, client := h.seen("p", ""), h.seen("p", h.places.Runtime)
+			server, client := h.seen(""), h.seen(h.places.Runtime)
 			trap, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.path(socketName(server.ID)), Net: "unix"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			trap.SetUnlinkOnClose(false)
-			defer trap.Close()
+			defer func() { _ = trap.Close() }()
 			go func() {
 				if c, err := trap.Accept(); err == nil {
 					c.Close()
@@ -279,11 +279,11 @@ func TestOtherPeoplesRuntimeFolder(t *testing.T) {
 	if err := os.Chown(h.places.Runtime, 12345, 12345); err != nil {
 		t.Fatal(err)
 	}
-	l := h.serve(h.seen("p", h.places.Runtime))
+	l := h.serve(h.seen(h.places.Runtime))
 	if got := filepath.Dir(l.Path()); got != filepath.Join(h.places.State, homeName, runName) {
 		t.Errorf("the socket lies in %s", got)
 	}
-	h.meets(h.seen("p", ""), l)
+	h.meets(h.seen(""), l)
 }
 
 // TestFoundThoughNoServerCouldStart: where the socket of a server that is started from here had too long a path, one
@@ -298,7 +298,7 @@ func TestFoundThoughNoServerCouldStart(t *testing.T) {
 	if len(short) > 60 {
 		t.Skipf("SKIPPED: the temporary folder's own path is too long: %s", short)
 	}
-	p := h.seen("p", "")
+	p := h.seen("")
 	if p.SocketProblem() == nil || p.Socket != "" {
 		t.Fatalf("a server would listen at %q", p.Socket)
 	}
@@ -306,5 +306,5 @@ func TestFoundThoughNoServerCouldStart(t *testing.T) {
 	if l, err := p.Listen(); l != nil || err == nil {
 		t.Errorf("listens: %v", err)
 	}
-	h.meets(p, h.serve(h.seen("p", short)))
+	h.meets(p, h.serve(h.seen(short)))
 }
