@@ -47,7 +47,7 @@ func (m *Manager) Ask(ctx context.Context, ref string, r AskRequest) (Prompt, er
 
 // checkAsk refuses what nobody can be asked.
 func checkAsk(text string) error {
-	if !strings.ContainsFunc(text, unicode.IsGraphic) || strings.TrimSpace(text) == "" {
+	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return fmt.Errorf("empty text: %w", ErrInvalid)
 	}
 	if len(text) > maxAsk {

@@ -217,7 +217,7 @@ func (l *line) ends(r *record, c Checkpoint, why string) []Prompt {
 	return out
 }
 
-// settled takes over prompts that were stored with a checkpoint.
+// promptsStored takes over prompts that were stored with a checkpoint.
 func (l *line) promptsStored(ps []Prompt) {
 	if len(ps) == 0 {
 		return
@@ -238,13 +238,7 @@ func (l *line) promptsStored(ps []Prompt) {
 		}
 		l.place(p)
 	}
-}
-
-// unanswered returns the prompts that were begun and have no answer, for people.
-func (l *line) unanswered() []Prompt {
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
-	return slices.Clone(l.asked.prompts)
+	l.typeNext()
 }
 
 // oldNotesKey is the setting in which older programs kept what a thread's agent was still to be told, and

@@ -116,6 +116,10 @@ func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thre
 	return step(f.fuse, func() (thread.Checkpoint, error) { return f.Store.PutCheckpoint(ctx, c, d) })
 }
 
+func (f *failing) PutPrompt(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
+	return step(f.fuse, func() (thread.Prompt, error) { return f.Store.PutPrompt(ctx, p) })
+}
+
 func (f *failing) CreateThread(ctx context.Context, t thread.Thread) error {
 	return f.do(func() error { return f.Store.CreateThread(ctx, t) })
 }

@@ -3,6 +3,7 @@ package thread
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
@@ -20,6 +21,9 @@ func (m *Manager) Timeline(ctx context.Context, ref string, p Page) ([]Checkpoin
 	var list []Checkpoint
 	if p.Turns {
 		list, err = m.turns(ctx, t.Head, p)
+		if err == nil && p.All {
+			list, err = m.withRest(ctx, t, p, list)
+		}
 	} else {
 		list, err = m.cfg.Store.Lineage(ctx, t.Head, p)
 	}
@@ -44,6 +48,9 @@ func (m *Manager) turns(ctx context.Context, head CheckpointID, p Page) ([]Check
 		next = ""
 		for _, c := range all {
 			next = c.Parent
+			if n := len(list); n > 0 && c.Kind == KindTurn && list[n-1].Kind == KindTurn && list[n-1].Turn == c.Turn {
+				continue // its agent went on after it by itself
+			}
 			if c.Kind != KindResponse {
 				if len(list) == limit {
 					return list, nil
@@ -57,6 +64,43 @@ func (m *Manager) turns(ctx context.Context, head CheckpointID, p Page) ([]Check
 		}
 	}
 	return list, nil
+}
+
+// withRest adds to a page of turns what Page.All asks for.
+func (m *Manager) withRest(ctx context.Context, t Thread, p Page, turns []Checkpoint) ([]Checkpoint, error) {
+	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		return nil, err
+	}
+	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, Page{Turns: true, Limit: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(own, func(c Checkpoint) bool { return c.Kind == KindRewind }) {
+		stands, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Limit: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		in := make(map[CheckpointID]bool, len(stands))
+		for _, c := range stands {
+			in[c.ID] = true
+		}
+		from := 0 // a page has those that were left behind as far back as it goes itself
+		if len(turns) > 0 && len(turns) == p.Limit {
+			from = turns[len(turns)-1].Turn
+		}
+		for _, c := range own {
+			if c.Kind == KindTurn && !in[c.ID] && c.Turn >= from && (p.Before == 0 || int64(c.Turn) < p.Before) {
+				c.Aside = true
+				turns = append(turns, c)
+			}
+		}
+		slices.SortStableFunc(turns, func(a, b Checkpoint) int { return b.Created.Compare(a.Created) })
+	}
+	if head.Kind == KindResponse && (p.Before == 0 || int64(head.Turn) < p.Before) {
+		turns = append([]Checkpoint{head}, turns...)
+	}
+	return turns, nil
 }
 
 // Turn returns what was said and done in the turn of a point.

@@ -106,7 +106,7 @@ func (c *cli) checkpointList() *cobra.Command {
 		if limit == 0 {
 			limit = mostRows
 		}
-		p.Turns, p.Limit = !all, limit+1
+		p.Turns, p.All, p.Limit = !all, true, limit+1
 		list, err := cl.Timeline(ctx, args[0], p)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func (c *cli) checkpointList() *cobra.Command {
 				if cp.Snapshot != nil {
 					files = fmt.Sprintf("%d +%d −%d", cp.Snapshot.Files, cp.Snapshot.Insertions, cp.Snapshot.Deletions)
 				}
-				kind, note := string(cp.Kind), cp.Note
+				kind, note := kindOf(cp), cp.Note
 				if note == thread.NoteRebuilt {
 					kind, note = kind+", "+note, ""
 				}
@@ -134,6 +134,18 @@ func (c *cli) checkpointList() *cobra.Command {
 		})
 	})
 	return cmd
+}
+
+// kindOf says what a checkpoint is, for people.
+func kindOf(cp thread.Checkpoint) string {
+	switch {
+	case cp.Aside:
+		return string(cp.Kind) + ", left behind"
+	case cp.Interrupted:
+		return string(cp.Kind) + ", interrupted"
+	default:
+		return string(cp.Kind)
+	}
 }
 
 // firstLine cuts text for a table.
