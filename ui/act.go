@@ -225,6 +225,8 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 	switch a {
 	case intent.Send:
 		m.dialogs.Push(dialog.NewPrompt(s))
+	case intent.Prompts:
+		return m.openPrompts(s), true
 	case intent.Rename:
 		m.dialogs.Push(dialog.NewRename(s))
 	case intent.Pin:

@@ -19,7 +19,7 @@ func TestNewThread(t *testing.T) {
 		r.keys("tab")
 		r.text("my name")
 		r.keys("tab", "tab", "enter") // a worktree is chosen: another thread works in the folder
-		r.must("There is a prompt to send", "ctrl+s send")
+		r.must("There is a prompt to send", "ctrl+s start")
 		r.keys("ctrl+s")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
 		r.must("made started")

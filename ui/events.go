@@ -100,6 +100,10 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		if e.Checkpoint != nil {
 			return m.checkpoint(*e.Checkpoint)
 		}
+	case thread.EventPrompt:
+		if e.Prompt != nil {
+			return m.promptChanged(*e.Prompt)
+		}
 	case thread.EventNotice:
 		if e.Notice != nil {
 			return m.tell(e.Notice.Level, e.Notice.Text)

@@ -36,6 +36,10 @@ func (m *Model) why(msg whyMsg) []dialog.Line {
 		if !e.At.IsZero() {
 			age = " (" + elapsed(m.cfg.Clock().Sub(e.At)) + " ago)"
 		}
+		if e.Source == thread.SourcePrompt {
+			body = append(body, dialog.Line{Text: "  prompt " + e.Detail + age, Tok: theme.Muted})
+			continue
+		}
 		body = append(body, dialog.Line{Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), tree.LookOfState(e.State).Word, e.Detail, age), Tok: tok})
 	}
 	if r.Screen != "" {
@@ -88,6 +92,7 @@ func legend() []dialog.Line {
 		look := tree.LookOfState(s)
 		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word), Tok: look.Style})
 	}
+	body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "›2", "two prompts wait to be typed"), Tok: theme.Accent})
 	for _, kind := range []thread.OutcomeKind{thread.OutcomeMerged, thread.OutcomeAbandoned} {
 		look := tree.LookOf(&thread.Status{Thread: thread.Thread{Outcome: thread.Outcome{Kind: kind}}})
 		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", look.Glyph, look.Word), Tok: look.Style})

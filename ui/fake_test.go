@@ -28,6 +28,7 @@ type server struct {
 	hits        []thread.Hit
 	agents      []thread.AgentInfo
 	servers     []thread.MCPServer
+	prompts     []thread.Prompt
 }
 
 func (s *server) note(format string, args ...any) {
@@ -110,9 +111,29 @@ func (s *server) ResumeAll(context.Context, int, int) ([]thread.Status, error) {
 	return nil, s.err
 }
 func (s *server) StopAgent(_ context.Context, ref string) error { s.note("stop %s", ref); return s.err }
-func (s *server) Send(_ context.Context, ref, text string) error {
+func (s *server) Ask(_ context.Context, ref, text string) (thread.Prompt, error) {
 	s.note("send %s %q", ref, text)
-	return s.err
+	p := thread.Prompt{ID: "p-new", Thread: thread.ID(ref), Text: text, State: thread.PromptOpen}
+	if s.find(ref).State.State == thread.StateWorking {
+		p.State, p.Reason = thread.PromptQueued, "its agent works"
+	}
+	return p, s.err
+}
+func (s *server) Prompts(_ context.Context, ref string, _ bool) ([]thread.Prompt, error) {
+	s.note("prompts %s", ref)
+	return s.prompts, nil
+}
+func (s *server) EditPrompt(_ context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
+	s.note("edit %s %q", id, text)
+	return thread.Prompt{ID: id, State: thread.PromptQueued, Text: text}, s.err
+}
+func (s *server) CancelPrompt(_ context.Context, id thread.PromptID) (thread.Prompt, error) {
+	s.note("withdraw %s", id)
+	return thread.Prompt{ID: id, State: thread.PromptCancelled}, s.err
+}
+func (s *server) AskAgain(_ context.Context, id thread.PromptID) (thread.Prompt, error) {
+	s.note("again %s", id)
+	return thread.Prompt{ID: "p-again", Thread: "auth-feature-a3f2", Again: id, State: thread.PromptOpen}, s.err
 }
 func (s *server) AnswerOffer(_ context.Context, id, answer string) (thread.Status, error) {
 	s.note("offer %s %s", id, answer)

@@ -71,6 +71,8 @@ var scenes = []struct {
 	{"delete", func(r *rig) { r.keys("D") }},
 	{"finish", func(r *rig) { r.keys("e") }},
 	{"undo", func(r *rig) { r.keys("D", "right", "enter", "u") }},
+	{"prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
+	{"prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "down", "enter") }},
 	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
 	{"merge", func(r *rig) { r.keys("M") }},

@@ -14,7 +14,7 @@ import (
 )
 
 // harm are the calls that typing must never lead to: they end something, remove it, publish it or send something.
-var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import "}
+var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import ", "edit ", "withdraw ", "again "}
 
 // harmed returns the calls of a server that did harm.
 func harmed(calls []string) (out []string) {
@@ -46,6 +46,8 @@ var places = []struct {
 	{"a merge", func(r *rig) { r.keys("e") }},
 	{"a rewind", func(r *rig) { r.run(r.m.show(viewTimeline)); r.settle(); r.keys("down", "R") }},
 	{"the resume list", func(r *rig) { r.keys("L") }},
+	{"the prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
+	{"a prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "enter") }},
 }
 
 // letters are what a text holds.

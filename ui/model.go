@@ -86,6 +86,7 @@ type Model struct {
 	undo    []undoStep
 	typing  *typing
 	hands   hands
+	asked   asked
 }
 
 // area is the part of the screen that has the keys.
@@ -190,6 +191,7 @@ func New(cfg Config) *Model {
 	m.th = theme.New(profile, cfg.Theme != "light")
 	m.views = views{timeline: timeline.New(m.name), turn: turn.New(markdown.New()), diff: diff.New(), detail: detail.New()}
 	m.news.answered = map[string]bool{}
+	m.asked.now = map[thread.PromptID]thread.PromptState{}
 	m.news.focused = true
 	m.screen.stale = true
 	m.live.wish = cfg.Open

@@ -30,9 +30,18 @@ type Runner interface {
 	StopAgent(ctx context.Context, ref string) error
 }
 
-// Talker passes on what the person says.
-type Talker interface {
-	Send(ctx context.Context, ref, text string) error
+// Asker passes on what the person asks agents. A prompt is stored before it is typed.
+type Asker interface {
+	Ask(ctx context.Context, ref, text string) (thread.Prompt, error)
+	// Prompts returns the newest of a thread, oldest first.
+	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
+	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
+	CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
+	AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
+}
+
+// Offerer takes what the person thinks of forks that are offered.
+type Offerer interface {
 	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
 	SetOffers(context.Context, thread.OfferMode) error
 }
@@ -91,7 +100,8 @@ type Catalogue interface {
 type Server interface {
 	Feed
 	Runner
-	Talker
+	Asker
+	Offerer
 	Keeper
 	Granter
 	Bin

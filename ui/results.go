@@ -85,8 +85,6 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 	case dialog.Abandoned:
 		m.openAbandon(r)
 		return nil
-	case dialog.Prompted:
-		return m.change("sent", func(ctx context.Context) error { return srv.Send(ctx, string(r.ID), r.Text) }, nil)
 	case dialog.Resumed:
 		if r.ID == "" {
 			return tea.Batch(m.tell(thread.LevelInfo, "resuming all …"), m.resumeAll())
@@ -104,6 +102,9 @@ func (m *Model) result(r dialog.Result) tea.Cmd {
 		return m.create(thread.NewRequest{Agent: "demo"})
 	default:
 		if cmd, ok := m.ported(r); ok {
+			return cmd
+		}
+		if cmd, ok := m.promptResult(r); ok {
 			return cmd
 		}
 		return m.agreed(r)

@@ -168,6 +168,11 @@ func (m *Model) outcome(msg tea.Msg) (tea.Cmd, bool) {
 		return m.tell(thread.LevelInfo, dialog.Count(len(msg.threads), "thread")+" resumed"), true
 	case doneMsg:
 		return m.done(msg), true
+	case askedMsg:
+		return m.tellAsked(msg), true
+	case promptsMsg:
+		m.listPrompts(msg)
+		return nil, true
 	case mergedMsg:
 		return m.merged(msg), true
 	case pushedMsg:

@@ -184,6 +184,9 @@ func (m *Model) head(s *thread.Status, w int) []layout.Span {
 	if !m.conn.lost && counts(s.State.State) && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
 		state += " " + elapsed(m.cfg.Clock().Sub(s.State.Since))
 	}
+	if s.Queued > 0 {
+		state += fmt.Sprintf(", %d queued", s.Queued)
+	}
 	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.Name), max(w-plain.Width(state)-4, 8)))}
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
 	for _, extra := range []string{s.Agent, shortModel(s)} {
@@ -311,6 +314,10 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 		lines = append(lines, dialog.Line{Text: e.Detail, Tok: theme.Muted})
 	}
 	lines = append(lines, dialog.Line{})
+	if left := unanswered(s.Prompts); len(left) > 0 {
+		lines = append(lines, dialog.Line{Text: "Not answered:"})
+		lines = append(append(lines, left...), dialog.Line{})
+	}
 	if s.Resume != nil {
 		how, tok := dialog.Proof(s.Resume)
 		lines = append(lines, dialog.Line{Text: "Can be resumed: " + how, Tok: tok})

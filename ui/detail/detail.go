@@ -78,6 +78,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []pager.Lin
 	}
 	add(fact("counted by", source(g), w))
 	add(fact("model", g.Model, w))
+	add(prompts(s, w))
 	u := s.Usage
 	if u.Context() == 0 && g.CostUSD == 0 {
 		add(standing(s, parent, sharing, w))
@@ -94,6 +95,26 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []pager.Lin
 	}
 	add(fact("cost", cost, w))
 	add(standing(s, parent, sharing, w))
+	return out
+}
+
+// prompts are what the agent was asked and has not answered.
+func prompts(s *thread.Status, w int) []pager.Line {
+	if len(s.Prompts) == 0 {
+		return nil
+	}
+	title := "asked, not answered"
+	if s.Queued > 0 {
+		title += fmt.Sprintf(", %d waiting", s.Queued)
+	}
+	out := head(title)
+	for _, p := range s.Prompts {
+		text := plain.First(p.Text)
+		if p.Reason != "" {
+			text += " (" + p.Reason + ")"
+		}
+		out = append(out, fact(string(p.State), text, w)...)
+	}
 	return out
 }
 

@@ -6,6 +6,8 @@
 package dialog
 
 import (
+	"slices"
+
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
@@ -50,6 +52,9 @@ func (s *Stack) Top() Dialog {
 // Open reports whether there is one.
 func (s *Stack) Open() bool { return len(s.open) > 0 }
 
+// Has reports whether a dialog is open.
+func (s *Stack) Has(d Dialog) bool { return slices.Contains(s.open, d) }
+
 // Close closes a dialog wherever it stands.
 func (s *Stack) Close(d Dialog) {
 	for i, o := range s.open {
@@ -88,6 +93,22 @@ type Hinter interface {
 	Hints(inside layout.Box) []intent.Action
 }
 
+// Worder is a dialog that has its own word for what a key does there. Optional for a Dialog.
+type Worder interface {
+	// Word returns "" where the binding's own will do.
+	Word(intent.Action) string
+}
+
+// word says what a key does in a dialog.
+func word(d Dialog, b intent.Binding) string {
+	if w, ok := d.(Worder); ok {
+		if own := w.Word(b.Action); own != "" {
+			return own
+		}
+	}
+	return b.Help
+}
+
 // hints are the actions that a dialog's frame names.
 func hints(d Dialog, inside layout.Box) []intent.Action {
 	if h, ok := d.(Hinter); ok {
@@ -106,7 +127,7 @@ func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 		c.Fill(outer, th.Style(theme.Text))
 		in := c.Frame(outer, th.Style(theme.BorderFocus), []layout.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Style: th.Style(theme.Strong)}})
 		in = in.Shrink(1, 0)
-		drawHints(c, outer, th, keys.Bindings(d.Scope()), hints(d, in))
+		drawHints(c, outer, th, d, keys.Bindings(d.Scope()), hints(d, in))
 		d.Draw(c, in, th)
 	}
 }
@@ -117,7 +138,7 @@ func Place(screen layout.Box, d Dialog) layout.Box {
 	return screen.Center(w+4, h+2)
 }
 
-func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, keys []intent.Binding, named []intent.Action) {
+func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, d Dialog, keys []intent.Binding, named []intent.Action) {
 	edge := layout.Box{X: b.X + 2, Y: b.Y + b.H - 1, W: b.W - 4, H: 1}
 	x := 0
 	for _, a := range named {
@@ -125,11 +146,12 @@ func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, keys []intent.Bi
 			if k.Action != a {
 				continue
 			}
-			if x+len(k.Label())+len(k.Help)+3 > edge.W {
+			help := word(d, k)
+			if x+plain.Width(k.Label())+plain.Width(help)+3 > edge.W {
 				return
 			}
 			x = c.Print(edge, x, 0, th.Style(theme.Key), " "+k.Label())
-			x = c.Print(edge, x, 0, th.Style(theme.Muted), " "+k.Help+" ")
+			x = c.Print(edge, x, 0, th.Style(theme.Muted), " "+help+" ")
 			break
 		}
 	}

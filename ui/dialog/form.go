@@ -81,6 +81,7 @@ type Form struct {
 	title  string
 	inputs []*Input
 	at     int
+	verb   string // what it does when it is done
 	// prompt is what would be sent; nil where a form sends nothing.
 	prompt *Input
 	// submit makes the result, or says what is wrong.
@@ -106,6 +107,20 @@ func (f *Form) Scope() intent.Scope { return intent.Form }
 func (f *Form) Sending(prompt *Input) *Form {
 	f.prompt = prompt
 	return f
+}
+
+// Verb names what the form does when it is done: "start".
+func (f *Form) Verb(word string) *Form {
+	f.verb = word
+	return f
+}
+
+// Word implements Worder.
+func (f *Form) Word(a intent.Action) string {
+	if a == intent.Accept || a == intent.Submit {
+		return f.verb
+	}
+	return ""
 }
 
 // sends reports whether the form holds a prompt.

@@ -44,6 +44,14 @@ func NewSearch(title string) *Picker {
 // Query returns what was typed.
 func (p *Picker) Query() string { return p.query.Value() }
 
+// Fill replaces what there is to pick from; the query and, as far as it is there, the selection stay.
+func (p *Picker) Fill(items []Item, status string) {
+	at := p.at
+	p.all, p.Status = items, status
+	p.match(p.Query())
+	p.at = max(min(at, len(p.shown)-1), 0)
+}
+
 // SetItems replaces the list of a search.
 func (p *Picker) SetItems(items []Item, status string) {
 	p.shown, p.Status, p.at, p.top = items, status, 0, 0

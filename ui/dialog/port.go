@@ -33,7 +33,7 @@ func NewExport(s *thread.Status, dir string) *Form {
 			return nil, "which file?"
 		}
 		return Exported{thread.PortRequest{Thread: string(s.ID), File: within(dir, name), NoFiles: !files.on(), WithSecrets: secrets.on()}}, ""
-	}, file, files, secrets)
+	}, file, files, secrets).Verb("export")
 }
 
 // NewImport makes the dialog that takes a thread from a file.
@@ -45,7 +45,7 @@ func NewImport(dir string) *Form {
 			return nil, "which file?"
 		}
 		return Imported{thread.PortRequest{File: within(dir, name)}}, ""
-	}, file)
+	}, file).Verb("import")
 }
 
 func within(dir, name string) string {

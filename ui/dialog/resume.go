@@ -135,11 +135,20 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	if p.Worktree != "" {
 		how += " · worktree: " + plain.Line(p.Worktree)
 	}
+	if n := len(p.Prompts); n > 0 {
+		how += " · not answered: " + Excerpt(p.Prompts[n-1].Text, 60)
+		if n > 1 {
+			how += fmt.Sprintf(" and %d more", n-1)
+		}
+	}
 	if p.Incomplete != "" {
 		how, tok = how+" · incomplete: "+plain.Line(p.Incomplete), theme.Warn
 	}
 	return how, tok
 }
+
+// Excerpt is the beginning of a text, on one line and quoted.
+func Excerpt(text string, most int) string { return "“" + plain.Cut(plain.First(text), most) + "”" }
 
 // bytes formats a size with its thousands apart.
 func bytes(n int64) string {

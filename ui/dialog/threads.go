@@ -33,6 +33,15 @@ type Prompted struct {
 	Text string
 }
 
+// Edited is the result of the dialog that changes a prompt.
+type Edited struct {
+	ID   thread.PromptID
+	Text string
+}
+
+// DialogResult marks it.
+func (Edited) DialogResult() {}
+
 // DialogResult marks it.
 func (NewThread) DialogResult() {}
 
@@ -158,7 +167,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, InPlace: !tree.on(), Flags: flags,
 		}}, ""
 	}
-	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt)
+	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt).Verb("start")
 }
 
 // Point is where a fork begins or a rewind ends.
@@ -211,7 +220,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, git bool, la
 		}
 		return Forked{req}, ""
 	}
-	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name).Sending(prompt)
+	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name).Sending(prompt).Verb("fork")
 }
 
 // one makes a form with a single text; empty is refused.
@@ -230,18 +239,25 @@ func one(title, label, hint, text, empty string, rows int, result func(string) R
 // NewRename makes the dialog that renames a thread.
 func NewRename(s *thread.Status) *Form {
 	return one("rename "+s.Name, "Name", "", s.Name, "a thread needs a name", 1,
-		func(v string) Result { return Renamed{s.ID, v} })
+		func(v string) Result { return Renamed{s.ID, v} }).Verb("rename")
 }
 
 // NewAbandon makes the dialog that abandons a thread.
 func NewAbandon(s *thread.Status) *Form {
 	return one("abandon "+s.Name, "Reason", "why: it is kept with the thread", "", "a reason helps whoever looks later", 1,
-		func(v string) Result { return Abandoned{s.ID, v} })
+		func(v string) Result { return Abandoned{s.ID, v} }).Verb("next")
 }
 
 // NewPrompt makes the dialog that sends a prompt.
 func NewPrompt(s *thread.Status) *Form {
 	f := one("prompt for "+s.Name, "Prompt", "what it is to do", "", "nothing to send", 4,
 		func(v string) Result { return Prompted{s.ID, v} })
-	return f.Sending(f.inputs[0])
+	return f.Sending(f.inputs[0]).Verb("send")
+}
+
+// NewEdit makes the dialog that changes a prompt which waits.
+func NewEdit(p thread.Prompt, name string) *Form {
+	f := one("edit a prompt for "+name, "Prompt", "", p.Text, "nothing to send; withdraw it instead", 6,
+		func(v string) Result { return Edited{p.ID, v} })
+	return f.Sending(f.inputs[0]).Verb("save")
 }

@@ -57,6 +57,7 @@ func threads() []Binding {
 		bind(Tree, Unfold, "unfold the forks", "right", "l"),
 		command(Tree, Focus, "type into the agent, or into the view", "enter"),
 		command(Global, Send, "send a prompt from here", "i"),
+		command(Global, Prompts, "prompts that wait or were not answered", "p"),
 		command(Global, Fork, "fork here", "f"),
 		command(Global, ForkAt, "fork at a turn", "F"),
 		command(Global, Rename, "rename", "r"),
@@ -139,7 +140,7 @@ func views() []Binding {
 
 func dialogs() []Binding {
 	all := append(scrolls(List),
-		bind(List, Accept, "take it", "enter"),
+		bind(List, Accept, "select", "enter"),
 		bind(List, Cancel, "close", "esc", "q", "ctrl+q", "?", "ctrl+c"),
 	)
 	all = append(all,
@@ -162,7 +163,7 @@ func dialogs() []Binding {
 	)
 	return append(all,
 		bind(Form, Accept, "done", "enter"),
-		bind(Form, Submit, "send", "ctrl+s"),
+		bind(Form, Submit, "done, with several lines or a prompt", "ctrl+s"),
 		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Form, NextField, "next field", "tab", "down"),
 		bind(Form, PrevField, "field before", "shift+tab", "up"),
@@ -173,7 +174,7 @@ func dialogs() []Binding {
 
 func editing() []Binding {
 	all := []Binding{
-		bind(Field, Accept, "take it", "enter"),
+		bind(Field, Accept, "select", "enter"),
 		bind(Field, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Field, Up, "up", "up", "ctrl+p"),
 		bind(Field, Down, "down", "down", "ctrl+n"),

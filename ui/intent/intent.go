@@ -42,6 +42,7 @@ const (
 	New      Action = "new"
 	Focus    Action = "focus"
 	Send     Action = "send"
+	Prompts  Action = "prompts"
 	Fork     Action = "fork"
 	ForkAt   Action = "fork-at"
 	Rename   Action = "rename"

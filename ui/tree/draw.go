@@ -104,6 +104,9 @@ func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thr
 	if r.hides > 0 {
 		put(theme.Muted, fmt.Sprintf("+%d", r.hides))
 	}
+	if s.Queued > 0 {
+		put(theme.Accent, fmt.Sprintf("›%d", s.Queued))
+	}
 	if s.Gauge.Window > 0 && b.W >= 30 && s.Gauge.Share() >= 30 {
 		put(bandToken(s.Gauge.Band()), thread.Percent(s.Gauge.Share()))
 	}

@@ -1,0 +1,128 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// somePrompts are what a thread was asked: one is open, two wait, one was interrupted, one was and is sent again.
+func somePrompts() []thread.Prompt {
+	ask := func(id thread.PromptID, st thread.PromptState, text string) thread.Prompt {
+		return thread.Prompt{ID: id, Thread: "auth-feature-a3f2", From: thread.FromVerb, State: st, Text: text, Accepted: epoch}
+	}
+	cut := ask("p1", thread.PromptInterrupted, "explain the parser \x1b[31m")
+	cut.Reason = "its agent was killed"
+	old := ask("p2", thread.PromptInterrupted, "run the tests")
+	open := ask("p3", thread.PromptOpen, "run the tests")
+	open.Again = "p2"
+	first := ask("p4", thread.PromptQueued, "write the docs\nfor all of it")
+	first.Reason = "its agent works"
+	done := ask("p0", thread.PromptAnswered, "hello")
+	return []thread.Prompt{done, cut, old, open, first, ask("p5", thread.PromptQueued, "then tidy up")}
+}
+
+// asking is a world in which the first thread was asked all that.
+func asking() *server {
+	srv := world()
+	srv.prompts = somePrompts()
+	srv.threads[0].Prompts, srv.threads[0].Queued = srv.prompts[1:], 2
+	return srv
+}
+
+func TestPromptsAreSeen(t *testing.T) {
+	on(t, asking(), func(r *rig) {
+		r.must("›2", "2 queued")
+		r.keys("p")
+		r.must("prompts of auth-feature-a3f2", "write the docs", "its agent works", "queued", "explain the parser ␛[31m", "interrupted", "open")
+		if see := r.see(); strings.Count(see, "run the tests") != 1 || strings.Contains(see, "hello") {
+			t.Errorf("what was answered or sent again is listed:\n%s", see)
+		}
+		r.keys("esc", "tab", "tab")
+		r.must("asked, not answered, 2 waiting", "then tidy up")
+	})
+}
+
+func TestPromptIsEditedAndWithdrawn(t *testing.T) {
+	on(t, asking(), func(r *rig) {
+		r.keys("p")
+		r.text("docs")
+		r.keys("enter")
+		r.must("for all of it", "queued, asked at", "[ Edit ]", "[ Withdraw ]")
+		r.keys("right", "enter")
+		r.text(", please")
+		r.must("ctrl+s save")
+		r.keys("ctrl+s")
+		r.mustAsk(`edit p4 "write the docs\nfor all of it, please"`)
+		r.must("the prompt is changed")
+		r.keys("p", "down", "enter", "enter") // close
+		if r.srv.asked("withdraw") {
+			t.Error("it was withdrawn unasked")
+		}
+		r.keys("p", "down", "enter", "right", "right", "enter")
+		r.mustAsk("withdraw p4")
+	})
+}
+
+func TestInterruptedPromptIsSentAgain(t *testing.T) {
+	on(t, asking(), func(r *rig) {
+		r.keys("p")
+		r.text("explain")
+		r.keys("enter")
+		r.must("interrupted, asked at 00:00:00: its agent was killed", "[ Send again ]")
+		r.keys("enter", "p")
+		r.text("explain")
+		r.keys("enter", "right", "enter")
+		r.mustAsk("again p1")
+		r.must("sent to auth-feature-a3f2")
+	})
+	srv := asking()
+	srv.threads[0].State.State, srv.threads[0].Execution = thread.StateInterrupted, nil
+	on(t, srv, func(r *rig) {
+		r.m.tree.Select("auth-feature-a3f2")
+		r.wait(100 * time.Millisecond)
+		r.must("Not answered:", "interrupted (its agent was killed): “explain the parser ␛[31m”")
+		r.keys("p")
+		r.text("explain")
+		r.keys("enter")
+		r.must("It can be sent again when the agent runs: R resumes it")
+	})
+}
+
+// A prompt's fate is told, and a dialog about one that got further meanwhile says so.
+func TestPromptsChange(t *testing.T) {
+	on(t, asking(), func(r *rig) {
+		r.keys("i")
+		r.text("more")
+		r.keys("ctrl+s")
+		r.must("queued for auth-feature-a3f2: its agent works")
+		r.keys("p")
+		r.text("tidy")
+		r.keys("enter", "right", "right")
+		p := somePrompts()[5]
+		p.State = thread.PromptOpen
+		r.event(thread.Event{Kind: thread.EventPrompt, ThreadID: p.Thread, Prompt: &p})
+		r.must("It was queued and is open meanwhile", "[ Close ]")
+		r.keys("enter")
+		if r.srv.asked("withdraw") {
+			t.Error("it was withdrawn all the same")
+		}
+		p.State, p.Reason = thread.PromptRefused, "the provider refuses"
+		r.event(thread.Event{Kind: thread.EventPrompt, ThreadID: p.Thread, Prompt: &p})
+		r.must("“then tidy up” was refused; p sends it again")
+	})
+}
+
+// A list that is open follows what happens to its prompts.
+func TestPromptListFollows(t *testing.T) {
+	on(t, asking(), func(r *rig) {
+		r.keys("p")
+		p := somePrompts()[5]
+		p.ID, p.Text = "p6", "and one more"
+		r.srv.prompts = append(r.srv.prompts, p)
+		r.event(thread.Event{Kind: thread.EventPrompt, ThreadID: p.Thread, Prompt: &p})
+		r.must("and one more")
+	})
+}
