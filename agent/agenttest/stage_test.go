@@ -23,6 +23,7 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
 	"orchestrator/agent/session"
+	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
 
@@ -33,7 +34,8 @@ type adapter interface {
 	thread.Verifier
 	thread.Rebuilder
 	thread.UsageReader
-	Rules() []agent.Rule
+	agent.Ruler
+	agent.Inputter
 	Detect(context.Context) thread.AgentInfo
 }
 
@@ -64,7 +66,7 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 	t.Helper()
 	bin := clis.Bin(t)
 	root := filepath.Dir(dirs[0])
-	s := &stage{t: t, cli: cli, server: model.New(nil), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks")}
+	s := &stage{t: t, cli: cli, server: model.New(questions), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks")}
 	for _, dir := range append([]string{s.home}, dirs...) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -73,7 +75,10 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 	s.env = append([]string{"HOME=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH")}, cli.SetUp(t, s.home, s.server.URL(), dirs...)...)
 	s.agent = adapters[cli.Name](launch.Config{Env: s.env, Hook: []string{"/bin/sh", "-c", `echo "$1" >> ` + s.hooks, "hook"}})
 	t.Cleanup(s.server.Close)
-	s.all = session.New(session.Config{Rules: func(string) []agent.Rule { return s.agent.Rules() }})
+	s.all = session.New(session.Config{
+		Rules: func(string) []agent.Rule { return s.agent.Rules() },
+		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return s.agent.Input },
+	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()

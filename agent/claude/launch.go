@@ -89,6 +89,7 @@ var rules = []agent.Rule{
 	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
 	{State: thread.StateQuestion, Lines: 6, Pattern: regexp.MustCompile(`Syntax theme: `), Detail: "asks for a theme"},
 	{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?m)^\s*Enter to (confirm|continue|submit)\b.*\bEsc to `), Detail: "a dialog is open"},
+	{State: thread.StateQuestion, Lines: 2, Pattern: regexp.MustCompile(`\bEsc to (cancel|close|clear|exit|go back)\b|\bEnter to (select|save|use|run)\b|\besc to (close|cancel)\b`), Detail: "a menu is open"},
 	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
 	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest", Prompt: true},
 }

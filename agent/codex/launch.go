@@ -149,6 +149,7 @@ var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
 	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
 	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`), Detail: "asks a question"},
+	{State: thread.StateQuestion, Lines: 4, Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`), Detail: "a list is open"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
 	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},

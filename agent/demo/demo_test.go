@@ -21,6 +21,7 @@ import (
 	"orchestrator/agent/demo/record"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/session"
+	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
 
@@ -109,7 +110,11 @@ func newStage(t testing.TB) *stage {
 		t.Fatal(err)
 	}
 	s.agent = demo.New(demo.Config{Program: []string{exe}, Home: filepath.Join(root, "demo"), Model: server.URL()})
-	s.all = session.New(session.Config{Rules: func(string) []agent.Rule { return s.agent.Rules() }, Scrollback: 1000})
+	s.all = session.New(session.Config{
+		Rules:      func(string) []agent.Rule { return s.agent.Rules() },
+		Input:      func(string) func(*vterm.Terminal) (agent.Input, bool) { return s.agent.Input },
+		Scrollback: 1000,
+	})
 	t.Cleanup(func() {
 		if err := errors.Join(s.all.Close(context.Background(), 0), server.Close()); err != nil {
 			t.Error(err)
@@ -122,8 +127,9 @@ func newStage(t testing.TB) *stage {
 // run is one agent.
 type run struct {
 	*session.Session
-	t  testing.TB
-	id string
+	t     testing.TB
+	id    string
+	ready chan struct{} // OnReady was called
 }
 
 func (s *stage) start(spec thread.LaunchSpec) *run {
@@ -133,11 +139,20 @@ func (s *stage) start(spec thread.LaunchSpec) *run {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	one, err := s.all.Start(context.Background(), thread.SessionSpec{Thread: "t", Agent: demo.Name, Launch: l, Cols: 80, Rows: 30})
+	ready := make(chan struct{}, 1)
+	one, err := s.all.Start(context.Background(), thread.SessionSpec{
+		Thread: "t", Agent: demo.Name, Launch: l, Cols: 80, Rows: 30,
+		OnReady: func() {
+			select {
+			case ready <- struct{}{}:
+			default:
+			}
+		},
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r := &run{Session: one.(*session.Session), t: s.t, id: l.Session}
+	r := &run{Session: one.(*session.Session), t: s.t, id: l.Session, ready: ready}
 	return r
 }
 
@@ -162,10 +177,23 @@ func (r *run) shows(text string) {
 	r.await(text, func() bool { return strings.Contains(r.text(), text) })
 }
 
-func (r *run) send(text string) {
+// send sends once the agent waits for a prompt, and returns how often it did not.
+func (r *run) send(text string) (refused int) {
 	r.t.Helper()
-	if err := r.Send(context.Background(), text); err != nil {
-		r.t.Fatalf("send %q: %v; screen:\n%s", text, err, r.text())
+	for ; ; refused++ {
+		err := r.Send(context.Background(), text)
+		var not *thread.NotReadyError
+		if err == nil {
+			return refused
+		}
+		if !errors.As(err, &not) {
+			r.t.Fatalf("send %q: %v; screen:\n%s", text, err, r.text())
+		}
+		select {
+		case <-r.ready:
+		case <-time.After(deadline):
+			r.t.Fatalf("send %q: %v, and nothing more; screen:\n%s", text, err, r.text())
+		}
 	}
 }
 
@@ -256,7 +284,7 @@ func TestRefusals(t *testing.T) {
 	r := s.start(thread.LaunchSpec{})
 	r.send("say no #401")
 	r.shows("401 authentication_error: Unauthorized, as you asked")
-	r.state(thread.StateUnavailable) // the gateway knows better, where there is one
+	r.state(thread.StateFailed) // the gateway knows better, where there is one
 	r.send("say twice #529x1")
 	r.shows("trying again in 1s")
 	r.shows("● twice")

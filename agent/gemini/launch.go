@@ -69,10 +69,12 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 
 // rules read the screen; the words were taken from recordings of 0.61.0.
 var rules = []agent.Rule{
+	{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\W*Enter to select · .*Esc to cancel`), Detail: "asks a question"},
 	{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✋`), Detail: "title asks for action"},
 	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Do you trust the files in this folder\?`), Detail: "asks whether to trust the folder"},
 	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Allow execution of|Apply this change\?|● 1\. Allow once|1\. Allow once`), Detail: "asks for permission"},
 	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
+	{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`\(Use Enter to select\b|\(Press (Enter|Esc) to |(?m)^\W*Press q to exit|^Navigate: .*Quit: q`), Detail: "a menu is open"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
 	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`Type your message or @path`), Detail: "waits for a message", Prompt: true},

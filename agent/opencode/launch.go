@@ -110,6 +110,7 @@ func table(in map[string]any, key string) map[string]any {
 var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
 	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
+	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`), Detail: "a list is open"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
 	{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`\bctrl\+p\b`), Detail: "waits for a prompt", Prompt: true},
 }

@@ -106,3 +106,54 @@ func TestCtrlCTakesOursBack(t *testing.T) {
 	}
 	eventually(t, "ctrl+c behind ours, and no return", func() bool { return h.shows(`o   u   r   s 003`) })
 }
+
+// TestSendComparesTheInput has agents that show what is typed at once, late, in pieces, twice, not at all, or behind
+// what nobody could know of: the return is pressed when the prompt stands there, and only then.
+func TestSendComparesTheInput(t *testing.T) {
+	const taken = "\nprintf '\\r\\n> \\r\\n%s|' TAKEN; sleep 1000"
+	// Reads the four bytes of the prompt one by one, and shows what it is told to for each.
+	reads := func(shown ...string) string {
+		script := "stty raw -echo; printf '> '\n"
+		for _, s := range shown {
+			script += "head -c 1 >/dev/null; " + s + "\n"
+		}
+		return script + "head -c 1 | od -An -c | tr -d ' \\n'" + taken
+	}
+	for _, c := range []struct {
+		name, script string
+		sent         bool
+		err          string
+	}{
+		{"at once", reads("printf o", "printf u", "printf r", "printf s"), true, ""},
+		{"late", reads("", "", "", "sleep 1; printf ours"), true, ""},
+		{"in pieces", reads("printf o", "sleep 0.3; printf u", "sleep 0.3; printf r", "sleep 1.5; printf s"), true, ""},
+		{"twice", reads("printf oo", "printf uu", "printf rr", "printf ss"), false, "more than was typed"},
+		{"behind what was recalled late", reads("printf 'tell me'; printf o", "printf u", "printf r", "printf s"), false, "more than was typed"},
+		{"never", "stty raw -echo; printf '> '; exec cat >/dev/null", false, "did not react"},
+		{"a part", reads("printf o", "printf u", "printf r", ""), false, "did not react"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			all := sessionsThatShow(t)
+			all.SetTakeLimit(8 * time.Second)
+			h := start(t, all, "a", c.script)
+			err := h.Send(context.Background(), "ours")
+			if c.sent {
+				if err != nil {
+					t.Errorf("send: %v; screen %q", err, h.Screen())
+				}
+				eventually(t, "the return", func() bool { return h.shows(`\r`) })
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("send: %v, want %q", err, c.err)
+			}
+			if typed := errors.Is(err, thread.ErrTyped); typed != (c.name != "never") {
+				t.Errorf("typed %v: %v", typed, err)
+			}
+			if h.shows(`\r`) || h.shows("TAKEN") {
+				t.Errorf("the return was pressed: %q", h.Screen())
+			}
+		})
+	}
+}

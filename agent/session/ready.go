@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -15,9 +16,10 @@ const (
 	calm = 15 * time.Millisecond
 	// calmLimit is after how long without a pause it is read all the same.
 	calmLimit = 2 * time.Second
-	// doubtKey is how long the effect of a key that only the agent knows is awaited on the screen.
-	doubtKey = 500 * time.Millisecond
-	// doubtText is how long text that was typed and is not seen counts as still to come.
+	// doubtKey is how long the effect of a key that only the agent knows is awaited, once it draws.
+	doubtKey = time.Second
+	// doubtText is how long text that was typed and is not seen counts as still to come; so long an effect is
+	// awaited, too, while the agent draws nothing.
 	doubtText = 3 * time.Second
 	// sentLimit is how long evidence is awaited that what was sent began a turn.
 	sentLimit = 2 * time.Second
@@ -61,6 +63,9 @@ func (s *Session) refuses(now time.Time) (refusal, bool) {
 	}
 	if r, refused := s.starts(now); refused {
 		return r, true
+	}
+	if s.tracker.State(now).State == thread.StateWorking && len(s.rules) > 0 {
+		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is working"}}, true
 	}
 	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
 		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is drawing its screen"}, brief: true, again: s.printed.Add(calm)}, true
@@ -133,9 +138,12 @@ func (s *Session) drafts(now time.Time) (refusal, bool) {
 		r := person(typed)
 		r.again = s.keyed.Add(doubtText)
 		return r, true
-	case hold == typing.Perhaps && since < doubtKey:
+	case hold == typing.Perhaps && (since < doubtKey || !shown && since < doubtText):
 		r := person(typed)
 		r.brief, r.again = true, s.keyed.Add(doubtKey)
+		if !shown && since >= doubtKey {
+			r.again = s.keyed.Add(doubtText)
+		}
 		return r, true
 	}
 	s.keys.Empty() // the screen knows better
@@ -161,6 +169,19 @@ func (s *Session) lastLines(n int) string {
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-n):], "")
+}
+
+// refuse remembers why Send typed nothing, until that changes.
+func (s *Session) refuse(err error) {
+	var not *thread.NotReadyError
+	if !errors.As(err, &not) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := *not
+	s.refused = &told
+	s.schedule(time.Now()) // it may have changed already
 }
 
 // retry has the owner told when what a prompt was refused for is another reason now, or none. mu is held.

@@ -22,8 +22,8 @@ const (
 	settled = 300 * time.Millisecond
 	// settleLimit is how long silence is awaited at most: some screens never stand still.
 	settleLimit = 3 * time.Second
-	// startLimit is how long an agent may take to be ready for a prompt.
-	startLimit = 2 * time.Minute
+	// startLimit is how long what is over in a moment is awaited, such as an agent's start.
+	startLimit = 90 * time.Second
 	// mounted is how long a prompt must have been seen: some show it before they read from it.
 	mounted = time.Second
 	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
@@ -32,7 +32,7 @@ const (
 	pressAgain = 2 * time.Second
 	// believe is how long evidence of work is awaited before a changed screen is enough.
 	believe = time.Second
-	// standLimit is how long something must have stood in the input that has only part of the prompt in it.
+	// standLimit is how long a prompt must have stood in the input of which the agent replaced a part.
 	standLimit = time.Second
 	// look is how often the conditions are checked while a prompt is being sent, if nothing else happens.
 	look = 20 * time.Millisecond
@@ -40,9 +40,6 @@ const (
 
 // errNotTaken is what Send returns when the agent shows nothing after the prompt.
 var errNotTaken = errors.New("agent did not react to the prompt")
-
-// errNotReady is what Send returns when the agent never got ready.
-var errNotReady = errors.New("agent is not ready for a prompt")
 
 // Send types a prompt into the empty input of an agent that waits for one, and makes sure that it was taken.
 // What the person types meanwhile is held, and follows it.
@@ -65,7 +62,9 @@ func (s *Session) Send(ctx context.Context, text string) error {
 func (s *Session) send(ctx context.Context, text string) error {
 	p := &prompt{Session: s, text: text}
 	if err := s.await(ctx, startLimit, p.begin); err != nil {
-		return orElse(err, errNotReady)
+		err = orElse(err, p.why)
+		s.refuse(err)
+		return err
 	}
 	defer s.release()
 	if err := s.await(ctx, s.all.takeLimit, p.press); err != nil {
@@ -81,6 +80,7 @@ func (s *Session) send(ctx context.Context, text string) error {
 type prompt struct {
 	*Session
 	text    string
+	why     error // it is not typed yet
 	typed   []byte
 	before  int       // how often the screen showed it before
 	began   time.Time // it was typed
@@ -94,16 +94,17 @@ type prompt struct {
 // begin types the prompt once nothing speaks against it.
 func (p *prompt) begin(now time.Time) (bool, error) {
 	if r, refused := p.refuses(now); refused {
-		if r.brief {
-			return false, nil
-		}
-		p.refused = &r.NotReadyError
 		err := r.NotReadyError
-		if r.dialog {
+		p.why = &err
+		switch {
+		case r.brief:
+			return false, nil
+		case r.dialog:
 			return false, fmt.Errorf("%w: %w", &err, thread.ErrApproval)
 		}
 		return false, &err
 	}
+	p.refused = nil // what was is past
 	if p.term.Modes().BracketedPaste {
 		p.typed = []byte("\x1b[200~" + p.text + "\x1b[201~")
 	} else {
@@ -156,19 +157,21 @@ func (p *prompt) stands(now time.Time) (bool, error) {
 	if in.Text != p.holds || p.stood.IsZero() {
 		p.stood, p.holds = now, in.Text
 	}
+	match, stood := typing.Compare(in.Text, p.text), now.Sub(p.stood)
 	switch {
-	case in.Pasted, typing.Stands(in.Text, p.text):
+	case in.Pasted, match == typing.Whole, match == typing.Altered && stood >= standLimit:
 		return true, nil
-	case in.Empty():
-		if !p.again && now.Sub(p.began) >= p.all.takeLimit/2 {
-			p.again = true
-			return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready
-		}
-		return false, nil
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.all.takeLimit/2:
+		p.again = true
+		return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready
+	case match == typing.Other && stood >= settleLimit:
+		return false, errOther
 	}
-	// Agents replace parts of a prompt, such as the name of a picture. All that stands there is ours.
-	return now.Sub(p.stood) >= standLimit && typing.Within(in.Text, p.text) == 1, nil
+	return false, nil
 }
+
+// errOther is what Send returns when something else stands in the input after all.
+var errOther = errors.New("the agent's input shows more than was typed")
 
 // notSent is the error of a prompt whose return was not pressed.
 func (p *prompt) notSent(err error) error {

@@ -43,6 +43,26 @@ var rules = []agent.Rule{
 
 func sessions(t testing.TB) *session.Sessions { return sessionsWith(t, rules) }
 
+// inputOf finds an input behind "> " in the row of the cursor.
+func inputOf(t *vterm.Terminal) (agent.Input, bool) {
+	text, ok := strings.CutPrefix(t.RowText(t.Cursor().Y), ">")
+	return agent.Input{Text: strings.TrimSpace(text)}, ok
+}
+
+// sessionsThatShow returns sessions whose agents show their input behind "> ".
+func sessionsThatShow(t testing.TB) *session.Sessions {
+	s := session.New(session.Config{
+		Rules: func(string) []agent.Rule { return rules },
+		Input: func(string) func(*vterm.Terminal) (agent.Input, bool) { return inputOf },
+	})
+	t.Cleanup(func() {
+		if err := s.Close(context.Background(), 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
 // sessionsWith returns sessions whose agents are read by other rules.
 func sessionsWith(t testing.TB, rules []agent.Rule) *session.Sessions {
 	s := session.New(session.Config{Rules: func(string) []agent.Rule { return rules }, Scrollback: 1000})

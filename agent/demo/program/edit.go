@@ -109,8 +109,11 @@ func (e *editor) lines(cols int) (out []line, row, col int) {
 	first := max(0, min(row-promptTop/2, len(all)-promptTop))
 	for i, t := range all[first:min(len(all), first+promptTop)] {
 		lead := "  "
-		if i+first == 0 {
+		switch {
+		case i+first == 0:
 			lead = "› "
+		case i == 0:
+			lead = "⋮ " // there is more above
 		}
 		out = append(out, line{styleNone, lead + t})
 	}

@@ -1,0 +1,305 @@
+package agenttest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/agenttest/clis"
+	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/session"
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+// recordVar names the variable that has the screens written to the adapters' testdata.
+const recordVar = "ORCHESTRATOR_RECORD"
+
+// onlyVar names the variable that has only the runs with a name tried.
+const onlyVar = "ORCHESTRATOR_ONLY"
+
+// place is one screen of an agent: keys that lead there, and a way back.
+type place struct {
+	name  string
+	ask   string   // prompt that is sent first; its request is awaited
+	press []string // keys, each once the screen stands still
+	see   string   // shown there
+	want  thread.State
+	draft string   // what the input holds
+	back  []string // keys that lead back to the empty input
+}
+
+// visit is one start of an agent as a person has it set up, and what is looked at in it.
+type visit struct {
+	name   string
+	mode   string            // permission mode
+	unset  []string          // variables
+	set    []string          // variables
+	files  map[string]string // below the home folder; "" is none
+	places []place
+}
+
+// TestRealMenus opens every menu of every real CLI, and leaves half a draft in its input: a prompt of ours is
+// typed into none of them, and nothing of what stands there changes. With ORCHESTRATOR_RECORD=1 the screens are
+// written to the adapters' testdata, from which their rules are tested without the CLIs.
+func TestRealMenus(t *testing.T) {
+	for _, cli := range clis.All() {
+		for _, v := range visits[cli.Name] {
+			t.Run(cli.Name+"/"+v.name, func(t *testing.T) {
+				if only := os.Getenv(onlyVar); only != "" && !strings.Contains(cli.Name+"/"+v.name, only) {
+					t.Skip("SKIPPED: not asked for")
+				}
+				v.run(t, cli)
+			})
+		}
+	}
+}
+
+func (v visit) run(t *testing.T, cli clis.CLI) {
+	root, err := os.MkdirTemp("", "o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents write on for a moment
+	cli.Mode = v.mode
+	dir := filepath.Join(root, "shop")
+	s := newStage(t, cli, []string{dir})
+	for name, text := range v.files {
+		path := filepath.Join(s.home, name)
+		if text == "" {
+			err = os.Remove(path)
+		} else {
+			err = os.WriteFile(path, []byte(strings.NewReplacer("URL", s.server.URL(), "DIR", dir).Replace(text)), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var env []string
+	for _, kv := range s.env {
+		name, _, _ := strings.Cut(kv, "=")
+		if !contains(v.unset, name) {
+			env = append(env, kv)
+		}
+	}
+	s.env = append(env, v.set...)
+	r := s.start("000000000000000a", dir, "", false)
+	m := r.mirror(root)
+	for _, p := range v.places {
+		m.visit(p)
+	}
+}
+
+func contains(all []string, one string) bool {
+	for _, a := range all {
+		if a == one {
+			return true
+		}
+	}
+	return false
+}
+
+// questions is a model that asks the person where a prompt says so.
+func questions(t model.Turn) model.Reply {
+	if !strings.Contains(t.Prompt, "#ask") || t.Side || t.Round > 0 {
+		return model.Markers(t)
+	}
+	options := []any{map[string]any{"label": "Red", "description": "a warm one"}, map[string]any{"label": "Blue", "description": "a cold one"}}
+	one := map[string]any{"question": "Which colour?", "header": "Colour", "options": options, "multiSelect": false, "multiple": false, "type": "choice"}
+	for _, tool := range t.Tools {
+		switch tool.Name {
+		case "AskUserQuestion", "ask_user", "question":
+			return model.Reply{Calls: []model.Call{{Name: tool.Name, Args: map[string]any{"questions": []any{one}}}}}
+		}
+	}
+	return model.Reply{Text: "there is no tool to ask with"}
+}
+
+// mirror is the terminal of a running agent as somebody sees it.
+type mirror struct {
+	*running
+	root   string
+	viewer *session.Viewer
+	mu     sync.Mutex // guards the rest
+	term   *vterm.Terminal
+	at     time.Time // newest output
+}
+
+func (r *running) mirror(root string) *mirror {
+	one, ok := r.session.(*session.Session)
+	if !ok {
+		r.t.Fatal("no session")
+	}
+	m := &mirror{running: r, root: root, viewer: one.Attach(agenttest.Cols, agenttest.Rows), term: vterm.New(agenttest.Cols, agenttest.Rows, vterm.Options{}), at: time.Now()}
+	go func() {
+		for {
+			b, err := m.viewer.Next(context.Background())
+			if err != nil {
+				return
+			}
+			m.mu.Lock()
+			_, _ = m.term.Write(b)
+			m.at = time.Now()
+			m.mu.Unlock()
+		}
+	}()
+	r.t.Cleanup(m.viewer.Close)
+	return m
+}
+
+func (m *mirror) text() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.term.Text()
+}
+
+// still waits until the screen has not changed for a while.
+func (m *mirror) still(d time.Duration) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		m.mu.Lock()
+		quiet := time.Since(m.at)
+		m.mu.Unlock()
+		if quiet >= d {
+			return
+		}
+	}
+}
+
+func (m *mirror) see(what string) {
+	m.t.Helper()
+	for end := time.Now().Add(90 * time.Second); !strings.Contains(m.text(), what); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			m.t.Fatalf("never saw %q:\n%s", what, m.text())
+		}
+	}
+}
+
+func (m *mirror) press(keys string) {
+	m.t.Helper()
+	m.still(500 * time.Millisecond)
+	m.mu.Lock()
+	before := m.at
+	if m.term.Modes().Kitty&1 != 0 { // as a terminal sends them then
+		keys = kitty.Replace(keys)
+	}
+	m.mu.Unlock()
+	if err := m.viewer.Input([]byte(keys)); err != nil {
+		m.t.Fatal(err)
+	}
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		m.mu.Lock()
+		heard := m.at.After(before)
+		m.mu.Unlock()
+		if heard {
+			break
+		}
+	}
+	m.still(500 * time.Millisecond)
+}
+
+// kitty are the keys that are sent in another way where the program asks for it.
+var kitty = strings.NewReplacer(up, up, altEnter, "\x1b[13;3u", esc, "\x1b[27u", ctrlC, "\x1b[99;5u", ctrlU, "\x1b[117;5u", ctrlR, "\x1b[114;5u", ctrlP, "\x1b[112;5u")
+
+func (m *mirror) visit(p place) {
+	m.t.Helper()
+	if p.ask != "" {
+		ctx, cancel := context.WithTimeout(m.t.Context(), limit)
+		err := m.sendSoon(ctx, p.ask)
+		cancel()
+		if err != nil {
+			m.t.Fatalf("%s: send: %v\n%s", p.name, err, m.text())
+		}
+	}
+	for _, keys := range p.press {
+		m.press(keys)
+	}
+	m.see(p.see)
+	m.still(time.Second)
+	m.record(p.name)
+	m.check(p)
+	for _, keys := range p.back {
+		m.press(keys)
+	}
+}
+
+// sendSoon sends once the agent waits for a prompt.
+func (m *mirror) sendSoon(ctx context.Context, text string) error {
+	for {
+		err := m.session.Send(ctx, text)
+		var not *thread.NotReadyError
+		if !errors.As(err, &not) || ctx.Err() != nil {
+			return err
+		}
+		m.t.Logf("not sent yet: %v", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// await waits for a state, not for ever, and returns what it is; done counts as idle.
+func (m *mirror) await(want thread.State) thread.StateReport {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		got := m.session.State()
+		if got.State == thread.StateDone {
+			got.State = thread.StateIdle
+		}
+		if got.State == want || time.Now().After(end) {
+			return got
+		}
+	}
+}
+
+// check sends a prompt where none is to be typed.
+func (m *mirror) check(p place) {
+	m.t.Helper()
+	if got := m.await(p.want); p.want != "" && got.State != p.want {
+		m.t.Errorf("%s: %s (%s), want %s:\n%s", p.name, got.State, got.Why(), p.want, m.text())
+	}
+	before := m.text()
+	if p.want == thread.StateIdle && p.draft == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
+	defer cancel()
+	err := m.session.Send(ctx, "a prompt of ours")
+	var not *thread.NotReadyError
+	if !errors.As(err, &not) {
+		m.t.Errorf("%s: a prompt was typed (%v):\n%s", p.name, err, m.text())
+		return
+	}
+	m.t.Logf("%s: %s", p.name, not.Reason)
+	m.still(300 * time.Millisecond)
+	if after := m.text(); strings.Contains(after, "prompt of ours") || p.want != thread.StateWorking && before != after {
+		m.t.Errorf("%s: the screen changed:\n%s", p.name, after)
+	}
+}
+
+// record writes the screen to the adapter's testdata, without the names of this machine's folders.
+func (m *mirror) record(name string) {
+	m.t.Helper()
+	if os.Getenv(recordVar) == "" {
+		return
+	}
+	m.mu.Lock()
+	raw := agenttest.Recorded(m.term)
+	m.mu.Unlock()
+	neutral := "/h/" + strings.Repeat("m", len(m.root)-3)
+	raw = bytes.ReplaceAll(raw, []byte(m.root), []byte(neutral))
+	raw = bytes.ReplaceAll(raw, []byte(filepath.Base(m.root)), []byte(neutral[len(neutral)-len(filepath.Base(m.root)):]))
+	path := filepath.Join("..", m.cli.Name, "testdata", "screens", name+".ansi")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o644); err != nil {
+		m.t.Fatal(err)
+	}
+}

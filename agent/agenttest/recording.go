@@ -1,0 +1,117 @@
+package agenttest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"orchestrator/agent"
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+// The size of recorded screens.
+const (
+	Cols = 110
+	Rows = 36
+)
+
+// Recorded writes a screen down as a terminal takes it: a line of text a row, with its styles, then the title and the
+// cursor.
+func Recorded(t *vterm.Terminal) []byte {
+	cols, rows := t.Size()
+	var b bytes.Buffer
+	for y := range rows {
+		if y > 0 {
+			b.WriteString("\r\n")
+		}
+		var style vterm.Style
+		cells := t.Row(nil, y)[:cols]
+		for n := len(cells); n > 0 && cells[n-1] == (vterm.Cell{Rune: ' ', Width: 1}); n-- {
+			cells = cells[:n-1]
+		}
+		for _, c := range cells {
+			if c.Width == 0 {
+				continue
+			}
+			c.Style.Link = 0
+			if c.Style != style {
+				b.Write(c.Style.AppendSGR(nil))
+				style = c.Style
+			}
+			b.Write(c.AppendText(nil))
+		}
+		if style != (vterm.Style{}) {
+			b.WriteString("\x1b[m")
+		}
+	}
+	at := t.Cursor()
+	fmt.Fprintf(&b, "\x1b]0;%s\x07\x1b[%d;%dH", t.Title(), at.Y+1, at.X+1)
+	if !at.Visible {
+		b.WriteString("\x1b[?25l")
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+// Play returns the terminal that a recorded screen was taken from.
+func Play(t *testing.T, path string) *vterm.Terminal {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := vterm.New(Cols, Rows, vterm.Options{})
+	if _, err := term.Write([]byte(strings.TrimSuffix(string(raw), "\n"))); err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// Shot is what is to be read from a recorded screen.
+type Shot struct {
+	State  thread.State // "" where no rule matches
+	Hidden bool         // it shows no input
+	Input  string       // what stands in it
+	Pasted bool         // it shows something short in place of a long paste
+}
+
+// Shots checks what an adapter reads from all screens that were recorded in testdata/screens, by name.
+func Shots(t *testing.T, a interface {
+	agent.Ruler
+	agent.Inputter
+}, shots map[string]Shot) {
+	t.Helper()
+	const dir = "testdata/screens"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != len(shots) {
+		t.Errorf("%d screens are recorded, and %d are expected", len(entries), len(shots))
+	}
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".ansi")
+		t.Run(name, func(t *testing.T) {
+			want, ok := shots[name]
+			if !ok {
+				t.Error("nobody says what is to be read from it")
+			}
+			term := Play(t, filepath.Join(dir, e.Name()))
+			rule, _ := agent.Match(a.Rules(), strings.Split(term.Text(), "\n"), term.Title())
+			if rule.State != want.State {
+				t.Errorf("%q (%s), want %q", rule.State, rule.Detail, want.State)
+			}
+			in, found := a.Input(term)
+			if found == want.Hidden || in.Text != want.Input || in.Pasted != want.Pasted {
+				t.Errorf("input %+v, found %v; want %+v", in, found, want)
+			}
+			if t.Failed() {
+				t.Log(term.Text())
+			}
+		})
+	}
+}

@@ -1,0 +1,37 @@
+package claude
+
+import (
+	"regexp"
+	"strings"
+
+	"orchestrator/agent"
+	"orchestrator/agent/vterm"
+)
+
+// pasted is what stands for a long paste.
+var pasted = regexp.MustCompile(`^\[Pasted text #\d+( \+\d+ lines)?\]$`)
+
+// border is how the lines above and below the input begin.
+var border = strings.Repeat("─", 3)
+
+// Input finds the input: between two lines, with the cursor in it, behind "❯", or "!" for a command of the shell.
+func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
+	cols, rows := t.Size()
+	first := t.Cursor().Y
+	for first > 0 && !strings.HasPrefix(t.RowText(first-1), border) {
+		first--
+	}
+	last := t.Cursor().Y
+	for last < rows-1 && !strings.HasPrefix(t.RowText(last+1), border) {
+		last++
+	}
+	mark := t.RowText(first)
+	if first == 0 || last == rows-1 || !strings.HasPrefix(mark, "❯") && !strings.HasPrefix(mark, "!") {
+		return agent.Input{}, false
+	}
+	text := agent.Written(t, first, last, 2, cols, agent.Faint)
+	if strings.HasPrefix(mark, "!") {
+		text = "!" + text
+	}
+	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+}

@@ -1,0 +1,32 @@
+package codex_test
+
+import (
+	"testing"
+
+	"orchestrator/agent/agenttest"
+	"orchestrator/agent/codex"
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// TestScreens reads screens that were recorded of the real program by TestRealMenus of agenttest.
+func TestScreens(t *testing.T) {
+	agenttest.Shots(t, codex.New(launch.Config{}), map[string]agenttest.Shot{
+		"answered":    {State: thread.StateIdle},
+		"approval":    {State: thread.StateApproval, Hidden: true},
+		"at":          {State: thread.StateIdle, Input: "see @"},
+		"draft":       {State: thread.StateIdle, Input: "half a draft"},
+		"draft-lines": {State: thread.StateIdle, Input: "half\na draft"},
+		"history":     {State: thread.StateIdle, Input: "tell me"},
+		"idle":        {State: thread.StateIdle},
+		"login":       {State: thread.StateUnauthorised, Hidden: true},
+		"model":       {State: thread.StateQuestion, Hidden: true},
+		"new":         {State: thread.StateQuestion, Hidden: true},
+		"permissions": {State: thread.StateQuestion, Hidden: true},
+		"resume":      {State: thread.StateQuestion, Hidden: true},
+		"slash":       {State: thread.StateIdle, Input: "/mo"},
+		"trust":       {State: thread.StateApproval, Hidden: true},
+		"upsell":      {State: thread.StateQuestion, Hidden: true},
+		"working":     {State: thread.StateWorking},
+	})
+}
