@@ -38,12 +38,12 @@ var deeds = []deed{
 		return err
 	}, true},
 	{"merge and finish", func(w *world, _ *merges, _, c thread.Status) error {
-		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID), Finish: true})
+		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID), Finish: true, Note: thread.NoteAlways})
 		return err
 	}, false},
 	{"conflict and continue", func(w *world, f *merges, _, c thread.Status) error {
 		f.conflicts = []string{"a"}
-		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID)})
+		_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: string(c.ID), Note: thread.NoteAlways})
 		f.conflicts = nil
 		if err == nil {
 			_, err = w.m.MergeContinue(ctx, string(c.ID))

@@ -74,6 +74,8 @@ type ManagerConfig struct {
 	Offers OfferMode
 	// NewWorktree says when a new thread gets a worktree of its own without being asked.
 	NewWorktree WorktreeMode
+	// MergeNote says whether a merge is told to the agent that it goes to; NoteAsk when empty.
+	MergeNote NoteMode
 	// EnabledMCPs names the MCP servers that are on for a thread; none when nil.
 	EnabledMCPs func(ID) []string
 	Log         *slog.Logger // discarded when nil

@@ -17,7 +17,8 @@ type mergeIntent struct {
 	Dir    string `json:"dir"`
 	Branch string `json:"branch"`
 	Target string `json:"target"` // branch checked out in Dir
-	Tell   bool   `json:"tell"`
+	Tell   bool   `json:"tell"`   // send the target's agent a note
+	Ask    bool   `json:"ask,omitempty"`
 	Finish bool   `json:"finish"`
 }
 
@@ -35,6 +36,13 @@ func (m *Manager) Merge(ctx context.Context, r MergeRequest) (MergeReport, error
 	}
 	if err != nil {
 		return MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)
+	}
+	if r.NoteOnly {
+		report, err := m.tellMerged(ctx, child, target, in)
+		if err != nil {
+			return report, fmt.Errorf("tell of the merge of %s: %w", child.thread().Name, err)
+		}
+		return report, nil
 	}
 	if r.DryRun {
 		report, err := m.mergePreview(ctx, child, in)
@@ -78,7 +86,7 @@ func (m *Manager) detached(ctx context.Context, run func(context.Context) (Merge
 }
 
 // mergeTarget finds what a thread is to be merged into; the line is nil for the project's own folder.
-func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) (mergeIntent, *line, error) {
+func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) (_ mergeIntent, _ *line, err error) {
 	t := child.thread()
 	if m.cfg.Merges == nil {
 		return mergeIntent{}, nil, ErrNoRepository
@@ -86,7 +94,10 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 	if t.Worktree.Path == "" {
 		return mergeIntent{}, nil, Hint(fmt.Errorf("it has no worktree of its own: %w", ErrRefused), "its work is in "+t.Dir+" already")
 	}
-	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Tell: !r.NoTell, Finish: r.Finish}
+	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish}
+	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {
+		return in, nil, err
+	}
 	var target *line
 	switch {
 	case r.Into != "":
@@ -283,8 +294,11 @@ func (m *Manager) merged(ctx context.Context, child *line, intent Intent, in mer
 	}
 	failpoint.Hit("thread.merge.recorded")
 	report.Summary = m.mergeSummary(ctx, child, in, report)
-	if target := m.line(in.Into); in.Tell && target != nil && !report.UpToDate {
-		m.tell(ctx, target, report.Summary)
+	if target := m.line(in.Into); target != nil && !report.UpToDate {
+		report.Told, report.Ask = in.Tell, in.Ask
+		if in.Tell {
+			m.tell(ctx, target, report.Summary)
+		}
 	}
 	if err := m.settled(ctx, intent); err != nil {
 		return report, err
@@ -292,6 +306,41 @@ func (m *Manager) merged(ctx context.Context, child *line, intent Intent, in mer
 	if in.Finish {
 		return m.finish(ctx, child, in, report)
 	}
+	return report, nil
+}
+
+// noteMode says whether a merge is told to the target's agent, and else whether the person is to be asked.
+func (m *Manager) noteMode(wanted NoteMode) (tell, ask bool, err error) {
+	if wanted == "" {
+		wanted = m.cfg.MergeNote
+	}
+	switch wanted {
+	case NoteAlways:
+		return true, false, nil
+	case NoteNever:
+		return false, false, nil
+	case NoteAsk, "":
+		return false, true, nil
+	}
+	return false, false, fmt.Errorf("note %q: it is %s, %s or %s: %w", string(wanted), NoteAlways, NoteNever, NoteAsk, ErrInvalid)
+}
+
+// tellMerged sends the note of a thread's newest merge.
+func (m *Manager) tellMerged(ctx context.Context, child, target *line, in mergeIntent) (MergeReport, error) {
+	t := child.thread()
+	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
+	if target == nil || t.Outcome.Kind != OutcomeMerged || t.Outcome.Into != target.id {
+		return report, Hint(fmt.Errorf("it was not merged into another thread's branch: %w", ErrInvalid), "merge it first")
+	}
+	if m.cfg.Differ != nil {
+		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
+		if err != nil {
+			m.cfg.Log.Warn("compare the files of a merge", "thread", string(t.ID), "err", err) // its worktree may be gone
+		}
+		report.Files = files
+	}
+	report.Summary, report.Told = m.mergeSummary(ctx, child, in, report), true
+	m.tell(ctx, target, report.Summary)
 	return report, nil
 }
 

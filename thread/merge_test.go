@@ -97,7 +97,7 @@ func inMerge(t *testing.T, test func(w *world, f *merges, parent, fork thread.St
 
 func TestMergeTellsTheParent(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
-		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name})
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways})
 		if err != nil || r.Commit == "" || r.Into != "main" || len(r.Files) != 1 || r.Finished {
 			t.Fatalf("merge %+v %v", r, err)
 		}
@@ -127,10 +127,31 @@ func TestMergeTellsTheParent(t *testing.T) {
 	})
 }
 
+// TestMergeAsksBeforeItTells: a note is a prompt that costs a turn, and nobody asked for it.
+func TestMergeAsksBeforeItTells(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
+		told := func() string { synctest.Wait(); return w.sess.of(p.ID).prompts() }
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true}); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("a note of no merge: %v", err)
+		}
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Finish: true})
+		if err != nil || !r.Ask || r.Told || r.Summary == "" || told() != "" {
+			t.Fatalf("merge %+v %v, told %q", r, err, told())
+		}
+		r, err = w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoteOnly: true})
+		if err != nil || !r.Told || r.Ask || !strings.Contains(told(), c.Name) || !strings.Contains(told(), "0123456789ab") {
+			t.Errorf("note %+v %v, told %q", r, err, told())
+		}
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: "perhaps"}); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("an odd mode: %v", err)
+		}
+	})
+}
+
 func TestMergeTellsABusyParentLater(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 		w.m.Hook(p.ID, "PermissionRequest", nil)
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -253,7 +274,7 @@ func TestLateReportsOfWork(t *testing.T) {
 				time.Sleep(time.Second)
 				says(id, thread.StateIdle)
 			}()
-			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, NoTell: true}); err != nil {
+			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteNever}); err != nil {
 				t.Errorf("merge after a late word of %s: %v", id, err)
 			}
 		}

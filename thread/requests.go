@@ -83,9 +83,21 @@ type MergeRequest struct {
 	Message string `json:"message,omitempty"`
 	// Finish also archives the thread and removes its worktree when everything is reachable.
 	Finish bool `json:"finish,omitempty"`
-	// NoTell does not tell the parent's agent what the fork found.
-	NoTell bool `json:"noTell,omitempty"`
+	// Note says whether the agent of the thread that it goes into is sent a note of the merge; as it is set when empty.
+	Note NoteMode `json:"note,omitempty"`
+	// NoteOnly sends the note of the merge that was made last, and does nothing else.
+	NoteOnly bool `json:"noteOnly,omitempty"`
 }
+
+// NoteMode says whether an agent is sent a note of a merge into its branch. A note is a prompt: it costs a turn.
+type NoteMode string
+
+// The modes.
+const (
+	NoteAsk    NoteMode = "ask" // only where the person says so each time, the default
+	NoteAlways NoteMode = "always"
+	NoteNever  NoteMode = "never"
+)
 
 // MergeReport says what a merge did or would do.
 type MergeReport struct {
@@ -98,11 +110,15 @@ type MergeReport struct {
 	// Stopped is set where the merge was begun and waits for its conflicts to be resolved.
 	Stopped bool `json:"stopped,omitempty"`
 	// Unsure says what a dry run cannot tell, for people.
-	Unsure   string     `json:"unsure,omitempty"`
-	Files    []FileDiff `json:"files,omitempty"`
-	Summary  string     `json:"summary,omitempty"`
-	Finished bool       `json:"finished,omitempty"`
-	Kept     string     `json:"kept,omitempty"` // why the worktree was not removed
+	Unsure  string     `json:"unsure,omitempty"`
+	Files   []FileDiff `json:"files,omitempty"`
+	Summary string     `json:"summary,omitempty"`
+	// Told is set where Summary is sent to the target's agent as a note; Ask where nobody said whether it is to be:
+	// NoteOnly sends it.
+	Told     bool   `json:"told,omitempty"`
+	Ask      bool   `json:"ask,omitempty"`
+	Finished bool   `json:"finished,omitempty"`
+	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
 }
 
 // PortRequest asks to write a thread to a file or to take one from it. File is absolute.

@@ -31,7 +31,7 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 			inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 				deaf := w.sess.of(p.ID)
 				deaf.ignore()
-				if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+				if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -58,7 +58,7 @@ func TestEndWhileAnAgentIsTold(t *testing.T) {
 // that it was: it is not told again.
 func TestToldBeforeTheKill(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
-		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -18,6 +18,7 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/contextmgr/models"
+	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
 
@@ -44,6 +45,8 @@ type Config struct {
 	Offers string
 	// NewWorktree says when a new thread gets a worktree of its own: "shared", "always" or "never".
 	NewWorktree string
+	// MergeNote is "ask", "always" or "never".
+	MergeNote string
 	// Scrollback is the lines a terminal keeps.
 	Scrollback int
 	// MaxDepth and MaxRunning bound forks and running agents.
@@ -109,6 +112,7 @@ func settings() map[string]setting {
 		"keys":                       {kind: table, about: "action = \"key key\""},
 		"models":                     {kind: table, about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
 		"notify":                     {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
+		"merge_note":                 {kind: text, allowed: []string{string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)}, about: "whether a merge is told to the agent it goes to"},
 		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
 		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
 		"limits.depth":               {kind: number, projectMay: true, about: "forks of forks"},
@@ -329,6 +333,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")
 	c.Offers = str("offers", "suggest")
+	c.MergeNote = str("merge_note", string(thread.NoteAsk))
 	c.Scrollback = num("scrollback", 10_000)
 	c.MaxDepth = num("limits.depth", 16)
 	c.MaxRunning = num("limits.running", 120)

@@ -305,18 +305,19 @@ func (c *cli) mergeVerb() *cobra.Command {
 	var r thread.MergeRequest
 	var goOn, abort bool
 	cmd := &cobra.Command{
-		Use: "merge <thread>", Short: "Merge a thread's work into its parent's branch and tell the parent what it found",
+		Use: "merge <thread>", Short: "Merge a thread's work into its parent's branch",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Into, "into", "", "thread to merge into; the parent without it")
 	f.StringVarP(&r.Message, "message", "m", "", "message of the commit")
 	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would happen")
-	f.BoolVar(&r.NoTell, "no-tell", false, "do not tell the parent's agent")
+	note := noteFlags(cmd)
+	f.BoolVar(&r.NoteOnly, "note", false, "only send that note, of the newest merge")
 	f.BoolVar(&goOn, "continue", false, "go on after conflicts were resolved")
 	f.BoolVar(&abort, "abort", false, "take a merge with conflicts back")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		r.Thread = args[0]
+		r.Thread, r.Note = args[0], note()
 		switch {
 		case goOn && abort:
 			return usagef("--continue and --abort exclude each other")
@@ -327,6 +328,10 @@ func (c *cli) mergeVerb() *cobra.Command {
 			return c.done(r.Thread, "the merge was taken back")
 		case goOn:
 			report, err := cl.MergeContinue(ctx, r.Thread)
+			if err == nil && report.Ask && r.Note == thread.NoteAlways {
+				r.NoteOnly = true
+				report, err = cl.Merge(ctx, r)
+			}
 			return c.merged(report, err, args[0])
 		default:
 			report, err := cl.Merge(ctx, r)
@@ -334,6 +339,23 @@ func (c *cli) mergeVerb() *cobra.Command {
 		}
 	})
 	return cmd
+}
+
+// noteFlags adds the flags that say whether the parent's agent is sent a note.
+func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
+	var tell, noTell bool
+	cmd.Flags().BoolVar(&tell, "tell", false, "send the parent's agent a note of the merge, which costs it a turn")
+	cmd.Flags().BoolVar(&noTell, "no-tell", false, "send it none, whatever merge_note is set to")
+	cmd.MarkFlagsMutuallyExclusive("tell", "no-tell")
+	return func() thread.NoteMode {
+		switch {
+		case tell:
+			return thread.NoteAlways
+		case noTell:
+			return thread.NoteNever
+		}
+		return ""
+	}
 }
 
 // merged prints a merge's report; conflicts are exit code 4.
@@ -366,6 +388,12 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 			fmt.Fprintln(w, report.Unsure)
 		}
 		switch {
+		case report.Told:
+			fmt.Fprintln(w, "its agent is sent a note of it")
+		case report.Ask:
+			fmt.Fprintf(w, "its agent was not told; tell it: orchestrator merge %s --note\n", name)
+		}
+		switch {
 		case report.Kept != "":
 			fmt.Fprintf(w, "archived; the worktree was kept: %s\n", report.Kept)
 		case report.Finished:
@@ -384,13 +412,14 @@ func (c *cli) finishVerb() *cobra.Command {
 		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree when everything is reachable",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
+	note := noteFlags(cmd)
 	cmd.Flags().BoolVar(&asIs, "as-is", false, "do not merge: archive it, and remove its worktree if nothing would be lost")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if asIs {
 			report, err := cl.Finish(ctx, args[0])
 			return c.merged(report, err, args[0])
 		}
-		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true})
+		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true, Note: note()})
 		return c.merged(report, err, args[0])
 	})
 	return cmd

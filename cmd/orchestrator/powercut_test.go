@@ -194,7 +194,7 @@ func (o *outage) work(round, threads int) {
 			_, _ = cl.Fork(ctx, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("cut ", round)})
 		})
 	case 1:
-		under.Go(func() { _, _ = cl.Merge(ctx, thread.MergeRequest{Thread: string(fork.ID), NoTell: true}) })
+		under.Go(func() { _, _ = cl.Merge(ctx, thread.MergeRequest{Thread: string(fork.ID), Note: thread.NoteNever}) })
 	}
 	time.Sleep(time.Duration(o.random.IntN(300)) * time.Millisecond) // somewhere in the middle
 	o.killAll()
