@@ -89,18 +89,33 @@ func (m *Manager) withRest(ctx context.Context, t Thread, p Page, turns []Checkp
 		if len(turns) > 0 && len(turns) == p.Limit {
 			from = turns[len(turns)-1].Turn
 		}
-		for _, c := range own {
-			if c.Kind == KindTurn && !in[c.ID] && c.Turn >= from && (p.Before == 0 || int64(c.Turn) < p.Before) {
-				c.Aside = true
-				turns = append(turns, c)
-			}
-		}
-		slices.SortStableFunc(turns, func(a, b Checkpoint) int { return b.Created.Compare(a.Created) })
+		own = slices.DeleteFunc(own, func(c Checkpoint) bool {
+			return c.Kind != KindTurn || in[c.ID] || c.Turn < from || p.Before > 0 && int64(c.Turn) >= p.Before
+		})
+		turns = amongst(t.ID, turns, own)
 	}
 	if head.Kind == KindResponse && (p.Before == 0 || int64(head.Turn) < p.Before) {
 		turns = append([]Checkpoint{head}, turns...)
 	}
 	return turns, nil
+}
+
+// amongst puts turns that a rewind left behind in their places among those of a timeline, by the order in which the
+// thread stored them: clocks are set. All come newest first.
+func amongst(id ID, turns, left []Checkpoint) []Checkpoint {
+	all := make([]Checkpoint, 0, len(turns)+len(left))
+	for _, c := range turns {
+		for len(left) > 0 && (c.Thread != id || c.Seq < left[0].Seq) { // what came before the fork is older
+			left[0].Aside = true
+			all, left = append(all, left[0]), left[1:]
+		}
+		all = append(all, c)
+	}
+	for _, c := range left {
+		c.Aside = true
+		all = append(all, c)
+	}
+	return all
 }
 
 // Turn returns what was said and done in the turn of a point.
