@@ -16,7 +16,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"orchestrator/thread"
@@ -133,23 +135,26 @@ func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 		return nil, fmt.Errorf("rebuild turns: %w", err)
 	}
 	slices.SortStableFunc(all, func(a, b thread.Thread) int { return a.Created.Compare(b.Created) })
+	results := make([]result, len(all))
+	for wave := range waves(all, marked) {
+		each(wave, func(i int) {
+			j := job{Config: cfg, t: all[i], was: marked[all[i].ID], others: all}
+			results[i].outcome, results[i].err = j.run(ctx)
+		})
+	}
 	var outcomes []Outcome
 	var errs []error
 	done := map[thread.ID]bool{}
-	for _, t := range all {
-		was, ok := marked[t.ID]
-		if !ok {
+	for i, t := range all {
+		if _, ok := marked[t.ID]; !ok {
 			continue
 		}
-		j := job{Config: cfg, t: t, was: was, others: all}
-		o, err := j.run(ctx)
-		if err != nil {
+		done[t.ID] = results[i].err == nil
+		if err := results[i].err; err != nil {
 			errs = append(errs, fmt.Errorf("rebuild the turns of %s: %w; it is tried again at the next start", t.Name, err))
-			done[t.ID] = false
 			continue
 		}
-		done[t.ID] = true
-		outcomes = append(outcomes, o)
+		outcomes = append(outcomes, results[i].outcome)
 	}
 	for _, i := range intents {
 		if ok, there := done[i.Thread]; there && !ok {
@@ -160,6 +165,63 @@ func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 		}
 	}
 	return outcomes, errors.Join(errs...)
+}
+
+// result is what came of one thread.
+type result struct {
+	outcome Outcome
+	err     error
+}
+
+// atOnce is how many threads are worked at: a store writes what comes together in one go.
+const atOnce = 8
+
+// each calls f for some threads, several at once.
+func each(wave []int, f func(i int)) {
+	var work sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for _, i := range wave {
+		free <- struct{}{}
+		work.Go(func() {
+			defer func() { <-free }()
+			f(i)
+		})
+	}
+	work.Wait()
+}
+
+// waves are the marked threads, by their places: first those without a marked parent, then those that were forked from
+// them, and so on.
+func waves(all []thread.Thread, marked map[thread.ID]*thread.Thread) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		left := map[thread.ID]bool{}
+		for id := range marked {
+			left[id] = true
+		}
+		for len(left) > 0 {
+			var wave []int
+			for i, t := range all {
+				if left[t.ID] && !left[t.Parent] {
+					wave = append(wave, i)
+				}
+			}
+			if len(wave) == 0 { // what is left is each other's parent, or of no thread
+				for i, t := range all {
+					if left[t.ID] {
+						wave = append(wave, i)
+					}
+				}
+				yield(wave)
+				return
+			}
+			if !yield(wave) {
+				return
+			}
+			for _, i := range wave {
+				delete(left, all[i].ID)
+			}
+		}
+	}
 }
 
 // marked returns the threads that were marked, with what was known of each.

@@ -434,6 +434,24 @@ func TestForks(t *testing.T) {
 	}
 }
 
+// TestRing has threads that are each other's parents, as a damaged store may say: they are looked at all the same.
+func TestRing(t *testing.T) {
+	w := newWorld(t)
+	for _, id := range []thread.ID{"a", "b", "c"} {
+		w.agent.sessions[string(id)] = session("x: " + string(id) + ".")
+		w.create(thread.Thread{ID: id, Session: string(id), Parent: map[thread.ID]thread.ID{"a": "b", "b": "a", "c": "c"}[id]})
+		w.mark(id, nil)
+	}
+	if out := w.run(); len(out) != 3 {
+		t.Errorf("%+v", out)
+	}
+	for _, id := range []thread.ID{"a", "b", "c"} {
+		if got, want := w.told(id), "1x:"+string(id)+"! .!"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // TestForkPointIsKept has a fork whose fork point is stored stand on it, whatever it was told.
 func TestForkPointIsKept(t *testing.T) {
 	w := newWorld(t)
