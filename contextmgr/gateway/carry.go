@@ -133,7 +133,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		o, told = g.observe(rt, codec, out, body, held), true
 		out = o.traced(out)
 	}
-	resp, err := g.opts.Transport.RoundTrip(out)
+	resp, err := g.reach(ctx, rt, out)
 	if err != nil {
 		if r.Context().Err() != nil {
 			// One that has only shut down its side still reads, and is told why. It cannot be told from one that is
@@ -143,13 +143,17 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 			o.end(g.gone())
 			return
 		}
-		cause := &unreachableError{to.Host, reason(err)}
-		g.deny(w, codec, http.StatusBadGateway, cause.Error())
+		var cause *unreachableError
+		if !errors.As(err, &cause) {
+			cause = &unreachableError{host: to.Host, why: reason(err)}
+		}
+		g.unreached(w, codec, cause)
 		o.end(cause)
 		return
 	}
 	defer resp.Body.Close()
 	resp.Request = out // a transport of a test may leave it out
+	rt.mustWait(limitEnds(resp.StatusCode, resp.Header, time.Now()))
 	o.begin(resp)
 	err = g.relay(w, r, resp, o, cancel)
 	o.end(err)
@@ -375,14 +379,6 @@ func reason(err error) string {
 	default:
 		return wire.Clip(err.Error(), 200)
 	}
-}
-
-// unreachableError says that there was no answer at all.
-type unreachableError struct{ host, why string }
-
-// Error says so for people.
-func (e *unreachableError) Error() string {
-	return "orchestrator cannot reach " + e.host + ": " + e.why
 }
 
 // deny answers with an error of the gateway's own, in the shape that the agent can show.

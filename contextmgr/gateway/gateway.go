@@ -133,6 +133,7 @@ type Gateway struct {
 	// mu guards what follows. It is a leaf: nothing is called while it is held.
 	mu       sync.Mutex
 	byID     map[thread.ID]*route
+	breakers map[string]*breaker          // by the upstream's scheme and host
 	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that looking up tells nothing
 	closed   bool
 }
@@ -159,11 +160,11 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 		hosts:    map[string]bool{},
 		observer: obs,
 		byID:     map[thread.ID]*route{},
-		bySecret: map[[sha256.Size]byte]*route{},
-		purse:    purse{before: opts.Spent},
-		growing:  make(chan struct{}, 1),
-		budget:   newBudget(opts.withDefaults().Caps.Bytes),
-		bufs:     sync.Pool{New: func() any { b := make([]byte, bufSize); return &b }},
+		breakers: map[string]*breaker{}, bySecret: map[[sha256.Size]byte]*route{},
+		purse:   purse{before: opts.Spent},
+		growing: make(chan struct{}, 1),
+		budget:  newBudget(opts.withDefaults().Caps.Bytes),
+		bufs:    sync.Pool{New: func() any { b := make([]byte, bufSize); return &b }},
 	}
 	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of our own
 	for _, h := range []string{"127.0.0.1", "localhost", "::1", host} {
@@ -245,6 +246,7 @@ type route struct {
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
 	windows   map[string]int64 // that the agent is configured with
+	waits     time.Time        // until when the agent was told to wait
 }
 
 func (rt *route) window(t models.Table, model string, long bool, used int64) int64 {
