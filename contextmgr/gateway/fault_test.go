@@ -209,7 +209,7 @@ func TestUnreachable(t *testing.T) {
 				"/v1beta/models/g:generateContent": `"status":"UNAVAILABLE"`, "/other": `"type":"gateway_error"`,
 			} {
 				resp, body, err := post(t, w.base+path, request("x"))
-				if err != nil || resp.StatusCode != 502 || !strings.Contains(body, shape) || !strings.Contains(body, "cannot reach") {
+				if err != nil || resp.StatusCode != 502 && resp.StatusCode != 503 || !strings.Contains(body, shape) || !strings.Contains(body, "cannot reach") {
 					t.Errorf("%s: %v, %v: %s", path, resp, err, body)
 				}
 			}
