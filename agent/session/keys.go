@@ -46,6 +46,7 @@ func (s *Session) pass(b []byte, now time.Time) error {
 		return s.proc.Write(b)
 	}
 	s.keyed = now
+	s.signs.Answered()
 	if e.Sent {
 		s.sent = now
 	}

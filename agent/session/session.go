@@ -42,6 +42,7 @@ type Session struct {
 	mu       sync.Mutex
 	term     *vterm.Terminal
 	tracker  *state.Tracker
+	signs    state.Signs // of a program without rules
 	viewers  []*Viewer
 	active   *Viewer   // whose size counts
 	first    time.Time // first output; zero before
@@ -193,6 +194,7 @@ func (s *Session) reply(b []byte) {
 func (s *Session) event(e vterm.Event) {
 	st, ok := e.(vterm.Status)
 	if !ok {
+		s.sign(e)
 		return
 	}
 	now := time.Now()
@@ -209,6 +211,25 @@ func (s *Session) event(e vterm.Event) {
 		s.tracker.Report(ev)
 	}
 	s.schedule(now)
+}
+
+// sign takes what any program may tell its terminal of what it does. mu is held by the caller of the emulator.
+func (s *Session) sign(e vterm.Event) {
+	switch e := e.(type) {
+	case vterm.TitleChanged:
+		s.signs.Title(e.Title)
+	case vterm.Progress:
+		s.signs.Progress(e.State)
+	case vterm.Bell:
+		if time.Since(s.keyed) >= restless {
+			s.signs.Bell()
+		}
+	case vterm.Notification:
+		s.signs.Notified(e.Title + " " + e.Body)
+	default:
+		return
+	}
+	s.dirty = true
 }
 
 // arm sets the timer. mu is held.
@@ -279,12 +300,19 @@ func (s *Session) schedule(now time.Time) {
 // activity is all that can be seen of a program without rules: one that prints on and on works; what a
 // quiet one does is not known. mu is held.
 func (s *Session) activity(now time.Time) {
+	quiet := now.Sub(s.printed) >= restless
+	if e, ok := s.signs.Look(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
+		s.dirty = !quiet
+		s.tracker.Report(e)
+		return
+	}
 	e := thread.Evidence{Source: thread.SourceScreen, At: now}
 	switch {
-	case now.Sub(s.printed) >= restless:
+	case quiet:
 		e.State, e.Detail = thread.StateUnknown, "prints nothing now, and does not report what it does"
 	case now.Sub(s.burst) >= restless:
 		e.State, e.Detail, s.dirty = thread.StateWorking, "prints", true
+		s.signs.Worked()
 	default:
 		s.dirty = true // look again
 		return

@@ -21,9 +21,13 @@ func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, boo
 	case "working":
 		e.State = thread.StateWorking
 	case "blocked":
-		e.State = thread.StateQuestion
-		if kind == "permission" || kind == "" {
+		switch kind {
+		case "permission", "":
 			e.State = thread.StateApproval
+		case "auth":
+			e.State = thread.StateUnauthorised
+		default:
+			e.State = thread.StateQuestion
 		}
 	case "done":
 		e.State = thread.StateDone

@@ -334,6 +334,7 @@ func TestFromStatus(t *testing.T) {
 		{"blocked", "permission", "Bash(ls)", approval, "OSC 7501 blocked permission: Bash(ls)", true},
 		{"blocked", "", "", approval, "OSC 7501 blocked", true},
 		{"blocked", "question", "which one?", question, "OSC 7501 blocked question: which one?", true},
+		{"blocked", "auth", "Please run /login", refused, "OSC 7501 blocked auth: Please run /login", true},
 		{"error", "", "API\x1b[31m error\n", failed, "OSC 7501 error: API[31m error", true},
 		{"done", "", "", done, "OSC 7501 done", true},
 		{"clear", "", "", "", "OSC 7501 clear", true},
