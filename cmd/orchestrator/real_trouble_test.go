@@ -43,26 +43,56 @@ func TestRealTrouble(t *testing.T) {
 			waits := is(thread.StateIdle, thread.StateDone)
 			pane := r.open(120, 40, "attach", name)
 			pane.see("ctrl+q leaves the agent")
-			// calm has the agent wait for a prompt with nothing in its input, whatever it does.
-			calm := func() {
+			rests := func() bool {
+				s := r.status(name).State
+				return s.Stuck || waits(s) && !s.Retrying
+			}
+			// calm has the agent wait for a prompt with nothing in its input: it gives up by itself or by the person's Esc,
+			// after which some put the prompt back.
+			calm := func(t *testing.T) {
 				p.fails("")
-				for range 20 {
-					pane.press("\x1b")
-					time.Sleep(time.Second)
-					pane.press("\x15")
-					time.Sleep(500 * time.Millisecond)
-					if s := r.status(name).State; s.Stuck || waits(s) {
+				for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+					if rests() {
 						return
 					}
 				}
-				t.Logf("%s does not come to rest:\n%s", cli.Name, r.run("why", name).stdout)
+				for range 20 {
+					pane.press("\x1b")
+					for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+						if rests() {
+							for _, key := range []string{"\x15", "x", "\x7f"} { // the last ones have it draw its input
+								pane.press(key)
+								time.Sleep(300 * time.Millisecond)
+							}
+							return
+						}
+					}
+				}
+				t.Errorf("%s does not come to rest:\n%s\n%s", cli.Name, r.run("why", name).stdout, pane.text())
+			}
+			// send types a prompt, once the keys that were pressed here are forgotten.
+			send := func(t *testing.T, text string) {
+				t.Helper()
+				for end := time.Now().Add(patience); ; time.Sleep(time.Second) {
+					err := cl.Send(t.Context(), name, text)
+					if err == nil {
+						return
+					}
+					if time.Now().After(end) {
+						t.Fatalf("send: %v\n%s", err, pane.text())
+					}
+				}
 			}
 			for i, c := range troubles {
 				t.Run(c.fault, func(t *testing.T) {
 					p.fails(c.fault)
-					mark, sent := w.mark(), time.Now()
-					if err := cl.Send(t.Context(), name, fmt.Sprintf("prompt %d", i)); err != nil {
-						t.Errorf("send: %v", err)
+					mark := w.mark()
+					send(t, fmt.Sprintf("prompt %d", i))
+					began, err := w.until(mark, "working", r.patience, is(thread.StateWorking))
+					if err != nil {
+						t.Fatal(err)
+					}
+					for mark++; w.after(mark - 1)[0].at.Before(began.at); mark++ { // what was shown of the one before
 					}
 					s, err := w.until(mark, string(c.want), r.patience, is(c.want))
 					if err != nil {
@@ -70,13 +100,7 @@ func TestRealTrouble(t *testing.T) {
 					}
 					failed := p.since()
 					if c.fault == "refused" {
-						failed = sent
-						for _, m := range w.after(mark) {
-							if m.State == thread.StateWorking {
-								failed = m.at
-								break
-							}
-						}
+						failed = began.at
 					}
 					if s.at.Sub(failed) > soon {
 						t.Errorf("shown %v after the failure", s.at.Sub(failed))
@@ -87,7 +111,7 @@ func TestRealTrouble(t *testing.T) {
 						t.Error(err)
 					}
 					t.Logf("%s, %s: %s after %v; then: %s", cli.Name, c.fault, s.State, s.at.Sub(failed).Round(time.Millisecond), told(all))
-					calm()
+					calm(t)
 				})
 			}
 			t.Run("next prompt", func(t *testing.T) {
@@ -99,9 +123,7 @@ func TestRealTrouble(t *testing.T) {
 				p.fails("slow")
 				defer p.fails("")
 				mark := w.mark()
-				if err := cl.Send(t.Context(), name, "slowly. #say:took its time"); err != nil {
-					t.Fatal(err)
-				}
+				send(t, "slowly. #say:took its time")
 				s, err := w.until(mark, "working", r.patience, is(thread.StateWorking))
 				if err != nil {
 					t.Fatal(err)
@@ -114,9 +136,7 @@ func TestRealTrouble(t *testing.T) {
 			})
 			t.Run("Esc", func(t *testing.T) {
 				mark := w.mark()
-				if err := cl.Send(t.Context(), name, "long. #hold:esc #say:never"); err != nil {
-					t.Fatal(err)
-				}
+				send(t, "long. #hold:esc #say:never")
 				r.request("long.")
 				time.Sleep(2 * time.Second)
 				if all := w.after(mark); len(all) == 0 || all[len(all)-1].State != thread.StateWorking {
