@@ -347,6 +347,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"resume", other}, `"start"`},
 		{[]string{"resume"}, `"start"`},
 		{[]string{"setup", other}, `"start"`},
+		{[]string{"prompts", other}, `"read"`},
 		{[]string{"send", other, "hello"}, `"send"`},
 		{[]string{"send", "-d", other, "hello"}, `"send"`},
 		{[]string{"switch", other}, `"switch"`},
@@ -386,7 +387,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"adopt", "--new"}, alone},
 	}
 	allowed := [][]string{
-		{"threads"}, {"why", in.name}, {"grants", in.name}, {"checkpoint", "list", in.name}, {"version"}, {"doctor"}, {"completion", "bash"},
+		{"threads"}, {"prompts", in.name}, {"why", in.name}, {"grants", in.name}, {"checkpoint", "list", in.name}, {"version"}, {"doctor"}, {"completion", "bash"},
 	}
 	tried := map[string]bool{"hook": true, "demo-agent": true} // which do not speak to the server
 	for _, v := range refused {

@@ -242,6 +242,9 @@ func (c *cli) checkpointRestore() *cobra.Command {
 		case filesOnly && conversationOnly:
 			r.Files, r.Conversation = true, true
 		case !filesOnly && !conversationOnly:
+			if err := cl.May(ctx, "rewind", args[0]); err != nil {
+				return err // before it asks who else works in the folder
+			}
 			others, err := c.sharing(ctx, cl, args[0])
 			if err != nil {
 				return err
