@@ -173,7 +173,7 @@ func (m *Model) hits(msg foundMsg) ([]dialog.Item, string) {
 		if h.Turn > 0 {
 			note = fmt.Sprintf("%s, turn %d", h.Where, h.Turn)
 		}
-		items = append(items, dialog.Item{Title: h.Name, Note: note, Detail: plain.First(h.Snippet), Result: goTo{h.Thread, h.Checkpoint, h.Turn}})
+		items = append(items, dialog.Item{Title: h.Name, Note: note, Detail: plain.First(h.Snippet), Result: goTo{id: h.Thread, at: h.Checkpoint, n: h.Turn, asked: h.Prompt != ""}})
 	}
 	if msg.into.Query() == "" {
 		return nil, "type to search in names, prompts and answers"

@@ -14,7 +14,7 @@ import (
 )
 
 // harm are the calls that typing must never lead to: they end something, remove it, publish it or send something.
-var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import ", "edit ", "withdraw ", "again "}
+var harm = []string{"merge ", "continue ", "abort ", "archive ", "delete ", "abandon ", "stop ", "rewind ", "send ", "offer o1 take", "offers ", "push ", "collect ", "export ", "import ", "edit ", "withdraw ", "again ", "grant", "restart"}
 
 // harmed returns the calls of a server that did harm.
 func harmed(calls []string) (out []string) {

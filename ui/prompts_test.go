@@ -126,3 +126,16 @@ func TestPromptListFollows(t *testing.T) {
 		r.must("and one more")
 	})
 }
+
+// A prompt without an answer that a search finds leads to the prompts of its thread.
+func TestFoundPrompt(t *testing.T) {
+	srv := asking()
+	srv.hits = []thread.Hit{{Thread: "auth-feature-a3f2", Name: "auth-feature-a3f2", Where: "interrupted prompt", Prompt: "p1", Snippet: "explain the parser"}}
+	on(t, srv, func(r *rig) {
+		r.m.tree.Select("docs-f9a0")
+		r.keys("ctrl+f")
+		r.text("parser")
+		r.keys("enter")
+		r.must("prompts of auth-feature-a3f2", "explain the parser")
+	})
+}

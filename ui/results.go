@@ -31,6 +31,8 @@ type (
 		id thread.ID
 		at thread.CheckpointID
 		n  int
+		// asked is set for a prompt without an answer: the thread's prompts are listed.
+		asked bool
 	}
 	tryDemo  struct{}
 	reviveIt struct{}
@@ -211,6 +213,9 @@ func (m *Model) done(msg doneMsg) tea.Cmd {
 func (m *Model) visit(g goTo) tea.Cmd {
 	if !m.tree.Select(g.id) {
 		return m.tell(thread.LevelWarn, "that thread is gone")
+	}
+	if g.asked {
+		return m.openPrompts(m.tree.Thread(g.id))
 	}
 	if g.at == "" {
 		return nil
