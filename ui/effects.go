@@ -28,6 +28,8 @@ const (
 	moment = 300 * time.Millisecond
 	// askAfter is after how many tries the person is asked whether to start a server.
 	askAfter = 2
+	// mostAside bounds the turns among which those are looked for that a rewind left behind.
+	mostAside = 1000
 	// batch is how many events are taken at once.
 	batch = 512
 )
@@ -101,14 +103,21 @@ func (m *Model) loadMCP() tea.Cmd {
 
 func (m *Model) loadTimeline() tea.Cmd {
 	id := m.views.timeline.Thread()
+	var aside tea.Cmd
+	if m.views.timeline.WantAside() {
+		aside = m.call(quick, func(ctx context.Context) tea.Msg {
+			turns, err := m.cfg.Server.Timeline(ctx, string(id), thread.Page{Turns: true, All: true, Limit: mostAside})
+			return asideMsg{id, turns, err}
+		})
+	}
 	p, want := m.views.timeline.Want()
 	if !want {
-		return nil
+		return aside
 	}
-	return m.call(quick, func(ctx context.Context) tea.Msg {
+	return tea.Batch(aside, m.call(quick, func(ctx context.Context) tea.Msg {
 		page, err := m.cfg.Server.Timeline(ctx, string(id), p)
 		return timelineMsg{id, page, err}
-	})
+	}))
 }
 
 func (m *Model) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {

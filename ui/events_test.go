@@ -234,3 +234,15 @@ func TestRepliesDoNotUndoEvents(t *testing.T) {
 		}
 	})
 }
+
+// The timeline shows what a rewind left behind.
+func TestTimelineShowsWhatARewindLeftBehind(t *testing.T) {
+	srv := world()
+	left := point(7, 3, thread.KindTurn, "the way that was left", "and its answer", 0)
+	left.Aside = true
+	srv.checkpoints = append([]thread.Checkpoint{point(8, 2, thread.KindRewind, "", "", 0), left}, srv.checkpoints...)
+	on(t, srv, func(r *rig) {
+		r.keys("tab")
+		r.must("the way that was left", "left behind by a rewind · and its answer")
+	})
+}

@@ -171,6 +171,9 @@ func (s *server) Undelete(_ context.Context, ref string) error {
 func (s *server) Timeline(_ context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	var out []thread.Checkpoint
 	for _, c := range s.checkpoints {
+		if c.Aside && !p.All {
+			continue
+		}
 		if p.Before == 0 || int64(c.Turn) < p.Before {
 			out = append(out, c)
 		}
@@ -191,6 +194,10 @@ func (s *server) Find(_ context.Context, q string, _ int) ([]thread.Hit, error) 
 	return s.hits, nil
 }
 func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
+	if r.NoteOnly {
+		s.note("send the note of %s into=%q", r.Thread, r.Into)
+		return thread.MergeReport{Told: true}, s.err
+	}
 	s.note("merge %s dry=%v finish=%v into=%q", r.Thread, r.DryRun, r.Finish, r.Into)
 	return s.merge, s.err
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/diff"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -97,8 +99,32 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 	if r.Kept != "" {
 		text += "; worktree kept: " + r.Kept
 	}
+	if r.Told {
+		text += "; its agent is sent a note"
+	}
 	m.mergeDone(msg)
+	if r.Ask {
+		m.openNote(msg)
+	}
 	return m.tell(thread.LevelInfo, text)
+}
+
+// openNote asks whether the agent that a merge concerns is sent a note of it.
+func (m *Model) openNote(msg mergedMsg) {
+	body := dialog.Plain("A note is a prompt for the agent of "+msg.report.Into+", which costs it a turn:", "")
+	for _, l := range plain.Lines(msg.report.Summary) {
+		body = append(body, dialog.Line{Text: "  " + l, Tok: theme.Muted})
+	}
+	m.dialogs.Push(dialog.NewAsk("send a note of the merge?", body,
+		dialog.Cancel("No note"), dialog.Choice{Label: "Send the note", Result: noteIt{msg.mergePlan}}))
+}
+
+// note sends the note of the merge that was made last.
+func (m *Model) note(p mergePlan) tea.Cmd {
+	return m.change("the note is sent", func(ctx context.Context) error {
+		_, err := m.cfg.Server.Merge(ctx, thread.MergeRequest{Thread: string(p.id), Into: string(p.into), NoteOnly: true})
+		return err
+	}, nil)
 }
 
 // mergeDone notes a merge as what was done last: undo then names it, and does not reach behind it.

@@ -99,3 +99,27 @@ func TestFinishWithoutAWorktree(t *testing.T) {
 		r.mustAsk("archive auth-feature-a3f2")
 	})
 }
+
+// The agent of what a merge went into is sent a note only if the person says so.
+func TestNoteOfAMerge(t *testing.T) {
+	srv := world()
+	srv.merge.Conflicts, srv.merge.Ask, srv.merge.Summary = nil, true, "For your information: it was merged.\nFiles: parse.go"
+	on(t, srv, func(r *rig) {
+		r.keys("M", "right", "enter")
+		r.must("send a note of the merge?", "costs it a turn", "Files: parse.go", "[ No note ]", "[ Send the note ]")
+		r.keys("enter")
+		if srv.asked("send the note") {
+			t.Error("it was sent unasked")
+		}
+		r.keys("M", "right", "enter", "right", "enter")
+		r.mustAsk("send the note of auth-feature-a3f2")
+		r.must("the note is sent")
+	})
+	srv = world()
+	srv.merge.Conflicts, srv.merge.Told = nil, true
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.keys("M", "right", "enter")
+		r.must("its agent is sent a note")
+	})
+}

@@ -56,6 +56,13 @@ type timelineMsg struct {
 	err  error
 }
 
+// asideMsg is a thread's turns with those that a rewind left behind.
+type asideMsg struct {
+	id    thread.ID
+	turns []thread.Checkpoint
+	err   error
+}
+
 type turnMsg struct {
 	id      thread.ID
 	at      thread.CheckpointID

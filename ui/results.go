@@ -24,6 +24,7 @@ type (
 	mergeInto   struct{ mergePlan } // looks anew
 	mergeOn     struct{ id thread.ID }
 	mergeOff    struct{ id thread.ID }
+	noteIt      struct{ mergePlan }
 	mergeChoose struct{ mergePlan } // what to merge into
 	rewindIt    struct{ req thread.RewindRequest }
 	runIt       struct{ action intent.Action }
@@ -57,6 +58,8 @@ func (mergeInto) DialogResult() {}
 func (mergeOn) DialogResult() {}
 
 func (mergeOff) DialogResult() {}
+
+func (noteIt) DialogResult() {}
 
 func (mergeChoose) DialogResult() {}
 
@@ -140,6 +143,8 @@ func (m *Model) agreed(r dialog.Result) tea.Cmd {
 		return nil
 	case mergeOn:
 		return tea.Batch(m.tell(thread.LevelInfo, "merging …"), m.mergeContinue(r.id))
+	case noteIt:
+		return m.note(r.mergePlan)
 	case mergeOff:
 		return m.change("the merge is aborted", func(ctx context.Context) error { return srv.MergeAbort(ctx, string(r.id)) }, nil)
 	case rewindIt:

@@ -133,6 +133,10 @@ func (m *Model) answered(msg tea.Msg) (tea.Cmd, bool) {
 	case timelineMsg:
 		m.views.timeline.Add(msg.id, msg.page, msg.err)
 		return m.loadTimeline(), true
+	case asideMsg:
+		if msg.err == nil { // the timeline itself tells what is wrong
+			m.views.timeline.SetAside(msg.id, msg.turns)
+		}
 	case turnMsg:
 		m.views.turn.Fill(msg.id, msg.at, msg.entries, msg.err)
 	case diffMsg:

@@ -93,8 +93,15 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		if prompt == "" {
 			prompt = "(no prompt)"
 		}
-		c.Print(b, x, 0, th.Style(theme.Strong), plain.Cut(prompt, right-x-1))
+		tok := theme.Strong
+		if r.cp.Aside {
+			tok = theme.Muted
+		}
+		c.Print(b, x, 0, th.Style(tok), plain.Cut(prompt, right-x-1))
 		x = 4
+		if r.cp.Aside {
+			x = c.Print(b, x, 1, th.Style(theme.Warn), "left behind by a rewind · ")
+		}
 		if m.mark != nil && m.mark.ID == r.cp.ID {
 			x = c.Print(b, x, 1, th.Style(theme.Accent), "◂ compare ")
 		}

@@ -21,6 +21,9 @@ type Model struct {
 	open map[int]bool // turns whose responses are on show
 	done bool         // the oldest has arrived
 	busy bool         // a page is under way
+	// aside are the turns that a rewind left behind; asked is the newest rewind when they were asked for.
+	aside []thread.Checkpoint
+	asked thread.CheckpointID
 	// stuck is set when a page brought nothing new: one turn fills it.
 	stuck bool
 	err   string
@@ -115,6 +118,29 @@ func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
 	m.stale = true
 }
 
+// WantAside reports whether there are turns to ask for that a rewind left behind; asking marks that.
+func (m *Model) WantAside() bool {
+	i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.Kind == thread.KindRewind && c.Thread == m.id })
+	if i < 0 || m.cps[i].ID == m.asked {
+		return false
+	}
+	m.asked = m.cps[i].ID
+	return true
+}
+
+// SetAside takes the turns of a thread, and shows those that a rewind left behind.
+func (m *Model) SetAside(id thread.ID, turns []thread.Checkpoint) {
+	if id != m.id {
+		return
+	}
+	m.aside, m.stale = nil, true
+	for _, cp := range turns {
+		if cp.Aside {
+			m.aside = append(m.aside, cp)
+		}
+	}
+}
+
 // Push takes a checkpoint that was just written.
 func (m *Model) Push(cp thread.Checkpoint) {
 	if cp.Thread != m.id || m.seen[cp.ID] {
@@ -146,7 +172,7 @@ func (m *Model) Select(id thread.CheckpointID) bool {
 			m.sort()
 			m.at = id
 			for _, r := range m.rows {
-				if r.kind == rowTurn && r.cp.Turn == cp.Turn {
+				if r.kind == rowTurn && r.cp.Turn == cp.Turn && !r.cp.Aside {
 					m.at = r.cp.ID
 				}
 			}
@@ -162,7 +188,7 @@ func (m *Model) Step(turn, dir int) *thread.Checkpoint {
 	var best *thread.Checkpoint
 	for i := range m.rows {
 		r := &m.rows[i]
-		if r.kind != rowTurn || (dir < 0) != (r.cp.Turn < turn) || r.cp.Turn == turn {
+		if r.kind != rowTurn || r.cp.Aside || (dir < 0) != (r.cp.Turn < turn) || r.cp.Turn == turn {
 			continue
 		}
 		if best == nil || (dir < 0 && r.cp.Turn > best.Turn) || (dir > 0 && r.cp.Turn < best.Turn) {
@@ -183,6 +209,11 @@ func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 		c := *cp
 		m.mark = &c
 	case marked.ID == cp.ID:
+	case marked.Aside || cp.Aside:
+		if marked.Created.Before(cp.Created) {
+			return *marked, *cp, true
+		}
+		return *cp, *marked, true
 	case slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == marked.ID }) > slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == cp.ID }):
 		return *marked, *cp, true
 	default:
@@ -273,6 +304,13 @@ func (m *Model) sort() {
 			continue
 		}
 		i = m.group(i)
+	}
+	for _, cp := range m.aside {
+		at := slices.IndexFunc(m.rows, func(r row) bool { return r.kind != rowMark && r.cp.Created.Before(cp.Created) })
+		if at < 0 {
+			at = len(m.rows)
+		}
+		m.rows = slices.Insert(m.rows, at, row{kind: rowTurn, cp: cp, usage: cp.Usage})
 	}
 }
 

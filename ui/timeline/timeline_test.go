@@ -3,6 +3,7 @@ package timeline
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +163,41 @@ func TestStrangersAndErrors(t *testing.T) {
 	m.Add("c", nil, errors.New("stored data is damaged"))
 	if got := draw(m, 60, 5); !strings.Contains(got, "stored data is damaged") {
 		t.Errorf("the error does not show:\n%s", got)
+	}
+}
+
+// Turns that a rewind left behind stand among the others by their time, can be selected, and are no part of the way
+// from turn to turn.
+func TestTurnsLeftBehind(t *testing.T) {
+	if made(cp("b", 1, 1, thread.KindTurn)).WantAside() {
+		t.Error("they are asked for where nothing was rewound")
+	}
+	m := made(cp("b", 6, 2, thread.KindTurn), cp("b", 5, 1, thread.KindRewind), cp("b", 4, 3, thread.KindSafety), cp("b", 1, 1, thread.KindTurn))
+	if !m.WantAside() || m.WantAside() {
+		t.Error("they are to be asked for once")
+	}
+	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn), cp("b", 1, 1, thread.KindTurn)}
+	left[0].Aside, left[1].Aside = true, true
+	m.SetAside("other", left)
+	m.SetAside("b", left)
+	text := draw(m, 80, 20)
+	var order []int
+	for _, want := range []string{"answer 6", "set back", "safety point", "answer 3", "answer 2", "answer 1"} {
+		order = append(order, strings.Index(text, want))
+	}
+	if !slices.IsSorted(order) || order[0] < 0 || strings.Count(text, "left behind by a rewind") != 2 {
+		t.Errorf("order %v:\n%s", order, text)
+	}
+	m.Move(3)
+	if got := m.Selected(); got == nil || got.ID != "b-3" {
+		t.Errorf("selected %v", got)
+	}
+	if got := m.Step(1, 1); got == nil || got.ID != "b-6" {
+		t.Errorf("after turn 1 comes %v", got)
+	}
+	m.Mark()
+	m.Move(1)
+	if from, to, both := m.Mark(); !both || from.ID != "b-2" || to.ID != "b-3" {
+		t.Errorf("compares %s with %s", from.ID, to.ID)
 	}
 }
