@@ -327,7 +327,7 @@ func TestUndoOfARewindAfterNewWork(t *testing.T) {
 		s.Turn = 5
 		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
 		r.keys("u")
-		r.must("3 turns made since then leave the conversation", "Files changed since then change back")
+		r.must("Made since then, and left behind: 3 turns", "Files changed since then change back")
 		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=true")
 		r.keys("u")

@@ -111,7 +111,11 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 
 // openNote asks whether the agent that a merge concerns is sent a note of it.
 func (m *Model) openNote(msg mergedMsg) {
-	body := dialog.Plain("A note is a prompt for the agent of "+msg.report.Into+", which costs it a turn:", "")
+	whose := msg.into
+	if s := m.tree.Thread(msg.id); whose == "" && s != nil {
+		whose = s.Parent
+	}
+	body := dialog.Plain("A note is a prompt for the agent of "+m.name(whose)+", which costs it a turn:", "")
 	for _, l := range plain.Lines(msg.report.Summary) {
 		body = append(body, dialog.Line{Text: "  " + l, Tok: theme.Muted})
 	}

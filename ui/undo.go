@@ -119,7 +119,7 @@ func (m *Model) unwind(done rewindMsg) undoStep {
 		ways: func() ([]dialog.Line, []undoing) {
 			body := dialog.Plain("Sets " + what + " to what they were before that.")
 			if s := m.tree.Thread(id); s != nil && back.Conversation && s.Turn > turn {
-				body = append(body, dialog.Line{Text: dialog.Count(s.Turn-turn, "turn") + " made since then leave the conversation; undoing this again brings them back.", Tok: theme.Warn})
+				body = append(body, dialog.Line{Text: "Made since then, and left behind: " + dialog.Count(s.Turn-turn, "turn") + ". Undoing this again brings that back.", Tok: theme.Warn})
 			}
 			if back.Files {
 				body = append(body, dialog.Line{Text: "Files changed since then change back, too; a safety point is taken first.", Tok: theme.Warn})
