@@ -217,6 +217,11 @@ func (reader) Entries(items []thread.Item) []thread.Entry {
 			kind = thread.EntryPrompt
 		case m["text"] == "call":
 			kind = thread.EntryCall
+		case m["role"] == "call":
+			out = append(out, thread.Entry{Kind: thread.EntryCall, Tool: "Edit", Text: m["text"]})
+			continue
+		case m["role"] == "result":
+			kind = thread.EntryResult
 		}
 		out = append(out, thread.Entry{Kind: kind, Text: m["text"], Tool: m["tool"], Error: strings.HasPrefix(m["text"], "failed: ")})
 	}

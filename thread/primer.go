@@ -1,10 +1,14 @@
 package thread
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"orchestrator/thread/relocate"
 	"orchestrator/thread/secret"
 )
 
@@ -24,9 +28,17 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
+	top := m.topOf(t)
 	in := primerInput{
-		entries: withoutSecrets(m.entries(items)), dir: t.Dir, turn: c.Turn, whole: whole(c),
-		budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		top: top, dir: t.Dir, turn: c.Turn, whole: whole(c), budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		own: func(s string) string { return s },
+	}
+	if moved := m.movedTops(ctx, t, top); len(moved) > 0 {
+		in.own = relocate.New(moved).Text
+	}
+	in.turns, err = m.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
+	if err != nil {
+		return "", fmt.Errorf("read the turns to hand over: %w", err)
 	}
 	from := t
 	if p := m.line(c.Thread); p != nil {
@@ -36,10 +48,11 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	if t.Handoff != nil {
 		in.label = t.Handoff.Description
 	}
-	if len(in.entries) == 0 {
+	if !slices.ContainsFunc(in.turns, primerTurn.says) {
 		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), ErrDamaged)
 	}
 	in.files = m.changedFiles(ctx, t, c)
+	in.open = m.unanswered(ctx, t, c)
 	in.save = func(name, text string) (string, error) {
 		return m.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
@@ -64,12 +77,139 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// withoutSecrets redacts what is handed over: another agent, often of another provider, reads it, and files keep it.
-func withoutSecrets(entries []Entry) []Entry {
-	for i := range entries {
-		entries[i].Text = secret.Redact(entries[i].Text)
+// topOf is the folder that a thread's files are named from: the worktree that it works in, or the project.
+func (m *Manager) topOf(t Thread) string {
+	tops := []string{t.Worktree.Path, m.cfg.Project}
+	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+		tops = append(tops, p.thread().Worktree.Path)
 	}
-	return entries
+	best := ""
+	for _, top := range tops {
+		if rel, err := filepath.Rel(top, t.Dir); top != "" && err == nil && filepath.IsLocal(rel) && len(top) > len(best) {
+			best = top
+		}
+	}
+	return orWord(best, t.Dir)
+}
+
+// movedTops says where the files of the threads that a thread comes from are for itself. What an agent reads of them
+// must not name their folders: it would work there.
+func (m *Manager) movedTops(ctx context.Context, t Thread, top string) map[string]string {
+	moved := map[string]string{}
+	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+		if was := m.topOf(p.thread()); was != top {
+			moved[was] = top
+		}
+	}
+	if len(moved) > 0 {
+		moved[top] = top                       // it may lie in one of them,
+		moved[m.cfg.StateDir] = m.cfg.StateDir // and so may what is kept of threads
+	}
+	return moved
+}
+
+// primerTurns divides a conversation into turns as the timeline counts them. Of turns that the conversation does not
+// hold any more, because it was compacted, there is what their checkpoints keep. clean is what becomes of every text.
+func (m *Manager) primerTurns(ctx context.Context, c Checkpoint, items []Item, clean func(string) string) ([]primerTurn, error) {
+	const all = 1 << 20
+	list, err := m.turns(ctx, c.ID, Page{Limit: all})
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == KindResponse {
+		list = append([]Checkpoint{c}, list...)
+	}
+	var ends []Checkpoint // of each turn, newest first
+	for _, o := range list {
+		switch n := len(ends); {
+		case o.Turn == 0:
+		case n == 0 || ends[n-1].Turn != o.Turn:
+			ends = append(ends, o)
+		case o.Kind == KindTurn && ends[n-1].Kind != KindTurn:
+			o.Items = ends[n-1].Items // a rewind to it or a safety checkpoint, which name no prompt
+			ends[n-1] = o
+		}
+	}
+	if len(ends) == 0 {
+		ends = []Checkpoint{c}
+	}
+	turns := make([]primerTurn, 0, len(ends))
+	to := len(items)
+	for i, e := range ends {
+		t := primerTurn{number: e.Turn, prompt: clean(e.Prompt), said: clean(e.Answer), cut: e.Interrupted}
+		from := 0
+		if i+1 < len(ends) {
+			from = ends[i+1].Items
+			if ends[i+1].Note == NoteRebuilt && e.Note != NoteRebuilt {
+				from = to + 1 // what was rebuilt has fewer items than the agent's requests
+			}
+		}
+		if to > 0 {
+			t.loose = from > to || from < to && i > 0 && !holds(m.entries(items[from:to]), e.Prompt)
+			if t.loose {
+				from = 0
+			}
+			t.rest = m.entries(items[from:to])
+			for j := range t.rest {
+				t.rest[j].Text = clean(t.rest[j].Text)
+			}
+			to = from
+		}
+		turns = append(turns, t)
+	}
+	slices.Reverse(turns)
+	return turns, nil
+}
+
+// holds reports whether entries hold a prompt, as far as a checkpoint keeps it.
+func holds(entries []Entry, prompt string) bool {
+	const enough = 40
+	begin := excerptOf(oneLine(prompt, len(prompt)), enough)
+	return slices.ContainsFunc(entries, func(e Entry) bool {
+		return e.Kind == EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)), begin)
+	})
+}
+
+// unanswered returns the prompts that nobody answered by the point that a thread goes on from, oldest first: they are
+// open for it.
+func (m *Manager) unanswered(ctx context.Context, t Thread, c Checkpoint) []Prompt {
+	const newest = 200
+	var out []Prompt
+	waits := map[string]bool{} // what the thread's own agent is asked anyway
+	ids := []ID{t.ID}
+	if c.Thread != t.ID { // it has not answered anything itself
+		ids = slices.Compact([]ID{t.ID, t.Parent, c.Thread})
+	}
+	for _, id := range ids {
+		list, err := m.cfg.Store.Prompts(ctx, id, false, newest)
+		if err != nil {
+			m.cfg.Log.Warn("read what was not answered", "thread", string(id), "err", err)
+			continue
+		}
+		list = slices.DeleteFunc(list, func(p Prompt) bool { return id != t.ID && p.Accepted.After(t.Created) })
+		var own []Prompt
+		further := false // the thread went on after the point
+		repeated := map[PromptID]bool{}
+		for _, p := range list {
+			repeated[p.Again] = true
+			switch {
+			case id == t.ID && !p.State.Over():
+				waits[p.Text] = true
+			case p.State == PromptAnswered && p.Turn > c.Turn:
+				further = true
+			case p.State == PromptAnswered:
+				own = own[:0]
+			case p.State.Again() && p.From != FromPrimer:
+				own = append(own, p)
+			}
+		}
+		out = append(out, slices.DeleteFunc(own, func(p Prompt) bool {
+			named := !whole(c) && p.Turn == c.Turn
+			return named || repeated[p.ID] || waits[p.Text] || further && (p.Turn == 0 || p.Turn > c.Turn)
+		})...)
+	}
+	slices.SortStableFunc(out, func(a, b Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out
 }
 
 // handoff is the payload that is stored with a fork.

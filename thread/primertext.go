@@ -2,9 +2,12 @@ package thread
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"orchestrator/thread/secret"
 )
 
 // Sizes of what a primer quotes, in bytes.
@@ -20,28 +23,37 @@ const (
 type primerInput struct {
 	thread, agent string // where the conversation comes from
 	label         string // what the new thread is for
+	top           string // what the files are named from
 	dir           string // where the new agent runs
 	turn          int
 	whole         bool // the last turn was finished
-	entries       []Entry
+	turns         []primerTurn
 	files         []FileDiff
-	budget        int // tokens
+	open          []Prompt            // that nobody answered
+	own           func(string) string // writes the paths in a text as the new thread's own
+	budget        int                 // tokens
 	tokens        func(string) int
 	// save keeps a bulky text and returns the path to read it from.
 	save func(name, text string) (path string, err error)
 }
 
-// primerTurn is one turn of the record.
+// primerTurn is one turn of the record. Its texts name files where the new thread has them.
 type primerTurn struct {
 	number int
-	prompt string
-	rest   []Entry
+	prompt string // what its checkpoint keeps of it
+	said   string // what its checkpoint keeps of the answer
+	cut    bool
+	rest   []Entry // what was said in it
+	loose  bool    // rest is of this turn and earlier ones, and nobody knows where it begins
 }
+
+// says reports whether a turn holds anything to hand over.
+func (t primerTurn) says() bool { return t.prompt != "" || len(t.rest) > 0 }
 
 // writePrimer writes a summary of a conversation by fixed rules: what was asked and answered, which
 // files, what is open, and as many of the newest turns in full as the budget allows.
 func writePrimer(in primerInput) (string, error) {
-	turns := splitTurns(in.entries)
+	turns := in.turns
 	head := primerHead(in)
 	foot := primerFoot(in)
 	used := in.tokens(head) + in.tokens(foot)
@@ -83,23 +95,6 @@ func primerFoot(in primerInput) string {
 	return s + "Say in one sentence that you know the record, or go on with the task below if there is one."
 }
 
-// splitTurns cuts a record at the person's prompts.
-func splitTurns(entries []Entry) []primerTurn {
-	var turns []primerTurn
-	for _, e := range entries {
-		if e.Kind == EntryPrompt {
-			turns = append(turns, primerTurn{number: len(turns) + 1, prompt: e.Text})
-			continue
-		}
-		if len(turns) == 0 {
-			turns = append(turns, primerTurn{number: 1})
-		}
-		last := &turns[len(turns)-1]
-		last.rest = append(last.rest, e)
-	}
-	return turns
-}
-
 // answer returns the last text that the agent answered in a turn.
 func (t primerTurn) answer() string {
 	for _, e := range slices.Backward(t.rest) {
@@ -107,7 +102,7 @@ func (t primerTurn) answer() string {
 			return e.Text
 		}
 	}
-	return ""
+	return t.said
 }
 
 // primerRecord lists what older turns asked and came to; the oldest go first where the budget ends.
@@ -120,6 +115,9 @@ func primerRecord(in primerInput, turns []primerTurn, budget int) string {
 		line := fmt.Sprintf("- turn %d, asked: %s", t.number, oneLine(t.prompt, maxAsked))
 		if a := t.answer(); a != "" {
 			line += "\n  answered: " + oneLine(a, maxAnswer)
+		}
+		if t.cut {
+			line += "\n  (cut off before the turn ended)"
 		}
 		n := in.tokens(line) + 1
 		if n > budget {
@@ -139,10 +137,11 @@ func primerRecord(in primerInput, turns []primerTurn, budget int) string {
 	return title + "\n\n" + strings.Join(lines, "\n")
 }
 
-// pathIn finds file names in the arguments of tool calls.
-var pathIn = regexp.MustCompile(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"|(?m)^\*\*\* (?:Update|Add|Delete) File: (.{1,300})$`)
+// pathIn finds file names in the arguments of tool calls: of their own, and in a patch, by itself or inside of JSON.
+var pathIn = regexp.MustCompile(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"` +
+	`|(?:^|\n|\\n|")\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]{1,300})`)
 
-// primerFiles lists the files that were changed and those that tools named.
+// primerFiles lists the files that were changed and those that tools named, each once.
 func primerFiles(in primerInput, turns []primerTurn) string {
 	var lines []string
 	seen := make(map[string]bool)
@@ -151,23 +150,28 @@ func primerFiles(in primerInput, turns []primerTurn) string {
 			lines = append(lines, fmt.Sprintf("- … and %d more", len(in.files)-maxChanged))
 			break
 		}
-		seen[f.Path] = true
-		lines = append(lines, fmt.Sprintf("- %s (%s, +%d −%d)", oneLine(f.Path, 300), f.Status, f.Insertions, f.Deletions))
+		name := in.name(filepath.Join(in.top, f.Path))
+		seen[name] = true
+		lines = append(lines, fmt.Sprintf("- %s (%s, +%d −%d)", oneLine(name, 300), f.Status, f.Insertions, f.Deletions))
 	}
 	named := 0
 	for _, t := range slices.Backward(turns) {
+		when := fmt.Sprintf(" in turn %d", t.number)
+		if t.loose {
+			when = ""
+		}
 		for _, e := range slices.Backward(t.rest) {
 			if e.Kind != EntryCall {
 				continue
 			}
 			for _, m := range pathIn.FindAllStringSubmatch(e.Text, -1) {
-				path := strings.TrimPrefix(orWord(m[1], m[2]), in.dir+"/")
-				if seen[path] || named == maxChanged {
+				name := in.name(strings.TrimSpace(orWord(m[1], m[2])))
+				if seen[name] || named == maxChanged {
 					continue
 				}
-				seen[path] = true
+				seen[name] = true
 				named++
-				lines = append(lines, fmt.Sprintf("- %s (used by %s in turn %d)", oneLine(path, 300), orWord(e.Tool, "a tool"), t.number))
+				lines = append(lines, fmt.Sprintf("- %s (used by %s%s)", oneLine(name, 300), orWord(e.Tool, "a tool"), when))
 			}
 		}
 	}
@@ -175,6 +179,18 @@ func primerFiles(in primerInput, turns []primerTurn) string {
 		return ""
 	}
 	return "## Files\n\n" + strings.Join(lines, "\n")
+}
+
+// name is what a file is called where the new agent runs, however it was written.
+func (in primerInput) name(path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(in.dir, path)
+	}
+	path = filepath.Clean(path)
+	if rel, err := filepath.Rel(in.dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
 }
 
 // openLine finds what an answer leaves to do.
@@ -193,6 +209,13 @@ func primerOpen(in primerInput, turns []primerTurn) string {
 	if n := len(turns); n > 0 && !in.whole {
 		lines = append(lines, "- turn "+fmt.Sprint(turns[n-1].number)+" was cut off: "+oneLine(turns[n-1].prompt, maxAsked))
 	}
+	for _, p := range in.open {
+		line := "- asked and not answered: " + oneLine(secret.Redact(in.own(p.Text)), maxAsked)
+		if p.Reason != "" {
+			line += " (" + oneLine(secret.Redact(p.Reason), 100) + ")"
+		}
+		lines = append(lines, line)
+	}
 	if len(lines) == 0 {
 		return ""
 	}
@@ -204,7 +227,7 @@ func primerOpen(in primerInput, turns []primerTurn) string {
 func primerFull(in primerInput, turns []primerTurn, budget int) (text string, older int, err error) {
 	var parts []string
 	older = len(turns)
-	for older > 0 {
+	for older > 0 && (len(parts) == 0 || !turns[older-1].loose && len(turns[older-1].rest) > 0) {
 		part, err := fullTurn(in, turns[older-1])
 		if err != nil {
 			return "", 0, err
@@ -230,7 +253,14 @@ func primerFull(in primerInput, turns []primerTurn, budget int) (text string, ol
 // fullTurn writes one turn with bulky results as paths.
 func fullTurn(in primerInput, t primerTurn) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Turn %d\n\n> %s\n", t.number, quote(t.prompt))
+	title := "### Turn %d\n"
+	if t.loose {
+		title = "### Up to turn %d\n"
+	}
+	fmt.Fprintf(&b, title, t.number)
+	if !slices.ContainsFunc(t.rest, func(e Entry) bool { return e.Kind == EntryPrompt }) {
+		fmt.Fprintf(&b, "\n> %s\n", quote(t.prompt))
+	}
 	for i, e := range t.rest {
 		text := e.Text
 		switch e.Kind {
@@ -250,7 +280,10 @@ func fullTurn(in primerInput, t primerTurn) (string, error) {
 			}
 			fmt.Fprintf(&b, "\n[result]\n> %s\n", quote(text))
 			continue
-		case EntryAnswer, EntryPrompt:
+		case EntryPrompt:
+			fmt.Fprintf(&b, "\n> %s\n", quote(text))
+			continue
+		case EntryAnswer:
 		}
 		if strings.TrimSpace(text) != "" {
 			fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(text))

@@ -1,0 +1,143 @@
+package thread_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// says has a thread's agent answer a prompt with items of its own before the answer.
+func (w *world) says(id thread.ID, prompt, text string, amid ...thread.Item) {
+	w.t.Helper()
+	s := w.status(id)
+	conv := w.natives.conversation(s.Session)
+	items := append(append(conv, item("user", prompt)), amid...)
+	answer := item("assistant", text)
+	w.natives.append(s.Session, append(items[len(conv):], answer))
+	w.m.ExchangeEnded(id, thread.Exchange{
+		Main: true, Model: "m1", Session: s.Session, Status: 200, Started: time.Now(), Ended: time.Now(),
+		Items: items, Answer: &answer, Prompt: prompt, Text: text, Stop: "end_turn", EndsTurn: true,
+	})
+	synctest.Wait()
+}
+
+// changed is a Differ that always finds the same.
+type changed []thread.FileDiff
+
+func (c changed) Diff(context.Context, string, string, string) ([]thread.FileDiff, error) {
+	return c, nil
+}
+
+// TestPrimerNamesTheForksOwnFiles hands over a conversation that is full of the parent's folder, to an agent that
+// works in another one: the primer and what it refers to name the fork's, and each file once.
+func TestPrimerNamesTheForksOwnFiles(t *testing.T) {
+	for _, worktree := range []bool{true, false} {
+		t.Run(fmt.Sprintf("of a worktree %v", worktree), func(t *testing.T) { primerOfOwnFiles(t, worktree) })
+	}
+}
+
+func primerOfOwnFiles(t *testing.T, worktree bool) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Worktree: worktree})
+		was := p.Dir
+		long := strings.Repeat("a line of output in "+was+"/src/long.go\n", 100)
+		w.says(p.ID, "fix "+was+"/src/a.go and "+was+"/src/b.go", "I changed "+was+"/src/a.go; see "+was+".",
+			item("call", fmt.Sprintf(`{"file_path":"%s/src/a.go"}`, was)), item("result", "ok: "+was+"/src/a.go"),
+			item("call", `{"path":"./src/a.go"}`), item("call", fmt.Sprintf(`{"path":"%s/src/../src/b.go"}`, was)),
+			item("call", `{"patch":"*** Begin Patch\n*** Update File: src/a.go\n*** Add File: new.go\n"}`),
+			item("call", `{"path":"/etc/hosts"}`), item("result", long))
+		f := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "another view"})
+		sent := w.sess.of(f.ID).prompts()
+		if f.Dir == was || strings.Contains(sent, was+"/src") || strings.Contains(sent, was+".\n") {
+			t.Errorf("the primer of the thread in %s names %s:\n%s", f.Dir, was, sent)
+		}
+		if !strings.Contains(sent, "fix "+f.Dir+"/src/a.go and "+f.Dir+"/src/b.go") {
+			t.Errorf("the prompt does not name the files in %s:\n%s", f.Dir, sent)
+		}
+		_, files, _ := strings.Cut(sent, "## Files\n\n")
+		files, _, _ = strings.Cut(files, "\n\n")
+		want := "- src/a.go (M, +1 −0)\n- /etc/hosts (used by Edit in turn 1)\n- new.go (used by Edit in turn 1)\n- src/b.go (used by Edit in turn 1)"
+		if files != want {
+			t.Errorf("files\n%s\nwant\n%s", files, want)
+		}
+		_, kept, _ := strings.Cut(sent, "lines: read ")
+		kept, _, _ = strings.Cut(kept, "]")
+		raw, err := os.ReadFile(kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if raw := string(raw); strings.Contains(raw, was+"/src") || !strings.Contains(raw, f.Dir+"/src/long.go") {
+			t.Errorf("%s holds %.200s", kept, raw)
+		}
+	}, func(w *world) {
+		w.cfg.Differ = changed{{Path: "src/a.go", Status: "M", Insertions: 1}}
+	})
+}
+
+// TestPrimerNamesWhatNobodyAnswered hands over where the newest prompts got no answer.
+func TestPrimerNamesWhatNobodyAnswered(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{})
+		a := w.ask(p.ID, "the one that is answered")
+		w.turn(p.ID, "the one that is answered")
+		w.answeredBy(a.ID, "answer to the one that is answered")
+		b := w.ask(p.ID, "the one that was killed")
+		w.sess.of(p.ID).exit(137)
+		synctest.Wait()
+		w.is(b.ID, thread.PromptInterrupted)
+		f := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "take over"})
+		sent := w.sess.of(f.ID).prompts()
+		_, open, _ := strings.Cut(sent, "## What is open")
+		if !strings.Contains(open, "not answered: the one that was killed") || strings.Contains(open, "not answered: the one that is answered") {
+			t.Errorf("the primer:\n%s", sent)
+		}
+		// One that has been answered meanwhile is open no longer, for forks behind its answer.
+		if _, err := w.m.Start(ctx, p.Name, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		w.turn(p.ID, "something else")
+		g := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "later"})
+		if sent := w.sess.of(g.ID).prompts(); strings.Contains(sent, "not answered") {
+			t.Errorf("the primer:\n%s", sent)
+		}
+		// And behind another one it was not asked yet.
+		h := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", At: "1", Label: "earlier"})
+		if sent := w.sess.of(h.ID).prompts(); strings.Contains(sent, "not answered") {
+			t.Errorf("the primer:\n%s", sent)
+		}
+	})
+}
+
+// TestPrimerCountsTurnsAsTheTimeline hands over turns of several prompts, and a conversation that was compacted.
+func TestPrimerCountsTurnsAsTheTimeline(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{})
+		w.says(p.ID, "first", "one", item("user", "said meanwhile"))
+		w.says(p.ID, "second", "two")
+		f := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "x"})
+		sent := w.sess.of(f.ID).prompts()
+		for _, want := range []string{"up to turn 2", "### Turn 1\n\n> first\n\n> said meanwhile\n\none", "### Turn 2\n\n> second\n\ntwo"} {
+			if !strings.Contains(sent, want) {
+				t.Errorf("the primer lacks %q:\n%s", want, sent)
+			}
+		}
+		if strings.Contains(sent, "urn 3") {
+			t.Errorf("the timeline has 2 turns:\n%s", sent)
+		}
+		w.natives.set(w.status(p.ID).Session, "")
+		w.says(p.ID, "third", "three", item("assistant", "a summary"))
+		f = w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "y"})
+		sent = w.sess.of(f.ID).prompts()
+		for _, want := range []string{"- turn 1, asked: first\n  answered: one", "- turn 2, asked: second", "urn 3\n\n> third"} {
+			if !strings.Contains(sent, want) {
+				t.Errorf("the primer lacks %q:\n%s", want, sent)
+			}
+		}
+	})
+}
