@@ -39,7 +39,7 @@ var visits = map[string][]visit{
 			{name: "edit", ask: "write it #write:new.txt=x #say:wrote.", see: "Do you want", want: thread.StateApproval, back: []string{"1"}},
 			{name: "question", ask: "ask me #ask", see: "Blue", want: thread.StateQuestion, back: []string{"\r"}},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
-			{name: "put-back", press: []string{esc}, see: "hold it", back: []string{ctrlU}},
+			{name: "put-back", press: []string{esc}, see: "hold it", draft: "hold it #hold:plug #say:held.", back: []string{ctrlU}},
 		}},
 		{name: "theme", mode: "manual", files: map[string]string{".claude.json": ""}, places: []place{
 			{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion},
@@ -52,9 +52,6 @@ var visits = map[string][]visit{
 		}},
 		{name: "bypass", mode: "bypassPermissions", files: map[string]string{".claude/settings.json": ""}, places: []place{
 			{name: "bypass", see: "I accept", want: thread.StateApproval},
-		}},
-		{name: "login", mode: "manual", unset: []string{"ANTHROPIC_AUTH_TOKEN"}, places: []place{
-			{name: "first-login", see: "/", want: thread.StateUnauthorised},
 		}},
 		{name: "plan", mode: "plan", places: []place{
 			{name: "plan", see: "plan mode", want: thread.StateIdle},
@@ -77,7 +74,6 @@ var visits = map[string][]visit{
 			{name: "history", press: []string{up}, see: "› tell me", draft: "tell me", want: thread.StateIdle, back: []string{ctrlC}},
 			{name: "approval", ask: "run it #escalate #bash:touch made.txt #say:ran.", see: "Would you like", want: thread.StateApproval, back: []string{"y"}},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
-			{name: "put-back", press: []string{esc}, see: "hold it", back: []string{ctrlC}},
 		}},
 		{name: "trust", mode: "on-request/workspace-write", files: map[string]string{".codex/config.toml": "openai_base_url = \"URL/v1\"\ncheck_for_update_on_startup = false\n[features]\nplugins = false\n[analytics]\nenabled = false\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n"}, places: []place{
 			{name: "trust", see: "rust", want: thread.StateApproval},
@@ -107,7 +103,6 @@ var visits = map[string][]visit{
 			{name: "edit", ask: "write it #write:new.txt=x #say:wrote.", see: "Allow once", want: thread.StateApproval, back: []string{"1"}},
 			{name: "question", ask: "ask me #ask", see: "Blue", want: thread.StateQuestion, back: []string{"\r"}},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
-			{name: "put-back", press: []string{esc}, see: "hold it", back: []string{ctrlC}},
 		}},
 		{name: "trust", mode: "default", unset: []string{"GEMINI_CLI_TRUST_WORKSPACE"}, places: []place{
 			{name: "trust", see: "rust folder", want: thread.StateApproval},
@@ -133,7 +128,6 @@ var visits = map[string][]visit{
 			{name: "approval", ask: "run it #bash:touch made.txt #say:ran.", see: "Allow once", want: thread.StateApproval, back: []string{"\r"}},
 			{name: "question", ask: "ask me #ask", see: "Blue", want: thread.StateQuestion, back: []string{"\r"}},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
-			{name: "put-back", press: []string{esc, esc}, see: "hold it", back: []string{ctrlU}},
 		}},
 	},
 }

@@ -222,10 +222,29 @@ func (m *mirror) visit(p place) {
 	}
 	m.see(p.see)
 	m.still(time.Second)
+	if p.draft != "" {
+		m.holds(p.draft)
+	}
 	m.record(p.name)
 	m.check(p)
 	for _, keys := range p.back {
 		m.press(keys)
+	}
+}
+
+// holds waits until the input holds a draft: what was recalled comes late on a busy machine.
+func (m *mirror) holds(draft string) {
+	m.t.Helper()
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		m.mu.Lock()
+		in, _ := m.agent.Input(m.term)
+		m.mu.Unlock()
+		if in.Text == draft {
+			return
+		}
+		if time.Now().After(end) {
+			m.t.Fatalf("the input holds %q, want %q:\n%s", in.Text, draft, m.text())
+		}
 	}
 }
 

@@ -74,3 +74,17 @@ func TestGatewayByEnvironment(t *testing.T) {
 		t.Errorf("environment %q", l.Env)
 	}
 }
+
+func TestRules(t *testing.T) {
+	agenttest.Rules(t, command.New(launch.Config{}).Rules(), []agenttest.Screen{
+		{Name: "shell", Lines: "$ make\nbuilt\n$"},
+		{Name: "yes or no", Lines: "$ apt install x\nDo you want to continue? [Y/n]", Want: thread.StateQuestion},
+		{Name: "a question before", Lines: "Do you want to continue? [Y/n] y\ndone\n$"},
+		{Name: "yes/no", Lines: "Are you sure (yes/no)?", Want: thread.StateQuestion},
+		{Name: "password", Lines: "$ ssh box\nme@box's password:", Want: thread.StateQuestion},
+		{Name: "key", Lines: "Enter passphrase for key '/home/me/.ssh/id':", Want: thread.StateQuestion},
+		{Name: "of passwords", Lines: "the password is stored\n$"},
+		{Name: "menu", Lines: "Pick one\n> a\n  b\nEnter to select · Esc to cancel", Want: thread.StateQuestion},
+		{Name: "list", Lines: "? Pick one: (Use arrow keys)\n> a\n  b", Want: thread.StateQuestion},
+	})
+}

@@ -50,6 +50,7 @@ type Session struct {
 	burst    time.Time // since when it prints without a pause of restless
 	examined time.Time // the rules last looked
 	dirty    bool      // the screen changed since
+	tells    bool      // some rule tells when it works or waits
 	waits    bool      // some rule tells when a prompt is taken
 	usable   time.Time // one of them has matched first; zero before
 	timer    *time.Timer
@@ -83,6 +84,7 @@ func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Ses
 		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateReport{State: thread.StateStarting},
 		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
+	s.tells = slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) })
 	if all.config.Input != nil {
 		s.input = all.config.Input(spec.Agent)
 	}
@@ -252,7 +254,7 @@ func (s *Session) fire() {
 		return
 	}
 	now := time.Now()
-	if s.dirty && (len(s.rules) > 0 && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
+	if s.dirty && (s.tells && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
 		s.examine(now)
 	}
 	thin := false
@@ -285,7 +287,7 @@ func (s *Session) schedule(now time.Time) {
 	}
 	if s.dirty {
 		look := s.printed.Add(quiet)
-		if again := s.examined.Add(restless); again.After(now) && (look.After(again) || len(s.rules) == 0) {
+		if again := s.examined.Add(restless); again.After(now) && (look.After(again) || !s.tells) {
 			look = again
 		}
 		if next.IsZero() || look.Before(next) {
@@ -297,7 +299,7 @@ func (s *Session) schedule(now time.Time) {
 	}
 }
 
-// activity is all that can be seen of a program without rules: one that prints on and on works; what a
+// activity is all that can be seen of a program whose rules tell of dialogs alone, or that has none: one that prints on and on works; what a
 // quiet one does is not known. mu is held.
 func (s *Session) activity(now time.Time) {
 	quiet := now.Sub(s.printed) >= restless
@@ -323,11 +325,11 @@ func (s *Session) activity(now time.Time) {
 // examine reads the state off the screen. mu is held.
 func (s *Session) examine(now time.Time) {
 	s.dirty, s.examined = false, now
-	if len(s.rules) == 0 {
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	if !ok && !s.tells {
 		s.activity(now)
 		return
 	}
-	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	if !ok {
 		s.tracker.Withdraw(thread.SourceScreen, now)
 		return
