@@ -2,7 +2,9 @@ package thread
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -11,6 +13,8 @@ const (
 	doubt = 5 * time.Second
 	// doubtStep is how often it is looked at.
 	doubtStep = 20 * time.Millisecond
+	// noteLimit is how long a merge waits for the answer to a note of ours.
+	noteLimit = time.Minute
 )
 
 // idle is the step that is an error while a turn of the thread runs.
@@ -41,6 +45,37 @@ func (l *line) notWorking(ctx context.Context) error {
 		return Hint(fmt.Errorf("%s is working in the folder to merge into: %w", l.thread().Name, ErrBusy), "wait for its answer")
 	}
 	return nil
+}
+
+// awaitNote is an error while a thread's agent changes files. A turn that answers a note of ours is waited for: else a
+// merge would be in the way of the next one.
+func (m *Manager) awaitNote(ctx context.Context, l *line) error {
+	ctx, cancel := context.WithTimeout(ctx, noteLimit)
+	defer cancel()
+	events := m.bus.subscribe(ctx)
+	for {
+		noted := l.answersNote()
+		err := l.do(ctx, l.notWorking)
+		if !noted && !l.answersNote() || err != nil && !errors.Is(err, ErrBusy) {
+			return err
+		}
+		for heard := false; !heard; {
+			e, more := <-events
+			if !more {
+				return err
+			}
+			heard = e.ThreadID == l.id
+		}
+	}
+}
+
+// answersNote reports whether the agent is at a note of ours, or is just being told it.
+func (l *line) answersNote() bool {
+	l.desk.mu.Lock()
+	defer l.desk.mu.Unlock()
+	return slices.ContainsFunc(l.desk.all, func(p Prompt) bool {
+		return p.From == FromNote && (p.State == PromptTyping || p.State == PromptOpen)
+	})
 }
 
 // amidTurn reports whether the record has a turn that was begun, not ended and not cut off.

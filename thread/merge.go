@@ -200,7 +200,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		return report, err
 	}
 	if target != nil {
-		if err := target.do(ctx, target.notWorking); err != nil {
+		if err := m.awaitNote(ctx, target); err != nil {
 			return report, err
 		}
 	}

@@ -148,6 +148,42 @@ func TestMergeAsksBeforeItTells(t *testing.T) {
 	})
 }
 
+// TestMergesInARow merges a second fork while the parent answers the note of the first: it waits for that answer. What
+// the person asked is in the way.
+func TestMergesInARow(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
+		d := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try cookies"})
+		w.talk(d.ID, 2, 2)
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, Note: thread.NoteAlways}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		note := w.sess.of(p.ID).prompts()
+		w.respond(p.ID, note, "call", false)
+		synctest.Wait()
+		done := make(chan error, 1)
+		go func() {
+			_, err := w.m.Merge(ctx, thread.MergeRequest{Thread: d.Name, Note: thread.NoteNever})
+			done <- err
+		}()
+		synctest.Wait()
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait for the note's answer: %v", err)
+		default:
+		}
+		w.respond(p.ID, note, "noted", true)
+		if err := <-done; err != nil {
+			t.Errorf("the second merge: %v", err)
+		}
+		w.respond(p.ID, "what the person asked", "call", false)
+		begin := time.Now()
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: d.Name}); !errors.Is(err, thread.ErrBusy) || time.Since(begin) > 10*time.Second {
+			t.Errorf("while the parent works: %v after %v", err, time.Since(begin))
+		}
+	})
+}
+
 func TestMergeTellsABusyParentLater(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
 		w.m.Hook(p.ID, "PermissionRequest", nil)
