@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // shown is how many lines of a file or a command's output an answer repeats.
@@ -22,6 +23,7 @@ const help = `I am the demo agent that comes with orchestrator. I am a set of ru
 - search TODO
 - write hello.txt: hi, then read hello.txt
 - ask: Which colour? [red | green | blue]
+- what time is it?
 - what did I ask before?
 
 Before I run a command I ask you. Add #slow, #long or #429 to a prompt to see how waiting, long answers and limits look.`
@@ -30,6 +32,7 @@ var (
 	greeting = regexp.MustCompile(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)
 	memory   = regexp.MustCompile(`(?i)\b(?:what|which)\b.*\b(?:did i|have i|i)\b.*\b(?:ask|say|said|tell|told)|\bremember\b.*\?|\bour conversation\b`)
 	thanks   = regexp.MustCompile(`(?i)^(?:thanks|thank you|great|nice|good|perfect)\b`)
+	clock    = regexp.MustCompile(`(?i)^(?:what time is it|what(?:'s| is) the time)$`)
 	count    = regexp.MustCompile(`(?i)^count to (\d{1,6})\b`)
 )
 
@@ -77,6 +80,8 @@ func conclude(t turn, prompt string, steps []step) string {
 		return recall(t.earlier)
 	case match(count, plain, &m):
 		return counted(min(number(m[1]), 100_000))
+	case match(clock, plain, &m):
+		return "It is " + time.Now().Format("15:04:05.000000") + " here."
 	case match(thanks, plain, &m):
 		return "You are welcome. What is next?"
 	case len(prompt) > 600:

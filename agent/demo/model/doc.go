@@ -12,7 +12,7 @@
 //	#slow, #slow:5s     wait before the answer
 //	#long, #long:500    an answer of so many lines
 //	#429 #401 #500 #529 refuse with that status; #429x2 only the first two times
-//	#cut                break off in the middle of the answer
+//	#cut                break off in the middle of the answer; #cutx1 only the first time
 //
 // It is no language model and does not pretend to be one when asked.
 package model

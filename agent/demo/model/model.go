@@ -100,6 +100,7 @@ func (m *Model) answer(w http.ResponseWriter, r *http.Request, q *request) {
 		if !sleep(r.Context(), f.wait) {
 			return
 		}
+		f.cut = f.cut && m.fails(q, f.cuts)
 	} else {
 		f.cut = false
 	}

@@ -216,6 +216,7 @@ type fault struct {
 	status int // 0: it does not
 	times  int // 0: always
 	cut    bool
+	cuts   int // 0: always
 	wait   time.Duration
 	long   int // lines of the answer, 0: as they come
 	fast   bool
@@ -225,7 +226,7 @@ var (
 	statusMark = regexp.MustCompile(`(?:^|\s)#(4\d\d|5\d\d)(?:x(\d{1,3}))?\b`)
 	slowMark   = regexp.MustCompile(`(?:^|\s)#slow(?::(\w[\w.]*))?\b`)
 	longMark   = regexp.MustCompile(`(?:^|\s)#long(?::(\d{1,6}))?\b`)
-	cutMark    = regexp.MustCompile(`(?:^|\s)#cut\b`)
+	cutMark    = regexp.MustCompile(`(?:^|\s)#cut(?:x(\d{1,3}))?\b`)
 	fastMark   = regexp.MustCompile(`(?:^|\s)#fast\b`)
 )
 
@@ -237,7 +238,10 @@ const (
 
 // faults reads the marks of a prompt.
 func faults(prompt string) fault {
-	f := fault{cut: cutMark.MatchString(prompt), fast: fastMark.MatchString(prompt)}
+	f := fault{fast: fastMark.MatchString(prompt)}
+	if m := cutMark.FindStringSubmatch(prompt); m != nil {
+		f.cut, f.cuts = true, number(m[1])
+	}
 	if m := statusMark.FindStringSubmatch(prompt); m != nil {
 		f.status, f.times = number(m[1]), number(m[2])
 	}

@@ -73,7 +73,7 @@ func (c *client) ask(ctx context.Context, messages []json.RawMessage, each func(
 		a, err := c.once(ctx, body, func(text string) { started = true; each(text) })
 		var status *statusError
 		switch {
-		case err == nil, ctx.Err() != nil, try == retries, started:
+		case err == nil, ctx.Err() != nil, try == retries, started && try > 0:
 			return a, err
 		case errors.As(err, &status) && status.status != http.StatusTooManyRequests && status.status < 500:
 			return a, err
