@@ -184,6 +184,22 @@ func (m *Manager) AskAgain(ctx context.Context, id PromptID) (Prompt, error) {
 	return again, nil
 }
 
+// Prompt returns one prompt of a thread as it is now.
+func (m *Manager) Prompt(ctx context.Context, ref string, id PromptID) (Prompt, error) {
+	of, err := m.find(ref)
+	if err != nil {
+		return Prompt{}, err
+	}
+	p, l, err := m.prompt(ctx, id)
+	if err == nil && l != of {
+		err = fmt.Errorf("%q of %s: %w", id, of.thread().Name, ErrNotFound)
+	}
+	if err != nil {
+		return Prompt{}, fmt.Errorf("read prompt: %w", err)
+	}
+	return l.onDesk(p), nil
+}
+
 // prompt finds a prompt with its thread.
 func (m *Manager) prompt(ctx context.Context, id PromptID) (Prompt, *line, error) {
 	p, err := m.cfg.Store.Prompt(ctx, id)

@@ -162,17 +162,15 @@ func endsWith(usage UsageReader, chunks []Chunk, answer string) bool {
 	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
 }
 
-// adopt follows the agent into another session. Where that is another thread's, the turns that are made in it are
-// this thread's, files and all, and each of the two starts the next time in a session of its own, which is written
-// from its own record: neither goes on from what the other said.
+// adopt follows the agent into another session, unless that belongs to another thread.
 func (r *record) adopt(ctx context.Context, l *line, session string) {
 	r.load(ctx, l)
 	if session == "" || session == r.session {
 		return
 	}
-	if owner := l.m.sessionOf(l, session); owner != "" {
-		l.m.notice(l.id, LevelWarn, "%s: its agent opened the session of %s; what is said in it from here on is recorded as turns of %[1]s",
-			l.thread().Name, owner)
+	if l.m.sessionTaken(l, session) {
+		l.m.notice(l.id, LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over", l.thread().Name)
+		return
 	}
 	if r.session != "" {
 		r.rewritten() // other files from here on

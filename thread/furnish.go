@@ -129,7 +129,7 @@ func (m *Manager) SetUp(ctx context.Context, ref string) (Status, error) {
 	t := l.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
 	case t.Worktree.Path == "" || m.cfg.Furnisher == nil:
-		return Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, ErrInvalid)
+		return Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, ErrRefused)
 	case err != nil || !info.IsDir():
 		return Status{}, Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, ErrNotFound), "`orchestrator resume "+t.Name+"` makes it again and sets it up")
 	}

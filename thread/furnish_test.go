@@ -120,7 +120,7 @@ func TestSetupThatFailed(t *testing.T) {
 		if s, err := w.m.SetUp(ctx, "child"); err != nil || s.Setup != (thread.Setup{}) {
 			t.Errorf("run again: %+v, %v", s.Setup, err)
 		}
-		if _, err := w.m.SetUp(ctx, "parent"); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.SetUp(ctx, "parent"); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("a thread without a worktree is set up: %v", err)
 		}
 	}, func(w *world) { w.cfg.Furnisher = f })

@@ -76,9 +76,7 @@ func commonHook(event string, payload []byte) (HookReport, bool) {
 	r := HookReport{State: hookStates[event], Detail: "hook " + event}
 	switch event {
 	case "UserPromptSubmit", "BeforeAgent":
-		if words := strings.TrimSpace(p.Prompt); !strings.HasPrefix(words, "<system-reminder>") && !strings.HasPrefix(words, "<task-notification>") {
-			r.Prompt = p.Prompt // else the agent tells itself of a sub-agent's end
-		}
+		r.Prompt = p.Prompt
 	}
 	switch event {
 	case "SessionStart", "UserPromptSubmit":

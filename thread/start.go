@@ -356,18 +356,15 @@ func (m *Manager) stateDir(id ID) string { return filepath.Join(m.cfg.StateDir, 
 func (m *Manager) env(t Thread) []string { return slices.Concat(m.cfg.Env, t.Launch.Env) }
 
 // sessionTaken reports whether another thread has a session.
-func (m *Manager) sessionTaken(l *line, session string) bool { return m.sessionOf(l, session) != "" }
-
-// sessionOf returns the name of another thread that has a session, "" when there is none.
-func (m *Manager) sessionOf(l *line, session string) string {
+func (m *Manager) sessionTaken(l *line, session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, other := range m.lines {
 		if other != l && other.t.Session == session {
-			return other.t.Name
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 func orDefault(n, otherwise int) int {

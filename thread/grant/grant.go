@@ -81,6 +81,7 @@ func Table() []Row {
 		{Op: "turn", Verb: "checkpoint show", Others: Read},
 		{Op: "diff", Verb: "checkpoint diff", Others: Read},
 		{Op: "prompts", Verb: "prompts", Others: Read},
+		{Op: "prompt", Verb: "following an answer", Others: Read},
 		{Op: "find", Verb: "find", Own: Read, Others: Read},
 		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},

@@ -83,10 +83,11 @@ type Prompts struct {
 	Open   bool   `json:"open,omitempty"`
 }
 
-// Prompt names a prompt, and the text that it is to have.
+// Prompt names a prompt, the thread that it must be one of where that is set, and the text that it is to have.
 type Prompt struct {
-	ID   thread.PromptID `json:"id"`
-	Text string          `json:"text,omitempty"`
+	Thread string          `json:"thread,omitempty"`
+	ID     thread.PromptID `json:"id"`
+	Text   string          `json:"text,omitempty"`
 }
 
 // Timeline asks for a page of a thread's checkpoints.

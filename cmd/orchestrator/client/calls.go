@@ -79,6 +79,11 @@ func (c *Client) Prompts(ctx context.Context, ref string, open bool) ([]thread.P
 	return answer[[]thread.Prompt](ctx, c, "prompts", api.Prompts{Thread: ref, Open: open})
 }
 
+// Prompt returns one prompt of a thread as it is now.
+func (c *Client) Prompt(ctx context.Context, ref string, id thread.PromptID) (thread.Prompt, error) {
+	return answer[thread.Prompt](ctx, c, "prompt", api.Prompt{Thread: ref, ID: id})
+}
+
 // EditPrompt changes the text of a prompt that is queued.
 func (c *Client) EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
 	return answer[thread.Prompt](ctx, c, "prompt-edit", api.Prompt{ID: id, Text: text})

@@ -53,6 +53,7 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		"ask": call(func(ctx context.Context, r api.Ask) (thread.Prompt, error) {
 			return m.Ask(ctx, r.Thread, thread.AskRequest{Text: r.Text})
 		}),
+		"prompt": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.Prompt(ctx, r.Thread, r.ID) }),
 		"prompts": call(func(ctx context.Context, r api.Prompts) ([]thread.Prompt, error) {
 			return m.Prompts(ctx, r.Thread, r.Open)
 		}),
