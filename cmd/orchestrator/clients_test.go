@@ -352,6 +352,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"send", "-d", other, "hello"}, `"send"`},
 		{[]string{"switch", other}, `"switch"`},
 		{[]string{"why", other}, `"read"`},
+		{[]string{"prompts", other}, `"read"`},
+		{[]string{"prompts"}, `"read"`},
 		{[]string{"grants", other}, `"read"`},
 		{[]string{"find", "hello"}, `"read"`},
 		{[]string{"checkpoint", "list", other}, `"read"`},

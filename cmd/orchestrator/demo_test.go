@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -121,7 +120,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 		t.Errorf("the answer:\n%s", out)
 	}
 	a := get[answer](r, "run", "-a", "demo", "list files")
-	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint.Turn != 1 {
+	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint == nil || a.Checkpoint.Turn != 1 {
 		t.Errorf("as JSON: %+v", a)
 	}
 	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "waits for you") {
@@ -129,30 +128,6 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err == nil {
 		t.Error("the command ran without being allowed")
-	}
-}
-
-// TestFollowerMissesNothing has a client lose the events of a whole turn, as one does that is kept
-// from reading them for too long.
-func TestFollowerMissesNothing(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	name := r.demo("missed")
-	before := r.status(name)
-	r.turn(name, "read README.md")
-	p := r.claimed()
-	cl := client.New(p.Socket)
-	defer cl.Close()
-	var out bytes.Buffer
-	f := &follower{cli: &cli{output: newOutput(&out, &out)}, client: cl, thread: before, answer: answer{Outcome: "failed"}}
-	if f.take(t.Context(), thread.Event{Seq: 7}) {
-		t.Error("over before anything was heard")
-	}
-	if over := f.take(t.Context(), thread.Event{Seq: 1234}); !over || f.answer.Outcome != "answered" || f.answer.Checkpoint.Turn != 1 {
-		t.Errorf("after a gap: over %v, %+v", over, f.answer)
-	}
-	if !strings.Contains(out.String(), "It says hello") {
-		t.Errorf("printed: %q", out.String())
 	}
 }
 

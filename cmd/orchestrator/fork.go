@@ -238,6 +238,9 @@ func (c *cli) checkpointRestore() *cobra.Command {
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread, r.At = args[0], args[1]
 		r.Files, r.Conversation = !conversationOnly, !filesOnly
+		if err := cl.May(ctx, "rewind", args[0]); err != nil {
+			return err // before it asks who shares the folder
+		}
 		switch {
 		case filesOnly && conversationOnly:
 			r.Files, r.Conversation = true, true

@@ -22,7 +22,7 @@ func (c *cli) promptsVerb() *cobra.Command {
 		Long: "List what agents were asked and what became of it, newest last.\n\n" +
 			"queued: waits to be typed; typing, open: the agent has it; answered; interrupted, refused: not answered, can\n" +
 			"be sent again; taken: nothing tells of an answer; cancelled.",
-		Args: cobra.MaximumNArgs(1), ValidArgsFunction: c.completeThreads,
+		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "leave out those that are over")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {

@@ -17,7 +17,6 @@ var agentTags = []string{
 	"bash-stdout", "bash-stderr", "turn_aborted", "permissions instructions", "skills_instructions",
 	"apps_instructions", "plugins_instructions", "collaboration_mode", "personality_spec", "model_switch",
 	"skill", "hook_context", "ide_context", "INSTRUCTIONS", "subagent_notification",
-	"task-notification",
 }
 
 // agentStarts begin texts that agents write in the person's name.

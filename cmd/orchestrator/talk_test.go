@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// talking is a call of send or run whose output is read as it comes.
+type talking struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+func (r *rig) talk(args ...string) *talking {
+	r.t.Helper()
+	cmd := r.command(args...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	k := &talking{t: r.t, cmd: cmd, stdout: bufio.NewReader(out)}
+	cmd.Stderr = &k.stderr
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return k
+}
+
+// upTo reads what is printed up to some words.
+func (k *talking) upTo(words string) string {
+	k.t.Helper()
+	var read strings.Builder
+	for !strings.Contains(read.String(), words) {
+		b, err := k.stdout.ReadByte()
+		if err != nil {
+			k.t.Fatalf("it ended without %q: %q", words, read.String())
+		}
+		read.WriteByte(b)
+	}
+	return read.String()
+}
+
+// end waits for the end and returns the rest of the output.
+func (k *talking) end() (rest string, code int) {
+	k.t.Helper()
+	b, err := io.ReadAll(k.stdout)
+	if err != nil {
+		k.t.Error(err)
+	}
+	k.cmd.Wait()
+	return string(b), k.cmd.ProcessState.ExitCode()
+}
+
+// TestSendPrintsWhatTheModelSays stops the agent in the middle of an answer that was heard already.
+func TestSendPrintsWhatTheModelSays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("words")
+	k := r.talk("send", name, "say well then #long:2000")
+	k.upTo("well then")
+	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 1 || list[0].State != thread.PromptOpen {
+		t.Errorf("while it prints: %+v", list)
+	}
+	r.ok("stop", name)
+	if rest, code := k.end(); code != exitAgent || strings.Count(rest, "\n") > 1900 || !strings.Contains(k.stderr.String(), "prompts again p") {
+		t.Errorf("exit %d after %d more bytes: %s", code, len(rest), k.stderr.String())
+	}
+	r.ok("resume", name)
+	if out := r.ok("send", name, "say something new"); out != "something new" {
+		t.Errorf("after the resume it printed %q", out)
+	}
+}
+
+// TestEverySendGetsItsOwnAnswer sends many prompts to two threads at once.
+func TestEverySendGetsItsOwnAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	names := []string{r.demo("left"), r.demo("right")}
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			words := fmt.Sprintf("this is number %d of all", i)
+			res := r.run("send", names[i%2], "say "+words)
+			if res.code != exitOK || strings.TrimSpace(res.stdout) != words {
+				t.Errorf("%d: exit %d, %q, %s", i, res.code, res.stdout, res.stderr)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestQueuedPromptIsWaitedFor sends a prompt behind another one.
+func TestQueuedPromptIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("queue")
+	if res := r.run("send", "-d", name, "#slow:600s list files"); res.code != 0 || res.stdout+res.stderr != "" {
+		t.Errorf("send -d: %+v", res)
+	}
+	r.awaitState(name, thread.StateWorking)
+	p := get[thread.Prompt](r, "send", "-d", name, "say the second")
+	if p.State != thread.PromptQueued || p.Reason == "" {
+		t.Errorf("behind it: %+v", p)
+	}
+	r.says(exitRefused, []string{"is queued", "working", "prompts cancel p"}, "send", name, "say the third", "--timeout", "300ms")
+	res := r.run("send", name, "say the fourth", "--timeout", "300ms", "--json")
+	var a answer
+	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || a.Outcome != isQueued || a.Reason == "" || a.Prompt == "" || res.code != exitRefused {
+		t.Errorf("as JSON: %v, exit %d, %+v", err, res.code, a)
+	}
+	k := r.talk("send", name, "say the fifth")
+	await(t, "the fifth to be queued", func() bool { return len(get[[]thread.Prompt](r, "prompts", name, "--open")) == 5 })
+	r.ok("stop", name)
+	if rest, code := k.end(); code != exitRefused || rest != "" || !strings.Contains(k.stderr.String(), "does not run") {
+		t.Errorf("without an agent: exit %d, %q, %s", code, rest, k.stderr.String())
+	}
+}
+
+// TestFollowsAutomaticForks sends a prompt that leaves its thread.
+func TestFollowsAutomaticForks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.write(".orchestrator.toml", "offers = \"auto\"\n")
+	r.ok("trust")
+	name := r.demo("cookies")
+	r.turn(name, "say we sign the session cookies with a key")
+	r.turn(name, "say the session cookies live for a day")
+	res := r.run("send", name, "let's try another approach: say tokens in the header", "--timeout", "60s")
+	if res.code != exitOK || strings.TrimSpace(res.stdout) == "" || !strings.Contains(res.stderr, "it was forked as ") {
+		t.Fatalf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
+	}
+	list := get[[]thread.Status](r, "threads")
+	if len(list) != 2 || list[1].Parent != list[0].ID || !strings.Contains(res.stderr, list[1].Name) {
+		t.Errorf("threads: %+v", list)
+	}
+}
+
+// TestWithoutGatewayTheAnswerComesAtTheEnd says so once.
+func TestWithoutGatewayTheAnswerComesAtTheEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	res := r.run("run", "-a", "demo", "--no-gateway", "say it all at once", "--timeout", "60s")
+	if res.code != exitOK || strings.TrimSpace(res.stdout) != "it all at once" || strings.Count(res.stderr, "without the gateway") != 1 {
+		t.Errorf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
+	}
+}
+
+// TestCutAnswerIsGivenAgain has the model break off once.
+func TestCutAnswerIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("cut")
+	words := strings.TrimSpace(strings.Repeat("and on ", 40)) + " to the end"
+	res := r.run("send", name, "say "+words+" #cutx1")
+	first, again, ok := strings.Cut(strings.TrimSpace(res.stdout), "\n")
+	if res.code != exitOK || !ok || again != words || !strings.HasPrefix(words, strings.TrimSpace(first)) || !strings.Contains(res.stderr, "asks again") {
+		t.Errorf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
+	}
+	if a := get[answer](r, "send", name, "say "+words+" #cutx1 now"); a.Outcome != isAnswered || !strings.HasPrefix(a.Answer, words) {
+		t.Errorf("as JSON: %+v", a)
+	}
+}
+
+// TestFollowsThroughARestart restarts the server behind two sends: one whose prompt the agent has, and one that waits.
+func TestFollowsThroughARestart(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("restart")
+	open := r.talk("send", name, "#slow:600s list files")
+	r.awaitState(name, thread.StateWorking)
+	waits := r.talk("send", name, "say after the restart")
+	await(t, "it to be queued", func() bool { return len(get[[]thread.Prompt](r, "prompts", name, "--open")) == 2 })
+	r.ok("restart")
+	if rest, code := open.end(); code != exitAgent || rest != "" || !strings.Contains(open.stderr.String(), "prompts again p") {
+		t.Errorf("the open one: exit %d, %q, %s", code, rest, open.stderr.String())
+	}
+	rest, code := waits.end()
+	if answered := code == exitOK && strings.TrimSpace(rest) == "after the restart"; !answered && code != exitRefused {
+		t.Errorf("the queued one: exit %d, %q, %s", code, rest, waits.stderr.String())
+	}
+}
+
+// TestServerThatDoesNotComeBack kills the server behind a send.
+func TestServerThatDoesNotComeBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the server as long as a person does")
+	}
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("killed")
+	k := r.talk("send", name, "#slow:600s list files")
+	r.awaitState(name, thread.StateWorking)
+	if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if rest, code := k.end(); code != exitAgent || rest != "" || !strings.Contains(k.stderr.String(), "cannot be followed") {
+		t.Errorf("exit %d, %q, %s", code, rest, k.stderr.String())
+	}
+}
+
+// TestClientThatReadsNothing holds up neither the agent nor other clients, and gets the answer whole in the end.
+func TestClientThatReadsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("deaf")
+	k := r.talk("send", name, "say begin #fast #long:60000")
+	r.awaitState(name, thread.StateDone)
+	r.ok("send", name, "say still here")
+	rest, code := k.end()
+	entries := get[[]thread.Entry](r, "checkpoint", "show", name, "1")
+	want := entries[len(entries)-1].Text
+	if code != exitOK || len(want) < 1<<20 || !strings.HasSuffix(strings.TrimSpace(rest), strings.TrimSpace(want[len(want)-1000:])) {
+		t.Errorf("exit %d, %d bytes of %d: %s", code, len(rest), len(want), k.stderr.String())
+	}
+	if n := strings.Count(rest, "begin"); n != 1 {
+		t.Errorf("its beginning was printed %d times", n)
+	}
+}
+
+// TestThousandPrompts queues what is allowed on one thread, and odd ones.
+func TestThousandPrompts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("many")
+	r.ok("send", "-d", name, "#slow:600s list files")
+	r.awaitState(name, thread.StateWorking)
+	cl := r.client()
+	ctx := t.Context()
+	var last thread.Prompt
+	for i := range 997 {
+		p, err := cl.Ask(ctx, name, fmt.Sprintf("say %d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = p
+	}
+	for _, odd := range []string{strings.Repeat("long ", 200<<10), "/help me", "say \x1b]52;c;aGk=\x07 \x00 over"} {
+		if p, err := cl.Ask(ctx, name, odd); err != nil || p.State != thread.PromptQueued {
+			t.Errorf("%.20q: %+v, %v", odd, p.State, err)
+		}
+	}
+	r.says(exitRefused, []string{"1000 prompts wait"}, "send", name, "say one too many")
+	begin := time.Now()
+	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 200 {
+		t.Errorf("%d prompts are listed", len(list))
+	}
+	r.ok("prompts", "cancel", string(last.ID))
+	if res := r.run("send", name, "say in its place", "--timeout", "100ms"); res.code != exitRefused {
+		t.Errorf("in the place of one that was cancelled: %+v", res)
+	}
+	r.ok("stop", name)
+	if took := time.Since(begin); took > patience {
+		t.Errorf("it took %v", took)
+	}
+}
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// TestNdjson holds the shape of -o ndjson: what happens, one object a line. Words that come in pieces are joined.
+func TestNdjson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("-n", "golden")
+	out := r.ok("send", "-o", "ndjson", name, "say the words of a golden answer #cutx1 "+strings.Repeat("and on ", 10))
+	var got bytes.Buffer
+	enc := json.NewEncoder(&got)
+	enc.SetEscapeHTML(false)
+	var before talkEvent
+	for line := range strings.Lines(out) {
+		var e talkEvent
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&e); err != nil || e.At.IsZero() {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		e.At = time.Time{}
+		if e.Event == "begin" {
+			e.Thread, e.State = "golden", "idle"
+		}
+		if e.Prompt != "" {
+			e.Prompt = "p"
+		}
+		if e.Answer != nil {
+			if e.Answer.Checkpoint == nil || e.Answer.Checkpoint.Turn != 1 || e.Answer.Thread != name {
+				t.Errorf("the answer: %+v", e.Answer)
+			}
+			e.Answer.Checkpoint, e.Answer.Thread, e.Answer.Prompt = nil, "golden", "p"
+		}
+		if e.Event == "state" || e.Event == "notice" { // how many there are depends on the moment
+			continue
+		}
+		if e.Event == "text" && before.Event == "text" && e.Request == before.Request {
+			before.Text += e.Text
+			continue
+		}
+		if before.Event != "" {
+			if before.Event == "text" && e.Event == "retry" {
+				before.Text = before.Text[:20] + "…" // how far it came
+			}
+			enc.Encode(before)
+		}
+		before = e
+	}
+	enc.Encode(before)
+	file := filepath.Join("testdata", "talk.ndjson")
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%v; got\n%s\nwant\n%s", err, got.Bytes(), want)
+	}
+	r.says(exitUsage, []string{"--output"}, "send", name, "x", "-o", "yaml")
+	r.says(exitUsage, []string{"give one of them"}, "send", name, "x", "-o", "ndjson", "--json")
+}
