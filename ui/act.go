@@ -142,8 +142,7 @@ func running(s *thread.Status) bool { return s.Execution != nil && s.State.State
 func (m *Model) onScreen(a intent.Action) (tea.Cmd, bool) {
 	switch a {
 	case intent.Quit:
-		m.stop()
-		return tea.Quit, true
+		return m.leave(), true
 	case intent.Leave:
 		m.screen.area = areaTree
 	case intent.NextView, intent.PrevView:

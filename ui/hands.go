@@ -13,6 +13,8 @@ import (
 const (
 	// pause is how long a person who types without looking stops at most between two keys.
 	pause = 700 * time.Millisecond
+	// parting is how long a letter that quits waits for another: what comes behind it would go to the shell.
+	parting = 250 * time.Millisecond
 	// glance is how long a person at least needs to see that a dialog has opened.
 	glance = 500 * time.Millisecond
 )
@@ -21,8 +23,12 @@ const (
 type hands struct {
 	burst bool // what comes now came in one read
 	told  bool // of what is being ignored
-	taken bool // the agent lost the keys under the person's hands, who still types
+	// taken says why text is ignored until the person pauses: what was typed before it was meant for somebody else.
+	taken string
 	last  time.Time
+
+	leaving  bool // a letter said to quit, and no other has come yet
+	partings int
 
 	top   dialog.Dialog // the dialog on top, and since when
 	since time.Time
@@ -38,8 +44,29 @@ func (h *hands) late(now time.Time) time.Duration {
 // take notes that the agent lost the keys, but not by a key: what is being typed was meant for it.
 func (h *hands) take(now time.Time) {
 	if now.Sub(h.last) < pause {
-		h.taken, h.told = true, false
+		h.taken, h.told = "text ignored: its agent is not on show any more", false
 	}
+}
+
+// stay takes back that a letter said to quit: where a text goes on behind it, it was a part of that, and the rest is
+// meant for somebody else, too.
+func (h *hands) stay() {
+	if h.leaving {
+		h.leaving, h.told, h.taken = false, false, "text ignored: to quit, type nothing behind it"
+	}
+}
+
+// leaveSoon quits, unless the letter that says so turns out to be the beginning of a text.
+func (m *Model) leaveSoon() tea.Cmd {
+	m.hands.leaving = true
+	m.hands.partings++
+	return m.cfg.After(parting, partingMsg{m.hands.partings})
+}
+
+// leave quits.
+func (m *Model) leave() tea.Cmd {
+	m.stop()
+	return tea.Quit
 }
 
 // burst begins or ends what came in one read.
@@ -58,12 +85,12 @@ func (m *Model) opened() {
 // are always taken.
 func (m *Model) meantElsewhere(scope intent.Scope, in intent.Intent, text bool, late time.Duration) string {
 	h := &m.hands
-	if h.taken && (late >= pause || in != nil && intent.Moves(in) && !text) {
-		h.taken = false
+	if late >= pause || in != nil && intent.Moves(in) && !text {
+		h.taken = ""
 	}
 	switch {
-	case h.taken:
-		return "text ignored: its agent is not on show any more"
+	case h.taken != "":
+		return h.taken
 	case !h.burst || in != nil && intent.Moves(in):
 		return ""
 	}
@@ -94,7 +121,7 @@ func (m *Model) textIgnored(scope intent.Scope) string {
 
 // ignore tells, once for what comes together, that keys are ignored.
 func (m *Model) ignore(why string) tea.Cmd {
-	if m.hands.told && (m.hands.burst || m.hands.taken) {
+	if m.hands.told && (m.hands.burst || m.hands.taken != "") {
 		return nil
 	}
 	m.hands.told = true

@@ -255,6 +255,31 @@ func TestAgentEndsUnderTheHands(t *testing.T) {
 	})
 }
 
+// A letter that quits does so alone, or twice: what comes behind it in a text would go to the shell.
+func TestQuitIsNoPartOfAText(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		for _, c := range "query all\r" {
+			r.text(string(c))
+			r.wait(100 * time.Millisecond)
+		}
+		r.must("text ignored: to quit, type nothing behind it")
+		if r.quit || r.m.dialogs.Open() || r.pane.focus {
+			t.Errorf("quit %v, a dialog is open %v, the agent has the keys %v", r.quit, r.m.dialogs.Open(), r.pane.focus)
+		}
+		r.wait(2 * pause)
+		r.keys("q", "q")
+		if !r.quit {
+			t.Error("twice does not quit")
+		}
+	})
+	on(t, world(), func(r *rig) {
+		r.keys("ctrl+c")
+		if !r.quit {
+			t.Error("ctrl+c does not quit at once")
+		}
+	})
+}
+
 // TestAnsweredElsewhere: a question that was answered on another screen says so and does nothing more.
 func TestAnsweredElsewhere(t *testing.T) {
 	gone := func(r *rig) { r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: "auth-feature-a3f2"}) }

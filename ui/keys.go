@@ -14,7 +14,16 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	if scope == intent.Terminal && in != intent.Leave {
 		return m.toPane(k)
 	}
-	if why := m.meantElsewhere(scope, in, k.Key().Text != "", late); why != "" {
+	text := k.Key().Text != ""
+	switch quits := in == intent.Quit && text && !m.hands.burst && m.hands.taken == ""; {
+	case quits && m.hands.leaving:
+		return m.leave()
+	case quits:
+		return m.leaveSoon()
+	case text || in == intent.Focus:
+		m.hands.stay()
+	}
+	if why := m.meantElsewhere(scope, in, text, late); why != "" {
 		return m.ignore(why)
 	}
 	if in == nil {

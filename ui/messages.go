@@ -139,6 +139,9 @@ type foundMsg struct {
 // noticeOverMsg takes a notice off the status line.
 type noticeOverMsg struct{ gen int }
 
+// partingMsg says that no text followed a letter that quits.
+type partingMsg struct{ gen int }
+
 // lateMsg says that the first list should have come.
 type lateMsg struct{}
 

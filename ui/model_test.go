@@ -36,6 +36,7 @@ func TestKeysGoToTheAgentAndBack(t *testing.T) {
 			t.Errorf("after leaving the agent got %q", r.pane.keys)
 		}
 		r.keys("q")
+		r.wait(parting)
 		if !r.quit {
 			t.Error("q does not leave")
 		}

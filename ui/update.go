@@ -211,6 +211,10 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	case secondMsg:
 		m.screen.ticking = false
 		m.screen.stale = true
+	case partingMsg:
+		if m.hands.leaving && msg.gen == m.hands.partings {
+			return m.leave(), true
+		}
 	case lateMsg:
 		m.conn.late = true
 		m.screen.stale = m.screen.stale || !m.conn.listed
