@@ -374,14 +374,17 @@ func (m *Manager) mergeSummary(ctx context.Context, child *line, in mergeIntent,
 	return b.String()
 }
 
-// lastAnswer returns what a thread itself answered last, "" when it never did.
+// lastAnswer returns what a thread itself answered last, "" when it never did. What a rewind left behind does not count.
 func (m *Manager) lastAnswer(ctx context.Context, t Thread) string {
-	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, Page{Limit: 20})
+	if t.Head == "" {
+		return ""
+	}
+	stands, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Limit: 20})
 	if err != nil {
 		m.cfg.Log.Warn("read the last answer", "thread", string(t.ID), "err", err)
 	}
-	for _, c := range own {
-		if c.Answer != "" && (c.Kind == KindTurn || c.Kind == KindResponse) {
+	for _, c := range stands {
+		if c.Thread == t.ID && c.Answer != "" && (c.Kind == KindTurn || c.Kind == KindResponse) {
 			return secret.Redact(c.Answer)
 		}
 	}

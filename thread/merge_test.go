@@ -127,6 +127,23 @@ func TestMergeTellsTheParent(t *testing.T) {
 	})
 }
 
+// TestNoteQuotesWhatTheThreadStandsOn: what a rewind left behind is not told as the thread's last answer.
+func TestNoteQuotesWhatTheThreadStandsOn(t *testing.T) {
+	inMerge(t, func(w *world, _ *merges, _, c thread.Status) {
+		time.Sleep(time.Second)
+		w.talk(c.ID, 3, 3)
+		time.Sleep(time.Second)
+		if _, err := w.m.Rewind(ctx, thread.RewindRequest{Thread: c.Name, At: "2", Conversation: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name})
+		if err != nil || !strings.Contains(r.Summary, "answer to p2") || strings.Contains(r.Summary, "answer to p3") {
+			t.Errorf("%v, told: %s", err, r.Summary)
+		}
+	})
+}
+
 // TestMergeAsksBeforeItTells: a note is a prompt that costs a turn, and nobody asked for it.
 func TestMergeAsksBeforeItTells(t *testing.T) {
 	inMerge(t, func(w *world, _ *merges, p, c thread.Status) {
