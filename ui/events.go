@@ -108,6 +108,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		if e.Notice != nil {
 			return m.tell(e.Notice.Level, e.Notice.Text)
 		}
+	case thread.EventSpeech: // the terminal shows what the model says
 	case thread.EventSwitch:
 		return m.switchTo(e.ThreadID)
 	}
