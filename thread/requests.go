@@ -130,6 +130,20 @@ type PortRequest struct {
 	WithSecrets bool `json:"withSecrets,omitempty"`
 }
 
+// Kept says what a backup holds, or what was taken back from one.
+type Kept struct {
+	File        string `json:"file"`
+	Threads     int    `json:"threads"`
+	Checkpoints int    `json:"checkpoints"`
+	Bytes       int64  `json:"bytes,omitempty"` // of the file
+	// Secrets says that they are in it, and Files that the files of the project are.
+	Secrets bool `json:"secrets"`
+	Files   bool `json:"files"`
+	// There are the threads of a backup that were not taken back, as they are here already.
+	There []string `json:"there,omitempty"`
+	Notes []string `json:"notes,omitempty"` // for people
+}
+
 // CollectRequest asks to let go of what the retention settings need not keep.
 type CollectRequest struct {
 	DryRun bool `json:"dryRun,omitempty"`

@@ -187,7 +187,7 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 		}
 	}
 	if x.redact {
-		withoutSecrets(&c, &d)
+		WithoutSecrets(&c, &d)
 	}
 	h := recordHead{Checkpoint: c, Keep: d.Keep}
 	for _, i := range d.Items {
@@ -219,8 +219,8 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 	return nil
 }
 
-// withoutSecrets leaves them out of what is exported of a checkpoint.
-func withoutSecrets(c *thread.Checkpoint, d *thread.Delta) {
+// WithoutSecrets leaves them out of what is exported of a checkpoint; sizes of items and files stay.
+func WithoutSecrets(c *thread.Checkpoint, d *thread.Delta) {
 	c.Prompt, c.Answer, c.Note = secret.Redact(c.Prompt), secret.Redact(c.Answer), secret.Redact(c.Note)
 	d.Items, d.Transcript = slices.Clone(d.Items), slices.Clone(d.Transcript) // the store may hold them itself
 	for i := range d.Items {

@@ -94,12 +94,16 @@ type importer struct {
 	ids map[thread.CheckpointID]thread.Checkpoint
 }
 
-func (m *importer) intent() thread.Intent {
-	data, err := json.Marshal(map[string]string{"file": m.File})
+func (m *importer) intent() thread.Intent { return Unfinished(m.thread.ID, m.File, m.Now) }
+
+// Unfinished is the intent that marks a hidden thread as one that is being read from a file. While it is there, Repair
+// takes the thread back.
+func Unfinished(id thread.ID, file string, now time.Time) thread.Intent {
+	data, err := json.Marshal(map[string]string{"file": file})
 	if err != nil {
 		data = nil // a name that JSON cannot hold is not worth failing for
 	}
-	return thread.Intent{ID: "import-" + string(m.thread.ID), Kind: intentKind, Thread: m.thread.ID, Data: data, Created: m.Now}
+	return thread.Intent{ID: "import-" + string(id), Kind: intentKind, Thread: id, Data: data, Created: now}
 }
 
 func (m *importer) all(in io.Reader) (thread.Thread, error) {

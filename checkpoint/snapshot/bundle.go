@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orchestrator/checkpoint/git"
@@ -57,20 +58,30 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	if err := checkID(id); err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
-	w, err := s.open(ctx, s.cfg.Dir)
+	taken := 0
+	n, err := s.fetch(ctx, file, func(string) string { taken++; return refName(id, taken) })
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
+	return n, nil
+}
+
+// fetch takes refs of ours from a bundle file; as says under which name each is kept, "" leaves it.
+func (s *Store) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
+	w, err := s.open(ctx, s.cfg.Dir)
+	if err != nil {
+		return 0, err
+	}
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("unbundle snapshots: %s is not a file: %w", file, errors.Join(err, thread.ErrInvalid))
+		return 0, fmt.Errorf("%s is not a file: %w", file, errors.Join(err, thread.ErrInvalid))
 	}
 	heads, err := w.theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
 	if err != nil {
-		return 0, fmt.Errorf("unbundle snapshots: %w", errors.Join(err, thread.ErrInvalid))
+		return 0, errors.Join(err, thread.ErrInvalid)
 	}
 	dir, err := os.MkdirTemp(w.home, "bundle-*")
 	if err != nil {
-		return 0, fmt.Errorf("unbundle snapshots: %w", err)
+		return 0, err
 	}
 	defer os.RemoveAll(dir)
 	// No configuration knows this name, as it was read before the name was made: git takes it for the file it is.
@@ -79,25 +90,86 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 		err = os.Symlink(file, name)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("unbundle snapshots: %w", err)
+		return 0, err
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", name}
-	n := 0
+	var specs []string
 	for line := range strings.Lines(string(heads)) {
 		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, namespace) {
-			n++
-			args = append(args, ref+":"+refName(id, n))
+			if to := as(ref); to != "" {
+				specs = append(specs, ref+":"+to)
+			}
 		}
 	}
-	if n == 0 {
+	if len(specs) == 0 {
 		return 0, nil
 	}
+	var in io.Reader
+	if len(specs) > mostArgs {
+		in = strings.NewReader(strings.Join(specs, "\n") + "\n")
+		args = slices.Insert(args, 1, "--stdin")
+	} else {
+		args = append(args, specs...)
+	}
 	_, err = w.theirs(ctx, git.Call{
-		Args: args, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
+		Args: args, Stdin: in, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
 		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
 	})
 	if err != nil {
-		return 0, fmt.Errorf("unbundle snapshots: %w", err)
+		return 0, err
+	}
+	return len(specs), nil
+}
+
+// mostArgs is how many refs git is given as arguments; more come by its standard input, which git 2.29 reads.
+const mostArgs = 1000
+
+// Save writes all snapshots of all threads, with the history they stand on, as a git bundle. It reports how many refs it
+// holds, and writes nothing when there is none.
+func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
+	in, err := s.open(ctx, s.cfg.Dir)
+	if err != nil {
+		return 0, fmt.Errorf("save snapshots: %w", err)
+	}
+	refs, err := in.refs(ctx, namespace)
+	if err != nil {
+		return 0, fmt.Errorf("save snapshots: %w", err)
+	}
+	var names strings.Builder
+	for ref := range refs {
+		names.WriteString(ref + "\n")
+	}
+	if len(refs) == 0 {
+		return 0, nil
+	}
+	_, err = in.theirs(ctx, git.Call{
+		Args: []string{"bundle", "create", "--quiet", "-", "--stdin"}, Stdin: strings.NewReader(names.String()), Stdout: w,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("save snapshots: %w", err)
+	}
+	return len(refs), nil
+}
+
+// Load takes the snapshots of some threads in a bundle file under the refs that they had; loading them again changes
+// nothing. Git checks every object, as in Unbundle.
+func (s *Store) Load(ctx context.Context, file string, ids []thread.ID) (int, error) {
+	wanted := map[thread.ID]bool{}
+	for _, id := range ids {
+		if err := checkID(id); err != nil {
+			return 0, fmt.Errorf("load snapshots: %w", err)
+		}
+		wanted[id] = true
+	}
+	n, err := s.fetch(ctx, file, func(ref string) string {
+		id, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
+		if !wanted[thread.ID(id)] || number(ref) == 0 || ref != refName(thread.ID(id), number(ref)) {
+			return ""
+		}
+		return ref
+	})
+	if err != nil {
+		return 0, fmt.Errorf("load snapshots: %w", err)
 	}
 	return n, nil
 }

@@ -100,7 +100,10 @@ func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
 func (a *App) service(f func(context.Context) error) { a.services = append(a.services, f) }
 
 func (a *App) openStore(ctx context.Context) error {
-	var err error
+	err := dropBackupRooms(a.Project.StateDir())
+	if err != nil {
+		a.Log.Warn("remove what a backup left", "error", err)
+	}
 	if a.store, err = newStore(ctx, a.Project, a.Config); err != nil {
 		return err
 	}

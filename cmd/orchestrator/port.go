@@ -45,22 +45,40 @@ func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status
 		defer end()
 		e.Snapshots = bundle
 	}
-	out, err := beginFile(r.File)
-	if err != nil {
-		return s, fmt.Errorf("export %s: %w", s.Name, err)
-	}
-	err = errors.Join(e.Write(ctx, p.store, out), out.Sync())
-	if err == nil {
-		err = os.Link(out.Name(), r.File) // refuses what is there already
-	}
-	if errors.Is(err, fs.ErrExist) {
-		err = thread.Hint(fmt.Errorf("%s is there already: %w", r.File, fs.ErrExist), "choose another name")
-	}
-	// Its lock ends after its name, so that who waits for it does not get a file that is gone.
-	if err = errors.Join(err, os.Remove(out.Name()), out.Close()); err != nil {
+	if err := writeFile(r.File, func(w io.Writer) error { return e.Write(ctx, p.store, w) }); err != nil {
 		return s, fmt.Errorf("export %s: %w", s.Name, err)
 	}
 	return s, nil
+}
+
+// writeFile writes a file that gets its name when it is whole and synced, and never takes that of one that is there.
+func writeFile(file string, write func(io.Writer) error) error {
+	out, err := beginFile(file)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(out), out.Sync())
+	if err == nil {
+		err = os.Link(out.Name(), file) // refuses what is there already
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = thread.Hint(fmt.Errorf("%s is there already: %w", file, fs.ErrExist), "choose another name")
+	}
+	// Its lock ends after its name, so that who waits for it does not get a file that is gone.
+	err = errors.Join(err, os.Remove(out.Name()), out.Close())
+	if err == nil {
+		err = syncFolder(filepath.Dir(file))
+	}
+	return err
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // beginFile opens the file that an export is written to before it gets its name. What an export that was killed left there

@@ -23,7 +23,7 @@ func (c *cli) verbs() []*cobra.Command {
 		c.newVerb(), c.runVerb(), c.sendVerb(), c.promptsVerb(),
 		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.setupVerb(), c.whyVerb(), c.grantsVerb(),
 		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
-		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.gcVerb(),
+		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.backupVerb(), c.restoreBackupVerb(), c.gcVerb(),
 		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
 		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),
 		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", (*client.Client).Delete, "deleted"),

@@ -124,6 +124,8 @@ func Table() []Row {
 		{Op: "setoffers", Verb: "changing fork offers", Own: person, Others: person},
 		{Op: "export", Verb: "export", Own: person, Others: person},
 		{Op: "import", Verb: "import", Own: person, Others: person},
+		{Op: "backup", Verb: "backup", Own: person, Others: person},
+		{Op: "restorebackup", Verb: "restore-backup", Own: person, Others: person},
 		{Op: "stop", Verb: "stop", Own: person, Others: person},
 
 		{Op: "serve", Verb: "starting a server", Own: person, Others: person, Local: true},

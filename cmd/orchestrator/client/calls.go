@@ -248,3 +248,13 @@ func (c *Client) Export(ctx context.Context, r thread.PortRequest) (thread.Statu
 func (c *Client) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	return answer[thread.Status](ctx, c, "import", r)
 }
+
+// Backup writes all threads to a file.
+func (c *Client) Backup(ctx context.Context, r thread.PortRequest) (thread.Kept, error) {
+	return answer[thread.Kept](ctx, c, "backup", r)
+}
+
+// RestoreBackup takes the threads of a backup that are not here.
+func (c *Client) RestoreBackup(ctx context.Context, r thread.PortRequest) (thread.Kept, error) {
+	return answer[thread.Kept](ctx, c, "restorebackup", r)
+}

@@ -45,6 +45,8 @@ type Viewer interface {
 type Porter interface {
 	Export(context.Context, thread.PortRequest) (thread.Status, error)
 	Import(context.Context, thread.PortRequest) (thread.Status, error)
+	Backup(context.Context, thread.PortRequest) (thread.Kept, error)
+	RestoreBackup(context.Context, thread.PortRequest) (thread.Kept, error)
 }
 
 // Config is what a Server serves.

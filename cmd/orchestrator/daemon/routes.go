@@ -90,9 +90,11 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		"setoffers":   done(func(ctx context.Context, r api.Ref) error { return m.SetOffers(ctx, thread.OfferMode(r.Text)) }),
 		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
 
-		"export":  call(s.Porter.Export),
-		"import":  call(s.Porter.Import),
-		"collect": call(s.Collect),
+		"export":        call(s.Porter.Export),
+		"import":        call(s.Porter.Import),
+		"backup":        call(s.Porter.Backup),
+		"restorebackup": call(s.Porter.RestoreBackup),
+		"collect":       call(s.Collect),
 
 		"agents": call(func(ctx context.Context, _ struct{}) ([]thread.AgentInfo, error) { return s.Agents(ctx), nil }),
 		"mcp":    call(func(ctx context.Context, _ struct{}) ([]thread.MCPServer, error) { return s.MCP(ctx) }),

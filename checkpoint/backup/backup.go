@@ -1,0 +1,287 @@
+// Package backup writes all threads of a project into one file and takes them back from it.
+//
+// The file is a tar: "about" (JSON: the layout, who wrote it, when, of which folder), "threads.db" (a store of package
+// sqlite, whatever the project's own is) with its "threads.db-mark", "snapshots.bundle" (a git bundle of the files that were kept, where there are
+// some) and last "sums", the SHA-256 of each. Threads, checkpoints and prompts keep their ids, and so do the refs of the
+// snapshots: what is forked, pinned, archived or deleted is so again.
+//
+// A backup is read from a store that works: each thread is copied as it is at one moment, with all that it stands on.
+//
+// Restore checks every sum before it writes anything, leaves threads that are there already as they are, and shows the
+// others only when all of their checkpoints and files are there. What a crash cuts off, the store's next start takes back
+// (see archive.Repair).
+//
+// It is for the person whose backup it is: a thread in it says which program runs for it. Grants are not taken over.
+package backup
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"orchestrator/checkpoint/sqlite"
+	"orchestrator/thread"
+)
+
+const (
+	layout = 1
+
+	nameAbout  = "about"
+	nameStore  = "threads.db"
+	nameMark   = "threads.db-mark"
+	nameBundle = "snapshots.bundle"
+	nameSums   = "sums"
+
+	maxSmall = 1 << 20 // "about" and "sums"
+)
+
+// About is what a backup says of itself.
+type About struct {
+	Layout  int       `json:"layout"`
+	Program string    `json:"program"` // version that wrote it
+	Created time.Time `json:"created"`
+	Project string    `json:"project"` // the folder that it is of
+	// Redacted says that secrets were left out of conversations.
+	Redacted bool `json:"redacted,omitempty"`
+}
+
+// Source is a store that is backed up.
+type Source interface {
+	Store
+	OpenExecutions(context.Context) ([]thread.Execution, error)
+}
+
+// Backup is how a backup is written.
+type Backup struct {
+	About
+	Dir string // a folder of the caller's that is for this alone, and removed afterwards
+	// Snapshots writes a git bundle of what was kept of files and says how many refs it holds; nil for none.
+	Snapshots func(context.Context, io.Writer) (int, error)
+}
+
+// Write writes a backup. What was written before an error is none.
+func (b Backup) Write(ctx context.Context, from Source, w io.Writer) (Copied, error) {
+	b.Layout = layout
+	done, err := b.write(ctx, from, w)
+	if err != nil {
+		return done, fmt.Errorf("back up: %w", err)
+	}
+	return done, nil
+}
+
+func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, error) {
+	runs, err := from.OpenExecutions(ctx)
+	if err != nil {
+		return Copied{}, err
+	}
+	file := filepath.Join(b.Dir, nameStore)
+	store, err := sqlite.Open(ctx, file, sqlite.Options{})
+	if err != nil {
+		return Copied{}, err
+	}
+	c := copying{from: from, to: store, now: b.Created, redact: b.Redacted, running: map[thread.ID]bool{}}
+	for _, x := range runs {
+		c.running[x.Thread] = true
+	}
+	done, err := c.run(ctx)
+	if err := errors.Join(err, store.Close()); err != nil {
+		return done, err
+	}
+	t := &writer{tar: tar.NewWriter(w), now: b.Created, sums: map[string]string{}}
+	about, err := json.Marshal(b.About)
+	if err == nil {
+		err = t.bytes(nameAbout, about)
+	}
+	if err == nil {
+		err = t.file(nameStore, file)
+	}
+	if err == nil {
+		err = t.file(nameMark, filepath.Join(b.Dir, nameMark))
+	}
+	if err == nil && b.Snapshots != nil {
+		err = b.bundle(ctx, t)
+	}
+	if err == nil {
+		var sums []byte
+		if sums, err = json.Marshal(t.sums); err == nil {
+			err = t.bytes(nameSums, sums)
+		}
+	}
+	return done, errors.Join(err, t.tar.Close())
+}
+
+// bundle adds the snapshots, where there are some.
+func (b Backup) bundle(ctx context.Context, t *writer) error {
+	name := filepath.Join(b.Dir, nameBundle)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := b.Snapshots(ctx, f)
+	if err = errors.Join(err, f.Close()); err != nil || n == 0 {
+		return err
+	}
+	return t.file(nameBundle, name)
+}
+
+// writer writes entries and keeps their sums.
+type writer struct {
+	tar  *tar.Writer
+	now  time.Time
+	sums map[string]string
+}
+
+func (w *writer) entry(name string, size int64, in io.Reader) error {
+	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: w.now.UTC().Truncate(time.Second), Format: tar.FormatGNU}
+	if err := w.tar.WriteHeader(&h); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(w.tar, sum), in); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	w.sums[name] = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+func (w *writer) bytes(name string, b []byte) error {
+	return w.entry(name, int64(len(b)), bytes.NewReader(b))
+}
+
+func (w *writer) file(name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return w.entry(name, info.Size(), f)
+}
+
+// Restore is how a backup is taken back.
+type Restore struct {
+	File string // its name, for people
+	Dir  string // a folder of the caller's that is for this alone, and removed afterwards
+	Now  time.Time
+	// Snapshots takes the refs of threads from a git bundle; nil leaves the bundle.
+	Snapshots func(ctx context.Context, bundle string, ids []thread.ID) error
+	// Place makes a thread fit where it is from now on: its folder, its worktree, its agent. It runs when the thread's
+	// checkpoints and files are there.
+	Place func(context.Context, About, thread.Thread) (thread.Thread, error)
+}
+
+// Read takes the threads of a backup that are not in the store. Nothing is written before all of the file was checked.
+func (r Restore) Read(ctx context.Context, to Store, in io.Reader) (About, Copied, error) {
+	about, done, err := r.read(ctx, to, in)
+	if err != nil {
+		return about, done, fmt.Errorf("restore %s: %w", r.File, err)
+	}
+	return about, done, nil
+}
+
+func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About, done Copied, err error) {
+	if about, err = r.unpack(in); err != nil {
+		return about, done, err
+	}
+	store, err := sqlite.Open(ctx, filepath.Join(r.Dir, nameStore), sqlite.Options{})
+	if err != nil {
+		return about, done, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if store.Report() != nil {
+		return about, done, fmt.Errorf("%s: %w", nameStore, thread.ErrDamaged)
+	}
+	c := copying{from: store, to: to, file: r.File, now: r.Now}
+	c.place = func(ctx context.Context, t thread.Thread) (thread.Thread, error) {
+		t.Grants = nil
+		return r.Place(ctx, about, t)
+	}
+	bundle := filepath.Join(r.Dir, nameBundle)
+	if _, err := os.Lstat(bundle); err == nil && r.Snapshots != nil {
+		c.before = func(ctx context.Context, ids []thread.ID) error { return r.Snapshots(ctx, bundle, ids) }
+	}
+	done, err = c.run(ctx)
+	return about, done, err
+}
+
+// unpack checks the whole file and leaves its parts in the folder.
+func (r Restore) unpack(in io.Reader) (about About, err error) {
+	t, sums := tar.NewReader(bufio.NewReader(in)), map[string]string{}
+	bad := func(format string, args ...any) (About, error) {
+		return about, fmt.Errorf(format+": %w", append(args, thread.ErrInvalid)...)
+	}
+	for {
+		h, err := t.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return bad("it ends without its sums: it is cut off")
+		case err != nil && len(sums) == 0:
+			return bad("it is no file that backup wrote, or it is cut off: %w", err)
+		case err != nil:
+			return bad("after %d entries: %w", len(sums), err)
+		}
+		order := map[string]int{nameAbout: 0, nameStore: 1, nameMark: 2, nameBundle: 3}
+		at, known := order[h.Name]
+		switch {
+		case h.Name == nameSums && len(sums) >= 3:
+			return about, r.compare(t, sums)
+		case !known || h.Typeflag != tar.TypeReg || at != len(sums):
+			return bad("entry %q does not belong there", h.Name)
+		}
+		sum := sha256.New()
+		if at == 0 {
+			var b []byte
+			if b, err = io.ReadAll(io.LimitReader(io.TeeReader(t, sum), maxSmall)); err == nil {
+				err = json.Unmarshal(b, &about)
+			}
+			if err == nil && about.Layout != layout {
+				return bad("layout %d, this program reads %d", about.Layout, layout)
+			}
+		} else {
+			err = keep(filepath.Join(r.Dir, h.Name), io.TeeReader(t, sum))
+		}
+		if err != nil {
+			return bad("entry %q: %w", h.Name, err)
+		}
+		sums[h.Name] = hex.EncodeToString(sum.Sum(nil))
+	}
+}
+
+// compare reads the sums and compares them with those of what was read.
+func (r Restore) compare(in io.Reader, read map[string]string) error {
+	var want map[string]string
+	if err := json.NewDecoder(io.LimitReader(in, maxSmall)).Decode(&want); err != nil {
+		return fmt.Errorf("entry %q: %w: %w", nameSums, err, thread.ErrInvalid)
+	}
+	for name, sum := range read {
+		if want[name] != sum {
+			return fmt.Errorf("entry %q is not what was written: %w", name, thread.ErrDamaged)
+		}
+	}
+	if len(want) != len(read) {
+		return fmt.Errorf("%d entries of %d: %w", len(read), len(want), thread.ErrDamaged)
+	}
+	return nil
+}
+
+func keep(path string, in io.Reader) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,355 @@
+package backup
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/archive"
+	"orchestrator/thread"
+	"orchestrator/thread/secret"
+)
+
+// Store is what threads are copied from and to.
+type Store interface {
+	thread.Threads
+	thread.Checkpoints
+	thread.Prompts
+	thread.Intents
+	checkpoint.Deltas
+}
+
+// everything is a limit that no project reaches.
+const everything = 1 << 30
+
+// copying is one copy of all threads from one store to another. Threads, checkpoints and prompts keep their ids. A
+// thread that is there already is left as it is. What is copied is hidden until all of it is there.
+type copying struct {
+	from, to Store
+	file     string // for people
+	now      time.Time
+	redact   bool
+	running  map[thread.ID]bool // have an agent while they are copied
+	// place makes a copied thread fit where it is from now on; nil leaves it as it was.
+	place func(context.Context, thread.Thread) (thread.Thread, error)
+	// before runs when all checkpoints are there, and no thread is shown; nil does nothing.
+	before func(ctx context.Context, copied []thread.ID) error
+
+	out     Copied
+	threads []thread.Thread                           // that are copied, under their names there
+	ghosts  map[thread.ID]thread.ID                   // owners that are not copied, and who stands in for them
+	known   map[thread.CheckpointID]thread.Checkpoint // without texts
+	own     map[thread.ID][]thread.CheckpointID       // by owner, oldest first
+	done    map[thread.CheckpointID]bool              // there
+	lost    map[thread.CheckpointID]bool              // damaged, or based on such
+	masked  map[thread.CheckpointID]bool              // secrets were left out of its conversation
+}
+
+// Copied says what was copied.
+type Copied struct {
+	Threads     []thread.Thread // as they are now
+	Checkpoints int
+	There       []string // names of threads that were there already
+	Notes       []string // for people
+}
+
+func (c *copying) run(ctx context.Context) (Copied, error) {
+	c.ghosts, c.own = map[thread.ID]thread.ID{}, map[thread.ID][]thread.CheckpointID{}
+	c.known = map[thread.CheckpointID]thread.Checkpoint{}
+	c.done, c.lost, c.masked = map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}
+	all, err := c.from.Threads(ctx)
+	if err != nil {
+		return c.out, err
+	}
+	if err := c.survey(ctx, all); err != nil {
+		return c.out, err
+	}
+	err = c.write(ctx, all)
+	if err != nil { // what was written is taken back, after a cancel too
+		return c.out, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
+	}
+	return c.out, nil
+}
+
+// survey finds all checkpoints: the threads' own and those of threads that are gone which they stand on.
+func (c *copying) survey(ctx context.Context, all []thread.Thread) error {
+	add := func(list []thread.Checkpoint) {
+		for _, p := range list {
+			if _, twice := c.known[p.ID]; !twice {
+				c.known[p.ID] = thread.Checkpoint{ID: p.ID, Thread: p.Thread, Parent: p.Parent, Seq: p.Seq, Turn: p.Turn}
+				c.own[p.Thread] = append(c.own[p.Thread], p.ID)
+			}
+		}
+	}
+	const page = 1000
+	for _, t := range all {
+		for before := int64(0); ; {
+			list, err := c.from.Checkpoints(ctx, t.ID, thread.Page{Before: before, Limit: page})
+			if err != nil {
+				return fmt.Errorf("thread %s: %w", t.Name, err)
+			}
+			add(list)
+			if len(list) < page {
+				break
+			}
+			before = list[len(list)-1].Seq
+		}
+	}
+	var missing []thread.CheckpointID
+	for _, t := range all {
+		missing = append(missing, checkpoint.Stands(t)...)
+	}
+	for _, p := range c.known {
+		missing = append(missing, p.Parent)
+	}
+	for _, id := range missing {
+		if _, there := c.known[id]; there || id == "" {
+			continue
+		}
+		list, err := c.from.Lineage(ctx, id, thread.Page{Limit: everything})
+		if errors.Is(err, thread.ErrDamaged) || errors.Is(err, thread.ErrNotFound) {
+			c.lost[id] = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		add(list)
+	}
+	for _, ids := range c.own {
+		slices.SortFunc(ids, func(a, b thread.CheckpointID) int { return cmp.Compare(c.known[a].Seq, c.known[b].Seq) })
+	}
+	return nil
+}
+
+func (c *copying) write(ctx context.Context, all []thread.Thread) error {
+	var copied []thread.Thread // as they were
+	for _, t := range all {
+		switch there, err := c.to.Thread(ctx, t.ID); {
+		case err == nil:
+			c.out.There = append(c.out.There, there.Name)
+			continue
+		case !errors.Is(err, thread.ErrNotFound):
+			return err
+		}
+		name, err := c.hide(ctx, t)
+		if err != nil {
+			return fmt.Errorf("thread %s: %w", t.Name, err)
+		}
+		t.Name = name
+		copied = append(copied, t)
+	}
+	if err := c.checkpoints(ctx); err != nil {
+		return err
+	}
+	if c.before != nil {
+		var ids []thread.ID
+		for _, t := range copied {
+			ids = append(ids, t.ID)
+		}
+		if err := c.before(ctx, ids); err != nil {
+			return err
+		}
+	}
+	for _, t := range copied {
+		if err := c.show(ctx, t); err != nil {
+			return fmt.Errorf("thread %s: %w", t.Name, err)
+		}
+	}
+	for _, id := range c.ghosts { // what others stand on stays
+		if err := c.drop(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hide stores a thread that is not shown and not whole; the store takes it back at its next start when it stays so.
+func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err error) {
+	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, c.file, c.now)); err != nil {
+		return "", err
+	}
+	t.Head, t.ForkPoint, t.Handoff, t.Deleted = "", "", nil, c.now
+	c.threads = append(c.threads, t)
+	err = c.to.CreateThread(ctx, t)
+	for range 8 {
+		if !errors.Is(err, thread.ErrNameTaken) {
+			break
+		}
+		t.Name = thread.NewName(t.Label)
+		err = c.to.CreateThread(ctx, t)
+	}
+	return t.Name, err
+}
+
+// checkpoints copies them in the order of their threads, each after its parent.
+func (c *copying) checkpoints(ctx context.Context) error {
+	owners := make([]thread.ID, 0, len(c.own))
+	for id := range c.own {
+		owners = append(owners, id)
+	}
+	slices.Sort(owners)
+	left := make(map[thread.ID][]thread.CheckpointID, len(c.own))
+	for id, list := range c.own {
+		left[id] = list
+	}
+	for moved := true; moved; {
+		moved = false
+		for _, owner := range owners {
+			for len(left[owner]) > 0 {
+				p := c.known[left[owner][0]]
+				if p.Parent != "" && !c.done[p.Parent] && !c.lost[p.Parent] {
+					break
+				}
+				if err := c.checkpoint(ctx, owner, p); err != nil {
+					return fmt.Errorf("checkpoint %s: %w", p.ID, err)
+				}
+				left[owner], moved = left[owner][1:], true
+			}
+		}
+	}
+	for _, list := range left {
+		if len(list) > 0 {
+			return fmt.Errorf("checkpoint %s is its own ancestor: %w", list[0], thread.ErrDamaged)
+		}
+	}
+	return nil
+}
+
+// checkpoint copies one.
+func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Checkpoint) error {
+	if c.lost[p.Parent] {
+		c.lost[p.ID] = true
+		return nil
+	}
+	if _, err := c.to.Checkpoint(ctx, p.ID); err == nil {
+		c.done[p.ID] = true
+		return nil
+	}
+	whole, err := c.from.Checkpoint(ctx, p.ID)
+	var d thread.Delta
+	if err == nil {
+		d, err = c.from.Delta(ctx, p.ID)
+	}
+	if errors.Is(err, thread.ErrDamaged) {
+		c.lost[p.ID] = true
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("turn %d and what is based on it is left out: %v", p.Turn, err))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.redact {
+		was := d
+		archive.WithoutSecrets(&whole, &d)
+		c.masked[p.ID] = c.masked[p.Parent] || changed(was, d)
+	}
+	if whole.Thread, err = c.owner(ctx, owner); err != nil {
+		return err
+	}
+	if _, err := c.to.PutCheckpoint(ctx, whole, d); err != nil {
+		return err
+	}
+	c.done[p.ID] = true
+	c.out.Checkpoints++
+	return nil
+}
+
+// changed reports whether secrets were left out of what an agent continues with.
+func changed(a, b thread.Delta) bool {
+	return !slices.EqualFunc(a.Items, b.Items, func(x, y thread.Item) bool { return bytes.Equal(x.Raw, y.Raw) }) ||
+		!slices.EqualFunc(a.Transcript, b.Transcript, func(x, y thread.Chunk) bool { return bytes.Equal(x.Data, y.Data) })
+}
+
+// owner returns the thread that checkpoints of one are stored for: itself, or one that stands in for a thread which is
+// gone, or there already without them.
+func (c *copying) owner(ctx context.Context, id thread.ID) (thread.ID, error) {
+	if slices.ContainsFunc(c.threads, func(t thread.Thread) bool { return t.ID == id }) {
+		return id, nil
+	}
+	if ghost, ok := c.ghosts[id]; ok {
+		return ghost, nil
+	}
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: thread.NewName("gone"), Label: "gone", Created: c.now, Updated: c.now}
+	c.ghosts[id] = t.ID
+	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, c.file, c.now)); err != nil {
+		return "", err
+	}
+	t.Deleted = c.now
+	return t.ID, c.to.CreateThread(ctx, t)
+}
+
+// show copies a thread's prompts and makes it what it was, or what place makes of that.
+func (c *copying) show(ctx context.Context, t thread.Thread) error {
+	prompts, err := c.from.Prompts(ctx, t.ID, false, everything)
+	if err != nil {
+		return err
+	}
+	for _, p := range prompts {
+		if c.redact {
+			p.Text, p.Reason = secret.Redact(p.Text), secret.Redact(p.Reason)
+		}
+		if c.place != nil && !p.State.Over() { // nothing is typed days later by itself
+			p.State, p.Reason, p.Ended = thread.PromptInterrupted, "a backup was restored before it was answered", c.now
+		}
+		if _, err := c.to.PutPrompt(ctx, p); err != nil {
+			return err
+		}
+	}
+	for c.lost[t.Head] {
+		t.Head = c.known[t.Head].Parent
+		t.Turn, t.Session = c.known[t.Head].Turn, ""
+	}
+	if c.lost[t.ForkPoint] {
+		t.ForkPoint = ""
+	}
+	if t.Handoff != nil && c.lost[t.Handoff.CheckpointID] {
+		t.Handoff = nil
+	}
+	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
+	if c.redact {
+		t.Label = secret.Redact(t.Label)
+		t.Launch.Env = slices.DeleteFunc(slices.Clone(t.Launch.Env), func(kv string) bool { return secret.Redact(kv) != kv })
+		if c.masked[t.Head] {
+			t.Session = "" // its agent's own files hold what was left out: the first start writes them again
+		}
+	}
+	if c.place != nil {
+		if t, err = c.place(ctx, t); err != nil {
+			return err
+		}
+	}
+	now, err := c.to.UpdateThread(ctx, t.ID, func(now *thread.Thread) error { *now = t; return nil })
+	if err != nil {
+		return err
+	}
+	c.out.Threads = append(c.out.Threads, now)
+	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, "", c.now).ID)
+}
+
+// takeBack removes what was copied and is not shown yet.
+func (c *copying) takeBack(ctx context.Context) error {
+	var errs []error
+	for _, id := range c.ghosts {
+		errs = append(errs, c.drop(ctx, id))
+	}
+	for _, t := range c.threads {
+		if !slices.ContainsFunc(c.out.Threads, func(s thread.Thread) bool { return s.ID == t.ID }) {
+			errs = append(errs, c.drop(ctx, t.ID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drop removes a hidden thread.
+func (c *copying) drop(ctx context.Context, id thread.ID) error {
+	if err := c.to.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
+		return err
+	}
+	return c.to.DropIntent(ctx, archive.Unfinished(id, "", c.now).ID)
+}

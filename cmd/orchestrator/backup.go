@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/checkpoint/backup"
+	"orchestrator/checkpoint/git"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// backupRoom names the folders, below the state, in which backups are put together and taken apart.
+const backupRoom = "backup-*"
+
+// dropBackupRooms removes those that a crash left.
+func dropBackupRooms(state string) error {
+	left, err := filepath.Glob(filepath.Join(state, backupRoom))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// Backup writes all threads to a file that is not there yet, while agents work.
+func (p porter) Backup(ctx context.Context, r thread.PortRequest) (kept thread.Kept, err error) {
+	dir, err := os.MkdirTemp(p.spool, backupRoom)
+	if err != nil {
+		return kept, fmt.Errorf("back up: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	b := backup.Backup{
+		About: backup.About{Program: version(), Created: time.Now(), Project: p.project, Redacted: !r.WithSecrets}, Dir: dir,
+	}
+	if p.files != nil && !r.NoFiles {
+		b.Snapshots, kept.Files = p.files.Save, true
+	}
+	var done backup.Copied
+	err = writeFile(r.File, func(w io.Writer) (err error) { done, err = b.Write(ctx, p.store, w); return })
+	if err != nil {
+		return kept, err
+	}
+	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints, r.WithSecrets, done.Notes
+	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
+		kept.Notes = append(kept.Notes, fmt.Sprintf("%d answers that the store has refused so far are not in it", spooled+unsaved))
+	}
+	info, err := os.Stat(r.File)
+	if err == nil {
+		kept.Bytes = info.Size()
+	}
+	return kept, err
+}
+
+// RestoreBackup takes the threads of a backup that are not here.
+func (p porter) RestoreBackup(ctx context.Context, r thread.PortRequest) (kept thread.Kept, err error) {
+	f, err := os.Open(r.File)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w", r.File, thread.ErrNotFound)
+		}
+		return kept, fmt.Errorf("restore: %w", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return kept, fmt.Errorf("restore %s: %w: not a file", r.File, thread.ErrInvalid)
+	}
+	dir, err := os.MkdirTemp(p.spool, backupRoom)
+	if err != nil {
+		return kept, fmt.Errorf("restore: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	in := backup.Restore{File: r.File, Dir: dir, Now: time.Now()}
+	if p.files != nil && !r.NoFiles {
+		in.Snapshots = func(ctx context.Context, bundle string, ids []thread.ID) error {
+			_, err := p.files.Load(ctx, bundle, ids)
+			return err
+		}
+	}
+	in.Place = func(ctx context.Context, about backup.About, t thread.Thread) (thread.Thread, error) {
+		t, note := p.settle(ctx, about.Project, t)
+		if note != "" {
+			kept.Notes = append(kept.Notes, note)
+		}
+		return t, nil
+	}
+	about, done, err := in.Read(ctx, p.store, f)
+	for _, t := range done.Threads { // also of those that were shown before an error
+		if _, aerr := p.manager.Adopt(ctx, t.ID); aerr != nil {
+			err = errors.Join(err, aerr)
+		}
+	}
+	kept.File, kept.Threads, kept.Checkpoints, kept.There = r.File, len(done.Threads), done.Checkpoints, done.There
+	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, append(kept.Notes, done.Notes...)
+	return kept, err
+}
+
+// settle makes a thread of a backup fit this folder: where its agent runs, and a new worktree in place of one that is
+// gone, with the files of its last checkpoint. The note says what it could not do.
+func (p porter) settle(ctx context.Context, was string, t thread.Thread) (thread.Thread, string) {
+	if t.Agent != "" {
+		t.Agent = p.known(t.Agent)
+	}
+	if !t.Deleted.IsZero() {
+		return t, "" // its folders are gone as they were
+	}
+	if old := t.Worktree; old.Path != "" {
+		if isFolder(old.Path) {
+			return t, ""
+		}
+		made, err := p.worktree(ctx, t)
+		if err == nil {
+			t.Worktree, t.Dir = made, within(t.Dir, old.Path, made.Path)
+			return t, ""
+		}
+		t.Worktree, t.Dir = thread.Worktree{}, p.project
+		return t, fmt.Sprintf("%s has no worktree any more and works in %s: %v", t.Name, p.project, err)
+	}
+	if t.Dir = within(t.Dir, was, p.project); !isFolder(t.Dir) {
+		t.Dir = p.project
+	}
+	return t, ""
+}
+
+// worktree makes one with the files of a thread's last checkpoint.
+func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Worktree, err error) {
+	if p.files == nil || t.Head == "" {
+		return made, errors.New("its files are not in the backup")
+	}
+	head, err := p.store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		return made, err
+	}
+	if head.Snapshot == nil {
+		return made, errors.New("its last checkpoint has no files")
+	}
+	for _, name := range []string{t.Name, thread.NewName(t.Label), thread.NewName(t.Label)} {
+		if made, err = p.files.Add(ctx, t.ID, p.project, name, *head.Snapshot); !errors.Is(err, thread.ErrNameTaken) {
+			break
+		}
+	}
+	return made, err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// within is the path in the folder now that path is in the folder was; now itself where it is in none.
+func within(path, was, now string) string {
+	if !git.Within(path, was) {
+		return now
+	}
+	return filepath.Join(now, strings.TrimPrefix(path, was))
+}
+
+func (c *cli) backupVerb() *cobra.Command {
+	var r thread.PortRequest
+	cmd := &cobra.Command{
+		Use: "backup <file>", Short: "Write all threads, with their conversations and files, to one file; restore-backup takes them back",
+		Args: exactly("<file>"),
+	}
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that conversations hold")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		var err error
+		if r.File, err = filepath.Abs(args[0]); err != nil {
+			return fmt.Errorf("back up: %w", err)
+		}
+		kept, err := cl.Backup(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(kept, func(w io.Writer) {
+			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File, megabytes(kept.Bytes))
+			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
+			for _, n := range kept.Notes {
+				fmt.Fprintln(w, n)
+			}
+		})
+	})
+	return cmd
+}
+
+func (c *cli) restoreBackupVerb() *cobra.Command {
+	var r thread.PortRequest
+	cmd := &cobra.Command{
+		Use: "restore-backup <file>", Short: "Take back the threads of a backup that are not here",
+		Long: "Take back the threads of a backup that are not here. Those that are stay as they are. It is for a backup of your own:\n" +
+			"what a `command` thread runs when it is resumed is in the file. Agents get no grants back.",
+		Args: exactly("<file>"),
+	}
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
+		var err error
+		if r.File, err = filepath.Abs(args[0]); err != nil {
+			return fmt.Errorf("restore: %w", err)
+		}
+		kept, err := cl.RestoreBackup(ctx, r)
+		if err != nil {
+			return err
+		}
+		return c.show(kept, func(w io.Writer) {
+			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) are back\n", kept.Threads, kept.Checkpoints)
+			if len(kept.There) > 0 {
+				fmt.Fprintf(w, "%d are here already and stay as they are: %s\n", len(kept.There), strings.Join(kept.There, ", "))
+			}
+			for _, n := range kept.Notes {
+				fmt.Fprintln(w, n)
+			}
+		})
+	})
+	return cmd
+}
