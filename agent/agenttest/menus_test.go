@@ -116,7 +116,7 @@ var visits = map[string][]visit{
 			{name: "idle", see: "ctrl+p", want: thread.StateIdle},
 			{name: "draft", press: []string{"half a draft"}, see: "half a draft", draft: "half a draft", want: thread.StateIdle, back: []string{ctrlC}},
 			{name: "draft-lines", press: []string{"half\x1b\ra draft"}, see: "a draft", draft: "half\na draft", want: thread.StateIdle, back: []string{ctrlC}},
-			{name: "slash", press: []string{"/mo"}, see: "model", draft: "/mo", back: []string{esc, ctrlU}},
+			{name: "slash", press: []string{"/mo"}, see: "model", draft: "/mo", back: []string{ctrlC}},
 			{name: "models", press: []string{"/models", "\r"}, see: "Connect provider", want: thread.StateQuestion, back: []string{esc}},
 			{name: "sessions", press: []string{"/sessions", "\r"}, see: "ession", want: thread.StateQuestion, back: []string{esc}},
 			{name: "palette", press: []string{ctrlP}, see: "ommand", want: thread.StateQuestion, back: []string{esc}},
@@ -124,7 +124,7 @@ var visits = map[string][]visit{
 		}},
 		{name: "talk", set: []string{`OPENCODE_PERMISSION={"bash":"ask","edit":"ask"}`}, places: []place{
 			{name: "answered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
-			{name: "history", press: []string{up}, see: "tell me", draft: "tell me", want: thread.StateIdle, back: []string{ctrlU}},
+			{name: "history", press: []string{up}, see: "tell me", draft: "tell me", want: thread.StateIdle, back: []string{ctrlC}},
 			{name: "approval", ask: "run it #bash:touch made.txt #say:ran.", see: "Allow once", want: thread.StateApproval, back: []string{"\r"}},
 			{name: "question", ask: "ask me #ask", see: "Blue", want: thread.StateQuestion, back: []string{"\r"}},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
