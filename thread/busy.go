@@ -93,7 +93,7 @@ func (l *line) works(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		l.m.mu.Lock()
-		works := l.session != nil && (l.flying > 0 || l.shown.State == StateWorking || l.session.State().State == StateWorking)
+		works := l.session != nil && (l.flying > 0 || l.shown.Works() || l.session.State().Works())
 		certain = certain || l.direct || l.flying > 0 || l.unstored > 0
 		l.m.mu.Unlock()
 		if !works || certain {

@@ -124,6 +124,11 @@ func (r StateReport) More() string {
 // NeedsPerson reports whether nothing goes on until a person acts.
 func (r StateReport) NeedsPerson() bool { return r.State.NeedsPerson() || r.Stuck }
 
+// Works reports whether the agent is in the middle of a turn that goes on by itself.
+func (r StateReport) Works() bool {
+	return r.State == StateWorking || r.State == StateSilent || r.Retrying
+}
+
 // Same reports whether two reports tell people the same, whatever speaks for it and since when.
 func (r StateReport) Same(as StateReport) bool {
 	return r.State == as.State && r.Until.Equal(as.Until) && r.Retrying == as.Retrying && r.Stuck == as.Stuck

@@ -64,7 +64,7 @@ func (s *Session) refuses(now time.Time) (refusal, bool) {
 	if r, refused := s.starts(now); refused {
 		return r, true
 	}
-	if s.tracker.State(now).State == thread.StateWorking && s.tells {
+	if r := s.tracker.State(now); (r.Works() || r.State.Trouble() && !r.Stuck) && s.tells {
 		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is working"}}, true
 	}
 	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
