@@ -186,8 +186,11 @@ func (l *line) takes() (Session, string) {
 	case l.silent:
 		return l.session, ""
 	}
+	if l.limited() {
+		return nil, "its provider's limit ends at " + l.shown.Until.Local().Format("15:04")
+	}
 	switch l.shown.State {
-	case StateWorking:
+	case StateWorking, StateSilent:
 		return nil, "its agent is working"
 	case StateApproval, StateQuestion:
 		return nil, "its agent waits for you"
@@ -263,6 +266,7 @@ func (l *line) typeNext() {
 	}
 	if why != "" {
 		l.wait(why)
+		l.awaitLimit()
 		return
 	}
 	p := Prompt{ID: NewPromptID(), Thread: l.id, From: FromPrimer, Text: d.primer, Accepted: l.m.now()}
@@ -526,6 +530,9 @@ func (l *line) judge(ctx context.Context) time.Duration {
 		p.State, p.Reason, p.Ended = PromptState(v), reason, m.now()
 		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
 		ended = true
+		if v == turns.Refused {
+			l.offerAgain(p)
+		}
 	}
 	if ended {
 		l.typeNext()

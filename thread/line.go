@@ -47,6 +47,7 @@ type line struct {
 	silent    bool   // nothing tells what its agent answers
 	judging   bool   // what the agent took is looked at after a while
 	failure   string // of the newest main request, if it failed
+	awaiting  bool   // the end of a limit is waited for
 	asked     asked
 	sideCost  float64
 	windows   map[string]int64 // that the agent is configured with; replaced, never changed

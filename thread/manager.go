@@ -23,6 +23,8 @@ type Limits struct {
 	Primer int
 	// Grace is how long an agent has to end by itself when it is stopped; 0 means 5 seconds.
 	Grace time.Duration
+	// Continue has a prompt that a provider's limit refused sent again when the limit ends.
+	Continue bool
 }
 
 // OfferMode says what becomes of a fork suggestion.

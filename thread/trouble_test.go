@@ -175,3 +175,46 @@ func TestRepliesAreNumbered(t *testing.T) {
 		}
 	})
 }
+
+// TestPromptsWaitForALimit: what is asked while a limit stands is typed when it ends, by itself; and with the setting,
+// what the limit refused is asked again.
+func TestPromptsWaitForALimit(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			s := w.create(thread.NewRequest{})
+			p := w.sess.of(s.ID)
+			p.spec.OnState(thread.StateReport{State: thread.StateIdle})
+			first, err := w.m.Ask(ctx, string(s.ID), thread.AskRequest{Text: "refused"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			w.m.RequestStarted(s.ID, thread.Begun{Main: true, At: time.Now()})
+			w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 429, Err: "slow down", Started: time.Now(), Ended: time.Now(), Prompt: "refused"})
+			limited := thread.StateReport{State: thread.StateLimited, Stuck: true, Until: time.Now().Add(time.Hour).Round(0), Since: time.Now()}
+			p.spec.OnState(limited)
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			told := w.events.notices()
+			if own != strings.Contains(told, "is sent again then") || !own && !strings.Contains(told, "prompts again "+string(first.ID)) {
+				t.Errorf("told:\n%s", told)
+			}
+			if !own {
+				again, err := w.m.AskAgain(ctx, first.ID)
+				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "limit ends at") {
+					t.Errorf("%+v %v", again, err)
+				}
+			}
+			time.Sleep(59 * time.Minute)
+			synctest.Wait()
+			if got := p.prompts(); got != "refused" {
+				t.Errorf("before the end: %q", got)
+			}
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if got := p.prompts(); got != "refused\n---\nrefused" {
+				t.Errorf("after it: %q", got)
+			}
+		}, func(w *world) { w.cfg.Limits.Continue = own })
+	}
+}

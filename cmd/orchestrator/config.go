@@ -42,7 +42,8 @@ type Config struct {
 	// Notify says how to tell that a thread waits: "bell", "osc9", "osc777" or "off".
 	Notify string
 	// Offers is "suggest", "auto" or "off".
-	Offers string
+	Offers  string
+	OnLimit string
 	// NewWorktree says when a new thread gets a worktree of its own: "shared", "always" or "never".
 	NewWorktree string
 	// MergeNote is "ask", "always" or "never".
@@ -113,6 +114,7 @@ func settings() map[string]setting {
 		"models":                     {kind: table, about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
 		"notify":                     {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
 		"merge_note":                 {kind: text, allowed: []string{string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)}, about: "whether a merge is told to the agent it goes to"},
+		"on_limit":                   {kind: text, allowed: []string{"ask", "continue"}, about: "what becomes of a prompt that a provider's limit refused"},
 		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
 		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
 		"limits.depth":               {kind: number, projectMay: true, about: "forks of forks"},
@@ -333,6 +335,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Theme = str("theme", "auto")
 	c.Notify = str("notify", "bell")
 	c.Offers = str("offers", "suggest")
+	c.OnLimit = str("on_limit", "ask")
 	c.MergeNote = str("merge_note", string(thread.NoteAsk))
 	c.Scrollback = num("scrollback", 10_000)
 	c.MaxDepth = num("limits.depth", 16)
