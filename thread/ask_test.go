@@ -402,6 +402,33 @@ func TestKilledBeforeTheFirstResponse(t *testing.T) {
 	})
 }
 
+// TestKilledWhileItIsTyped: a prompt that was being typed is typed again unless the agent wrote down that it has it.
+func TestKilledWhileItIsTyped(t *testing.T) {
+	for arrived, want := range map[bool]thread.PromptState{true: thread.PromptInterrupted, false: thread.PromptQueued} {
+		inWorld(t, func(w *world) {
+			s := w.create(thread.NewRequest{})
+			w.turn(s.ID, "one")
+			w.sess.of(s.ID).ignore() // it is typed for as long as it likes
+			p := w.ask(s.ID, "two \"quoted\" words")
+			w.is(p.ID, thread.PromptTyping)
+			if arrived {
+				w.natives.append(w.status(s.ID).Session, []thread.Item{item("user", p.Text)})
+			}
+			w.crash()
+			if got := w.is(p.ID, want); got.Reason == "" {
+				t.Errorf("arrived %v: %+v", arrived, got)
+			}
+			if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			w.idle(s.ID)
+			if sent := w.sess.of(s.ID).prompts(); (sent == "") != arrived {
+				t.Errorf("arrived %v: sent %q", arrived, sent)
+			}
+		})
+	}
+}
+
 // TestCutTurnIsNoHole kills an agent in the middle of a turn and asks something else: both turns are listed.
 func TestCutTurnIsNoHole(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -49,7 +49,7 @@ func askedAndKilled(t *testing.T, at int, after bool) (died bool) {
 			}
 			time.Sleep(5 * time.Second) // answers that the store refuses are tried again
 			synctest.Wait()
-			_, died = w.store.fuse.count()
+			died = w.store.fuse.died()
 			w.crash()
 			byNow := map[thread.PromptID]thread.PromptState{}
 			for _, p := range accepted {

@@ -90,7 +90,7 @@ func killedAt(t *testing.T, d deed, at int, after bool) (died bool) {
 		w.store.fuse.arm(at, after)
 		err := d.do(w, f, p, c)
 		synctest.Wait()
-		if _, died = w.store.fuse.count(); !died {
+		if died = w.store.fuse.died(); !died {
 			if err != nil {
 				t.Errorf("%s: %v", d.name, err)
 			}

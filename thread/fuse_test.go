@@ -35,11 +35,11 @@ func (f *fuse) arm(at int, after bool) {
 	f.at, f.after, f.steps = at, after, 0
 }
 
-// count returns the steps since it was armed, and whether it died.
-func (f *fuse) count() (int, bool) {
+// died reports whether it killed the run.
+func (f *fuse) died() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.steps, f.dead
+	return f.dead
 }
 
 // step does one thing with an effect outside, or does not because the run is dead.

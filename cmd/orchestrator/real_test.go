@@ -23,9 +23,12 @@ type realRig struct {
 	model *model.Server
 }
 
-func newRealRig(t *testing.T, cli clis.CLI) *realRig {
+func newRealRig(t *testing.T, cli clis.CLI) *realRig { return newScripted(t, cli, atWork) }
+
+// newScripted is newRealRig with a script of its own.
+func newScripted(t *testing.T, cli clis.CLI, script model.Script) *realRig {
 	bin := clis.Bin(t)
-	r := &realRig{rig: newRig(t), cli: cli, model: model.New(atWork)}
+	r := &realRig{rig: newRig(t), cli: cli, model: model.New(script)}
 	t.Cleanup(r.model.Close)
 	r.patience = 3 * patience // some take a minute to start beside others
 	r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
