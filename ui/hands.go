@@ -50,9 +50,9 @@ func (h *hands) take(now time.Time) {
 
 // stay takes back that a letter said to quit: where a text goes on behind it, it was a part of that, and the rest is
 // meant for somebody else, too.
-func (h *hands) stay() {
+func (h *hands) stay(key string) {
 	if h.leaving {
-		h.leaving, h.told, h.taken = false, false, "text ignored: to quit, type nothing behind it"
+		h.leaving, h.told, h.taken = false, false, "text ignored; "+key+" quits when typed alone"
 	}
 }
 

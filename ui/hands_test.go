@@ -262,7 +262,7 @@ func TestQuitIsNoPartOfAText(t *testing.T) {
 			r.text(string(c))
 			r.wait(100 * time.Millisecond)
 		}
-		r.must("text ignored: to quit, type nothing behind it")
+		r.must("text ignored; q quits when typed alone")
 		if r.quit || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("quit %v, a dialog is open %v, the agent has the keys %v", r.quit, r.m.dialogs.Open(), r.pane.focus)
 		}

@@ -21,7 +21,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	case quits:
 		return m.leaveSoon()
 	case text || in == intent.Focus:
-		m.hands.stay()
+		m.hands.stay(m.keys.KeyOf(intent.Quit))
 	}
 	if why := m.meantElsewhere(scope, in, text, late); why != "" {
 		return m.ignore(why)
