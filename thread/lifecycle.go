@@ -13,12 +13,6 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Send asks a thread's agent something.
-func (m *Manager) Send(ctx context.Context, ref, text string) error {
-	_, err := m.Ask(ctx, ref, AskRequest{Text: text})
-	return err
-}
-
 // Switch asks the clients to show a thread.
 func (m *Manager) Switch(_ context.Context, ref string) (Status, error) {
 	l, err := m.find(ref)

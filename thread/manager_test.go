@@ -393,7 +393,7 @@ func TestSend(t *testing.T) {
 		if got := w.sess.of(s.ID).prompts(); got != "first" {
 			t.Errorf("sent %q", got)
 		}
-		if err := w.m.Send(ctx, s.Name, " "); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: " "}); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("empty: %v", err)
 		}
 		w.m.Hook(s.ID, "PermissionRequest", nil)
@@ -404,7 +404,7 @@ func TestSend(t *testing.T) {
 		if err := w.m.StopAgent(ctx, s.Name); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.Send(ctx, s.Name, "x"); !errors.Is(err, thread.ErrNotRunning) {
+		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "x"}); !errors.Is(err, thread.ErrNotRunning) {
 			t.Errorf("to nobody: %v", err)
 		}
 		if err := w.m.StopAgent(ctx, s.Name); !errors.Is(err, thread.ErrNotRunning) {

@@ -123,10 +123,10 @@ func TestAutoForks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
 		w.talk(p.ID, 1, 2)
-		if err := w.m.Send(ctx, p.Name, "go on"); err != nil {
+		if _, err := w.m.Ask(ctx, p.Name, thread.AskRequest{Text: "go on"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.m.Send(ctx, p.Name, "let's try another approach: signed cookies"); err != nil {
+		if _, err := w.m.Ask(ctx, p.Name, thread.AskRequest{Text: "let's try another approach: signed cookies"}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -103,7 +103,7 @@ func TestServerKilled(t *testing.T) {
 		for _, s := range list(t, cl) {
 			sending.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					if cl.Send(ctx, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n)) != nil {
+					if send(ctx, cl, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n)) != nil {
 						return
 					}
 					time.Sleep(time.Duration(s.Turn%7) * time.Millisecond)

@@ -134,7 +134,7 @@ func measureDemos(t *testing.T) {
 	all := turns(1)
 	for turn, prompt := range []string{"list files", "read hello.go"} {
 		for _, id := range ids {
-			if err := cl.Send(t.Context(), string(id), prompt); err != nil {
+			if err := send(t.Context(), cl, string(id), prompt); err != nil {
 				t.Fatal(err)
 			}
 		}

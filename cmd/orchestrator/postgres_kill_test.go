@@ -147,7 +147,7 @@ func converse(ctx context.Context, cl *client.Client, id thread.ID) []string {
 	var sent []string
 	for ctx.Err() == nil {
 		prompt := fmt.Sprintf("run echo %d", len(sent))
-		if cl.Send(context.WithoutCancel(ctx), string(id), prompt) != nil {
+		if send(context.WithoutCancel(ctx), cl, string(id), prompt) != nil {
 			time.Sleep(50 * time.Millisecond) // the agent still starts
 			continue
 		}

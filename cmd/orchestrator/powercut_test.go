@@ -174,7 +174,7 @@ func (o *outage) work(round, threads int) {
 	for _, s := range all {
 		under.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				if cl.Send(ctx, string(s.ID), fmt.Sprintf("write file-%d-%d.txt: %d", round, n, n)) != nil {
+				if send(ctx, cl, string(s.ID), fmt.Sprintf("write file-%d-%d.txt: %d", round, n, n)) != nil {
 					return
 				}
 				time.Sleep(20 * time.Millisecond)

@@ -70,7 +70,7 @@ func TestRealTrouble(t *testing.T) {
 			send := func(t *testing.T, text string) {
 				t.Helper()
 				for end := time.Now().Add(patience); ; time.Sleep(time.Second) {
-					err := cl.Send(t.Context(), name, text)
+					err := send(t.Context(), cl, name, text)
 					if err == nil {
 						return
 					}

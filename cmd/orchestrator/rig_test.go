@@ -19,6 +19,7 @@ import (
 
 	"orchestrator/agent/session"
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
@@ -410,4 +411,10 @@ func (s *screen) end() int {
 		s.t.Fatal("the terminal stays open after its program")
 	}
 	return s.cmd.ProcessState.ExitCode()
+}
+
+// send asks a thread's agent something and does not wait for the answer.
+func send(ctx context.Context, cl *client.Client, ref, text string) error {
+	_, err := cl.Ask(ctx, ref, text)
+	return err
 }

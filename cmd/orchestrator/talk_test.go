@@ -280,8 +280,13 @@ func TestNdjson(t *testing.T) {
 	name := r.demo("-n", "golden")
 	out := r.ok("send", "-o", "ndjson", name, "say the words of a golden answer #cutx1 "+strings.Repeat("and on ", 10))
 	var got bytes.Buffer
-	enc := json.NewEncoder(&got)
-	enc.SetEscapeHTML(false)
+	keep := func(e talkEvent) {
+		enc := json.NewEncoder(&got)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(e); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var before talkEvent
 	for line := range strings.Lines(out) {
 		var e talkEvent
@@ -314,11 +319,11 @@ func TestNdjson(t *testing.T) {
 			if before.Event == "text" && e.Event == "retry" {
 				before.Text = before.Text[:20] + "…" // how far it came
 			}
-			enc.Encode(before)
+			keep(before)
 		}
 		before = e
 	}
-	enc.Encode(before)
+	keep(before)
 	file := filepath.Join("testdata", "talk.ndjson")
 	if *update {
 		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {

@@ -296,7 +296,7 @@ func TestTroubleIsShown(t *testing.T) {
 	cl := r.client()
 	w := watch(t, cl, r.status(name).ID)
 	ask := func(text string) {
-		if err := cl.Send(t.Context(), name, text); err != nil {
+		if err := send(t.Context(), cl, name, text); err != nil {
 			t.Error(err)
 		}
 	}

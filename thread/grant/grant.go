@@ -86,7 +86,6 @@ func Table() []Row {
 		{Op: "speech", Verb: "following an answer", Others: Read},
 		{Op: "events", Verb: "watching threads", Own: Read, Others: Read},
 
-		{Op: "send", Verb: "send", Own: Send, Others: Send},
 		{Op: "ask", Verb: "send", Own: Send, Others: Send},
 		{Op: "prompt-edit", Verb: "prompts edit", Own: Send, Others: Send},
 		{Op: "prompt-cancel", Verb: "prompts cancel", Own: Send, Others: Send},

@@ -123,7 +123,7 @@ func TestWhatEachGrantGives(t *testing.T) {
 	const free = "agents info list may mcp"
 	gives := map[thread.Grant]string{
 		grant.Read:   "diff events find grants prompt prompts speech status timeline turn why",
-		grant.Send:   "ask prompt-again prompt-cancel prompt-edit send",
+		grant.Send:   "ask prompt-again prompt-cancel prompt-edit",
 		grant.Start:  "answeroffer fork new resume resumeall setup",
 		grant.Merge:  "finish merge mergeabort mergecontinue push rewind",
 		grant.Manage: "abandon archive collect delete pin rename stopagent unarchive undelete",

@@ -63,11 +63,6 @@ func (c *Client) StopAgent(ctx context.Context, ref string) error {
 	return c.ask(ctx, "stopagent", api.Ref{Thread: ref}, nil)
 }
 
-// Send types a prompt into a thread's agent.
-func (c *Client) Send(ctx context.Context, ref, text string) error {
-	return c.ask(ctx, "send", api.Ref{Thread: ref, Text: text}, nil)
-}
-
 // Ask has a prompt typed into a thread's agent when that waits for one. It is durable when Ask returns.
 func (c *Client) Ask(ctx context.Context, ref, text string) (thread.Prompt, error) {
 	return answer[thread.Prompt](ctx, c, "ask", api.Ask{Thread: ref, Text: text})

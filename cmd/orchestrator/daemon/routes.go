@@ -49,7 +49,6 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		"resumeall": call(func(ctx context.Context, r api.Ref) ([]thread.Status, error) { return m.ResumeAll(ctx, r.Cols, r.Rows) }),
 		"setup":     call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.SetUp(ctx, r.Thread) }),
 		"stopagent": done(func(ctx context.Context, r api.Ref) error { return m.StopAgent(ctx, r.Thread) }),
-		"send":      done(func(ctx context.Context, r api.Ref) error { return m.Send(ctx, r.Thread, r.Text) }),
 		"ask": call(func(ctx context.Context, r api.Ask) (thread.Prompt, error) {
 			return m.Ask(ctx, r.Thread, thread.AskRequest{Text: r.Text})
 		}),
