@@ -208,6 +208,9 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 	if err := check(one, func(key string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, key)) }, may); err != nil {
 		return err
 	}
+	if err := checkKeys(tree["keys"], func(action string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, "keys."+action)) }); err != nil {
+		return err
+	}
 	rows, err := modelRows(tree["models"])
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -90,8 +90,31 @@ type Table struct {
 // the place of the ones it has. What is wrong with them is told in full; the table returned beside
 // an error leaves out the wrong ones only, so the keyboard never dies of a typing error.
 func NewTable(own map[string][]string) (*Table, error) {
+	t, wrong := newTable(own)
+	errs := make([]error, len(wrong))
+	for i, w := range wrong {
+		errs[i] = w
+	}
+	return t, errors.Join(errs...)
+}
+
+// Wrong is something that is wrong with a person's own keys.
+type Wrong struct {
+	Actions []Action // that it is about: one that is unknown, or has no such key, or the two that have one key
+	Text    string
+}
+
+func (w *Wrong) Error() string { return w.Text }
+
+// Check returns all that is wrong with a person's own keys.
+func Check(own map[string][]string) []*Wrong {
+	_, wrong := newTable(own)
+	return wrong
+}
+
+func newTable(own map[string][]string) (*Table, []*Wrong) {
 	t := &Table{bindings: defaults()}
-	var errs []error
+	var wrong []*Wrong
 	names := make([]string, 0, len(own))
 	for name := range own {
 		names = append(names, name)
@@ -99,13 +122,10 @@ func NewTable(own map[string][]string) (*Table, error) {
 	sort.Strings(names)
 	for _, name := range names {
 		if err := t.override(Action(name), own[name]); err != nil {
-			errs = append(errs, err)
+			wrong = append(wrong, &Wrong{Actions: []Action{Action(name)}, Text: err.Error()})
 		}
 	}
-	if err := t.index(); err != nil {
-		errs = append(errs, err)
-	}
-	return t, errors.Join(errs...)
+	return t, append(wrong, t.index()...)
 }
 
 func (t *Table) override(a Action, keys []string) error {
@@ -171,9 +191,9 @@ func (t *Table) actions() []string {
 }
 
 // index builds the lookup; of two actions with one key in one scope the first keeps it.
-func (t *Table) index() error {
+func (t *Table) index() []*Wrong {
 	t.keys = map[Scope]map[string]Action{}
-	var errs []error
+	var wrong []*Wrong
 	for _, b := range t.bindings {
 		m := t.keys[b.Scope]
 		if m == nil {
@@ -182,13 +202,15 @@ func (t *Table) index() error {
 		}
 		for _, k := range b.Keys {
 			if other, taken := m[k]; taken && other != b.Action {
-				errs = append(errs, fmt.Errorf("keys: %q is %q and %q in %s", k, other, b.Action, b.Scope))
+				wrong = append(wrong, &Wrong{
+					Actions: []Action{other, b.Action}, Text: fmt.Sprintf("keys: %q is %q and %q in %s", k, other, b.Action, b.Scope),
+				})
 				continue
 			}
 			m[k] = b.Action
 		}
 	}
-	return errors.Join(errs...)
+	return wrong
 }
 
 // Key is a pressed key: its name, and the text it types if it does.
