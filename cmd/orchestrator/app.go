@@ -68,6 +68,7 @@ type App struct {
 	listener *project.Listener
 	store    *openStore
 	clock    *elapsed.Clock
+	keeper   *keeper
 	files    *snapshot.Store // nil without a repository
 	place    place
 	found    heard // at the start
@@ -85,7 +86,7 @@ const closeLimit = 20 * time.Second
 // newApp opens the parts in the order in which they need each other; Close ends them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
-	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager, a.openGateway, a.listen} {
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager, a.openGateway, a.openKeeper, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -331,7 +332,7 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}
-	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.LeftAlone, a.found.all())
+	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.LeftAlone, a.found.all(), a.keeper.news())
 	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)

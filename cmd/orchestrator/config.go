@@ -70,8 +70,10 @@ type Config struct {
 	SetupLimit      time.Duration
 	// IdleStop is after how long a server without agents and clients ends.
 	IdleStop time.Duration
-	// KeepDays, KeepThreads and KeepMB bound what gc keeps; 0 is no bound.
+	// KeepDays, KeepThreads and KeepMB bound which archived threads are kept, KeepDeleted is how many days deleted ones
+	// are; 0 is no bound.
 	KeepDays    int
+	KeepDeleted int
 	KeepThreads int
 	KeepMB      int
 	// Files are those that were read, in order; Untrusted is the project's file when it was not. Warnings say what
@@ -129,9 +131,10 @@ func settings() map[string]setting {
 		"teardown":                   {kind: text, projectMay: true, about: "command for a worktree that is to be removed, once accepted"},
 		"setup_timeout":              {kind: span, projectMay: true, about: "how long either may run"},
 		"idle_stop":                  {kind: span, about: "when a server without agents and clients ends"},
-		"retention.days":             {kind: number, about: "age of archived threads that gc drops"},
-		"retention.threads":          {kind: number, about: "archived threads that gc leaves"},
-		"retention.size_mb":          {kind: number, about: "size that gc aims at"},
+		"retention.days":             {kind: number, about: "age at which archived threads are deleted"},
+		"retention.deleted_days":     {kind: number, about: "how long deleted threads can be brought back"},
+		"retention.threads":          {kind: number, about: "archived threads that are kept"},
+		"retention.size_mb":          {kind: number, about: "size of all threads that archived ones are deleted for"},
 		"new_worktree":               {kind: text, allowed: []string{"shared", "always", "never"}, projectMay: true, about: "when a new thread gets a worktree of its own"},
 		"worktrees":                  {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
 	}
@@ -349,7 +352,8 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.MaxUSD = k.Float64("limits.usd")
 	c.MaxTotalUSD = k.Float64("limits.total_usd")
 	c.MaxMemory = int64(num("limits.memory_mb", 256)) << 20
-	c.KeepDays = num("retention.days", 0)
+	c.KeepDays = num("retention.days", 90)
+	c.KeepDeleted = num("retention.deleted_days", 7)
 	c.KeepThreads = num("retention.threads", 0)
 	c.KeepMB = num("retention.size_mb", 0)
 	c.Keys = k.StringMap("keys")

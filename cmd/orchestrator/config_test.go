@@ -27,8 +27,8 @@ func TestConfig(t *testing.T) {
 		{name: "nothing", check: func(c Config) bool {
 			return c.Theme == "auto" && c.Offers == "suggest" && c.IdleStop == 30*time.Minute && c.Scrollback == 10_000
 		}},
-		{name: "the user's file", user: "theme = \"dark\"\n[limits]\ndepth = 3\n[keys]\nfork = \"ctrl+f\"\n",
-			check: func(c Config) bool { return c.Theme == "dark" && c.MaxDepth == 3 && c.Keys["fork"] == "ctrl+f" }},
+		{name: "the user's file", user: "theme = \"dark\"\n[limits]\ndepth = 3\n[keys]\nfork = \"ctrl+y\"\n",
+			check: func(c Config) bool { return c.Theme == "dark" && c.MaxDepth == 3 && c.Keys["fork"] == "ctrl+y" }},
 		{name: "variables win", user: "theme = \"dark\"\n", env: []string{"ORCHESTRATOR_THEME=light", "ORCHESTRATOR_LIMITS_DEPTH=4", "ORCHESTRATOR_REAL_AGENTS=1"},
 			check: func(c Config) bool { return c.Theme == "light" && c.MaxDepth == 4 }},
 		{name: "a project that is trusted", user: "agent = \"claude\"\n", project: "agent = \"codex\"\n", trusted: always,

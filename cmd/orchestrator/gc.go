@@ -16,9 +16,6 @@ import (
 	"orchestrator/thread"
 )
 
-// deletedFor is how long a deleted thread can be brought back.
-const deletedFor = 30 * 24 * time.Hour
-
 // collector lets go of what the person's policy need not keep.
 type collector struct {
 	manager *thread.Manager
@@ -26,12 +23,14 @@ type collector struct {
 	files   *snapshot.Store // nil without a repository
 	policy  checkpoint.Policy
 	clock   *elapsed.Clock
+	// careful leaves archived threads whose work is neither merged nor given up and still has its worktree.
+	careful bool
 }
 
 // policyOf is the configured retention.
 func policyOf(c Config) checkpoint.Policy {
 	return checkpoint.Policy{
-		Deleted: deletedFor, Archived: time.Duration(c.KeepDays) * 24 * time.Hour, Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
+		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour, Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
 	}
 }
 
@@ -51,7 +50,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	var all []checkpoint.Candidate
 	for _, t := range threads {
 		s, err := c.manager.Status(ctx, string(t.ID))
-		running := err == nil && s.Execution != nil
+		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
 	}
 	if err := c.clock.Look(ctx); err != nil {
@@ -64,8 +63,8 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	doomed := c.policy.Select(c.clock.Since, all)
 	if !r.DryRun {
 		doomed, err = checkpoint.Collect(ctx, c.store, doomed, c.manager.Discard)
-		if c.files != nil {
-			freed, trashErr := c.files.EmptyTrash(c.clock.Before(deletedFor))
+		if c.files != nil && c.policy.Deleted > 0 {
+			freed, trashErr := c.files.EmptyTrash(c.clock.Before(c.policy.Deleted))
 			done.Freed, err = done.Freed+freed, errors.Join(err, trashErr)
 		}
 		err = errors.Join(err, c.store.Compact(ctx))
@@ -78,6 +77,11 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	return done, nil
+}
+
+// unmerged reports whether a thread has a worktree with work that nobody decided about.
+func unmerged(t thread.Thread) bool {
+	return t.Worktree.Path != "" && t.Outcome.Kind == thread.OutcomeNone && isFolder(t.Worktree.Path)
 }
 
 // lookPause is how often a server compares the clocks.

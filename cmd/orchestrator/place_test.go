@@ -242,7 +242,7 @@ func TestOddThreadIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := time.Now().Add(-2 * deletedFor)
+	long := time.Now().Add(-60 * 24 * time.Hour)
 	err = s.CreateThread(t.Context(), thread.Thread{ID: thread.ID(id), Name: "odd-00aa", Agent: "demo", Dir: r.project, Created: long, Deleted: long})
 	if err = errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
