@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"orchestrator/thread/secret"
 )
@@ -39,7 +40,7 @@ func (m *Manager) Fork(ctx context.Context, r ForkRequest) (Status, error) {
 	if r.NoStart {
 		return m.statusOf(l), nil
 	}
-	return m.startLine(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
 }
 
 // forkOf lays out a fork and finds the checkpoint it begins at; the zero one while nothing was said.
@@ -55,13 +56,11 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
 		return Thread{}, Checkpoint{}, err
 	}
-	at, err := m.point(ctx, p, r.At)
-	if err != nil {
-		return Thread{}, Checkpoint{}, err
-	}
-	if at.ID != "" && !whole(at) {
-		return Thread{}, Checkpoint{}, Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", at.ID, at.Turn, ErrInvalid),
-			fmt.Sprintf("fork at turn %d, or at turn %d once it is answered", at.Turn-1, at.Turn))
+	var at Checkpoint // turn 0 is before all that was said
+	if n, err := strconv.Atoi(r.At); err != nil || n != 0 {
+		if at, err = m.point(ctx, p, r.At); err != nil {
+			return Thread{}, Checkpoint{}, err
+		}
 	}
 	now := m.now()
 	t := Thread{
@@ -76,9 +75,26 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 		t.Gauge = Gauge{}
 		t.Launch = Flags{Env: p.Launch.Env, NoGateway: p.Launch.NoGateway} // arguments are the other agent's own words
 	}
+	if len(r.Program) > 0 {
+		t.Launch.Program = r.Program
+	}
+	if len(r.Args) > 0 {
+		t.Launch.Args = r.Args
+	}
+	if err := m.checkLaunch(t); err != nil {
+		return Thread{}, Checkpoint{}, err
+	}
 	if at.ID != "" {
 		h := m.handoff(t, p, at, t.Label)
+		h.Fresh = agent == p.Agent && (r.Fresh || !whole(at))
 		t.Handoff = &h
+		if h.Fresh {
+			t.Gauge = Gauge{}
+		}
+	}
+	if at.ID != "" && !whole(at) {
+		m.notice(p.ID, LevelInfo, "turn %d had not ended at that point, and an agent's own session cannot be cut there: "+
+			"the fork's agent gets a summary of what was said and done until then", at.Turn)
 	}
 	return t, at, nil
 }
@@ -92,6 +108,11 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t Thread, name string, p
 	}
 	if at.ID != "" && at.Snapshot == nil && snap != nil {
 		m.notice(p.ID, LevelWarn, "no files were kept at turn %d; the fork gets those of the newest snapshot before it", at.Turn)
+	}
+	if snap == nil {
+		if snap, err = m.startFiles(ctx, p, at); err != nil {
+			return nil, err
+		}
 	}
 	if snap == nil {
 		snap, err = m.presentFiles(ctx, t, p, at)
@@ -109,6 +130,26 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t Thread, name string, p
 		t.Dir, root = m.cfg.Project, m.cfg.Project
 	}
 	return m.createWithWorktree(ctx, t, name, root, snap)
+}
+
+// startFiles returns the files that a thread began with, for a fork at its turn 0; nil where that is not what is
+// asked, or nothing is known of them.
+func (m *Manager) startFiles(ctx context.Context, p Thread, at Checkpoint) (*Snapshot, error) {
+	if at.ID != "" || p.Head == "" {
+		return nil, nil
+	}
+	if p.ForkPoint != "" {
+		snap, err := m.snapshotAt(ctx, p.ForkPoint)
+		if err != nil || snap != nil {
+			return snap, err
+		}
+	}
+	base, err := m.baseOf(ctx, p)
+	if err != nil || base == "HEAD" {
+		return nil, err
+	}
+	m.notice(p.ID, LevelInfo, "the fork begins with the files of commit %.12s, which %s began at; what was not committed then is not in it", base, p.Name)
+	return &Snapshot{Commit: base, Base: base}, nil
 }
 
 // presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.

@@ -125,8 +125,19 @@ func TestForkOfARunningTurn(t *testing.T) {
 			t.Errorf("forked %s", got)
 		}
 		mid := w.status(p.ID).Head
-		if _, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, At: string(mid), Label: "x"}); !errors.Is(err, thread.ErrInvalid) {
-			t.Errorf("fork in the middle of a turn: %v", err)
+		rebuilt := w.natives.rebuilt
+		g := w.fork(thread.ForkRequest{Thread: p.Name, At: string(mid), Label: "x"})
+		sent := w.sess.of(g.ID).prompts()
+		for _, want := range []string{"> p1", "answer to p1", "> p2", "[tool: call — its result was not known yet]", "turn 2 was cut off: p2"} {
+			if !strings.Contains(sent, want) {
+				t.Errorf("forked in the middle of a turn, the agent is not told %q:\n%s", want, sent)
+			}
+		}
+		if g.ForkPoint != mid || g.Turn != 2 || strings.Contains(w.args(g.ID), "--resume") || w.natives.rebuilt != rebuilt {
+			t.Errorf("forked at %s as %+v, args %s", mid, g.Thread, w.args(g.ID))
+		}
+		if !strings.Contains(w.events.notices(), "cannot be cut there") {
+			t.Errorf("told %s", w.events.notices())
 		}
 		if got := w.status(p.ID); got.State.State != thread.StateWorking {
 			t.Errorf("the parent is %s", got.State.State)

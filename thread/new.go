@@ -28,7 +28,52 @@ func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("new thread: %w", err)
 	}
-	return m.startLine(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+}
+
+// startNew starts the agent of a thread that was just made. Where that fails nothing is left of the thread: what it was
+// to be asked is with the person still, who gets the error.
+func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (Status, error) {
+	s, err := m.startLine(ctx, l, r)
+	if err == nil {
+		return s, nil
+	}
+	// A step of its own: where the person left meanwhile, the start is still to come or may have come to something.
+	back := l.do(m.ctx, func(ctx context.Context) error {
+		if l.running() != nil {
+			return nil
+		}
+		if err := l.update(ctx, func(t *Thread) error { t.Deleted = m.now(); return nil }); err != nil {
+			return err
+		}
+		if m.Gateway != nil {
+			m.Gateway.Unroute(l.id)
+		}
+		if err := l.purge(ctx); err != nil {
+			return err
+		}
+		m.bus.publish(Event{At: m.now(), Kind: EventRemoved, ThreadID: l.id})
+		return m.forgetFiles(ctx, l.id)
+	})
+	if back != nil && !errors.Is(back, errClosed) {
+		err = errors.Join(err, fmt.Errorf("remove %s again: %w", l.thread().Name, back))
+	}
+	return Status{}, err
+}
+
+// checkLaunch refuses what a thread's agent can never be started with, before anything is made for it.
+func (m *Manager) checkLaunch(t Thread) error {
+	if err := checkFlags(t.Launch); err != nil {
+		return err
+	}
+	agent, err := m.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return err
+	}
+	if c, ok := agent.(LaunchChecker); ok {
+		return c.CheckLaunch(t.Launch)
+	}
+	return nil
 }
 
 // newThread checks a request and lays out the thread.
@@ -36,7 +81,7 @@ func (m *Manager) newThread(r NewRequest) (Thread, error) {
 	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
 		return Thread{}, err
 	}
-	if err := checkFlags(r.Flags); err != nil {
+	if err := m.checkLaunch(Thread{Agent: r.Agent, Launch: r.Flags}); err != nil {
 		return Thread{}, err
 	}
 	dir := orWord(r.Dir, m.cfg.Project)

@@ -106,7 +106,48 @@ func (r *record) muse(ctx context.Context, l *line, e Exchange, news []Item, fir
 	if leaves(s.Rule) {
 		o.Prompt = u.prompt
 	}
+	if s.Rule == suggest.RuleBand && m.offerMode() == OffersAuto && !m.continued(l.id) && m.begin() {
+		go func() { // a fork waits for steps of this thread
+			defer m.done()
+			m.continueFresh(o)
+		}()
+		return
+	}
 	m.offer(o)
+}
+
+// continued reports whether a thread goes on in another one that began with a summary of it.
+func (m *Manager) continued(id ID) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.lines {
+		if l.t.Parent == id && l.t.Handoff != nil && l.t.Handoff.Fresh {
+			return true
+		}
+	}
+	return false
+}
+
+// continueFresh takes an offer of a thread whose context is full, without a person. Where that cannot be, it is an
+// offer like others.
+func (m *Manager) continueFresh(o Offer) {
+	f, err := m.Fork(m.ctx, o.request())
+	if err != nil {
+		m.notice(o.Thread, LevelWarn, "%s, but it could not be made: %v", o.Why, err)
+		m.offer(o)
+		return
+	}
+	m.notice(f.ID, LevelInfo, "%s is the fork: %s", f.Name, o.Why)
+	if _, err := m.Switch(m.ctx, string(f.ID)); err != nil {
+		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
+	}
+}
+
+// request is the fork that an offer is about. Of a thread whose context is full it takes a summary only.
+func (o Offer) request() ForkRequest {
+	return ForkRequest{
+		Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt, Fresh: o.Rule == string(suggest.RuleBand),
+	}
 }
 
 // leaves reports whether a rule is about a prompt that leaves its thread.
@@ -201,7 +242,7 @@ func (m *Manager) AnswerOffer(ctx context.Context, offerID, answer string) (Stat
 	}
 	switch answer {
 	case "take":
-		return m.Fork(ctx, ForkRequest{Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt})
+		return m.Fork(ctx, o.request())
 	case "dismiss":
 		return m.statusOf(l), nil
 	case "off":

@@ -119,6 +119,74 @@ func TestOfferInTheEmergencyBand(t *testing.T) {
 	})
 }
 
+// full has a thread's agent answer with more in its context than that holds.
+func (w *world) full(id thread.ID, prompt string) {
+	w.t.Helper()
+	s := w.status(id)
+	conv := w.natives.conversation(s.Session)
+	answer := item("assistant", "long")
+	items := append(conv, item("user", prompt))
+	w.natives.append(s.Session, append(items[len(conv):], answer))
+	w.m.ExchangeEnded(id, thread.Exchange{Main: true, Status: 200, Session: s.Session, Items: items, Answer: &answer,
+		Prompt: prompt, Usage: thread.Usage{Input: 210}, Window: 200, EndsTurn: true, Ended: time.Now()})
+	synctest.Wait()
+}
+
+// TestFullContextGoesOnInASmallOne takes the offer of a thread that is at 105 %, by a person and by itself: what the
+// new agent is told is a summary, and the conversation is not given to it.
+func TestFullContextGoesOnInASmallOne(t *testing.T) {
+	for _, mode := range []thread.OfferMode{thread.OffersSuggest, thread.OffersAuto} {
+		t.Run(string(mode), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				p := w.create(thread.NewRequest{})
+				for i := range 20 {
+					w.turn(p.ID, fmt.Sprintf("question %d %s", i, strings.Repeat("and more ", 100)))
+				}
+				rebuilt := w.natives.rebuilt
+				w.full(p.ID, "the last one")
+				if mode == thread.OffersSuggest {
+					if _, err := w.m.AnswerOffer(ctx, w.status(p.ID).Offer.ID, "take"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				list, err := w.m.List(ctx)
+				if err != nil || len(list) != 2 || list[1].Parent != p.ID || list[1].Execution == nil {
+					t.Fatalf("threads %+v %v", list, err)
+				}
+				f := list[1]
+				sent := w.sess.of(f.ID).prompts()
+				if n := (len(sent) + 3) / 4; n == 0 || n > 600 || !strings.Contains(sent, "the last one") {
+					t.Errorf("the new agent is sent %d tokens:\n%s", n, sent)
+				}
+				if strings.Contains(w.args(f.ID), "--resume") || w.natives.rebuilt != rebuilt || len(w.natives.conversation(f.Session)) > 0 {
+					t.Errorf("the new agent is given the conversation: %s", w.args(f.ID))
+				}
+				if f.Gauge.Tokens != 0 || w.status(p.ID).Offer != nil || f.Handoff.Metadata.TokenBudget != 600 {
+					t.Errorf("fork %+v, offer %+v", f.Thread, w.status(p.ID).Offer)
+				}
+				// It stays so when its server dies before the first answer, and its own record is resumed from after it.
+				w.crash()
+				if _, err := w.m.Start(ctx, f.Name, 0, 0); err != nil || w.natives.rebuilt != rebuilt {
+					t.Errorf("started again: %v, %d rebuilt", err, w.natives.rebuilt)
+				}
+				synctest.Wait()
+				w.turn(f.ID, "go on")
+				if got := texts(w.natives.conversation(w.status(f.ID).Session)); got != "go on|call|result|answer to go on" {
+					t.Errorf("its conversation is %s", got)
+				}
+				// One is enough: from then on it is the person's.
+				for i := range 12 {
+					w.full(p.ID, fmt.Sprintf("on and on %d", i))
+				}
+				if list, err := w.m.List(ctx); err != nil || len(list) != 2 {
+					t.Errorf("%d threads %v", len(list), err)
+				}
+			}, func(w *world) { w.cfg.Offers, w.cfg.Limits.Primer = mode, 600 })
+		})
+	}
+}
+
 func TestAutoForks(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})

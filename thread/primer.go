@@ -66,6 +66,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	err = l.update(ctx, func(t *Thread) error {
 		h := m.handoff(*t, from, c, in.label)
 		h.ContextSummary = excerptOf(text, maxSummary)
+		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
 		t.Handoff = &h
 		return nil
 	})

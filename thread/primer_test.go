@@ -2,8 +2,11 @@ package thread_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -77,6 +80,109 @@ func primerOfOwnFiles(t *testing.T, worktree bool) {
 		}
 	}, func(w *world) {
 		w.cfg.Differ = changed{{Path: "src/a.go", Status: "M", Insertions: 1}}
+	})
+}
+
+// choosy is an agent that cannot be started without a program.
+type choosy struct{ plainAgent }
+
+func (*choosy) CheckLaunch(f thread.Flags) error {
+	if len(f.Program) == 0 {
+		return fmt.Errorf("no program: %w", thread.ErrInvalid)
+	}
+	return nil
+}
+
+// nothingLeft checks that a start that failed left no thread, worktree, intent, folder or snapshot.
+func (w *world) nothingLeft(what string, before int) {
+	w.t.Helper()
+	list, err := w.m.List(ctx)
+	if err != nil || len(list) != before {
+		w.t.Errorf("%s: %d threads %v, there were %d", what, len(list), err, before)
+	}
+	stored, err := w.store.Threads(ctx)
+	if err != nil || len(stored) != before {
+		w.t.Errorf("%s: %d threads are stored %v", what, len(stored), err)
+	}
+	if intents, err := w.store.Intents(ctx); err != nil || len(intents) != 0 {
+		w.t.Errorf("%s: intents %+v %v", what, intents, err)
+	}
+	if trees, err := filepath.Glob(filepath.Join(w.dir, "wt-*")); err != nil || len(trees) != 0 {
+		w.t.Errorf("%s: worktrees %q %v", what, trees, err)
+	}
+	if kept, err := os.ReadDir(filepath.Join(w.dir, ".state", "threads")); err == nil && len(kept) != before {
+		w.t.Errorf("%s: %d threads have a folder", what, len(kept))
+	}
+	if open, err := w.store.Prompts(ctx, "", true, 0); err != nil || len(open) != 0 {
+		w.t.Errorf("%s: prompts %+v %v", what, open, err)
+	}
+}
+
+func TestFailedStartLeavesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.agents["choosy"] = &choosy{plainAgent{"choosy"}}
+		p := w.create(thread.NewRequest{})
+		w.talk(p.ID, 1, 2)
+		w.sess.refuse = errors.New("no such program")
+		for what, try := range map[string]func() error{
+			"new":               func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "claude", Prompt: "go"}); return err },
+			"new with worktree": func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "claude", Worktree: true}); return err },
+			"fork": func() error {
+				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Prompt: "go"})
+				return err
+			},
+			"fork into another agent": func() error {
+				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "codex"})
+				return err
+			},
+		} {
+			if err := try(); err == nil || !strings.Contains(err.Error(), "no such program") {
+				t.Errorf("%s: %v", what, err)
+			}
+			synctest.Wait()
+			w.nothingLeft(what, 1)
+		}
+		w.sess.refuse = nil
+		takes := w.trees.takes
+		for what, err := range map[string]error{
+			"fork": func() error {
+				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy"})
+				return err
+			}(),
+			"a fork that is not started": func() error {
+				_, err := w.m.Fork(ctx, thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy", NoStart: true})
+				return err
+			}(),
+			"new": func() error { _, err := w.m.New(ctx, thread.NewRequest{Agent: "choosy", Worktree: true}); return err }(),
+		} {
+			if !errors.Is(err, thread.ErrInvalid) || w.trees.takes != takes {
+				t.Errorf("%s without a program: %v", what, err)
+			}
+			w.nothingLeft(what, 1)
+		}
+		f := w.fork(thread.ForkRequest{Thread: p.Name, Label: "x", Agent: "choosy", Program: []string{"make", "test"}, Args: []string{"-k"}})
+		if got := f.Launch; !slices.Equal(got.Program, []string{"make", "test"}) || !slices.Equal(got.Args, []string{"-k"}) {
+			t.Errorf("started with %+v", got)
+		}
+	})
+}
+
+// TestForkAtTurnZero forks before all that was said: with an empty conversation and the files of the thread's start.
+func TestForkAtTurnZero(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{Worktree: true})
+		w.talk(p.ID, 1, 2)
+		f := w.fork(thread.ForkRequest{Thread: p.Name, At: "0", Label: "again", Prompt: "go"})
+		if f.Head != "" || f.Turn != 0 || f.ForkPoint != "" || f.Parent != p.ID || f.Worktree.Base != p.Worktree.Base {
+			t.Errorf("fork %+v", f.Thread)
+		}
+		if got := w.sess.of(f.ID).prompts(); got != "go" || strings.Contains(w.args(f.ID), "--resume") {
+			t.Errorf("sent %q, args %s", got, w.args(f.ID))
+		}
+		w.turn(f.ID, "go")
+		if got := w.status(f.ID); got.Turn != 1 {
+			t.Errorf("turn %d", got.Turn)
+		}
 	})
 }
 

@@ -105,6 +105,17 @@ func (t primerTurn) answer() string {
 	return t.said
 }
 
+// pending says of a tool's call that the record holds no result of it.
+func (t primerTurn) pending(call int) string {
+	asked := t.rest[call]
+	for _, e := range t.rest[call+1:] {
+		if e.Kind == EntryResult && (asked.Call == "" || e.Call == "" || e.Call == asked.Call) {
+			return ""
+		}
+	}
+	return " — its result was not known yet"
+}
+
 // primerRecord lists what older turns asked and came to; the oldest go first where the budget ends.
 func primerRecord(in primerInput, turns []primerTurn, budget int) string {
 	var lines []string
@@ -267,7 +278,7 @@ func fullTurn(in primerInput, t primerTurn) (string, error) {
 		case EntryThinking:
 			continue
 		case EntryCall:
-			fmt.Fprintf(&b, "\n[%s: %s]\n", orWord(e.Tool, "tool"), oneLine(text, maxCall))
+			fmt.Fprintf(&b, "\n[%s: %s%s]\n", orWord(e.Tool, "tool"), oneLine(text, maxCall), t.pending(i))
 			continue
 		case EntryResult:
 			if len(text) > bulky {

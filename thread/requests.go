@@ -32,6 +32,12 @@ type ForkRequest struct {
 	Agent      string `json:"agent,omitempty"` // the parent's when empty
 	Prompt     string `json:"prompt,omitempty"`
 	NoWorktree bool   `json:"noWorktree,omitempty"`
+	// Fresh has the agent begin with an empty context, and a summary of the conversation in it. Another agent than the
+	// parent's begins so always, and so does one at a point in the middle of a turn.
+	Fresh bool `json:"fresh,omitempty"`
+	// Program and Args are what the agent is started with instead of what the parent's is.
+	Program []string `json:"program,omitempty"`
+	Args    []string `json:"args,omitempty"`
 	// NoStart stores the fork without starting its agent.
 	NoStart bool `json:"noStart,omitempty"`
 	Cols    int  `json:"cols,omitempty"`

@@ -73,6 +73,10 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 			p.Incomplete += " in the middle of an answer"
 		}
 	}
+	if t.Handoff != nil && t.Handoff.Fresh && t.Head == t.ForkPoint {
+		p.How, p.Detail = ResumePrimer, "it begins with an empty context, and a summary of the conversation in it"
+		return p
+	}
 	marks, err := m.cfg.Store.Marks(ctx, t.Head)
 	if err != nil {
 		marks = nil

@@ -93,13 +93,15 @@ type Outcome struct {
 
 // Handoff is the typed payload stored with a fork: what the new thread was told.
 type Handoff struct {
-	TaskID         string          `json:"taskId"`
-	ThreadID       ID              `json:"threadId"`
-	Description    string          `json:"description"`
-	ContextSummary string          `json:"contextSummary"`
-	EnabledMCPs    []string        `json:"enabledMcps"`
-	CheckpointID   CheckpointID    `json:"checkpointId"`
-	Metadata       HandoffMetadata `json:"metadata"`
+	TaskID         string       `json:"taskId"`
+	ThreadID       ID           `json:"threadId"`
+	Description    string       `json:"description"`
+	ContextSummary string       `json:"contextSummary"`
+	EnabledMCPs    []string     `json:"enabledMcps"`
+	CheckpointID   CheckpointID `json:"checkpointId"`
+	// Fresh is set where the thread's agent is given the summary though it could be given the conversation itself.
+	Fresh    bool            `json:"fresh,omitempty"`
+	Metadata HandoffMetadata `json:"metadata"`
 }
 
 // HandoffMetadata says where a handoff came from and what it was allowed to cost.

@@ -66,6 +66,12 @@ type Merges interface {
 	Branch(ctx context.Context, dir string) (string, error)
 }
 
+// LaunchChecker is an agent that cannot be started with any flags. Optional for an Agent.
+type LaunchChecker interface {
+	// CheckLaunch refuses flags that it can never be started with, and says what is missing.
+	CheckLaunch(Flags) error
+}
+
 // HookReader is an agent whose hook reports say what it is doing. Optional for an Agent.
 type HookReader interface {
 	// ReadHook returns what a report says; ok is false when it says nothing.

@@ -63,14 +63,22 @@ func (*Agent) Upstreams(env []string) map[string]string {
 	return all
 }
 
+// CheckLaunch refuses to start without a program.
+func (*Agent) CheckLaunch(f thread.Flags) error {
+	if len(f.Program) == 0 || f.Program[0] == "" {
+		return thread.Hint(fmt.Errorf("no program given: %w", thread.ErrInvalid), "give the program with its arguments after --")
+	}
+	return nil
+}
+
 // Launch lays out the start of spec.Flags.Program with the arguments of spec.Flags.Args.
 func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	if spec.Resume {
 		return thread.Launch{}, fmt.Errorf("launch command: it cannot resume a session: %w", thread.ErrUnsupported)
 	}
 	argv := spec.Flags.Program
-	if len(argv) == 0 || argv[0] == "" {
-		return thread.Launch{}, thread.Hint(fmt.Errorf("launch command: no program given: %w", thread.ErrInvalid), "give the program with its arguments after --")
+	if err := (*Agent)(nil).CheckLaunch(spec.Flags); err != nil {
+		return thread.Launch{}, fmt.Errorf("launch command: %w", err)
 	}
 	env := launch.Environment(spec)
 	path, err := find(env, spec.Dir, argv[0])

@@ -173,7 +173,10 @@ func (a *App) openManager(ctx context.Context) error {
 		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree), MergeNote: thread.NoteMode(a.Config.MergeNote),
-		Limits: thread.Limits{Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Continue: a.Config.OnLimit == "continue"}, Heard: a.found.hear,
+		Limits: thread.Limits{
+			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer, Continue: a.Config.OnLimit == "continue",
+		},
+		Heard: a.found.hear,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)

@@ -53,6 +53,7 @@ type Config struct {
 	// MaxDepth and MaxRunning bound forks and running agents.
 	MaxDepth   int
 	MaxRunning int
+	MaxPrimer  int
 	// Worktrees is the folder for the worktrees of forks, one below the state when empty.
 	Worktrees string
 	// MaxProcesses bounds the processes of each thread, MaxRequests its model requests a minute, MaxUSD what it
@@ -120,6 +121,7 @@ func settings() map[string]setting {
 		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
 		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
 		"limits.depth":               {kind: number, projectMay: true, about: "forks of forks"},
+		"limits.primer":              {kind: number, about: "tokens of the summary that an agent is given instead of a conversation"},
 		"limits.running":             {kind: number, projectMay: true, about: "agents at once"},
 		"limits.file_mb":             {kind: number, projectMay: true, about: "largest file in a snapshot"},
 		"limits.processes":           {kind: number, about: "processes of a thread"},
@@ -346,6 +348,7 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	c.Scrollback = num("scrollback", 10_000)
 	c.MaxDepth = num("limits.depth", 16)
 	c.MaxRunning = num("limits.running", 120)
+	c.MaxPrimer = num("limits.primer", 12_000)
 	c.MaxFile = int64(num("limits.file_mb", 50)) << 20
 	c.MaxProcesses = num("limits.processes", 512)
 	c.MaxRequests = num("limits.requests_per_minute", 0)

@@ -19,19 +19,20 @@ import (
 func (c *cli) forkVerb() *cobra.Command {
 	var r thread.ForkRequest
 	cmd := &cobra.Command{
-		Use: "fork <label>", Short: "Fork a thread, with its conversation and files, at any turn into any agent",
-		Args: exactly("<label>"),
+		Use: "fork <label> [-- agent arguments]", Short: "Fork a thread, with its conversation and files, at any turn into any agent",
+		Long: "Fork a thread, with its conversation and files, at any turn into any agent. What follows -- goes to the agent as it is;\n" +
+			"with --agent command it is the program.",
 	}
 	f := cmd.Flags()
 	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork; the one shown last without it")
-	f.StringVar(&r.At, "at", "", "turn or checkpoint; the newest without it")
+	f.StringVar(&r.At, "at", "", "turn or checkpoint, also one inside of a turn; 0 is before the first turn, the newest turn without it")
+	f.BoolVar(&r.Fresh, "fresh", false, "give its agent a summary in an empty context, not the conversation itself")
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork; the thread's own without it")
 	f.StringVarP(&r.Name, "name", "n", "", "name; from the label without it")
 	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
 	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's files")
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start its agent yet")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		r.Label = args[0]
+	fork := func(ctx context.Context, cl *client.Client, rest []string) error {
 		if strings.TrimSpace(r.Label) == "" && r.Name == "" {
 			return usagef("the label is empty: say what the fork is for")
 		}
@@ -42,6 +43,9 @@ func (c *cli) forkVerb() *cobra.Command {
 			}
 			r.Thread = ref
 		}
+		if err := c.forkArgs(ctx, cl, &r, rest); err != nil {
+			return err
+		}
 		var s thread.Status
 		err := c.heed(ctx, cl, func() (err error) { s, err = cl.Fork(ctx, r); return })
 		if err != nil {
@@ -50,8 +54,37 @@ func (c *cli) forkVerb() *cobra.Command {
 		return c.show(s, func(w io.Writer) {
 			fmt.Fprintf(w, "%s at turn %d, %s, in %s\n", s.Name, s.Turn, s.Agent, s.Dir)
 		})
-	})
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		words, _ := split(cmd, args)
+		return exactly("<label>")(cmd, words)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, rest := split(cmd, args)
+		r.Label = words[0]
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return fork(ctx, cl, rest) })(cmd, args)
+	}
 	return cmd
+}
+
+// forkArgs sets what a fork's agent is started with.
+func (c *cli) forkArgs(ctx context.Context, cl *client.Client, r *thread.ForkRequest, rest []string) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	n := thread.NewRequest{Agent: r.Agent}
+	if n.Agent == "" {
+		parent, err := cl.Status(ctx, r.Thread)
+		if err != nil {
+			return err
+		}
+		n.Agent = parent.Agent
+	}
+	if err := c.agentArgs(&n, rest); err != nil {
+		return err
+	}
+	r.Program, r.Args = n.Flags.Program, n.Flags.Args
+	return nil
 }
 
 // shown is the thread that was shown or changed last.

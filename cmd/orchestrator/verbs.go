@@ -166,17 +166,20 @@ func (c *cli) threadsVerb() *cobra.Command {
 			return err
 		}
 		kept := list[:0]
+		names := make(map[thread.ID]string, len(list))
 		for _, s := range list {
+			names[s.ID] = s.Name
 			if all || s.Archived.IsZero() {
 				kept = append(kept, s)
 			}
 		}
-		return c.show(kept, func(w io.Writer) { printThreads(w, kept, tree, time.Now()) })
+		return c.show(kept, func(w io.Writer) { printThreads(w, kept, tree, names, time.Now()) })
 	})
 	return cmd
 }
 
-func printThreads(w io.Writer, list []thread.Status, tree bool, now time.Time) {
+// printThreads prints a table; names has those of all threads, for forks whose parent is not in it.
+func printThreads(w io.Writer, list []thread.Status, tree bool, names map[thread.ID]string, now time.Time) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
 		return
@@ -186,7 +189,11 @@ func printThreads(w io.Writer, list []thread.Status, tree bool, now time.Time) {
 	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE")
 	for _, row := range rowsOf(list, tree) {
 		s := row.status
-		fmt.Fprintf(t, "%s%s\t%s\t%s\t%d\t%s\t%s\t%s\n", row.branch, s.Name, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), costOf(s), age(now.Sub(s.Updated)))
+		of := ""
+		if tree && row.branch == "" && names[s.Parent] != "" {
+			of = " (of " + names[s.Parent] + ")"
+		}
+		fmt.Fprintf(t, "%s%s%s\t%s\t%s\t%d\t%s\t%s\t%s\n", row.branch, s.Name, of, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), costOf(s), age(now.Sub(s.Updated)))
 	}
 }
 

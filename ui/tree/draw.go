@@ -86,7 +86,12 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 	case s.Outcome.Kind != thread.OutcomeNone || !s.State.State.Live():
 		name = muted
 	}
-	c.Print(b, x, 0, name, plain.Cut(plain.Line(s.Name), right-x-1))
+	x = c.Print(b, x, 0, name, plain.Cut(plain.Line(s.Name), right-x-1)) + 1
+	if p := t.threads[s.Parent]; p != nil && right-x > 6 {
+		if _, shown := t.index[p.ID]; !shown { // in the archive, say: the guide cannot lead to it
+			c.Print(b, x, 0, muted, plain.Cut("of "+plain.Line(p.Name), right-x-1))
+		}
+	}
 }
 
 // drawRight draws what stands at the right edge and returns the column where it begins.

@@ -269,3 +269,17 @@ func TestOrderByArrival(t *testing.T) {
 	tr.Set(append(list, at("e", 0, 7)), 7)
 	want("abce")
 }
+
+func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
+	tr := New()
+	old := status("the-old-one", "", thread.StateExited, 1)
+	old.Archived = epoch
+	tr.Set([]thread.Status{old, status("fork", "the-old-one", thread.StateIdle, 2), status("next", "fork", thread.StateIdle, 3)}, 0)
+	var c layout.Canvas
+	c.Reset(40, 5)
+	tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", false)
+	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
+	if !strings.Contains(got, "fork of the-old-one") || strings.Contains(got, "next of") {
+		t.Errorf("drawn\n%s", got)
+	}
+}
