@@ -19,9 +19,9 @@ type golden struct {
 	label   string
 }
 
-func table(t *testing.T) []golden {
+func table(t *testing.T, file string) []golden {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/golden.txt")
+	raw, err := os.ReadFile("testdata/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ var rules = map[string]suggest.Rule{"-": "", "A": suggest.RuleApproach, "S": sug
 
 func TestGoldenTable(t *testing.T) {
 	var none, falseOffers, wanted, made int
-	for _, g := range table(t) {
+	for _, g := range table(t, "golden.txt") {
 		want, known := rules[g.mark]
 		if !known {
 			t.Fatalf("mark %q", g.mark)
@@ -90,6 +90,26 @@ func TestGoldenTable(t *testing.T) {
 	if none+wanted < 300 {
 		t.Errorf("the table has %d prompts only", none+wanted)
 	}
+}
+
+// TestWild measures the rules by prompts that were written before them.
+func TestWild(t *testing.T) {
+	all, right := map[string]int{}, map[string]int{}
+	for _, g := range table(t, "wild.txt") {
+		all[g.mark]++
+		o, ok := suggest.Consider(suggest.Input{Prompt: g.prompt, Subject: g.subject})
+		switch {
+		case g.mark == "-" && ok:
+			t.Logf("false: %q in %s: %s (%s)", g.prompt, g.thread, o.Rule, o.Why)
+		case g.mark != "-" && o.Rule != rules[g.mark]: // an offer for another reason leads to a fork, too
+			t.Logf("offered %q: %s %q in %s", o.Rule, g.mark, g.prompt, g.thread)
+		}
+		if ok == (g.mark != "-") {
+			right[g.mark]++
+		}
+	}
+	t.Logf("offered: %d of %d approaches, %d of %d subjects; false: %d of %d",
+		right["A"], all["A"], right["S"], all["S"], all["-"]-right["-"], all["-"])
 }
 
 func TestLoop(t *testing.T) {
