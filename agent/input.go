@@ -2,6 +2,7 @@ package agent
 
 import (
 	"strings"
+	"time"
 
 	"orchestrator/agent/vterm"
 )
@@ -12,6 +13,8 @@ type Input struct {
 	Text string
 	// Pasted is set where it shows something short in place of a long paste, and nothing else.
 	Pasted bool
+	// Settles is how long a paste must have stood there before the agent takes a return as one.
+	Settles time.Duration
 }
 
 // Empty reports whether nothing stands in it.

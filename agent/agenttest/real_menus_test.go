@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -324,5 +325,55 @@ func (m *mirror) record(name string) {
 	}
 	if err := os.WriteFile(path, raw, 0o644); err != nil {
 		m.t.Fatal(err)
+	}
+}
+
+// TestRealLong sends prompts of many sizes and forms to every real CLI: each is seen in its input and sent, and the
+// model hears a request.
+func TestRealLong(t *testing.T) {
+	lines := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "line %d of a prompt, with `code` and \"quotes\"\n", i)
+			if i%7 == 3 {
+				b.WriteString("\n  - indented, after an empty line\n")
+			}
+		}
+		return b.String()
+	}
+	for _, cli := range clis.All() {
+		t.Run(cli.Name, func(t *testing.T) {
+			root, err := os.MkdirTemp("", "o")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents write on for a moment
+			dir := filepath.Join(root, "shop")
+			s := newStage(t, cli, []string{dir})
+			m := s.start("000000000000000a", dir, "", false).mirror(root)
+			for i, text := range []string{
+				"short.", strings.Repeat("word ", 60) + "300.", strings.Repeat("word ", 180) + "900.", strings.Repeat("word ", 400) + "2000.",
+				lines(4) + "end.", lines(30) + "end.", lines(200) + "end.", lines(2000) + "end.", "日本語のテキスト 👍🏽 e\u0301 ❤\ufe0f end.", "see @README and /this end.",
+			} {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				heard := len(s.server.Requests())
+				begin := time.Now()
+				err := m.sendSoon(ctx, fmt.Sprintf("case %d. ", i)+text)
+				took := time.Since(begin)
+				if err == nil {
+					_, err = s.server.Wait(ctx, func(q model.Request) bool {
+						return !q.Turn.Side && q.N > heard // some send a long paste as a file beside the prompt
+					})
+				}
+				cancel()
+				if err != nil {
+					t.Errorf("case %d, %d bytes: %v\n%s", i, len(text), err, m.text())
+					m.press(ctrlC)
+					continue
+				}
+				t.Logf("case %d, %d bytes: %v", i, len(text), took.Round(time.Millisecond))
+				m.await(thread.StateIdle)
+			}
+		})
 	}
 }

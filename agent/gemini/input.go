@@ -3,10 +3,14 @@ package gemini
 import (
 	"regexp"
 	"strings"
+	"time"
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
 )
+
+// settles is how long a return behind a paste is a line break.
+const settles = 300 * time.Millisecond
 
 var (
 	// pasted is what stands for a long paste.
@@ -40,5 +44,5 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	if begin[1] == "!" {
 		text = "!" + text
 	}
-	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+	return agent.Input{Text: text, Pasted: pasted.MatchString(text), Settles: settles}, true
 }

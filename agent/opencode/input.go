@@ -10,7 +10,7 @@ import (
 )
 
 // pasted is what stands for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted ~\d+ lines( #\d+)?\]$`)
+var pasted = regexp.MustCompile(`^\[Pasted ~\d+ lines?( #\d+)?\]$`)
 
 // Input finds the input: the block around the cursor that has "┃" on its left and a ground of its own, without the
 // empty line above and those below, of which the last names the agent and the model.
@@ -35,11 +35,14 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	for last < rows-1 && within(last+1) {
 		last++
 	}
+	right := bar + 1 // of the block: the empty line above has its ground and nothing else
+	for edge := t.Row(nil, first); right < cols && edge[right].Style.Bg == ground; right++ {
+	}
 	first, last = first+1, last-2
 	if last >= rows-3 || !strings.HasPrefix(strings.TrimLeft(t.RowText(last+3), " "), "╹") || first > at.Y || last < at.Y {
 		return agent.Input{}, false
 	}
-	text := agent.Written(t, first, last, bar+3, cols, func(s vterm.Style) bool { return s.Bg != ground })
+	text := agent.Written(t, first, last, bar+3, right, func(vterm.Style) bool { return false })
 	if at.X == bar+3 && at.Y == first && placeholder.MatchString(text) {
 		text = ""
 	}

@@ -71,7 +71,10 @@ func (s *Session) send(ctx context.Context, text string) error {
 		return p.notSent(orElse(err, errNotTaken))
 	}
 	if err := s.await(ctx, s.all.takeLimit, p.taken); err != nil {
-		return orElse(err, errNotTaken)
+		if err = orElse(err, errNotTaken); p.found {
+			return p.notSent(err)
+		}
+		return err
 	}
 	return nil
 }
@@ -159,7 +162,7 @@ func (p *prompt) stands(now time.Time) (bool, error) {
 	}
 	match, stood := typing.Compare(in.Text, p.text), now.Sub(p.stood)
 	switch {
-	case in.Pasted, match == typing.Whole, match == typing.Altered && stood >= standLimit:
+	case (in.Pasted || match == typing.Whole) && stood >= in.Settles, match == typing.Altered && stood >= standLimit:
 		return true, nil
 	case in.Empty() && !p.again && now.Sub(p.began) >= p.all.takeLimit/2:
 		p.again = true
@@ -196,15 +199,28 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 			return true, nil
 		}
 	}
-	changed, left := p.printed.After(p.pressed), p.left()
-	if changed && !left && (p.found || now.Sub(p.pressed) >= believe) {
+	changed, left, empty := p.printed.After(p.pressed), p.left(), p.emptied()
+	if changed && !left && (empty || now.Sub(p.pressed) >= believe) {
 		return true, nil
+	}
+	if strings.HasPrefix(p.text, "/") {
+		return false, nil // a second return could choose in the menu that a command opens
 	}
 	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {
 		p.last = now
 		return false, p.proc.Write([]byte("\r")) // some agents swallow the first after a paste
 	}
 	return false, nil
+}
+
+// emptied reports whether the input shows that the prompt is gone from it. Where it shows no input at all, a frame may
+// be half drawn.
+func (p *prompt) emptied() bool {
+	if !p.found {
+		return false
+	}
+	in, found := p.input(p.term)
+	return found && in.Empty()
 }
 
 // left reports whether the prompt stands in the input still, as far as that is seen.
