@@ -134,7 +134,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 func TestRunAndSendEndByTheirTimeout(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	res := r.run("run", "-a", "demo", "--timeout", "1s", "#slow:600s list files", "--json")
+	res := r.run("run", "-a", "demo", "--timeout", "10s", "#slow:600s list files", "--json")
 	var a answer
 	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitAgent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "goes on") {
 		t.Errorf("exit %d, %+v %v, %s", res.code, a, err, res.stderr)
@@ -142,7 +142,9 @@ func TestRunAndSendEndByTheirTimeout(t *testing.T) {
 	if s := r.status(a.Thread); s.Execution == nil {
 		t.Errorf("the agent ended with the wait: %+v", s.State)
 	}
-	if res := r.run("send", "--timeout", "1s", r.demo("another"), "#slow:600s list files"); res.code != exitAgent || !strings.Contains(res.stderr, "has not finished in time") {
+	another := r.demo("another")
+	r.awaitState(another, thread.StateIdle)
+	if res := r.run("send", "--timeout", "5s", another, "#slow:600s list files"); res.code != exitAgent || !strings.Contains(res.stderr, "has not finished in time") {
 		t.Errorf("send: exit %d, %s", res.code, res.stderr)
 	}
 }

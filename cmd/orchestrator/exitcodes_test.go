@@ -66,6 +66,7 @@ func verbCases(one, old string) []verbCase {
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),
 		usage("import"), fails(exitNotFound, "nothing.here", "import", "nothing.here"),
+		usage("backup"), usage("restore-backup"), fails(exitNotFound, "nothing.here", "restore-backup", "nothing.here"),
 		usage("gc", "x"), works("gc", "--dry-run"),
 		usage("archive"), unknown("archive", "nobody"), works("archive", one),
 		usage("restore"), unknown("restore", "nobody"), works("restore", one),

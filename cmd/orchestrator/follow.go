@@ -322,6 +322,9 @@ func (f *follower) end(ctx context.Context) error {
 		if p, err := f.client.Prompt(ctx, string(f.prompt.Thread), f.prompt.ID); err == nil {
 			a.Reason = p.Reason
 		}
+		if a.Reason == "" {
+			a.Reason = "its agent is getting ready, or being typed to"
+		}
 	}
 	var said []string
 	if f.prompt.Answer != "" {
