@@ -63,6 +63,10 @@ func TestRealTrouble(t *testing.T) {
 						return
 					}
 					pane.press("\x1b")
+					if cli.Name == "opencode" {
+						time.Sleep(300 * time.Millisecond)
+						pane.press("\x1b") // it asks for a second one
+					}
 				}
 				t.Errorf("%s does not come to rest:\n%s\n%s", cli.Name, r.run("why", name).stdout, pane.text())
 			}

@@ -50,7 +50,8 @@ func (p *provider) listen() {
 		return err == nil
 	})
 	p.addr, p.srv = ln.Addr().String(), &http.Server{Handler: p, ReadHeaderTimeout: time.Minute}
-	go p.srv.Serve(ln)
+	srv := p.srv
+	go func() { _ = srv.Serve(ln) }() // until it is closed
 }
 
 // fails sets how it fails from now on; "" is not at all, "refused" is that nobody listens.
