@@ -41,14 +41,14 @@ var another = regexp.MustCompile(`(?i)(?:` + strings.Join([]string{
 }, `|`) + `)`)
 
 // refers is a wish that speaks of another approach without wanting one now.
-var refers = regexp.MustCompile(`(?i)\b(?:do(?: no|n'?)t|never|no need to|before (?:we|you)|instead of|without|rather than|why did(?:n'?t)? (?:you|we)|did (?:you|we)|should(?:n'?t)? have|explain|describe|document|list|compare|summari[sz]e|which)\b[^.!?\n]{0,40}$`)
+var refers = regexp.MustCompile(`(?i)\b(?:do(?: no|n'?)t|never|no need to|before (?:we|you)|instead of|without|rather than|why did(?:n'?t)? (?:you|we)|did (?:you|we)|should(?:n'?t)? have|explain|describe|document|list|compare|summari[sz]e|which|later)\b[^.!?,\n]{0,40}$`)
 
 // wantsAnother returns the phrase by which a prompt asks for another approach.
 func wantsAnother(prompt string) string {
 	prompt = strings.TrimSpace(prompt)
 	at := another.FindStringIndex(prompt)
 	if at == nil || refers.MatchString(prompt[:at[0]]) {
-		return ""
+		return weighs(prompt)
 	}
 	return strings.TrimRight(prompt[at[0]:at[1]], " :,-")
 }
@@ -69,4 +69,9 @@ var fails = regexp.MustCompile(`(?i)\b(?:still (?:fail|broken|not work|doesn'?t 
 func complains(prompt string) bool { return fails.MatchString(prompt) }
 
 // marker is how people say that they change the subject.
-var marker = regexp.MustCompile(`(?i)^\s*(?:ok(?:ay)?[,.!]?\s+|so[,.]?\s+|now[,.]?\s+|great[,.!]?\s+|thanks[,.!]?\s+|and\s+)*(?:(?:on |and )?(?:a |an )?(?:completely |totally |entirely )?(?:unrelated|different topic|new topic|new subject|other topic|different subject|separate topic|different question|unrelated question|separate question|side question|off[- ]topic)\b|(?:for|to|with) something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|on (?:a different|another|a side|an unrelated) (?:note|topic|subject)\b|by the way\b|btw\b|switching (?:gears|topics?|subjects?)\b|changing (?:the )?(?:topic|subject)\b|something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|ganz was anderes\b|anderes thema\b)`)
+var marker = regexp.MustCompile(`(?i)^\s*(?:ok(?:ay)?[,.!]?\s+|so[,.]?\s+|now[,.]?\s+|great[,.!]?\s+|thanks[,.!]?\s+|and\s+)*(?:(?:on |and )?(?:a |an )?(?:completely |totally |entirely )?(?:unrelated|different topic|new topic|new subject|other topic|different subject|separate topic|different question|unrelated question|separate question|side question|off[- ]topic)\b|(?:for|to|with) something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|on (?:a different|another|a side|an unrelated) (?:note|topic|subject)\b|by the way\b|btw\b|switching (?:gears|topics?|subjects?)\b|changing (?:the )?(?:topic|subject)\b|something (?:completely |totally |entirely )?(?:different|else)\s*[:,-]|ganz was anderes\b|anderes thema\b|` +
+	`(?:a |an |the |my |your |our )?(?:new|next|other|different|separate|unrelated|another) (?:task|ticket|topic|thing|subject|story|issue|problem|project|question|job|item|assignment|request)\b[^.!?]{0,20}?[:,.?!-]|` +
+	`(?:let'?s |lets |let us |i'?d like to |can we |we can |time to )?(?:now )?(?:move|moving|switch|switching|turn|turning|jump|jumping|go|going) (?:on |over |gears |back )?(?:to|and) (?:another|something|a (?:new|different)|the (?:next|other))\b|` +
+	`(?:let'?s |lets |let us )(?:now )?(?:move on to|switch (?:over )?to|turn to|talk about|leave (?:this|that|it) (?:for now|there|at that|aside|here))\b|moving on\b|` +
+	`also[, ]+(?:completely |totally |entirely )?(?:unrelated|on another)\b|(?:now|then) (?:for |to |on to )?something (?:completely |totally |entirely )?(?:different|else|new|other)\b|something (?:new|other)\s*[:,-]|` +
+	`while (?:you'?re|i have you|we'?re) (?:at it|here)\b|(?:quick |one )?(?:side ?note|aside)\b|for (?:a|my|our) (?:different|other|another|separate) project\b|parking (?:this|that)\b)`)

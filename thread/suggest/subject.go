@@ -54,7 +54,17 @@ func (s *Subject) Turns() int { return s.turns }
 
 // backward finds words by which a prompt leans on what was said before, so that it is about the same
 // thing whatever its other words are.
-var backward = regexp.MustCompile(`(?i)\b(?:it|it'?s|this|that'?s|these|those|them|they|their|he|she|same|again|above|previous(?:ly)?|earlier|last|former|latter|continue|go on|proceed|keep|still|also|too|instead|both|either|else|otherwise|undo|revert|redo|yes|no|nope|yeah|ok|okay|thanks|thank|great|perfect|good|nice|done|why|because|actually|wait|hmm|sorry|you|your|we|our|result|results|output|change|changes|diff|commit|push|rebase|merge|branch|pr|pull request|test|tests|lint|linter|build|compile|run|format|ci|changelog|readme|docs?|document(?:ation)?|comments?|rename|refactor|clean ?up|todo|step|plan|first|second|third|next|option [a-z0-9]|es|das|diese[rsn]?|nochmal|weiter|auch|bitte)\b`)
+var backward = regexp.MustCompile(`(?i)\b(?:this|that'?s|those|them|they|he|she|same|again|above|previous(?:ly)?|earlier|last|former|latter|continue|go on|proceed|keep|still|too|instead|rather|both|either|otherwise|another|other|undo|revert|redo|yes|no|nope|yeah|thanks|thank|great|perfect|good|nice|done|because|actually|wait|hmm|sorry|what i said|output|diff|commit|rebase|merge|pr|pull request|lint|linter|clean ?up|option [a-z0-9]|es|das|diese[rsn]?|nochmal|weiter|auch|bitte|` +
+	`(?:you|we|i) (?:just |already |have |had )?(?:did|made|wrote|created|added|changed|mentioned|proposed|suggested|said|told|removed|used|built|took|chose|picked|considered|have done|are doing)|your (?:approach|change|changes|code|fix|test|tests|design|solution|answer|plan|version|last))\b`)
+
+// inward finds a word that means something that was named before, in the prompt itself or in the thread.
+var inward = regexp.MustCompile(`(?i)\b(?:it|it'?s|its|these|their)\b`)
+
+// extends is how people ask for one more part of what they work on; its words are new by their nature.
+var extends = regexp.MustCompile(`(?i)^(?:add|allow|support|show|hide|make|limit|let|use|put|include|exclude|handle|move|sort|log|print|send|expose|enable|disable|keep|pin|validate|check|restrict|authenticate|cache|retry|store|save|start|stop|only|now)\b`)
+
+// courtesy is how a request begins that says nothing of what it is about.
+var courtesy = regexp.MustCompile(`(?i)^(?:ok(?:ay)?|so|now|and|hey|hi|also|please|great|thanks|thank you|alright|right|good|nice|perfect|done|cool)?[,.!]?\s*(?:(?:can|could|would|will) you (?:please |also )*(?:have a look at |review |take )?(?:this )?|please look into )?`)
 
 // left says why a prompt is about something else than the thread so far, "" when it is not, or when
 // nobody can tell.
@@ -76,7 +86,13 @@ func (s Subject) left(prompt string) string {
 		}
 		return ""
 	}
-	if len(s.words) < subjectWords || len(said) < promptWords || shared > 0 || backward.MatchString(prompt) {
+	rest := prompt[len(courtesy.FindString(prompt)):]
+	switch {
+	case len(s.words) < subjectWords, len(said) < promptWords, shared > 0, backward.MatchString(rest):
+		return ""
+	case len(said) < promptWords+3 && extends.MatchString(rest):
+		return ""
+	case len(said) < promptWords+2 && inward.MatchString(rest):
 		return ""
 	}
 	return fmt.Sprintf("none of its %d words was said in this thread before: a fork keeps the subjects apart", len(said))
@@ -165,7 +181,7 @@ does doesnt doing dont down for from get gets getting give given go goes going g
 into is isnt ive just let lets like make makes making many me more most much must my need needs no nor not now of off on once one
 only or other out over own per please put quite rather really see seem set should show so some such sure take than the then there
 thing things through to under until up upon us use used uses using very want wants was way well were what when where whether which
-while who whole whose will with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
+while who whole why our whose will with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
 
 // fillers are words of the trade that turn up in every thread.
 var fillers = set(`add added adding also another approach best better bit bug bugs call called change check code correct create

@@ -29,8 +29,8 @@ const (
 	sameFailures  = 4  // tool results that fail alike, in a row
 	complaints    = 3  // prompts that say that it still fails, in a row
 	subjectTurns  = 3  // turns that a thread has before it can be left
-	subjectWords  = 80 // words that say what a thread is about, at least
-	promptWords   = 8  // words that a prompt needs to be about something else
+	subjectWords  = 40 // words that say what a thread is about, at least
+	promptWords   = 5  // words that a prompt needs to be about something else
 	maxLabelWords = 6
 )
 

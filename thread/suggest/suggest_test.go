@@ -110,6 +110,9 @@ func TestWild(t *testing.T) {
 	}
 	t.Logf("offered: %d of %d approaches, %d of %d subjects; false: %d of %d",
 		right["A"], all["A"], right["S"], all["S"], all["-"]-right["-"], all["-"])
+	if right["A"]*10 < 7*all["A"] || right["S"]*10 < 7*all["S"] || (all["-"]-right["-"])*100 > 2*all["-"] {
+		t.Error("fewer than 7 of 10, or more than 2 % false")
+	}
 }
 
 func TestLoop(t *testing.T) {
