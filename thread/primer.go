@@ -30,7 +30,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	}
 	top := m.topOf(t)
 	in := primerInput{
-		top: top, dir: t.Dir, turn: c.Turn, whole: whole(c), budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		top: top, dir: t.Dir, turn: c.Turn, whole: whole(c), before: !whole(c) && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
 		own: func(s string) string { return s },
 	}
 	if moved := m.movedTops(ctx, t, top); len(moved) > 0 {

@@ -27,6 +27,7 @@ type primerInput struct {
 	dir           string // where the new agent runs
 	turn          int
 	whole         bool // the last turn was finished
+	before        bool // the files are those of the turn before
 	turns         []primerTurn
 	files         []FileDiff
 	open          []Prompt            // that nobody answered
@@ -88,7 +89,11 @@ func primerHead(in primerInput) string {
 }
 
 func primerFoot(in primerInput) string {
-	s := "## Now\n\nYou work in " + in.dir + "; its files are as they were at that point. "
+	files := "as they were at that point"
+	if in.before {
+		files = "as they were before that turn, without what it changed"
+	}
+	s := "## Now\n\nYou work in " + in.dir + "; its files are " + files + ". "
 	if !in.whole {
 		s += "The last turn was cut off before it was answered: look at what it left before going on. "
 	}

@@ -87,6 +87,12 @@ func TestStartsThatCannotBe(t *testing.T) {
 	r.ok("stop", name)
 	r.says(exitNotFound, []string{"codex", "not found", "npm install"}, "new", "-a", "codex", "-w", "third")
 	r.says(exitNotFound, []string{"codex", "not found"}, "fork", "to codex", "-t", name, "-a", "codex")
+	r.says(exitUsage, []string{"no program given", "after --"}, "fork", "to a program", "-t", name, "-a", "command")
+	r.says(exitNotFound, []string{"nosuchprogram", "not found"}, "fork", "to a program", "-t", name, "-a", "command", "--", "nosuchprogram")
+	r.says(exitNotFound, []string{"nosuchprogram", "not found"}, "new", "-a", "command", "-w", "a program", "--", "nosuchprogram")
+	if branches := r.git("branch", "--list", "orchestrator/*"); strings.TrimSpace(branches) != "" {
+		t.Errorf("branches were left behind: %s", branches)
+	}
 	if all := get[[]thread.Status](r, "threads", "--all"); len(all) != 1 {
 		t.Errorf("threads were left behind: %+v", all)
 	}
