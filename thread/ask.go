@@ -71,7 +71,14 @@ func (l *line) firstAsked() (Prompt, error) {
 // Prompts returns the newest prompts of a thread, or of all threads where ref is empty, oldest first; open leaves
 // out those that are over. Long texts and those of prompts that are over are excerpts.
 func (m *Manager) Prompts(ctx context.Context, ref string, open bool) ([]Prompt, error) {
-	const most = 200
+	return m.NewestPrompts(ctx, ref, open, 0)
+}
+
+// NewestPrompts is Prompts with a limit of its own; 0 is that of Prompts.
+func (m *Manager) NewestPrompts(ctx context.Context, ref string, open bool, limit int) ([]Prompt, error) {
+	if limit <= 0 {
+		limit = 200
+	}
 	var id ID
 	if ref != "" {
 		l, err := m.find(ref)
@@ -80,7 +87,7 @@ func (m *Manager) Prompts(ctx context.Context, ref string, open bool) ([]Prompt,
 		}
 		id = l.id
 	}
-	list, err := m.cfg.Store.Prompts(ctx, id, open, most)
+	list, err := m.cfg.Store.Prompts(ctx, id, open, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read the prompts: %w", err)
 	}

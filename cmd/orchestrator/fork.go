@@ -32,6 +32,11 @@ func (c *cli) forkVerb() *cobra.Command {
 	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
 	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's files")
 	f.BoolVar(&r.NoStart, "no-start", false, "do not start its agent yet")
+	offer(cmd, "agent", c.completeAgents)
+	offer(cmd, "at", c.completeFork(&r.Thread))
+	offer(cmd, "thread", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return c.completeThreads(cmd, nil, prefix)
+	})
 	fork := func(ctx context.Context, cl *client.Client, rest []string) error {
 		if strings.TrimSpace(r.Label) == "" && r.Name == "" {
 			return usagef("the label is empty: say what the fork is for")
@@ -125,6 +130,15 @@ func (c *cli) checkpointVerb() *cobra.Command {
 // mostRows is how many rows a list without a limit has.
 const mostRows = 20_000
 
+// first cuts a list to its limit, and says so and how to see the rest where there is more.
+func first[T any](c *cli, list []T, limit int, what, verb string) []T {
+	if len(list) <= limit {
+		return list
+	}
+	fmt.Fprintf(c.stderr, "orchestrator: these are %s, %d of more; `orchestrator %s` lists all\n", what, limit, verb)
+	return list[:limit]
+}
+
 func (c *cli) checkpointList() *cobra.Command {
 	p := thread.Page{Turns: true}
 	var all bool
@@ -144,10 +158,7 @@ func (c *cli) checkpointList() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if len(list) > limit {
-			list = list[:limit]
-			fmt.Fprintf(c.stderr, "orchestrator: these are the newest %d; `orchestrator checkpoint list --limit 0 %s` lists all\n", limit, args[0])
-		}
+		list = first(c, list, limit, "the newest turns", "checkpoint list --limit 0 "+args[0])
 		return c.show(list, func(w io.Writer) {
 			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 			defer t.Flush()
@@ -193,7 +204,7 @@ func firstLine(s string, most int) string {
 
 func (c *cli) checkpointShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completeThreads,
+		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completePoints(1),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			entries, err := cl.Turn(ctx, args[0], second(args))
 			if err != nil {
@@ -224,7 +235,7 @@ func (c *cli) checkpointDiff() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff <thread> [from] [to]", Aliases: []string{"compare"}, Short: "Print how files differ between two points of a thread",
 		Long: "Print how files differ between two points of a thread: base, now, a turn or a checkpoint; base and now without them.",
-		Args: between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completeThreads,
+		Args: between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completePoints(2, "base", "now"),
 	}
 	cmd.Flags().StringVar(&r.From, "from", "base", "base, now, a turn or a checkpoint")
 	cmd.Flags().StringVar(&r.To, "to", "now", "base, now, a turn or a checkpoint")
@@ -264,7 +275,7 @@ func (c *cli) checkpointRestore() *cobra.Command {
 		Short: "Set a thread's files and conversation back; a safety checkpoint is taken first",
 		Long: "Set a thread's files and conversation back; a safety checkpoint is taken first. Where other threads work in the folder\n" +
 			"too, the conversation alone is set back without a flag, and with one the files that this thread alone wrote.",
-		Args: exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completeThreads,
+		Args: exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completePoints(1),
 	}
 	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only; with --conversation both")
 	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only; with --files both")

@@ -120,4 +120,42 @@ func TestListSaysThatThereIsMore(t *testing.T) {
 		}
 	}
 	r.says(exitUsage, []string{"--limit -1"}, "checkpoint", "list", name, "--limit", "-1")
+	for _, verb := range []string{"prompts", "find"} {
+		args := []string{verb, name}
+		if verb == "find" {
+			args[1] = "files"
+		}
+		if res := r.run(append(args, "--limit", "2")...); !strings.Contains(res.stderr, "2 of more") || !strings.Contains(res.stderr, verb+" --limit 0") {
+			t.Errorf("%s --limit 2 says %q", verb, res.stderr)
+		}
+		if res := r.run(append(args, "--limit", "0")...); res.stderr != "" || res.code != 0 {
+			t.Errorf("%s --limit 0 says %q", verb, res.stderr)
+		}
+	}
+	if list := get[[]thread.Prompt](r, "prompts", name, "--limit", "2"); len(list) != 2 || list[1].Turn != 3 {
+		t.Errorf("the newest prompts: %+v", list)
+	}
+
+	// What the shell can complete.
+	first8 := string(get[[]thread.Checkpoint](r, "checkpoint", "list", name)[0].ID[:8])
+	for line, want := range map[string][]string{
+		"new -a cl":                              {"claude"},
+		"fork -a de":                             {"demo"},
+		"fork --at ":                             {"3\tlist files", "1\tlist files"},
+		"fork -t " + name + " --at 2":            {"2\tlist files"},
+		"fork -t lo":                             {name},
+		"checkpoint restore lo":                  {name},
+		"checkpoint restore " + name + " ":       {"3\tlist files"},
+		"checkpoint diff " + name + " 1 ":        {"2\tlist files", "now"},
+		"checkpoint diff " + name + " b":         {"base"},
+		"checkpoint show " + name + " " + first8: {first8 + "\tturn 3"},
+	} {
+		args := append([]string{"__complete"}, strings.Split(line, " ")...)
+		res := r.run(args...)
+		for _, w := range want {
+			if !strings.Contains(res.stdout, w) {
+				t.Errorf("%q is completed by %q, without %q", line, res.stdout, w)
+			}
+		}
+	}
 }

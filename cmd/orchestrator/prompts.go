@@ -17,6 +17,7 @@ import (
 // promptsVerb lists and changes what agents were asked.
 func (c *cli) promptsVerb() *cobra.Command {
 	var open bool
+	limit := 50
 	cmd := &cobra.Command{
 		Use: "prompts [thread]", Short: "List what agents were asked and what became of it, newest last",
 		Long: "List what agents were asked and what became of it, newest last.\n\n" +
@@ -25,10 +26,21 @@ func (c *cli) promptsVerb() *cobra.Command {
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVar(&open, "open", false, "leave out those that are over")
+	cmd.Flags().IntVar(&limit, "limit", limit, "most rows, the newest; 0 for all")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		list, err := cl.Prompts(ctx, strings.Join(args, ""), open)
+		if limit < 0 {
+			return usagef("--limit %d: give a number of rows, 0 for all", limit)
+		}
+		if limit == 0 {
+			limit = mostRows
+		}
+		list, err := cl.NewestPrompts(ctx, strings.Join(args, ""), open, limit+1)
 		if err != nil {
 			return err
+		}
+		if len(list) > limit { // newest last
+			first(c, list, limit, "the newest prompts", strings.TrimSpace("prompts --limit 0 "+strings.Join(args, "")))
+			list = list[1:]
 		}
 		all, err := cl.List(ctx)
 		if err != nil {

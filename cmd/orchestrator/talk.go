@@ -112,15 +112,19 @@ func (c *cli) sendVerb() *cobra.Command {
 func (c *cli) findVerb() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads", Args: between(1, math.MaxInt, "<words>")}
-	cmd.Flags().IntVar(&limit, "limit", 20, "most hits")
+	cmd.Flags().IntVar(&limit, "limit", 20, "most hits; 0 for all")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if limit < 0 {
-			return usagef("--limit %d: give a number of hits", limit)
+			return usagef("--limit %d: give a number of hits, 0 for all", limit)
 		}
-		hits, err := cl.Find(ctx, strings.Join(args, " "), limit)
+		if limit == 0 {
+			limit = mostRows
+		}
+		hits, err := cl.Find(ctx, strings.Join(args, " "), limit+1)
 		if err != nil {
 			return err
 		}
+		hits = first(c, hits, limit, "the best hits", fmt.Sprintf("find --limit 0 %q", strings.Join(args, " ")))
 		return c.show(hits, func(w io.Writer) {
 			if len(hits) == 0 {
 				fmt.Fprintln(w, "nothing found")

@@ -51,33 +51,11 @@ func (c *cli) done(name, what string) error {
 	return c.show(map[string]string{"thread": name, "done": what}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", name, what) })
 }
 
-// completeThreads offers the names of threads to the shell.
-func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 || c.prepare() != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	cl, _, err := c.reach(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer cl.Close()
-	list, err := cl.List(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []string
-	for _, s := range list {
-		if strings.HasPrefix(s.Name, prefix) {
-			names = append(names, s.Name)
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
 // newFlags are the flags of the verbs that start a thread.
 func (c *cli) newFlags(cmd *cobra.Command, r *thread.NewRequest) {
 	f := cmd.Flags()
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
+	offer(cmd, "agent", c.completeAgents)
 	f.StringVarP(&r.Model, "model", "m", "", "model, in the agent's own words")
 	f.StringVarP(&r.Name, "name", "n", "", "name; from the label or the prompt without it")
 	f.StringVar(&r.Dir, "dir", "", "folder to work in; the project's without it")

@@ -81,6 +81,7 @@ type Ask struct {
 type Prompts struct {
 	Thread string `json:"thread,omitempty"`
 	Open   bool   `json:"open,omitempty"`
+	Limit  int    `json:"limit,omitempty"` // 200 when 0
 }
 
 // Prompt names a prompt, the thread that it must be one of where that is set, and the text that it is to have.

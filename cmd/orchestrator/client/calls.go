@@ -71,7 +71,12 @@ func (c *Client) Ask(ctx context.Context, ref, text string) (thread.Prompt, erro
 // Prompts returns the newest prompts of a thread, of all threads where ref is empty, oldest first; open leaves out
 // those that are over.
 func (c *Client) Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
-	return answer[[]thread.Prompt](ctx, c, "prompts", api.Prompts{Thread: ref, Open: open})
+	return c.NewestPrompts(ctx, ref, open, 0)
+}
+
+// NewestPrompts is Prompts with a limit of its own; 0 is the server's.
+func (c *Client) NewestPrompts(ctx context.Context, ref string, open bool, limit int) ([]thread.Prompt, error) {
+	return answer[[]thread.Prompt](ctx, c, "prompts", api.Prompts{Thread: ref, Open: open, Limit: limit})
 }
 
 // Prompt returns one prompt of a thread as it is now.

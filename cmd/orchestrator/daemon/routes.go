@@ -54,7 +54,7 @@ func (s *Server) calls() map[string]http.HandlerFunc {
 		}),
 		"prompt": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.Prompt(ctx, r.Thread, r.ID) }),
 		"prompts": call(func(ctx context.Context, r api.Prompts) ([]thread.Prompt, error) {
-			return m.Prompts(ctx, r.Thread, r.Open)
+			return m.NewestPrompts(ctx, r.Thread, r.Open, r.Limit)
 		}),
 		"prompt-edit":   call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.EditPrompt(ctx, r.ID, r.Text) }),
 		"prompt-cancel": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.CancelPrompt(ctx, r.ID) }),
