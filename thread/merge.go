@@ -20,6 +20,8 @@ type mergeIntent struct {
 	Tell   bool   `json:"tell"`   // send the target's agent a note
 	Ask    bool   `json:"ask,omitempty"`
 	Finish bool   `json:"finish"`
+	// Commit is set where the person wants what is not committed in Dir to be committed before.
+	Commit bool `json:"commit,omitempty"`
 }
 
 // Merge commits a thread's work and merges its branch into its parent's, or into another thread's.
@@ -94,7 +96,7 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r MergeRequest) 
 	if t.Worktree.Path == "" {
 		return mergeIntent{}, nil, Hint(fmt.Errorf("it has no worktree of its own: %w", ErrRefused), "its work is in "+t.Dir+" already")
 	}
-	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish}
+	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish, Commit: r.CommitInto}
 	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {
 		return in, nil, err
 	}
@@ -158,7 +160,12 @@ func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent)
 	case err != nil && m.commitsInto(in) && errors.Is(err, ErrConflict):
 		report.Unsure = "what is not committed in " + in.Dir + " is committed first, and may conflict"
 	case err != nil:
-		return report, err
+		return report, m.offerCommit(ctx, t.Name, in, err)
+	}
+	if in.Commit {
+		if report.Committed, err = m.uncommitted(ctx, in); err != nil {
+			return report, err
+		}
 	}
 	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
 	if m.cfg.Differ != nil && !what.UpToDate {
@@ -187,10 +194,46 @@ func (m *Manager) mergeStopped(ctx context.Context, child *line, dir string, rep
 
 // commitsInto reports whether a merge goes into a worktree of ours: a fork begins with its parent's
 // uncommitted work, so that the same changes lie in both, and there they are committed before it. The
-// person's own folder is theirs to commit.
+// person's own folder is theirs to commit, unless they ask for it.
 func (m *Manager) commitsInto(in mergeIntent) bool {
 	into := m.line(in.Into)
-	return into != nil && into.thread().Worktree.Path == in.Dir
+	return in.Commit || into != nil && into.thread().Worktree.Path == in.Dir
+}
+
+// uncommitted names the files that a commit of all that lies in the target's folder would hold.
+func (m *Manager) uncommitted(ctx context.Context, in mergeIntent) ([]string, error) {
+	if m.cfg.Differ == nil {
+		return nil, nil
+	}
+	files, err := m.cfg.Differ.Diff(ctx, in.Dir, "HEAD", "")
+	if err != nil {
+		return nil, fmt.Errorf("look for what is not committed in %s: %w", in.Dir, err)
+	}
+	names := make([]string, 0, len(files))
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	return names, nil
+}
+
+// offerCommit adds to a refusal, because of what is not committed in the target's folder, what would be committed to get
+// it out of the way, and how.
+func (m *Manager) offerCommit(ctx context.Context, name string, in mergeIntent, refused error) error {
+	if !errors.Is(refused, ErrConflict) || in.Commit {
+		return refused
+	}
+	files, err := m.uncommitted(ctx, in)
+	if err != nil || len(files) == 0 {
+		return refused
+	}
+	shown := strings.Join(files[:min(10, len(files))], ", ")
+	if more := len(files) - 10; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	if hint := (*HintError)(nil); errors.As(refused, &hint) {
+		refused = hint.Err
+	}
+	return Hint(refused, fmt.Sprintf("`orchestrator merge %s --commit-parent` commits all that is not committed there first: %s", name, shown))
 }
 
 // merge does it: the child's work is committed, then merged. Manager.merging is held.
@@ -268,13 +311,19 @@ func (m *Manager) mergeBranches(ctx context.Context, child *line, in mergeIntent
 	}
 	failpoint.Hit("thread.merge.committed")
 	if m.commitsInto(in) {
+		if in.Commit {
+			var err error
+			if report.Committed, err = m.uncommitted(ctx, in); err != nil {
+				return report, err
+			}
+		}
 		if _, err := m.cfg.Merges.Commit(ctx, in.Dir, "Work before the merge of "+t.Name); err != nil {
 			return report, fmt.Errorf("commit the work of %s: %w", in.Dir, err)
 		}
 	}
 	what, err := m.cfg.Merges.Merge(ctx, in.Dir, in.Branch, "Merge "+t.Name+"\n\n"+message)
 	if err != nil {
-		return report, err
+		return report, m.offerCommit(ctx, t.Name, in, err)
 	}
 	failpoint.Hit("thread.merge.merged")
 	report.Commit, report.UpToDate, report.Conflicts = what.Commit, what.UpToDate, what.Conflicts

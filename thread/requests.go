@@ -89,6 +89,8 @@ type MergeRequest struct {
 	Message string `json:"message,omitempty"`
 	// Finish also archives the thread and removes its worktree when everything is reachable.
 	Finish bool `json:"finish,omitempty"`
+	// CommitInto commits first all that is not committed in the folder that it goes into.
+	CommitInto bool `json:"commitInto,omitempty"`
 	// Note says whether the agent of the thread that it goes into is sent a note of the merge; as it is set when empty.
 	Note NoteMode `json:"note,omitempty"`
 	// NoteOnly sends the note of the merge that was made last, and does nothing else.
@@ -119,6 +121,8 @@ type MergeReport struct {
 	Unsure  string     `json:"unsure,omitempty"`
 	Files   []FileDiff `json:"files,omitempty"`
 	Summary string     `json:"summary,omitempty"`
+	// Committed are the files that CommitInto committed before, or would.
+	Committed []string `json:"committed,omitempty"`
 	// Told is set where Summary is sent to the target's agent as a note; Ask where nobody said whether it is to be:
 	// NoteOnly sends it.
 	Told     bool   `json:"told,omitempty"`

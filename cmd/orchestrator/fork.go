@@ -362,6 +362,7 @@ func (c *cli) mergeVerb() *cobra.Command {
 	f.StringVar(&r.Into, "into", "", "thread to merge into; the parent without it")
 	f.StringVarP(&r.Message, "message", "m", "", "message of the commit")
 	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would happen")
+	f.BoolVar(&r.CommitInto, "commit-parent", false, commitParent)
 	note := noteFlags(cmd)
 	f.BoolVar(&r.NoteOnly, "note", false, "only send that note, of the newest merge")
 	f.BoolVar(&goOn, "continue", false, "go on after conflicts were resolved")
@@ -414,6 +415,16 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 		return err
 	}
 	err = c.show(report, func(w io.Writer) {
+		if n := len(report.Committed); n > 0 {
+			what := "committed first"
+			if report.Commit == "" && !report.Stopped {
+				what = "would be committed first"
+			}
+			fmt.Fprintf(w, "%s in %s:\n", what, report.Dir)
+			for _, f := range report.Committed {
+				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
+			}
+		}
 		switch {
 		case report.Stopped:
 			fmt.Fprintf(w, "conflicts in %s:\n", report.Dir)
@@ -456,20 +467,24 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 	return err
 }
 
+// commitParent is the help of --commit-parent.
+const commitParent = "commit first all that is not committed in the folder it goes into; --dry-run of merge names it"
+
 func (c *cli) finishVerb() *cobra.Command {
-	var asIs bool
+	var asIs, commit bool
 	cmd := &cobra.Command{
 		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree when everything is reachable",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	note := noteFlags(cmd)
+	cmd.Flags().BoolVar(&commit, "commit-parent", false, commitParent)
 	cmd.Flags().BoolVar(&asIs, "as-is", false, "do not merge: archive it, and remove its worktree if nothing would be lost")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if asIs {
 			report, err := cl.Finish(ctx, args[0])
 			return c.merged(report, err, args[0])
 		}
-		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true, Note: note()})
+		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
 		return c.merged(report, err, args[0])
 	})
 	return cmd
