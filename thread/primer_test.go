@@ -171,8 +171,22 @@ func TestFailedStartLeavesNothing(t *testing.T) {
 func TestForkAtTurnZero(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{Worktree: true})
+		w.trees.mu.Lock()
+		w.trees.commits["base"] = "as committed"
+		w.trees.mu.Unlock()
+		w.trees.set(p.Dir, "as changed")
 		w.talk(p.ID, 1, 2)
 		f := w.fork(thread.ForkRequest{Thread: p.Name, At: "0", Label: "again", Prompt: "go"})
+		if got := w.trees.get(f.Dir); got != "as committed" {
+			t.Errorf("its files are %q", got)
+		}
+		// A fork's own start is where it was forked.
+		g := w.fork(thread.ForkRequest{Thread: p.Name, At: "1", Label: "more"})
+		w.trees.set(g.Dir, "changed again")
+		w.turn(g.ID, "more")
+		if got := w.trees.get(w.fork(thread.ForkRequest{Thread: g.Name, At: "0", Label: "other"}).Dir); got != "files 1" {
+			t.Errorf("the files of a fork of a fork are %q", got)
+		}
 		if f.Head != "" || f.Turn != 0 || f.ForkPoint != "" || f.Parent != p.ID || f.Worktree.Base != p.Worktree.Base {
 			t.Errorf("fork %+v", f.Thread)
 		}

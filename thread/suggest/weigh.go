@@ -22,8 +22,8 @@ const enough = 3
 
 // Parts of the signs.
 const (
-	whole = `(?:this|that|it|everything|all(?: of (?:this|that|it))?|the (?:whole|entire) \w+|(?:this|that|the|our|your)(?: [\w-]+){0,2} (?:thing|approach|design|code|tool|idea|plan|version|attempt|rewrite|module|solution|implementation|architecture|system|pipeline))`
-	make_ = `(?:use|using|do|doing|go|build|make|write|try|switch|rewrite|replace|embed|wrap|put|generate|implement|model|move|keep only|redo|take|start|have|let|base|rely)`
+	whole   = `(?:this|that|it|everything|all(?: of (?:this|that|it))?|the (?:whole|entire) \w+|(?:this|that|the|our|your)(?: [\w-]+){0,2} (?:thing|approach|design|code|tool|idea|plan|version|attempt|rewrite|module|solution|implementation|architecture|system|pipeline))`
+	proceed = `(?:use|using|do|doing|go|build|make|write|try|switch|rewrite|replace|embed|wrap|put|generate|implement|model|move|keep only|redo|take|start|have|let|base|rely)`
 )
 
 // signs are asked of every prompt; each counts once. Most runs of the program ask none.
@@ -32,7 +32,7 @@ var signs = sync.OnceValue(func() []sign {
 		// The work so far is given up …
 		signOf(2,
 			`\b(?:scrap|ditch|abandon|discard|scratch|rip|tear|throw|chuck|toss|drop|bin|nuke|delete|forget|kill|dump|lose|remove|undo|revert|get rid of|give up on)\b(?: about)? `+whole+`(?:\s*(?:out|away|down))?(?:\s*[.,;:!-]|\s*$| (?:and|since|altogether|entirely|completely|in favou?r)\b)`,
-			`\b(?:scrap|ditch|abandon|discard|rip out|tear out|throw (?:out|away)|drop|forget|give up on|get rid of|lose)\b(?: about)? (?:the |our |your |my |all )?[\w./' -]{2,40}?(?:,| and| in favou?r of|;|:| -) *(?:then |just |let'?s |we )*`+make_+`\b`,
+			`\b(?:scrap|ditch|abandon|discard|rip out|tear out|throw (?:out|away)|drop|forget|give up on|get rid of|lose)\b(?: about)? (?:the |our |your |my |all )?[\w./' -]{2,40}?(?:,| and| in favou?r of|;|:| -) *(?:then |just |let'?s |we )*`+proceed+`\b`,
 			`\b(?:changed my mind|on second thoughts?|thinking about (?:it|this) again|having second thoughts|plan b|new plan|wrong (?:path|track|way|tree|direction|road)|dead[ -]end|cul-de-sac|was a mistake|is a mistake|not working out|isn'?t working(?: out)?|is not working(?: out)?|doesn'?t work out|going nowhere|leads? nowhere|won'?t (?:cut it|scale|fly|do)|not (?:convinced|happy|sold|sure) (?:by|with|about|on|this|that)|don'?t (?:like|love) (?:where|how|the way|this|the (?:direction|approach|design))|(?:too|overly|getting|so) (?:complicated|complex|convoluted|messy)|over-?engineered|feels? (?:wrong|off|right|clumsy|heavy)|stuck|sunk cost|not the way|painted ourselves)\b`,
 			`\b(?:would have been|might (?:be|have been)|(?:would|could) be|seems|sounds|is|a|an|have|got|had) (?:a |an |the )?(?:much |far |way )?(?:smarter|cleaner|better|nicer|simpler|saner|more elegant)(?: (?:idea|route|way|approach|plan|design|choice|option|solution|path|fit))\b`,
 			`\bwould have been (?:smarter|better|simpler|easier)\b`,
@@ -70,7 +70,7 @@ var signs = sync.OnceValue(func() []sign {
 		// It is a request …
 		signOf(1,
 			`\b(?:let'?s|lets|let me|let us|i'?d (?:like|rather|prefer)|i want|i would|we should|we could|we'?d|maybe|perhaps|please|can (?:we|you)|could (?:we|you)|how about|what about|what if|why don'?t|try|prototype|experiment|explore|pivot|reimplement)\b`,
-			`(?:^|[.,;:!?] +|\band (?:just |then )?|\bplease |\b(?:then|now|so) )`+make_+`\b`),
+			`(?:^|[.,;:!?] +|\band (?:just |then )?|\bplease |\b(?:then|now|so) )`+proceed+`\b`),
 		// … about the way in which things are done …
 		signOf(1,
 			`\b(?:instead|rather|altogether|at all|from the (?:start|beginning|outset)|nothing else|give it a (?:go|shot|try|whirl)|properly|for all of (?:this|that)|experiment with|based on|everywhere|get rid of)\b(?: *[^o ]|\s*$)`,
