@@ -3,6 +3,7 @@ package agenttest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -107,9 +108,7 @@ func (r *careful) fails() {
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
 	prompt := "refused-6 " + string(r.id) + " #status:400"
-	if err := r.session.Send(ctx, prompt); err != nil {
-		r.t.Fatalf("send: %v\n%s", err, r.screen())
-	}
+	r.send(ctx, prompt)
 	if _, err := r.server.Wait(ctx, func(q model.Request) bool {
 		return strings.Contains(q.Turn.Prompt, "refused-6 "+string(r.id)) && !q.Turn.Side
 	}); err != nil {
@@ -206,15 +205,26 @@ func (r *careful) await(what string, ok func() bool) {
 	}
 }
 
+// send types a prompt as soon as the agent waits for one.
+func (r *careful) send(ctx context.Context, prompt string) {
+	r.t.Helper()
+	var err error
+	r.await("the time to type "+prompt, func() bool {
+		err = r.session.Send(ctx, prompt)
+		return !errors.As(err, new(*thread.NotReadyError)) || r.asked() != ""
+	})
+	if err != nil {
+		r.t.Fatalf("send %q: %v; asked %q\n%s", prompt, err, r.asked(), r.screen())
+	}
+}
+
 // try sends a prompt and returns what its tool put out; a question of the agent ends the test.
 func (r *careful) try(prompt string) string {
 	r.t.Helper()
 	prompt = canary + " " + prompt
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	if err := r.session.Send(ctx, prompt); err != nil {
-		r.t.Fatalf("send %q: %v; asked %q\n%s", prompt, err, r.asked(), r.screen())
-	}
+	r.send(ctx, prompt)
 	var last model.Request
 	r.await("the answer to "+prompt, func() bool {
 		if what := r.asked(); what != "" {
