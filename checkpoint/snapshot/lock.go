@@ -5,17 +5,41 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"orchestrator/checkpoint/flock"
 )
 
-// lockFile waits for the lock on a file of ours.
-func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := flock.Lock(ctx, path)
-	if err != nil {
+// locks are files of ours by which processes keep out of each other's way. Within this one who came first is next: a
+// lock on a file alone is given to whoever happens to look when it is free, and a thread that shares a busy folder
+// would wait for as long as the others are busy.
+type locks struct {
+	mu    sync.Mutex
+	lines map[string]*semaphore.Weighted // by path
+}
+
+func newLocks() *locks { return &locks{lines: map[string]*semaphore.Weighted{}} }
+
+// lock waits for the lock on a file.
+func (l *locks) lock(ctx context.Context, path string) (unlock func(), err error) {
+	l.mu.Lock()
+	line := l.lines[path]
+	if line == nil {
+		line = semaphore.NewWeighted(1)
+		l.lines[path] = line
+	}
+	l.mu.Unlock()
+	if err := line.Acquire(ctx, 1); err != nil {
 		return nil, fmt.Errorf("lock worktree: %w", err)
 	}
-	return func() { f.Close() }, nil
+	f, err := flock.Lock(ctx, path)
+	if err != nil {
+		line.Release(1)
+		return nil, fmt.Errorf("lock worktree: %w", err)
+	}
+	return func() { f.Close(); line.Release(1) }, nil
 }
 
 // short names a folder by its path, for our own folders.

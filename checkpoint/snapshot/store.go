@@ -38,8 +38,9 @@ type Config struct {
 // Store takes and restores snapshots of the worktrees of one project. It is safe for concurrent use, also by
 // several processes.
 type Store struct {
-	cfg Config
-	git *git.Git
+	cfg   Config
+	git   *git.Git
+	locks *locks
 
 	// mu guards checked, next and hears. It is taken after a worktree's lock, never before one.
 	mu      sync.Mutex
@@ -91,7 +92,7 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
-	return &Store{cfg: cfg, git: g, checked: map[string]bool{}, next: map[string]int{}}, nil
+	return &Store{cfg: cfg, git: g, locks: newLocks(), checked: map[string]bool{}, next: map[string]int{}}, nil
 }
 
 var threadName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
@@ -132,7 +133,7 @@ func (s *Store) open(ctx context.Context, dir string) (*worktree, error) {
 }
 
 func (s *Store) at(found git.Worktree) *worktree {
-	w := &worktree{Worktree: found, git: s.git, state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
+	w := &worktree{Worktree: found, git: s.git, locks: s.locks, state: resolved(s.cfg.State), trees: resolved(s.cfg.Worktrees)}
 	var key string
 	key, w.below = s.repository(found)
 	w.home = s.home(key, w.name())
@@ -173,13 +174,13 @@ func (s *Store) home(repository, worktree string) string {
 
 // lock makes the caller the only one who works on this worktree, other processes included.
 func (w *worktree) lock(ctx context.Context) (unlock func(), err error) {
-	return lockFile(ctx, filepath.Join(w.home, "lock"))
+	return w.locks.lock(ctx, filepath.Join(w.home, "lock"))
 }
 
 // lockAll makes the caller the only one of us who changes the repository's list of worktrees: git stumbles over one
 // that another git is about to write. It is taken after a worktree's lock, never before one.
 func (w *worktree) lockAll(ctx context.Context) (unlock func(), err error) {
-	return lockFile(ctx, filepath.Join(w.commonState(), "lock"))
+	return w.locks.lock(ctx, filepath.Join(w.commonState(), "lock"))
 }
 
 // resolved follows the links in a path as far as it exists.

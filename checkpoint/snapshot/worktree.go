@@ -26,6 +26,7 @@ import (
 type worktree struct {
 	git.Worktree
 	git   *git.Git
+	locks *locks
 	home  string
 	state string // the Store's folder
 	trees string // the folder with our worktrees
