@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -29,9 +31,17 @@ func (s *Store) translate(err error) error {
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
 		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err})}, "is the database running, and is its address right?")
+	case lost(err):
+		return thread.Hint(&unreachable{fmt.Errorf("store: %s: the connection was lost: %w", s.about, &plainError{cause(err), err})}, "is the database running?")
 	default:
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	}
+}
+
+// lost reports whether an error says that a connection that there had been is gone.
+func lost(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // told is an error that the database itself reports.

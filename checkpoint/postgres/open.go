@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -254,7 +255,7 @@ const (
 func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	err := pgx.BeginFunc(ctx, s.pool, func(t pgx.Tx) error {
+	work := func(t pgx.Tx) error {
 		if lock != lockNone {
 			if _, err := t.Exec(ctx, string(lock), int32(migrating), int32(s.project)); err != nil { // few projects
 				return err
@@ -265,7 +266,11 @@ func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Conte
 		}
 		failpoint.Hit("postgres.commit.before")
 		return nil
-	})
+	}
+	err := pgx.BeginFunc(ctx, s.pool, work)
+	if pgconn.SafeToRetry(err) { // the connection had gone before anything was sent on it
+		err = pgx.BeginFunc(ctx, s.pool, work)
+	}
 	failpoint.Hit("postgres.commit.after")
 	var e *changeError
 	if errors.As(err, &e) {
