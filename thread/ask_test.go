@@ -534,3 +534,32 @@ func TestFoundWithoutAnAnswer(t *testing.T) {
 type noFinder struct{}
 
 func (noFinder) Find(context.Context, string, int) ([]thread.Hit, error) { return nil, nil }
+
+// TestRefusedIsNotSentLater has the store take a prompt and its answer be lost: the caller is told that the prompt was
+// not sent, so no later server sends it.
+func TestRefusedIsNotSentLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.turn(s.ID, "one")
+		w.store.lose(true)
+		if _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "two"}); !errors.Is(err, thread.ErrUnreachable) {
+			t.Fatalf("asked: %v", err)
+		}
+		w.store.lose(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		w.crash()
+		if _, err := w.m.Resume(ctx, s.Name, 80, 24); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if sent := w.sess.of(s.ID).prompts(); strings.Contains(sent, "two") {
+			t.Errorf("it was sent: %s", sent)
+		}
+		open, err := w.store.Prompts(ctx, s.ID, true, 10)
+		if err != nil || len(open) > 0 {
+			t.Errorf("open: %+v, %v", open, err)
+		}
+	})
+}

@@ -3,11 +3,13 @@ package thread
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/turns"
 )
 
 // The bounds of what a thread may be asked.
@@ -198,11 +200,11 @@ func (l *line) takes() (Session, string) {
 }
 
 // accept stores a prompt, and has it typed as soon as the agent takes one.
-func (l *line) accept(ctx context.Context, p Prompt) (Prompt, error) {
+func (l *line) accept(ctx context.Context, queued Prompt) (Prompt, error) {
 	d := &l.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p.ID, p.Thread, p.State, p.Accepted = NewPromptID(), l.id, PromptQueued, l.m.now()
+	queued.ID, queued.Thread, queued.State, queued.Accepted = NewPromptID(), l.id, PromptQueued, l.m.now()
 	waiting := 0
 	for _, o := range d.all {
 		if o.State == PromptQueued {
@@ -212,13 +214,29 @@ func (l *line) accept(ctx context.Context, p Prompt) (Prompt, error) {
 	if waiting >= maxQueued {
 		return Prompt{}, Hint(errQueueFull, "wait until some are answered, or cancel some: orchestrator prompts")
 	}
-	p, err := l.put(ctx, p)
+	p, err := l.put(ctx, queued)
+	if errors.Is(err, ErrUnreachable) {
+		l.withdraw(queued)
+		return Prompt{}, Hint(fmt.Errorf("the prompt was not sent: %w", err),
+			"send it again when the store is back, or type it in the agent itself, whose answers are kept until then")
+	}
 	if err != nil {
-		return Prompt{}, err
+		return Prompt{}, fmt.Errorf("the prompt was not sent: %w", err)
 	}
 	failpoint.Hit("thread.ask.accepted")
 	l.typeNext()
 	return l.seen(d.all[d.at(p.ID)]), nil
+}
+
+// withdraw has a prompt that was refused cancelled once the store answers: it may have taken it with its last breath,
+// and the next server must not type it.
+func (l *line) withdraw(p Prompt) {
+	p.State, p.Ended, p.Reason = PromptCancelled, l.m.now(), "it was not sent: the store did not answer"
+	l.later(retryAfter, func() {
+		if _, err := l.m.cfg.Store.PutPrompt(l.m.ctx, p); errors.Is(err, ErrUnreachable) {
+			l.withdraw(p)
+		}
+	})
 }
 
 // seen returns a prompt with the reason for which it waits.
@@ -259,7 +277,7 @@ func (l *line) typeNext() {
 		return
 	}
 	s, why := l.takes()
-	if why == "" && d.open() {
+	if why == "" && d.open() && !l.leaves() {
 		why = "another prompt is answered first"
 	}
 	if why != "" {
@@ -298,6 +316,23 @@ func (l *line) typeNext() {
 		err := l.m.send(s, text)
 		l.typed(s, p.ID, err)
 	}()
+}
+
+// leaves reports whether a program of which only its requests are known seems to have left what it has unanswered: they
+// failed, and no other one is under way after a while. Nothing else will ever tell. desk.mu is held.
+func (l *line) leaves() bool {
+	l.m.mu.Lock()
+	r := l.reported
+	failed := l.unread && l.flying == 0 && r.State.Trouble() && len(r.Evidence) > 0
+	l.m.mu.Unlock()
+	if !failed {
+		return false
+	}
+	if wait := turns.AfterRequest - l.m.now().Sub(r.Evidence[0].At); wait > 0 {
+		l.later(wait, l.poke)
+		return false
+	}
+	return true
 }
 
 // begin remembers how many main requests there had been when a prompt came. desk.mu is held.

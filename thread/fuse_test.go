@@ -3,6 +3,7 @@ package thread_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -74,6 +75,14 @@ type failing struct {
 	stays bool  // put is refused after a crash too
 	// turnless is a thread whose turns' checkpoints are refused.
 	turnless thread.ID
+	lost     bool // the answers to puts of prompts are lost, which are stored
+}
+
+// lose has the answers to puts of prompts be lost, though they are stored, until it is called with false.
+func (f *failing) lose(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = on
 }
 
 // refuse has threads and their runs not be written, until it is called with nil; crashes change nothing about it.
@@ -117,7 +126,14 @@ func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thre
 }
 
 func (f *failing) PutPrompt(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
-	return step(f.fuse, func() (thread.Prompt, error) { return f.Store.PutPrompt(ctx, p) })
+	f.mu.Lock()
+	lost := f.lost
+	f.mu.Unlock()
+	p, err := step(f.fuse, func() (thread.Prompt, error) { return f.Store.PutPrompt(ctx, p) })
+	if lost {
+		return thread.Prompt{}, fmt.Errorf("connection lost: %w", thread.ErrUnreachable)
+	}
+	return p, err
 }
 
 func (f *failing) CreateThread(ctx context.Context, t thread.Thread) error {

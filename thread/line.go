@@ -45,6 +45,7 @@ type line struct {
 	stopping  bool   // we asked it to end
 	amid      bool   // it ended while it worked
 	silent    bool   // nothing tells what its agent answers
+	unread    bool   // nothing but its requests tells what its agent does
 	judging   bool   // what the agent took is looked at after a while
 	failure   string // of the newest main request, if it failed
 	awaiting  bool   // the end of a limit is waited for

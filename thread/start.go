@@ -221,7 +221,7 @@ func (l *line) launch(ctx context.Context, agent Agent, way wayBack, r launchReq
 	l.reported = StateReport{}
 	l.direct, l.stopping, l.amid = direct, false, false
 	_, tells := agent.(UsageReader)
-	l.silent, l.failure = direct && !tells, ""
+	l.silent, l.unread, l.failure = direct && !tells, !tells, ""
 	m.mu.Unlock()
 	session, err := m.cfg.Sessions.Start(ctx, SessionSpec{
 		Thread: l.id, Agent: t.Agent, Launch: launch,
