@@ -3,8 +3,8 @@ package agenttest_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"

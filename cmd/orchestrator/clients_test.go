@@ -379,6 +379,8 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"attach", other}, alone},
 		{[]string{"export", in.name, "-o", archive}, alone},
 		{[]string{"import", archive}, alone},
+		{[]string{"backup", archive}, alone},
+		{[]string{"restore-backup", archive}, alone},
 		{[]string{"stop"}, alone},
 		{[]string{"stop", "--force"}, "stop --force is " + alone},
 		{[]string{"restart"}, alone},

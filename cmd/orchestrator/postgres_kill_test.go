@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,13 +142,17 @@ func TestPostgresKilled(t *testing.T) {
 	t.Logf("%d turns, %d acknowledged checkpoints, all there once", n, a.count())
 }
 
-// converse sends prompts to a thread, one when the last is answered, until the context ends, and returns those that
-// were taken.
+// converse asks a thread one thing after the other, each when the last is answered, until the context ends, and returns
+// what was asked. What the store does not take is typed in the agent itself.
 func converse(ctx context.Context, cl *client.Client, id thread.ID) []string {
 	var sent []string
 	for ctx.Err() == nil {
 		prompt := fmt.Sprintf("run echo %d", len(sent))
-		if send(context.WithoutCancel(ctx), cl, string(id), prompt) != nil {
+		err := send(context.WithoutCancel(ctx), cl, string(id), prompt)
+		if s, e := cl.Status(ctx, string(id)); errors.Is(err, thread.ErrUnreachable) && e == nil && waits(s.State.State) {
+			err = typeIn(context.WithoutCancel(ctx), cl, id, prompt)
+		}
+		if err != nil {
 			time.Sleep(50 * time.Millisecond) // the agent still starts
 			continue
 		}
@@ -206,3 +211,6 @@ func (a *acked) onceEach(t *testing.T, cl *client.Client, s thread.Status, sent 
 		}
 	}
 }
+
+// waits reports whether an agent is seen to wait for a prompt, so that no key is lost that is typed.
+func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }

@@ -418,3 +418,22 @@ func send(ctx context.Context, cl *client.Client, ref, text string) error {
 	_, err := cl.Ask(ctx, ref, text)
 	return err
 }
+
+// typeIn types a prompt in the agent's own terminal, as a person does, and presses return.
+func typeIn(ctx context.Context, cl *client.Client, id thread.ID, text string) error {
+	pane, err := cl.Attach(ctx, id, 100, 30)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pane.Close() }()
+	if _, err := pane.Read(ctx); err != nil {
+		return err
+	}
+	for _, keys := range []string{text, "\r"} {
+		if err := pane.Write(ctx, []byte(keys)); err != nil {
+			return err
+		}
+	}
+	_, err = pane.Read(ctx) // it was seen
+	return err
+}

@@ -40,7 +40,10 @@ func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
 			name := r.demo("kept")
 			r.turn(name, "write notes.txt: one")
 			db.Kill(t, syscall.SIGKILL)
-			r.ok("send", "-d", name, "write notes.txt: two")
+			r.says(exitRefused, []string{"was not sent", "type it in the agent itself"}, "send", "-d", name, "write notes.txt: nothing")
+			if err := typeIn(t.Context(), r.client(), r.status(name).ID, "write notes.txt: two"); err != nil {
+				t.Fatal(err)
+			}
 			await(t, "the answer to be refused", func() bool {
 				return strings.Contains(r.run("why", name).stdout, "not stored yet")
 			})
@@ -76,7 +79,9 @@ func TestStopRefusesWhileAnswersAreUnsaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Kill(t, syscall.SIGKILL)
-	r.ok("send", "-d", name, "write notes.txt: two")
+	if err := typeIn(t.Context(), r.client(), r.status(name).ID, "write notes.txt: two"); err != nil {
+		t.Fatal(err)
+	}
 	await(t, "the answer to be refused", func() bool {
 		return strings.Contains(r.run("why", name).stdout, "not stored yet")
 	})

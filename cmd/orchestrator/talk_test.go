@@ -258,8 +258,11 @@ func TestThousandPrompts(t *testing.T) {
 	}
 	r.says(exitRefused, []string{"1000 prompts wait"}, "send", name, "say one too many")
 	begin := time.Now()
-	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 200 {
+	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 50 {
 		t.Errorf("%d prompts are listed", len(list))
+	}
+	if list := get[[]thread.Prompt](r, "prompts", name, "--open", "--limit", "0"); len(list) != 1001 {
+		t.Errorf("%d prompts are listed without a limit", len(list))
 	}
 	r.ok("prompts", "cancel", string(last.ID))
 	if res := r.run("send", name, "say in its place", "--timeout", "100ms"); res.code != exitRefused {

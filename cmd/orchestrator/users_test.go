@@ -146,7 +146,7 @@ func TestTwoUsersOneRepository(t *testing.T) {
 	b.cannotReach(a)
 	a.as("git", "fsck", "--no-dangling")
 	b.as("git", "fsck", "--no-dangling")
-	if s := a.status(first); s.Turn != 4 {
+	if s := a.status(first); s.Turn != 3 {
 		t.Errorf("a's thread is at turn %d", s.Turn)
 	}
 }
