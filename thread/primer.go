@@ -33,7 +33,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 		top: top, dir: t.Dir, turn: c.Turn, whole: whole(c), before: !whole(c) && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
 		own: func(s string) string { return s },
 	}
-	if moved := m.movedTops(ctx, t, top); len(moved) > 0 {
+	if moved := m.movedTops(t, top); len(moved) > 0 {
 		in.own = relocate.New(moved).Text
 	}
 	in.turns, err = m.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
@@ -95,7 +95,7 @@ func (m *Manager) topOf(t Thread) string {
 
 // movedTops says where the files of the threads that a thread comes from are for itself. What an agent reads of them
 // must not name their folders: it would work there.
-func (m *Manager) movedTops(ctx context.Context, t Thread, top string) map[string]string {
+func (m *Manager) movedTops(t Thread, top string) map[string]string {
 	moved := map[string]string{}
 	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
 		if was := m.topOf(p.thread()); was != top {

@@ -455,7 +455,7 @@ func (a *App) Run(ctx context.Context) error {
 				}
 				a.Log.Info("nobody needs the server any more")
 			}
-			a.listener.Close()
+			_ = a.listener.Close() // it ends what waits for it
 			return errStopped
 		}
 	})

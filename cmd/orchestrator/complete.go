@@ -46,7 +46,7 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 		list, err := cl.List(ctx)
 		var names []string
 		for _, s := range list {
-			names = append(names, s.Name+"\t"+firstLine(s.Agent+", "+stateOf(s), 60))
+			names = append(names, s.Name+"\t"+firstLine(s.Agent+", "+stateOf(s)))
 		}
 		return names, err
 	})
@@ -97,7 +97,7 @@ func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]strin
 	list, err := cl.Timeline(ctx, ref, thread.Page{Turns: turns, Limit: mostPoints})
 	var out []string
 	for _, cp := range list {
-		about := firstLine(cp.Prompt+cp.Note, 60)
+		about := firstLine(cp.Prompt + cp.Note)
 		if !turns || err != nil {
 			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, kindOf(cp), about))
 			continue

@@ -42,7 +42,7 @@ func TestFirstByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
+	t.Cleanup(func() { _ = m.Close() })
 	var ours, direct []time.Duration
 	for range rounds {
 		direct = append(direct, askDirectly(t, m.URL()))

@@ -173,7 +173,7 @@ func (c *cli) checkpointList() *cobra.Command {
 					kind, note = kind+", "+note, ""
 				}
 				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, kind, contextOf(cp.Gauge), files,
-					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+note, 60))
+					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+note))
 			}
 		})
 	})
@@ -193,7 +193,8 @@ func kindOf(cp thread.Checkpoint) string {
 }
 
 // firstLine cuts text for a table.
-func firstLine(s string, most int) string {
+func firstLine(s string) string {
+	const most = 60
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = plaintext.Line(s)
 	if r := []rune(s); len(r) > most {

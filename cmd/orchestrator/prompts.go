@@ -102,7 +102,7 @@ func (c *cli) completePrompts(cmd *cobra.Command, args []string, prefix string) 
 			wanted = p.State.Again()
 		}
 		if wanted && strings.HasPrefix(string(p.ID), prefix) {
-			ids = append(ids, fmt.Sprintf("%s\t%s", p.ID, firstLine(p.Text, 60)))
+			ids = append(ids, fmt.Sprintf("%s\t%s", p.ID, firstLine(p.Text)))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp
@@ -116,7 +116,7 @@ func printPrompts(w io.Writer, list []thread.Prompt, names map[thread.ID]string)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	defer t.Flush()
 	for _, p := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread], promptState(p), firstLine(p.Text, 60))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread], promptState(p), firstLine(p.Text))
 	}
 }
 
@@ -130,7 +130,7 @@ func promptState(p thread.Prompt) string {
 		s += " with " + string(p.With)
 	}
 	if p.Reason != "" {
-		s += " (" + firstLine(p.Reason, 60) + ")"
+		s += " (" + firstLine(p.Reason) + ")"
 	}
 	return s
 }

@@ -89,7 +89,7 @@ func (p *place) thread() thread.Thread {
 func (p *place) furnish(ctx context.Context) string {
 	p.Helper()
 	p.said = nil
-	setup.New(p.cfg).Furnish(ctx, p.thread(), p.say)
+	_ = setup.New(p.cfg).Furnish(ctx, p.thread(), p.say)
 	return strings.Join(p.said, "\n")
 }
 
