@@ -26,11 +26,14 @@ import (
 
 // job is what a child process is to do until it is killed.
 type job struct {
-	Op     string
-	Dir    string // the project
-	Config snapshot.Config
-	At     thread.Snapshot
-	Fork   thread.Worktree
+	Op    string
+	Dir   string // the project
+	Store struct {
+		State, Worktrees string
+		Env              []string
+	}
+	At   thread.Snapshot
+	Fork thread.Worktree
 }
 
 func init() {
@@ -39,7 +42,7 @@ func init() {
 		if err := json.Unmarshal([]byte(os.Getenv("SNAPSHOT_JOB")), &j); err != nil {
 			panic(err)
 		}
-		s, err := snapshot.New(j.Config)
+		s, err := snapshot.New(snapshot.Config{Dir: j.Dir, State: j.Store.State, Worktrees: j.Store.Worktrees, Env: j.Store.Env})
 		if err != nil {
 			panic(err)
 		}
@@ -102,9 +105,8 @@ func newScene(t *testing.T, op string, round int) *scene {
 	r.write(".env", "secret\n")
 	sc.parent, sc.fork, sc.visible = r.files(r.dir), r.files(fork.Path), r.visible()
 	sc.target[".env"] = "secret\n"
-	sc.job = job{Op: op, Dir: r.dir, At: at, Fork: fork, Config: snapshot.Config{
-		Dir: r.dir, State: filepath.Join(r.top, "state"), Worktrees: filepath.Join(r.top, "trees"), Env: r.env,
-	}}
+	sc.job = job{Op: op, Dir: r.dir, At: at, Fork: fork}
+	sc.job.Store.State, sc.job.Store.Worktrees, sc.job.Store.Env = filepath.Join(r.top, "state"), filepath.Join(r.top, "trees"), r.env
 	return sc
 }
 
