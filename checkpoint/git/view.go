@@ -1,6 +1,8 @@
 package git
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,11 +47,26 @@ func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 			return nil, fmt.Errorf("freeze the configuration: %w", err)
 		}
 	}
-	if err := replace(filepath.Join(dir, "config"), o.text(accepted)); err != nil {
+	if err := replace(filepath.Join(dir, "config"), sealed(o.text(accepted))); err != nil {
 		return nil, fmt.Errorf("freeze the configuration: %w", err)
 	}
 	return o.worktree.In(dir), nil
 }
+
+// Frozen reports whether a folder holds a view whose configuration is as it was written, to the bit.
+func Frozen(dir string) bool {
+	b, err := os.ReadFile(filepath.Join(dir, "config"))
+	if err != nil {
+		return false
+	}
+	end := bytes.LastIndex(b, []byte(seal))
+	return end >= 0 && sealed(string(b[:end])) == string(b)
+}
+
+// seal begins the last line of a view's configuration, a comment that holds the hash of what is above it.
+const seal = "# sha256 "
+
+func sealed(text string) string { return fmt.Sprintf("%s%s%x\n", text, seal, sha256.Sum256([]byte(text))) }
 
 // In is the environment that has git use a view that was made before.
 func (w Worktree) In(view string) []string { return append(w.Env(), "GIT_COMMON_DIR="+view) }

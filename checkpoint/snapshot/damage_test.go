@@ -119,3 +119,32 @@ func (r *repo) damage(rng *rand.Rand, wt thread.Worktree) (file, kind string) {
 	}
 	return file, kind
 }
+
+// TestFlippedView flips bits in the frozen view of the repository's configuration, which git reads for us: the next
+// snapshot is taken by one that is whole.
+func TestFlippedView(t *testing.T) {
+	r := isolate(t)
+	_, last := r.fork()
+	views, err := filepath.Glob(filepath.Join(r.top, "state", "*", "main", "view", "config"))
+	if err != nil || len(views) != 1 {
+		t.Fatalf("views: %q, %v", views, err)
+	}
+	want, err := os.ReadFile(views[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(want); i += 1 + len(want)/16 {
+		flipped := bytes.Clone(want)
+		flipped[i] ^= 1 << (i % 8)
+		if err := os.WriteFile(views[0], flipped, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.store = r.open(0)
+		if _, err := r.store.Take(t.Context(), "t2", r.dir, &last); err != nil {
+			t.Errorf("bit %d of byte %d: %v", i%8, i, err)
+		}
+		if got, err := os.ReadFile(views[0]); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("bit %d of byte %d: the view is still %q, %v", i%8, i, got, err)
+		}
+	}
+}

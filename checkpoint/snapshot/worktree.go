@@ -113,11 +113,10 @@ func (w *worktree) live(ctx context.Context, c git.Call) ([]byte, error) {
 	return w.git.Run(ctx, c)
 }
 
-// viewed reports whether there is a view, of the repository where it is now.
+// viewed reports whether there is a view that is whole, of the repository where it is now.
 func (w *worktree) viewed() bool {
-	_, err := os.Lstat(filepath.Join(w.view(), "config"))
-	to, lerr := os.Readlink(filepath.Join(w.view(), "objects"))
-	return err == nil && lerr == nil && to == filepath.Join(w.Common, "objects")
+	to, err := os.Readlink(filepath.Join(w.view(), "objects"))
+	return err == nil && to == filepath.Join(w.Common, "objects") && git.Frozen(w.view())
 }
 
 // freeze makes the view, or brings it up to date.
