@@ -66,7 +66,9 @@ func Frozen(dir string) bool {
 // seal begins the last line of a view's configuration, a comment that holds the hash of what is above it.
 const seal = "# sha256 "
 
-func sealed(text string) string { return fmt.Sprintf("%s%s%x\n", text, seal, sha256.Sum256([]byte(text))) }
+func sealed(text string) string {
+	return fmt.Sprintf("%s%s%x\n", text, seal, sha256.Sum256([]byte(text)))
+}
 
 // In is the environment that has git use a view that was made before.
 func (w Worktree) In(view string) []string { return append(w.Env(), "GIT_COMMON_DIR="+view) }
