@@ -186,10 +186,18 @@ func (m *Model) resumeAll() tea.Cmd {
 	})
 }
 
-// merge merges, or with a dialog to fill, looks what a merge would do.
+// merge merges, or with a dialog to fill, looks what a merge would do. Where work that is not committed is in its way,
+// it looks what a merge would do that commits that work first.
 func (m *Model) merge(p mergePlan, into *dialog.Ask) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
-		r, err := m.cfg.Server.Merge(ctx, thread.MergeRequest{Thread: string(p.id), Into: string(p.into), DryRun: into != nil, Finish: p.finish})
+		req := thread.MergeRequest{Thread: string(p.id), Into: string(p.into), DryRun: into != nil, Finish: p.finish, CommitInto: p.commit}
+		r, err := m.cfg.Server.Merge(ctx, req)
+		if into != nil && !p.commit && errors.Is(err, thread.ErrConflict) {
+			req.CommitInto = true
+			if with, no := m.cfg.Server.Merge(ctx, req); no == nil && len(with.Committed) > 0 {
+				p.commit, r, err = true, with, nil
+			}
+		}
 		return mergedMsg{p, into, r, err}
 	})
 }

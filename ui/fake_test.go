@@ -25,6 +25,7 @@ type server struct {
 	files       []thread.FileDiff
 	report      thread.StateReport
 	merge       thread.MergeReport
+	dirty       []string // what is not committed where a merge goes
 	hits        []thread.Hit
 	agents      []thread.AgentInfo
 	servers     []thread.MCPServer
@@ -198,8 +199,13 @@ func (s *server) Merge(_ context.Context, r thread.MergeRequest) (thread.MergeRe
 		s.note("send the note of %s into=%q", r.Thread, r.Into)
 		return thread.MergeReport{Told: true}, s.err
 	}
-	s.note("merge %s dry=%v finish=%v into=%q", r.Thread, r.DryRun, r.Finish, r.Into)
-	return s.merge, s.err
+	s.note("merge %s dry=%v finish=%v into=%q commit=%v", r.Thread, r.DryRun, r.Finish, r.Into, r.CommitInto)
+	if len(s.dirty) > 0 && !r.CommitInto {
+		return thread.MergeReport{}, fmt.Errorf("the merge would overwrite what is not committed: %w", thread.ErrConflict)
+	}
+	report := s.merge
+	report.Committed = s.dirty
+	return report, s.err
 }
 func (s *server) MergeContinue(_ context.Context, ref string) (thread.MergeReport, error) {
 	s.note("continue %s", ref)

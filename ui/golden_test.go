@@ -76,6 +76,10 @@ var scenes = []struct {
 	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
 	{"merge", func(r *rig) { r.keys("M") }},
+	{"merge-commit", func(r *rig) {
+		r.srv.merge.Conflicts, r.srv.dirty = nil, []string{"parse.go", "docs/plan.md"}
+		r.keys("M")
+	}},
 	{"why", func(r *rig) { r.keys("y") }},
 	{"mcp", func(r *rig) { r.keys("m") }},
 	{"agents", func(r *rig) { r.keys("g") }},

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,10 +17,10 @@ import (
 )
 
 // mergePlan is what is to be merged: a thread, into another or into its parent, and whether the
-// thread is done with then.
+// thread is done with then. With commit, what is not committed where it goes is committed first.
 type mergePlan struct {
-	id, into thread.ID
-	finish   bool
+	id, into       thread.ID
+	finish, commit bool
 }
 
 // openMerge looks what a merge would bring and asks.
@@ -28,6 +29,7 @@ func (m *Model) openMerge(p mergePlan) tea.Cmd {
 	if p.finish {
 		verb = "finish "
 	}
+	p.commit = false
 	name := m.name(p.id)
 	d := dialog.NewAsk(verb+name, dialog.Plain("looking what it would bring …"), dialog.Cancel("Cancel")).Until(m.mergeOver(p.id))
 	m.dialogs.Push(d)
@@ -83,6 +85,9 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r), stoppedChoices(msg.id)...).
 			Until(m.mergeOver(msg.id)))
 		return nil
+	case errors.Is(msg.err, thread.ErrConflict) && !msg.commit:
+		// Something came into its way since it was looked at: what that is, and what can be done, is asked.
+		return tea.Batch(m.tell(thread.LevelError, "merge: "+msg.err.Error()), m.openMerge(msg.mergePlan))
 	case msg.err != nil:
 		return m.fail("merge", msg.err)
 	}
@@ -92,6 +97,9 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 		text = r.Into + " has everything already"
 	case len(r.Files) > 0:
 		text += " (" + diff.Counts(r.Files) + ")"
+	}
+	if n := len(r.Committed); n > 0 {
+		text += "; " + dialog.Count(n, "file") + " committed there"
 	}
 	if r.Finished {
 		text += "; archived"
@@ -182,12 +190,29 @@ func stoppedChoices(id thread.ID) []dialog.Choice {
 	return []dialog.Choice{dialog.Cancel("Later"), {Label: "Continue", Result: mergeOn{id}}, {Label: "Abort merge", Result: mergeOff{id}, Danger: true}}
 }
 
+// committedLines name what is committed before a merge.
+func committedLines(r thread.MergeReport) []dialog.Line {
+	body := []dialog.Line{{Text: "What is not committed in " + r.Dir + " is in its way. It can be committed to " + r.Into + " first, all of it:", Tok: theme.Warn}}
+	const most = 8
+	for i, f := range r.Committed {
+		if i == most {
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Committed)-most), Tok: theme.Muted})
+			break
+		}
+		body = append(body, dialog.Line{Text: "  " + f})
+	}
+	return append(body, dialog.Line{})
+}
+
 func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 	var body []dialog.Line
+	if len(r.Committed) > 0 {
+		body = committedLines(r)
+	}
 	if r.UpToDate {
-		body = dialog.Plain(r.Into + " has everything of " + r.Branch + " already.")
+		body = append(body, dialog.Line{Text: r.Into + " has everything of " + r.Branch + " already."})
 	} else {
-		body = dialog.Plain(r.Branch+" → "+r.Into, diff.Counts(r.Files))
+		body = append(body, dialog.Plain(r.Branch+" → "+r.Into, diff.Counts(r.Files))...)
 		const most = 12
 		for i, f := range r.Files {
 			if i == most {
@@ -220,12 +245,16 @@ func planChoices(msg mergedMsg) []dialog.Choice {
 	other := dialog.Choice{Label: "Into …", Result: mergeChoose{msg.mergePlan}}
 	merge, finish := msg.mergePlan, msg.mergePlan
 	merge.finish, finish.finish = false, true
+	once, end, both := "Merge", "Finish", "Merge and finish"
+	if msg.commit {
+		once, end, both = "Commit and merge", "Commit and finish", "Commit, merge and finish"
+	}
 	switch {
 	case msg.report.UpToDate && !msg.finish:
 		return []dialog.Choice{dialog.Cancel("Close"), other}
 	case msg.finish:
-		return []dialog.Choice{no, {Label: "Finish", Result: mergeIt{finish}, Danger: true}, other}
+		return []dialog.Choice{no, {Label: end, Result: mergeIt{finish}, Danger: true}, other}
 	default:
-		return []dialog.Choice{no, {Label: "Merge", Result: mergeIt{merge}, Danger: true}, {Label: "Merge and finish", Result: mergeIt{finish}, Danger: true}, other}
+		return []dialog.Choice{no, {Label: once, Result: mergeIt{merge}, Danger: true}, {Label: both, Result: mergeIt{finish}, Danger: true}, other}
 	}
 }

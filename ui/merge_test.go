@@ -100,6 +100,48 @@ func TestFinishWithoutAWorktree(t *testing.T) {
 	})
 }
 
+// What is not committed where a merge goes, and is in its way, is named and committed first if the person says so.
+func TestCommitAndMerge(t *testing.T) {
+	srv := world()
+	srv.merge.Conflicts, srv.dirty = nil, []string{"parse.go", "notes \x1b[31m.txt"}
+	play(t, srv, 120, 36, nil, func(r *rig) {
+		stage(r)
+		r.keys("M")
+		r.must("is in its way", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
+		r.keys("enter")
+		if srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Error("enter alone merges")
+		}
+		r.keys("M", "right", "enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`)
+		r.must("2 files committed there")
+		r.keys("e", "right", "enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=true into="" commit=true`)
+	})
+	// Another target is looked at by itself.
+	srv = world()
+	srv.dirty = []string{"parse.go"}
+	on(t, srv, func(r *rig) {
+		r.keys("M", "right", "right", "right", "enter")
+		srv.dirty = nil
+		r.text("docs")
+		r.keys("enter", "right", "enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="docs-f9a0" commit=false`)
+	})
+	// It came into the way after the person had looked.
+	srv = world()
+	srv.merge.Conflicts = nil
+	on(t, srv, func(r *rig) {
+		r.keys("M", "right")
+		srv.dirty = []string{"late.go"}
+		r.keys("enter")
+		r.must("would overwrite", "  late.go", "[ Commit and merge ]")
+		if srv.asked(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`) {
+			t.Error("it was committed unasked")
+		}
+	})
+}
+
 // The agent of what a merge went into is sent a note only if the person says so.
 func TestNoteOfAMerge(t *testing.T) {
 	srv := world()
