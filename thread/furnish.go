@@ -193,6 +193,16 @@ func (m *Manager) untilClosing() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
+// ends reports whether the server is about to end.
+func (m *Manager) ends() bool {
+	select {
+	case <-m.closing:
+		return true
+	default:
+		return false
+	}
+}
+
 // about tells people something about a thread.
 func (m *Manager) about(id ID) func(Level, string) {
 	return func(level Level, text string) { m.notice(id, level, "%s", text) }

@@ -32,7 +32,8 @@ func (m *Manager) New(ctx context.Context, r NewRequest) (Status, error) {
 }
 
 // startNew starts the agent of a thread that was just made. Where that fails nothing is left of the thread: what it was
-// to be asked is with the person still, who gets the error.
+// to be asked is with the person still, who gets the error. The end of the server is no failure: the next one has the
+// thread as it was made.
 func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (Status, error) {
 	s, err := m.startLine(ctx, l, r)
 	if err == nil {
@@ -40,7 +41,7 @@ func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (Statu
 	}
 	// A step of its own: where the person left meanwhile, the start is still to come or may have come to something.
 	back := l.do(m.ctx, func(ctx context.Context) error {
-		if l.running() != nil {
+		if l.running() != nil || m.ends() {
 			return nil
 		}
 		if err := l.update(ctx, func(t *Thread) error { t.Deleted = m.now(); return nil }); err != nil {
