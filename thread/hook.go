@@ -52,7 +52,7 @@ var hookStates = map[string]State{
 	"PermissionRequest": StateApproval, "permission.updated": StateApproval, "permission.asked": StateApproval,
 	"Elicitation": StateQuestion,
 	// The agent has answered.
-	"Stop": StateIdle, "AfterAgent": StateIdle, "agent-turn-complete": StateIdle, "session.idle": StateIdle,
+	"Stop": StateIdle, "AfterAgent": StateIdle, "session.idle": StateIdle,
 }
 
 // askingTools are tools whose call is a question to the person.

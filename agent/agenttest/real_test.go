@@ -175,7 +175,6 @@ func (s *stage) checkHooks() {
 	events := string(raw)
 	for _, want := range map[string][]string{
 		"claude": {"SessionStart", "UserPromptSubmit", "Stop"},
-		"codex":  {"agent-turn-complete"},
 	}[s.cli.Name] {
 		if !strings.Contains(events, want) {
 			s.t.Errorf("no report of %s among %q", want, events)

@@ -39,7 +39,6 @@ const (
 // Agent is the adapter. It is safe for use by many goroutines.
 type Agent struct {
 	env     launch.Env
-	hook    []string
 	program *launch.Program
 	reader  *transcript.Reader
 }
@@ -47,7 +46,7 @@ type Agent struct {
 // New makes the adapter.
 func New(c launch.Config) *Agent {
 	return &Agent{
-		env: c.Env, hook: c.Hook, reader: transcript.NewReader(),
+		env: c.Env, reader: transcript.NewReader(),
 		program: &launch.Program{
 			Agent: Name, Command: "codex", Package: "@openai/codex", Minimum: "0.150.0",
 			Folders: []string{".codex/bin"},
@@ -115,7 +114,6 @@ type config struct {
 	providers map[string]any
 	openAI    string
 	chatGPT   string
-	notify    bool
 	// loginShell is set where the person said whether commands run in a login shell.
 	loginShell bool
 	window     int64 // model_context_window
@@ -135,7 +133,6 @@ func readConfig(env launch.Env) config {
 	table := func(from map[string]any, key string) map[string]any { m, _ := from[key].(map[string]any); return m }
 	c.providers = table(all, "model_providers")
 	c.openAI, c.chatGPT = text(all, "openai_base_url"), text(all, "chatgpt_base_url")
-	_, c.notify = all["notify"]
 	_, c.loginShell = all["allow_login_shell"]
 	if p := text(all, "model_provider"); p != "" {
 		c.provider = p

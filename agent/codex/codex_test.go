@@ -147,13 +147,8 @@ func TestLaunch(t *testing.T) {
 	}
 	spec.HookURL = "http://127.0.0.1:1/h"
 	l, err = a.Launch(t.Context(), spec)
-	if err != nil || !strings.Contains(strings.Join(l.Args, " "), `notify=["/bin/sh","-c","printf %s \"$1\" | '/o' 'hook' 'agent-turn-complete'","notify"]`) {
-		t.Errorf("no notify in %q: %v", l.Args, err)
-	}
-	agenttest.Put(t, filepath.Join(home, ".codex", "config.toml"), `notify = ["mine"]`)
-	l, err = a.Launch(t.Context(), spec)
-	if err != nil || strings.Contains(strings.Join(l.Args, " "), "notify=") {
-		t.Errorf("the person's notify is overridden in %q: %v", l.Args, err)
+	if got := strings.Join(l.Args, " "); err != nil || got != want {
+		t.Errorf("arguments %q, want %q: Codex's notify shows prompts to others on the machine; %v", got, want, err)
 	}
 	spec.Flags.PermissionMode = "everything"
 	if _, err := a.Launch(t.Context(), spec); err == nil {

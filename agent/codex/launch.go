@@ -43,7 +43,9 @@ func permission(mode string) ([]string, error) {
 	return args, nil
 }
 
-// Launch lays out the start.
+// Launch lays out the start. No report at the end of a turn is asked for: Codex's notify gets all prompts of the session
+// and the answer as an argument, which others on the machine can read and which fails once it is too long. Codex tells
+// its state by OSC 7501.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
@@ -75,11 +77,6 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		var args []string
 		args, env = c.viaGateway(env, spec.BaseURL)
 		l.Args = append(l.Args, args...)
-	}
-	if spec.HookURL != "" && len(a.hook) > 0 && !c.notify {
-		l.Args = append(l.Args, "-c", "notify="+a.notify())
-		l.Args = append(l.Args, commandsSee(launch.HookURLVar, "")...)
-		env = env.With(launch.HookURLVar, spec.HookURL)
 	}
 	if spec.Model != "" {
 		l.Args = append(l.Args, "-m", spec.Model)
@@ -128,18 +125,6 @@ func shield(env launch.Env, dirs []string) []string {
 // writes into a file that others may read (0644, with shell_snapshot).
 func commandsSee(variable, value string) []string {
 	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
-}
-
-// notify is the TOML list of the command that Codex runs at the end of a turn. Codex gives the
-// payload as last argument; reports are taken on the standard input. Its hooks would tell more,
-// but run only after the person trusted them.
-func (a *Agent) notify() string {
-	script := `printf %s "$1" | ` + launch.Quote(append(append([]string{}, a.hook...), "agent-turn-complete")...)
-	words := []string{"/bin/sh", "-c", script, "notify"}
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return "[" + strings.Join(words, ",") + "]"
 }
 
 // rules read the screen; the words were taken from recordings of 0.169.0.
