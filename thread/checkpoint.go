@@ -51,6 +51,9 @@ type Checkpoint struct {
 	Aside bool `json:"aside,omitempty"`
 }
 
+// Whole reports whether a conversation can be cut at the checkpoint: not in the middle of a turn.
+func (c Checkpoint) Whole() bool { return c.Kind != KindResponse || c.Note == noteTurnEnded }
+
 // Snapshot is a worktree's content as a git tree under our own refs.
 type Snapshot struct {
 	Commit     string `json:"commit"`

@@ -86,13 +86,13 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 	}
 	if at.ID != "" {
 		h := m.handoff(t, p, at, t.Label)
-		h.Fresh = agent == p.Agent && (r.Fresh || !whole(at))
+		h.Fresh = agent == p.Agent && (r.Fresh || !at.Whole())
 		t.Handoff = &h
 		if h.Fresh {
 			t.Gauge = Gauge{}
 		}
 	}
-	if at.ID != "" && !whole(at) {
+	if at.ID != "" && !at.Whole() {
 		m.notice(p.ID, LevelInfo, "turn %d had not ended at that point, and an agent's own session cannot be cut there: "+
 			"the fork's agent gets a summary of what was said and done until then", at.Turn)
 	}

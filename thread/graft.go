@@ -49,7 +49,7 @@ func (r *record) set(l *line, on Checkpoint, marks []Mark) error {
 	first := r.pending[0].c
 	shift := 0 // of turns: a newer one may stand already
 	switch {
-	case first.Kind == KindResponse && first.Turn <= on.Turn && (whole(on) || first.Turn < on.Turn):
+	case first.Kind == KindResponse && first.Turn <= on.Turn && (on.Whole() || first.Turn < on.Turn):
 		shift = on.Turn + 1 - first.Turn
 	case first.Turn < on.Turn:
 		shift = on.Turn - first.Turn

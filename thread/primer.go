@@ -30,7 +30,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	}
 	top := m.topOf(t)
 	in := primerInput{
-		top: top, dir: t.Dir, turn: c.Turn, whole: whole(c), before: !whole(c) && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
 		own: func(s string) string { return s },
 	}
 	if moved := m.movedTops(t, top); len(moved) > 0 {
@@ -205,7 +205,7 @@ func (m *Manager) unanswered(ctx context.Context, t Thread, c Checkpoint) []Prom
 			}
 		}
 		out = append(out, slices.DeleteFunc(own, func(p Prompt) bool {
-			named := !whole(c) && p.Turn == c.Turn
+			named := !c.Whole() && p.Turn == c.Turn
 			return named || repeated[p.ID] || waits[p.Text] || further && (p.Turn == 0 || p.Turn > c.Turn)
 		})...)
 	}

@@ -94,7 +94,7 @@ func (r *record) load(ctx context.Context, l *line) {
 		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
 		return
 	}
-	r.turn, r.ended, r.prompt, r.said = c.Turn, whole(c), excerpt(c.Prompt), c.Prompt
+	r.turn, r.ended, r.prompt, r.said = c.Turn, c.Whole(), excerpt(c.Prompt), c.Prompt
 	r.cut = !r.ended // the process that would have gone on is no more
 	r.asked = l.askedIn(c)
 	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)

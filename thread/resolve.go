@@ -120,9 +120,6 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// whole reports whether a conversation can be cut at a checkpoint: not in the middle of a turn.
-func whole(c Checkpoint) bool { return c.Kind != KindResponse || c.Note == noteTurnEnded }
-
 // point finds what a thread's "at" means: "" is the newest whole turn, a number that turn, and
 // anything else a checkpoint's id or a prefix of it, in the thread's lineage.
 func (m *Manager) point(ctx context.Context, t Thread, at string) (Checkpoint, error) {
@@ -147,7 +144,7 @@ func (m *Manager) newestWhole(ctx context.Context, t Thread) (Checkpoint, error)
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("read the newest checkpoint of %s: %w", t.Name, err)
 	}
-	if whole(head) {
+	if head.Whole() {
 		return head, nil
 	}
 	list, err := m.cfg.Store.Lineage(ctx, t.Head, Page{Turns: true, Limit: 1})

@@ -67,7 +67,7 @@ func (l *line) assess(ctx context.Context, agent Agent) ResumeProof {
 		return p
 	}
 	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
-	if err == nil && !whole(head) {
+	if err == nil && !head.Whole() {
 		p.Incomplete = fmt.Sprintf("turn %d was cut off", head.Turn)
 		if head.Interrupted {
 			p.Incomplete += " in the middle of an answer"
@@ -203,7 +203,7 @@ func (l *line) rebuild(ctx context.Context, agent Agent) (string, error) {
 // where it ends otherwise or cannot be read.
 func (m *Manager) finalAnswer(ctx context.Context, at CheckpointID) string {
 	c, err := m.cfg.Store.Checkpoint(ctx, at)
-	if err != nil || !whole(c) || c.Interrupted {
+	if err != nil || !c.Whole() || c.Interrupted {
 		return ""
 	}
 	items, err := m.cfg.Store.Conversation(ctx, at)

@@ -132,7 +132,7 @@ func (l *line) rewindTarget(ctx context.Context, r RewindRequest) (Checkpoint, *
 	if to.ID == "" {
 		return to, nil, fmt.Errorf("nothing was said yet: %w", ErrNotFound)
 	}
-	if r.Conversation && !whole(to) {
+	if r.Conversation && !to.Whole() {
 		return to, nil, Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, ErrInvalid), "choose a whole turn")
 	}
 	if !r.Files {

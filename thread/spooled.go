@@ -159,7 +159,7 @@ func (r *record) restack(l *line, items []Item) {
 		}
 		keep := min(delta.Keep, len(items))
 		items = append(items[:keep:keep], delta.Items...)
-		r.head, r.turn, r.ended, r.prompt, r.gauge = p.c.ID, p.c.Turn, whole(p.c), p.c.Prompt, p.c.Gauge
+		r.head, r.turn, r.ended, r.prompt, r.gauge = p.c.ID, p.c.Turn, p.c.Whole(), p.c.Prompt, p.c.Gauge
 		r.said = p.c.Prompt
 		r.cut = !r.ended
 		if p.c.Snapshot != nil {

@@ -73,6 +73,69 @@ func TestForkAtTurn(t *testing.T) {
 	})
 }
 
+// A fork can begin with an empty context, and does where a full one is what it is offered for.
+func TestForkFresh(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("f")
+		r.text("again\t\t")
+		r.must("continues with the conversation itself")
+		r.keys("right")
+		r.must("begins empty, with a summary")
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "again" agent "" fresh=true`)
+		// Another agent cannot continue it: there is nothing to choose.
+		r.m.tree.Select("auth-feature-a3f2")
+		r.keys("f")
+		r.text("other\t")
+		r.keys("left")
+		r.must("is told in a summary")
+		if strings.Contains(r.see(), "Context  ") {
+			t.Errorf("a choice that is none:\n%s", r.see())
+		}
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "other" agent "claude" fresh=false`)
+	})
+	on(t, world(), func(r *rig) {
+		r.offer(thread.Offer{ID: "o1", Thread: "auth-feature-a3f2", Label: "continue fresh", Why: "the context is nearly full", Rule: "band"})
+		r.keys("f", "enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "continue fresh" agent "" fresh=true`)
+	})
+	// Inside of a turn no conversation can be cut.
+	on(t, world(), func(r *rig) {
+		r.keys("tab", "down", "right", "down", "F")
+		r.must("at a response of turn 3", "cannot be cut inside of a turn")
+		if strings.Contains(r.see(), "Context  ") {
+			t.Errorf("a choice that is none:\n%s", r.see())
+		}
+	})
+}
+
+// The agent that runs any program is asked for the program.
+func TestForkIntoAProgram(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("f")
+		r.text("sh\t")
+		r.keys("right", "enter")
+		r.must("which program?")
+		r.text("\tsh -c 'echo \"a b\"")
+		r.keys("enter")
+		r.must("not closed")
+		r.text("'")
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "sh" agent "command" fresh=false program=["sh" "-c" "echo \"a b\""]`)
+	})
+	// A fork of such a thread runs what its parent does, if nothing else is said.
+	srv := world()
+	srv.threads[0].Agent, srv.threads[0].Turn, srv.threads[0].Launch.Program = "command", 0, []string{"htop", "-d", "5"}
+	on(t, srv, func(r *rig) {
+		r.keys("f")
+		r.must("htop -d 5")
+		r.text("same")
+		r.keys("enter")
+		r.mustAsk(`fork auth-feature-a3f2 at "" label "same" agent "" fresh=false program=[]`)
+	})
+}
+
 func TestForkIntoSameAgent(t *testing.T) {
 	srv := world()
 	srv.agents[0].Name = "demo"

@@ -94,7 +94,7 @@ func (s *server) New(_ context.Context, r thread.NewRequest) (thread.Status, err
 	return status("made", "", thread.StateStarting, 99), s.err
 }
 func (s *server) Fork(_ context.Context, r thread.ForkRequest) (thread.Status, error) {
-	s.note("fork %s at %q label %q agent %q", r.Thread, r.At, r.Label, r.Agent)
+	s.note("fork %s at %q label %q agent %q fresh=%v program=%q", r.Thread, r.At, r.Label, r.Agent, r.Fresh, r.Program)
 	if r.Prompt != "" {
 		s.note("send to the fork %q", r.Prompt)
 	}

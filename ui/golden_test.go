@@ -67,6 +67,7 @@ var scenes = []struct {
 	{"filter", func(r *rig) { r.keys("/"); r.text("jwt") }},
 	{"new", func(r *rig) { r.keys("n") }},
 	{"fork", func(r *rig) { r.keys("f") }},
+	{"fork-program", func(r *rig) { r.keys("f"); r.text("sh\t"); r.keys("right", "tab") }},
 	{"rename", func(r *rig) { r.keys("r") }},
 	{"delete", func(r *rig) { r.keys("D") }},
 	{"finish", func(r *rig) { r.keys("e") }},

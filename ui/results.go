@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/suggest"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
 
@@ -260,9 +261,9 @@ func (m *Model) openFork(at dialog.Point) {
 	if s == nil {
 		return
 	}
-	label := ""
+	d := dialog.ForkDefaults{Git: m.cfg.Git}
 	if o := m.offer(); o != nil {
-		label = o.Label
+		d.Label, d.Fresh = o.Label, o.Rule == string(suggest.RuleBand)
 	}
-	m.dialogs.Push(dialog.NewFork(s, at, m.agents, m.cfg.Git, label))
+	m.dialogs.Push(dialog.NewFork(s, at, m.agents, d))
 }

@@ -48,7 +48,7 @@ func (m *Model) inTimeline(a intent.Action) (tea.Cmd, bool) {
 		m.views.reading = true
 		return m.loadTurn(tl.Thread(), *cp), true
 	case intent.ForkAt:
-		m.openFork(pointOf(cp.ID, cp.Turn))
+		m.openFork(pointOf(*cp))
 	case intent.Rewind:
 		return m.openRewind(cp.ID, cp.Turn), true
 	case intent.ShowDiff:
@@ -65,8 +65,12 @@ func (m *Model) inTimeline(a intent.Action) (tea.Cmd, bool) {
 	return nil, true
 }
 
-func pointOf(id thread.CheckpointID, turn int) dialog.Point {
-	return dialog.Point{At: string(id), Text: fmt.Sprintf("turn %d", turn)}
+func pointOf(cp thread.Checkpoint) dialog.Point {
+	p := dialog.Point{At: string(cp.ID), Text: fmt.Sprintf("turn %d", cp.Turn), Inside: !cp.Whole()}
+	if p.Inside {
+		p.Text = "a response of " + p.Text
+	}
+	return p
 }
 
 func (m *Model) inTurn(a intent.Action) (tea.Cmd, bool) {
@@ -84,7 +88,11 @@ func (m *Model) inTurn(a intent.Action) (tea.Cmd, bool) {
 			return tea.Batch(m.loadTurn(id, *cp), m.loadTimeline()), true
 		}
 	case intent.ForkAt:
-		m.openFork(pointOf(at, n))
+		cp := thread.Checkpoint{ID: at, Turn: n}
+		if in := m.views.timeline.Selected(); in != nil && in.ID == at {
+			cp = *in
+		}
+		m.openFork(pointOf(cp))
 	case intent.Rewind:
 		return m.openRewind(at, n), true
 	default:

@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"fmt"
 	"strings"
 
 	"orchestrator/thread"
@@ -11,9 +10,6 @@ import (
 
 // NewThread is the result of the new-thread dialog.
 type NewThread struct{ Request thread.NewRequest }
-
-// Forked is the result of the fork dialog.
-type Forked struct{ Request thread.ForkRequest }
 
 // Renamed is the result of the rename dialog.
 type Renamed struct {
@@ -44,9 +40,6 @@ func (Edited) DialogResult() {}
 
 // DialogResult marks it.
 func (NewThread) DialogResult() {}
-
-// DialogResult marks it.
-func (Forked) DialogResult() {}
 
 // DialogResult marks it.
 func (Renamed) DialogResult() {}
@@ -147,7 +140,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 	tree.Hidden = func() bool { return !d.Git }
 	model := &Input{Label: "Model", Hint: "the agent's default"}
 	mode := &Input{Label: "Permissions", Hint: "the agent's default"}
-	program := &Input{Label: "Program", Hint: "program and its arguments"}
+	program := programInput()
 	isCommand := func() bool { return agent.Choice() == commandAgent }
 	program.Hidden = func() bool { return !isCommand() }
 	model.Hidden, mode.Hidden = isCommand, isCommand
@@ -158,9 +151,11 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 		flags := d.Flag
 		flags.PermissionMode = strings.TrimSpace(mode.Text.Value())
 		if isCommand() {
-			if flags.Program = strings.Fields(program.Text.Value()); len(flags.Program) == 0 {
-				return nil, "which program? Name it in the field Program"
+			words, problem := programOf(program, nil)
+			if problem != "" {
+				return nil, problem
 			}
+			flags.Program = words
 		}
 		return NewThread{thread.NewRequest{
 			Agent: agent.Choice(), Model: strings.TrimSpace(model.Text.Value()), Name: strings.TrimSpace(name.Text.Value()),
@@ -168,59 +163,6 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 		}}, ""
 	}
 	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt).Verb("start")
-}
-
-// Point is where a fork begins or a rewind ends.
-type Point struct {
-	At string // as requests name it; empty is the newest
-	// Text says it for people: "turn 3".
-	Text string
-}
-
-// NewFork makes the dialog that forks a thread at a point.
-func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, git bool, label string) *Form {
-	options := agentOptions(agents)
-	agent := &Input{Label: "Agent", Options: options, Pick: pickOption(options, s.Agent)}
-	if len(options) == 0 {
-		agent.Options = []Option{{Value: s.Agent}}
-	}
-	for i := range agent.Options {
-		o := &agent.Options[i]
-		switch {
-		case o.Off:
-		case o.Value == s.Agent:
-			o.Note = "goes on with the conversation itself"
-		default:
-			o.Note = "is told in a summary what was said and done so far"
-		}
-	}
-	what := &Input{Label: "For", Hint: "what the fork is for", Text: field.New(label)}
-	name := &Input{Label: "Name", Hint: "from what it is for"}
-	prompt := &Input{Label: "Prompt", Hint: "first prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
-	tree := yesNo("Worktree", true, "shares the folder with "+s.Name)
-	tree.Options[1].Note = "gets the files as they were then, on a branch of its own"
-	tree.Hidden = func() bool { return !git }
-	submit := func() (Result, string) {
-		if o := agent.Options[agent.Pick]; o.Off {
-			return nil, o.Value + ": " + o.Note
-		}
-		l := strings.TrimSpace(what.Text.Value())
-		if l == "" {
-			l = strings.TrimSpace(prompt.Text.Value())
-		}
-		if l == "" {
-			return nil, "what is the fork for? A word or two is enough"
-		}
-		req := thread.ForkRequest{
-			Thread: string(s.ID), At: at.At, Label: l, Name: strings.TrimSpace(name.Text.Value()),
-			Prompt: strings.TrimSpace(prompt.Text.Value()), NoWorktree: !git || !tree.on(),
-		}
-		if agent.Choice() != s.Agent {
-			req.Agent = agent.Choice()
-		}
-		return Forked{req}, ""
-	}
-	return NewForm(fmt.Sprintf("fork %s at %s", s.Name, at.Text), submit, what, agent, prompt, tree, name).Sending(prompt).Verb("fork")
 }
 
 // one makes a form with a single text; empty is refused.
