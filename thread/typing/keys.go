@@ -139,9 +139,11 @@ func (k *Keys) control(c byte, e *Effect) {
 		e.Cancel = true
 		k.Empty()
 	case 0x15: // ctrl+u
-		if k.exact && !slices.Contains(k.typed, '\n') {
+		switch {
+		case k.hold == Nothing: // nothing is there to be deleted
+		case k.exact && !slices.Contains(k.typed, '\n'):
 			k.Empty()
-		} else {
+		default:
 			k.unsure()
 		}
 	case 0x17: // ctrl+w
