@@ -41,6 +41,11 @@ var visits = map[string][]visit{
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
 			{name: "put-back", press: []string{esc}, see: "hold it", draft: "hold it #hold:plug #say:held.", back: []string{ctrlU}},
 		}},
+		{name: "trouble", mode: "manual", places: []place{
+			{name: "refused", ask: "fail it #status:403", see: "Once fixed, resend your message", open: true},
+			{name: "page", ask: "open it #page", see: "Resend your message to try again", open: true},
+			{name: "recovered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
+		}},
 		{name: "theme", mode: "manual", files: map[string]string{".claude.json": ""}, places: []place{
 			{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion},
 		}},

@@ -34,6 +34,7 @@ type place struct {
 	see   string   // shown there
 	want  thread.State
 	draft string   // what the input holds
+	open  bool     // a prompt of ours may be typed there: the next place asks for it
 	back  []string // keys that lead back to the empty input
 }
 
@@ -285,7 +286,7 @@ func (m *mirror) check(p place) {
 		m.t.Errorf("%s: %s (%s), want %s:\n%s", p.name, got.State, got.Why(), p.want, m.text())
 	}
 	before := m.text()
-	if p.want == thread.StateIdle && p.draft == "" {
+	if p.open || p.want == thread.StateIdle && p.draft == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)

@@ -17,6 +17,7 @@
 //	#usage:I,R,W,O     count the next step as I fresh, R cache-read, W cache-written and O output tokens
 //	#status:CODExN     fail the first N attempts of the next step with an HTTP status
 //	#cut               break the connection in the middle of the next step's answer
+//	#page              answer every attempt at the next step with a web page
 //	#hold:NAME         stop in the middle of the next step's answer until Release(NAME)
 //	#escalate          ask for the shell to run outside the sandbox, where the agent has that
 //

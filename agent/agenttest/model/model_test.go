@@ -138,6 +138,7 @@ func TestMarkers(t *testing.T) {
 		{"#think:hm #say:ok", 0, Reply{Thinking: "hm", Text: "ok"}},
 		{"#hold:a #say:ok", 0, Reply{Hold: "a", Text: "ok"}},
 		{"#cut #say:ok", 0, Reply{Cut: true, Text: "ok"}},
+		{"#page #say:ok", 0, Reply{Page: true, Text: "ok"}},
 		{"#status:529x2 #say:ok", 0, Reply{Status: 529, Fails: 2, Text: "ok"}},
 		{"#big:5", 0, Reply{Text: "lorem"}},
 		{"a #hold:x", 0, Reply{Hold: "x", Text: "answer to: a #hold:x"}},

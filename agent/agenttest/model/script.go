@@ -24,6 +24,8 @@ type Reply struct {
 	RetryAfter string // header of failures
 	// Cut breaks the connection in the middle of the answer.
 	Cut bool
+	// Page answers every attempt with a web page, as a hotel's network does.
+	Page bool
 	// Hold names a Release to wait for in the middle of the answer.
 	Hold string
 }
@@ -51,7 +53,7 @@ func defaultUsage(size int, r Reply) Usage {
 }
 
 // marker finds the script's words in a prompt.
-var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|escalate)\b:?`)
+var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|escalate)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
 func Markers(t Turn) Reply {
@@ -122,11 +124,13 @@ func parseSteps(t Turn) []Reply {
 			next.Hold = value
 		case "cut":
 			next.Cut = true
+		case "page":
+			next.Page = true
 		case "escalate":
 			escalate = true
 		}
 	}
-	if next.Status != 0 || next.Hold != "" || next.Cut || next.Thinking != "" || next.Usage != (Usage{}) {
+	if next.Status != 0 || next.Hold != "" || next.Cut || next.Page || next.Thinking != "" || next.Usage != (Usage{}) {
 		next.Text = "answer to: " + t.Prompt
 		finish(next)
 	}

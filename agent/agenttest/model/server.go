@@ -270,6 +270,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, turn Turn, reply
 		writeJSON(w, reply.Status, errorBody(turn.Wire, reply.Status, "scripted failure"))
 		return
 	}
+	if reply.Page {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<html><body>Please log in to the hotel</body></html>")
+		return
+	}
 	f := frames(turn, reply, n)
 	if !turn.Stream {
 		s.pause(r.Context(), reply)
