@@ -30,8 +30,22 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 		return agent.Input{}, false
 	}
 	text := agent.Written(t, first, last, 2, cols, agent.Faint)
+	if at := t.Cursor(); suggests(t, at) { // its first letter is not faint, being the cursor's
+		text = strings.TrimSpace(agent.Written(t, first, at.Y-1, 2, cols, agent.Faint) + "\n" + agent.Written(t, at.Y, at.Y, 2, at.X, agent.Faint))
+	}
 	if strings.HasPrefix(mark, "!") {
 		text = "!" + text
 	}
 	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+}
+
+// suggests reports whether a suggestion of Claude Code's begins at the cursor, which it draws as a reversed cell: what
+// follows is faint.
+func suggests(t *vterm.Terminal, at vterm.Cursor) bool {
+	row := t.Row(nil, at.Y)
+	if at.X+1 >= len(row) || row[at.X].Style.Attr&vterm.Reverse == 0 {
+		return false
+	}
+	next := row[at.X+max(1, int(row[at.X].Width)):]
+	return len(next) > 0 && agent.Faint(next[0].Style)
 }
