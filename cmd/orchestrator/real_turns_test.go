@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
 	"orchestrator/thread"
 )
@@ -35,8 +34,7 @@ func delegating(turn model.Turn) model.Reply {
 // TestRealSubAgentMakesNoSecondTurn has the real Claude Code go on by itself with what a sub-agent in the background
 // found: it is one turn of one prompt.
 func TestRealSubAgentMakesNoSecondTurn(t *testing.T) {
-	all := clis.All()
-	r := newScripted(t, all[slices.IndexFunc(all, func(c clis.CLI) bool { return c.Name == "claude" })], delegating)
+	r := newScripted(t, realClaude(), delegating)
 	name := r.start("delegates")
 	r.ok("send", name, "find it")
 	find := func() []thread.Checkpoint { return get[[]thread.Checkpoint](r.rig, "checkpoint", "list", name) }

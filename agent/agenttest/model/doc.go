@@ -18,6 +18,8 @@
 //	#status:CODExN     fail the first N attempts of the next step with an HTTP status
 //	#cut               break the connection in the middle of the next step's answer
 //	#page              answer every attempt at the next step with a web page
+//	#flagged           the provider's safety check finds the next step's calls dangerous
+//	#unchecked         it says nothing of them, as behind a gateway that does not pass it through
 //	#hold:NAME         stop in the middle of the next step's answer until Release(NAME)
 //	#escalate          ask for the shell to run outside the sandbox, where the agent has that
 //

@@ -69,15 +69,26 @@ func anthropicFrames(t Turn, r Reply, n int) stream {
 		}
 		block(object{"type": "text", "text": ""}, deltas, object{"type": "text", "text": r.Text})
 	}
+	verdicts := object{}
 	for i, c := range r.Calls {
 		call := id("toolu", n, i)
+		outcome := "not_flagged"
+		if r.Verdict == Flagged {
+			outcome = "flagged"
+		}
+		verdicts[call] = object{"type": "evaluated", "outcome": outcome}
 		block(object{"type": "tool_use", "id": call, "name": c.Name, "input": object{}},
 			[]object{{"type": "input_json_delta", "partial_json": ""}, {"type": "input_json_delta", "partial_json": string(encode(c.Args))}},
 			object{"type": "tool_use", "id": call, "name": c.Name, "input": c.Args})
 	}
-	put("message_delta", object{"delta": object{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+	delta, whole := object{"stop_reason": stop, "stop_sequence": nil}, msg(content, usage, stop)
+	if t.Checked && r.Verdict != Unchecked {
+		results := []any{object{"type": dangerous, "status": object{"type": "available", "tool_uses": verdicts}}}
+		delta["safeguard_results"], whole["safeguard_results"] = results, results
+	}
+	put("message_delta", object{"delta": delta, "usage": usage})
 	put("message_stop", object{})
-	s.whole = msg(content, usage, stop)
+	s.whole = whole
 	return s
 }
 

@@ -139,6 +139,8 @@ func TestMarkers(t *testing.T) {
 		{"#hold:a #say:ok", 0, Reply{Hold: "a", Text: "ok"}},
 		{"#cut #say:ok", 0, Reply{Cut: true, Text: "ok"}},
 		{"#page #say:ok", 0, Reply{Page: true, Text: "ok"}},
+		{"#flagged #say:ok", 0, Reply{Verdict: Flagged, Text: "ok"}},
+		{"#unchecked #say:ok", 0, Reply{Verdict: Unchecked, Text: "ok"}},
 		{"#status:529x2 #say:ok", 0, Reply{Status: 529, Fails: 2, Text: "ok"}},
 		{"#big:5", 0, Reply{Text: "lorem"}},
 		{"a #hold:x", 0, Reply{Hold: "x", Text: "answer to: a #hold:x"}},
@@ -232,5 +234,33 @@ func TestSideRequestsAndTheRest(t *testing.T) {
 	}
 	if n := len(s.Requests()); n != 4 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// TestVerdicts asks for a safety check as Claude Code's auto mode does: the end of the answer brings the verdicts, where
+// the script gives any.
+func TestVerdicts(t *testing.T) {
+	s := New(nil)
+	defer s.Close()
+	for _, c := range []struct {
+		name, prompt string
+		checked      bool
+		want         string
+	}{
+		{"not asked for", "#bash:ls", false, ""},
+		{"safe", "#bash:ls", true, `"outcome":"not_flagged"`},
+		{"dangerous", "#flagged #bash:ls", true, `"outcome":"flagged"`},
+		{"unknown", "#unchecked #bash:ls", true, ""},
+	} {
+		for _, stream := range []bool{false, true} {
+			body := object{"model": "m", "stream": stream, "tools": []any{object{"name": "Bash"}}, "messages": []any{object{"role": "user", "content": c.prompt}}}
+			if c.checked {
+				body["safeguards"] = []any{object{"type": "dangerous_tool_use"}}
+			}
+			_, got := ask(t, s, "/v1/messages", body)
+			if c.want == "" && strings.Contains(got, "safeguard_results") || !strings.Contains(got, c.want) || !strings.Contains(got, "tool_use") {
+				t.Errorf("%s, streamed %v: %s", c.name, stream, got)
+			}
+		}
 	}
 }

@@ -24,11 +24,24 @@ type Reply struct {
 	RetryAfter string // header of failures
 	// Cut breaks the connection in the middle of the answer.
 	Cut bool
+	// Verdict is what the provider's safety check says of the calls where the request asks for it, as that of Claude
+	// Code's auto mode does: empty is that nothing is wrong.
+	Verdict Verdict
 	// Page answers every attempt with a web page, as a hotel's network does.
 	Page bool
 	// Hold names a Release to wait for in the middle of the answer.
 	Hold string
 }
+
+// Verdict is what a provider's safety check says of tool calls.
+type Verdict string
+
+// The verdicts. Unchecked is none at all, as behind a gateway that does not know of the check.
+const (
+	NotFlagged Verdict = ""
+	Flagged    Verdict = "flagged"
+	Unchecked  Verdict = "unchecked"
+)
 
 // Call is a tool call in an answer.
 type Call struct {
@@ -53,7 +66,7 @@ func defaultUsage(size int, r Reply) Usage {
 }
 
 // marker finds the script's words in a prompt.
-var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|escalate)\b:?`)
+var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
 func Markers(t Turn) Reply {
@@ -126,6 +139,10 @@ func parseSteps(t Turn) []Reply {
 			next.Cut = true
 		case "page":
 			next.Page = true
+		case "flagged":
+			next.Verdict = Flagged
+		case "unchecked":
+			next.Verdict = Unchecked
 		case "escalate":
 			escalate = true
 		}

@@ -34,6 +34,7 @@ type Turn struct {
 	Round   int    // answers of the model since that prompt
 	Tools   []Tool
 	Schema  bool   // an answer by a JSON schema is wanted
+	Checked bool   // a verdict on the safety of every tool call is wanted
 	Side    bool   // no main conversation: offers no shell
 	Dir     string // working folder as the agent told the model, empty when it did not
 	History []Message
@@ -75,7 +76,12 @@ type body struct {
 	OutputConfig   object `json:"output_config"`
 	OutputFormat   any    `json:"output_format"`
 	Generation     object `json:"generationConfig"`
+
+	Safeguards []object `json:"safeguards"`
 }
+
+// dangerous is the type of the safeguard that checks tool calls.
+const dangerous = "dangerous_tool_use"
 
 // parse reads a model request.
 func parse(wire Wire, raw []byte) (Turn, error) {
@@ -101,6 +107,9 @@ func parse(wire Wire, raw []byte) (Turn, error) {
 	}
 	t.Schema = b.ResponseFormat != nil || b.Text["format"] != nil || b.OutputFormat != nil ||
 		b.OutputConfig["format"] != nil || b.Generation["responseSchema"] != nil || b.Generation["responseJsonSchema"] != nil
+	for _, s := range b.Safeguards {
+		t.Checked = t.Checked || str(s["type"]) == dangerous
+	}
 	_, shell := t.shell()
 	t.Side = !shell
 	t.Prompt, t.Round = newest(t.History)
