@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
 	"orchestrator/thread/share"
 )
@@ -50,13 +51,17 @@ func (m *Manager) apart(t Thread, r NewRequest) (others []string, apart bool) {
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
 
-// sharing names the threads that Sharing returns. Manager.mu is held.
+// sharing names the threads in use that work on the same files as one does. Manager.mu is held.
 func (m *Manager) sharing(t Thread) []string {
-	var names []string
-	for _, o := range Sharing(m.cfg.Project, t, m.threads()) {
-		names = append(names, o.Name)
-	}
-	return names
+	return NamesOf(NewFolders(m.cfg.Project, m.threads()).With(t))
+}
+
+// besides is sharing for a thread that is in use or not.
+func (m *Manager) besides(t Thread) []string {
+	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, Outcome{}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sharing(t)
 }
 
 // threads are all threads, oldest first. Manager.mu is held while they are taken.
@@ -70,22 +75,53 @@ func (m *Manager) threads() iter.Seq[Thread] {
 	}
 }
 
-// Sharing returns the threads in use that work on the same files of a project as one does.
-func Sharing(project string, t Thread, all iter.Seq[Thread]) []Thread {
-	if !inUse(t) {
+// Folders tells which of a project's threads work on the same files.
+type Folders struct {
+	threads []Thread // those in use
+	index   *share.Index
+}
+
+// NewFolders looks at threads, those in use of them.
+func NewFolders(project string, all iter.Seq[Thread]) *Folders {
+	f := &Folders{}
+	var places []share.Place
+	for t := range all {
+		if t.InUse() {
+			f.threads = append(f.threads, t)
+			places = append(places, placeOf(t))
+		}
+	}
+	f.index = share.NewIndex(project, places)
+	return f
+}
+
+// With returns those that work on the same files as one does, in the order they came in; none for one that is not in
+// use.
+func (f *Folders) With(t Thread) []Thread {
+	if !t.InUse() {
 		return nil
 	}
 	var others []Thread
-	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
-	for o := range all {
-		if o.ID != t.ID && inUse(o) && share.Together(project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
+	for _, i := range f.index.With(placeOf(t)) {
+		if o := f.threads[i]; o.ID != t.ID {
 			others = append(others, o)
 		}
 	}
 	return others
 }
 
-// inUse reports whether a thread still works on its files.
-func inUse(t Thread) bool {
+func placeOf(t Thread) share.Place { return share.Place{Dir: t.Dir, Worktree: t.Worktree.Path} }
+
+// NamesOf returns the names of threads.
+func NamesOf(threads []Thread) []string {
+	var names []string
+	for _, t := range threads {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// InUse reports whether a thread still works on its files.
+func (t Thread) InUse() bool {
 	return t.Deleted.IsZero() && t.Archived.IsZero() && t.Outcome.Kind == OutcomeNone
 }

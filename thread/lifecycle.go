@@ -235,6 +235,9 @@ func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 	if t.Worktree.Path == "" || m.cfg.Worktrees == nil {
 		return nil
 	}
+	if others := m.besides(t); len(others) > 0 {
+		return fmt.Errorf("remove the worktree %s: %s works in it too: %w", t.Worktree.Path, strings.Join(others, ", "), ErrRefused)
+	}
 	m.clear(t)
 	saved, err := m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
 	if errors.Is(err, ErrNotFound) {

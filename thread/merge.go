@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"orchestrator/thread/failpoint"
@@ -148,9 +149,21 @@ func (m *Manager) standsOn(ctx context.Context, t Thread) (string, error) {
 	return branch, nil
 }
 
+// mergeReport begins the report of a merge: from where to where, and whose folders these are besides.
+func (m *Manager) mergeReport(child *line, in mergeIntent) MergeReport {
+	there := Thread{ID: in.Into, Dir: in.Dir}
+	if into := m.line(in.Into); into != nil {
+		there.Worktree = into.thread().Worktree
+	}
+	t := child.thread()
+	shared := m.besides(t)
+	beside := slices.DeleteFunc(m.besides(there), func(name string) bool { return name == t.Name || slices.Contains(shared, name) })
+	return MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Shared: shared, Beside: beside}
+}
+
 // mergePreview says what a merge would come to.
 func (m *Manager) mergePreview(ctx context.Context, child *line, in mergeIntent) (MergeReport, error) {
-	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
 	}
@@ -238,7 +251,7 @@ func (m *Manager) offerCommit(ctx context.Context, name string, in mergeIntent, 
 
 // merge does it: the child's work is committed, then merged. Manager.merging is held.
 func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent, message string) (MergeReport, error) {
-	report := MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir}
+	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,33 @@ func inMerge(t *testing.T, test func(w *world, f *merges, parent, fork thread.St
 	}, func(w *world) {
 		f.trees = w.trees
 		w.cfg.Merges, w.cfg.Differ = f, differ{}
+	})
+}
+
+// A merge says who else works in the folders it goes from and to, and a worktree where somebody works stays.
+func TestMergeOfASharedFolder(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		in := w.fork(thread.ForkRequest{Thread: c.Name, Label: "inside", NoWorktree: true})
+		beside := w.create(thread.NewRequest{Name: "beside", InPlace: true})
+		w.create(thread.NewRequest{Name: "apart", Worktree: true})
+		for _, dry := range []bool{true, false} {
+			r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name, DryRun: dry, Finish: true})
+			if err != nil || !slices.Equal(r.Shared, []string{in.Name}) || !slices.Equal(r.Beside, []string{beside.Name}) {
+				t.Errorf("dry %v: with %q, beside %q, %v", dry, r.Shared, r.Beside, err)
+			}
+			if !dry && (!r.Finished || !strings.Contains(r.Kept, in.Name)) {
+				t.Errorf("finished: %+v", r)
+			}
+		}
+		if w.trees.get(c.Worktree.Path) == "" {
+			t.Error("the folder of a thread that works is gone")
+		}
+		if err := w.m.Archive(ctx, in.Name); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := w.m.Finish(ctx, c.Name); err != nil || r.Kept != "" {
+			t.Errorf("nobody works there any more: %+v, %v", r, err)
+		}
 	})
 }
 

@@ -20,7 +20,7 @@ func (l *line) ownFiles(ctx context.Context, to Checkpoint, target, now Snapshot
 		if err != nil {
 			return nil, nil, false, err
 		}
-		shared = shared || len(list) > 0 || inUse(o)
+		shared = shared || len(list) > 0 || o.InUse()
 		history[o.ID] = list
 	}
 	if !shared {

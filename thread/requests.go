@@ -121,6 +121,10 @@ type MergeReport struct {
 	Unsure  string     `json:"unsure,omitempty"`
 	Files   []FileDiff `json:"files,omitempty"`
 	Summary string     `json:"summary,omitempty"`
+	// Shared names the other threads that work in the thread's folder: what they changed there is merged too. Beside
+	// names those that work in Dir, other than the one that it is merged into.
+	Shared []string `json:"shared,omitempty"`
+	Beside []string `json:"beside,omitempty"`
 	// Committed are the files that CommitInto committed before, or would.
 	Committed []string `json:"committed,omitempty"`
 	// Told is set where Summary is sent to the target's agent as a note; Ask where nobody said whether it is to be:

@@ -73,6 +73,34 @@ func TestForkAtTurn(t *testing.T) {
 	})
 }
 
+// Where threads share a folder, the list, the header, the diff and the merge say with whom, until they do not any more.
+func TestSharedFolders(t *testing.T) {
+	for _, c := range []struct {
+		w, h       int
+		list, head string
+	}{{80, 24, "auth-feature-a3f2 with docs-f9a0", ""}, {120, 36, "auth-feature-a3f2     & 42%", "── with docs-f9a0 ── working"}, {200, 50, "& 42%", "── claude-opus-4-8 ── with docs-f9a0 ── working"}} {
+		play(t, world(), c.w, c.h, nil, func(r *rig) {
+			stage(r)
+			alone := r.see()
+			r.share("docs-f9a0")
+			r.must(c.list, c.head)
+			r.keys("tab", "tab", "tab")
+			r.must("+3 −1  with those of docs-f9a0")
+			r.keys("esc", "shift+tab", "shift+tab", "shift+tab")
+			r.share("spike-0b1c")
+			if c.h == 24 {
+				r.must("auth-feature-a3f2 with docs-f9a0 +1", "docs-f9a0 with auth-feature-a3f2 +1")
+			}
+			r.archived("spike-0b1c", true)
+			r.archived("docs-f9a0", true)
+			r.keys("esc")
+			if see := r.see(); strings.Contains(see, " with ") || strings.Contains(see, "&") {
+				t.Errorf("nobody else works there:\n%s\nbefore:\n%s", see, alone)
+			}
+		})
+	}
+}
+
 // A fork can begin with an empty context, and does where a full one is what it is offered for.
 func TestForkFresh(t *testing.T) {
 	on(t, world(), func(r *rig) {

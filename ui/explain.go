@@ -92,7 +92,8 @@ func legend() []dialog.Line {
 		look := tree.LookOfState(s)
 		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word), Tok: look.Style})
 	}
-	body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "›2", "two prompts wait to be typed"), Tok: theme.Accent})
+	body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "›2", "two prompts wait to be typed"), Tok: theme.Accent},
+		dialog.Line{Text: fmt.Sprintf("  %-18s %s", "&", "shares its folder with another thread"), Tok: theme.Muted})
 	for _, kind := range []thread.OutcomeKind{thread.OutcomeMerged, thread.OutcomeAbandoned} {
 		look := tree.LookOf(&thread.Status{Thread: thread.Thread{Outcome: thread.Outcome{Kind: kind}}})
 		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", look.Glyph, look.Word), Tok: look.Style})

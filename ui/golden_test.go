@@ -77,6 +77,12 @@ var scenes = []struct {
 	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
 	{"merge", func(r *rig) { r.keys("M") }},
+	{"shared", func(r *rig) { r.share("docs-f9a0", "spike-0b1c"); r.wait(100 * time.Millisecond) }},
+	{"shared-diff", func(r *rig) { r.share("docs-f9a0"); r.keys("tab", "tab", "tab") }},
+	{"shared-merge", func(r *rig) {
+		r.srv.merge.Conflicts, r.srv.merge.Shared, r.srv.merge.Beside = nil, []string{"docs-f9a0"}, []string{"main-1a2b", "old-one-77aa"}
+		r.keys("M")
+	}},
 	{"merge-commit", func(r *rig) {
 		r.srv.merge.Conflicts, r.srv.dirty = nil, []string{"parse.go", "docs/plan.md"}
 		r.keys("M")

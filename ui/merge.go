@@ -183,6 +183,9 @@ func stoppedLines(r thread.MergeReport) []dialog.Line {
 	for _, f := range r.Conflicts {
 		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
 	}
+	if n := len(r.Committed); n > 0 {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "What was not committed there is in a commit of " + r.Into + " now: " + dialog.Count(n, "file") + "."})
+	}
 	return append(body, dialog.Line{}, dialog.Line{Text: "Merging again later leads back to here.", Tok: theme.Muted})
 }
 
@@ -221,6 +224,12 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 			}
 			body = append(body, dialog.Line{Text: fmt.Sprintf("  %s +%d −%d", f.Path, f.Insertions, f.Deletions), Tok: theme.Muted})
 		}
+	}
+	if len(r.Shared) > 0 {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Its folder is shared with " + plain.Names(r.Shared) + ": what changed there is merged, whoever wrote it.", Tok: theme.Warn})
+	}
+	if len(r.Beside) > 0 && !r.UpToDate {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Also in " + r.Dir + ", whose files change: " + plain.Names(r.Beside) + ".", Tok: theme.Warn})
 	}
 	if r.Unsure != "" {
 		body = append(body, dialog.Line{}, dialog.Line{Text: r.Unsure, Tok: theme.Warn})

@@ -142,6 +142,15 @@ func TestCommitAndMerge(t *testing.T) {
 	})
 }
 
+func TestMergeOfASharedFolder(t *testing.T) {
+	srv := world()
+	srv.merge.Shared, srv.merge.Beside = []string{"docs-f9a0"}, []string{"main-1a2b"}
+	on(t, srv, func(r *rig) {
+		r.keys("M")
+		r.must("shared with docs-f9a0: what changed there", "Also in /work/project, whose files change: main-1a2b.")
+	})
+}
+
 // The agent of what a merge went into is sent a note only if the person says so.
 func TestNoteOfAMerge(t *testing.T) {
 	srv := world()

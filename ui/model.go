@@ -175,7 +175,7 @@ func New(cfg Config) *Model {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	m := &Model{cfg: cfg, tree: tree.New()}
+	m := &Model{cfg: cfg, tree: tree.New(cfg.Project)}
 	var err error
 	if m.keys, err = intent.NewTable(cfg.Keys); err != nil {
 		m.news.log = append(m.news.log, notice{level: thread.LevelError, text: err.Error(), at: cfg.Clock()})

@@ -233,19 +233,7 @@ func (m *Model) visit(g goTo) tea.Cmd {
 }
 
 // sharing names the threads that work on the same files as one does.
-func (m *Model) sharing(t thread.Thread) []string {
-	var names []string
-	for _, o := range thread.Sharing(m.cfg.Project, t, func(yield func(thread.Thread) bool) {
-		for _, s := range m.tree.All() {
-			if !yield(s.Thread) {
-				return
-			}
-		}
-	}) {
-		names = append(names, o.Name)
-	}
-	return names
-}
+func (m *Model) sharing(t thread.Thread) []string { return m.tree.Sharing(t) }
 
 func (m *Model) openNew() tea.Cmd {
 	d := dialog.Defaults{Agent: m.cfg.Agent, Dir: m.cfg.Project, Git: m.cfg.Git, Taken: m.sharing(thread.Thread{Dir: m.cfg.Project})}

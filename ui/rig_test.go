@@ -173,6 +173,15 @@ func (r *rig) offer(o thread.Offer) {
 	r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
 }
 
+// share has the server tell that threads work in the folder of the first one.
+func (r *rig) share(ids ...string) {
+	for _, id := range ids {
+		s := r.srv.find(id)
+		s.Dir, s.Outcome = r.srv.threads[0].Dir, thread.Outcome{}
+		r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+	}
+}
+
 // archived has the server tell that a thread was archived, or brought back.
 func (r *rig) archived(id string, on bool) {
 	s := r.srv.find(id)

@@ -141,7 +141,7 @@ func (m *Model) drawMain(b boxes) {
 	case m.views.now == viewContext:
 		m.views.detail.Draw(c, in, m.th, s, m.parentOf(s), m.sharing(s.Thread))
 	case m.views.now == viewDiff:
-		m.views.diff.Draw(c, in, m.th, focus)
+		m.views.diff.Draw(c, in, m.th, focus, m.sharing(s.Thread))
 	case !running(s):
 		m.drawStopped(in, s)
 	default:
@@ -189,14 +189,22 @@ func (m *Model) head(s *thread.Status, w int) []layout.Span {
 	}
 	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.Name), max(w-plain.Width(state)-4, 8)))}
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
-	for _, extra := range []string{s.Agent, shortModel(s)} {
-		extra = plain.Line(extra)
-		if extra == "" || used+plain.Width(extra)+4 > w {
-			continue
-		}
-		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Title, extra))
-		used += plain.Width(extra) + 4
+	with := ""
+	if others := m.sharing(s.Thread); len(others) > 0 {
+		with = "with " + plain.Few(others)
 	}
+	fits := func(extra string) bool { return extra != "" && used+plain.Width(extra)+4 <= w }
+	add := func(tok theme.Token, extra string) {
+		if extra = plain.Line(extra); fits(extra) {
+			parts = append(parts, m.span(theme.Border, " ── "), m.span(tok, extra))
+			used += plain.Width(extra) + 4
+		}
+	}
+	add(theme.Title, s.Agent)
+	if model := shortModel(s); with == "" || used+plain.Width(plain.Line(model))+plain.Width(plain.Line(with))+8 <= w {
+		add(theme.Title, model) // who else works on the files matters more
+	}
+	add(theme.Warn, with)
 	if m.views.reading && m.views.now == viewTimeline && used+12 < w {
 		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Accent, m.views.turn.Title()))
 	}

@@ -108,3 +108,58 @@ func TestRewindInASharedFolder(t *testing.T) {
 		t.Error("what the thread alone wrote is still there")
 	}
 }
+
+// TestSharedFoldersAreNamed: the list, a diff and a merge say with whom a folder is shared.
+func TestSharedFoldersAreNamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	a := r.demo("a")
+	r.turn(a, "write a.txt: one")
+	if out := r.run("checkpoint", "diff", a).stderr + r.ok("threads"); strings.Contains(out, "SHARED") || strings.Contains(out, "shared") {
+		t.Errorf("nobody else works there:\n%s", out)
+	}
+	b, c := r.demo("b"), r.demo("c")
+	table := r.ok("threads")
+	if !strings.Contains(table, "SHARED WITH") || !strings.Contains(table, b+" +1") {
+		t.Errorf("the list:\n%s", table)
+	}
+	for _, line := range strings.Split(table, "\n") {
+		if len(line) > 80 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	for _, s := range get[[]listed](r, "threads") {
+		if s.Name == a && !slices.Equal(s.SharedWith, []string{b, c}) {
+			t.Errorf("%s is shared with %q", a, s.SharedWith)
+		}
+	}
+	if res := r.run("checkpoint", "diff", a); !strings.Contains(res.stderr, "shared with "+b+", "+c) || strings.Contains(res.stdout, "shared") {
+		t.Errorf("the diff: %q, %q", res.stdout, res.stderr)
+	}
+	fork := get[thread.Status](r, "fork", "apart", "-t", a)
+	inside := get[thread.Status](r, "fork", "inside", "-t", fork.Name, "--no-worktree")
+	r.turn(fork.Name, "write fork.txt: one")
+	said := []string{"shares its folder with " + inside.Name, b + ", " + c + " works in"}
+	if out := r.ok("merge", fork.Name, "--dry-run"); !strings.Contains(out, said[0]) || !strings.Contains(out, said[1]) {
+		t.Errorf("the merge:\n%s", out)
+	}
+	if res := r.run("run", "-a", "demo", "-w", "list files"); strings.Contains(res.stderr, "worktree of its own") {
+		t.Errorf("a worktree that was asked for is explained: %s", res.stderr)
+	}
+}
+
+// TestRunSaysWhereItWorks as new does.
+func TestRunSaysWhereItWorks(t *testing.T) {
+	t.Parallel()
+	r := newRigApart(t)
+	r.demo("first")
+	res := r.run("run", "-a", "demo", "list files")
+	if res.code != exitOK || !strings.Contains(res.stderr, "/worktrees/") || !strings.Contains(res.stderr, "--no-worktree") || strings.Contains(res.stdout, "worktree of its own") {
+		t.Errorf("exit %d: %q, %q", res.code, res.stdout, res.stderr)
+	}
+	for _, form := range [][]string{{"--json"}, {"-o", "ndjson"}} {
+		if res := r.run(append([]string{"run", "-a", "demo", "list files"}, form...)...); strings.Contains(res.stderr, "worktree") {
+			t.Errorf("%v: %q", form, res.stderr)
+		}
+	}
+}

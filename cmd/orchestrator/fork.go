@@ -14,6 +14,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
+	"orchestrator/ui/plain"
 )
 
 func (c *cli) forkVerb() *cobra.Command {
@@ -256,6 +257,11 @@ func (c *cli) checkpointDiff() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if len(files) > 0 {
+			if err := c.saySharedChanges(ctx, cl, args[0]); err != nil {
+				return err
+			}
+		}
 		return c.show(files, func(w io.Writer) {
 			for _, f := range files {
 				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions, f.Patch)
@@ -317,6 +323,15 @@ func (c *cli) checkpointRestore() *cobra.Command {
 	return cmd
 }
 
+// saySharedChanges says whose changes are among those of a thread that has its folder with others.
+func (c *cli) saySharedChanges(ctx context.Context, cl *client.Client, ref string) error {
+	others, err := c.sharing(ctx, cl, ref)
+	if err == nil && len(others) > 0 {
+		fmt.Fprintf(c.stderr, "its folder is shared with %s: what they changed is among these\n", plain.Names(others))
+	}
+	return err
+}
+
 // undoFlags are what takes back exactly what was set back.
 func undoFlags(r thread.RewindRequest) string {
 	switch {
@@ -339,17 +354,18 @@ func (c *cli) sharing(ctx context.Context, cl *client.Client, ref string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, o := range thread.Sharing(c.project.Root, one.Thread, func(yield func(thread.Thread) bool) {
+	return thread.NamesOf(c.folders(list).With(one.Thread)), nil
+}
+
+// folders tells which threads of a list work on the same files.
+func (c *cli) folders(list []thread.Status) *thread.Folders {
+	return thread.NewFolders(c.project.Root, func(yield func(thread.Thread) bool) {
 		for _, s := range list {
 			if !yield(s.Thread) {
 				return
 			}
 		}
-	}) {
-		names = append(names, o.Name)
-	}
-	return names, nil
+	})
 }
 
 func (c *cli) mergeVerb() *cobra.Command {
@@ -448,6 +464,12 @@ func (c *cli) merged(report thread.MergeReport, err error, name string) error {
 		}
 		if report.Unsure != "" {
 			fmt.Fprintln(w, report.Unsure)
+		}
+		if len(report.Shared) > 0 {
+			fmt.Fprintf(w, "it shares its folder with %s: what changed there is merged, whoever wrote it\n", plain.Names(report.Shared))
+		}
+		if len(report.Beside) > 0 {
+			fmt.Fprintf(w, "%s works in %s too, and has the merged files there\n", plain.Names(report.Beside), report.Dir)
 		}
 		switch {
 		case report.Told:

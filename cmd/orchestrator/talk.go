@@ -69,8 +69,10 @@ func (c *cli) runVerb() *cobra.Command {
 			if err := c.heed(ctx, cl, func() (err error) { s, err = cl.New(ctx, r); return }); err != nil {
 				return err
 			}
-			f := c.follower(cl, t)
-			return f.followFirst(ctx, s)
+			if t.format == "text" {
+				c.sayApart(s, r)
+			}
+			return c.follower(cl, t).followFirst(ctx, s)
 		})(cmd, args)
 	}
 	return cmd

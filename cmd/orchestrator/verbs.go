@@ -15,6 +15,7 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/ui/plain"
 )
 
 // verbs lists all of them; those with more behind them have a file of their own.
@@ -72,7 +73,8 @@ func (c *cli) newFlags(cmd *cobra.Command, r *thread.NewRequest) {
 	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not carry its model requests")
 }
 
-// sayApart says where a new thread works that got a worktree without being asked for one.
+// sayApart says where a new thread works that got a worktree without being asked for one. A program reads that from the
+// thread itself.
 func (c *cli) sayApart(s thread.Status, r thread.NewRequest) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.json {
 		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n", s.Worktree.Path)
@@ -151,27 +153,48 @@ func (c *cli) threadsVerb() *cobra.Command {
 				kept = append(kept, s)
 			}
 		}
-		return c.show(kept, func(w io.Writer) { printThreads(w, kept, tree, names, time.Now()) })
+		folders := c.folders(list)
+		rows := make([]listed, len(kept))
+		for i, s := range kept {
+			rows[i] = listed{Status: s, SharedWith: thread.NamesOf(folders.With(s.Thread))}
+		}
+		return c.show(rows, func(w io.Writer) { printThreads(w, rows, tree, names, time.Now()) })
 	})
 	return cmd
 }
 
+// listed is a thread of the list.
+type listed struct {
+	thread.Status
+	// SharedWith names the threads that work in the same folder.
+	SharedWith []string `json:"sharedWith,omitempty"`
+}
+
 // printThreads prints a table; names has those of all threads, for forks whose parent is not in it.
-func printThreads(w io.Writer, list []thread.Status, tree bool, names map[thread.ID]string, now time.Time) {
+func printThreads(w io.Writer, list []listed, tree bool, names map[thread.ID]string, now time.Time) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
 		return
 	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	defer t.Flush()
-	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE")
+	shared := ""
+	if slices.ContainsFunc(list, func(s listed) bool { return len(s.SharedWith) > 0 }) {
+		shared = "\tSHARED WITH"
+	}
+	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE"+shared)
 	for _, row := range rowsOf(list, tree) {
 		s := row.status
 		of := ""
 		if tree && row.branch == "" && names[s.Parent] != "" {
 			of = " (of " + names[s.Parent] + ")"
 		}
-		fmt.Fprintf(t, "%s%s%s\t%s\t%s\t%d\t%s\t%s\t%s\n", row.branch, s.Name, of, s.Agent, stateOf(s), s.Turn, contextOf(s.Gauge), costOf(s), age(now.Sub(s.Updated)))
+		with := ""
+		if len(s.SharedWith) > 0 {
+			with = "\t" + plain.Few(s.SharedWith)
+		}
+		fmt.Fprintf(t, "%s%s%s\t%s\t%s\t%d\t%s\t%s\t%s%s\n", row.branch, s.Name, of, s.Agent, stateOf(s.Status), s.Turn, contextOf(s.Gauge),
+			costOf(s.Status), age(now.Sub(s.Updated)), with)
 	}
 }
 
@@ -241,12 +264,12 @@ func age(d time.Duration) string {
 }
 
 type treeRow struct {
-	status thread.Status
+	status listed
 	branch string
 }
 
 // rowsOf orders threads as a tree, parents before children, or as they are.
-func rowsOf(list []thread.Status, tree bool) []treeRow {
+func rowsOf(list []listed, tree bool) []treeRow {
 	var rows []treeRow
 	if !tree {
 		for _, s := range list {
@@ -254,7 +277,7 @@ func rowsOf(list []thread.Status, tree bool) []treeRow {
 		}
 		return rows
 	}
-	children := map[thread.ID][]thread.Status{}
+	children := map[thread.ID][]listed{}
 	known := map[thread.ID]bool{}
 	for _, s := range list {
 		known[s.ID] = true

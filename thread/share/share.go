@@ -12,12 +12,17 @@ type Place struct {
 }
 
 // Together reports whether two threads of a project work on the same files: in one worktree, or in folders of which
-// one holds the other.
+// one holds the other. A worktree's files are its own, also where it lies in a folder that holds it.
 func Together(project string, a, b Place) bool {
 	if a.Dir == "" || b.Dir == "" { // nobody knows
 		return false
 	}
-	return within(a.root(project), b.Dir) || within(b.root(project), a.Dir)
+	return b.below(a.root(project)) || a.below(b.root(project))
+}
+
+// below reports whether a thread works on files of a folder.
+func (p Place) below(root string) bool {
+	return within(root, p.Dir) && (p.Worktree == "" || within(p.Worktree, root))
 }
 
 // root is the folder whose files are a thread's: they are kept and set back together.

@@ -156,8 +156,8 @@ const (
 	minWithList = 110
 )
 
-// Draw draws it.
-func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
+// Draw draws it; others are the threads that work in the same folder.
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool, others []string) {
 	head, body := b.Top(1)
 	x := c.Print(head, 0, 0, th.Style(theme.Muted), m.what.Text)
 	switch {
@@ -173,7 +173,10 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		c.Print(body, 0, 1, th.Style(theme.Muted), "no changes")
 		return
 	}
-	c.Print(head, x, 0, th.Style(theme.Muted), ": "+Counts(m.files))
+	x = c.Print(head, x, 0, th.Style(theme.Muted), ": "+Counts(m.files))
+	if len(others) > 0 {
+		c.Print(head, x, 0, th.Style(theme.Warn), plain.Cut("  with those of "+plain.Line(plain.Few(others)), head.W-x))
+	}
 	if b.W >= minWithList && len(m.files) > 1 {
 		var list layout.Box
 		list, body = body.Left(listWidth)

@@ -85,7 +85,7 @@ func TestLines(t *testing.T) {
 func draw(m *Model, w, h int) string {
 	var c layout.Canvas
 	c.Reset(w, h)
-	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
+	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true, nil)
 	return c.String()
 }
 

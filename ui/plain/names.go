@@ -13,3 +13,15 @@ func Names(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Few names one and counts the others: "docs-f9a0 +2".
+func Few(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	default:
+		return fmt.Sprintf("%s +%d", names[0], len(names)-1)
+	}
+}

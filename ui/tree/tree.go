@@ -19,6 +19,7 @@ type Tree struct {
 	// Lost is set while the server is gone: what threads do is not known then.
 	Lost bool
 
+	project  string // its folder
 	threads  map[thread.ID]*thread.Status
 	gone     map[thread.ID]int64 // the events that removed threads: what was known before them is not taken again
 	order    map[thread.ID]int   // in which they came: times tell less, clocks may be set
@@ -30,9 +31,10 @@ type Tree struct {
 	selected thread.ID
 	rows     []row // what is on show, in order
 	index    map[thread.ID]int
-	stale    bool // rows are older than threads
-	top      int  // first row on screen
-	page     int  // rows on screen at the last draw
+	stale    bool            // rows are older than threads
+	folders  *thread.Folders // nil when they are older than threads
+	top      int             // first row on screen
+	page     int             // rows on screen at the last draw
 	counts   Counts
 }
 
@@ -52,9 +54,9 @@ type Counts struct {
 	CostUSD                                                           float64
 }
 
-// New makes an empty list.
-func New() *Tree {
-	return &Tree{threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
+// New makes an empty list of a project's threads.
+func New(project string) *Tree {
+	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
 }
 
 // Restart says that what comes from now on is another run of the server's: its numbers begin again.
@@ -70,6 +72,7 @@ func (t *Tree) Restart() {
 // Set replaces all threads by a list, but for what events have told since it was made. It is not older than the
 // event with the number made, and oldest first.
 func (t *Tree) Set(all []thread.Status, made int64) {
+	t.folders = nil
 	was, before := t.threads, t.order
 	t.threads, t.order, t.next = make(map[thread.ID]*thread.Status, len(all)), make(map[thread.ID]int, len(all)), 0
 	for i := range all {
@@ -97,6 +100,9 @@ func (t *Tree) Put(s thread.Status) {
 	if known := t.threads[s.ID]; known != nil && known.Seq > s.Seq || t.gone[s.ID] > s.Seq {
 		return
 	}
+	if known := t.threads[s.ID]; known == nil || !sameFolder(known, &s) {
+		t.folders = nil
+	}
 	delete(t.threads, s.ID)
 	if s.Deleted.IsZero() {
 		t.threads[s.ID] = &s
@@ -117,7 +123,26 @@ func (t *Tree) came(id thread.ID) {
 func (t *Tree) Remove(id thread.ID, seq int64) {
 	delete(t.threads, id)
 	t.gone[id] = seq
-	t.stale = true
+	t.folders, t.stale = nil, true
+}
+
+// sameFolder reports whether two reports of a thread say the same of where it works, and whether it does.
+func sameFolder(a, b *thread.Status) bool {
+	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() && a.Name == b.Name
+}
+
+// Sharing names the threads that work on the same files as one does, oldest first.
+func (t *Tree) Sharing(one thread.Thread) []string {
+	if t.folders == nil {
+		t.folders = thread.NewFolders(t.project, func(yield func(thread.Thread) bool) {
+			for _, s := range t.All() {
+				if !yield(s.Thread) {
+					return
+				}
+			}
+		})
+	}
+	return thread.NamesOf(t.folders.With(one))
 }
 
 // Thread returns a thread, nil when it is not known.

@@ -28,7 +28,7 @@ func status(id, parent string, st thread.State, n int) thread.Status {
 }
 
 func family() *Tree {
-	t := New()
+	t := New("")
 	t.Set([]thread.Status{
 		status("one", "", thread.StateIdle, 1),
 		status("two", "", thread.StateWorking, 2),
@@ -126,7 +126,7 @@ func TestArchive(t *testing.T) {
 // Parents that form a ring, or are unknown, hang nothing and lose no thread that has a root.
 func TestAnyParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tr := New()
+		tr := New("")
 		n := rapid.IntRange(0, 12).Draw(t, "n")
 		for i := range n {
 			p := rapid.IntRange(-1, n).Draw(t, "parent")
@@ -152,7 +152,7 @@ func TestAnyParents(t *testing.T) {
 }
 
 func TestDrawHasNoControlBytes(t *testing.T) {
-	tr := New()
+	tr := New("")
 	s := status("evil", "", thread.StateIdle, 1)
 	s.Name = "a\x1b]0;x\x07\u202eb"
 	tr.Put(s)
@@ -171,7 +171,7 @@ func TestLateRepliesChangeNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		states := []thread.State{thread.StateStarting, thread.StateWorking, thread.StateIdle, thread.StateExited}
 		now := map[string]thread.Status{} // the server's
-		tr, seq := New(), int64(100)
+		tr, seq := New(""), int64(100)
 		var late []func() // what is on its way to the client, apart from events
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "thread")
@@ -225,7 +225,7 @@ func TestLateRepliesChangeNothing(t *testing.T) {
 
 // TestAnotherRunBeginsAgain: the numbers of a server that was started again count for themselves.
 func TestAnotherRunBeginsAgain(t *testing.T) {
-	tr := New()
+	tr := New("")
 	s := status("a", "", thread.StateWorking, 1)
 	s.Seq = 5000
 	tr.Put(s)
@@ -246,7 +246,7 @@ func TestOrderByArrival(t *testing.T) {
 	at := func(id thread.ID, d time.Duration, seq int64) thread.Status {
 		return thread.Status{Thread: thread.Thread{ID: id, Name: string(id), Created: time.Now().Add(d)}, Seq: seq}
 	}
-	tr := New()
+	tr := New("")
 	list := []thread.Status{at("a", 0, 1), at("b", -year, 2), at("c", year, 3)}
 	tr.Set(list, 3)
 	tr.Put(at("d", -2*year, 4))
@@ -271,7 +271,7 @@ func TestOrderByArrival(t *testing.T) {
 }
 
 func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
-	tr := New()
+	tr := New("")
 	old := status("the-old-one", "", thread.StateExited, 1)
 	old.Archived = epoch
 	tr.Set([]thread.Status{old, status("fork", "the-old-one", thread.StateIdle, 2), status("next", "fork", thread.StateIdle, 3)}, 0)
