@@ -15,3 +15,10 @@ func (s *Session) Holding() bool {
 	defer s.mu.Unlock()
 	return s.holding
 }
+
+// Examined reports whether the rules have looked at the screen as it is.
+func (s *Session) Examined() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.dirty && !s.examined.IsZero()
+}

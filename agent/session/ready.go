@@ -199,3 +199,5 @@ func (s *Session) retry(now time.Time) (again time.Time) {
 }
 
 func dialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
+
+func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }

@@ -50,6 +50,7 @@ type Session struct {
 	burst    time.Time // since when it prints without a pause of restless
 	examined time.Time // the rules last looked
 	dirty    bool      // the screen changed since
+	rested   time.Time // when to believe a screen that shows rest; zero when it is believed or shows none
 	tells    bool      // some rule tells when it works or waits
 	waits    bool      // some rule tells when a prompt is taken
 	usable   time.Time // one of them has matched first; zero before
@@ -254,7 +255,8 @@ func (s *Session) fire() {
 		return
 	}
 	now := time.Now()
-	if s.dirty && (s.tells && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) {
+	if s.dirty && (s.tells && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) ||
+		!s.rested.IsZero() && !now.Before(s.rested) {
 		s.examine(now)
 	}
 	thin := false
@@ -294,6 +296,9 @@ func (s *Session) schedule(now time.Time) {
 			next = look
 		}
 	}
+	if s.rested.After(now) && (next.IsZero() || s.rested.Before(next)) {
+		next = s.rested
+	}
 	if !next.IsZero() && s.exit == nil && (s.armed.IsZero() || next.Before(s.armed)) {
 		s.arm(next)
 	}
@@ -324,7 +329,7 @@ func (s *Session) activity(now time.Time) {
 
 // examine reads the state off the screen. mu is held.
 func (s *Session) examine(now time.Time) {
-	s.dirty, s.examined = false, now
+	s.dirty, s.examined, s.rested = false, now, time.Time{}
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	if !ok && !s.tells {
 		s.activity(now)
@@ -336,6 +341,12 @@ func (s *Session) examine(now time.Time) {
 	}
 	if r.Prompt {
 		s.takes(now)
+	}
+	if starting, still := s.starts(now); still && waits(r.State) {
+		// Some show that they rest, and even their input, and then open a dialog.
+		s.rested = starting.again
+		s.tracker.Withdraw(thread.SourceScreen, now)
+		return
 	}
 	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
 }
