@@ -92,6 +92,7 @@ type prompt struct {
 	holds   string
 	pressed time.Time // return
 	last    time.Time // return, last
+	gone    time.Time // since when the input, or the prompt in it, is not seen any more
 }
 
 // begin types the prompt once nothing speaks against it.
@@ -199,11 +200,22 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 			return true, nil
 		}
 	}
+	command := strings.HasPrefix(p.text, "/")
 	changed, left, empty := p.printed.After(p.pressed), p.left(), p.emptied()
-	if changed && !left && (empty || now.Sub(p.pressed) >= believe) {
+	switch {
+	case left:
+		p.gone = time.Time{}
+	case p.gone.IsZero():
+		p.gone = now
+	}
+	enough := believe
+	if p.found && !command {
+		enough = settleLimit // some redraw their screen and then show the prompt in their input again
+	}
+	if changed && !left && (empty || now.Sub(p.gone) >= enough) {
 		return true, nil
 	}
-	if strings.HasPrefix(p.text, "/") {
+	if command {
 		return false, nil // a second return could choose in the menu that a command opens
 	}
 	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {

@@ -34,6 +34,20 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// TestSendWaitsForTheInput has an agent swallow the return and show something else in the place of its input for a while,
+// as some do while they start: the prompt is not taken, and the return is pressed once more.
+func TestSendWaitsForTheInput(t *testing.T) {
+	h := start(t, sessionsThatShow(t), "a", `stty raw -echo; printf '> '; head -c 4 >/dev/null; printf ours
+head -c 1 >/dev/null; printf '\r\nloading'; sleep 2; printf '\r\n> ours'
+head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
+	if err := h.Send(context.Background(), "ours"); err != nil {
+		t.Fatalf("send: %v; screen %q", err, h.Screen())
+	}
+	if !h.shows("TAKEN") {
+		t.Errorf("it counts as taken: %q", h.Screen())
+	}
+}
+
 func TestSendKeepsOutOfDialogs(t *testing.T) {
 	h := start(t, sessions(t), "a", `stty -echo; echo 'Allow?'; read x; printf '\033[2J\033[H> \n'; read x; echo "got $x"; read x`)
 	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrTyped) {
