@@ -75,6 +75,7 @@ var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Allow execution of|Apply this change\?|● 1\. Allow once|1\. Allow once`), Detail: "asks for permission"},
 	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
 	{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`\(Use Enter to select\b|\(Press (Enter|Esc) to |(?m)^\W*Press q to exit|^Navigate: .*Quit: q`), Detail: "a menu is open"},
+	{State: thread.StateQuestion, Lines: 24, Pattern: regexp.MustCompile(`(?m)^ *│ *● \d+\. `), Detail: "a choice is open"},
 	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
 	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
 	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`Type your message or @path`), Detail: "waits for a message", Prompt: true},

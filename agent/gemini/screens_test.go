@@ -20,6 +20,7 @@ func TestScreens(t *testing.T) {
 		"history":     {State: thread.StateIdle, Input: "tell me"},
 		"idle":        {State: thread.StateIdle},
 		"login":       {State: thread.StateUnauthorised, Hidden: true},
+		"loop":        {State: thread.StateQuestion, Hidden: true},
 		"model":       {State: thread.StateQuestion, Hidden: true},
 		"question":    {State: thread.StateQuestion, Hidden: true},
 		"resume":      {State: thread.StateQuestion, Hidden: true},
