@@ -1,6 +1,10 @@
 package agenttest_test
 
-import "orchestrator/thread"
+import (
+	"strings"
+
+	"orchestrator/thread"
+)
 
 const (
 	esc      = "\x1b"
@@ -107,6 +111,8 @@ var visits = map[string][]visit{
 			{name: "approval", ask: "run it #bash:touch made.txt #say:ran.", see: "Allow once", want: thread.StateApproval, back: []string{"1"}},
 			{name: "edit", ask: "write it #write:new.txt=x #say:wrote.", see: "Allow once", want: thread.StateApproval, back: []string{"1"}},
 			{name: "question", ask: "ask me #ask", see: "Blue", want: thread.StateQuestion, back: []string{"\r"}},
+			{name: "loop", ask: "repeat it #say:" + strings.Repeat("The same sentence comes again and again in this answer. ", 30), see: "Disable loop detection", want: thread.StateQuestion, back: []string{esc}},
+			{name: "halted", see: "has been halted", want: thread.StateIdle},
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
 		}},
 		{name: "trust", mode: "default", unset: []string{"GEMINI_CLI_TRUST_WORKSPACE"}, places: []place{

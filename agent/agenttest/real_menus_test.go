@@ -94,9 +94,36 @@ func (v visit) run(t *testing.T, cli clis.CLI) {
 	s.env = append(env, v.set...)
 	r := s.start("000000000000000a", dir, "", false)
 	m := r.mirror(root)
-	for _, p := range v.places {
+	for i, p := range v.places {
 		m.visit(p)
+		if i == 0 && p.want != "" && p.ask == "" {
+			m.began(p.want)
+		}
 	}
+}
+
+// began checks what was told of the agent until it came to its first place: that it starts, and nothing else.
+func (m *mirror) began(want thread.State) {
+	m.t.Helper()
+	m.t.Logf("told: %s", m.history())
+	for _, s := range m.states() {
+		switch s.State {
+		case want:
+			return
+		case thread.StateStarting:
+		default:
+			m.t.Errorf("it was told to be %s (%s) before it was %s", s.State, s.Why(), want)
+		}
+	}
+}
+
+// history is what was told of the agent so far.
+func (r *running) history() string {
+	var told []string
+	for _, s := range r.states() {
+		told = append(told, fmt.Sprintf("%s %s (%s)", s.Since.Format("05.000"), s.State, s.Why()))
+	}
+	return strings.Join(told, "; ")
 }
 
 func contains(all []string, one string) bool {
@@ -178,7 +205,7 @@ func (m *mirror) see(what string) {
 	m.t.Helper()
 	for end := time.Now().Add(90 * time.Second); !strings.Contains(m.text(), what); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			m.t.Fatalf("never saw %q:\n%s", what, m.text())
+			m.t.Fatalf("never saw %q; told %s:\n%s", what, m.history(), m.text())
 		}
 	}
 }
@@ -359,7 +386,8 @@ func TestRealLong(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				heard := len(s.server.Requests())
 				begin := time.Now()
-				err := m.sendSoon(ctx, fmt.Sprintf("case %d. ", i)+text)
+				// The answer is short: one of 100 KB keeps OpenCode busy for minutes.
+				err := m.sendSoon(ctx, fmt.Sprintf("case %d. %s #say:heard.", i, text))
 				took := time.Since(begin)
 				if err == nil {
 					_, err = s.server.Wait(ctx, func(q model.Request) bool {

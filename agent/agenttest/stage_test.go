@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,6 +107,23 @@ type running struct {
 	session thread.Session
 	native  string // the agent's session id
 	kept    map[string][]byte
+
+	mu    sync.Mutex           // guards what follows
+	shown []thread.StateReport // every state that was told
+}
+
+// heard notes a state that was told.
+func (r *running) heard(s thread.StateReport) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shown = append(r.shown, s)
+}
+
+// states returns the states that were told so far.
+func (r *running) states() []thread.StateReport {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.shown)
 }
 
 func (s *stage) start(id thread.ID, dir, native string, resume bool) *running {
@@ -118,11 +136,14 @@ func (s *stage) start(id thread.ID, dir, native string, resume bool) *running {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	one, err := s.all.Start(s.t.Context(), thread.SessionSpec{Thread: id, Agent: s.cli.Name, Launch: l, Cols: 120, Rows: 40})
+	r := &running{stage: s, id: id, dir: dir, native: l.Session, kept: map[string][]byte{}}
+	r.session, err = s.all.Start(s.t.Context(), thread.SessionSpec{
+		Thread: id, Agent: s.cli.Name, Launch: l, Cols: 120, Rows: 40, OnState: r.heard,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &running{stage: s, id: id, dir: dir, session: one, native: l.Session, kept: map[string][]byte{}}
+	return r
 }
 
 // screen is what the terminal shows, for failures.
