@@ -47,7 +47,7 @@ func person(reason string) refusal {
 // menu says which menu is open, by the screen as it is now or by what was reported. mu is held.
 func (s *Session) menu(now time.Time) (why string, open bool) {
 	rule, _ := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
-	if dialog(rule.State) {
+	if dialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
 		return rule.Detail, true
 	}
 	r := s.tracker.State(now)

@@ -63,6 +63,19 @@ func TestSendKeepsOutOfDialogs(t *testing.T) {
 	eventually(t, "the prompt to arrive, and nothing else", func() bool { return h.shows("got text") })
 }
 
+// TestSendKeepsOutOfLogins has an agent ask the person to log in.
+func TestSendKeepsOutOfLogins(t *testing.T) {
+	all := sessionsWith(t, []agent.Rule{
+		{State: thread.StateUnauthorised, Pattern: regexp.MustCompile(`Sign in`), Detail: "asks to log in"},
+		{State: thread.StateIdle, Pattern: regexp.MustCompile(`ready>`), Detail: "prompt", Prompt: true},
+	})
+	h := start(t, all, "a", `stty -echo; echo 'Sign in'; read x; echo "got $x"; sleep 1000`)
+	eventually(t, "the question", func() bool { return h.now() == thread.StateUnauthorised })
+	if r := h.refused(t, "text"); !r.Person || !strings.Contains(r.Reason, "asks to log in") {
+		t.Errorf("refused with %+v", r)
+	}
+}
+
 func TestSendStopsWhenADialogOpens(t *testing.T) {
 	// The dialog opens at the first byte of the prompt.
 	all := sessions(t)
