@@ -331,7 +331,7 @@ func (m *mirror) check(p place) {
 	m.t.Logf("%s: %s", p.name, not.Reason)
 	m.still(300 * time.Millisecond)
 	if after := m.text(); strings.Contains(after, "prompt of ours") || p.want != thread.StateWorking && before != after {
-		m.t.Errorf("%s: the screen changed:\n%s", p.name, after)
+		m.t.Errorf("%s: the screen changed from\n%s\nto\n%s", p.name, before, after)
 	}
 }
 
