@@ -78,13 +78,16 @@ func (c *cli) runVerb() *cobra.Command {
 	return cmd
 }
 
+// mostTyped is how many bytes of a prompt can be typed.
+const mostTyped = 1 << 20
+
 func (c *cli) sendVerb() *cobra.Command {
 	var detach bool
 	var t talk
 	cmd := &cobra.Command{
-		Use: "send <thread> <text>", Short: "Send a prompt to a thread and follow its answer",
-		Long: "Send a prompt to a thread and print the answer to it as the model says it. A prompt that the agent does not take\n" +
-			"at once, because it works or because something of yours is in its input, is queued. Exit code 0: answered;\n" +
+		Use: "send <thread> <text>|-", Short: "Send a prompt to a thread and follow its answer",
+		Long: "Send a prompt to a thread, with - what standard input brings, and print the answer to it as the model says\n" +
+			"it. A prompt that the agent does not take at once, because it works or because something of yours is in its input, is queued. Exit code 0: answered;\n" +
 			"4: it waits for you, or the prompt is still queued after --timeout; 5: the agent did not finish, or not within --timeout.",
 		Args: exactly("<thread>", "<text>"), ValidArgsFunction: c.completeThreads,
 	}
@@ -93,6 +96,17 @@ func (c *cli) sendVerb() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := t.check(c.json); err != nil {
 			return err
+		}
+		if len(args) > 1 && args[1] == "-" {
+			text, err := io.ReadAll(io.LimitReader(c.stdin, mostTyped+1))
+			if err != nil {
+				return fmt.Errorf("read the prompt from standard input: %w", err)
+			}
+			if len(text) > mostTyped {
+				return thread.Hint(fmt.Errorf("standard input has more than the %d bytes that can be typed: %w", mostTyped, thread.ErrInvalid),
+					"put it in a file, and name the file")
+			}
+			args[1] = string(text)
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if detach {

@@ -147,10 +147,13 @@ func newest(history []Message) (prompt string, round int) {
 	return history[last].Text, round
 }
 
+// pasted finds what Claude Code puts around a long paste.
+var pasted = regexp.MustCompile(`\s*</?pasted_content id="[^"]*">\n`)
+
 // add appends a message; what the agent itself put into a user message becomes System.
 func (t *Turn) add(role Role, text, call string) {
 	if role == User {
-		trimmed := strings.TrimSpace(text)
+		trimmed := strings.TrimSpace(pasted.ReplaceAllString(text, ""))
 		if trimmed == "" {
 			return
 		}

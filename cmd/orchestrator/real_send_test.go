@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// said sends what standard input brings.
+func (r *rig) said(text string, args ...string) result {
+	r.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := r.command(append([]string{"send"}, append(args, "-")...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), &stdout, &stderr
+	_ = cmd.Run() // the code tells
+	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+// manyLines is so much text of lines that are each another.
+func manyLines(size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "line %d of a prompt, with `code` and \"quotes\", and [brackets]\n", i)
+	}
+	return b.String()[:size]
+}
+
+// TestRealLongSends sends prompts of many sizes to the real Claude Code, which shows a word in place of the long ones:
+// each reaches the model whole, is answered, and is one row and one turn.
+func TestRealLongSends(t *testing.T) {
+	r := newRealRig(t, realClaude())
+	name := r.start("long")
+	for i, size := range []int{1 << 10, 5 << 10, 50 << 10, 900 << 10} {
+		text := fmt.Sprintf("case-%d. #say:answer-%d.\n", i, i) + manyLines(size) + fmt.Sprintf(" end-%d.", i)
+		began := time.Now()
+		got := r.said(text, name, "--timeout", "5m")
+		took := time.Since(began)
+		if want := fmt.Sprintf("answer-%d.", i); got.code != 0 || strings.TrimSpace(got.stdout) != want {
+			t.Fatalf("%d KB: %d %q %s, want %s\n%s%s", size>>10, got.code, got.stdout, got.stderr, want, r.run("why", name).stdout, r.run("prompts", name).stdout)
+		}
+		q := r.request(fmt.Sprintf("case-%d.", i))
+		if q.Turn.Prompt != text {
+			t.Errorf("%d KB: the model heard %d bytes, %d were sent", size>>10, len(q.Turn.Prompt), len(text))
+		}
+		rows := get[[]thread.Prompt](r.rig, "prompts", name)
+		if len(rows) != i+1 || rows[i].State != thread.PromptAnswered || rows[i].Turn != i+1 || !strings.HasPrefix(rows[i].Text, fmt.Sprintf("case-%d.", i)) {
+			t.Errorf("%d KB: rows %+v", size>>10, rows)
+		}
+		if list := get[[]thread.Checkpoint](r.rig, "checkpoint", "list", name); len(list) != i+1 || !strings.HasPrefix(list[0].Prompt, fmt.Sprintf("case-%d.", i)) {
+			t.Errorf("%d KB: %d turns, %.200q", size>>10, len(list), list[0].Prompt)
+		}
+		t.Logf("%d KB: typed whole and answered in %v", size>>10, took.Round(10*time.Millisecond))
+	}
+}
+
+// TestRealQuickAnswers sends twenty prompts to the real Claude Code, one after the other, to each of which the model
+// answers at once: each brings its own answer, and the state is true within two seconds.
+func TestRealQuickAnswers(t *testing.T) {
+	r := newRealRig(t, realClaude())
+	name := r.start("quick")
+	r.awaitState(name, thread.StateIdle, thread.StateDone)
+	var worst, settles time.Duration
+	for i := range 20 {
+		began := time.Now()
+		got := r.run("send", name, fmt.Sprintf("prompt-%d. #say:answer-%d.", i, i), "--timeout", "2m")
+		worst = max(worst, time.Since(began))
+		if want := fmt.Sprintf("answer-%d.", i); got.code != 0 || strings.TrimSpace(got.stdout) != want {
+			t.Fatalf("%d %q %s, want %s", got.code, got.stdout, got.stderr, want)
+		}
+		began = time.Now()
+		for s := r.status(name).State; s.State != thread.StateIdle && s.State != thread.StateDone; s = r.status(name).State {
+			if time.Since(began) > soon {
+				t.Fatalf("prompt %d is answered, and %v later the agent is %s (%s)", i, time.Since(began), s.State, s.Why())
+			}
+		}
+		settles = max(settles, time.Since(began))
+	}
+	rows := get[[]thread.Prompt](r.rig, "prompts", name)
+	if len(rows) != 20 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for i, p := range rows {
+		if p.State != thread.PromptAnswered || p.Turn != i+1 || !strings.HasPrefix(p.Text, fmt.Sprintf("prompt-%d.", i)) {
+			t.Errorf("row %d: %+v", i, p)
+		}
+	}
+	t.Logf("20 prompts: the slowest answered in %v, its state true after %v at most", worst.Round(time.Millisecond), settles.Round(time.Millisecond))
+}
