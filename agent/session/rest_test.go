@@ -40,3 +40,19 @@ printf '\033[2J\033[Hhalf a draft'; read x`)
 	next(thread.StateIdle)
 	eventually(t, "its title", func() bool { return h.State().Why() == "title shows rest" })
 }
+
+// TestRestBetweenTwoViews has an agent that rests clear its screen for a moment, as OpenCode does at its first prompt: it
+// is not unknown what it does, unless that lasts.
+func TestRestBetweenTwoViews(t *testing.T) {
+	h := start(t, sessions(t), "a", `stty -echo
+printf '> '; read x; printf '\033[2J\033[Hdrawing'; sleep 0.4; printf '\033[2J\033[Hdrawn\r\n> '; read x
+printf '\033[2J\033[Hsomething else'; read x`)
+	eventually(t, "its input", func() bool { return h.now() == thread.StateIdle })
+	h.press(t, "\r")
+	eventually(t, "the other view", func() bool { return h.shows("drawn") && h.Examined() })
+	if h.told(thread.StateUnknown) {
+		t.Errorf("told %v between two views", h.states)
+	}
+	h.press(t, "\r")
+	eventually(t, "doubt", func() bool { return h.now() == thread.StateUnknown })
+}

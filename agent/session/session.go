@@ -20,6 +20,8 @@ import (
 const (
 	// quiet is how long a changed screen must stand still before the rules look at it.
 	quiet = 100 * time.Millisecond
+	// redraws is how long an agent that rested may show what no rule knows: some clear the screen between two views.
+	redraws = 1500 * time.Millisecond
 	// restless is how often they look at one that does not stand still.
 	restless = time.Second
 )
@@ -50,7 +52,9 @@ type Session struct {
 	burst    time.Time // since when it prints without a pause of restless
 	examined time.Time // the rules last looked
 	dirty    bool      // the screen changed since
-	rested   time.Time // when to believe a screen that shows rest; zero when it is believed or shows none
+	relook   time.Time // when to look again at a screen that is not believed yet; zero when it is
+	rests    bool      // the rules last saw that it rests
+	odd      time.Time // since when no rule matches; zero while one does
 	tells    bool      // some rule tells when it works or waits
 	waits    bool      // some rule tells when a prompt is taken
 	usable   time.Time // one of them has matched first; zero before
@@ -256,7 +260,7 @@ func (s *Session) fire() {
 	}
 	now := time.Now()
 	if s.dirty && (s.tells && now.Sub(s.printed) >= quiet || now.Sub(s.examined) >= restless) ||
-		!s.rested.IsZero() && !now.Before(s.rested) {
+		!s.relook.IsZero() && !now.Before(s.relook) {
 		s.examine(now)
 	}
 	thin := false
@@ -296,8 +300,8 @@ func (s *Session) schedule(now time.Time) {
 			next = look
 		}
 	}
-	if s.rested.After(now) && (next.IsZero() || s.rested.Before(next)) {
-		next = s.rested
+	if s.relook.After(now) && (next.IsZero() || s.relook.Before(next)) {
+		next = s.relook
 	}
 	if !next.IsZero() && s.exit == nil && (s.armed.IsZero() || next.Before(s.armed)) {
 		s.arm(next)
@@ -329,22 +333,31 @@ func (s *Session) activity(now time.Time) {
 
 // examine reads the state off the screen. mu is held.
 func (s *Session) examine(now time.Time) {
-	s.dirty, s.examined, s.rested = false, now, time.Time{}
+	s.dirty, s.examined, s.relook = false, now, time.Time{}
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	if !ok && !s.tells {
 		s.activity(now)
 		return
 	}
 	if !ok {
+		if s.odd.IsZero() {
+			s.odd = now
+		}
+		if at := s.odd.Add(redraws); s.rests && now.Before(at) {
+			s.relook = at
+			return
+		}
+		s.rests = false
 		s.tracker.Withdraw(thread.SourceScreen, now)
 		return
 	}
+	s.odd, s.rests = time.Time{}, waits(r.State)
 	if r.Prompt {
 		s.takes(now)
 	}
 	if starting, still := s.starts(now); still && waits(r.State) {
 		// Some show that they rest, and even their input, and then open a dialog.
-		s.rested = starting.again
+		s.relook, s.rests = starting.again, false
 		s.tracker.Withdraw(thread.SourceScreen, now)
 		return
 	}
