@@ -226,7 +226,7 @@ func (m *Manager) prompt(ctx context.Context, id PromptID) (Prompt, *line, error
 // tell queues something of our own for a thread's agent, whether it runs or not.
 func (m *Manager) tell(ctx context.Context, l *line, text string) {
 	if _, err := l.accept(ctx, Prompt{From: FromNote, Text: text}); err != nil {
-		m.notice(l.id, LevelWarn, "%s could not be told of the merge: %v", l.thread().Name, err)
+		m.notice(l.id, LevelWarn, "%s could not be told of the merge: %v", l.thread().DisplayName(), err)
 	}
 }
 

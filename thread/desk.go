@@ -395,12 +395,12 @@ func (l *line) typedAs(p Prompt, err error, silent bool) (_ Prompt, later bool) 
 			p.Reason = later.Reason
 		}
 		if p.From == FromFirst {
-			m.notice(l.id, LevelInfo, "%s: the first prompt is sent once the agent takes it: %s", l.thread().Name, p.Reason)
+			m.notice(l.id, LevelInfo, "%s: the first prompt is sent once the agent takes it: %s", l.thread().DisplayName(), p.Reason)
 		}
 		return p, true
 	default:
 		p.State, p.Ended, p.Reason = PromptRefused, now, firstLine(err.Error())
-		m.notice(l.id, LevelWarn, "%s: prompt %s was not sent: %v", l.thread().Name, p.ID, err)
+		m.notice(l.id, LevelWarn, "%s: prompt %s was not sent: %v", l.thread().DisplayName(), p.ID, err)
 	}
 	return p, false
 }

@@ -126,7 +126,7 @@ func (l *line) exited(id ExecutionID, e Exit) {
 	m.show(l)
 	m.mu.Unlock()
 	if e.Limit {
-		m.notice(l.id, LevelWarn, "%s: %s", l.thread().Name, e.Reason)
+		m.notice(l.id, LevelWarn, "%s: %s", l.thread().DisplayName(), e.Reason)
 	}
 	l.enqueue(func() { l.ended(m.ctx, id) })
 }

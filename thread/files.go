@@ -104,7 +104,7 @@ func (f *transcript) peek(ctx context.Context, l *line, session, answer string, 
 		return nil
 	}
 	if err := f.load(ctx, l, l.thread().Head); err != nil {
-		l.m.notice(l.id, LevelError, "%s: %v", t.Name, err)
+		l.m.notice(l.id, LevelError, "%s: %v", t.DisplayName(), err)
 	}
 	chunks, err := reader.ReadTranscript(ctx, TranscriptSpec{
 		Session: session, Dir: t.Dir, Env: l.m.env(t), Marks: f.marks(), Answer: answer, By: by,
@@ -169,7 +169,7 @@ func (r *record) adopt(ctx context.Context, l *line, session string) {
 		return
 	}
 	if l.m.sessionTaken(l, session) {
-		l.m.notice(l.id, LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over", l.thread().Name)
+		l.m.notice(l.id, LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over", l.thread().DisplayName())
 		return
 	}
 	if r.session != "" {

@@ -34,7 +34,7 @@ func (m *Manager) place(ctx context.Context, t Thread, r NewRequest) (*line, err
 	}
 	if len(others) > 0 {
 		m.notice(l.id, LevelInfo, "%s works in a worktree of its own, %s: %s already works in %s",
-			l.thread().Name, l.thread().Dir, strings.Join(others, ", "), t.Dir)
+			l.thread().DisplayName(), l.thread().Dir, strings.Join(others, ", "), t.Dir)
 	}
 	return l, nil
 }

@@ -64,7 +64,7 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r ForkRequest) (Thre
 	}
 	now := m.now()
 	t := Thread{
-		ID: NewID[ID](), Label: excerptOf(orWord(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
+		ID: NewID[ID](), Title: titled(secret.Redact(orWord(r.Name, r.Label))), Label: excerptOf(orWord(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 	}
@@ -117,7 +117,7 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t Thread, name string, p
 	if snap == nil {
 		snap, err = m.presentFiles(ctx, t, p, at)
 		if errors.Is(err, ErrNoRepository) {
-			m.notice(p.ID, LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.Name)
+			m.notice(p.ID, LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
 			return m.create(ctx, t, name)
 		}
 		if err != nil {
@@ -148,7 +148,7 @@ func (m *Manager) startFiles(ctx context.Context, p Thread, at Checkpoint) (*Sna
 	if err != nil || base == "HEAD" {
 		return nil, err
 	}
-	m.notice(p.ID, LevelInfo, "the fork begins with the files of commit %.12s, which %s began at; what was not committed then is not in it", base, p.Name)
+	m.notice(p.ID, LevelInfo, "the fork begins with the files of commit %.12s, which %s began at; what was not committed then is not in it", base, p.DisplayName())
 	return &Snapshot{Commit: base, Base: base}, nil
 }
 

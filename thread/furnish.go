@@ -110,7 +110,7 @@ func (l *line) furnish(store func(context.Context, func(*Thread) error) error) e
 		end = Setup{State: SetupFailed, Detail: excerptOf(secret.Redact(err.Error()), 1000)}
 	}
 	if serr := store(m.ctx, func(t *Thread) error { t.Setup = end; return nil }); serr != nil {
-		m.notice(l.id, LevelWarn, "%s: that its setup has ended could not be stored: %v", l.thread().Name, serr)
+		m.notice(l.id, LevelWarn, "%s: that its setup has ended could not be stored: %v", l.thread().DisplayName(), serr)
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (m *Manager) nameUnfinished() {
 		if n := m.cfg.Furnisher.End(s.Thread); n > 0 {
 			ended = fmt.Sprintf("; %d of its processes were still running and have been ended", n)
 		}
-		m.notice(l.id, LevelWarn, "%s: %s%s", s.Name, s.SetupProblem(), ended)
+		m.notice(l.id, LevelWarn, "%s: %s%s", s.DisplayName(), s.SetupProblem(), ended)
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *record) graft(ctx context.Context, l *line) bool {
 		return false // flush gives it up with words
 	}
 	m.notice(l.id, LevelWarn, "%s: what waited to be stored was based on answers that the database lost; it is stored after turn %d, the newest that is there",
-		t.Name, t.Turn)
+		t.DisplayName(), t.Turn)
 	return true
 }
 

@@ -107,7 +107,7 @@ func (m *Manager) repairFork(ctx context.Context, i Intent) error {
 		}
 		return m.finishFork(ctx, t, w)
 	}
-	m.notice("", LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.Name)
+	m.notice("", LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.DisplayName())
 	return m.takeBackFork(ctx, i.Thread)
 }
 
@@ -144,7 +144,7 @@ func (m *Manager) finishFork(ctx context.Context, t Thread, w Worktree) error {
 	if err != nil {
 		return fmt.Errorf("store the worktree: %w", err)
 	}
-	m.notice(t.ID, LevelInfo, "the fork %s was cut off by a crash and is finished now; start it", t.Name)
+	m.notice(t.ID, LevelInfo, "the fork %s was cut off by a crash and is finished now; start it", t.DisplayName())
 	return nil
 }
 

@@ -83,17 +83,22 @@ func (m *Manager) Rename(ctx context.Context, ref, name string) (Status, error) 
 	if err != nil {
 		return Status{}, err
 	}
-	if name = secret.Redact(name); strings.TrimSpace(name) == "" || Slug(name) == Slug("") && !strings.EqualFold(strings.TrimSpace(name), Slug("")) {
-		return Status{}, Hint(fmt.Errorf("name %q has no letter or digit: %w", name, ErrInvalid), "use letters a to z and digits")
+	name = secret.Redact(name)
+	title := titled(name)
+	if title == "" && Slug(name) == Slug("") && !strings.EqualFold(strings.TrimSpace(name), Slug("")) {
+		return Status{}, Hint(fmt.Errorf("name %q has no letter or digit: %w", name, ErrInvalid), "use letters and digits, in any script")
 	}
 	err = l.do(ctx, func(ctx context.Context) error {
 		old := l.thread().Name
 		next := renamed(old, name)
+		if strings.EqualFold(strings.TrimSpace(name), next) {
+			title = "" // its own name
+		}
 		for try := 0; ; try++ {
-			if next == old {
+			if next == old && title == l.thread().Title {
 				return nil
 			}
-			err := l.update(ctx, func(t *Thread) error { t.Name = next; return nil })
+			err := l.update(ctx, func(t *Thread) error { t.Name, t.Title = next, title; return nil })
 			if err == nil {
 				return nil
 			}
@@ -247,7 +252,7 @@ func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
 		return fmt.Errorf("remove the worktree: %w", err)
 	}
 	if saved.Commit != "" {
-		m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.Name, saved.Commit)
+		m.notice(l.id, LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.DisplayName(), saved.Commit)
 	}
 	return nil
 }

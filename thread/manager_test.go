@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -424,4 +425,54 @@ func TestRunningLimit(t *testing.T) {
 			t.Errorf("second agent: %v", err)
 		}
 	}, func(w *world) { w.cfg.Limits.Running = 1 })
+}
+
+// TestNamesOfEveryScript: a thread is shown as it was called, is found so, and has a name of ASCII beside.
+func TestNamesOfEveryScript(t *testing.T) {
+	inWorld(t, func(w *world) {
+		zh := w.create(thread.NewRequest{Label: "修复 缓存 🚀"})
+		de := w.create(thread.NewRequest{Name: "Größe ändern", Label: "another label", Worktree: true})
+		he := w.fork(thread.ForkRequest{Thread: zh.Name, Label: "תיקון המטמון", NoStart: true})
+		for _, c := range []struct {
+			s    thread.Status
+			want string
+		}{{zh, "修复 缓存 🚀"}, {de, "Größe ändern"}, {he, "תיקון המטמון"}} {
+			if c.s.DisplayName() != c.want || c.s.Name != strings.ToLower(c.s.Name) || strings.ContainsFunc(c.s.Name, func(r rune) bool { return r > 126 || r == ' ' }) {
+				t.Errorf("%q is shown as %q", c.s.Name, c.s.DisplayName())
+			}
+			for _, ref := range []string{c.want, strings.ToUpper(c.want), string([]rune(c.want)[:4]), c.s.Name} {
+				if got, err := w.m.Status(ctx, ref); err != nil || got.ID != c.s.ID {
+					t.Errorf("%q means %q, %v", ref, got.Name, err)
+				}
+			}
+		}
+		if de.Worktree.Branch != "orchestrator/"+de.Name {
+			t.Errorf("its branch is %s", de.Worktree.Branch)
+		}
+		var unknown *thread.UnknownThreadError
+		if _, err := w.m.Status(ctx, "修复 缓冲 🚀"); !errors.As(err, &unknown) || !slices.Contains(unknown.Nearest, zh.Name) {
+			t.Errorf("near it: %v", err)
+		}
+		// Two that are called alike are told apart by their names.
+		twin := w.create(thread.NewRequest{Label: "修复 缓存 🚀"})
+		if _, err := w.m.Status(ctx, "修复 缓存 🚀"); !errors.As(err, &unknown) || !unknown.Many || twin.Name == zh.Name {
+			t.Errorf("one of two: %v", err)
+		}
+		// A rename keeps the digits; a name that its handle says is shown by that.
+		if s, err := w.m.Rename(ctx, zh.Name, "缓存"); err != nil || s.DisplayName() != "缓存" || s.Name[len(s.Name)-4:] != zh.Name[len(zh.Name)-4:] {
+			t.Errorf("renamed: %q, %q, %v", s.Name, s.DisplayName(), err)
+		}
+		if s, err := w.m.Rename(ctx, string(zh.ID), "the cache"); err != nil || s.DisplayName() != s.Name || !strings.HasPrefix(s.Name, "the-cache-") {
+			t.Errorf("renamed: %q, %q, %v", s.Name, s.DisplayName(), err)
+		}
+		if _, err := w.m.Rename(ctx, string(zh.ID), "\u202e \u200b"); !errors.Is(err, thread.ErrInvalid) {
+			t.Errorf("a name that nobody sees: %v", err)
+		}
+		if err := w.m.Archive(ctx, string(de.ID)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := w.m.Status(ctx, strings.Repeat("g", 500)); err == nil {
+			t.Errorf("500 letters mean %s", s.Name)
+		}
+	})
 }

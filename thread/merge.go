@@ -295,7 +295,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
 		m.notice(child.id, LevelWarn, "%s conflicts with %s in %s: %s. Resolve that in %s, then continue, or abort",
-			t.Name, in.Target, counted(len(report.Conflicts), "file"), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
+			t.DisplayName(), in.Target, counted(len(report.Conflicts), "file"), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
 	}
 	return m.merged(ctx, child, intent, in, report)
@@ -543,7 +543,7 @@ func (m *Manager) repairMerge(ctx context.Context, i Intent) (keep bool, err err
 		return true, err
 	}
 	if under {
-		m.notice(i.Thread, LevelWarn, "the merge of %s into %s is not finished: resolve what is left in %s, then continue, or abort", t.Name, in.Target, in.Dir)
+		m.notice(i.Thread, LevelWarn, "the merge of %s into %s is not finished: resolve what is left in %s, then continue, or abort", t.DisplayName(), in.Target, in.Dir)
 		return true, nil
 	}
 	all, _, err := m.cfg.Merges.Reachable(ctx, t.Worktree.Path, in.Dir)
@@ -555,11 +555,11 @@ func (m *Manager) repairMerge(ctx context.Context, i Intent) (keep bool, err err
 			t.Outcome = Outcome{Kind: OutcomeMerged, Into: in.Into, At: m.now()}
 			return nil
 		})
-		m.notice(i.Thread, LevelInfo, "the merge of %s into %s had been done before the crash", t.Name, in.Target)
+		m.notice(i.Thread, LevelInfo, "the merge of %s into %s had been done before the crash", t.DisplayName(), in.Target)
 		return err != nil, err
 	}
 	if !all {
-		m.notice(i.Thread, LevelWarn, "the merge of %s into %s was cut off before it was done; nothing is lost, merge again", t.Name, in.Target)
+		m.notice(i.Thread, LevelWarn, "the merge of %s into %s was cut off before it was done; nothing is lost, merge again", t.DisplayName(), in.Target)
 	}
 	return false, nil
 }

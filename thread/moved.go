@@ -20,7 +20,7 @@ func (m *Manager) follow(ctx context.Context) {
 			continue // when it is resumed
 		}
 		if err := l.follow(ctx); err != nil {
-			m.notice(l.id, LevelError, "%s: %v", l.thread().Name, err)
+			m.notice(l.id, LevelError, "%s: %v", l.thread().DisplayName(), err)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func (l *line) follow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("store that its folder was moved to %s: %w", dir, err)
 	}
-	l.m.notice(l.id, LevelInfo, "%s: its folder was moved and is %s now", t.Name, dir)
+	l.m.notice(l.id, LevelInfo, "%s: its folder was moved and is %s now", t.DisplayName(), dir)
 	return nil
 }
 
@@ -91,10 +91,10 @@ func (m *Manager) mendSnapshots(ctx context.Context) {
 		}
 		said, err := mend(ctx, m.cfg.Store, mender, id)
 		if err != nil {
-			m.notice(id, LevelError, "%s: its damaged snapshots: %v", l.thread().Name, err)
+			m.notice(id, LevelError, "%s: its damaged snapshots: %v", l.thread().DisplayName(), err)
 			continue
 		}
-		m.notice(id, LevelWarn, "%s: %s", l.thread().Name, said)
+		m.notice(id, LevelWarn, "%s: %s", l.thread().DisplayName(), said)
 	}
 }
 
@@ -142,10 +142,10 @@ func (m *Manager) keepAll(ctx context.Context, mender SnapshotMender) error {
 		}
 		said, err := mender.Mend(ctx, l.id, commits)
 		if err != nil {
-			m.notice(l.id, LevelError, "%s: its snapshots, which no ref keeps: %v", l.thread().Name, err)
+			m.notice(l.id, LevelError, "%s: its snapshots, which no ref keeps: %v", l.thread().DisplayName(), err)
 			continue
 		}
-		m.notice(l.id, LevelWarn, "%s: refs of its snapshots were missing: %s", l.thread().Name, said)
+		m.notice(l.id, LevelWarn, "%s: refs of its snapshots were missing: %s", l.thread().DisplayName(), said)
 	}
 	return nil
 }

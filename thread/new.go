@@ -96,7 +96,7 @@ func (m *Manager) newThread(r NewRequest) (Thread, error) {
 	label := orWord(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()
 	return Thread{
-		ID: NewID[ID](), Label: excerptOf(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
+		ID: NewID[ID](), Title: titled(secret.Redact(orWord(r.Name, r.Label))), Label: excerptOf(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
 		Dir: dir, Created: now, Updated: now, Seen: true,
 	}, nil
 }

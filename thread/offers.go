@@ -137,7 +137,7 @@ func (m *Manager) continueFresh(o Offer) {
 		m.offer(o)
 		return
 	}
-	m.notice(f.ID, LevelInfo, "%s is the fork: %s", f.Name, o.Why)
+	m.notice(f.ID, LevelInfo, "%s is the fork: %s", f.DisplayName(), o.Why)
 	if _, err := m.Switch(m.ctx, string(f.ID)); err != nil {
 		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
 	}
@@ -324,7 +324,7 @@ func (m *Manager) autoFork(ctx context.Context, l *line, prompt string) (*line, 
 	if err != nil {
 		return nil, fmt.Errorf("fork by itself: %w", err)
 	}
-	m.notice(f.ID, LevelInfo, "forked %s as %s: %s", l.thread().Name, f.Name, s.Why)
+	m.notice(f.ID, LevelInfo, "forked %s as %s: %s", l.thread().DisplayName(), f.DisplayName(), s.Why)
 	_, err = m.Switch(ctx, string(f.ID))
 	return m.line(f.ID), err
 }

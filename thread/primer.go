@@ -74,7 +74,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("store the handoff: %w", err)
 	}
 	m.notice(l.id, LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
-		t.Name, Tokens(int64(m.cfg.Tokens(text))), Tokens(int64(in.budget)), in.thread, c.Turn)
+		t.DisplayName(), Tokens(int64(m.cfg.Tokens(text))), Tokens(int64(in.budget)), in.thread, c.Turn)
 	return text, nil
 }
 

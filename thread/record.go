@@ -91,7 +91,7 @@ func (r *record) load(ctx context.Context, l *line) {
 	}
 	c, err := l.m.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
-		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.Name, err)
+		l.m.notice(l.id, LevelError, "the newest checkpoint of %s cannot be read: %v", t.DisplayName(), err)
 		return
 	}
 	r.turn, r.ended, r.prompt, r.said = c.Turn, c.Whole(), excerpt(c.Prompt), c.Prompt
@@ -100,7 +100,7 @@ func (r *record) load(ctx context.Context, l *line) {
 	items, err := l.m.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		// The next answer brings the whole conversation again: nothing is lost but space.
-		l.m.notice(l.id, LevelError, "the stored conversation of %s is damaged: %v", t.Name, err)
+		l.m.notice(l.id, LevelError, "the stored conversation of %s is damaged: %v", t.DisplayName(), err)
 	}
 	r.hashes, r.spoken = r.hash(items), l.m.spoken(items)
 	if r.snapshot, err = l.m.snapshotAt(ctx, t.Head); err != nil {
@@ -360,7 +360,7 @@ func (r *record) flush(ctx context.Context, l *line) {
 func (r *record) lighten(l *line, cause error) {
 	p := &r.pending[0]
 	if len(p.delta.Transcript) > 0 {
-		l.m.notice(l.id, LevelError, "%s: the transcript of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
+		l.m.notice(l.id, LevelError, "%s: the transcript of turn %d cannot be stored: %v", l.thread().DisplayName(), p.c.Turn, cause)
 		p.delta.Transcript, p.spooled = nil, false
 		r.files = transcript{}
 		return
@@ -370,7 +370,7 @@ func (r *record) lighten(l *line, cause error) {
 
 // giveUp ends the storing of what is pending: it can never be. The next answer brings the conversation again.
 func (r *record) giveUp(l *line, p put, cause error) {
-	l.m.notice(l.id, LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().Name, p.c.Turn, cause)
+	l.m.notice(l.id, LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().DisplayName(), p.c.Turn, cause)
 	spooled := slices.ContainsFunc(r.pending, func(p put) bool { return p.spooled })
 	if spooled || r.damaged {
 		r.putAside(l)
@@ -397,7 +397,7 @@ func (r *record) refused(l *line, p put, err error) {
 	r.spool(l)
 	if first {
 		m.notice(l.id, LevelError, "%s: the answer of turn %d is not stored yet: %v. The agent goes on, and storing is tried again until it works",
-			l.thread().Name, p.c.Turn, err)
+			l.thread().DisplayName(), p.c.Turn, err)
 	}
 	r.wait = min(max(2*r.wait, firstRetry), lastRetry)
 	if r.waiting {
@@ -427,7 +427,7 @@ func (r *record) accepted(ctx context.Context, l *line, p put, c Checkpoint) {
 	m.bus.publish(Event{At: m.now(), Kind: EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
 	l.promptsStored(p.prompts)
 	if again {
-		m.notice(l.id, LevelInfo, "%s: all answers are stored again", l.thread().Name)
+		m.notice(l.id, LevelInfo, "%s: all answers are stored again", l.thread().DisplayName())
 	}
 	if p.stored != nil {
 		p.stored()

@@ -27,7 +27,7 @@ func (m *Manager) findAmong(ref string, among func(Thread) bool) (*line, error) 
 	if l := m.lines[ID(ref)]; l != nil && among(l.t) {
 		return l, nil
 	}
-	var all, begin, active []*line
+	var all, begin, active, called []*line
 	for _, l := range m.all() {
 		if !among(l.t) {
 			continue
@@ -36,7 +36,11 @@ func (m *Manager) findAmong(ref string, among func(Thread) bool) (*line, error) 
 			return l, nil
 		}
 		all = append(all, l)
-		if ref != "" && (strings.HasPrefix(l.t.Name, strings.ToLower(ref)) || len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
+		whole, begins := l.t.called(ref)
+		if whole {
+			called = append(called, l)
+		}
+		if ref != "" && (begins || strings.HasPrefix(l.t.Name, strings.ToLower(ref)) || len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
 			begin = append(begin, l)
 			if l.t.Archived.IsZero() {
 				active = append(active, l)
@@ -45,6 +49,9 @@ func (m *Manager) findAmong(ref string, among func(Thread) bool) (*line, error) 
 	}
 	if len(begin) == 1 {
 		return begin[0], nil
+	}
+	if len(called) == 1 {
+		return called[0], nil
 	}
 	if len(active) == 1 {
 		return active[0], nil // an archived namesake is not what is meant
@@ -81,6 +88,12 @@ func nearest(ref string, lines []*line) []string {
 			slug = name[:i]
 		}
 		far := min(distance(ref, name), distance(ref, slug))
+		if title := strings.ToLower(l.t.Title); title != "" {
+			far = min(far, distance(ref, title))
+			if strings.Contains(title, ref) {
+				far = 0
+			}
+		}
 		if ref != "" && strings.Contains(name, ref) {
 			far = 0
 		}

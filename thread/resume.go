@@ -149,7 +149,7 @@ func (l *line) wayBack(ctx context.Context, agent Agent) (wayBack, error) {
 			return wayBack{how: ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.m.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
-		l.m.notice(l.id, LevelWarn, "%s: its transcript could not be written again (%v); the agent gets a summary instead", l.thread().Name, err)
+		l.m.notice(l.id, LevelWarn, "%s: its transcript could not be written again (%v); the agent gets a summary instead", l.thread().DisplayName(), err)
 	case ResumePrimer:
 	default:
 	}

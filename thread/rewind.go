@@ -173,7 +173,7 @@ func (l *line) safety(ctx context.Context, note string, files bool) (Checkpoint,
 		case files:
 			return c, fmt.Errorf("keep the files first: %w", err)
 		case !errors.Is(err, ErrNoRepository):
-			l.m.notice(l.id, LevelWarn, "%s: the files were not kept: %v", t.Name, err)
+			l.m.notice(l.id, LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
 		}
 	}
 	delta := Delta{Keep: len(r.hashes), Transcript: r.files.note(l, r.files.peek(ctx, l, r.session, "", time.Time{}))}

@@ -85,7 +85,7 @@ func (r *record) putAside(l *line) {
 	if path == "" {
 		return
 	}
-	l.m.notice(l.id, LevelWarn, "%s: what could not be stored of its answers is kept in %s", l.thread().Name, path)
+	l.m.notice(l.id, LevelWarn, "%s: what could not be stored of its answers is kept in %s", l.thread().DisplayName(), path)
 }
 
 // recoverSpool stores what an earlier server could not.
@@ -132,7 +132,7 @@ func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
 	}
 	if r.damaged {
 		l.m.notice(l.id, LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; the server may have been cut off while it wrote the last one",
-			l.thread().Name, len(r.pending), len(kept.Places)+max(kept.Missing, int(min(1, kept.Unreadable))))
+			l.thread().DisplayName(), len(r.pending), len(kept.Places)+max(kept.Missing, int(min(1, kept.Unreadable))))
 	}
 	n := len(r.pending)
 	if n == 0 {
@@ -141,7 +141,7 @@ func (r *record) recover(ctx context.Context, l *line, kept Spooled) {
 	}
 	r.flush(ctx, l)
 	if len(r.pending) == 0 {
-		l.m.notice(l.id, LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().Name, counted(n, "checkpoint"))
+		l.m.notice(l.id, LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().DisplayName(), counted(n, "checkpoint"))
 	}
 }
 

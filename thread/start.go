@@ -165,7 +165,7 @@ func (l *line) ensureDir(ctx context.Context) error {
 		return Hint(fmt.Errorf("make the missing worktree again: %w", err), "its files are kept in commit "+snap.Commit)
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
-	l.m.notice(l.id, LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.Name, t.Turn)
+	l.m.notice(l.id, LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.DisplayName(), t.Turn)
 	setup, err := l.willFurnish()
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 type Thread struct {
 	ID   ID     `json:"id"`
 	Name string `json:"name"` // {slug}-{4 hex}, unique in the project
+	// Title is what it is shown as where that is not Name: what the person called it, in any script.
+	Title string `json:"title,omitempty"`
 	// Label is what the person called it or the fork's purpose; the name's slug comes from it.
 	Label string `json:"label,omitempty"`
 

@@ -34,7 +34,7 @@ func (l *line) watch(ctx context.Context, spec LaunchSpec) {
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
-		m.notice(l.id, LevelWarn, "%s: what agents obey changed: %s", t.Name, watchlist.Message(changes, m.ranSince(in, before, t)))
+		m.notice(l.id, LevelWarn, "%s: what agents obey changed: %s", t.DisplayName(), watchlist.Message(changes, m.ranSince(in, before, t)))
 	}
 	raw, err := json.Marshal(watchlist.Record{At: m.now(), State: now})
 	if err == nil {

@@ -19,7 +19,7 @@ func (l *line) snapshot(ctx context.Context, prev *Snapshot) *Snapshot {
 	case errors.Is(err, ErrNoRepository):
 		return nil
 	case err != nil:
-		l.m.notice(l.id, LevelWarn, "%s: the files of turn %d were not kept: %v", t.Name, t.Turn, err)
+		l.m.notice(l.id, LevelWarn, "%s: the files of turn %d were not kept: %v", t.DisplayName(), t.Turn, err)
 		return nil
 	}
 	l.nameSkipped(s, prev)
@@ -48,7 +48,7 @@ func (l *line) nameSkipped(s Snapshot, prev *Snapshot) {
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	l.m.notice(l.id, LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", l.thread().Name, shown)
+	l.m.notice(l.id, LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", l.thread().DisplayName(), shown)
 }
 
 // snapshotAt returns the newest snapshot at a checkpoint or before it, nil when there is none.

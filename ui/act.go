@@ -129,10 +129,10 @@ func (m *Model) enter() tea.Cmd {
 		return nil
 	}
 	if !s.Archived.IsZero() {
-		return m.tell(thread.LevelInfo, s.Name+" is archived; "+m.keys.KeyOf(intent.Archive)+" brings it back")
+		return m.tell(thread.LevelInfo, s.DisplayName()+" is archived; "+m.keys.KeyOf(intent.Archive)+" brings it back")
 	}
 	m.live.wish = s.ID
-	return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.Name+" …"), m.resume(s.ID, true))
+	return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.DisplayName()+" …"), m.resume(s.ID, true))
 }
 
 // running reports whether a thread has a terminal to show.
@@ -233,7 +233,7 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 		return m.change("", func(ctx context.Context) error { return m.cfg.Server.Pin(ctx, ref, on) }, nil), true
 	case intent.Archive:
 		if !s.Archived.IsZero() {
-			name := s.Name
+			name := s.DisplayName()
 			return m.change(name+" is back", func(ctx context.Context) error { return m.cfg.Server.Unarchive(ctx, ref) }, nil), true
 		}
 		m.openArchive(s)
@@ -247,9 +247,9 @@ func (m *Model) onThread(a intent.Action) (tea.Cmd, bool) {
 		return m.loadWhy(id, d), true
 	case intent.Resume, intent.Start:
 		if running(s) {
-			return m.tell(thread.LevelInfo, s.Name+" is running"), true
+			return m.tell(thread.LevelInfo, s.DisplayName()+" is running"), true
 		}
-		return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.Name+" …"), m.resume(id, false)), true
+		return tea.Batch(m.tell(thread.LevelInfo, "resuming "+s.DisplayName()+" …"), m.resume(id, false)), true
 	case intent.Stop:
 		m.openStop(s)
 	case intent.TakeOffer:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -99,6 +100,46 @@ func TestSharedFolders(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A thread is shown as it was called, in cells as a terminal draws them; those that are called alike are told apart.
+func TestNamesOfEveryScript(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		srv := world()
+		srv.threads[0].Title = "修复 缓存 🚀"
+		srv.threads[4].Title = "\u202eGröße ändern\x1b[31m" // from a server of another build
+		srv.threads[5].Title, srv.threads[1].Title = "פרסר", "פרסר"
+		play(t, srv, size[0], size[1], nil, func(r *rig) {
+			stage(r)
+			r.must("修复 缓存 🚀", "Größe ändern", "פרסר b7c1", "פרסר 0b1c")
+			if size[0] > 100 {
+				r.must("┌ 修复 缓存 🚀 ── demo")
+			}
+			if see := r.see(); strings.Contains(see, "auth-feature") || strings.Contains(see, "\u202e") {
+				t.Errorf("shown by its handle, or with what reorders text:\n%s", see)
+			}
+			for y, row := range strings.Split(strings.TrimSuffix(r.see(), "\n"), "\n") {
+				if w := plain.Width(row); strings.HasSuffix(row, "│") && w != size[0] {
+					t.Errorf("row %d is %d cells wide: %s", y, w, row)
+				}
+			}
+			r.keys("D")
+			r.must("delete 修复 缓存 🚀?")
+			r.keys("esc", "r")
+			r.must("rename 修复 缓存 🚀")
+			r.keys("esc", "/")
+			r.text("größe")
+			r.keys("enter")
+			if s := r.m.tree.Selected(); s == nil || s.ID != "docs-f9a0" {
+				t.Errorf("the filter found %v", s)
+			}
+		})
+	}
+	srv := world()
+	srv.threads[0].Title = strings.Repeat("缓", 79) + "…"
+	on(t, srv, func(r *rig) {
+		r.must("1▸◐ 缓缓", "─ working 0:42 ─")
+	})
 }
 
 // A fork can begin with an empty context, and does where a full one is what it is offered for.

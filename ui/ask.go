@@ -27,7 +27,7 @@ func (m *Model) gone(id thread.ID, name string) string {
 }
 
 func (m *Model) openArchive(s *thread.Status) {
-	id, name := s.ID, s.Name
+	id, name := s.ID, s.DisplayName()
 	body := dialog.Plain("It is put away with all that it holds; its worktree stays.")
 	if running(s) {
 		body = append(body, dialog.Line{Text: "Its agent runs and will be stopped.", Tok: theme.Warn})
@@ -45,11 +45,11 @@ func (m *Model) archive(id thread.ID) tea.Cmd {
 	}
 	srv := m.cfg.Server
 	undo := m.bringBack("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, srv.Unarchive)
-	return m.begin("archiving "+s.Name+" …", s.Name+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, string(id)) }, &undo)
+	return m.begin("archiving "+s.DisplayName()+" …", s.DisplayName()+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, string(id)) }, &undo)
 }
 
 func (m *Model) openDelete(s *thread.Status) {
-	id, name := s.ID, s.Name
+	id, name := s.ID, s.DisplayName()
 	body := []dialog.Line{{Text: "The conversation goes to the bin; files that are not committed are saved first."}}
 	if running(s) {
 		body = append(body, dialog.Line{Text: "Its agent runs and will be stopped.", Tok: theme.Warn})
@@ -75,14 +75,14 @@ func (m *Model) remove(id thread.ID) tea.Cmd {
 	}
 	srv := m.cfg.Server
 	undo := m.bringBack("delete", *s, func(*thread.Status) bool { return false }, srv.Undelete)
-	return m.begin("deleting "+s.Name+" …", s.Name+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, string(id)) }, &undo)
+	return m.begin("deleting "+s.DisplayName()+" …", s.DisplayName()+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, string(id)) }, &undo)
 }
 
 func (m *Model) openStop(s *thread.Status) {
 	if !running(s) {
 		return
 	}
-	id, name := s.ID, s.Name
+	id, name := s.ID, s.DisplayName()
 	m.dialogs.Push(dialog.NewAsk("stop "+s.Agent+" in "+name+"?", dialog.Plain("The thread stays and can be resumed. A turn that it is in the middle of is cut."),
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Stop", Result: stopIt{id}, Danger: true}).
 		Until(func() string {

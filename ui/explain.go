@@ -149,7 +149,7 @@ func (m *Model) showPalette() {
 		}
 	}
 	for _, s := range m.tree.All() {
-		items = append(items, dialog.Item{Title: "go to " + s.Name, Note: tree.LookOf(s).Word, Result: goTo{id: s.ID}})
+		items = append(items, dialog.Item{Title: "go to " + s.DisplayName(), Note: tree.LookOf(s).Word, Result: goTo{id: s.ID}})
 	}
 	m.dialogs.Push(dialog.NewPicker("commands", items))
 }
@@ -174,7 +174,7 @@ func (m *Model) hits(msg foundMsg) ([]dialog.Item, string) {
 		if h.Turn > 0 {
 			note = fmt.Sprintf("%s, turn %d", h.Where, h.Turn)
 		}
-		items = append(items, dialog.Item{Title: h.Name, Note: note, Detail: plain.First(h.Snippet), Result: goTo{id: h.Thread, at: h.Checkpoint, n: h.Turn, asked: h.Prompt != ""}})
+		items = append(items, dialog.Item{Title: m.hitName(h), Note: note, Detail: plain.First(h.Snippet), Result: goTo{id: h.Thread, at: h.Checkpoint, n: h.Turn, asked: h.Prompt != ""}})
 	}
 	if msg.into.Query() == "" {
 		return nil, "type to search in names, prompts and answers"
@@ -266,4 +266,12 @@ func (m *Model) showResumes(asked bool) bool {
 	}
 	m.dialogs.Push(dialog.NewResumes(left, m.tree.Thread))
 	return true
+}
+
+// hitName is what the thread of a hit is shown as.
+func (m *Model) hitName(h thread.Hit) string {
+	if m.tree.Thread(h.Thread) == nil {
+		return h.Name
+	}
+	return m.name(h.Thread)
 }

@@ -77,6 +77,13 @@ var scenes = []struct {
 	{"typed", func(r *rig) { r.burst("please fix it\r") }},
 	{"rewind", func(r *rig) { r.keys("tab", "down", "R") }},
 	{"merge", func(r *rig) { r.keys("M") }},
+	{"names", func(r *rig) {
+		for i, title := range []string{"修复 缓存 🚀", "Größe ändern", "שלום עולם", "修复 缓存 🚀", "a name that is much longer than any list has room for it to show"} {
+			s := r.srv.threads[i]
+			s.Title = title
+			r.event(thread.Event{Kind: thread.EventThread, ThreadID: s.ID, Status: &s})
+		}
+	}},
 	{"shared", func(r *rig) { r.share("docs-f9a0", "spike-0b1c"); r.wait(100 * time.Millisecond) }},
 	{"shared-diff", func(r *rig) { r.share("docs-f9a0"); r.keys("tab", "tab", "tab") }},
 	{"shared-merge", func(r *rig) {

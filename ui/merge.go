@@ -69,7 +69,7 @@ func (m *Model) chooseTarget(p mergePlan) {
 		if note == "" {
 			note = "the project's folder"
 		}
-		items = append(items, dialog.Item{Title: s.Name, Note: note, Result: mergeInto{to}})
+		items = append(items, dialog.Item{Title: s.DisplayName(), Note: note, Result: mergeInto{to}})
 	}
 	m.dialogs.Push(dialog.NewPicker("merge "+m.name(p.id)+" into", items))
 }

@@ -202,7 +202,7 @@ func New(cfg Config) *Model {
 // name returns a thread's name.
 func (m *Model) name(id thread.ID) string {
 	if s := m.tree.Thread(id); s != nil {
-		return s.Name
+		return s.DisplayName()
 	}
 	return string(id)
 }

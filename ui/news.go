@@ -122,7 +122,7 @@ func (m *Model) attention(before, now *thread.Status) tea.Cmd {
 	if tree.Waits(before) && before.State.State == now.State.State {
 		return nil
 	}
-	return m.notify(now.Name + ": " + tree.LookOf(now).Word)
+	return m.notify(now.DisplayName() + ": " + tree.LookOf(now).Word)
 }
 
 // notify rings as configured. The text is safe: nothing in it can end the sequence early.

@@ -63,9 +63,9 @@ func (m *Model) onProject(a intent.Action) (tea.Cmd, bool) {
 }
 
 func (m *Model) openPush(s *thread.Status, pr bool) {
-	title := "push " + s.Name
+	title := "push " + s.DisplayName()
 	if pr {
-		title = "pull request of " + s.Name
+		title = "pull request of " + s.DisplayName()
 	}
 	if s.Worktree.Branch == "" {
 		m.dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its work is in "+s.Dir+".",

@@ -53,7 +53,7 @@ type asked struct {
 
 // openPrompts lists what a thread was asked and has not answered.
 func (m *Model) openPrompts(s *thread.Status) tea.Cmd {
-	m.asked.open, m.asked.of = dialog.NewPicker("prompts of "+s.Name, nil), s.ID
+	m.asked.open, m.asked.of = dialog.NewPicker("prompts of "+s.DisplayName(), nil), s.ID
 	m.asked.open.Status = "looking …"
 	m.dialogs.Push(m.asked.open)
 	return m.loadPrompts()

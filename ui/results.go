@@ -189,7 +189,7 @@ func (m *Model) made(msg madeMsg) tea.Cmd {
 	if msg.focus {
 		m.live.wish = s.ID
 	}
-	return m.tell(thread.LevelInfo, s.Name+" "+msg.said)
+	return m.tell(thread.LevelInfo, s.DisplayName()+" "+msg.said)
 }
 
 func (m *Model) done(msg doneMsg) tea.Cmd {

@@ -17,7 +17,7 @@ func (m *Model) openRewind(id thread.CheckpointID, turn int) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	at, name := s.ID, s.Name
+	at, name := s.ID, s.DisplayName()
 	d := dialog.NewAsk(fmt.Sprintf("set %s back to turn %d", name, turn), dialog.Plain("looking what would change …"), dialog.Cancel("Cancel")).
 		Until(func() string { return m.gone(at, name) })
 	m.dialogs.Push(d)

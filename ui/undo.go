@@ -71,7 +71,7 @@ func (m *Model) undone(how undoing) tea.Cmd {
 // bringBack is the step that undoes an archive or a delete: the thread comes back, its agent only if it ran and
 // the person wants that.
 func (m *Model) bringBack(what string, s thread.Status, gone func(*thread.Status) bool, back func(context.Context, string) error) undoStep {
-	ref, name, ran := string(s.ID), s.Name, running(&s)
+	ref, name, ran := string(s.ID), s.DisplayName(), running(&s)
 	again := func(resume bool) func() tea.Cmd {
 		return func() tea.Cmd {
 			said := name + " is back"

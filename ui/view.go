@@ -187,7 +187,7 @@ func (m *Model) head(s *thread.Status, w int) []layout.Span {
 	if s.Queued > 0 {
 		state += fmt.Sprintf(", %d queued", s.Queued)
 	}
-	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.Name), max(w-plain.Width(state)-4, 8)))}
+	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
 	with := ""
 	if others := m.sharing(s.Thread); len(others) > 0 {

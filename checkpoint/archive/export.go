@@ -75,7 +75,7 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	if err := x.entry(nameFormat, []byte(fmt.Sprint(format))); err != nil {
 		return err
 	}
-	a := about{ID: t.ID, Name: t.Name, Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
+	a := about{ID: t.ID, Name: t.Name, Title: plain(secret.Redact(t.Title), 1000), Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
 		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
 	if !reName.MatchString(a.Name) {
 		a.Name = thread.NewName(a.Name)

@@ -164,7 +164,7 @@ func (m *importer) begin(a about) error {
 	if m.Agent != nil {
 		agent = m.Agent(agent)
 	}
-	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: a.Name, Label: a.Label, Agent: agent, Model: a.Model, Dir: m.Dir,
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: a.Name, Title: a.Title, Label: a.Label, Agent: agent, Model: a.Model, Dir: m.Dir,
 		Created: m.Now, Updated: m.Now, Deleted: m.Now}
 	if t.Deleted.IsZero() {
 		t.Deleted = time.Unix(0, 0)

@@ -32,6 +32,7 @@ type entry struct {
 type about struct {
 	ID      thread.ID           `json:"id"`
 	Name    string              `json:"name"`
+	Title   string              `json:"title,omitempty"`
 	Label   string              `json:"label"`
 	Agent   string              `json:"agent"`
 	Model   string              `json:"model"`
@@ -136,6 +137,7 @@ func (a about) check() error {
 	var c checks
 	c.match(reID, "thread id", string(a.ID), false)
 	c.match(reName, "thread name", a.Name, false)
+	c.text("title", a.Title, 1000)
 	c.text("label", a.Label, 1000)
 	c.match(reName, "agent", a.Agent, true)
 	c.match(reWord, "model", a.Model, true)

@@ -313,7 +313,7 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	}
 	t.Interrupted = t.Interrupted || c.running[t.ID] && t.Archived.IsZero()
 	if c.redact {
-		t.Label = secret.Redact(t.Label)
+		t.Title, t.Label = secret.Redact(t.Title), secret.Redact(t.Label)
 		t.Launch.Env = slices.DeleteFunc(slices.Clone(t.Launch.Env), func(kv string) bool { return secret.Redact(kv) != kv })
 		if c.masked[t.Head] {
 			t.Session = "" // its agent's own files hold what was left out: the first start writes them again

@@ -7,6 +7,7 @@
 package words
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -335,7 +336,7 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 		}
 		known[t.ID] = t
 		if named(t, words) && len(hits) < limit {
-			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: secret.Redact(t.Label), At: t.Updated})
+			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: secret.Redact(cmp.Or(t.Label, t.Title)), At: t.Updated})
 		}
 	}
 	match := `"` + strings.Join(words, `" "`) + `*"`
@@ -371,7 +372,7 @@ func Words(text string) []string {
 
 // named reports whether a thread's name or label holds the beginnings of all words.
 func named(t thread.Thread, words []string) bool {
-	have := Words(t.Name + " " + t.Label)
+	have := Words(t.Name + " " + t.Title + " " + t.Label)
 	for _, w := range words {
 		found := false
 		for _, h := range have {

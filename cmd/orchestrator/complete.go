@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // completion is how cobra asks what could stand at the cursor: each a word, and what it is behind a tab.
@@ -46,7 +47,15 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 		list, err := cl.List(ctx)
 		var names []string
 		for _, s := range list {
-			names = append(names, s.Name+"\t"+firstLine(s.Agent+", "+stateOf(s)))
+			about := firstLine(s.Agent + ", " + stateOf(s))
+			if s.Title == "" {
+				names = append(names, s.Name+"\t"+about)
+				continue
+			}
+			names = append(names, s.Name+"\t"+firstLine(s.Title)+", "+about)
+			if prefix != "" { // who begins with what it is called gets that
+				names = append(names, plaintext.Line(s.Title)+"\t"+about)
+			}
 		}
 		return names, err
 	})

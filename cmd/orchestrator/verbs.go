@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,27 +175,34 @@ func printThreads(w io.Writer, list []listed, tree bool, names map[thread.ID]str
 		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
 		return
 	}
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	defer t.Flush()
-	shared := ""
-	if slices.ContainsFunc(list, func(s listed) bool { return len(s.SharedWith) > 0 }) {
-		shared = "\tSHARED WITH"
+	has := func(f func(listed) bool) bool { return slices.ContainsFunc(list, f) }
+	titles, shared := has(func(s listed) bool { return s.Title != "" }), has(func(s listed) bool { return len(s.SharedWith) > 0 })
+	var t columns
+	add := func(name, title string, rest []string, with string) {
+		cells := []string{name}
+		if titles {
+			cells = append(cells, title)
+		}
+		if cells = append(cells, rest...); shared {
+			cells = append(cells, with)
+		}
+		t.row(cells...)
 	}
-	fmt.Fprintln(t, "THREAD\tAGENT\tSTATE\tTURNS\tCONTEXT\tCOST\tAGE"+shared)
+	add("THREAD", "CALLED", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
 	for _, row := range rowsOf(list, tree) {
 		s := row.status
 		of := ""
 		if tree && row.branch == "" && names[s.Parent] != "" {
 			of = " (of " + names[s.Parent] + ")"
 		}
-		with := ""
-		if len(s.SharedWith) > 0 {
-			with = "\t" + plain.Few(s.SharedWith)
-		}
-		fmt.Fprintf(t, "%s%s%s\t%s\t%s\t%d\t%s\t%s\t%s%s\n", row.branch, s.Name, of, s.Agent, stateOf(s.Status), s.Turn, contextOf(s.Gauge),
-			costOf(s.Status), age(now.Sub(s.Updated)), with)
+		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle), []string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
+			costOf(s.Status), age(now.Sub(s.Updated))}, plain.Few(s.SharedWith))
 	}
+	t.print(w)
 }
+
+// mostTitle is how many cells of what a thread is called a table shows.
+const mostTitle = 24
 
 func stateOf(s thread.Status) string {
 	state := string(s.State.State) + s.State.More()

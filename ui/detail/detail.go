@@ -123,6 +123,9 @@ func standing(s *thread.Status, parent string, sharing []string, w int) []pager.
 	var out []pager.Line
 	add := func(l []pager.Line) { out = append(out, l...) }
 	add(head("thread"))
+	if s.Title != "" {
+		add(fact("name", s.Name+", for verbs and its branch", w))
+	}
 	add(fact("for", s.Label, w))
 	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))
 	add(fact("turns", fmt.Sprint(s.Turn), w))

@@ -37,7 +37,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, d ForkDefaul
 	what := &Input{Label: "For", Hint: "what the fork is for", Text: field.New(d.Label)}
 	name := &Input{Label: "Name", Hint: "from what it is for"}
 	prompt := &Input{Label: "Prompt", Hint: "first prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
-	tree := yesNo("Worktree", true, "shares the folder with "+s.Name)
+	tree := yesNo("Worktree", true, "shares the folder with "+s.DisplayName())
 	tree.Options[1].Note = "gets the files as they were then, on a branch of its own"
 	tree.Hidden = func() bool { return !d.Git }
 	space := &Input{Label: "Context", Options: []Option{
@@ -84,7 +84,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, d ForkDefaul
 		}
 		return Forked{req}, ""
 	}
-	return NewForm("fork "+s.Name+" at "+at.Text, submit, what, agent, program, space, prompt, tree, name).Sending(prompt).Verb("fork")
+	return NewForm("fork "+s.DisplayName()+" at "+at.Text, submit, what, agent, program, space, prompt, tree, name).Sending(prompt).Verb("fork")
 }
 
 // forkAgents makes the choice of the agent that a fork gets.

@@ -24,7 +24,7 @@ func NewGrants(s *thread.Status) *Form {
 	for i, m := range all {
 		inputs[i] = yesNo(string(m.Grant), slices.Contains(was, m.Grant), m.May)
 	}
-	return NewForm("grants of "+s.Name, func() (Result, string) {
+	return NewForm("grants of "+s.DisplayName(), func() (Result, string) {
 		r := Granted{ID: s.ID}
 		for i, m := range all {
 			switch had := slices.Contains(was, m.Grant); {

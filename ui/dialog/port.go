@@ -27,7 +27,7 @@ func NewExport(s *thread.Status, dir string) *Form {
 	files.Options[1].Note = "the conversation and the files as they were at each turn"
 	secrets := yesNo("Secrets", false, "keys and passwords of known shapes are left out of the conversation")
 	secrets.Options[1].Note = "the conversation as it is"
-	return NewForm("export "+s.Name, func() (Result, string) {
+	return NewForm("export "+s.DisplayName(), func() (Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
 			return nil, "which file?"

@@ -92,7 +92,7 @@ func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 			c.Print(box, 0, 0, th.Style(theme.Muted), "gone")
 			continue
 		}
-		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.Name))
+		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.DisplayName()))
 		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(plain.Line(s.Agent)+" · "+Count(s.Turn, "turn"), box.W-x-2))
 		how, tok := Proof(s.Resume)
 		if s.State.State != thread.StateInterrupted {

@@ -180,19 +180,19 @@ func one(title, label, hint, text, empty string, rows int, result func(string) R
 
 // NewRename makes the dialog that renames a thread.
 func NewRename(s *thread.Status) *Form {
-	return one("rename "+s.Name, "Name", "", s.Name, "a thread needs a name", 1,
+	return one("rename "+s.DisplayName(), "Name", "", s.DisplayName(), "a thread needs a name", 1,
 		func(v string) Result { return Renamed{s.ID, v} }).Verb("rename")
 }
 
 // NewAbandon makes the dialog that abandons a thread.
 func NewAbandon(s *thread.Status) *Form {
-	return one("abandon "+s.Name, "Reason", "why: it is kept with the thread", "", "a reason helps whoever looks later", 1,
+	return one("abandon "+s.DisplayName(), "Reason", "why: it is kept with the thread", "", "a reason helps whoever looks later", 1,
 		func(v string) Result { return Abandoned{s.ID, v} }).Verb("next")
 }
 
 // NewPrompt makes the dialog that sends a prompt.
 func NewPrompt(s *thread.Status) *Form {
-	f := one("prompt for "+s.Name, "Prompt", "what it is to do", "", "nothing to send", 4,
+	f := one("prompt for "+s.DisplayName(), "Prompt", "what it is to do", "", "nothing to send", 4,
 		func(v string) Result { return Prompted{s.ID, v} })
 	return f.Sending(f.inputs[0]).Verb("send")
 }

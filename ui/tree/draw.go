@@ -62,6 +62,15 @@ func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 }
 
+// title is what a thread is called in the list, with the end of its name where others on show are called so too.
+func (t *Tree) title(s *thread.Status) string {
+	title := plain.Line(s.DisplayName())
+	if t.titles[title] > 1 && s.Title != "" {
+		title += " " + s.Name[max(len(s.Name)-4, 0):]
+	}
+	return title
+}
+
 // roomForName is how many cells of a name tell which thread it is; with less room the mark alone says that a folder is
 // shared.
 const roomForName = 8
@@ -83,8 +92,9 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 	x = c.Print(b, x+1, 0, muted, r.guide)
 	x = c.Print(b, x, 0, th.Style(look.Style), look.Glyph) + 1
 	right := t.drawRight(c, b, th, s, r, look)
+	title := t.title(s)
 	with := plain.Line(plain.Few(t.Sharing(s.Thread)))
-	if room := right - x - plain.Width(plain.Line(s.Name)) - 2; with != "" && room < len("with ")+roomForName {
+	if room := right - x - plain.Width(title) - 2; with != "" && room < len("with ")+roomForName {
 		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right - 1, H: 1}, 0, 0, muted, "&")
 		with = ""
 	}
@@ -95,13 +105,13 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 	case s.Outcome.Kind != thread.OutcomeNone || !s.State.State.Live():
 		name = muted
 	}
-	x = c.Print(b, x, 0, name, plain.Cut(plain.Line(s.Name), right-x-1)) + 1
+	x = c.Print(b, x, 0, name, plain.Cut(title, right-x-1)) + 1
 	if with != "" {
 		x = c.Print(b, x, 0, muted, plain.Cut("with "+with, right-x-1)) + 1
 	}
 	if p := t.threads[s.Parent]; p != nil && right-x > 6 {
 		if _, shown := t.index[p.ID]; !shown { // in the archive, say: the guide cannot lead to it
-			c.Print(b, x, 0, muted, plain.Cut("of "+plain.Line(p.Name), right-x-1))
+			c.Print(b, x, 0, muted, plain.Cut("of "+plain.Line(p.DisplayName()), right-x-1))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/ui/plain"
 )
 
 // sort brings the rows up to date.
@@ -38,6 +39,7 @@ func (t *Tree) sort() {
 	}
 	t.rows = t.rows[:0]
 	clear(t.index)
+	clear(t.titles)
 	for _, r := range roots {
 		t.add(r, "", "", kids)
 	}
@@ -124,7 +126,7 @@ func matches(s *thread.Status, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(s.Name + " " + s.Label + " " + s.Agent + " " + string(s.State.State) + " " + LookOf(s).Word)
+	text := strings.ToLower(s.Name + " " + s.Title + " " + s.Label + " " + s.Agent + " " + string(s.State.State) + " " + LookOf(s).Word)
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			return false
@@ -144,6 +146,9 @@ func (t *Tree) add(s *thread.Status, lead, branch string, kids map[thread.ID][]*
 		r.hides = descendants(s.ID, kids, 0)
 	}
 	t.index[s.ID] = len(t.rows)
+	if s.Title != "" {
+		t.titles[plain.Line(s.Title)]++
+	}
 	t.rows = append(t.rows, r)
 	if folded {
 		return

@@ -31,6 +31,7 @@ type Tree struct {
 	selected thread.ID
 	rows     []row // what is on show, in order
 	index    map[thread.ID]int
+	titles   map[string]int  // how many on show are called so
 	stale    bool            // rows are older than threads
 	folders  *thread.Folders // nil when they are older than threads
 	top      int             // first row on screen
@@ -56,7 +57,7 @@ type Counts struct {
 
 // New makes an empty list of a project's threads.
 func New(project string) *Tree {
-	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}}
+	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
 }
 
 // Restart says that what comes from now on is another run of the server's: its numbers begin again.
@@ -128,7 +129,7 @@ func (t *Tree) Remove(id thread.ID, seq int64) {
 
 // sameFolder reports whether two reports of a thread say the same of where it works, and whether it does.
 func sameFolder(a, b *thread.Status) bool {
-	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() && a.Name == b.Name
+	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() && a.DisplayName() == b.DisplayName()
 }
 
 // Sharing names the threads that work on the same files as one does, oldest first.
@@ -142,7 +143,11 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 			}
 		})
 	}
-	return thread.NamesOf(t.folders.With(one))
+	var names []string
+	for _, o := range t.folders.With(one) {
+		names = append(names, o.DisplayName())
+	}
+	return names
 }
 
 // Thread returns a thread, nil when it is not known.

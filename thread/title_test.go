@@ -1,0 +1,33 @@
+package thread
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestTitled(t *testing.T) {
+	for typed, want := range map[string]string{
+		"修复 缓存 🚀":                             "修复 缓存 🚀",
+		"  Größe\tändern\n":                   "Größe ändern",
+		"إصلاح ذاكرة":                         "إصلاح ذاكرة",
+		"\u202eevil\u2066 \u200bשלום\x1b[31m": "evil שלום[31m",
+		"🚀":                               "🚀",
+		"👩‍💻 work":                        "👩‍💻 work",
+		"Try JWT!":                        "Try JWT!",
+		"try jwt":                         "", // try-jwt-b7c1 says it
+		"try-jwt":                         "",
+		"":                                "",
+		"--- !":                           "",
+		"\u202e\u200b":                    "",
+		"a\xff\xfeb ü":                    "ab ü",
+		strings.Repeat("缓", 500):          strings.Repeat("缓", maxTitle-1) + "…",
+		strings.Repeat("long words ", 50): strings.TrimSpace(strings.Repeat("long words ", 50)[:maxTitle-1]) + "…",
+		"exactly what a slug of thirty-two letters": "exactly what a slug of thirty-two letters", // which cuts it
+	} {
+		got := titled(typed)
+		if got != want || !utf8.ValidString(got) {
+			t.Errorf("%q is shown as %q, want %q", typed, got, want)
+		}
+	}
+}
