@@ -55,6 +55,24 @@ func TestRealLongSends(t *testing.T) {
 		}
 		t.Logf("%d KB: typed whole and answered in %v", size>>10, took.Round(10*time.Millisecond))
 	}
+	last := func(name string) thread.Checkpoint {
+		return get[[]thread.Checkpoint](r.rig, "checkpoint", "list", name)[0]
+	}
+	if err := typeIn(t.Context(), r.client(), r.status(name).ID, "\x1b[200~by hand. #say:by hand.\n"+manyLines(2<<10)+"\x1b[201~"); err != nil {
+		t.Fatal(err)
+	}
+	r.request("by hand.")
+	await(t, "the turn of a paste of the person's", func() bool { return last(name).Answer == "by hand." })
+	if c := last(name); !strings.HasPrefix(c.Prompt, "by hand.") || c.Turn != 5 {
+		t.Errorf("a paste of the person's: turn %d, %.200q", c.Turn, c.Prompt)
+	}
+	bare := r.ok("new", "-a", "claude", "-m", r.cli.Model, "--no-gateway", "bare")
+	if got := r.said("no gateway. #say:read.\n"+manyLines(2<<10), bare, "--timeout", "2m"); got.code != 0 || strings.TrimSpace(got.stdout) != "read." {
+		t.Errorf("without the gateway: %+v", got)
+	}
+	if c := last(bare); !strings.HasPrefix(c.Prompt, "no gateway.") {
+		t.Errorf("without the gateway: %.200q", c.Prompt)
+	}
 }
 
 // TestRealQuickAnswers sends twenty prompts to the real Claude Code, one after the other, to each of which the model

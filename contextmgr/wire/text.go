@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -62,7 +63,7 @@ func PersonText(s string) string {
 	if cmd, ok := slashCommand(s); ok {
 		return cmd
 	}
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(unwrapPastes(s))
 	for range 3 { // elements inside elements go with the outer ones; more is no agent's
 		again := false
 		for _, tag := range agentTags {
@@ -154,6 +155,31 @@ func cutElement(s, tag string) (string, bool) {
 	}
 	out.WriteString(s)
 	return strings.TrimSpace(out.String()), found
+}
+
+// pasteOpen begins a long paste of a person's, as Claude Code marks it.
+var pasteOpen = regexp.MustCompile(`(?m)^<pasted_content id="([0-9a-f]+)">\n`)
+
+// unwrapPastes takes the marks off pastes: what stands between them is the person's.
+func unwrapPastes(s string) string {
+	if !strings.Contains(s, "<pasted_content ") {
+		return s
+	}
+	var out strings.Builder
+	for {
+		at := pasteOpen.FindStringSubmatchIndex(s)
+		if at == nil {
+			break
+		}
+		text, rest, closed := strings.Cut(s[at[1]:], `</pasted_content id="`+s[at[2]:at[3]]+`">`)
+		if !closed {
+			break // the person's own words
+		}
+		out.WriteString(s[:at[0]])
+		out.WriteString(strings.TrimSuffix(text, "\n"))
+		s = rest
+	}
+	return out.String() + s
 }
 
 // slashCommand returns the command that an agent recorded in elements.

@@ -29,8 +29,11 @@ func TestPersonText(t *testing.T) {
 		"<command-name>/clear</command-name>":                                                                           "/clear",
 		"<local-command-stdout>x</local-command-stdout>":                                                                "",
 		"<b>bold</b> move": "<b>bold</b> move",
-		"a <system-reminder>x</system-reminder> b\n<reminder>y</reminder>\nc":      "a <system-reminder>x</system-reminder> b\n\nc",
-		strings.Repeat("<system-reminder>x</system-reminder>\n", 1000) + "the end": "the end",
+		"\n\n<pasted_content id=\"8cc7\">\nmuch\ntext\n</pasted_content id=\"8cc7\">\n":                                            "much\ntext",
+		"see:\n<pasted_content id=\"1\">\na\n</pasted_content id=\"1\">\n<pasted_content id=\"2\">\nb\n</pasted_content id=\"2\">": "see:\na\nb",
+		"<pasted_content id=\"1\">\n</pasted_content id=\"2\"> is mine":                                                            "<pasted_content id=\"1\">\n</pasted_content id=\"2\"> is mine",
+		"a <system-reminder>x</system-reminder> b\n<reminder>y</reminder>\nc":                                                      "a <system-reminder>x</system-reminder> b\n\nc",
+		strings.Repeat("<system-reminder>x</system-reminder>\n", 1000) + "the end":                                                 "the end",
 	} {
 		if got := wire.PersonText(in); got != want {
 			t.Errorf("PersonText(%q) = %q, want %q", wire.Clip(in, 80), got, want)
