@@ -3,7 +3,6 @@ package suggest
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -30,7 +29,7 @@ func (s *Subject) Add(prompt, answer string) {
 	s.Hear(prompt)
 	s.turns++
 	s.complaints++
-	if !complains(prompt) {
+	if !vocabulary().hear(words(prompt))[fails].said {
 		s.complaints = 0
 	}
 	s.Hear(answer)
@@ -52,50 +51,69 @@ func (s *Subject) Hear(text string) {
 // Turns returns how many turns were added.
 func (s *Subject) Turns() int { return s.turns }
 
-// backward finds words by which a prompt leans on what was said before, so that it is about the same
-// thing whatever its other words are.
-var backward = regexp.MustCompile(`(?i)\b(?:this|that'?s|those|them|they|he|she|same|again|above|previous(?:ly)?|earlier|last|former|latter|continue|go on|proceed|keep|still|too|instead|rather|both|either|otherwise|another|other|undo|revert|redo|yes|no|nope|yeah|thanks|thank|great|perfect|good|nice|done|because|actually|wait|hmm|sorry|what i said|output|diff|commit|rebase|merge|pr|pull request|lint|linter|clean ?up|option [a-z0-9]|es|das|diese[rsn]?|nochmal|weiter|auch|bitte|` +
-	`(?:you|we|i) (?:just |already |have |had )?(?:did|made|wrote|created|added|changed|mentioned|proposed|suggested|said|told|removed|used|built|took|chose|picked|considered|have done|are doing)|your (?:approach|change|changes|code|fix|test|tests|design|solution|answer|plan|version|last))\b`)
-
-// inward finds a word that means something that was named before, in the prompt itself or in the thread.
-var inward = regexp.MustCompile(`(?i)\b(?:it|it'?s|its|these|their)\b`)
-
-// extends is how people ask for one more part of what they work on; its words are new by their nature.
-var extends = regexp.MustCompile(`(?i)^(?:add|allow|support|show|hide|make|limit|let|use|put|include|exclude|handle|move|sort|log|print|send|expose|enable|disable|keep|pin|validate|check|restrict|authenticate|cache|retry|store|save|start|stop|only|now)\b`)
-
-// courtesy is how a request begins that says nothing of what it is about.
-var courtesy = regexp.MustCompile(`(?i)^(?:ok(?:ay)?|so|now|and|hey|hi|also|please|great|thanks|thank you|alright|right|good|nice|perfect|done|cool)?[,.!]?\s*(?:(?:can|could|would|will) you (?:please |also )*(?:have a look at |review |take )?(?:this )?|please look into )?`)
-
 // left says why a prompt is about something else than the thread so far, "" when it is not, or when
 // nobody can tell.
-func (s Subject) left(prompt string) string {
-	if s.turns == 0 || s.turns < subjectTurns && !marker.MatchString(prompt) {
+func (s Subject) left(prompt string, list []word, at [features]found) string {
+	if s.turns == 0 || s.turns < subjectTurns && !at[leaves].said {
 		return ""
 	}
-	said := content(prompt)
-	shared := 0
-	for _, w := range said {
+	if at[staged].said {
+		return ""
+	}
+	if m := at[leaves]; m.said && (m.word < openingWords || list[m.word].opens) {
+		// The person says so; the words need only not contradict.
+		said, shared := s.shares(prompt[m.to:])
+		if said < 2 {
+			said, shared = s.shares(prompt)
+		}
+		if said >= 2 && shared*3 <= said {
+			return fmt.Sprintf("%q begins another subject: a fork keeps it out of this one", short(prompt[m.from:m.to]))
+		}
+		return ""
+	}
+	if score, need := s.score(prompt, at); score < need {
+		return ""
+	}
+	said, shared := s.shares(prompt)
+	return fmt.Sprintf("%d of its %d words were not said in this thread before: a fork keeps the subjects apart", said-shared, said)
+}
+
+// score adds up what speaks for another subject of a prompt that does not say so, and returns how much is needed.
+func (s Subject) score(prompt string, at [features]found) (score, need int) {
+	need = far
+	if len(s.words) < subjectWords {
+		need++
+	}
+	said, shared := s.shares(prompt)
+	if len(s.words) < fewWords || shared*4 > said {
+		return 0, need
+	}
+	for _, c := range []struct {
+		holds  bool
+		weight int
+	}{
+		{shared == 0, 2}, {shared == 1 && said > promptWords, 1}, {said >= promptWords-1, 1}, {said >= promptWords, 1}, {said >= promptWords+3, 1},
+		{at[turns].said, 1}, {at[task].said, 1},
+		{at[leans].said, -2},
+		{at[extends].said && !at[task].said && said < promptWords+3, -1},
+		{at[refersTo].said && said < promptWords+2, -1},
+	} {
+		if c.holds {
+			score += c.weight
+		}
+	}
+	return score, need
+}
+
+// shares returns how many words a text has that say what it is about, and how many of them were said in the thread.
+func (s Subject) shares(text string) (said, shared int) {
+	for _, w := range content(text) {
+		said++
 		if s.words[w] {
 			shared++
 		}
 	}
-	if m := marker.FindString(prompt); m != "" {
-		// The person says so; the words need only not contradict.
-		if len(said) >= 2 && shared*3 <= len(said) {
-			return fmt.Sprintf("%q begins another subject: a fork keeps it out of this one", strings.TrimSpace(strings.TrimRight(m, " :,-")))
-		}
-		return ""
-	}
-	rest := prompt[len(courtesy.FindString(prompt)):]
-	switch {
-	case len(s.words) < subjectWords, len(said) < promptWords, shared > 0, backward.MatchString(rest):
-		return ""
-	case len(said) < promptWords+3 && extends.MatchString(rest):
-		return ""
-	case len(said) < promptWords+2 && inward.MatchString(rest):
-		return ""
-	}
-	return fmt.Sprintf("none of its %d words was said in this thread before: a fork keeps the subjects apart", len(said))
+	return said, shared
 }
 
 // content returns the stems of the words of a text that say what it is about, each once.

@@ -28,9 +28,12 @@ const (
 	bandShare     = 90 // percent of the context
 	sameFailures  = 4  // tool results that fail alike, in a row
 	complaints    = 3  // prompts that say that it still fails, in a row
-	subjectTurns  = 3  // turns that a thread has before it can be left
-	subjectWords  = 40 // words that say what a thread is about, at least
+	subjectTurns  = 2  // turns that a thread has before it can be left
+	subjectWords  = 30 // words that say what a thread is about
+	fewWords      = 20 // fewer say nothing
 	promptWords   = 5  // words that a prompt needs to be about something else
+	openingWords  = 8  // words within which people say that the subject changes, or else a sentence begins so
+	far           = 4  // what speaks for another subject, to offer a fork
 	maxLabelWords = 6
 )
 
@@ -62,14 +65,16 @@ func Consider(in Input) (Offer, bool) {
 	if in.Prompt == "" || command(in.Prompt) {
 		return Offer{}, false
 	}
-	if n := in.Subject.complaints; complains(in.Prompt) && n+1 >= complaints {
+	list := words(in.Prompt)
+	at := vocabulary().hear(list)
+	if n := in.Subject.complaints; at[fails].said && n+1 >= complaints {
 		return Offer{RuleLoop, "another way", fmt.Sprintf("you said %d times in a row that it still fails", n+1)}, true
 	}
-	if phrase := wantsAnother(in.Prompt); phrase != "" && in.Subject.turns > 0 {
-		return Offer{RuleApproach, label(afterPhrase(in.Prompt, phrase), "another approach"),
-			fmt.Sprintf("%q begins another approach: a fork keeps this one", phrase)}, true
+	if said, ok := wants(list); ok && in.Subject.turns > 0 {
+		return Offer{RuleApproach, label(besides(in.Prompt, said), "another approach"),
+			fmt.Sprintf("%q begins another approach: a fork keeps this one", short(in.Prompt[said.from:said.to]))}, true
 	}
-	if why := in.Subject.left(in.Prompt); why != "" {
+	if why := in.Subject.left(in.Prompt, list, at); why != "" {
 		return Offer{RuleSubject, label(in.Prompt, "another subject"), why}, true
 	}
 	return Offer{}, false
@@ -79,6 +84,14 @@ func Consider(in Input) (Offer, bool) {
 func command(prompt string) bool {
 	p := strings.TrimSpace(prompt)
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "!") || strings.HasPrefix(p, "#")
+}
+
+// besides returns what a prompt says after words of it, or before them if that is all.
+func besides(prompt string, said found) string {
+	if after := prompt[said.to:]; strings.TrimSpace(after) != "" {
+		return after
+	}
+	return prompt[:said.from]
 }
 
 // label makes a fork's label from the first content words of a text.

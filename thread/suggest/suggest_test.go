@@ -19,7 +19,7 @@ type golden struct {
 	label   string
 }
 
-func table(t *testing.T, file string) []golden {
+func table(t testing.TB, file string) []golden {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/" + file)
 	if err != nil {
@@ -92,10 +92,10 @@ func TestGoldenTable(t *testing.T) {
 	}
 }
 
-// TestPeople measures the rules by prompts of people that were written before them: wild.txt and tuning.txt were seen when
-// the rules were changed, unseen.txt was not.
+// TestPeople measures the rules by prompts of people that were written before them: wild.txt, tuning.txt and more.txt were seen
+// when the rules were changed, unseen.txt was not.
 func TestPeople(t *testing.T) {
-	for _, file := range []string{"wild.txt", "tuning.txt", "unseen.txt"} {
+	for _, file := range []string{"wild.txt", "tuning.txt", "more.txt", "unseen.txt"} {
 		t.Run(file, func(t *testing.T) {
 			all, right := map[string]int{}, map[string]int{}
 			for _, g := range table(t, file) {
@@ -151,6 +151,14 @@ func TestBand(t *testing.T) {
 	}
 }
 
+func BenchmarkConsider(b *testing.B) {
+	list := table(b, "tuning.txt")
+	for n := 0; b.Loop(); n++ {
+		g := list[n%len(list)]
+		suggest.Consider(suggest.Input{Prompt: g.prompt, Subject: g.subject})
+	}
+}
+
 func FuzzConsider(f *testing.F) {
 	// By default each interesting input is made smaller for up to a minute, which is most of a short run.
 	if fl := flag.Lookup("test.fuzzminimizetime"); fl != nil && fl.Value.String() == fl.DefValue {
@@ -159,6 +167,7 @@ func FuzzConsider(f *testing.F) {
 		}
 	}
 	f.Add("let's try another approach: \xff\x00", "a\u2028b")
+	f.Add(strings.Repeat("\x80", 1100), strings.Repeat("a\x80", 600))
 	f.Add("by the way", strings.Repeat("wörter ", 50))
 	f.Fuzz(func(t *testing.T, prompt, before string) {
 		var s suggest.Subject

@@ -1,0 +1,188 @@
+package suggest
+
+import "sync"
+
+// feature is something that a prompt says, in one of many ways.
+type feature int
+
+// What speaks for another approach, and against it.
+const (
+	named     feature = iota // another way is asked for as such
+	afresh                   // it begins again
+	givenUp                  // the work so far, or a part of it by name, is given up
+	verdict                  // the way so far is judged a bad one, or regretted
+	supposed                 // what if we did it like this
+	beside                   // next to the work so far, to be compared with it
+	removed                  // a part goes, which alone is work as usual
+	request                  // something is asked for
+	contrast                 // in place of what is there, or less of it
+	asks                     // how things are
+	small                    // a detail
+	condition                // only if something happens
+	repair                   // what is there is to become better
+
+	fails    // it still does not work
+	leaves   // another subject begins
+	turns    // another subject may begin
+	task     // a task is given that says itself what it is about
+	leans    // on what was said before
+	staged   // the next step of a plan
+	refersTo // something that was named before, in the prompt itself or in the thread
+	extends  // one more part of what they work on is asked for
+
+	features
+)
+
+// vocabulary is every phrase that the rules listen for. Most runs of the program need none.
+var vocabulary = sync.OnceValue(func() lexicon {
+	l := make(lexicon)
+	learnApproaches(l)
+	learnSubjects(l)
+	return l
+})
+
+// weights say how much each feature speaks for another approach.
+var weights = [features]int{
+	named: 3, afresh: 3, givenUp: 2, verdict: 2, supposed: 2, beside: 2, removed: 1, request: 1, contrast: 1,
+	asks: -3, small: -2, condition: -2, repair: -2,
+}
+
+// enough is the weight from which features together ask for another approach. No remark of doubt does by itself, and
+// neither does a plain request.
+const enough = 3
+
+// wish reports whether a feature is a wish, which can be spoken of without being one.
+func (f feature) wish() bool { return weights[f] > 1 || f == removed }
+
+// details are what can be given up without giving up the way.
+var details = set(`part parts line lines column columns row rows field fields param parameter parameters argument flag property
+option button section sentence word words file files folder directory test tests check checks log logs logging print prefix suffix
+comment comments variable variables constant import imports branch table tables item items entry entries step steps message messages
+process processes child container server version limit setting settings link image page`)
+
+// detail reports whether one of some words is a detail.
+func detail(list []word) bool {
+	for _, w := range list {
+		if details[w.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// refers reports whether what follows at words[i] is spoken of without being wanted now.
+func refers(list []word, i int) bool {
+	if i > 0 && !list[i].first {
+		switch list[i-1].text {
+		case "should", "must", "will", "cant", "does", "did", "which", "it", "they":
+			if i < 2 || list[i-1].first || list[i-2].text != "we" && list[i-2].text != "you" && list[i-2].text != "i" {
+				return true
+			}
+		}
+	}
+	for n := 0; n < 6 && i > 0 && !list[i].first; n++ {
+		i--
+		switch list[i].text {
+		case "dont":
+			return i == 0 || list[i-1].text != "why"
+		case "not", "never", "without", "explain", "describe", "document", "list", "compare", "summarize", "summarise", "which", "later", "before":
+			return true
+		case "of", "than", "to": // instead of, rather than, no need to
+			if i > 0 && (list[i-1].text == "instead" || list[i-1].text == "rather" || list[i-1].text == "need") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wants reports whether a prompt asks for another approach, and where it says so most. People say so at once, or after
+// what they tell or paste.
+func wants(list []word) (found, bool) {
+	head := list[:min(len(list), headWords)]
+	if said, ok := weighs(head, vocabulary().hear(head)); ok || len(list) == len(head) {
+		return said, ok
+	}
+	tail := list[max(len(list)-tailWords, len(head)):]
+	return weighs(tail, vocabulary().hear(tail))
+}
+
+const (
+	headWords = 45
+	tailWords = 25
+)
+
+// weighs adds up what speaks for another approach.
+func weighs(list []word, at [features]found) (found, bool) {
+	if at[asks].word > 2 {
+		at[asks].said = false // is not what the prompt begins with
+	}
+	if at[givenUp].said {
+		at[removed].said = false
+	}
+	sum, best := 0, request
+	if at[verdict].said && !at[request].said && !at[contrast].said && goesOn(list, at[verdict].word) {
+		sum += weights[request]
+	}
+	for f, w := range weights {
+		if at[f].said {
+			sum += w
+			if w > weights[best] {
+				best = feature(f)
+			}
+		}
+	}
+	if !at[asks].said && question(list, at[best].word) {
+		sum += weights[asks]
+	}
+	return at[best], sum >= enough && weights[best] > 1
+}
+
+// goesOn reports whether more is said than the clause around a word.
+func goesOn(list []word, i int) bool {
+	from, to := i, i
+	for from > 0 && !list[from].first {
+		from--
+	}
+	for to < len(list)-1 && !list[to].last {
+		to++
+	}
+	return from+len(list)-1-to >= 2
+}
+
+// question reports whether the sentence around a word asks how things are.
+func question(list []word, i int) bool {
+	for i > 0 && i < len(list) && !list[i].opens {
+		i--
+	}
+	for i+1 < len(list) && joins[list[i].text] {
+		i++
+	}
+	if i+1 >= len(list) {
+		return false
+	}
+	asked := false
+	for n := i; n < len(list) && (n == i || !list[n].opens) && !asked; n++ {
+		asked = list[n].asked
+	}
+	switch list[i+1].text {
+	case "about", "if", "not", "dont": // what about, why not
+		return false
+	}
+	switch list[i].text {
+	case "why":
+		for _, w := range list[i+1:] {
+			if w.text == "even" || w.text == "ourselves" || w.text == "bother" || w.opens {
+				return w.opens // or the way itself is in doubt
+			}
+		}
+		return true
+	case "which", "when", "where", "who", "how", "what":
+		return true
+	case "is", "are", "was", "were", "did", "do", "does", "has", "have", "had", "should":
+		return asked
+	case "would":
+		return asked && list[i+1].text != "it" && list[i+1].text != "that"
+	}
+	return false
+}

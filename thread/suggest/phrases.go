@@ -1,0 +1,231 @@
+package suggest
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// word is a word of a prompt as phrases see it: in lower case, without apostrophes.
+type word struct {
+	text     string
+	from, to int  // bytes of the prompt
+	first    bool // of its clause
+	last     bool // of its clause
+	opens    bool // a sentence
+	asked    bool // a question mark follows
+	name     bool // part of a name: of a file, a package
+}
+
+// maxHeard is how much of a prompt is searched for phrases, half of it at each end: people say what they want before
+// or after what they paste.
+const maxHeard = 1000
+
+// words returns the words of a prompt. Punctuation and line breaks divide it into clauses and sentences; a dot, a slash
+// or a hyphen within a name does not.
+func words(prompt string) []word {
+	if len(prompt) <= maxHeard {
+		return appendWords(nil, prompt, 0)
+	}
+	end, begin := maxHeard/2, len(prompt)-maxHeard/2
+	for end > 0 && !utf8.RuneStart(prompt[end]) {
+		end--
+	}
+	for begin < len(prompt) && !utf8.RuneStart(prompt[begin]) {
+		begin++
+	}
+	return appendWords(appendWords(make([]word, 0, maxHeard/4), prompt[:end], 0), prompt[begin:], begin)
+}
+
+func appendWords(list []word, text string, offset int) []word {
+	opens, first, name, start := true, true, false, -1
+	end := func(i int) {
+		if start >= 0 {
+			w := text[start:i]
+			if strings.ContainsAny(w, "'’") {
+				w = strings.ReplaceAll(strings.ReplaceAll(w, "'", ""), "’", "")
+			}
+			list = append(list, word{text: strings.ToLower(w), from: offset + start, to: offset + i, first: first, opens: opens, name: name})
+			opens, first, name, start = false, false, false, -1
+		}
+	}
+	pause := func(sentence bool) {
+		first, opens = true, opens || sentence
+		if len(list) > 0 {
+			list[len(list)-1].last = true
+		}
+	}
+	for i, size := 0, 0; i < len(text); i += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(text[i:])
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || start >= 0 && (r == '\'' || r == '’') {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if inName(r) && i+size < len(text) && !unicode.IsSpace(rune(text[i+size])) {
+			name = true
+		}
+		end(i)
+		next, _ := utf8.DecodeRuneInString(text[i+size:])
+		apart := next == utf8.RuneError || unicode.IsSpace(next)
+		name = inName(r) && !apart
+		switch {
+		case r == '?':
+			pause(apart)
+			if len(list) > 0 {
+				list[len(list)-1].asked = true
+			}
+		case r == '\n', strings.ContainsRune(".!…", r) && apart, strings.ContainsRune("。！？", r):
+			pause(true)
+		case strings.ContainsRune(",:;-–", r) && apart, strings.ContainsRune("—()，；：", r):
+			pause(false)
+		}
+	}
+	end(len(text))
+	pause(true)
+	return list
+}
+
+// inName reports whether what is on both sides of it is one name.
+func inName(r rune) bool { return strings.ContainsRune(`/._\=`, r) }
+
+// element is a part of a phrase.
+type element struct {
+	words    map[string]bool // one of them; nil for any word
+	none     bool            // none of them
+	optional bool
+	repeated bool // up to three times or not at all
+	last     bool // no word, but the end of the clause
+}
+
+// phrase is a way to say something. It is written as words apart by spaces: a|b is one of two, @name one of a class, *
+// any word, "x?" one that may be left out, "!x" any but x, ".." up to three words, "^" the beginning and "$" the end of a clause. It
+// never goes beyond a clause.
+type phrase struct {
+	feature  feature
+	first    bool
+	elements []element
+}
+
+// match returns the word behind the phrase, if it begins at words[i].
+func (p *phrase) match(list []word, i int) (int, bool) {
+	if p.first && !list[i].first && (i == 0 || !joins[list[i-1].text]) {
+		return 0, false
+	}
+	return match(p.elements, list, i, false)
+}
+
+// joins are words behind which something begins as at the beginning of a clause.
+var joins = set(`and then but so just please now ok okay well hmm maybe also or hm no nah`)
+
+func match(elements []element, list []word, i int, ended bool) (int, bool) {
+	if len(elements) == 0 {
+		return i, true
+	}
+	e, rest := elements[0], elements[1:]
+	if e.last {
+		if !ended {
+			return 0, false
+		}
+		return match(rest, list, i, ended)
+	}
+	if !ended && i < len(list) && (e.words == nil || e.words[list[i].text] != e.none) && !e.repeated {
+		if end, ok := match(rest, list, i+1, list[i].last); ok {
+			return end, true
+		}
+	}
+	if e.optional {
+		return match(rest, list, i, ended)
+	}
+	for n := 0; e.repeated && n <= 3; n++ {
+		if end, ok := match(rest, list, i, ended); ok {
+			return end, true
+		}
+		if ended || i >= len(list) {
+			break
+		}
+		ended = list[i].last
+		i++
+	}
+	return 0, false
+}
+
+// lexicon finds phrases by their first words.
+type lexicon map[string][]*phrase
+
+// learn adds phrases, one a line or apart by commas.
+func (l lexicon) learn(f feature, phrases string) {
+	for text := range strings.FieldsFuncSeq(phrases, func(r rune) bool { return r == ',' || r == '\n' }) {
+		fields := strings.Fields(text)
+		if len(fields) == 0 {
+			continue
+		}
+		p := &phrase{feature: f}
+		if fields[0] == "^" {
+			p.first, fields = true, fields[1:]
+		}
+		for _, field := range fields {
+			p.elements = append(p.elements, elementOf(field))
+		}
+		for {
+			for w := range p.elements[0].words {
+				l[w] = append(l[w], p)
+			}
+			if !p.elements[0].optional {
+				break
+			}
+			p = &phrase{p.feature, p.first, p.elements[1:]}
+		}
+	}
+}
+
+func elementOf(field string) element {
+	switch field {
+	case "*":
+		return element{}
+	case "..":
+		return element{repeated: true}
+	case "$":
+		return element{last: true}
+	}
+	name, optional := strings.CutSuffix(field, "?")
+	name, none := strings.CutPrefix(name, "!")
+	e := element{words: make(map[string]bool), none: none, optional: optional}
+	for w := range strings.SplitSeq(name, "|") {
+		if class, ok := strings.CutPrefix(w, "@"); ok {
+			for _, w := range strings.Fields(classes[class]) {
+				e.words[w] = true
+			}
+			continue
+		}
+		e.words[w] = true
+	}
+	return e
+}
+
+// found is where a phrase of a feature was said first.
+type found struct {
+	said     bool
+	from, to int // bytes of the prompt
+	word     int // its first word
+}
+
+// hear finds the features of a prompt.
+func (l lexicon) hear(list []word) (at [features]found) {
+	for i, w := range list {
+		if w.name {
+			continue
+		}
+		for _, p := range l[w.text] {
+			if at[p.feature].said || p.feature.wish() && refers(list, i) {
+				continue
+			}
+			if end, ok := p.match(list, i); ok && (p.feature != givenUp || !detail(list[i:end])) {
+				at[p.feature] = found{true, w.from, list[end-1].to, i}
+			}
+		}
+	}
+	return at
+}
