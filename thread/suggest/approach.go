@@ -56,9 +56,10 @@ func (f feature) wish() bool { return weights[f] > 1 || f == removed }
 
 // details are what can be given up without giving up the way.
 var details = set(`part parts line lines column columns row rows field fields param parameter parameters argument flag property
-option button section sentence word words file files folder directory test tests check checks log logs logging print prefix suffix
-comment comments variable variables constant import imports branch table tables item items entry entries step steps message messages
-process processes child container server version limit setting settings link image page`)
+option button section sentence word words file files folder directory test tests check checks log logs logging
+print prefix suffix comment comments variable variables constant import imports branch table tables item items
+entry entries step steps message messages process processes child container server version limit setting
+settings link image page`)
 
 // detail reports whether one of some words is a detail.
 func detail(list []word) bool {
@@ -70,12 +71,15 @@ func detail(list []word) bool {
 	return false
 }
 
+// persons are those who say what they should do themselves.
+var persons = set("we you i")
+
 // refers reports whether what follows at words[i] is spoken of without being wanted now.
 func refers(list []word, i int) bool {
 	if i > 0 && !list[i].first {
 		switch list[i-1].text {
 		case "should", "must", "will", "cant", "does", "did", "which", "it", "they":
-			if i < 2 || list[i-1].first || list[i-2].text != "we" && list[i-2].text != "you" && list[i-2].text != "i" {
+			if i < 2 || list[i-1].first || !persons[list[i-2].text] {
 				return true
 			}
 		}
@@ -85,7 +89,8 @@ func refers(list []word, i int) bool {
 		switch list[i].text {
 		case "dont":
 			return i == 0 || list[i-1].text != "why"
-		case "not", "never", "without", "explain", "describe", "document", "list", "compare", "summarize", "summarise", "which", "later", "before":
+		case "not", "never", "without", "later", "before", "which",
+			"explain", "describe", "document", "list", "compare", "summarize", "summarise":
 			return true
 		case "of", "than", "to": // instead of, rather than, no need to
 			if i > 0 && (list[i-1].text == "instead" || list[i-1].text == "rather" || list[i-1].text == "need") {
@@ -107,6 +112,7 @@ func wants(list []word) (found, bool) {
 	return weighs(tail, vocabulary().hear(tail))
 }
 
+// How many words of a prompt are weighed together, at its beginning and at its end.
 const (
 	headWords = 45
 	tailWords = 25

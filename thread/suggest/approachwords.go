@@ -2,33 +2,50 @@ package suggest
 
 // classes are words that phrases name by @.
 var classes = map[string]string{
-	"thing":  "this that it everything all things",
-	"the":    "the this that our your my these those all any",
-	"course": "approach way strategy route direction design solution idea plan path track tack angle option alternative implementation version variant model architecture concept take method setup structure",
-	"work":   "approach attempt design code tool idea plan solution strategy route direction rewrite thing stuff implementation architecture system pipeline module version lot branch",
-	"new":    "another different new alternative alternate other fresh second simpler parallel competing separate",
-	"very":   "completely totally entirely very whole wholly radically fundamentally quite much far way really just all",
-	"take":   "try trying take explore use attempt go consider pursue prefer want build prototype implement sketch need",
-	"do":     "use do go build make write try switch rewrite replace swap embed wrap put generate implement model move redo take start let base rely run render print serve mock poll store compile convert port hook stick define cover buy host call reuse adopt outsource delegate turn",
-	"away":   "scrap ditch abandon discard rip tear throw chuck toss drop bin nuke forget kill dump axe lose trash yank",
-	"less":   "remove delete undo revert cut strip take skip stop reverse",
-	"be":     "is are was were isnt arent wasnt be been being becoming became gets get getting got seems feels looks",
-	"bad":    "hacky messy complicated complex convoluted brittle fragile clumsy unreadable unmaintainable silly stupid overkill overengineered bloated painful nightmare hopeless pointless insane ridiculous absurd crazy mess clunky horrible fiddly cumbersome unwieldy elaborate clever tangled naive whack nonsense rubbish garbage bonkers nuts lame crap moot wasteful primitive flimsy shaky rickety doomed laughable opaque unmanageable untenable unsustainable",
-	"we":     "we you i they",
-	"size":   "slow fast long short big small wide narrow tall high low late early many few much little large tight loud bright dark quiet generic similar aggressive fuzzy strict lenient soon close far old new often bad hard easy near thin thick light soft sharp deep shallow hot cold verbose noisy chatty broad general specific vague hasty quick good true",
+	"thing": "this that it everything all things",
+	"the":   "the this that our your my these those all any",
+	"course": `approach way strategy route direction design solution idea plan path track tack angle option alternative
+		implementation version variant model architecture concept take method setup structure`,
+	"work": `approach attempt design code tool idea plan solution strategy route direction rewrite thing stuff
+		implementation architecture system pipeline module version lot branch`,
+	"new":  `another different new alternative alternate other fresh second simpler parallel competing separate`,
+	"very": `completely totally entirely very whole wholly radically fundamentally quite much far way really just all`,
+	"take": `try trying take explore use attempt go consider pursue prefer want build prototype implement sketch need`,
+	"do": `use do go build make write try switch rewrite replace swap embed wrap put generate implement model move
+		redo take start let base rely run render print serve mock poll store compile convert port hook stick
+		define cover buy host call reuse adopt outsource delegate turn`,
+	"away": `scrap ditch abandon discard rip tear throw chuck toss drop bin nuke forget kill dump axe lose trash yank`,
+	"less": "remove delete undo revert cut strip take skip stop reverse",
+	"be":   `is are was were isnt arent wasnt be been being becoming became gets get getting got seems feels looks`,
+	"bad": `hacky messy complicated complex convoluted brittle fragile clumsy unreadable unmaintainable silly stupid
+		overkill overengineered bloated painful nightmare hopeless pointless insane ridiculous absurd crazy mess
+		clunky horrible fiddly cumbersome unwieldy elaborate clever tangled naive whack nonsense rubbish garbage
+		bonkers nuts lame crap moot wasteful primitive flimsy shaky rickety doomed laughable opaque unmanageable
+		untenable unsustainable`,
+	"we": "we you i they",
+	"size": `slow fast long short big small wide narrow tall high low late early many few much little large tight loud
+		bright dark quiet generic similar aggressive fuzzy strict lenient soon close far old new often bad hard
+		easy near thin thick light soft sharp deep shallow hot cold verbose noisy chatty broad general specific
+		vague hasty quick good true`,
 }
 
 // learnApproaches adds how people say that they want another approach, or that they do not.
 func learnApproaches(l lexicon) {
 	l.learn(named, `
 		try|take|explore|attempt|prefer|pursue|want @thing? in? a|an|some? @very? @very? @new @course
-		use|go|consider|build|prototype|implement|sketch|do @thing? in|with|for|down? a|an? @very? @new approach|strategy|route|direction|design|idea|plan|path|tack|angle
+		use|go|consider|build @thing? in|with|for|down? a|an? @very? @new approach|strategy|route|direction|design
+		prototype|implement|sketch|do @thing? in|with|for|down? a|an? @very? @new approach|strategy
+		prototype|implement|sketch|do @thing? in|with|for|down? a|an? @very? @new route|direction|design
+		use|go|consider|build @thing? in|with|for|down? a|an? @very? @new idea|plan|path|tack|angle
+		prototype|implement|sketch|do @thing? in|with|for|down? a|an? @very? @new idea|plan|path|tack|angle
 		^ @very? another|different|new|other|alternative|fresh approach|strategy|idea|plan|design|direction $
 		what|how about a|an @very? @new @course
 		^ @take a|an|some? @very? fresh|alternative @course
 		@take something @very? else|different|new
-		completely|totally|radically|entirely|fundamentally|wholly @very? different|fresh|new|other|simpler * approach|way|design|solution|idea
-		completely|totally|radically|entirely|fundamentally|wholly @very? different|fresh|new|other|simpler @course|look
+		completely|totally|radically @very? different|fresh|new|other|simpler * approach|way|design|solution|idea
+		entirely|fundamentally|wholly @very? different|fresh|new|other|simpler * approach|way|design|solution|idea
+		completely|totally|radically @very? different|fresh|new|other|simpler @course|look
+		entirely|fundamentally|wholly @very? different|fresh|new|other|simpler @course|look
 		the? other way a? round|around
 		turn|flip|think|look|approach|tackle|attack|solve about|at? @thing|problem around|round|differently|sideways
 		let me think about @thing differently
@@ -54,7 +71,8 @@ func learnApproaches(l lexicon) {
 		go|take a|an|some @very? @new way|turn $
 		andere|anderen|anderer|anderes ansatz|weg|lösung|idee`)
 	l.learn(afresh, `
-		start|starting|begin|build|write|do|redo|rewrite|rebuild|reimplement|redesign|again|over|this|that|it .. from scratch|zero
+		start|starting|begin|build|write|do|redo|rewrite .. from scratch|zero
+		rebuild|reimplement|redesign|again|over|this|that|it .. from scratch|zero
 		^ from scratch|zero
 		from the ground up
 		from first principles
@@ -66,7 +84,8 @@ func learnApproaches(l lexicon) {
 		drawing board
 		do over
 		rewrite|rebuild|reimplement|rearchitect|rethink|redesign @thing $
-		redo|rewrite|rebuild|reimplement|rearchitect|rethink|redesign @thing with|in|as|on|using|around|so|to|based|via|by|and|from
+		redo|rewrite|rebuild @thing with|in|as|on|using|around|so|to|based|via|by|and|from
+		reimplement|rearchitect|rethink|redesign @thing with|in|as|on|using|around|so|to|based|via|by|and|from
 		redo|rewrite|rebuild|reimplement|rearchitect|rethink|redesign @the whole|entire *
 		redo|rewrite|rebuild|reimplement|rearchitect|rethink|redesign @the? * with|around|in|as|on|using
 		@the whole|entire @work|analysis once? more? over|again? but? with|in|as|on|using|via
@@ -177,13 +196,18 @@ func learnApproaches(l lexicon) {
 		rethink|reconsider
 		step back
 		might|would|could have been @very? smarter|better|simpler|easier|wiser|cleaner|nicer
-		might|would|could|may be? a|the @very? smarter|better|simpler|cleaner|saner|nicer idea|way|route|approach|plan|design|choice|option|solution|path|fit
-		sounds|seems|is|have|had|got a @very? smarter|better|simpler|cleaner|saner|nicer idea|way|route|approach|plan|design|choice|option|solution|path|fit
+		might|would|could|may be? a|the @very? smarter|better|simpler|cleaner|saner|nicer idea|way|route|approach|plan
+		might|would|could|may be? a|the @very? smarter|better|simpler design|choice|option|solution|path|fit
+		might|would|could|may be? a|the @very? cleaner|saner|nicer design|choice|option|solution|path|fit
+		sounds|seems|is|have|had|got a @very? smarter|better|simpler|cleaner|saner|nicer idea|way|route|approach|plan
+		sounds|seems|is|have|had|got a @very? smarter|better|simpler design|choice|option|solution|path|fit
+		sounds|seems|is|have|had|got a @very? cleaner|saner|nicer design|choice|option|solution|path|fit
 		solved by
 		a|the|had|have @very? clean|cleaner|better|simpler|saner|smarter idea|way|route|approach|plan
 		a crutch
 		source of all|this
-		too much magic|machinery|ceremony|overhead|complexity|work|code|trouble|indirection|boilerplate|hassle|effort|for
+		too much magic|machinery|ceremony|overhead|complexity|work
+		too much code|trouble|indirection|boilerplate|hassle|effort|for
 		too many moving|layers|abstractions|special|edge|places
 		moving parts
 		over the top
@@ -263,13 +287,17 @@ func learnApproaches(l lexicon) {
 		new plan $`)
 	l.learn(supposed, `
 		what if we|you|i|they|the|instead|it|there *
-		what about|if @very? @we? just? asking|using|doing|making|letting|moving|having|putting|running|skipping|dropping|storing|keeping|going|building|writing|sending|generating
-		how about @we dont|just|didnt|use|make|let|do|put|go|move|skip|drop|store|keep|build|write|try|turn|switch|run|replace
-		how about just|not|using|asking|doing|making|letting|moving|having|putting|skipping|dropping|storing|keeping|going|building
+		what about|if @very? @we? just? asking|using|doing|making|letting|moving|having|putting|running
+		what about|if @very? @we? just? skipping|dropping|storing|keeping|going|building|writing|sending|generating
+		how about @we dont|just|didnt|use|make|let|do|put|go|move
+		how about @we skip|drop|store|keep|build|write|try|turn|switch|run|replace
+		how about just|not|using|asking|doing|making|letting|moving
+		how about having|putting|skipping|dropping|storing|keeping|going|building
 		why dont|not|cant @we? just|use|make|let|do|put|go|move|skip|drop|store|build|try|turn|switch|replace
 		cant|couldnt|shouldnt @we just|simply|rather
 		would|wouldnt it|that|this be .. easier|simpler|better|smarter|cleaner|saner|wiser
-		isnt|arent there .. easier|simpler|better|smarter|cleaner|saner way|design|approach|solution|option|method|idea|architecture|model
+		isnt|arent there .. easier|simpler|better|smarter|cleaner|saner way|design|approach|solution
+		isnt|arent there .. easier|simpler|better|smarter|cleaner|saner option|method|idea|architecture|model
 		what|how about .. for all|everything
 		solve|do|solving|doing @thing without
 		prefer|rather|have .. over this|that|the
@@ -282,7 +310,8 @@ func learnApproaches(l lexicon) {
 		and none|nothing of these|this|that
 		id|would much? rather|sooner build|pay|buy|own|maintain|run|use|write|have .. than
 		sooner .. than
-		would|might|may|could|probably|maybe|far|much be? easier|simpler|quicker|cheaper|safer|cleaner|saner to|if|than
+		would|might|may|could|probably|maybe|far|much be? easier|simpler|quicker to|if|than
+		would|might|may|could|probably|maybe|far|much be? cheaper|safer|cleaner|saner to|if|than
 		all @we really? need|want is
 		better|best off *
 		leave @thing to the|a *
@@ -308,14 +337,17 @@ func learnApproaches(l lexicon) {
 		opt|opting|settle|settling for
 		what would it take`)
 	l.learn(beside, `
-		in parallel, ^ on the side, it|this|that on the side, side by side, as an experiment|alternative, as a spike, proof of concept
+		in parallel, ^ on the side, it|this|that on the side
+		side by side, as an experiment|alternative, as a spike, proof of concept
 		next to this|that one|version
 		next|alongside to? the old|current|existing
 		so that? @we can compare|pick|choose|decide|see|judge
 		to compare
 		to see|find out? which|whether
 		see|and how|what|whether|if|which .. compares|compare|looks|happens|feels|performs|easier|better|faster|nicer
-		a|another|one @new|quick? version|variant|prototype|alternative|implementation of? this|it|that|the? with|in|where|that|using|based|without|on
+		a|another|one @new|quick? version|variant of? this|it|that|the? with|in|where|that|using|based|without|on
+		a|another|one @new|quick? prototype|alternative|implementation of? this|it|that|the? with|in|where|that
+		a|another|one @new|quick? prototype|alternative|implementation of? this|it|that|the? using|based|without|on
 		explore|prototype|sketch|consider a|an .. design|approach|architecture|solution|model|variant|version
 		look at|into a|an .. design|approach|architecture|solution|model
 		prototype|build|sketch a|an|that|this version|variant|alternative
@@ -342,8 +374,10 @@ func learnApproaches(l lexicon) {
 		is|isnt|arent there a|an|some|something|anything|any
 		would|does|could * do|handle|work|be`)
 	l.learn(contrast, `
-		instead|altogether|simpler|dumber|plain|plainer|simply|easier|properly|proper|real|existing|everywhere|ourselves|rather|purely|entirely|boring
-		at all, is|are|be enough|plenty|sufficient, good enough, would do|suffice, be done with, rather than, something like
+		instead|altogether|simpler|dumber|plain|plainer|simply|easier|properly
+		proper|real|existing|everywhere|ourselves|rather|purely|entirely|boring
+		at all, is|are|be enough|plenty|sufficient, good enough
+		would do|suffice, be done with, rather than, something like
 		for us, for good, and nothing else, nothing but, off the shelf, by hand, based on, experiment with
 		from the start|beginning|outset
 		give @thing a go|shot|try|whirl|chance
@@ -361,5 +395,6 @@ func learnApproaches(l lexicon) {
 		^ fix|simplify *
 		fix|clean|rename|format|tidy|shorten|refactor|simplify|profile|split @the|up|it *`)
 	l.learn(asks, `just asking|curious
-		^ explain|describe|summarize|summarise|list|document|compare the|this|that|our|your|all|it|alternative|possible|both|other|how|why`)
+		^ explain|describe|summarize|summarise|list|document|compare the|this|that|our|your|all
+		^ explain|describe|summarize|summarise|list|document|compare it|alternative|possible|both|other|how|why`)
 }

@@ -45,7 +45,9 @@ func appendWords(list []word, text string, offset int) []word {
 			if strings.ContainsAny(w, "'’") {
 				w = strings.ReplaceAll(strings.ReplaceAll(w, "'", ""), "’", "")
 			}
-			list = append(list, word{text: strings.ToLower(w), from: offset + start, to: offset + i, first: first, opens: opens, name: name})
+			list = append(list, word{
+				text: strings.ToLower(w), from: offset + start, to: offset + i, first: first, opens: opens, name: name,
+			})
 			opens, first, name, start = false, false, false, -1
 		}
 	}
@@ -101,8 +103,8 @@ type element struct {
 }
 
 // phrase is a way to say something. It is written as words apart by spaces: a|b is one of two, @name one of a class, *
-// any word, "x?" one that may be left out, "!x" any but x, ".." up to three words, "^" the beginning and "$" the end of a clause. It
-// never goes beyond a clause.
+// any word, "x?" one that may be left out, "!x" any but x, ".." up to three words, "^" the beginning and "$" the end of
+// a clause. It never goes beyond a clause.
 type phrase struct {
 	feature  feature
 	first    bool

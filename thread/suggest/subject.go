@@ -75,7 +75,8 @@ func (s Subject) left(prompt string, list []word, at [features]found) string {
 		return ""
 	}
 	said, shared := s.shares(prompt)
-	return fmt.Sprintf("%d of its %d words were not said in this thread before: a fork keeps the subjects apart", said-shared, said)
+	return fmt.Sprintf("%d of its %d words were not said in this thread before: a fork keeps the subjects apart",
+		said-shared, said)
 }
 
 // score adds up what speaks for another subject of a prompt that does not say so, and returns how much is needed.
@@ -92,7 +93,8 @@ func (s Subject) score(prompt string, at [features]found) (score, need int) {
 		holds  bool
 		weight int
 	}{
-		{shared == 0, 2}, {shared == 1 && said > promptWords, 1}, {said >= promptWords-1, 1}, {said >= promptWords, 1}, {said >= promptWords+3, 1},
+		{shared == 0, 2}, {shared == 1 && said > promptWords, 1},
+		{said >= promptWords-1, 1}, {said >= promptWords, 1}, {said >= promptWords+3, 1},
 		{at[turns].said, 1}, {at[task].said, 1},
 		{at[leans].said, -2},
 		{at[extends].said && !at[task].said && said < promptWords+3, -1},

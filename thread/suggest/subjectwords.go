@@ -15,10 +15,27 @@ func learnSubjects(l lexicon) {
 		^ a|an|completely|totally|entirely? unrelated
 		unrelated to|question|note|but|task|thing
 		completely|totally|entirely unrelated
-		^ a|an|the|my|your|our|one|some|there? is|are? a|one? new|next|other|different|separate|unrelated|another|side|quick|random|last? task|ticket|topic|thing|subject|story|issue|problem|project|question|job|item|assignment|request|q|bug $
+		^ a|an|the|my? is|are? a|one? new|next|other|different|separate? task|ticket|topic|thing $
+		^ your|our|one|some|there? is|are? a|one? new|next|other|different|separate? task|ticket|topic|thing $
+		^ a|an|the|my? is|are? a|one? new|next|other|different|separate? subject|story|issue|problem $
+		^ your|our|one|some|there? is|are? a|one? new|next|other|different|separate? subject|story|issue|problem $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? unrelated|another|side? task|ticket|topic|thing $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? quick|random|last? task|ticket|topic|thing $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? unrelated|another|side? subject|story|issue|problem $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? quick|random|last? subject|story|issue|problem $
+		^ a|an|the|my? is|are? a|one? new|next|other|different|separate? project|question|job|item $
+		^ your|our|one|some|there? is|are? a|one? new|next|other|different|separate? project|question|job|item $
+		^ a|an|the|my? is|are? a|one? new|next|other|different|separate? assignment|request|q|bug $
+		^ your|our|one|some|there? is|are? a|one? new|next|other|different|separate? assignment|request|q|bug $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? unrelated|another|side? project|question|job|item $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? quick|random|last? project|question|job|item $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? unrelated|another|side? assignment|request|q|bug $
+		^ a|an|the|my|your|our|one|some|there? is|are? a|one? quick|random|last? assignment|request|q|bug $
 		^ new|next|other|different|separate|another|side|random|quick topic|subject|question|task|ticket|q
 		^ next|new on|up|topic|subject|task|ticket|item
-		i|theres have|is|got? another|one|a more|different|other|quick|new|separate? thing|question|task|topic|request|ticket|problem|issue
+		i|theres have|is|got? another|one more|other? thing|question|task|topic|request|ticket|problem|issue
+		i|theres have|is|got? a different|other|quick|new|separate thing|question|task|topic
+		i|theres have|is|got? a different|other|quick|new|separate request|ticket|problem|issue
 		have|got a|another * question
 		one other|another? thing|question|topic|matter|request
 		one more thing on
@@ -32,16 +49,21 @@ func learnSubjects(l lexicon) {
 		^ side question|note|topic
 		^ sidenote
 		switching|switch|changing|change the? gears|topics|topic|subjects|subject|projects
-		switching|switch over|back? to the|another|new|a *
+		switching over|back? to the|our|my|another|a
+		switch over|back? to another|my|our *
+		switch over|back? to the * app|project|repo|side|part|page|site|code|service|team
 		moving|move|jumping|jump on|over $
-		moving|move|jumping|jump|turning|turn on? to
+		moving|move|jumping|jump on to
+		turning|turn to the|our|my
 		going|go on|over to the? next|another|other
-		lets|let|time|can we|us|to? turn|move|go|jump|get on|over|back? to|on
+		lets|let us? turn|move|go|jump|get on|over|back to
+		lets|let us? turn to
+		time|can to|we move|switch|turn on|over to
 		lets|let us? talk about
 		lets|let us? leave|park|pause|shelve * for? now|there|aside|here|at|today
 		lets|let us? leave|park|pause|shelve *
 		leaving|parking|shelving|pausing|setting * aside|for|here
-		leaving|parking|putting this|that
+		leaving|parking this|that
 		^ park|shelve|pause this|that|it $
 		park|shelve|pause this|that|it for
 		enough of|about * for
@@ -51,11 +73,10 @@ func learnSubjects(l lexicon) {
 		@be good|done|fine|finished for now|today $
 		while youre|were|i|you at|here|have|are
 		in the meantime
-		meanwhile
 		before i forget
 		^ i|almost|nearly forgot
 		^ next $
-		^ now|then|back? to the|our|my
+		^ now|then|back to the|our|my
 		^ on to the|our|my
 		^ as for the|our|my
 		one more|other|last topic|matter|request
@@ -66,8 +87,7 @@ func learnSubjects(l lexicon) {
 		now for my|our|the
 		what else $
 		apart|aside from that|this
-		separately $
-		^ separately
+		^ separately $
 		wrap|wrapping up here|this|that
 		for|in a|my|our|the different|other|another|separate|side project|repo|repository|team|company|client
 		for|in another project|repo|repository|team
@@ -81,13 +101,16 @@ func learnSubjects(l lexicon) {
 		^ customers|users|clients|people in|from|see|get|are|report|cant|keep
 		the other day
 		^ about the|our|my
-		^ also|anyway|anyways|oh|ah|hey|meanwhile|so about|another, ^ i also, ^ there is|are|was a|an|one|new, ^ someone|somebody|legal|marketing|support|sales
+		^ also|anyway|anyways|oh|ah|hey|meanwhile|so about|another, ^ i also
+		^ there is|are|was a|an|one|new, ^ someone|somebody|legal|marketing|support|sales
 		my|our colleague|boss|wife|customer|client|laptop|manager|team|friend|husband|son|daughter
-		we|i got|have|received a|an email|mail|report|complaint|ticket|call, a|one user|customer|client|colleague, we|users keep|are getting`)
+		we|i got|have|received a|an email|mail|report|complaint|ticket|call
+		a|one user|customer|client|colleague, we|users keep|are getting`)
 	l.learn(task, `
 		^ write|draft|make|generate|create|prepare|compose|design|build|give|find me? a|an|some|the
 		@we|help me? write|draft|prepare|plan|understand|with
-		^ fix|debug|write|draft|prepare|translate|convert|set|review|upgrade|migrate|configure|deploy|train|provision|refactor|explain|estimate|recommend|bump|rename
+		^ fix|debug|write|draft|prepare|translate|convert|set|review|upgrade
+		^ migrate|configure|deploy|train|provision|refactor|explain|estimate|recommend|bump|rename
 		set up
 		help me
 		take care of
@@ -96,7 +119,8 @@ func learnSubjects(l lexicon) {
 		do something about
 		do a|an * review|audit|analysis
 		i also? need|want|have a|an|to
-		can|could|would|will|please you|we also? explain|compare|draft|write|translate|review|check|summarize|help|prepare|convert|tell|recommend|rename|find|look|have
+		can|could|would|will|please you|we also? explain|compare|draft|write|translate|review|check|summarize
+		can|could|would|will|please you|we also? help|prepare|convert|tell|recommend|rename|find|look|have
 		how do|can|would|should|to i|we|you
 		how does|do|did * work
 		what do you know|think
@@ -116,16 +140,26 @@ func learnSubjects(l lexicon) {
 		how many|much
 		have we got|any`)
 	l.learn(leans, `
-		thats|those|he|she|same|again|above|previous|previously|earlier|former|latter|continue|proceed|keep|still|too|instead|rather|both|either|otherwise|undo|revert|redo|because|actually|wait|hmm|sorry|output|diff|commit|rebase|merge|pr|lint|linter|cleanup|es|das|diese|dieser|dieses|diesen|nochmal|weiter|auch|bitte|another|other|last
+		thats|those|he|she|same|again|above|previous|previously|earlier|former|latter|continue
+		proceed|keep|still|too|instead|rather|both|either|otherwise|undo|revert|redo|because
+		actually|wait|hmm|sorry|output|diff|commit|rebase|merge|pr|lint|linter|cleanup
+		es|das|diese|dieser|dieses|diesen|nochmal|weiter|auch|bitte|another|other|last
 		this $, this !repo|repos|repository|project|week|weekend|month|year|morning|sql|script|list|table
-		that $, that is|was|does|should|can|will|one|way|file|code|function|test|bug|error|change|approach|works|in|with|as|and|on|too
+		that $
+		that is|was|does|should|can|will|one|way|file|code|function
+		that test|bug|error|change|approach|works|in|with|as|and|on|too
 		^ yes|no|nope|yeah
 		go on, pull request, clean up, what i said, option *
-		@we just|already|have|had? did|made|wrote|created|added|changed|mentioned|proposed|suggested|said|told|removed|used|built|took|chose|picked|considered|done|doing
+		@we just|already|have|had? did|made|wrote|created|added|changed|mentioned|proposed|suggested|said
+		@we just|already|have|had? told|removed|used|built|took|chose|picked|considered|done|doing
 		your approach|change|changes|code|fix|test|tests|design|solution|answer|plan|version|last`)
 	l.learn(staged, `
-		step|phase|part|chunk|point|item|number|stage|milestone|option 1|2|3|4|5|6|7|8|9|10|a|b|c|d|one|two|three|four|five
+		step|phase|part|chunk|point 1|2|3|4|5|6|7|8|9|10|a|b|c|d|one|two|three|four|five
+		item|number|stage|milestone|option 1|2|3|4|5|6|7|8|9|10|a|b|c|d|one|two|three|four|five
 		the next|first|second|last|other step|phase|part|chunk|point|item|stage|milestone|one`)
 	l.learn(refersTo, `it|its|these|their|them|they`)
-	l.learn(extends, `^ add|allow|support|show|hide|make|limit|let|use|put|include|exclude|handle|move|sort|log|print|send|expose|enable|disable|keep|pin|validate|check|restrict|authenticate|cache|retry|store|save|start|stop|only|now`)
+	l.learn(extends, `
+		^ add|allow|support|show|hide|make|limit|let|use|put|include|exclude|handle|move|sort|log|print
+		^ send|expose|enable|disable|keep|pin|validate|check|restrict
+		^ authenticate|cache|retry|store|save|start|stop|only|now`)
 }

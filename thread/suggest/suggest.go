@@ -1,10 +1,11 @@
 // Package suggest notices when a conversation had better be forked: a prompt that leaves its
 // subject, a wish for another approach, a loop of failing attempts, a context that is nearly full.
 //
-// It is rules over words, pure and quick, with no model behind it. It guarantees that an offer says
-// which rule made it and why, with a label filled in, and it would rather miss a fork than offer a
-// wrong one: the golden table beside it allows at most 2 % false offers. It decides nothing: a person
-// takes or dismisses an offer.
+// It is rules over words, pure and quick, with no model behind it: phrases say what a prompt does (it
+// judges, gives up, supposes, asks, leans on what was said), and weights add that up. It guarantees
+// that an offer says which rule made it and why, with a label filled in, and it would rather miss a
+// fork than offer a wrong one: the tables beside it allow at most 2 % false offers. It decides
+// nothing: a person takes or dismisses an offer.
 package suggest
 
 import (
@@ -29,8 +30,8 @@ const (
 	sameFailures  = 4  // tool results that fail alike, in a row
 	complaints    = 3  // prompts that say that it still fails, in a row
 	subjectTurns  = 2  // turns that a thread has before it can be left
-	subjectWords  = 30 // words that say what a thread is about
-	fewWords      = 20 // fewer say nothing
+	subjectWords  = 30 // words that say well what a thread is about
+	fewWords      = 20 // fewer say too little to tell
 	promptWords   = 5  // words that a prompt needs to be about something else
 	openingWords  = 8  // words within which people say that the subject changes, or else a sentence begins so
 	far           = 4  // what speaks for another subject, to offer a fork
