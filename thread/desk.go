@@ -33,6 +33,7 @@ type desk struct {
 	all    []Prompt   // by Seq
 	typing PromptID   // is being typed by a goroutine
 	again  bool       // something changed meanwhile
+	lines  bool       // a goroutine waits for the thread's turn to have something typed
 	primer string     // what this run's agent is told before all else
 	begun  map[PromptID]int
 	told   map[PromptID]bool
@@ -265,16 +266,57 @@ func (l *line) poke() {
 	}()
 }
 
-// typeNext begins to type the oldest prompt that is queued, if the agent takes one now. desk.mu is held.
+// The prompts of a server that are typed at a time, and for how long one is that others wait for: an agent's input is
+// watched closely meanwhile, and an agent that gets no processor takes none.
+const (
+	typedAtOnce = 4
+	typingShare = 500 * time.Millisecond
+)
+
+// typeNext begins to type the oldest prompt that is queued, if the agent takes one now. Threads are served in the order
+// in which they could be. desk.mu is held.
 func (l *line) typeNext() {
+	s, i := l.mayType()
+	if s == nil || l.desk.lines {
+		return
+	}
+	if leave, ok := l.m.hands.TryEnter(); ok {
+		l.typeNow(s, i, leave)
+		return
+	}
+	if !l.m.begin() {
+		return
+	}
+	l.desk.lines = true
+	l.wait("prompts of other threads are typed first")
+	go func() {
+		defer l.m.done()
+		leave, ok := l.m.hands.Enter(l.m.closing)
+		l.desk.mu.Lock()
+		defer l.desk.mu.Unlock()
+		l.desk.lines = false
+		if !ok {
+			return
+		}
+		if s, i := l.mayType(); s != nil { // it may have changed
+			l.typeNow(s, i, leave)
+		} else {
+			leave()
+		}
+	}()
+}
+
+// mayType returns the session that takes a prompt now, and the place of the one that is to be typed: -1 for the primer
+// alone. It is nil where there is none, or it has to wait, which it notes. desk.mu is held.
+func (l *line) mayType() (Session, int) {
 	d := &l.desk
 	if d.typing != "" {
 		d.again = true
-		return
+		return nil, 0
 	}
 	i := d.next()
 	if i < 0 && d.primer == "" {
-		return
+		return nil, 0
 	}
 	s, why := l.takes()
 	if why == "" && d.open() && !l.leaves() {
@@ -283,8 +325,14 @@ func (l *line) typeNext() {
 	if why != "" {
 		l.wait(why)
 		l.awaitLimit()
-		return
+		return nil, 0
 	}
+	return s, i
+}
+
+// typeNow begins to type a prompt; leave tells when others may. desk.mu is held.
+func (l *line) typeNow(s Session, i int, leave func()) {
+	d := &l.desk
 	p := Prompt{ID: NewPromptID(), Thread: l.id, From: FromPrimer, Text: d.primer, Accepted: l.m.now()}
 	text := d.primer
 	if i >= 0 {
@@ -300,10 +348,12 @@ func (l *line) typeNext() {
 		}
 		l.wait("the store refuses it: " + err.Error())
 		l.later(retryAfter, l.poke)
+		leave()
 		return
 	}
 	failpoint.Hit("thread.ask.typing")
 	if !l.m.begin() {
+		leave()
 		return // the next start finds it
 	}
 	d.typing = p.ID
@@ -314,6 +364,7 @@ func (l *line) typeNext() {
 	go func() {
 		defer l.m.done()
 		err := l.m.send(s, text)
+		leave()
 		l.typed(s, p.ID, err)
 	}()
 }

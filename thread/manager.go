@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"orchestrator/thread/fair"
 	"orchestrator/thread/secret"
 )
 
@@ -100,6 +101,7 @@ type Manager struct {
 	ctx     context.Context // of steps and background work; ends when Close gives up waiting
 	cancel  context.CancelFunc
 	closing chan struct{} // closed when Close begins
+	hands   *fair.Line    // that type prompts
 	idle    chan struct{} // closed when nothing is under way any more, after Close began
 
 	// merging is held during a merge or finish: they span two threads and one repository. Taken
@@ -138,7 +140,7 @@ func New(cfg ManagerConfig) *Manager {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Manager{
 		cfg: cfg, ctx: ctx, cancel: cancel,
-		closing: make(chan struct{}), idle: make(chan struct{}), lines: make(map[ID]*line),
+		closing: make(chan struct{}), hands: fair.NewLine(typedAtOnce, typingShare), idle: make(chan struct{}), lines: make(map[ID]*line),
 		offers: offers{mode: cfg.Offers},
 	}
 	m.bus.seq = cfg.Clock().UnixMicro() // numbers of an earlier run are smaller

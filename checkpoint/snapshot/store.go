@@ -8,15 +8,22 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
+	"orchestrator/thread/fair"
 )
 
 // DefaultLimit is the largest file that a snapshot holds, in bytes, unless the configuration says otherwise.
 const DefaultLimit = 50 << 20
+
+// takeShare is for how long a snapshot that is taken holds up others: as many as there are processors are taken at a
+// time, each with a few git processes.
+const takeShare = time.Second
 
 // Config says where a Store works.
 type Config struct {
@@ -41,6 +48,7 @@ type Store struct {
 	cfg   Config
 	git   *git.Git
 	locks *locks
+	line  *fair.Line // of the snapshots that are taken; entered with the worktree's lock held
 
 	// mu guards checked, next and hears. It is taken after a worktree's lock, never before one.
 	mu      sync.Mutex
@@ -92,7 +100,7 @@ func New(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
-	return &Store{cfg: cfg, git: g, locks: newLocks(), checked: map[string]bool{}, next: map[string]int{}}, nil
+	return &Store{cfg: cfg, git: g, locks: newLocks(), line: fair.NewLine(runtime.GOMAXPROCS(0), takeShare), checked: map[string]bool{}, next: map[string]int{}}, nil
 }
 
 var threadName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)

@@ -35,6 +35,11 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
 	defer unlock()
+	leave, ok := s.line.Enter(ctx.Done())
+	if !ok {
+		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", context.Cause(ctx))
+	}
+	defer leave()
 	snap, err := s.take(ctx, w, order{thread: id, prev: prev, limit: s.cfg.Limit, note: "snapshot"})
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)

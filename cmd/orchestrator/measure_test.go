@@ -28,6 +28,7 @@ func TestMeasure(t *testing.T) {
 	t.Run("live programs in tmux", measureTmux)
 	t.Run("live demo agents", measureDemos)
 	t.Run("start with 1,000 stored threads", measureStart)
+	t.Run("turns at once", measureTurns)
 }
 
 // processOf reads a figure of a process: VmRSS in KB and Threads of its status, Pss of its smaps_rollup.
