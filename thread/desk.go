@@ -270,7 +270,7 @@ func (l *line) poke() {
 // watched closely meanwhile, and an agent that gets no processor takes none.
 const (
 	typedAtOnce = 4
-	typingShare = 500 * time.Millisecond
+	typingShare = time.Second
 )
 
 // typeNext begins to type the oldest prompt that is queued, if the agent takes one now. Threads are served in the order

@@ -91,7 +91,7 @@ func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Ses
 	}
 	s.tells = slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) })
 	if all.config.Input != nil {
-		s.input = all.config.Input(spec.Agent)
+		s.input = s.remembered(all.config.Input(spec.Agent))
 	}
 	s.waits = s.input != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
 	if s.waits {
@@ -101,6 +101,29 @@ func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Ses
 		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
 	})
 	return s
+}
+
+// remembered reads an input once for each screen: while a prompt is typed it is asked for again and again. mu is held.
+func (s *Session) remembered(read func(*vterm.Terminal) (agent.Input, bool)) func(*vterm.Terminal) (agent.Input, bool) {
+	if read == nil {
+		return nil
+	}
+	type screen struct {
+		printed    time.Time
+		cols, rows int
+	}
+	var of screen
+	var in agent.Input
+	var found bool
+	return func(t *vterm.Terminal) (agent.Input, bool) {
+		now := screen{printed: s.printed}
+		now.cols, now.rows = t.Size()
+		if now != of || s.printed.IsZero() {
+			in, found = read(t)
+			of = now
+		}
+		return in, found
+	}
 }
 
 // started is called once with the process; nothing that it prints is handled before.
