@@ -150,7 +150,7 @@ func (m *Manager) changeQueued(ctx context.Context, verb string, id PromptID, ch
 	}
 	switch {
 	case p.State.Over():
-		return p, fmt.Errorf("%s prompt %s: it is %s: %w", verb, id, p.State, ErrInvalid)
+		return p, fmt.Errorf("%s prompt %s: it is %s: %w", verb, id, p.State, ErrRefused)
 	case p.State != PromptQueued:
 		return p, Hint(fmt.Errorf("%s prompt %s: its agent has it already: %w", verb, id, ErrBusy), "interrupt the agent")
 	}
@@ -176,7 +176,7 @@ func (m *Manager) AskAgain(ctx context.Context, id PromptID) (Prompt, error) {
 	p = l.onDesk(p)
 	switch {
 	case !p.State.Again():
-		return p, Hint(fmt.Errorf("send prompt %s again: it is %s: %w", id, p.State, ErrInvalid), "only prompts that were interrupted or refused can be")
+		return p, Hint(fmt.Errorf("send prompt %s again: it is %s: %w", id, p.State, ErrRefused), "only prompts that were interrupted or refused can be")
 	case l.running() == nil:
 		return p, Hint(fmt.Errorf("send prompt %s again: %s: %w", id, l.thread().Name, ErrNotRunning), "resume it first")
 	}

@@ -118,11 +118,11 @@ func TestQueuedPromptsAreTheirPersons(t *testing.T) {
 		}{
 			"edit one that is open":   {func() error { _, err := w.m.EditPrompt(ctx, open.ID, "x"); return err }, thread.ErrBusy},
 			"edit to nothing":         {func() error { _, err := w.m.EditPrompt(ctx, edited.ID, " \x1b "); return err }, thread.ErrInvalid},
-			"edit one that is over":   {func() error { _, err := w.m.EditPrompt(ctx, gone.ID, "x"); return err }, thread.ErrInvalid},
-			"cancel one that is over": {func() error { _, err := w.m.CancelPrompt(ctx, gone.ID); return err }, thread.ErrInvalid},
+			"edit one that is over":   {func() error { _, err := w.m.EditPrompt(ctx, gone.ID, "x"); return err }, thread.ErrRefused},
+			"cancel one that is over": {func() error { _, err := w.m.CancelPrompt(ctx, gone.ID); return err }, thread.ErrRefused},
 			"cancel one that is open": {func() error { _, err := w.m.CancelPrompt(ctx, open.ID); return err }, thread.ErrBusy},
 			"cancel none":             {func() error { _, err := w.m.CancelPrompt(ctx, "p1"); return err }, thread.ErrNotFound},
-			"repeat one that is open": {func() error { _, err := w.m.AskAgain(ctx, open.ID); return err }, thread.ErrInvalid},
+			"repeat one that is open": {func() error { _, err := w.m.AskAgain(ctx, open.ID); return err }, thread.ErrRefused},
 			"ask nothing":             {func() error { _, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: "\x00\x1b\n"}); return err }, thread.ErrInvalid},
 			"ask a megabyte and more": {func() error {
 				_, err := w.m.Ask(ctx, s.Name, thread.AskRequest{Text: strings.Repeat("x", 1<<20+1)})

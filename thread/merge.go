@@ -268,7 +268,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
-		_, err := child.safety(ctx, "before the merge into "+in.Target, true)
+		_, err := child.safety(ctx, noteBeforeMerge+"into "+in.Target, true)
 		return err
 	})
 	if err != nil {
@@ -276,7 +276,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 	}
 	if target != nil {
 		err = target.do(ctx, func(ctx context.Context) error {
-			_, err := target.safety(ctx, "before the merge of "+t.Name, true)
+			_, err := target.safety(ctx, noteBeforeMerge+"of "+t.Name, true)
 			return err
 		})
 		if err != nil {
@@ -290,6 +290,7 @@ func (m *Manager) merge(ctx context.Context, child, target *line, in mergeIntent
 	failpoint.Hit("thread.merge.intended")
 	report, err = m.mergeBranches(ctx, child, in, message, report)
 	if err != nil {
+		m.notMerged(ctx, child, target)
 		return report, errors.Join(err, m.settled(ctx, intent))
 	}
 	if len(report.Conflicts) > 0 {
@@ -497,9 +498,39 @@ func (m *Manager) MergeAbort(ctx context.Context, ref string) error {
 		if err != nil {
 			return MergeReport{}, fmt.Errorf("abort the merge of %s: %w", child.thread().Name, err)
 		}
+		m.notMerged(ctx, child, m.line(in.Into))
 		return MergeReport{}, m.settled(ctx, intent)
 	})
 	return err
+}
+
+// The notes of the safety checkpoints around a merge that came to nothing.
+const (
+	noteBeforeMerge = "before the merge "
+	noteNotMerged   = "the merge was taken back"
+)
+
+// notMerged notes with the threads of a merge that it came to nothing.
+func (m *Manager) notMerged(ctx context.Context, lines ...*line) {
+	for _, l := range lines {
+		if l == nil {
+			continue
+		}
+		err := l.do(ctx, func(ctx context.Context) error {
+			_, err := l.safety(ctx, noteNotMerged, false)
+			return err
+		})
+		if err != nil {
+			m.cfg.Log.Warn("note that a merge was taken back", "thread", string(l.id), "err", err)
+		}
+	}
+}
+
+// TakesBack reports whether a checkpoint says that what another one was taken for came to nothing, and nothing happened
+// in between: who reads what was done needs neither.
+func (c Checkpoint) TakesBack(before Checkpoint) bool {
+	return c.Kind == KindSafety && c.Note == noteNotMerged && c.Parent == before.ID &&
+		before.Kind == KindSafety && strings.HasPrefix(before.Note, noteBeforeMerge)
 }
 
 // openMerge finds the merge of a thread that waits for a person.

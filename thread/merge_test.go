@@ -18,6 +18,7 @@ import (
 type merges struct {
 	trees     *worktrees
 	conflicts []string
+	refuse    error
 	open      bool // a merge with conflicts waits
 	kept      string
 	log       []string
@@ -30,6 +31,9 @@ func (f *merges) Commit(_ context.Context, dir, message string) (string, error) 
 
 func (f *merges) Merge(_ context.Context, into, branch, _ string) (thread.Merged, error) {
 	f.log = append(f.log, "merge "+branch)
+	if f.refuse != nil {
+		return thread.Merged{}, f.refuse
+	}
 	if len(f.conflicts) > 0 {
 		f.open = true
 		return thread.Merged{Conflicts: f.conflicts}, nil
@@ -294,6 +298,61 @@ func TestMergeConflicts(t *testing.T) {
 		}
 		if _, err := w.m.MergeContinue(ctx, c.Name); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("continue without a merge: %v", err)
+		}
+	})
+}
+
+// TestTimelineOfAMergeThatCameToNothing: a merge that was taken back, or refused, is no part of what was done in
+// either thread; what was kept before it is still there.
+func TestTimelineOfAMergeThatCameToNothing(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		rows := func(name string, page thread.Page) (notes []string) {
+			list, err := w.m.Timeline(ctx, name, page)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, cp := range list {
+				if cp.Kind == thread.KindSafety {
+					notes = append(notes, cp.Note)
+				}
+			}
+			return notes
+		}
+		f.conflicts = []string{"a.go"}
+		for range 2 {
+			if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []thread.Status{p, c} {
+				if notes := rows(s.Name, thread.Page{Turns: true}); len(notes) != 1 || !strings.HasPrefix(notes[0], "before the merge") {
+					t.Errorf("while it waits for the person: %q", notes)
+				}
+			}
+			if err := w.m.MergeAbort(ctx, c.Name); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []thread.Status{p, c} {
+				if notes := rows(s.Name, thread.Page{Turns: true, All: true}); len(notes) > 0 {
+					t.Errorf("it was taken back: %q", notes)
+				}
+			}
+		}
+		if notes := rows(c.Name, thread.Page{}); len(notes) != 4 {
+			t.Errorf("what was kept is gone: %q", notes)
+		}
+		f.conflicts, f.refuse = nil, thread.ErrConflict
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); !errors.Is(err, thread.ErrConflict) {
+			t.Fatal(err)
+		}
+		if notes := append(rows(p.Name, thread.Page{Turns: true}), rows(c.Name, thread.Page{Turns: true})...); len(notes) > 0 {
+			t.Errorf("it was refused: %q", notes)
+		}
+		f.refuse = nil
+		if _, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil {
+			t.Fatal(err)
+		}
+		if notes := rows(c.Name, thread.Page{Turns: true}); len(notes) != 1 {
+			t.Errorf("one that was made: %q", notes)
 		}
 	})
 }

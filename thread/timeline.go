@@ -51,6 +51,10 @@ func (m *Manager) turns(ctx context.Context, head CheckpointID, p Page) ([]Check
 			if n := len(list); n > 0 && c.Kind == KindTurn && list[n-1].Kind == KindTurn && list[n-1].Turn == c.Turn {
 				continue // its agent went on after it by itself
 			}
+			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
+				list = list[:n-1]
+				continue
+			}
 			if c.Kind != KindResponse {
 				if len(list) == limit {
 					return list, nil

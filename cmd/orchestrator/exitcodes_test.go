@@ -155,3 +155,18 @@ func TestNamesAreTheServers(t *testing.T) {
 		t.Errorf("attach auth: exit %d, %s", res.code, res.stderr)
 	}
 }
+
+// TestPromptsThatHaveEnded: to change one, or send it again, is asked rightly and not possible as things are.
+func TestPromptsThatHaveEnded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.demo("ended")
+	r.turn(name, "list files")
+	answered := get[[]thread.Prompt](r, "prompts", name)[0].ID
+	for _, verb := range [][]string{{"edit", string(answered), "x"}, {"cancel", string(answered)}, {"again", string(answered)}} {
+		r.says(exitRefused, []string{"answered"}, append([]string{"prompts"}, verb...)...)
+	}
+	r.says(exitUsage, []string{"empty"}, "prompts", "edit", string(answered), " ")
+	r.ok("stop", name)
+	r.says(exitRefused, []string{"answered"}, "prompts", "again", string(answered))
+}

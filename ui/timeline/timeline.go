@@ -298,6 +298,10 @@ func (m *Model) sort() {
 			m.rows = append(m.rows, row{kind: rowMark, text: "forked from " + m.names(cp.Thread) + " here"})
 			from = cp.Thread
 		}
+		if i+1 < len(m.cps) && cp.TakesBack(m.cps[i+1]) {
+			i += 2
+			continue
+		}
 		if text := dividerText(cp); text != "" {
 			m.rows = append(m.rows, row{kind: rowDivider, cp: cp, text: text})
 			i++

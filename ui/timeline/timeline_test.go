@@ -201,3 +201,16 @@ func TestTurnsLeftBehind(t *testing.T) {
 		t.Errorf("compares %s with %s", from.ID, to.ID)
 	}
 }
+
+// A merge that was taken back is no row; one that somebody worked after is.
+func TestTakenBack(t *testing.T) {
+	before, back := cp("b", 2, 1, thread.KindSafety), cp("b", 3, 1, thread.KindSafety)
+	before.Note, back.Note, back.Parent = "before the merge into main", "the merge was taken back", before.ID
+	if text := draw(made(cp("b", 4, 2, thread.KindTurn), back, before, cp("b", 1, 1, thread.KindTurn)), 80, 20); strings.Contains(text, "merge") || !strings.Contains(text, "answer 4") || !strings.Contains(text, "answer 1") {
+		t.Errorf("nothing was merged:\n%s", text)
+	}
+	back.Parent = "b-9"
+	if text := draw(made(back, before, cp("b", 1, 1, thread.KindTurn)), 80, 20); strings.Count(text, "merge") != 2 {
+		t.Errorf("something happened in between:\n%s", text)
+	}
+}
