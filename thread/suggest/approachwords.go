@@ -13,7 +13,8 @@ var classes = map[string]string{
 	"take": `try trying take explore use attempt go consider pursue prefer want build prototype implement sketch need`,
 	"do": `use do go build make write try switch rewrite replace swap embed wrap put generate implement model move
 		redo take start let base rely run render print serve mock poll store compile convert port hook stick
-		define cover buy host call reuse adopt outsource delegate turn`,
+		define cover buy host call reuse adopt outsource delegate turn send show ask tell set give split compute
+		pull fetch merge push emit publish subscribe calculate count`,
 	"away": `scrap ditch abandon discard rip tear throw chuck toss drop bin nuke forget kill dump axe lose trash yank`,
 	"less": "remove delete undo revert cut strip take skip stop reverse",
 	"be":   `is are was were isnt arent wasnt be been being becoming became gets get getting got seems feels looks`,
@@ -93,6 +94,8 @@ func learnApproaches(l lexicon) {
 	l.learn(givenUp, `
 		@away about? out? @thing $
 		@away @thing out|away|overboard $
+		do|doing away with
+		scratch the|our *
 		scratch this|that|it|everything|all
 		go|going|lets back to how|what|before|when
 		back to the|my|our original|first|old|initial|earlier plan|approach|idea|design|version|solution|way
@@ -231,6 +234,16 @@ func learnApproaches(l lexicon) {
 		we|ive|i are|have? gone|going too|way|off *
 		every|each fix|change|patch|attempt .. needs|breaks|adds|brings|leads|means|costs|takes
 		every|each new .. breaks|break
+		doesnt|dont|not fit us|here|our|this, doesnt|dont|wont|not hold|holding up, wont|cant survive *
+		outgrown|outgrew
+		past|beyond what
+		falls|falling apart, brick wall, square peg, the wheel, dead horse
+		does|do|doing exactly this|that|what
+		not build|write|roll|own|maintain .. ourselves|our
+		^ enough of this|that|the
+		wrong problem|question
+		curing|treating|fighting .. symptoms
+		who needs *
 		cat and mouse, asking for trouble, time bomb, slippery slope, rube goldberg, yak shaving, code smell
 		recipe for *
 		overblown|sledgehammer
@@ -335,6 +348,8 @@ func learnApproaches(l lexicon) {
 		should @we consider|look|try *
 		what stops|keeps|prevents us|me *
 		opt|opting|settle|settling for
+		what about * * .. instead
+		no * at all
 		what would it take`)
 	l.learn(beside, `
 		in parallel, ^ on the side, it|this|that on the side
