@@ -19,7 +19,7 @@ type word struct {
 
 // maxHeard is how much of a prompt is searched for phrases, half of it at each end: people say what they want before
 // or after what they paste.
-const maxHeard = 1000
+const maxHeard = 600
 
 // words returns the words of a prompt. Punctuation and line breaks divide it into clauses and sentences; a dot, a slash
 // or a hyphen within a name does not.
@@ -116,7 +116,7 @@ func (p *phrase) match(list []word, i int) (int, bool) {
 	if p.first && !list[i].first && (i == 0 || !joins[list[i-1].text]) {
 		return 0, false
 	}
-	return match(p.elements, list, i, false)
+	return match(p.elements[1:], list, i+1, list[i].last) // the lexicon found it by its first word
 }
 
 // joins are words behind which something begins as at the beginning of a clause.

@@ -120,6 +120,46 @@ func TestPeople(t *testing.T) {
 	}
 }
 
+// TestSaid holds what each kind of remark adds to the same prompt.
+func TestSaid(t *testing.T) {
+	var one, two suggest.Subject
+	one.Add("parse the nginx access logs into structs, there is a sample in testdata",
+		"I wrote one expression for the combined log format; 2,314 of 2,320 lines of the sample parse, bytes and referer included.")
+	two = one.Clone()
+	two.Add("escaped quotes in the user agent break six of those", "Quotes may be escaped by a backslash in that group now; hosts accept colons and brackets, too, with two table rows added.")
+	for _, c := range []struct {
+		prompt  string
+		subject suggest.Subject
+		want    suggest.Rule
+	}{
+		{"drop the regex, use a real scanner", one, suggest.RuleApproach},
+		{"drop the regex, use a real scanner", suggest.Subject{}, ""},
+		{"don't drop the regex, use a real scanner", one, ""},
+		{"it should drop the regex, use a real scanner", one, ""},
+		{"drop the regex", one, ""},
+		{"drop the column, use a real scanner", one, ""},
+		{"this is overkill", one, ""},
+		{"this is overkill. awk and sort", one, suggest.RuleApproach},
+		{"this is overkill, clean it up", one, ""},
+		{"is this overkill?", one, ""},
+		{"what if we use awk", one, ""},
+		{"what if we use awk instead", one, suggest.RuleApproach},
+		{"explain the other way round", one, ""},
+		{"goroutine 1 [running]:\nmain.main()\n" + strings.Repeat("\t/app/main.go:12 +0x1d\n", 20) +
+			"this is a dead end, go back to awk", one, suggest.RuleApproach},
+		{"swiss invoice totals rounded wrongly for wholesale customers", one, ""},
+		{"swiss invoice totals rounded wrongly for wholesale customers", two, suggest.RuleSubject},
+		{"because swiss invoice totals rounded wrongly for wholesale customers", two, ""},
+		{"unrelated: swiss invoice totals", one, suggest.RuleSubject},
+		{"unrelated: nginx logs of the sample", one, ""},
+		{"let's move on to step 2, swiss invoice totals", two, ""},
+	} {
+		if o, _ := suggest.Consider(suggest.Input{Prompt: c.prompt, Subject: c.subject}); o.Rule != c.want {
+			t.Errorf("after %d turns, %q: offered %q (%s), want %q", c.subject.Turns(), c.prompt, o.Rule, o.Why, c.want)
+		}
+	}
+}
+
 func TestLoop(t *testing.T) {
 	var s suggest.Subject
 	s.Add("fix the crash", "Done.")
