@@ -142,6 +142,7 @@ func TestSaid(t *testing.T) {
 		{"this is overkill. awk and sort", one, suggest.RuleApproach},
 		{"this is overkill, clean it up", one, ""},
 		{"is this overkill?", one, ""},
+		{"why did you drop the regex, could we use awk instead?", one, ""},
 		{"what if we use awk", one, ""},
 		{"what if we use awk instead", one, suggest.RuleApproach},
 		{"explain the other way round", one, ""},
