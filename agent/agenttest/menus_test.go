@@ -45,13 +45,20 @@ var visits = map[string][]visit{
 			{name: "working", ask: "hold it #hold:plug #say:held.", see: "hold it", want: thread.StateWorking},
 			{name: "put-back", press: []string{esc}, see: "hold it", draft: "hold it #hold:plug #say:held.", back: []string{ctrlU}},
 		}},
+		{name: "first", mode: "manual", online: true, unset: []string{"ANTHROPIC_AUTH_TOKEN", "HTTPS_PROXY", "https_proxy"}, files: map[string]string{".claude.json": "", ".claude/settings.json": ""}, places: []place{
+			{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion, back: []string{"\r"}},
+			{name: "first-login", see: "Select login method", want: thread.StateUnauthorised, back: []string{"\r"}},
+			{name: "first-code", see: "Paste code", want: thread.StateUnauthorised},
+		}},
 		{name: "trouble", mode: "manual", places: []place{
 			{name: "refused", ask: "fail it #status:403", see: "Once fixed, resend your message", open: true},
 			{name: "page", ask: "open it #page", see: "Resend your message to try again", open: true},
 			{name: "recovered", ask: "tell me", see: "answer to: tell me", want: thread.StateIdle},
 		}},
 		{name: "theme", mode: "manual", files: map[string]string{".claude.json": ""}, places: []place{
-			{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion},
+			{name: "first-theme", see: "Syntax theme", want: thread.StateQuestion, back: []string{"\r"}},
+			{name: "first-notes", see: "Security notes", want: thread.StateQuestion, back: []string{"\r"}},
+			{name: "first-trust", see: "Yes, I trust", want: thread.StateApproval},
 		}},
 		{name: "trust", mode: "manual", files: map[string]string{".claude.json": `{"hasCompletedOnboarding":true}`}, places: []place{
 			{name: "trust", see: "Yes, I trust", want: thread.StateApproval},
@@ -61,6 +68,9 @@ var visits = map[string][]visit{
 		}},
 		{name: "bypass", mode: "bypassPermissions", files: map[string]string{".claude/settings.json": ""}, places: []place{
 			{name: "bypass", see: "I accept", want: thread.StateApproval},
+		}},
+		{name: "auto", mode: "auto", places: []place{
+			{name: "auto-notice", ask: "nobody knows #unchecked #bash:python3 -c 'print(1)' #say:ran", see: "safety check", want: thread.StateQuestion},
 		}},
 		{name: "plan", mode: "plan", places: []place{
 			{name: "plan", see: "plan mode", want: thread.StateIdle},

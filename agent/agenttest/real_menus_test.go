@@ -42,6 +42,7 @@ type place struct {
 type visit struct {
 	name   string
 	mode   string            // permission mode
+	online bool              // the provider's own hosts answer
 	unset  []string          // variables
 	set    []string          // variables
 	files  map[string]string // below the home folder; "" is none
@@ -92,6 +93,9 @@ func (v visit) run(t *testing.T, cli clis.CLI) {
 		}
 	}
 	s.env = append(env, v.set...)
+	if v.online {
+		s.env = append(s.env, online(t, root)...)
+	}
 	r := s.start("000000000000000a", dir, "", false)
 	m := r.mirror(root)
 	for i, p := range v.places {

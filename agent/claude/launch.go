@@ -86,6 +86,7 @@ var rules = []agent.Rule{
 	{State: thread.StateApproval, Lines: 14, Pattern: regexp.MustCompile(`Do you want to use this API key\?`), Detail: "asks whether to use the API key"},
 	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I accept`), Detail: "warns of bypassed permissions"},
 	{State: thread.StateUnauthorised, Lines: 20, Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted`), Detail: "asks to log in"},
+	{State: thread.StateQuestion, Lines: 2, Pattern: regexp.MustCompile(`(?m)^\s*(Login successful\. )?Press Enter to continue\b`), Detail: "waits for Enter"},
 	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
 	{State: thread.StateQuestion, Lines: 6, Pattern: regexp.MustCompile(`Syntax theme: `), Detail: "asks for a theme"},
 	{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?m)^\s*Enter to (confirm|continue|submit)\b.*\bEsc to `), Detail: "a dialog is open"},
