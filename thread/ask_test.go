@@ -339,20 +339,39 @@ func TestAtRest(t *testing.T) {
 	}
 }
 
-// TestSilentProgramClaimsNothing asks a program that reports nothing.
+// TestSilentProgramClaimsNothing asks a program that reports nothing: each prompt is typed, also where it looks
+// as if it worked, and nothing is claimed of an answer.
 func TestSilentProgramClaimsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{Agent: "plain", Flags: thread.Flags{NoGateway: true}})
-		for range 2 {
+		for _, looks := range []thread.State{"", thread.StateWorking} {
+			if looks != "" {
+				w.sess.of(s.ID).Report(thread.Evidence{Source: thread.SourceScreen, State: looks, At: time.Now()})
+			}
 			p := w.is(w.ask(s.ID, "ls").ID, thread.PromptTaken)
-			if p.Answer != "" || p.Turn != 0 || p.Reason == "" {
-				t.Errorf("%+v", p)
+			if p.Answer != "" || p.Turn != 0 || p.Reason == "" || p.Opened.IsZero() || p.Ended.IsZero() {
+				t.Errorf("where it looks %q: %+v", looks, p)
 			}
 		}
 		if got := w.sess.of(s.ID).prompts(); got != "ls\n---\nls" {
 			t.Errorf("sent %q", got)
 		}
 	})
+}
+
+// TestProgramsThatTellAreWaitedFor: what passes the gateway, or is written down by the agent, tells of answers.
+func TestProgramsThatTellAreWaitedFor(t *testing.T) {
+	for name, r := range map[string]thread.NewRequest{
+		"its requests are seen": {Agent: "plain"}, "its transcript is read": {Agent: "polled", Flags: thread.Flags{NoGateway: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.agents["polled"] = &polledAgent{fullAgent{plainAgent{"polled"}, w.natives}}
+				s := w.create(r)
+				w.is(w.ask(s.ID, "ls").ID, thread.PromptOpen)
+			})
+		})
+	}
 }
 
 // TestKilledBeforeTheFirstResponse: the prompt of a turn in flight is named everywhere after a kill, can be sent again,

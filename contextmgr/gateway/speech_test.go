@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,26 +162,75 @@ func TestSpeechOfARetry(t *testing.T) {
 	}
 }
 
-// TestSideRequestsAreNotSpoken asks for a title.
+// TestSideRequestsAreNotSpoken has a title, a sub-agent and what nobody can read answered before the thread's own requests
+// and in the middle of an answer to one, each in a piece before and one after it is known whose it is.
 func TestSideRequestsAreNotSpoken(t *testing.T) {
-	w := open(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		streamAnswer(w, "A title")
+	events := answerEvents("")
+	asides := []string{
+		`{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"system":"Write a title","messages":[{"role":"user","content":"aside"}]}`,
+		`{"model":"claude-sonnet-4-6","max_tokens":9000,"stream":true,"system":"cc_is_subagent=true","tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"aside"}]}`,
+		"{",
+	}
+	var w *world
+	begun, over := make(chan struct{}), make(chan struct{})
+	var requests atomic.Int64
+	w = open(t, serve(t, func(rw http.ResponseWriter, r *http.Request) {
+		n := int(requests.Add(1))
+		body, _ := io.ReadAll(r.Body)
+		rw.Header().Set("Content-Type", "text/event-stream")
+		write := func(s string) {
+			_, _ = io.WriteString(rw, s)
+			_ = http.NewResponseController(rw).Flush()
+		}
+		write(events[0] + events[1])
+		switch {
+		case strings.Contains(string(body), "the first"):
+			write(delta("to the first"))
+		case strings.Contains(string(body), "the second"):
+			write(delta("to the "))
+			w.obs.until(t, "the second answer's beginning", func() bool { return len(w.obs.begun) >= n })
+			close(begun)
+			<-over
+			write(delta("second"))
+		default:
+			write(delta("aside, early, "))
+			w.obs.until(t, "the aside's beginning", func() bool { return len(w.obs.begun) >= n })
+			write(delta("late"))
+		}
+		write(strings.Join(events[4:], ""))
 	}), nil)
-	title := `{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"messages":[{"role":"user","content":"Write a title"}]}`
-	for _, body := range []string{title, "{", request("the one")} {
+	ask := func(body string) {
 		if _, _, err := post(t, w.base+"/v1/messages", body); err != nil {
-			t.Fatal(err)
+			t.Error(err)
 		}
 	}
-	w.obs.wait(t, 3)
-	for _, s := range w.obs.spoken {
-		if s.Request != 1 {
-			t.Errorf("told %+v", s)
+	ask(asides[0])
+	ask(request("the first"))
+	go ask(request("the second"))
+	<-begun
+	for _, body := range asides {
+		ask(body)
+	}
+	close(over)
+	w.obs.wait(t, 3+len(asides))
+	ended := 0
+	w.obs.note(func() {
+		for _, s := range w.obs.spoken {
+			if s.Request < 1 || s.Request > 2 || strings.Contains(s.Text, "aside") {
+				t.Errorf("told %+v", s)
+			}
+			if s.Done {
+				ended++
+			}
+		}
+	})
+	for i, want := range []string{"to the first", "to the second"} {
+		if text, last := w.obs.said(int64(i + 1)); text != want || !last.Done || last.Cut {
+			t.Errorf("of answer %d: %q, %+v", i+1, text, last)
 		}
 	}
-	if text, _ := w.obs.said(1); text != "A title" {
-		t.Errorf("of the one main request: %q", text)
+	if ended != 2 {
+		t.Errorf("%d answers ended", ended)
 	}
 }
 
