@@ -203,6 +203,17 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestTags: characters that no terminal shows and every model reads reach the screen in flags alone.
+func TestTags(t *testing.T) {
+	const england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+	f := newFixture(TrueColor, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
+	f.feed("h\U000e0041\U000e007f \U000e0042 %s", england)
+	out := string(f.out.written())
+	if !strings.Contains(out, england) || strings.ContainsAny(strings.ReplaceAll(out, england, ""), "\U000e0041\U000e0042\U000e007f") {
+		t.Errorf("%q", out)
+	}
+}
+
 // TestChromeStays: full-screen programs, cursor tricks and resizes of the program's screen leave every cell
 // outside of the box as it was.
 func TestChromeStays(t *testing.T) {

@@ -2,7 +2,9 @@ package paint
 
 import (
 	"strconv"
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"orchestrator/agent/vterm"
 )
@@ -93,7 +95,12 @@ func (p *rowPainter) text(c *vterm.Cell) bool {
 			return true
 		}
 	}
-	p.out = append(p.out, c.Cluster...)
+	flag := strings.HasPrefix(c.Cluster, "\U0001f3f4")
+	for _, r := range c.Cluster {
+		if flag || r < 0xe0000 || r > 0xe007f { // tags are read in flags; elsewhere they hide what a model reads
+			p.out = utf8.AppendRune(p.out, r)
+		}
+	}
 	return false
 }
 
