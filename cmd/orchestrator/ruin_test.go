@@ -418,7 +418,7 @@ func (w *ruin) round(n int) {
 	for _, b := range second.bad {
 		bad = append(bad, "at the second start: "+b)
 	}
-	const damaged = "content does not match its hash" // more of it is found with each thread that needs it
+	const damaged = "stored data is damaged" // more of it is found with each thread that needs it
 	found := strings.Contains(strings.Join(first.told, "\n"), damaged)
 	for _, line := range second.told {
 		if !slices.Contains(first.told, line) && !strings.Contains(line, "server ended") && !(found && strings.Contains(line, damaged)) {
