@@ -582,3 +582,47 @@ func TestRefusedIsNotSentLater(t *testing.T) {
 		}
 	})
 }
+
+// TestTypedAFewAtATime has all threads asked at once while their agents take nothing: a few are typed, the others wait
+// queued, where they can be withdrawn, and come next in their order when those before them have had their share.
+func TestTypedAFewAtATime(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const all, few = 11, 4
+		w.sess.ignore(true)
+		var ids []thread.ID
+		for range all {
+			ids = append(ids, w.create(thread.NewRequest{}).ID)
+		}
+		synctest.Wait()
+		var asked []thread.Prompt
+		for _, id := range ids {
+			asked = append(asked, w.ask(id, "go on"))
+		}
+		typing := func(from, to int) {
+			t.Helper()
+			for i, p := range asked {
+				want := thread.PromptQueued
+				if i >= from && i < to || i < from {
+					want = thread.PromptTyping
+				}
+				if i == all-1 && to > few {
+					want = thread.PromptCancelled
+				}
+				w.is(p.ID, want)
+			}
+		}
+		typing(0, few)
+		if p := w.is(asked[few].ID, thread.PromptQueued); !strings.Contains(p.Reason, "other threads") {
+			t.Errorf("the next waits because %q", p.Reason)
+		}
+		if _, err := w.m.CancelPrompt(ctx, asked[all-1].ID); err != nil {
+			t.Errorf("cancel the last: %v", err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		typing(few, 2*few)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		typing(2*few, all-1)
+	})
+}
