@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -94,16 +95,30 @@ type importer struct {
 	ids map[thread.CheckpointID]thread.Checkpoint
 }
 
-func (m *importer) intent() thread.Intent { return Unfinished(m.thread.ID, m.File, m.Now) }
+func (m *importer) intent() thread.Intent { return Unfinished(m.thread.ID, "import", m.File, m.Now) }
 
-// Unfinished is the intent that marks a hidden thread as one that is being read from a file. While it is there, Repair
-// takes the thread back.
-func Unfinished(id thread.ID, file string, now time.Time) thread.Intent {
-	data, err := json.Marshal(map[string]string{"file": file})
+// Unfinished is the intent that marks a hidden thread as one that a verb, such as import, is reading from a file. While
+// it is there, Repair takes the thread back.
+func Unfinished(id thread.ID, verb, file string, now time.Time) thread.Intent {
+	data, err := json.Marshal(unfinished{File: file, Verb: verb})
 	if err != nil {
 		data = nil // a name that JSON cannot hold is not worth failing for
 	}
 	return thread.Intent{ID: "import-" + string(id), Kind: intentKind, Thread: id, Data: data, Created: now}
+}
+
+// unfinished is what such an intent says.
+type unfinished struct {
+	File string `json:"file"`
+	Verb string `json:"verb,omitempty"`
+}
+
+// about says for people what was cut off.
+func (u unfinished) about() string {
+	if u.Verb == "" || u.Verb == "import" {
+		return fmt.Sprintf("the import of %q was cut off and is taken back; import it again", u.File)
+	}
+	return fmt.Sprintf("%s %q was cut off: threads that were not whole yet are taken back; run it again", u.Verb, u.File)
 }
 
 func (m *importer) all(in io.Reader) (thread.Thread, error) {
@@ -241,9 +256,11 @@ func Repair(ctx context.Context, to Target) ([]string, error) {
 		if err == nil && t.Deleted.IsZero() {
 			err = to.DropIntent(ctx, i.ID) // it was whole; only the mark was left
 		} else if err == nil || errors.Is(err, thread.ErrNotFound) {
-			var d struct{ File string }
-			_ = json.Unmarshal(i.Data, &d) // without it the file has no name
-			said = append(said, fmt.Sprintf("the import of %q was cut off and is taken back; import it again", d.File))
+			var of unfinished
+			_ = json.Unmarshal(i.Data, &of) // without it the file has no name
+			if about := of.about(); !slices.Contains(said, about) {
+				said = append(said, about)
+			}
 			err = takeBack(ctx, to, i)
 		}
 		if err != nil {

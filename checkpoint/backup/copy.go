@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/archive"
 	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
 	"orchestrator/thread/secret"
 )
 
@@ -22,6 +23,16 @@ type Store interface {
 	thread.Prompts
 	thread.Intents
 	checkpoint.Deltas
+}
+
+// verb is what takes a backup back, for people.
+const verb = "restore-backup"
+
+// hit passes a failpoint of a restore; a backup that is being written has none.
+func (c *copying) hit(step string) {
+	if c.place != nil {
+		failpoint.Hit("backup.restore." + step)
+	}
 }
 
 // everything is a limit that no project reaches.
@@ -141,12 +152,14 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 		if err != nil {
 			return fmt.Errorf("thread %s: %w", t.Name, err)
 		}
+		c.hit("hidden")
 		t.Name = name
 		copied = append(copied, t)
 	}
 	if err := c.checkpoints(ctx); err != nil {
 		return err
 	}
+	c.hit("written")
 	if c.before != nil {
 		var ids []thread.ID
 		for _, t := range copied {
@@ -156,10 +169,12 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 			return err
 		}
 	}
+	c.hit("files")
 	for _, t := range copied {
 		if err := c.show(ctx, t); err != nil {
 			return fmt.Errorf("thread %s: %w", t.Name, err)
 		}
+		c.hit("shown")
 	}
 	for _, id := range c.ghosts { // what others stand on stays
 		if err := c.drop(ctx, id); err != nil {
@@ -171,7 +186,7 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 
 // hide stores a thread that is not shown and not whole; the store takes it back at its next start when it stays so.
 func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err error) {
-	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, c.file, c.now)); err != nil {
+	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, verb, c.file, c.now)); err != nil {
 		return "", err
 	}
 	t.Head, t.ForkPoint, t.Handoff, t.Deleted = "", "", nil, c.now
@@ -257,6 +272,7 @@ func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Chec
 	}
 	c.done[p.ID] = true
 	c.out.Checkpoints++
+	c.hit("checkpoint")
 	return nil
 }
 
@@ -277,7 +293,7 @@ func (c *copying) owner(ctx context.Context, id thread.ID) (thread.ID, error) {
 	}
 	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: thread.NewName("gone"), Label: "gone", Created: c.now, Updated: c.now}
 	c.ghosts[id] = t.ID
-	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, c.file, c.now)); err != nil {
+	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, verb, c.file, c.now)); err != nil {
 		return "", err
 	}
 	t.Deleted = c.now
@@ -324,12 +340,14 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 			return err
 		}
 	}
+	c.hit("placed")
 	now, err := c.to.UpdateThread(ctx, t.ID, func(now *thread.Thread) error { *now = t; return nil })
 	if err != nil {
 		return err
 	}
+	c.hit("visible")
 	c.out.Threads = append(c.out.Threads, now)
-	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, "", c.now).ID)
+	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, verb, "", c.now).ID)
 }
 
 // takeBack removes what was copied and is not shown yet.
@@ -351,5 +369,5 @@ func (c *copying) drop(ctx context.Context, id thread.ID) error {
 	if err := c.to.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
 		return err
 	}
-	return c.to.DropIntent(ctx, archive.Unfinished(id, "", c.now).ID)
+	return c.to.DropIntent(ctx, archive.Unfinished(id, verb, "", c.now).ID)
 }

@@ -142,6 +142,9 @@ func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Work
 	if head.Snapshot == nil {
 		return made, errors.New("its last checkpoint has no files")
 	}
+	if made, ok, err := p.files.Made(ctx, t.ID); err != nil || ok { // by a restore that was cut off
+		return made, err
+	}
 	for _, name := range []string{t.Name, thread.NewName(t.Label), thread.NewName(t.Label)} {
 		if made, err = p.files.Add(ctx, t.ID, p.project, name, *head.Snapshot); !errors.Is(err, thread.ErrNameTaken) {
 			break

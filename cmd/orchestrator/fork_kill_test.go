@@ -43,14 +43,15 @@ func killPoints() []killPoint {
 	return list
 }
 
-// TestKilledAtFailpoints kills the server at each step of fork, rewind, merge, finish and import, with the
-// demo agent, git and SQLite: nothing uncommitted is lost, no thread is half there, and what was cut
-// off can be done again.
+// TestKilledAtFailpoints kills the server at each step of fork, rewind, merge, finish, import and
+// restore-backup, with the demo agent, git and SQLite: nothing uncommitted is lost, no thread is half there, and what
+// was cut off can be done again.
 func TestKilledAtFailpoints(t *testing.T) {
 	if !failpoint.Enabled {
 		t.Skip("SKIPPED without failpoints: go test -tags failpoint -run TestKilledAtFailpoints ./cmd/orchestrator runs it")
 	}
 	rounds := fromEnv(t, "FAILPOINT_ROUNDS", 1)
+	restoresKilled(t, rounds)
 	for _, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
