@@ -93,6 +93,42 @@ func (y *typist) work(t *testing.T, seed string) {
 
 // TestRandomTyping: 10,000 keys at every place, one by one, in bursts, and a key before each burst, neither end,
 // remove, publish nor send anything.
+// Where the screen is too small to show a question, nothing answers it, and nothing is begun.
+func TestNothingIsAnsweredUnseen(t *testing.T) {
+	on(t, world(), func(r *rig) {
+		r.keys("M")
+		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+		r.must("too small")
+		r.keys("right", "enter")
+		r.send(tea.PasteMsg{Content: "y"})
+		r.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+		if r.srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Error("it was merged by keys that nobody saw the effect of")
+		}
+		r.keys("enter") // Cancel is still what is chosen
+		if r.m.dialogs.Open() || r.srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Errorf("the choice moved:\n%s", r.see())
+		}
+		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+		r.keys("D", "right", "enter", "n", "i")
+		r.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+		if r.m.dialogs.Open() || r.srv.asked("delete") {
+			t.Errorf("a dialog opened unseen:\n%s", r.see())
+		}
+		r.keys("D")
+		r.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+		r.keys("esc")
+		if r.m.dialogs.Open() {
+			t.Error("what cancels is taken")
+		}
+		r.keys("q")
+		r.wait(time.Second)
+		if !r.quit {
+			t.Error("a small screen cannot be left")
+		}
+	})
+}
+
 func TestRandomTyping(t *testing.T) {
 	keys := 10_000
 	if testing.Short() {

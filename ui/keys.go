@@ -11,6 +11,9 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	scope := m.scopes()[0]
 	in := m.keys.Lookup(m.scopes(), intent.Key{Name: k.String(), Text: k.Key().Text})
 	late := m.hands.late(m.cfg.Clock())
+	if m.screen.tooSmall() && !harmless(in) {
+		return nil // nobody sees what it would be an answer to
+	}
 	if scope == intent.Terminal && in != intent.Leave {
 		return m.toPane(k)
 	}
@@ -33,6 +36,11 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.do(in)
 }
 
+// harmless reports whether an intent may be acted upon where nothing is on show: it leaves something.
+func harmless(in intent.Intent) bool {
+	return in == intent.Quit || in == intent.Suspend || in == intent.Cancel || in == intent.Leave
+}
+
 // toPane passes a message on to the agent where it has the focus.
 func (m *Model) toPane(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil || !m.live.focus {
@@ -42,6 +50,9 @@ func (m *Model) toPane(msg tea.Msg) tea.Cmd {
 }
 
 func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
+	if m.screen.tooSmall() {
+		return nil
+	}
 	switch scope := m.scopes()[0]; scope {
 	case intent.Terminal:
 		return m.toPane(p)
