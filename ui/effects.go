@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -186,16 +188,29 @@ func (m *Model) resumeAll() tea.Cmd {
 	})
 }
 
+// errOthersToCommit says that what a merge would commit first is not what the person was asked about.
+var errOthersToCommit = errors.New("look again: other files are not committed now")
+
+// namesOf is a list of paths that can be compared.
+func namesOf(paths []string) string { return strings.Join(paths, "\x00") }
+
 // merge merges, or with a dialog to fill, looks what a merge would do. Where work that is not committed is in its way,
 // it looks what a merge would do that commits that work first.
 func (m *Model) merge(p mergePlan, into *dialog.Ask) tea.Cmd {
 	return m.call(slow, func(ctx context.Context) tea.Msg {
 		req := thread.MergeRequest{Thread: string(p.id), Into: string(p.into), DryRun: into != nil, Finish: p.finish, CommitInto: p.commit}
+		if into == nil && p.commit {
+			look := req
+			look.DryRun = true
+			if now, err := m.cfg.Server.Merge(ctx, look); err != nil || namesOf(now.Committed) != p.named {
+				return mergedMsg{p, nil, now, cmp.Or(err, errOthersToCommit)}
+			}
+		}
 		r, err := m.cfg.Server.Merge(ctx, req)
 		if into != nil && !p.commit && errors.Is(err, thread.ErrConflict) {
 			req.CommitInto = true
 			if with, no := m.cfg.Server.Merge(ctx, req); no == nil && len(with.Committed) > 0 {
-				p.commit, r, err = true, with, nil
+				p.commit, p.named, r, err = true, namesOf(with.Committed), with, nil
 			}
 		}
 		return mergedMsg{p, into, r, err}

@@ -21,6 +21,7 @@ import (
 type mergePlan struct {
 	id, into       thread.ID
 	finish, commit bool
+	named          string // what the person was told would be committed
 }
 
 // openMerge looks what a merge would bring and asks.
@@ -29,7 +30,7 @@ func (m *Model) openMerge(p mergePlan) tea.Cmd {
 	if p.finish {
 		verb = "finish "
 	}
-	p.commit = false
+	p.commit, p.named = false, ""
 	name := m.name(p.id)
 	d := dialog.NewAsk(verb+name, dialog.Plain("looking what it would bring …"), dialog.Cancel("Cancel")).Until(m.mergeOver(p.id))
 	m.dialogs.Push(d)
@@ -85,8 +86,8 @@ func (m *Model) merged(msg mergedMsg) tea.Cmd {
 		m.dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r), stoppedChoices(msg.id)...).
 			Until(m.mergeOver(msg.id)))
 		return nil
-	case errors.Is(msg.err, thread.ErrConflict) && !msg.commit:
-		// Something came into its way since it was looked at: what that is, and what can be done, is asked.
+	case errors.Is(msg.err, thread.ErrConflict) && !msg.commit, errors.Is(msg.err, errOthersToCommit):
+		// Something came since it was looked at: what that is, and what can be done, is asked.
 		return tea.Batch(m.tell(thread.LevelError, "merge: "+msg.err.Error()), m.openMerge(msg.mergePlan))
 	case msg.err != nil:
 		return m.fail("merge", msg.err)
@@ -196,7 +197,7 @@ func stoppedChoices(id thread.ID) []dialog.Choice {
 // committedLines name what is committed before a merge.
 func committedLines(r thread.MergeReport) []dialog.Line {
 	body := []dialog.Line{{Text: "What is not committed in " + r.Dir + " is in its way. It can be committed to " + r.Into + " first, all of it:", Tok: theme.Warn}}
-	const most = 8
+	const most = 20
 	for i, f := range r.Committed {
 		if i == most {
 			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Committed)-most), Tok: theme.Muted})

@@ -151,6 +151,23 @@ func TestMergeOfASharedFolder(t *testing.T) {
 	})
 }
 
+// What is written after the question was asked is not committed unnamed.
+func TestCommitsWhatWasNamed(t *testing.T) {
+	srv := world()
+	srv.merge.Conflicts, srv.dirty = nil, []string{"parse.go"}
+	on(t, srv, func(r *rig) {
+		r.keys("M", "right")
+		srv.dirty = []string{"parse.go", "secret.env"}
+		r.keys("enter")
+		if srv.asked("merge auth-feature-a3f2 dry=false") {
+			t.Error("a file was committed that nobody was asked about")
+		}
+		r.must("  secret.env", "[ Commit and merge ]", "look again")
+		r.keys("right", "enter")
+		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`)
+	})
+}
+
 // The agent of what a merge went into is sent a note only if the person says so.
 func TestNoteOfAMerge(t *testing.T) {
 	srv := world()
