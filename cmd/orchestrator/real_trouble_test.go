@@ -98,7 +98,7 @@ func TestRealTrouble(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					failed := s.Evidence[0].At
+					asked, failed := mark, s.Evidence[0].At
 					if s.at.Sub(failed) > soon {
 						t.Errorf("shown %v after the failure", s.at.Sub(failed))
 					}
@@ -110,7 +110,12 @@ func TestRealTrouble(t *testing.T) {
 					if err := steady(all); err != nil {
 						t.Error(err)
 					}
-					t.Logf("%s, %s: %s after %v; then: %s", cli.Name, c.fault, s.State, s.at.Sub(failed).Round(time.Millisecond), told(all))
+					pretended := longest(w.after(asked), thread.StateWorking)
+					if pretended > 10*time.Second {
+						t.Errorf("working for %v before a provider that is dead: %s", pretended, told(w.after(asked)))
+					}
+					t.Logf("%s, %s: %s %v after the prompt and %v after the failure, working for %v at most; then: %s", cli.Name, c.fault, s.State,
+						s.at.Sub(sent).Round(time.Millisecond), s.at.Sub(failed).Round(time.Millisecond), pretended.Round(time.Millisecond), told(all))
 					calm(t)
 					if strings.HasPrefix(c.fault, "40") || c.fault == "429 until" { // the person goes on before we would
 						r.typed(pane, "byhand"+c.fault[:3]+". #say:over")

@@ -217,6 +217,20 @@ func (w *watcher) until(mark int, what string, limit time.Duration, ok func(thre
 	}
 }
 
+// longest returns for how long a state was shown at most, until now.
+func longest(all []moment, state thread.State) (d time.Duration) {
+	for i, s := range all {
+		end := time.Now()
+		if i+1 < len(all) {
+			end = all[i+1].at
+		}
+		if s.State == state {
+			d = max(d, end.Sub(s.at))
+		}
+	}
+	return d
+}
+
 func told(all []moment) string {
 	var out []string
 	for _, s := range all {
