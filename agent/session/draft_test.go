@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,28 @@ func TestSendComparesTheInput(t *testing.T) {
 			if h.shows(`\r`) || h.shows("TAKEN") {
 				t.Errorf("the return was pressed: %q", h.Screen())
 			}
+		})
+	}
+}
+
+// TestKeysThatLeaveNothing has a person press keys of which only the agent knows the effect, and that have none: the
+// input is still empty, and a prompt of ours is typed a moment later.
+func TestKeysThatLeaveNothing(t *testing.T) {
+	for name, key := range map[string]string{"Esc": "\x1b", "ctrl+u": "\x15", "history, of which there is none": "\x1b[A", "completion of nothing": "\t"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := start(t, sessionsThatShow(t), "a", fmt.Sprintf("stty raw -echo; printf '> '; head -c %d >/dev/null; "+
+				"head -c 4; head -c 1 >/dev/null; printf '\\r\\n> \\r\\nTAKEN'; sleep 1000", len(key)))
+			eventually(t, "it to start", func() bool { return h.shows(">") })
+			h.press(t, key)
+			began := time.Now()
+			if err := h.Send(context.Background(), "ours"); err != nil {
+				t.Fatalf("send: %v; screen %q", err, h.Screen())
+			}
+			if took := time.Since(began); took > deadline/2 {
+				t.Errorf("it took %v", took)
+			}
+			eventually(t, "ours", func() bool { return h.shows("TAKEN") })
 		})
 	}
 }
