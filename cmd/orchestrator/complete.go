@@ -106,7 +106,7 @@ func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]strin
 	list, err := cl.Timeline(ctx, ref, thread.Page{Turns: turns, Limit: mostPoints})
 	var out []string
 	for _, cp := range list {
-		about := firstLine(cp.Prompt + cp.Note)
+		about := aboutOf(cp.Prompt, cp.Note)
 		if !turns || err != nil {
 			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, kindOf(cp), about))
 			continue

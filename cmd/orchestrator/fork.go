@@ -174,7 +174,7 @@ func (c *cli) checkpointList() *cobra.Command {
 					kind, note = kind+", "+note, ""
 				}
 				fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", cp.ID[:8], cp.Turn, kind, contextOf(cp.Gauge), files,
-					cp.Created.Local().Format(time.DateTime), firstLine(cp.Prompt+note))
+					cp.Created.Local().Format(time.DateTime), aboutOf(cp.Prompt, note))
 			}
 		})
 	})
@@ -191,6 +191,14 @@ func kindOf(cp thread.Checkpoint) string {
 	default:
 		return string(cp.Kind)
 	}
+}
+
+// aboutOf says in a table what a checkpoint is about: its prompt, and behind it what is noted of it.
+func aboutOf(prompt, note string) string {
+	if prompt = firstLine(prompt); prompt != "" && note != "" {
+		note = "; " + note
+	}
+	return prompt + firstLine(note)
 }
 
 // firstLine cuts text for a table.

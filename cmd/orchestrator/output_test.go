@@ -284,3 +284,11 @@ func TestScreenShowsHostileThreads(t *testing.T) {
 		}
 	}
 }
+
+func TestAboutOf(t *testing.T) {
+	for _, c := range [][3]string{{"list files\nnow", "", "list files"}, {"", "before a rewind", "before a rewind"}, {"list files", "the turn ended here", "list files; the turn ended here"}, {"", "", ""}} {
+		if got := aboutOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%q and %q: %q", c[0], c[1], got)
+		}
+	}
+}
