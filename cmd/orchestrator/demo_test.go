@@ -132,6 +132,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 }
 
 func TestRunAndSendEndByTheirTimeout(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	res := r.run("run", "-a", "demo", "--timeout", "10s", "#slow:600s list files", "--json")

@@ -155,6 +155,7 @@ func memory(t *testing.T, pid int) int {
 
 // TestSizesThatNoTerminalHas are told by the person's terminal and by clients: screen and server go on.
 func TestSizesThatNoTerminalHas(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("large")

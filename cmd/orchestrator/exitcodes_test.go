@@ -82,6 +82,7 @@ func verbCases(one, old string) []verbCase {
 
 // TestVerbsKeepTheirExitCodes calls every verb rightly and wrongly, in words and with --json.
 func TestVerbsKeepTheirExitCodes(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	one, old := r.demo("-p", "list files", "alone"), r.demo("namesake")

@@ -142,6 +142,7 @@ func (s *screen) runsFrom() string {
 // TestGoRunTwice is a newcomer's first hour: `go run` in a fresh clone, the demo agent, q; `go run` again finds the
 // thread, starts a second one, stops and resumes the first, and forks it.
 func TestGoRunTwice(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	r.cloned()
 	begin := time.Now()

@@ -12,6 +12,7 @@ import (
 // TestTypingAtTheScreen types text where keys are commands, in a real terminal: at once, in two parts, and key by
 // key. Nothing is merged, finished, archived, deleted, stopped or sent.
 func TestTypingAtTheScreen(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	parent := r.demo("parent")

@@ -103,6 +103,7 @@ func TestExportAfterAKilledOne(t *testing.T) {
 
 // TestListSaysThatThereIsMore lists fewer turns than there are.
 func TestListSaysThatThereIsMore(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("long")

@@ -217,6 +217,7 @@ func TestServerThatDoesNotComeBack(t *testing.T) {
 
 // TestClientThatReadsNothing holds up neither the agent nor other clients, and gets the answer whole in the end.
 func TestClientThatReadsNothing(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("deaf")

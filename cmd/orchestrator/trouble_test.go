@@ -298,6 +298,8 @@ func askOnce(url, body string) error {
 // TestTroubleIsShown has a program of which nothing is known but its requests meet every fault: what is shown of it is
 // true within two seconds, stays so while it tries again, and is over with the next answer.
 func TestTroubleIsShown(t *testing.T) {
+	manyStarts(t)
+	t.Parallel()
 	r := newRig(t)
 	m := model.New(nil)
 	t.Cleanup(m.Close)

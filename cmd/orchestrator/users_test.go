@@ -103,6 +103,7 @@ func (r *rig) as(args ...string) {
 // TestTwoUsersOneRepository has two users work in one repository at once, each with a server of their own: neither sees
 // the other's threads, reaches the other's state or loses anything by the other's work.
 func TestTwoUsersOneRepository(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	a, b := newUsers(t)
 	first := a.demo("of a")
