@@ -334,6 +334,8 @@ type Exchange struct {
 	Fault Fault
 	// Until is when a limit ends, as far as the provider said so.
 	Until time.Time
+	// Quotas is what the provider said of its limits.
+	Quotas []Quota
 	// Unread is set when the answer came but could not be read: nobody knows what it says.
 	Unread bool
 

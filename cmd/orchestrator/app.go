@@ -37,6 +37,7 @@ import (
 	"orchestrator/contextmgr/wire/openai"
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
+	"orchestrator/thread/ledger"
 	"orchestrator/thread/private"
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
@@ -63,6 +64,7 @@ type App struct {
 	sessions *session.Sessions
 	manager  *thread.Manager
 	gateway  *gateway.Gateway
+	ledger   *ledger.Ledger
 	models   models.Table
 	daemon   *daemon.Server
 	listener *project.Listener
@@ -82,6 +84,9 @@ type App struct {
 
 // closeLimit is how long the end of agents and calls may take.
 const closeLimit = 20 * time.Second
+
+// accountDays is of how many days clients are told what was spent.
+const accountDays = 31
 
 // newApp opens the parts in the order in which they need each other; Close ends them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
@@ -248,6 +253,15 @@ func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced boo
 	return k.table.Cost(model, models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
+// agentOf names a thread's agent.
+func (a *App) agentOf(id thread.ID) string {
+	s, err := a.manager.Status(context.Background(), string(id))
+	if err != nil {
+		return ""
+	}
+	return s.Agent
+}
+
 // spent says what each thread has cost, side requests included.
 func (a *App) spent() map[thread.ID]float64 {
 	list, err := a.manager.List(context.Background())
@@ -262,7 +276,13 @@ func (a *App) spent() map[thread.ID]float64 {
 }
 
 func (a *App) openGateway(ctx context.Context) error {
-	g, err := gateway.New("127.0.0.1:0", a.manager, gateway.Options{
+	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.ledger.Close(ctx)
+	})
+	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
 		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
 		Caps: gateway.Caps{
@@ -357,6 +377,11 @@ func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
 		return i, err
 	}
 	i.Sizes = append(i.Sizes, stored)
+	account, err := a.ledger.Account(ctx, accountDays)
+	if err != nil {
+		return i, err
+	}
+	i.Account = &account
 	if a.files != nil {
 		n, err := a.files.Size(ctx)
 		if err != nil {

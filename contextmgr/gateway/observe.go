@@ -47,6 +47,8 @@ type observation struct {
 	timer    *time.Timer
 	progress *progress
 	until    time.Time // when a limit ends, by the answer's header
+	upstream string
+	quotas   []thread.Quota
 }
 
 // startDelay is how long reading a request waits, at most until its end: it must not compete with
@@ -145,6 +147,10 @@ func (o *observation) begin(resp *http.Response) {
 	o.status = resp.StatusCode
 	o.progress.answered(o.status)
 	o.until = limitEnds(o.status, resp.Header, time.Now())
+	if resp.Request != nil && resp.Request.URL != nil {
+		o.upstream = resp.Request.URL.Host
+	}
+	o.quotas = quotas(o.upstream, resp.Header, time.Now())
 	o.encoding = codings(resp.Header["Content-Encoding"])
 	o.kind = resp.Header.Get("Content-Type")
 	o.safely(func() { o.answer = o.codec.Answer(o.status, o.kind) })
@@ -327,6 +333,9 @@ func (o *observation) exchange() thread.Exchange {
 		if e.Until.IsZero() && (e.Status == http.StatusTooManyRequests || e.Fault == thread.FaultLimited) {
 			e.Until = limitNamed(e.Err, o.ended)
 		}
+	}
+	if e.Quotas = o.quotas; !e.Until.IsZero() && len(e.Quotas) == 0 { // said in the answer's text
+		e.Quotas = []thread.Quota{{Upstream: o.upstream, Window: windowRetry, Resets: e.Until, At: o.ended.Round(0).UTC()}}
 	}
 	if o.cannot != nil && e.Status < 300 {
 		o.unread("an answer", o.cannot)

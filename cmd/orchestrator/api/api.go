@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"orchestrator/thread"
+	"orchestrator/thread/ledger"
 )
 
 // Version of the protocol.
@@ -29,6 +30,8 @@ type Info struct {
 	Store    string `json:"store"`
 	// Sizes are lines about what is stored and what it takes; only when they were asked for.
 	Sizes []string `json:"sizes,omitempty"`
+	// Account is what was spent lately and what providers said of their limits; only with Sizes.
+	Account *ledger.Account `json:"account,omitempty"`
 	// Problems are what the server found at its start and people should know.
 	Problems []string `json:"problems,omitempty"`
 	// Notices are what every verb names: what the store found damaged and nobody has dismissed, and a store that

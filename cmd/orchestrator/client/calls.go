@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/ledger"
 )
 
 // Info says who serves.
@@ -16,6 +17,15 @@ func (c *Client) Info(ctx context.Context) (api.Info, error) {
 func (c *Client) Sizes(ctx context.Context) ([]string, error) {
 	i, err := answer[api.Info](ctx, c, "info", api.AskInfo{Sizes: true})
 	return i.Sizes, err
+}
+
+// Account says what was spent lately, and what providers said of their limits.
+func (c *Client) Account(ctx context.Context) (ledger.Account, error) {
+	i, err := answer[api.Info](ctx, c, "info", api.AskInfo{Sizes: true})
+	if err != nil || i.Account == nil {
+		return ledger.Account{}, err
+	}
+	return *i.Account, nil
 }
 
 // Stop ends all agents, and then the server. It is refused while answers cannot be saved, unless force is set.
