@@ -89,7 +89,7 @@ func (r *running) inTool(prompt, started, release string) []thread.TranscriptFil
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	if err := r.session.Send(ctx, prompt); err != nil {
+	if err := r.sendSoon(ctx, prompt); err != nil {
 		r.t.Fatalf("send %q: %v\n%s", prompt, err, r.screen())
 	}
 	for {

@@ -281,22 +281,6 @@ func (m *mirror) holds(draft string) {
 	}
 }
 
-// sendSoon sends once the agent waits for a prompt.
-func (m *mirror) sendSoon(ctx context.Context, text string) error {
-	for {
-		err := m.session.Send(ctx, text)
-		var not *thread.NotReadyError
-		if !errors.As(err, &not) || ctx.Err() != nil {
-			return err
-		}
-		m.t.Logf("not sent yet: %v", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-}
-
 // await waits for a state, not for ever, and returns what it is; done counts as idle.
 func (m *mirror) await(want thread.State) thread.StateReport {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -155,13 +156,29 @@ func (r *running) screen() string {
 	return strings.Join(one.Screen(), "\n")
 }
 
+// sendSoon sends once the agent waits for a prompt.
+func (r *running) sendSoon(ctx context.Context, text string) error {
+	for {
+		err := r.session.Send(ctx, text)
+		var not *thread.NotReadyError
+		if !errors.As(err, &not) || ctx.Err() != nil {
+			return err
+		}
+		r.t.Logf("not sent yet: %v", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
 // ask sends a prompt and returns the last main request of its turn.
 func (r *running) ask(prompt string) model.Request {
 	r.t.Helper()
 	r.t.Logf("%s asks %.12q", r.id, prompt)
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
 	defer cancel()
-	if err := r.session.Send(ctx, prompt); err != nil {
+	if err := r.sendSoon(ctx, prompt); err != nil {
 		r.t.Fatalf("send %q: %v\n%s", prompt, err, r.screen())
 	}
 	first, err := r.server.Wait(ctx, func(q model.Request) bool { return q.Turn.Prompt == prompt && !q.Turn.Side })
