@@ -10,8 +10,8 @@ import (
 type Index struct {
 	project string
 	places  []Place
-	byDir   []dirAt          // in the order of the folders
-	byRoot  map[string][]int // positions by the folder whose files are theirs
+	byDir   []dirAt // in the order of the folders
+	byRoot  []dirAt // in the order of the folders whose files are theirs
 }
 
 type dirAt struct {
@@ -21,17 +21,24 @@ type dirAt struct {
 
 // NewIndex makes one of a project's places.
 func NewIndex(project string, places []Place) *Index {
-	x := &Index{project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make(map[string][]int, len(places))}
+	x := &Index{project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places))}
 	for i, p := range places {
 		if p.Dir == "" { // nobody knows
 			continue
 		}
 		x.byDir = append(x.byDir, dirAt{p.Dir, i})
-		root := p.root(project)
-		x.byRoot[root] = append(x.byRoot[root], i)
+		x.byRoot = append(x.byRoot, dirAt{p.root(project), i})
 	}
-	slices.SortFunc(x.byDir, func(a, b dirAt) int { return strings.Compare(a.dir, b.dir) })
+	for _, list := range [][]dirAt{x.byDir, x.byRoot} {
+		slices.SortFunc(list, func(a, b dirAt) int { return strings.Compare(a.dir, b.dir) })
+	}
 	return x
+}
+
+// from returns what of a list does not come before a folder.
+func from(list []dirAt, dir string) []dirAt {
+	i, _ := slices.BinarySearchFunc(list, dir, func(d dirAt, s string) int { return strings.Compare(d.dir, s) })
+	return list[i:]
 }
 
 // With returns the positions of the places that are together with one, in their order.
@@ -42,20 +49,23 @@ func (x *Index) With(p Place) []int {
 	var found []int
 	root := p.root(x.project)
 	below := strings.TrimSuffix(root, "/") + "/"
-	for _, from := range []string{root, below} {
-		i, _ := slices.BinarySearchFunc(x.byDir, from, func(d dirAt, s string) int { return strings.Compare(d.dir, s) })
-		for ; i < len(x.byDir); i++ {
-			if d := x.byDir[i]; d.dir == root || from == below && strings.HasPrefix(d.dir, below) {
-				if x.places[d.at].below(root) {
-					found = append(found, d.at)
-				}
-				continue
+	for _, first := range []string{root, below} {
+		for _, d := range from(x.byDir, first) {
+			if d.dir != root && (first != below || !strings.HasPrefix(d.dir, below)) {
+				break
 			}
-			break
+			if x.places[d.at].below(root) {
+				found = append(found, d.at)
+			}
 		}
 	}
 	for dir := p.Dir; p.below(dir); dir = path.Dir(dir) {
-		found = append(found, x.byRoot[dir]...)
+		for _, d := range from(x.byRoot, dir) {
+			if d.dir != dir {
+				break
+			}
+			found = append(found, d.at)
+		}
 		if dir == path.Dir(dir) {
 			break
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/share"
 )
 
 // Tree is the list with its selection.
@@ -31,11 +32,12 @@ type Tree struct {
 	selected thread.ID
 	rows     []row // what is on show, in order
 	index    map[thread.ID]int
-	titles   map[string]int  // how many on show are called so
-	stale    bool            // rows are older than threads
-	folders  *thread.Folders // nil when they are older than threads
-	top      int             // first row on screen
-	page     int             // rows on screen at the last draw
+	titles   map[string]int   // how many on show are called so
+	stale    bool             // rows are older than threads
+	folders  *share.Index     // of working; nil when it is older than threads
+	working  []*thread.Status // those in use
+	top      int              // first row on screen
+	page     int              // rows on screen at the last draw
 	counts   Counts
 }
 
@@ -134,18 +136,29 @@ func sameFolder(a, b *thread.Status) bool {
 
 // Sharing names the threads that work on the same files as one does, oldest first.
 func (t *Tree) Sharing(one thread.Thread) []string {
-	if t.folders == nil {
-		t.folders = thread.NewFolders(t.project, func(yield func(thread.Thread) bool) {
-			for _, s := range t.All() {
-				if !yield(s.Thread) {
-					return
-				}
-			}
-		})
+	if !one.InUse() {
+		return nil
 	}
-	var names []string
-	for _, o := range t.folders.With(one) {
-		names = append(names, o.DisplayName())
+	if t.folders == nil {
+		t.working = t.working[:0]
+		places := make([]share.Place, 0, len(t.threads))
+		for _, s := range t.threads {
+			if s.InUse() {
+				t.working, places = append(t.working, s), append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
+			}
+		}
+		t.folders = share.NewIndex(t.project, places)
+	}
+	var others []*thread.Status
+	for _, i := range t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}) {
+		if s := t.working[i]; s.ID != one.ID {
+			others = append(others, s)
+		}
+	}
+	slices.SortFunc(others, t.older)
+	names := make([]string, len(others))
+	for i, s := range others {
+		names[i] = s.DisplayName()
 	}
 	return names
 }
