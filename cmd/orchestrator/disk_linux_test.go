@@ -38,8 +38,7 @@ func (r *rig) stateDisk(flags uintptr) (dir string) {
 // fill leaves no room on the disk of a folder. What it returns frees it again.
 func (r *rig) fill(dir string) (free func()) {
 	r.t.Helper()
-	file := filepath.Join(dir, "filler")
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	f, err := os.CreateTemp(dir, "filler-")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -56,7 +55,7 @@ func (r *rig) fill(dir string) (free func()) {
 		r.t.Fatalf("filled the disk: %v", err)
 	}
 	return func() {
-		if err := os.Remove(file); err != nil {
+		if err := os.Remove(f.Name()); err != nil {
 			r.t.Error(err)
 		}
 	}
@@ -118,6 +117,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 			if s := r.status(name); s.Turn != 1 {
 				t.Errorf("on a full disk: %+v", s)
 			}
+			freeMore := r.fill(disk) // the start may have folded a log and freed its room
 			if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "→ free some space") {
 				t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
 			}
@@ -129,6 +129,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 				t.Errorf("a search on a full disk: exit %d %s", res.code, res.stderr)
 			}
 			free()
+			freeMore()
 			if got := r.ok("find", "files"); !strings.Contains(got, name) {
 				t.Errorf("a search when there is room: %s", got)
 			}
