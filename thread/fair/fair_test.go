@@ -29,7 +29,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 				in++
 				most = max(most, in)
 				mu.Unlock()
-				time.Sleep(time.Second)
+				time.Sleep(time.Second + time.Duration(i)*time.Millisecond) // no two leave at one moment
 				mu.Lock()
 				in--
 				mu.Unlock()
