@@ -127,6 +127,7 @@ func TestSendComparesTheInput(t *testing.T) {
 	}{
 		{"at once", reads("printf o", "printf u", "printf r", "printf s"), true, ""},
 		{"late", reads("", "", "", "sleep 1; printf ours"), true, ""},
+		{"very late", reads("", "", "", "sleep 5; printf ours"), true, ""},
 		{"in pieces", reads("printf o", "sleep 0.3; printf u", "sleep 0.3; printf r", "sleep 1.5; printf s"), true, ""},
 		{"twice", reads("printf oo", "printf uu", "printf rr", "printf ss"), false, "more than was typed"},
 		{"behind what was recalled late", reads("printf 'tell me'; printf o", "printf u", "printf r", "printf s"), false, "more than was typed"},

@@ -165,9 +165,9 @@ func (p *prompt) stands(now time.Time) (bool, error) {
 	switch {
 	case (in.Pasted || match == typing.Whole) && stood >= in.Settles, match == typing.Altered && stood >= standLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.all.takeLimit/2:
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.all.takeLimit/2 && p.printed.After(p.began):
 		p.again = true
-		return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready
+		return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready; one that is silent is slow
 	case match == typing.Other && stood >= settleLimit:
 		return false, errOther
 	}
