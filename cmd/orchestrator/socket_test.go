@@ -79,7 +79,7 @@ func TestServerOutlivesTheLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	cron := r.without("XDG_RUNTIME_DIR")
-	cron.turn(name, "write notes.txt: still here")
+	cron.turn(name, "write n.txt: still")
 	if err := os.Mkdir(run, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestServerOutlivesTheLogin(t *testing.T) {
 		t.Errorf("turn %d, server %d, was %d", st.Turn, r.serverPID(), pid)
 	}
 	s.press("\t") // what the open screen asks for now goes over a connection of its own
-	s.see("still here")
+	s.see("still")
 	s.press("\x11q")
 	if code := s.end(); code != exitOK {
 		t.Errorf("the screen ended with %d", code)
