@@ -179,3 +179,19 @@ func (h hanging) RoundTrip(*http.Request) (*http.Response, error) {
 	<-h
 	return nil, &net.OpError{Op: "dial", Err: io.ErrClosedPipe}
 }
+
+// TestQuotasAreTold has an answer come with its provider's limits: the exchange holds them.
+func TestQuotasAreTold(t *testing.T) {
+	w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set("anthropic-ratelimit-requests-limit", "50")
+		_, _ = io.WriteString(w, strings.Join(answerEvents("x"), ""))
+	}), nil)
+	if _, _, err := post(t, w.base+"/v1/messages", request("hello")); err != nil {
+		t.Fatal(err)
+	}
+	e := w.obs.wait(t, 1)[0]
+	if len(e.Quotas) != 1 || e.Quotas[0].Window != "requests" || e.Quotas[0].Limit == nil || *e.Quotas[0].Limit != 50 {
+		t.Errorf("told %+v", e.Quotas)
+	}
+}
