@@ -103,8 +103,15 @@ func TestServerKilled(t *testing.T) {
 		for _, s := range list(t, cl) {
 			sending.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					if send(ctx, cl, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n)) != nil {
+					p, err := cl.Ask(ctx, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n))
+					if err != nil {
 						return
+					}
+					for p.State == thread.PromptQueued { // as people do: they do not pile up
+						time.Sleep(10 * time.Millisecond)
+						if p, err = cl.Prompt(ctx, string(s.ID), p.ID); err != nil {
+							return
+						}
 					}
 					time.Sleep(time.Duration(s.Turn%7) * time.Millisecond)
 				}
