@@ -110,7 +110,7 @@ func (t primerTurn) answer() string {
 	return t.said
 }
 
-// pending says of a tool's call that the record holds no result of it.
+// pending says that the record holds no result of a tool's call.
 func (t primerTurn) pending(call int) string {
 	asked := t.rest[call]
 	for _, e := range t.rest[call+1:] {

@@ -26,7 +26,7 @@ var (
 // windowRetry is the window of a wait that a provider asked for.
 const windowRetry = "retry"
 
-// quotas reads what an answer's header says of limits: numbers and times alone, of windows with known names.
+// quotas reads what an answer's header tells about limits: numbers and times alone, of windows with known names.
 func quotas(upstream string, h http.Header, now time.Time) []thread.Quota {
 	byWindow := map[string]*thread.Quota{}
 	at := func(window string) *thread.Quota {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestQuotas reads what providers say of their limits, and nothing else of a header.
+// TestQuotas reads what providers tell about their limits, and nothing else of a header.
 func TestQuotas(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {

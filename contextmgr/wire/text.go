@@ -160,7 +160,7 @@ func cutElement(s, tag string) (string, bool) {
 // pasteOpen begins a long paste of a person's, as Claude Code marks it.
 var pasteOpen = regexp.MustCompile(`(?m)^<pasted_content id="([0-9a-f]+)">\n`)
 
-// unwrapPastes takes the marks off pastes: what stands between them is the person's.
+// unwrapPastes takes the marks off pastes: what is between them is the person's.
 func unwrapPastes(s string) string {
 	if !strings.Contains(s, "<pasted_content ") {
 		return s

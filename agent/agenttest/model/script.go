@@ -24,7 +24,7 @@ type Reply struct {
 	RetryAfter string // header of failures
 	// Cut breaks the connection in the middle of the answer.
 	Cut bool
-	// Verdict is what the provider's safety check says of the calls where the request asks for it, as that of Claude
+	// Verdict is what the provider's safety check decides about the calls where the request asks for it, as that of Claude
 	// Code's auto mode does: empty is that nothing is wrong.
 	Verdict Verdict
 	// Page answers every attempt with a web page, as a hotel's network does.
@@ -33,7 +33,7 @@ type Reply struct {
 	Hold string
 }
 
-// Verdict is what a provider's safety check says of tool calls.
+// Verdict is what a provider's safety check decides about tool calls.
 type Verdict string
 
 // The verdicts. Unchecked is none at all, as behind a gateway that does not know of the check.
