@@ -28,10 +28,11 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require charm.land/lipgloss/v2 v2.0.6
+
 require (
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886
-	github.com/charmbracelet/x/ansi v0.11.8 // indirect
-	github.com/charmbracelet/x/exp/golden v0.0.0-20250806222409-83e3a29d542f // indirect
+	github.com/charmbracelet/x/ansi v0.11.8
 	github.com/google/uuid v1.6.0 // indirect
 )
 

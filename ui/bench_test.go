@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // many is a project with n threads, a third of them forks.
@@ -27,8 +27,7 @@ func many(n int) []thread.Status {
 }
 
 func benchModel(threads []thread.Status) *Model {
-	p := theme.TrueColor
-	m := New(Config{Server: &server{}, Pane: &pane{}, Project: "/work/project", Theme: "dark", Profile: &p, After: func(time.Duration, tea.Msg) tea.Cmd { return nil }})
+	m := New(Config{Server: &server{}, Pane: &pane{}, Project: "/work/project", Theme: "dark", Profile: colorprofile.TrueColor, After: func(time.Duration, tea.Msg) tea.Cmd { return nil }})
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
 	m.Update(listedMsg{threads: threads})
 	m.Update(press("esc"))

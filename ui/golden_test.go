@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -145,11 +146,11 @@ func TestGolden(t *testing.T) {
 func TestGoldenProfiles(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		profile theme.Profile
+		profile colorprofile.Profile
 		ground  string
-	}{{"none", theme.NoColor, "dark"}, {"16", theme.ANSI16, "dark"}, {"16-light", theme.ANSI16, "light"}, {"256", theme.ANSI256, "dark"}, {"light", theme.TrueColor, "light"}} {
+	}{{"none", colorprofile.ASCII, "dark"}, {"16", colorprofile.ANSI, "dark"}, {"16-light", colorprofile.ANSI, "light"}, {"256", colorprofile.ANSI256, "dark"}, {"light", colorprofile.TrueColor, "light"}} {
 		t.Run(c.name, func(t *testing.T) {
-			play(t, world(), 100, 30, func(cfg *Config) { cfg.Profile, cfg.Theme = &c.profile, c.ground }, func(r *rig) {
+			play(t, world(), 100, 30, func(cfg *Config) { cfg.Profile, cfg.Theme = c.profile, c.ground }, func(r *rig) {
 				stage(r)
 				r.keys("tab", "tab", "tab")
 				golden(t, "diff-100x30.txt", r.see())

@@ -18,6 +18,7 @@ import (
 	"orchestrator/ui/turn"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Config is what the interface is made of.
@@ -38,8 +39,8 @@ type Config struct {
 
 	// Theme is "dark", "light", or "auto" to ask the terminal.
 	Theme string
-	// Profile is the colours to use; nil asks the terminal.
-	Profile *theme.Profile
+	// Profile is the colours to use; true colour where it is not known.
+	Profile colorprofile.Profile
 	// Keys are a person's own: for an action's name, its keys.
 	Keys map[string][]string
 	// Notify says how to tell of a thread that waits while the window is not focused:
@@ -184,9 +185,9 @@ func New(cfg Config) *Model {
 		m.news.log = append(m.news.log, notice{level: thread.LevelWarn, text: p, at: cfg.Clock()})
 	}
 	m.ctx, m.stop = context.WithCancel(context.Background())
-	profile := theme.TrueColor
-	if cfg.Profile != nil {
-		profile = *cfg.Profile
+	profile := cfg.Profile
+	if profile == colorprofile.Unknown {
+		profile = colorprofile.TrueColor
 	}
 	m.th = theme.New(profile, cfg.Theme != "light")
 	m.views = views{timeline: timeline.New(m.name), turn: turn.New(markdown.New()), diff: diff.New(), detail: detail.New()}

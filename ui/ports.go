@@ -5,9 +5,9 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 )
 
 // A thread is named by its id, its name or a prefix of it that is unique.
@@ -140,7 +140,7 @@ type PaneBack interface{ Back() int }
 // PaneStill is a Pane that can draw what it shows into the chrome, for where something stands over it.
 // Optional for a Pane.
 type PaneStill interface {
-	Still(*layout.Canvas, layout.Box, theme.Style)
+	Still(*layout.Canvas, layout.Box, lipgloss.Style)
 }
 
 // CopiedText is a message of a Pane: text went to the clipboard.

@@ -10,9 +10,9 @@ import (
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 	"orchestrator/ui/burst"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // rig drives a model: commands run beside it, messages come back in the order they end.
@@ -32,8 +32,7 @@ func play(t *testing.T, srv *server, w, h int, change func(*Config), test func(r
 	synctest.Test(t, func(t *testing.T) {
 		srv.events = make(chan thread.Event) // of the bubble
 		r := &rig{t: t, srv: srv, pane: &pane{}, in: make(chan tea.Msg, 10_000)}
-		profile := theme.TrueColor
-		cfg := Config{Server: srv, Pane: r.pane, Project: "/work/project", Git: true, Version: "test", Theme: "dark", Profile: &profile, Notify: []string{"bell", "osc9"}}
+		cfg := Config{Server: srv, Pane: r.pane, Project: "/work/project", Git: true, Version: "test", Theme: "dark", Profile: colorprofile.TrueColor, Notify: []string{"bell", "osc9"}}
 		if change != nil {
 			change(&cfg)
 		}

@@ -74,28 +74,14 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 			m.th = theme.New(m.th.Profile(), msg.IsDark())
 		}
 	case tea.ColorProfileMsg:
-		if m.cfg.Profile == nil {
-			m.th = theme.New(ProfileOf(msg.Profile), m.th.Dark())
+		if m.cfg.Profile == colorprofile.Unknown {
+			m.th = theme.New(msg.Profile, m.th.Dark())
 		}
 	default:
 		return nil, false
 	}
 	m.screen.stale = true
 	return nil, true
-}
-
-// ProfileOf translates Bubble Tea's profile.
-func ProfileOf(p colorprofile.Profile) theme.Profile {
-	switch p {
-	case colorprofile.TrueColor:
-		return theme.TrueColor
-	case colorprofile.ANSI256:
-		return theme.ANSI256
-	case colorprofile.ANSI:
-		return theme.ANSI16
-	default:
-		return theme.NoColor
-	}
 }
 
 // fromServer takes what calls and the event stream brought.

@@ -15,6 +15,7 @@ import (
 	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 )
 
 // View returns the screen, drawn anew only when something on it changed.
@@ -76,7 +77,7 @@ func (m *Model) drawTooSmall() {
 }
 
 // border returns the style of a frame's border.
-func (m *Model) border(focus bool) theme.Style {
+func (m *Model) border(focus bool) lipgloss.Style {
 	if focus {
 		return m.th.Style(theme.BorderFocus)
 	}

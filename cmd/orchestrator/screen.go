@@ -112,14 +112,13 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 			"`stty cols 120 rows 36` corrects it")
 	}
 	colours := c.colours(out)
-	chrome := ui.ProfileOf(colours)
-	writer := paint.New(out, paint.ProfileOf(colours), cols, rows)
+	writer := paint.New(out, colours, cols, rows)
 	defer func() { _ = writer.Close() }() // stops the painting; the terminal stays open
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
 		Server: server{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
-		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: &chrome, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
+		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), Revive: c.revive, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()

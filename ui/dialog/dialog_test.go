@@ -9,6 +9,8 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 func keys(t *testing.T) *intent.Table {
@@ -24,7 +26,7 @@ func draw(t *testing.T, s *Stack, w, h int) string {
 	t.Helper()
 	var c layout.Canvas
 	c.Reset(w, h)
-	s.Draw(&c, theme.New(theme.NoColor, true), keys(t))
+	s.Draw(&c, theme.New(colorprofile.ASCII, true), keys(t))
 	return c.String()
 }
 

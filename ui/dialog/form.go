@@ -292,7 +292,7 @@ func (f *Form) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, in *
 		case from+i == in.Pick && focus:
 			st = th.Style(theme.SelectedFocus)
 		case from+i == in.Pick:
-			st = th.Style(theme.Selected).With(theme.Bold)
+			st = th.Style(theme.Selected).Bold(true)
 		case o.Off:
 			st = th.Style(theme.Muted)
 		}

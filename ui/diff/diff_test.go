@@ -13,6 +13,7 @@ import (
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
+	"github.com/charmbracelet/colorprofile"
 	"pgregory.net/rapid"
 )
 
@@ -85,7 +86,7 @@ func TestLines(t *testing.T) {
 func draw(m *Model, w, h int) string {
 	var c layout.Canvas
 	c.Reset(w, h)
-	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true, nil)
+	m.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), true, nil)
 	return c.String()
 }
 

@@ -12,6 +12,8 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
+
+	"charm.land/lipgloss/v2"
 )
 
 // maxRunes bounds a field; a paste beyond it is cut.
@@ -133,16 +135,16 @@ func (f *Field) insert(s string) {
 
 // Draw draws the field into the box, scrolled so that the cursor shows; hint stands in an empty
 // one. The cursor is a reversed cell where focus is set.
-func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st theme.Style, hint string, focus bool) {
+func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st lipgloss.Style, hint string, focus bool) {
 	if b.Empty() {
 		return
 	}
 	c.Fill(b, st)
 	if len(f.text) == 0 {
-		muted := th.Style(theme.Muted).On(st)
+		muted := th.Style(theme.Muted).Background(st.GetBackground()).Reverse(st.GetReverse())
 		c.Print(b, 0, 0, muted, plain.Cut(plain.Line(hint), b.W))
 		if focus {
-			c.Tint(layout.Box{X: b.X, Y: b.Y, W: 1, H: 1}, theme.Style{Attr: theme.Reverse, BG: st.BG})
+			c.Tint(layout.Box{X: b.X, Y: b.Y, W: 1, H: 1}, st.Reverse(true))
 		}
 		return
 	}
@@ -152,7 +154,7 @@ func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st theme.S
 		c.Print(b, 0, y, st, lines[top+y])
 	}
 	if focus {
-		c.Tint(layout.Box{X: b.X + min(col, b.W-1), Y: b.Y + row - top, W: 1, H: 1}, theme.Style{Attr: theme.Reverse, BG: st.BG})
+		c.Tint(layout.Box{X: b.X + min(col, b.W-1), Y: b.Y + row - top, W: 1, H: 1}, st.Reverse(true))
 	}
 }
 

@@ -7,6 +7,9 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 func TestEdit(t *testing.T) {
@@ -43,14 +46,14 @@ func TestEdit(t *testing.T) {
 }
 
 func TestDrawKeepsTheCursorInSight(t *testing.T) {
-	th := theme.New(theme.NoColor, true)
+	th := theme.New(colorprofile.ASCII, true)
 	var c layout.Canvas
 	for _, multi := range []bool{false, true} {
 		f := Field{Multi: multi}
 		f.Handle(intent.Type{Text: strings.Repeat("0123456789", 4)})
 		c.Reset(12, 2)
-		f.Draw(&c, c.Bounds(), th, theme.Style{}, "", true)
-		if !strings.Contains(c.String(), "\x1b[0;7m") {
+		f.Draw(&c, c.Bounds(), th, lipgloss.NewStyle(), "", true)
+		if !strings.Contains(c.String(), "\x1b[7m") {
 			t.Errorf("multi=%v: no cursor in %q", multi, c.String())
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 func draw(w int, s *thread.Status) string {
 	var c layout.Canvas
 	c.Reset(w, Height)
-	Draw(&c, c.Bounds(), theme.New(theme.ANSI16, true), s)
+	Draw(&c, c.Bounds(), theme.New(colorprofile.ANSI, true), s)
 	return c.String()
 }
 
@@ -25,9 +27,9 @@ func TestBarHasTicksAndFills(t *testing.T) {
 	} {
 		var cv layout.Canvas
 		cv.Reset(10, 1)
-		Bar(&cv, cv.Bounds(), theme.New(theme.NoColor, true), thread.Gauge{Tokens: c.tokens, Window: 10_000})
+		Bar(&cv, cv.Bounds(), theme.New(colorprofile.ASCII, true), thread.Gauge{Tokens: c.tokens, Window: 10_000})
 		got := cv.String()
-		for _, seq := range []string{"\x1b[0;1m", "\x1b[m"} {
+		for _, seq := range []string{"\x1b[1m", "\x1b[m"} {
 			got = strings.ReplaceAll(got, seq, "")
 		}
 		if got != c.want {

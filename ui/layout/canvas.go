@@ -1,106 +1,104 @@
 package layout
 
 import (
-	"orchestrator/ui/theme"
+	"image/color"
 
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/clipperhouse/displaywidth"
 )
 
-// cell is one cell: text is empty for a blank and for the right half of a wide character,
-// which then has cont set.
-type cell struct {
-	text  string
-	style theme.Style
-	cont  bool
-}
-
 // Canvas is a grid of cells. Its methods clip to the box they are given and to the canvas.
 // A canvas is used by one goroutine.
-type Canvas struct {
-	w, h  int
-	cells []cell
-	out   []byte
-}
+type Canvas struct{ cells *lipgloss.Canvas }
 
 // Reset makes it w by h blanks.
 func (c *Canvas) Reset(w, h int) {
-	c.w, c.h = max(w, 0), max(h, 0)
-	n := c.w * c.h
-	if cap(c.cells) < n {
-		c.cells = make([]cell, n)
+	w, h = max(w, 0), max(h, 0)
+	if c.cells == nil {
+		c.cells = lipgloss.NewCanvas(w, h)
 		return
 	}
-	c.cells = c.cells[:n]
-	clear(c.cells)
+	c.cells.Resize(w, h)
+	c.cells.Clear()
 }
 
 // Bounds returns the whole canvas.
-func (c *Canvas) Bounds() Box { return Box{0, 0, c.w, c.h} }
+func (c *Canvas) Bounds() Box {
+	if c.cells == nil {
+		return Box{}
+	}
+	return Box{0, 0, c.cells.Width(), c.cells.Height()}
+}
 
 // Print writes safe text at column x of row y, both counted from the box, and returns the column
 // after it. What does not fit is left out.
-func (c *Canvas) Print(b Box, x, y int, st theme.Style, s string) int {
+func (c *Canvas) Print(b Box, x, y int, st lipgloss.Style, s string) int {
 	clip := b.clip(c.Bounds())
 	row := b.Y + y
 	if row < clip.Y || row >= clip.Y+clip.H || s == "" {
 		return x
 	}
-	line := c.cells[row*c.w : (row+1)*c.w]
+	cell := uv.Cell{Style: cellStyle(&st)}
 	left, right := clip.X, clip.X+clip.W
 	at := b.X + x
 	for i := 0; i < len(s); {
 		if s[i] >= 0x20 && s[i] < 0x7f && (i+1 == len(s) || s[i+1] < 0x80) {
-			if at >= right {
-				return at - b.X
+			cell.Content, cell.Width = s[i:i+1], 1
+		} else {
+			g := displaywidth.StringGraphemes(s[i:])
+			if !g.Next() {
+				break
 			}
-			if at >= left {
-				put(line, at, s[i:i+1], 1, st)
-			}
-			at++
-			i++
+			cell.Content, cell.Width = g.Value(), g.Width()
+		}
+		i += len(cell.Content)
+		if cell.Width <= 0 {
 			continue
 		}
-		g := displaywidth.StringGraphemes(s[i:])
-		if !g.Next() {
-			break
-		}
-		v, n := g.Value(), g.Width()
-		i += len(v)
-		if n <= 0 {
-			continue
-		}
-		if at+n > right {
+		if at+cell.Width > right {
 			return at - b.X
 		}
 		if at >= left {
-			put(line, at, v, n, st)
+			c.cells.SetCell(at, row, &cell)
 		}
-		at += n
+		at += cell.Width
 	}
 	return at - b.X
 }
 
-// put writes one character of n cells, and blanks what is left of a wide one it cuts.
-func put(line []cell, at int, text string, n int, st theme.Style) {
-	if line[at].cont && at > 0 {
-		line[at-1].text = ""
+// cellStyle returns what a style says of a cell.
+func cellStyle(st *lipgloss.Style) uv.Style {
+	s := uv.Style{Fg: shade(st.GetForeground()), Bg: shade(st.GetBackground()), Underline: st.GetUnderlineStyle()}
+	for _, a := range [...]struct {
+		on  bool
+		bit uint8
+	}{
+		{st.GetBold(), uv.AttrBold},
+		{st.GetFaint(), uv.AttrFaint},
+		{st.GetItalic(), uv.AttrItalic},
+		{st.GetReverse(), uv.AttrReverse},
+		{st.GetStrikethrough(), uv.AttrStrikethrough},
+	} {
+		if a.on {
+			s.Attrs |= a.bit
+		}
 	}
-	if end := at + n; end < len(line) && line[end].cont {
-		line[end] = cell{style: line[end].style}
+	return s
+}
+
+// shade returns a cell's colour, nil for the terminal's own.
+func shade(c color.Color) color.Color {
+	if _, none := c.(lipgloss.NoColor); none {
+		return nil
 	}
-	if text == " " {
-		text = ""
-	}
-	line[at] = cell{text: text, style: st}
-	for i := 1; i < n; i++ {
-		line[at+i] = cell{style: st, cont: true}
-	}
+	return c
 }
 
 // Span is a piece of text with its style.
 type Span struct {
 	Text  string
-	Style theme.Style
+	Style lipgloss.Style
 }
 
 // PrintSpans writes spans one after the other.
@@ -113,55 +111,65 @@ func (c *Canvas) PrintSpans(b Box, x, y int, spans []Span) int {
 
 // PrintRight writes text that ends at the box's right edge, less gap columns, and returns the
 // column where it begins.
-func (c *Canvas) PrintRight(b Box, gap, y int, st theme.Style, s string) int {
+func (c *Canvas) PrintRight(b Box, gap, y int, st lipgloss.Style, s string) int {
 	x := b.W - gap - displaywidth.String(s)
 	c.Print(b, max(x, 0), y, st, s)
 	return x
 }
 
 // Fill blanks the box in a style.
-func (c *Canvas) Fill(b Box, st theme.Style) {
+func (c *Canvas) Fill(b Box, st lipgloss.Style) {
+	blank := uv.EmptyCell
+	blank.Style = cellStyle(&st)
 	b = b.clip(c.Bounds())
 	for y := b.Y; y < b.Y+b.H; y++ {
-		line := c.cells[y*c.w : (y+1)*c.w]
 		for x := b.X; x < b.X+b.W; x++ {
-			put(line, x, "", 1, st)
+			c.cells.SetCell(x, y, &blank)
 		}
 	}
 }
 
-// Tint sets the background of what stands in the box, keeping the text.
-func (c *Canvas) Tint(b Box, st theme.Style) {
+// Tint sets the background of what is in the box, keeping the text.
+func (c *Canvas) Tint(b Box, st lipgloss.Style) {
+	tint := cellStyle(&st)
 	b = b.clip(c.Bounds())
 	for y := b.Y; y < b.Y+b.H; y++ {
 		for x := b.X; x < b.X+b.W; x++ {
-			cl := &c.cells[y*c.w+x]
-			if st.FG != 0 && cl.style.FG == 0 {
-				cl.style.FG = st.FG
+			cell := c.cells.CellAt(x, y)
+			if cell.Width == 0 {
+				continue // the right half of a wide character, which has no style of its own
 			}
-			cl.style.BG = st.BG
-			cl.style.Attr |= st.Attr
+			s := &cell.Style
+			if tint.Fg != nil && s.Fg == nil {
+				s.Fg = tint.Fg
+			}
+			s.Bg = tint.Bg
+			s.Attrs |= tint.Attrs
+			if tint.Underline != uv.UnderlineNone {
+				s.Underline = tint.Underline
+			}
 		}
 	}
 }
 
 // Frame draws a border around the box, with a title in its top edge, and returns the inside.
-func (c *Canvas) Frame(b Box, st theme.Style, title []Span) Box {
+func (c *Canvas) Frame(b Box, st lipgloss.Style, title []Span) Box {
 	if b.W < 2 || b.H < 2 {
 		return Box{b.X, b.Y, 0, 0}
 	}
+	edge, style := lipgloss.NormalBorder(), cellStyle(&st)
 	for x := 1; x < b.W-1; x++ {
-		c.Print(b, x, 0, st, "─")
-		c.Print(b, x, b.H-1, st, "─")
+		c.set(b.X+x, b.Y, edge.Top, style)
+		c.set(b.X+x, b.Y+b.H-1, edge.Bottom, style)
 	}
 	for y := 1; y < b.H-1; y++ {
-		c.Print(b, 0, y, st, "│")
-		c.Print(b, b.W-1, y, st, "│")
+		c.set(b.X, b.Y+y, edge.Left, style)
+		c.set(b.X+b.W-1, b.Y+y, edge.Right, style)
 	}
-	c.Print(b, 0, 0, st, "┌")
-	c.Print(b, b.W-1, 0, st, "┐")
-	c.Print(b, 0, b.H-1, st, "└")
-	c.Print(b, b.W-1, b.H-1, st, "┘")
+	c.set(b.X, b.Y, edge.TopLeft, style)
+	c.set(b.X+b.W-1, b.Y, edge.TopRight, style)
+	c.set(b.X, b.Y+b.H-1, edge.BottomLeft, style)
+	c.set(b.X+b.W-1, b.Y+b.H-1, edge.BottomRight, style)
 	if len(title) > 0 {
 		top := Box{b.X + 2, b.Y, b.W - 3, 1}
 		if x := c.PrintSpans(top, 0, 0, title); x < top.W {
@@ -172,39 +180,36 @@ func (c *Canvas) Frame(b Box, st theme.Style, title []Span) Box {
 	return b.Inset(1)
 }
 
+// set writes a narrow character into a cell of the canvas.
+func (c *Canvas) set(x, y int, char string, st uv.Style) {
+	if c.Bounds().Contains(x, y) {
+		c.cells.SetCell(x, y, &uv.Cell{Content: char, Style: st, Width: 1})
+	}
+}
+
+// Draw draws what a component of the interface has rendered, escape sequences included, in place of what is
+// in the box. It is not for text from outside: that is cleaned and printed.
+func (c *Canvas) Draw(b Box, rendered string) {
+	if b.clip(c.Bounds()).Empty() {
+		return
+	}
+	part := lipgloss.NewCanvas(b.W, b.H).Compose(uv.NewStyledString(rendered)) // which cuts a wide character at the edge
+	for y := range b.H {
+		for x := 0; x < b.W; {
+			cell := part.CellAt(x, y)
+			if c.Bounds().Contains(b.X+x, b.Y+y) {
+				c.cells.SetCell(b.X+x, b.Y+y, cell)
+			}
+			x += max(cell.Width, 1)
+		}
+	}
+}
+
 // String returns the canvas as lines with escape sequences. Blanks at the end of lines are left
 // out where they are in the terminal's own style.
 func (c *Canvas) String() string {
-	out := c.out[:0]
-	for y := range c.h {
-		if y > 0 {
-			out = append(out, '\n')
-		}
-		line := c.cells[y*c.w : (y+1)*c.w]
-		end := len(line)
-		for end > 0 && line[end-1].text == "" && !line[end-1].cont && line[end-1].style == (theme.Style{}) {
-			end--
-		}
-		var now theme.Style
-		for i := range line[:end] {
-			cl := &line[i]
-			if cl.cont {
-				continue
-			}
-			if cl.style != now {
-				now = cl.style
-				out = now.AppendSGR(out)
-			}
-			if cl.text == "" {
-				out = append(out, ' ')
-			} else {
-				out = append(out, cl.text...)
-			}
-		}
-		if now != (theme.Style{}) {
-			out = append(out, "\x1b[m"...)
-		}
+	if c.cells == nil {
+		return ""
 	}
-	c.out = out
-	return string(out)
+	return c.cells.Render()
 }

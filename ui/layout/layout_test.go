@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/ui/theme"
-
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"pgregory.net/rapid"
 )
 
@@ -17,9 +17,9 @@ func TestPrintClips(t *testing.T) {
 	var c Canvas
 	c.Reset(10, 3)
 	b := Box{2, 1, 5, 1}
-	c.Print(b, 0, 0, theme.Style{}, "abcdefgh")
-	c.Print(b, 0, 1, theme.Style{}, "below")
-	c.Print(b, 0, -1, theme.Style{}, "above")
+	c.Print(b, 0, 0, lipgloss.NewStyle(), "abcdefgh")
+	c.Print(b, 0, 1, lipgloss.NewStyle(), "below")
+	c.Print(b, 0, -1, lipgloss.NewStyle(), "above")
 	if got := c.String(); got != "\n  abcde\n" {
 		t.Errorf("%q", got)
 	}
@@ -28,8 +28,8 @@ func TestPrintClips(t *testing.T) {
 func TestWideAtTheEdge(t *testing.T) {
 	var c Canvas
 	c.Reset(5, 1)
-	c.Print(Box{0, 0, 3, 1}, 0, 0, theme.Style{}, "日本")
-	c.Print(c.Bounds(), 1, 0, theme.Style{}, "x") // cuts 日 in two
+	c.Print(Box{0, 0, 3, 1}, 0, 0, lipgloss.NewStyle(), "日本")
+	c.Print(c.Bounds(), 1, 0, lipgloss.NewStyle(), "x") // cuts 日 in two
 	if got := c.String(); got != " x" {
 		t.Errorf("%q", got)
 	}
@@ -38,13 +38,24 @@ func TestWideAtTheEdge(t *testing.T) {
 func TestFrame(t *testing.T) {
 	var c Canvas
 	c.Reset(12, 3)
-	in := c.Frame(c.Bounds(), theme.Style{}, []Span{{Text: "title"}})
+	in := c.Frame(c.Bounds(), lipgloss.NewStyle(), []Span{{Text: "title"}})
 	if in != (Box{1, 1, 10, 1}) {
 		t.Errorf("inside %v", in)
 	}
 	want := "┌ title ───┐\n│          │\n└──────────┘"
 	if got := c.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDrawClips(t *testing.T) {
+	var c Canvas
+	c.Reset(10, 3)
+	c.Fill(c.Bounds(), lipgloss.NewStyle().Background(lipgloss.Red))
+	c.Draw(Box{2, 1, 5, 5}, lipgloss.NewStyle().Bold(true).Render("日本語!")+"\nbelow and more\nbeyond")
+	red := "\x1b[41m          \x1b[m\n"
+	if got := c.String(); got != red+"\x1b[41m  \x1b[49;1m日本 \x1b[41;22m   \x1b[m\n\x1b[41m  \x1b[mbelow\x1b[41m   \x1b[m" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -56,11 +67,11 @@ func TestNothingLeavesItsBox(t *testing.T) {
 		c.Reset(w, h)
 		b := Box{rapid.IntRange(-3, 20).Draw(t, "x"), rapid.IntRange(-3, 8).Draw(t, "y"), rapid.IntRange(0, 20).Draw(t, "bw"), rapid.IntRange(0, 8).Draw(t, "bh")}
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab日 é👍"))).Draw(t, "text")
-		c.Print(b, rapid.IntRange(-5, 20).Draw(t, "px"), rapid.IntRange(-2, 9).Draw(t, "py"), theme.Style{}, text)
-		for y := range c.h {
-			for x := range c.w {
-				if cl := c.cells[y*c.w+x]; (cl.text != "" || cl.cont) && !b.Contains(x, y) {
-					t.Fatalf("%q was drawn at %d,%d outside of %v", cl.text, x, y, b)
+		c.Print(b, rapid.IntRange(-5, 20).Draw(t, "px"), rapid.IntRange(-2, 9).Draw(t, "py"), lipgloss.NewStyle(), text)
+		for y := range h {
+			for x := range w {
+				if cl := c.cells.CellAt(x, y); !cl.Equal(&uv.EmptyCell) && !b.Contains(x, y) {
+					t.Fatalf("%q was drawn at %d,%d outside of %v", cl.Content, x, y, b)
 				}
 			}
 		}

@@ -7,12 +7,14 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 func draw(p *Panel, h int) string {
 	var c layout.Canvas
 	c.Reset(24, h)
-	p.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true))
+	p.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true))
 	return c.String()
 }
 

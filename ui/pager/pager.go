@@ -205,7 +205,7 @@ func (p *Pager) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		n := p.top + y
 		x := 0
 		for _, s := range p.lines[n].Spans {
-			x = c.Print(b, x, y, th.Style(s.Tok).With(s.Attr), s.Text)
+			x = c.Print(b, x, y, s.Attr.To(th.Style(s.Tok)), s.Text)
 		}
 		p.drawHits(c, b.Row(y), th, n)
 		if focus && !p.Free && n == p.at {

@@ -8,12 +8,14 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 func draw(p *Pager) string {
 	var c layout.Canvas
 	c.Reset(20, 10)
-	p.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
+	p.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), true)
 	return c.String()
 }
 
@@ -63,7 +65,7 @@ func TestSearch(t *testing.T) {
 	if p.at != 99 {
 		t.Errorf("going round leads to %d", p.at)
 	}
-	if got := draw(p); !strings.Contains(got, "\x1b[0;7m") {
+	if got := draw(p); !strings.Contains(got, "\x1b[4;7mline 9") {
 		t.Errorf("the match is not marked: %q", got)
 	}
 	free := filled(100)

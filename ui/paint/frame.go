@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"orchestrator/agent/vterm"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 // frame writes what Bubble Tea wrote, if anything, and behind it the rows of the pane that have changed.
@@ -209,7 +211,7 @@ func (w *Writer) compose(out []byte, cursor vterm.Cursor, held bool) []byte {
 			w.shown = false
 		}
 		out = append(out, rows...)
-		if w.profile != Plain {
+		if w.profile > colorprofile.NoTTY {
 			out = append(out, "\x1b[m"...)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"orchestrator/agent/vterm"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 // TestMove: what Bubble Tea draws where the pane was stays, whether it comes before or after the pane has
@@ -18,7 +20,7 @@ func TestMove(t *testing.T) {
 		"before":                   func(f *fixture, p Pane) { f.SetPane(p); _, _ = f.Write([]byte(border)) },
 	} {
 		for _, fresh := range []bool{false, true} {
-			f := newFixture(TrueColor, 20, 9, large)
+			f := newFixture(colorprofile.TrueColor, 20, 9, large)
 			f.feed("%s", strings.Repeat("x", large.W*large.H))
 			p := Pane{Box: small, Source: f.in}
 			if fresh {
@@ -36,7 +38,7 @@ func TestMove(t *testing.T) {
 // TestGrow: the pane grows over a border before Bubble Tea knows, which then moves the border out of the way.
 func TestGrow(t *testing.T) {
 	small, large := Box{X: 1, Y: 1, W: 18, H: 5}, Box{X: 1, Y: 1, W: 18, H: 6}
-	f := newFixture(TrueColor, 20, 9, small)
+	f := newFixture(colorprofile.TrueColor, 20, 9, small)
 	chrome := vterm.New(20, 9, vterm.Options{})
 	for i, s := range []string{"\x1b[7;1H\x1b[31m####################\x1b[m", "\x1b[7;8r\x1b[7;1H\x1b[L\x1b[r"} {
 		if i == 1 {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"orchestrator/agent/vterm"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 // outer is the person's terminal: it keeps what was written and shows it with our own core.
@@ -73,7 +75,7 @@ type fixture struct {
 	late []func() // what timers would do; tests do it when they want
 }
 
-func newFixture(profile Profile, cols, rows int, box Box) *fixture {
+func newFixture(profile colorprofile.Profile, cols, rows int, box Box) *fixture {
 	f := &fixture{out: newOuter(cols, rows), in: newInner(box.W, box.H), at: time.Unix(100, 0)}
 	f.Writer = New(f.out, profile, cols, rows)
 	f.now = func() time.Time { f.at = f.at.Add(time.Second); return f.at }
@@ -136,7 +138,7 @@ func TestComposite(t *testing.T) {
 	}
 	for seed := range 15 {
 		rng := rand.New(rand.NewPCG(5, uint64(seed)))
-		f := newFixture(TrueColor, 40, 9, box)
+		f := newFixture(colorprofile.TrueColor, 40, 9, box)
 		chrome := vterm.New(40, 9, vterm.Options{})
 		fmt.Fprint(chrome, "\x1b[?1049h")
 		for i := range 60 {
@@ -176,7 +178,7 @@ var hostile = []string{
 
 // TestHostile: of whatever a program writes, only the allowed sequences reach the person's terminal.
 func TestHostile(t *testing.T) {
-	for _, profile := range []Profile{TrueColor, Color256, Color16, NoColor, Plain} {
+	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII, colorprofile.NoTTY} {
 		f := newFixture(profile, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
 		for _, s := range hostile {
 			f.feed("%s-%s-%s\r\n", s, s[:len(s)-1], s)
@@ -206,7 +208,7 @@ func TestHostile(t *testing.T) {
 // TestTags: characters that no terminal shows and every model reads reach the screen in flags alone.
 func TestTags(t *testing.T) {
 	const england = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
-	f := newFixture(TrueColor, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
+	f := newFixture(colorprofile.TrueColor, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
 	f.feed("h\U000e0041\U000e007f \U000e0042 %s", england)
 	out := string(f.out.written())
 	if !strings.Contains(out, england) || strings.ContainsAny(strings.ReplaceAll(out, england, ""), "\U000e0041\U000e0042\U000e007f") {
@@ -218,7 +220,7 @@ func TestTags(t *testing.T) {
 // outside of the box as it was.
 func TestChromeStays(t *testing.T) {
 	box := Box{X: 4, Y: 1, W: 10, H: 4}
-	f := newFixture(TrueColor, 20, 7, box)
+	f := newFixture(colorprofile.TrueColor, 20, 7, box)
 	var chrome strings.Builder
 	for y := range 7 {
 		fmt.Fprintf(&chrome, "\x1b[%dH\x1b[7m%s\x1b[m", y+1, strings.Repeat("#", 20))
@@ -241,7 +243,7 @@ func TestChromeStays(t *testing.T) {
 }
 
 func TestNothingToDraw(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
+	f := newFixture(colorprofile.TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	f.feed("hello")
 	n := len(f.out.written())
 	f.Changed()
@@ -259,7 +261,7 @@ func TestNothingToDraw(t *testing.T) {
 // TestFrameGap: the first change is drawn at once, the next ones together after the gap, and a change that
 // draws nothing holds no frame back.
 func TestFrameGap(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
+	f := newFixture(colorprofile.TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	now := f.at.Add(time.Hour)
 	f.now = func() time.Time { return now }
 	f.feed("\x1b[m")
@@ -284,7 +286,7 @@ func TestFrameGap(t *testing.T) {
 // TestSync: nothing is drawn in the middle of a synchronized frame, all of it at its end, and what Bubble Tea
 // writes meanwhile goes through.
 func TestSync(t *testing.T) {
-	f := newFixture(TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
+	f := newFixture(colorprofile.TrueColor, 40, 9, Box{X: 10, Y: 2, W: 20, H: 5})
 	now := f.at.Add(time.Hour)
 	f.now = func() time.Time { now = now.Add(frameGap); return now }
 	f.feed("\x1b[?2026hhalf")
@@ -309,7 +311,7 @@ func TestSync(t *testing.T) {
 
 func TestSuspend(t *testing.T) {
 	box := Box{X: 10, Y: 2, W: 20, H: 5}
-	f := newFixture(TrueColor, 40, 9, box)
+	f := newFixture(colorprofile.TrueColor, 40, 9, box)
 	f.feed("below")
 	f.Suspend()
 	_, _ = f.Write([]byte("\x1b[3;11Hdialog"))
@@ -339,7 +341,7 @@ func TestSuspend(t *testing.T) {
 
 func TestScrollAndSelection(t *testing.T) {
 	box := Box{X: 2, Y: 1, W: 10, H: 3}
-	f := newFixture(TrueColor, 14, 5, box)
+	f := newFixture(colorprofile.TrueColor, 14, 5, box)
 	for i := range 20 {
 		f.feed("line %d\r\n", i)
 	}
@@ -364,14 +366,14 @@ func TestScrollAndSelection(t *testing.T) {
 
 func TestProfiles(t *testing.T) {
 	for _, c := range []struct {
-		profile Profile
+		profile colorprofile.Profile
 		want    string
 	}{
-		{TrueColor, "\x1b[0;1;4:3;38;2;250;10;10;48;5;200;58:2::1:2:3m"},
-		{Color256, "\x1b[0;1;4;38;5;196;48;5;200m"},
-		{Color16, "\x1b[0;1;4;31;45m"},
-		{NoColor, "\x1b[0;1;4m"},
-		{Plain, ""},
+		{colorprofile.TrueColor, "\x1b[0;1;4:3;38;2;250;10;10;48;5;200;58:2::1:2:3m"},
+		{colorprofile.ANSI256, "\x1b[0;1;4;38;5;196;48;5;200m"},
+		{colorprofile.ANSI, "\x1b[0;1;4;31;45m"},
+		{colorprofile.ASCII, "\x1b[0;1;4m"},
+		{colorprofile.NoTTY, ""},
 	} {
 		s := vterm.Style{Fg: vterm.RGBColor(250, 10, 10), Bg: vterm.PaletteColor(200), Ul: vterm.RGBColor(1, 2, 3), Attr: vterm.Bold | 3<<12}
 		if got := string(appendStyle(nil, s, c.profile)); got != c.want {
@@ -381,7 +383,7 @@ func TestProfiles(t *testing.T) {
 }
 
 func BenchmarkFrame(b *testing.B) {
-	f := newFixture(TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
+	f := newFixture(colorprofile.TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
 	f.in.View(func(t *vterm.Terminal) { t.Resize(170, 48) })
 	for i := 0; b.Loop(); i++ {
 		f.out.all = f.out.all[:0]
@@ -393,7 +395,7 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 func BenchmarkKey(b *testing.B) {
-	f := newFixture(TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
+	f := newFixture(colorprofile.TrueColor, 200, 50, Box{X: 30, Y: 1, W: 170, H: 48})
 	for i := 0; b.Loop(); i++ {
 		f.out.all = f.out.all[:0]
 		f.feed("%c", 'a'+i%26)

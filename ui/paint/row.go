@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"orchestrator/agent/vterm"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 // rowKey tells what a painted row showed. Equal keys show the same.
@@ -30,7 +32,7 @@ type rowPainter struct {
 	out     []byte
 	cells   []vterm.Cell
 	term    *vterm.Terminal
-	profile Profile
+	profile colorprofile.Profile
 	look    look
 	style   vterm.Style // in force on the terminal
 	styled  bool        // style is known

@@ -3,25 +3,11 @@ package paint
 import (
 	"strconv"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"orchestrator/agent/vterm"
+	"orchestrator/ui/theme"
 )
-
-// Profile says which colours a terminal knows.
-type Profile uint8
-
-// The profiles.
-const (
-	TrueColor Profile = iota
-	Color256
-	Color16
-	NoColor // attributes only
-	Plain   // nothing at all
-)
-
-// String names the profile.
-func (p Profile) String() string {
-	return [...]string{"truecolor", "256", "16", "no color", "plain"}[min(p, Plain)]
-}
 
 // attributes are the ones that are passed on, with the numbers that set them.
 var attributes = [...]struct {
@@ -33,11 +19,11 @@ var attributes = [...]struct {
 }
 
 // appendStyle appends the sequence that sets a style, as far as the profile knows it.
-func appendStyle(dst []byte, s vterm.Style, p Profile) []byte {
-	if s == (vterm.Style{}) || p == Plain {
-		if p == Plain {
-			return dst
-		}
+func appendStyle(dst []byte, s vterm.Style, p colorprofile.Profile) []byte {
+	switch {
+	case p <= colorprofile.NoTTY:
+		return dst
+	case s == (vterm.Style{}):
 		return append(dst, "\x1b[m"...)
 	}
 	dst = append(dst, "\x1b[0"...)
@@ -48,27 +34,27 @@ func appendStyle(dst []byte, s vterm.Style, p Profile) []byte {
 	}
 	if u := s.Underline(); u != vterm.UnderlineNone {
 		dst = append(dst, ";4"...)
-		if u != vterm.UnderlineSingle && p == TrueColor {
+		if u != vterm.UnderlineSingle && p == colorprofile.TrueColor {
 			dst = append(dst, ':', '0'+byte(u))
 		}
 	}
 	dst = appendColor(dst, s.Fg, 30, p)
 	dst = appendColor(dst, s.Bg, 40, p)
-	if p == TrueColor && s.Underline() != vterm.UnderlineNone {
+	if p == colorprofile.TrueColor && s.Underline() != vterm.UnderlineNone {
 		dst = appendUnderlineColor(dst, s.Ul)
 	}
 	return append(dst, 'm')
 }
 
-func appendColor(dst []byte, c vterm.Color, base int64, p Profile) []byte {
-	if c.IsDefault() || p >= NoColor {
+func appendColor(dst []byte, c vterm.Color, base int64, p colorprofile.Profile) []byte {
+	if c.IsDefault() || p <= colorprofile.ASCII {
 		return dst
 	}
 	n, indexed := c.Palette()
 	if !indexed {
 		r, g, b, _ := c.RGB()
 		switch p {
-		case TrueColor:
+		case colorprofile.TrueColor:
 			dst = append(dst, ';')
 			dst = strconv.AppendInt(dst, base+8, 10)
 			dst = append(dst, ";2"...)
@@ -76,12 +62,12 @@ func appendColor(dst []byte, c vterm.Color, base int64, p Profile) []byte {
 				dst = strconv.AppendInt(append(dst, ';'), int64(v), 10)
 			}
 			return dst
-		case Color256:
-			n = nearest256(r, g, b)
+		case colorprofile.ANSI256:
+			n = theme.Nearest256(r, g, b)
 		default:
 			n = nearest16(r, g, b)
 		}
-	} else if p == Color16 && n >= 16 {
+	} else if p == colorprofile.ANSI && n >= 16 {
 		n = nearest16(vterm.PaletteRGB(n))
 	}
 	dst = append(dst, ';')
@@ -113,32 +99,6 @@ func appendUnderlineColor(dst []byte, c vterm.Color) []byte {
 func distance(r1, g1, b1, r2, g2, b2 uint8) int {
 	r, g, b := int(r1)-int(r2), int(g1)-int(g2), int(b1)-int(b2)
 	return 2*r*r + 4*g*g + 3*b*b
-}
-
-// nearest256 gives the entry of the colour cube or grey ramp that is closest.
-func nearest256(r, g, b uint8) uint8 {
-	level := func(v uint8) uint8 {
-		switch {
-		case v < 48:
-			return 0
-		case v < 115:
-			return 1
-		}
-		return (v - 35) / 40
-	}
-	cube := 16 + 36*level(r) + 6*level(g) + level(b)
-	grey := uint8(232)
-	if avg := (int(r) + int(g) + int(b)) / 3; avg > 238 {
-		grey = 255
-	} else if avg > 8 {
-		grey = 232 + uint8((avg-3)/10)
-	}
-	cr, cg, cb := vterm.PaletteRGB(cube)
-	gr, gg, gb := vterm.PaletteRGB(grey)
-	if distance(r, g, b, gr, gg, gb) < distance(r, g, b, cr, cg, cb) {
-		return grey
-	}
-	return cube
 }
 
 // nearest16 gives the closest of the first 16 entries.

@@ -10,6 +10,7 @@ import (
 	"orchestrator/agent/vterm"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/creack/pty"
 )
 
@@ -88,7 +89,7 @@ func TestUnderBubbleTea(t *testing.T) {
 
 	box := Box{X: 14, Y: 2, W: 30, H: 8}
 	in := newInner(box.W, box.H)
-	w := New(slave, TrueColor, 50, 12)
+	w := New(slave, colorprofile.TrueColor, 50, 12)
 	m := &chromeModel{w: w, box: box, pane: Pane{Box: box, Source: in, Cursor: true}}
 	p := tea.NewProgram(m, tea.WithOutput(w), tea.WithFilter(w.Filter), tea.WithInput(nil), tea.WithoutSignals(),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}), tea.WithWindowSize(50, 12))

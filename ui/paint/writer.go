@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"orchestrator/agent/vterm"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 // File is the person's terminal, as Bubble Tea wants to see it.
@@ -19,7 +21,7 @@ type File interface {
 // Changed must not be called from inside of View.
 type Writer struct {
 	file    File
-	profile Profile
+	profile colorprofile.Profile
 	now     func() time.Time
 	later   func(time.Duration, func()) *time.Timer
 	next    wanted
@@ -50,7 +52,7 @@ type Writer struct {
 }
 
 // New makes a writer on a terminal of the given size.
-func New(file File, profile Profile, cols, rows int) *Writer {
+func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
 	return &Writer{
 		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
 		chrome: vterm.New(cols, rows, vterm.Options{Scrollback: -1}),
@@ -85,7 +87,7 @@ func (w *Writer) Resize(cols, rows int) {
 }
 
 // SetProfile sets which colours are used.
-func (w *Writer) SetProfile(p Profile) {
+func (w *Writer) SetProfile(p colorprofile.Profile) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p != w.profile {

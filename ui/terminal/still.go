@@ -3,12 +3,13 @@ package terminal
 import (
 	"orchestrator/agent/vterm"
 	"orchestrator/ui/layout"
-	"orchestrator/ui/theme"
+
+	"charm.land/lipgloss/v2"
 )
 
 // Still draws what the pane shows as it is now, in one style, for where something stands over the pane and
 // it is not painted. Characters whose width terminals do not agree on are left out.
-func (m *Model) Still(c *layout.Canvas, b layout.Box, st theme.Style) {
+func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	if m.link == nil {
 		return
 	}

@@ -16,9 +16,9 @@ import (
 	"orchestrator/ui"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
-	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"go.uber.org/goleak"
 )
 
@@ -324,7 +324,7 @@ func TestStill(t *testing.T) {
 	p.live("one 漢 😀 e\u0301x\r\n⌚⎿\x1b[31mtwo\x1b[m")
 	var c layout.Canvas
 	c.Reset(20, 3)
-	p.Still(&c, layout.Box{X: 1, Y: 1, W: 12, H: 2}, theme.Style{})
+	p.Still(&c, layout.Box{X: 1, Y: 1, W: 12, H: 2}, lipgloss.NewStyle())
 	term := vterm.New(20, 3, vterm.Options{})
 	_, _ = term.Write([]byte(strings.ReplaceAll(c.String(), "\n", "\r\n")))
 	if got, want := term.Text(), "\n one 漢     x\n   ⎿two"; got != want {

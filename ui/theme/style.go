@@ -1,28 +1,12 @@
 package theme
 
-import "strconv"
+import (
+	"image/color"
 
-// Color is a colour of a cell: the zero value is the terminal's own, the others carry their kind
-// in the top byte.
-type Color uint32
-
-const (
-	kindANSI Color = 1 << 24
-	kind256  Color = 2 << 24
-	kindRGB  Color = 3 << 24
-	kindMask Color = 0xff << 24
+	"charm.land/lipgloss/v2"
 )
 
-// ANSI returns one of the 16 colours that every colour terminal has.
-func ANSI(n int) Color { return kindANSI | Color(n&15) }
-
-// Indexed returns one of the 256 colours.
-func Indexed(n int) Color { return kind256 | Color(n&255) }
-
-// RGB returns a true colour from 0xRRGGBB.
-func RGB(hex uint32) Color { return kindRGB | Color(hex&0xffffff) }
-
-// Attr is a set of attributes.
+// Attr is a set of attributes that text has besides its token.
 type Attr uint8
 
 // The attributes.
@@ -34,90 +18,53 @@ const (
 	Strike
 )
 
-// Style is how a cell looks. It is comparable; the zero value is the terminal's own.
-type Style struct {
-	FG, BG Color
-	Attr   Attr
-}
-
-// With returns the style with attributes added.
-func (s Style) With(a Attr) Style { s.Attr |= a; return s }
-
-// On returns the style on another's background.
-func (s Style) On(b Style) Style {
-	s.BG = b.BG
-	s.Attr |= b.Attr & Reverse
+// To returns a style with the attributes added.
+func (a Attr) To(s lipgloss.Style) lipgloss.Style {
+	if a&Bold != 0 {
+		s = s.Bold(true)
+	}
+	if a&Italic != 0 {
+		s = s.Italic(true)
+	}
+	if a&Underline != 0 {
+		s = s.Underline(true)
+	}
+	if a&Reverse != 0 {
+		s = s.Reverse(true)
+	}
+	if a&Strike != 0 {
+		s = s.Strikethrough(true)
+	}
 	return s
 }
 
-// AppendSGR appends the sequence that sets exactly this style.
-func (s Style) AppendSGR(dst []byte) []byte {
-	dst = append(dst, "\x1b["...)
-	if s == (Style{}) {
-		return append(dst, 'm')
-	}
-	dst = append(dst, '0')
-	for i, code := range attrCodes {
-		if s.Attr&(1<<i) != 0 {
-			dst = append(dst, ';', code)
-		}
-	}
-	dst = appendColor(dst, s.FG, 30)
-	dst = appendColor(dst, s.BG, 40)
-	return append(dst, 'm')
+// rgb returns a colour from 0xRRGGBB.
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff} //nolint:gosec // a byte each
 }
 
-// attrCodes are the SGR digits of the attributes in the order of their bits.
-var attrCodes = [...]byte{'1', '3', '4', '7', '9'}
-
-func appendColor(dst []byte, c Color, base int64) []byte {
-	v := int64(c &^ kindMask)
-	switch c & kindMask {
-	case kindANSI:
-		if v >= 8 {
-			base += 60 - 8
-		}
-		dst = append(dst, ';')
-		return strconv.AppendInt(dst, base+v, 10)
-	case kind256:
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, base+8, 10)
-		dst = append(dst, ";5;"...)
-		return strconv.AppendInt(dst, v, 10)
-	case kindRGB:
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, base+8, 10)
-		dst = append(dst, ";2;"...)
-		dst = strconv.AppendInt(dst, v>>16, 10)
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, v>>8&255, 10)
-		dst = append(dst, ';')
-		return strconv.AppendInt(dst, v&255, 10)
-	default:
-		return dst
-	}
-}
-
-// to256 returns the nearest of the 240 fixed colours.
-func to256(hex uint32) Color {
-	r, g, b := int(hex>>16), int(hex>>8&255), int(hex&255)
-	step := func(v int) int {
+// Nearest256 returns the one of the 240 fixed colours, cube and grey ramp, that is closest. It keeps greys
+// grey; the reduction of the terminal library makes some of them teal.
+func Nearest256(r, g, b uint8) uint8 {
+	step := func(v uint8) int {
 		switch {
 		case v < 48:
 			return 0
 		case v < 115:
 			return 1
 		default:
-			return (v - 35) / 40
+			return (int(v) - 35) / 40
 		}
 	}
 	level := [...]int{0, 95, 135, 175, 215, 255}
 	cr, cg, cb := step(r), step(g), step(b)
-	gray := min(max((r+g+b)/3-3, 0)/10, 23)
-	far := func(x, y, z int) int { return (x-r)*(x-r) + (y-g)*(y-g) + (z-b)*(z-b) }
-	v := 8 + gray*10
-	if far(v, v, v) < far(level[cr], level[cg], level[cb]) {
-		return Indexed(232 + gray)
+	grey := min(max((int(r)+int(g)+int(b))/3-3, 0)/10, 23)
+	far := func(x, y, z int) int {
+		dr, dg, db := x-int(r), y-int(g), z-int(b)
+		return dr*dr + dg*dg + db*db
 	}
-	return Indexed(16 + 36*cr + 6*cg + cb)
+	if v := 8 + grey*10; far(v, v, v) < far(level[cr], level[cg], level[cb]) {
+		return uint8(232 + grey) //nolint:gosec // 255 at most
+	}
+	return uint8(16 + 36*cr + 6*cg + cb) //nolint:gosec // 231 at most
 }

@@ -5,29 +5,17 @@
 // matters still shows, by attributes and by the glyphs and words that panels draw.
 package theme
 
-// Profile is how many colours a terminal has.
-type Profile int
+import (
+	"image/color"
 
-// The profiles, poorest first.
-const (
-	NoColor Profile = iota
-	ANSI16
-	ANSI256
-	TrueColor
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"orchestrator/ui/theme/nodetect"
 )
 
-func (p Profile) String() string {
-	switch p {
-	case NoColor:
-		return "none"
-	case ANSI16:
-		return "16"
-	case ANSI256:
-		return "256"
-	default:
-		return "truecolor"
-	}
-}
+func init() { nodetect.Restore() } // Lip Gloss is initialised: the environment can be whole again
 
 // Token is a meaning that has a style.
 type Token int
@@ -126,13 +114,13 @@ func looks() [tokens]look {
 
 // Theme is the styles of one terminal.
 type Theme struct {
-	profile Profile
+	profile colorprofile.Profile
 	dark    bool
-	styles  [tokens]Style
+	styles  [tokens]lipgloss.Style
 }
 
 // New makes the theme for a terminal.
-func New(p Profile, dark bool) *Theme {
+func New(p colorprofile.Profile, dark bool) *Theme {
 	t := &Theme{profile: p, dark: dark}
 	for i, l := range looks() {
 		t.styles[i] = l.style(p, dark)
@@ -141,46 +129,42 @@ func New(p Profile, dark bool) *Theme {
 }
 
 // Profile returns the colours it was made for.
-func (t *Theme) Profile() Profile { return t.profile }
+func (t *Theme) Profile() colorprofile.Profile { return t.profile }
 
 // Dark reports whether it was made for a dark background.
 func (t *Theme) Dark() bool { return t.dark }
 
 // Style returns a token's style.
-func (t *Theme) Style(tok Token) Style { return t.styles[tok] }
+func (t *Theme) Style(tok Token) lipgloss.Style { return t.styles[tok] }
 
-func (l look) style(p Profile, dark bool) Style {
-	s := Style{Attr: l.attr}
-	front, ground, ansi, ansiBG := l.dark, l.darkBG, l.ansi, l.ansiBG
+func (l look) style(p colorprofile.Profile, dark bool) lipgloss.Style {
+	s := l.attr.To(lipgloss.NewStyle())
+	if p <= colorprofile.ASCII {
+		return l.mono.To(s)
+	}
+	front, ground, basic, basicGround := l.dark, l.darkBG, l.ansi, l.ansiBG
 	if !dark {
-		front, ground, ansi, ansiBG = l.light, l.lightBG, l.ansiLight, l.ansiLightBG
+		front, ground, basic, basicGround = l.light, l.lightBG, l.ansiLight, l.ansiLightBG
 	}
 	// Black on the light ground is a colour; elsewhere 0 is the terminal's own.
 	hasFront := front != 0 || (ground != 0 && l.dark != 0)
-	switch p {
-	case NoColor:
-		s.Attr |= l.mono
-	case ANSI16:
-		if ansi >= 0 {
-			s.FG = ANSI(ansi)
-		}
-		if ansiBG >= 0 {
-			s.BG = ANSI(ansiBG)
-		}
-	case ANSI256:
-		if hasFront {
-			s.FG = to256(front)
-		}
-		if ground != 0 {
-			s.BG = to256(ground)
-		}
-	default:
-		if hasFront {
-			s.FG = RGB(front)
-		}
-		if ground != 0 {
-			s.BG = RGB(ground)
-		}
+	if c := shade(p, front, hasFront, basic); c != nil {
+		s = s.Foreground(c)
+	}
+	if c := shade(p, ground, ground != 0, basicGround); c != nil {
+		s = s.Background(c)
 	}
 	return s
+}
+
+// shade returns a colour as a terminal can show it, nil for the terminal's own.
+func shade(p colorprofile.Profile, hex uint32, has bool, basic int) color.Color {
+	switch c := rgb(hex); {
+	case p == colorprofile.ANSI && basic >= 0:
+		return ansi.BasicColor(basic) //nolint:gosec // one of 16
+	case p == colorprofile.ANSI || !has:
+		return nil
+	default:
+		return lipgloss.Complete(p)(nil, ansi.IndexedColor(Nearest256(c.R, c.G, c.B)), c)
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -26,7 +28,7 @@ func cp(th string, n, turn int, kind thread.CheckpointKind) thread.Checkpoint {
 func draw(m *Model, w, h int) string {
 	var c layout.Canvas
 	c.Reset(w, h)
-	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), true)
+	m.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), true)
 	return c.String()
 }
 

@@ -12,6 +12,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
 
+	"github.com/charmbracelet/colorprofile"
 	"pgregory.net/rapid"
 )
 
@@ -147,7 +148,7 @@ func TestAnyParents(t *testing.T) {
 		tr.Move(rapid.IntRange(-20, 20).Draw(t, "move"))
 		var c layout.Canvas
 		c.Reset(20, 5)
-		tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", true)
+		tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", true)
 	})
 }
 
@@ -158,7 +159,7 @@ func TestDrawHasNoControlBytes(t *testing.T) {
 	tr.Put(s)
 	var c layout.Canvas
 	c.Reset(40, 3)
-	tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", false)
+	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", false)
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if strings.ContainsAny(got, "\x1b\x07\u202e") {
 		t.Errorf("%q", got)
@@ -277,7 +278,7 @@ func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
 	tr.Set([]thread.Status{old, status("fork", "the-old-one", thread.StateIdle, 2), status("next", "fork", thread.StateIdle, 3)}, 0)
 	var c layout.Canvas
 	c.Reset(40, 5)
-	tr.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), "", false)
+	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", false)
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if !strings.Contains(got, "fork of the-old-one") || strings.Contains(got, "next of") {
 		t.Errorf("drawn\n%s", got)

@@ -10,12 +10,14 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/markdown"
 	"orchestrator/ui/theme"
+
+	"github.com/charmbracelet/colorprofile"
 )
 
 func draw(m *Model, w, h int) string {
 	var c layout.Canvas
 	c.Reset(w, h)
-	m.Draw(&c, c.Bounds(), theme.New(theme.NoColor, true), false)
+	m.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), false)
 	return c.String()
 }
 
