@@ -11,11 +11,11 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 )
 
 // View returns the screen, drawn anew only when something on it changed.
@@ -76,16 +76,16 @@ func (m *Model) drawTooSmall() {
 	}
 }
 
-// border returns the style of a frame's border.
-func (m *Model) border(focus bool) lipgloss.Style {
+// border returns the token of a frame's border.
+func (m *Model) border(focus bool) theme.Token {
 	if focus {
-		return m.th.Style(theme.BorderFocus)
+		return theme.BorderFocus
 	}
-	return m.th.Style(theme.Border)
+	return theme.Border
 }
 
-func (m *Model) span(tok theme.Token, text string) layout.Span {
-	return layout.Span{Text: text, Style: m.th.Style(tok)}
+func (m *Model) span(tok theme.Token, text string) styled.Span {
+	return styled.Span{Text: text, Tok: tok}
 }
 
 func (m *Model) drawSide(b boxes) {
@@ -94,7 +94,7 @@ func (m *Model) drawSide(b boxes) {
 	}
 	c := &m.screen.canvas
 	focus := m.screen.area == areaTree && !m.dialogs.Open()
-	head := []layout.Span{m.span(theme.Title, "threads")}
+	head := []styled.Span{m.span(theme.Title, "threads")}
 	switch {
 	case m.tree.Archive():
 		head = append(head, m.span(theme.Warn, " archive"))
@@ -103,8 +103,8 @@ func (m *Model) drawSide(b boxes) {
 	case m.conn.listed:
 		head = append(head, m.span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
 	}
-	c.Frame(b.treeF, m.border(focus), head)
-	c.Frame(b.gaugeF, m.border(false), []layout.Span{m.span(theme.Title, "context")})
+	c.Frame(b.treeF, m.th, m.border(focus), head)
+	c.Frame(b.gaugeF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "context")})
 	switch {
 	case m.conn.listed:
 		m.tree.Draw(c, b.tree, m.th, m.live.shown, focus)
@@ -113,7 +113,7 @@ func (m *Model) drawSide(b boxes) {
 		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
 	}
 	if !b.mcpF.Empty() {
-		c.Frame(b.mcpF, m.border(false), []layout.Span{m.span(theme.Title, "mcp")})
+		c.Frame(b.mcpF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "mcp")})
 		m.mcp.Draw(c, b.mcp, m.th)
 	}
 }
@@ -125,7 +125,7 @@ func (m *Model) drawMain(b boxes) {
 	c := &m.screen.canvas
 	focus := m.screen.area == areaMain && !m.dialogs.Open()
 	s := m.tree.Selected()
-	c.Frame(b.main, m.border(focus), m.head(s, b.main.W-6))
+	c.Frame(b.main, m.th, m.border(focus), m.head(s, b.main.W-6))
 	m.drawTabs(b.main)
 	in := b.inner
 	if m.views.now != viewTerminal {
@@ -173,9 +173,9 @@ func (m *Model) parentOf(s *thread.Status) string {
 }
 
 // head is the title of the main pane: name, agent, model, state.
-func (m *Model) head(s *thread.Status, w int) []layout.Span {
+func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	if s == nil {
-		return []layout.Span{m.span(theme.Title, "orchestrator")}
+		return []styled.Span{m.span(theme.Title, "orchestrator")}
 	}
 	look := tree.LookOf(s)
 	if m.conn.lost {
@@ -188,7 +188,7 @@ func (m *Model) head(s *thread.Status, w int) []layout.Span {
 	if s.Queued > 0 {
 		state += fmt.Sprintf(", %d queued", s.Queued)
 	}
-	parts := []layout.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
+	parts := []styled.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
 	with := ""
 	if others := m.sharing(s.Thread); len(others) > 0 {

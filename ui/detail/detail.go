@@ -13,6 +13,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -46,27 +47,21 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.
 }
 
 // fact is one line of the view.
-func fact(label, value string, w int) []pager.Line {
+func fact(label, value string, w int) []styled.Line {
 	if value == "" {
 		return nil
 	}
 	const column = 14
-	var out []pager.Line
-	for i, part := range plain.Wrap(plain.Line(value), w-column) {
-		l := ""
-		if i == 0 {
-			l = label
-		}
-		out = append(out, pager.Line{Spans: []pager.Span{{Text: fmt.Sprintf("%-*s", column, l), Tok: theme.Muted}, {Text: part}}})
-	}
-	return out
+	lines := styled.Wrap(w-column, styled.Span{Text: plain.Line(value)})
+	return styled.Indent(lines, styled.Span{Text: fmt.Sprintf("%-*s", column, label), Tok: theme.Muted},
+		styled.Span{Text: strings.Repeat(" ", column)})
 }
 
-func head(text string) []pager.Line { return []pager.Line{{}, pager.Of(theme.Heading, text)} }
+func head(text string) []styled.Line { return []styled.Line{{}, styled.Of(theme.Heading, text)} }
 
-func lines(s *thread.Status, parent string, sharing []string, w int) []pager.Line {
-	var out []pager.Line
-	add := func(l []pager.Line) { out = append(out, l...) }
+func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
+	var out []styled.Line
+	add := func(l []styled.Line) { out = append(out, l...) }
 	g := s.Gauge
 	switch {
 	case g.Tokens == 0:
@@ -99,7 +94,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []pager.Lin
 }
 
 // prompts are what the agent was asked and has not answered.
-func prompts(s *thread.Status, w int) []pager.Line {
+func prompts(s *thread.Status, w int) []styled.Line {
 	if len(s.Prompts) == 0 {
 		return nil
 	}
@@ -119,9 +114,9 @@ func prompts(s *thread.Status, w int) []pager.Line {
 }
 
 // standing says where the thread stands, and what it was told at its start.
-func standing(s *thread.Status, parent string, sharing []string, w int) []pager.Line {
-	var out []pager.Line
-	add := func(l []pager.Line) { out = append(out, l...) }
+func standing(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
+	var out []styled.Line
+	add := func(l []styled.Line) { out = append(out, l...) }
 	add(head("thread"))
 	if s.Title != "" {
 		add(fact("name", s.Name+", for verbs and its branch", w))
@@ -151,11 +146,7 @@ func standing(s *thread.Status, parent string, sharing []string, w int) []pager.
 		add(head("was told at its start"))
 		add(fact("task", h.Description, w))
 		add(fact("budget", thread.Tokens(int64(h.Metadata.TokenBudget))+" tokens", w))
-		for _, l := range plain.Lines(h.ContextSummary) {
-			for _, part := range plain.Wrap(l, w) {
-				out = append(out, pager.Of(theme.Text, part))
-			}
-		}
+		add(styled.WrapAll(w, theme.Text, plain.Lines(h.ContextSummary)))
 	}
 	return out
 }

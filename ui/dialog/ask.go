@@ -9,14 +9,12 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
-// Line is one line of a dialog's body.
-type Line struct {
-	Text string
-	Tok  theme.Token
-}
+// Line is one line of a dialog's body, all of it with one meaning.
+type Line = styled.Span
 
 // Plain makes lines of ordinary text.
 func Plain(lines ...string) []Line {

@@ -11,6 +11,7 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -125,7 +126,7 @@ func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 	for _, d := range s.open {
 		outer := Place(c.Bounds(), d)
 		c.Fill(outer, th.Style(theme.Text))
-		in := c.Frame(outer, th.Style(theme.BorderFocus), []layout.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Style: th.Style(theme.Strong)}})
+		in := c.Frame(outer, th, theme.BorderFocus, []styled.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Tok: theme.Strong}})
 		in = in.Shrink(1, 0)
 		drawHints(c, outer, th, d, keys.Bindings(d.Scope()), hints(d, in))
 		d.Draw(c, in, th)

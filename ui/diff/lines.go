@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -19,22 +19,22 @@ type maker struct {
 	numbers  bool
 	old, new int // the next line's numbers
 	del, add []string
-	out      []pager.Line
+	out      []styled.Line
 }
 
 // Lines lays out how a file differs, in lines of at most width cells.
-func Lines(f thread.FileDiff, width int) []pager.Line {
+func Lines(f thread.FileDiff, width int) []styled.Line {
 	switch {
 	case f.Binary:
-		return []pager.Line{pager.Of(theme.Muted, "binary file")}
+		return []styled.Line{styled.Of(theme.Muted, "binary file")}
 	case f.Patch == "":
-		return []pager.Line{pager.Of(theme.Muted, noPatch(f))}
+		return []styled.Line{styled.Of(theme.Muted, noPatch(f))}
 	}
 	mk := &maker{width: width, numbers: width >= 70}
 	for line := range strings.SplitSeq(strings.TrimSuffix(f.Patch, "\n"), "\n") {
 		if len(mk.out) > maxLines {
 			mk.flush()
-			mk.out = append(mk.out, pager.Of(theme.Muted, "… the rest is not shown; open the file to see it"))
+			mk.out = append(mk.out, styled.Of(theme.Muted, "… the rest is not shown; open the file to see it"))
 			return mk.out
 		}
 		mk.take(line)
@@ -70,7 +70,7 @@ func (m *maker) take(line string) {
 		m.add = append(m.add, line[1:])
 	case strings.HasPrefix(line, `\`):
 		m.flush()
-		m.out = append(m.out, pager.Of(theme.Muted, plain.Cut(plain.Line(line), m.width)))
+		m.out = append(m.out, styled.Of(theme.Muted, plain.Cut(plain.Line(line), m.width)))
 	default:
 		m.flush()
 		m.emit(" ", theme.Text, m.old, m.new, []cut{{text: strings.TrimPrefix(line, " ")}}, theme.Text)
@@ -87,9 +87,9 @@ func (m *maker) hunk(line string) {
 		}
 	}
 	if len(m.out) > 0 {
-		m.out = append(m.out, pager.Line{})
+		m.out = append(m.out, styled.Line{})
 	}
-	m.out = append(m.out, pager.Of(theme.DiffHunk, plain.Cut(plain.Line(line), m.width)))
+	m.out = append(m.out, styled.Of(theme.DiffHunk, plain.Cut(plain.Line(line), m.width)))
 }
 
 // flush lays out the lines that went and came; those that stand opposite each other are compared
@@ -124,30 +124,22 @@ func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, cha
 	if m.numbers {
 		gutter = number(old) + number(now)
 	}
-	room := max(m.width-len(gutter)-2, 8)
-	line := []pager.Span{{Text: gutter, Tok: theme.Muted}, {Text: sign + " ", Tok: tok}}
+	spans := make([]styled.Span, len(cuts))
 	col := 0
-	for _, ct := range cuts {
-		t := tok
+	for i, ct := range cuts {
+		spans[i] = styled.Span{Text: expand(ct.text, col), Tok: tok}
 		if ct.changed {
-			t = changed
+			spans[i].Tok = changed
 		}
-		text := expand(ct.text, col)
-		for {
-			n := plain.Width(text)
-			if col+n <= room {
-				line = append(line, pager.Span{Text: text, Tok: t})
-				col += n
-				break
-			}
-			head, rest := breakAt(text, room-col)
-			line = append(line, pager.Span{Text: head, Tok: t})
-			m.out = append(m.out, pager.Line{Spans: line})
-			line = []pager.Span{{Text: strings.Repeat(" ", len(gutter)), Tok: theme.Muted}, {Text: "↳ ", Tok: theme.Muted}}
-			text, col = rest, 0
-		}
+		col += plain.Width(spans[i].Text)
 	}
-	m.out = append(m.out, pager.Line{Spans: line})
+	for i, line := range styled.Break(max(m.width-len(gutter)-2, 8), spans...) {
+		lead := []styled.Span{{Text: gutter, Tok: theme.Muted}, {Text: sign + " ", Tok: tok}}
+		if i > 0 {
+			lead = []styled.Span{{Text: strings.Repeat(" ", len(gutter)) + "↳ ", Tok: theme.Muted}}
+		}
+		m.out = append(m.out, styled.Line{Spans: append(lead, line.Spans...)})
+	}
 }
 
 // expand makes text safe with tabs to every fourth column of the line it stands in.
@@ -167,19 +159,6 @@ func expand(s string, col int) string {
 		col += plain.Width(part)
 	}
 	return b.String()
-}
-
-// breakAt splits safe text after at most w cells, at least one character.
-func breakAt(s string, w int) (head, rest string) {
-	col := 0
-	for i, r := range s {
-		n := plain.Width(string(r))
-		if col+n > w && (i > 0 || w <= 0) {
-			return s[:i], s[i:]
-		}
-		col += n
-	}
-	return s, ""
 }
 
 func number(n int) string {

@@ -6,6 +6,9 @@ import (
 	"charm.land/lipgloss/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/clipperhouse/displaywidth"
+
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
 )
 
 // Canvas is a grid of cells. Its methods clip to the box they are given and to the canvas.
@@ -95,16 +98,10 @@ func shade(c color.Color) color.Color {
 	return c
 }
 
-// Span is a piece of text with its style.
-type Span struct {
-	Text  string
-	Style lipgloss.Style
-}
-
-// PrintSpans writes spans one after the other.
-func (c *Canvas) PrintSpans(b Box, x, y int, spans []Span) int {
+// PrintSpans writes spans one after the other, in the styles of a theme.
+func (c *Canvas) PrintSpans(b Box, x, y int, th *theme.Theme, spans []styled.Span) int {
 	for _, s := range spans {
-		x = c.Print(b, x, y, s.Style, s.Text)
+		x = c.Print(b, x, y, s.Attr.To(th.Style(s.Tok)), s.Text)
 	}
 	return x
 }
@@ -153,11 +150,12 @@ func (c *Canvas) Tint(b Box, st lipgloss.Style) {
 }
 
 // Frame draws a border around the box, with a title in its top edge, and returns the inside.
-func (c *Canvas) Frame(b Box, st lipgloss.Style, title []Span) Box {
+func (c *Canvas) Frame(b Box, th *theme.Theme, tok theme.Token, title []styled.Span) Box {
 	if b.W < 2 || b.H < 2 {
 		return Box{b.X, b.Y, 0, 0}
 	}
-	edge, style := lipgloss.NormalBorder(), cellStyle(&st)
+	st, edge := th.Style(tok), lipgloss.NormalBorder()
+	style := cellStyle(&st)
 	for x := 1; x < b.W-1; x++ {
 		c.set(b.X+x, b.Y, edge.Top, style)
 		c.set(b.X+x, b.Y+b.H-1, edge.Bottom, style)
@@ -172,7 +170,7 @@ func (c *Canvas) Frame(b Box, st lipgloss.Style, title []Span) Box {
 	c.set(b.X+b.W-1, b.Y+b.H-1, edge.BottomRight, style)
 	if len(title) > 0 {
 		top := Box{b.X + 2, b.Y, b.W - 3, 1}
-		if x := c.PrintSpans(top, 0, 0, title); x < top.W {
+		if x := c.PrintSpans(top, 0, 0, th, title); x < top.W {
 			c.Print(top, x, 0, st, " ")
 		}
 		c.Print(b, 1, 0, st, " ")

@@ -6,8 +6,12 @@ import (
 	"testing"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 	"pgregory.net/rapid"
+
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
 )
 
 // The property tests run the same everywhere; -rapid.seed on the command line wins.
@@ -38,7 +42,7 @@ func TestWideAtTheEdge(t *testing.T) {
 func TestFrame(t *testing.T) {
 	var c Canvas
 	c.Reset(12, 3)
-	in := c.Frame(c.Bounds(), lipgloss.NewStyle(), []Span{{Text: "title"}})
+	in := c.Frame(c.Bounds(), theme.New(colorprofile.ASCII, true), theme.Text, []styled.Span{{Text: "title"}})
 	if in != (Box{1, 1, 10, 1}) {
 		t.Errorf("inside %v", in)
 	}

@@ -7,10 +7,11 @@ package markdown
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 
 	"github.com/yuin/goldmark"
@@ -36,12 +37,12 @@ func New() *Renderer {
 }
 
 // Render lays out a text in lines of at most width cells.
-func (r *Renderer) Render(src string, width int) []pager.Line {
+func (r *Renderer) Render(src string, width int) []styled.Line {
 	if width < 10 {
 		width = 10
 	}
 	if len(src) > maxBytes {
-		return verbatim(src, width, theme.Text)
+		return styled.WrapAll(width, theme.Text, plain.Lines(src))
 	}
 	b := []byte(src)
 	w := &writer{src: b, width: width}
@@ -52,45 +53,27 @@ func (r *Renderer) Render(src string, width int) []pager.Line {
 	return w.out
 }
 
-func verbatim(src string, width int, tok theme.Token) []pager.Line {
-	var out []pager.Line
-	for _, l := range plain.Lines(src) {
-		for _, part := range plain.Wrap(l, width) {
-			out = append(out, pager.Of(tok, part))
-		}
-	}
-	return out
-}
-
 // writer is one layout under way.
 type writer struct {
 	src   []byte
 	width int
-	out   []pager.Line
+	out   []styled.Line
 	// lead stands before every line, first before the next one only.
-	lead  []pager.Span
-	first []pager.Span
-}
-
-func spansWidth(spans []pager.Span) int {
-	n := 0
-	for _, s := range spans {
-		n += plain.Width(s.Text)
-	}
-	return n
+	lead  []styled.Span
+	first []styled.Span
 }
 
 // room is how many cells a line has beside its lead.
-func (w *writer) room() int { return max(w.width-spansWidth(w.lead), 8) }
+func (w *writer) room() int { return max(w.width-styled.Width(w.lead...), 8) }
 
 // line writes one line.
-func (w *writer) line(spans ...pager.Span) {
+func (w *writer) line(spans ...styled.Span) {
 	lead := w.lead
 	if w.first != nil {
 		lead, w.first = w.first, nil
 	}
-	all := make([]pager.Span, 0, len(lead)+len(spans))
-	w.out = append(w.out, pager.Line{Spans: append(append(all, lead...), spans...)})
+	all := make([]styled.Span, 0, len(lead)+len(spans))
+	w.out = append(w.out, styled.Line{Spans: append(append(all, lead...), spans...)})
 }
 
 // gap writes an empty line between blocks.
@@ -108,30 +91,30 @@ func (w *writer) blocks(n ast.Node, depth int) {
 
 func (w *writer) block(n ast.Node, depth int) {
 	if depth > maxDepth {
-		w.line(pager.Span{Text: "…", Tok: theme.Muted})
+		w.line(styled.Span{Text: "…", Tok: theme.Muted})
 		return
 	}
 	switch n := n.(type) {
 	case *ast.Heading:
 		w.gap()
 		mark := strings.Repeat("#", n.Level) + " "
-		w.flow(append([]pager.Span{{Text: mark, Tok: theme.Muted}}, w.inlines(n, pager.Span{Tok: theme.Heading}, depth)...))
+		w.flow(append([]styled.Span{{Text: mark, Tok: theme.Muted}}, w.inlines(n, styled.Span{Tok: theme.Heading}, depth)...))
 		w.gap()
 	case *ast.Paragraph:
-		w.flow(w.inlines(n, pager.Span{}, depth))
+		w.flow(w.inlines(n, styled.Span{}, depth))
 		w.gap()
 	case *ast.TextBlock:
-		w.flow(w.inlines(n, pager.Span{}, depth))
+		w.flow(w.inlines(n, styled.Span{}, depth))
 	case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.HTMLBlock:
 		w.code(n)
 	case *ast.List:
 		w.list(n, depth)
 		w.gap()
 	case *ast.Blockquote:
-		w.within(pager.Span{Text: "│ ", Tok: theme.Quote}, func() { w.blocks(n, depth+1) })
+		w.within(styled.Span{Text: "│ ", Tok: theme.Quote}, func() { w.blocks(n, depth+1) })
 		w.gap()
 	case *ast.ThematicBreak:
-		w.line(pager.Span{Text: strings.Repeat("─", min(w.room(), 40)), Tok: theme.Border})
+		w.line(styled.Span{Text: strings.Repeat("─", min(w.room(), 40)), Tok: theme.Border})
 		w.gap()
 	case *extast.Table:
 		w.table(n, depth)
@@ -142,9 +125,9 @@ func (w *writer) block(n ast.Node, depth int) {
 }
 
 // within lays out with one more lead.
-func (w *writer) within(lead pager.Span, do func()) {
+func (w *writer) within(lead styled.Span, do func()) {
 	was := w.lead
-	w.lead = append(append([]pager.Span{}, was...), lead)
+	w.lead = append(append([]styled.Span{}, was...), lead)
 	if w.first != nil {
 		w.first = append(w.first, lead)
 	}
@@ -168,8 +151,8 @@ func (w *writer) list(n *ast.List, depth int) {
 		if lead == nil {
 			lead = was
 		}
-		w.first = append(append([]pager.Span{}, lead...), pager.Span{Text: mark, Tok: theme.Accent})
-		w.lead = append(append([]pager.Span{}, was...), pager.Span{Text: strings.Repeat(" ", len([]rune(mark)))})
+		w.first = append(append([]styled.Span{}, lead...), styled.Span{Text: mark, Tok: theme.Accent})
+		w.lead = append(append([]styled.Span{}, was...), styled.Span{Text: strings.Repeat(" ", len([]rune(mark)))})
 		w.blocks(item, depth+1)
 		if w.first != nil { // an item without content
 			w.line()
@@ -190,47 +173,25 @@ func (w *writer) code(n ast.Node) {
 	if h, ok := n.(*ast.HTMLBlock); ok && h.HasClosure() {
 		b.Write(h.ClosureLine.Value(w.src))
 	}
-	w.within(pager.Span{Text: "  "}, func() {
+	w.within(styled.Span{Text: "  "}, func() {
 		for _, l := range plain.Lines(strings.TrimRight(b.String(), "\n")) {
-			for _, part := range hard(l, w.room()) {
-				w.line(pager.Span{Text: part, Tok: theme.Code})
+			for _, part := range styled.Break(w.room(), styled.Span{Text: l, Tok: theme.Code}) {
+				w.line(part.Spans...)
 			}
 		}
 	})
 	w.gap()
 }
 
-// hard breaks a line wherever it is full: code is not broken at words.
-func hard(s string, width int) []string {
-	var out []string
-	for plain.Width(s) > width {
-		cut, col := 0, 0
-		for i, r := range s {
-			if n := plain.Width(string(r)); col+n > width {
-				cut = i
-				break
-			} else {
-				col += n
-			}
-		}
-		if cut == 0 {
-			break
-		}
-		out = append(out, s[:cut])
-		s = s[cut:]
-	}
-	return append(out, s)
-}
-
 // inlines returns the spans of a block's text, in a style.
-func (w *writer) inlines(n ast.Node, st pager.Span, depth int) []pager.Span {
-	var out []pager.Span
+func (w *writer) inlines(n ast.Node, st styled.Span, depth int) []styled.Span {
+	var out []styled.Span
 	if depth > maxDepth {
 		return out
 	}
 	add := func(text string) {
 		if text != "" {
-			out = append(out, pager.Span{Text: text, Tok: st.Tok, Attr: st.Attr})
+			out = append(out, styled.Span{Text: text, Tok: st.Tok, Attr: st.Attr})
 		}
 	}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -238,14 +199,14 @@ func (w *writer) inlines(n ast.Node, st pager.Span, depth int) []pager.Span {
 		case *ast.Text:
 			add(resolve(c.Segment.Value(w.src), c.IsRaw()))
 			if c.HardLineBreak() {
-				out = append(out, pager.Span{Text: "\n"})
+				out = append(out, styled.Span{Text: "\n"})
 			} else if c.SoftLineBreak() {
 				add(" ")
 			}
 		case *ast.String:
 			add(resolve(c.Value, c.IsRaw()))
 		case *ast.CodeSpan:
-			out = append(out, pager.Span{Text: w.raw(c), Tok: theme.Code, Attr: st.Attr})
+			out = append(out, styled.Span{Text: w.raw(c), Tok: theme.Code, Attr: st.Attr})
 		case *ast.Emphasis:
 			in := st
 			if in.Attr |= theme.Italic; c.Level > 1 {
@@ -261,7 +222,7 @@ func (w *writer) inlines(n ast.Node, st pager.Span, depth int) []pager.Span {
 		case *ast.Image:
 			out = append(out, w.link(c, string(c.Destination), depth)...)
 		case *ast.AutoLink:
-			out = append(out, pager.Span{Text: plain.Line(string(c.URL(w.src))), Tok: theme.Link})
+			out = append(out, styled.Span{Text: plain.Line(string(c.URL(w.src))), Tok: theme.Link})
 		case *ast.RawHTML:
 			for i := range c.Segments.Len() {
 				s := c.Segments.At(i)
@@ -281,14 +242,14 @@ func (w *writer) inlines(n ast.Node, st pager.Span, depth int) []pager.Span {
 }
 
 // link shows a link's text and, where it says something else, its address.
-func (w *writer) link(n ast.Node, dest string, depth int) []pager.Span {
-	out := w.inlines(n, pager.Span{Tok: theme.Link}, depth+1)
+func (w *writer) link(n ast.Node, dest string, depth int) []styled.Span {
+	out := w.inlines(n, styled.Span{Tok: theme.Link}, depth+1)
 	shown := ""
 	for _, s := range out {
 		shown += s.Text
 	}
 	if dest = plain.Line(dest); dest != "" && dest != shown {
-		out = append(out, pager.Span{Text: " (" + dest + ")", Tok: theme.Muted})
+		out = append(out, styled.Span{Text: " (" + dest + ")", Tok: theme.Muted})
 	}
 	return out
 }
@@ -318,66 +279,20 @@ func resolve(b []byte, raw bool) string {
 	return plain.Line(string(b))
 }
 
-// flow breaks spans into lines at spaces.
-func (w *writer) flow(spans []pager.Span) {
-	var line []pager.Span
-	col, wrote := 0, false
-	flush := func() {
-		w.line(line...)
-		line, col, wrote = nil, 0, true
-	}
-	for _, s := range spans {
-		if s.Text == "\n" {
-			flush()
-			continue
+// flow writes spans as lines broken at spaces; a span that is a newline ends a line.
+func (w *writer) flow(spans []styled.Span) {
+	for {
+		end := slices.IndexFunc(spans, func(s styled.Span) bool { return s.Text == "\n" })
+		part := spans
+		if end >= 0 {
+			part = spans[:end]
 		}
-		for word := range words(s.Text) {
-			n := plain.Width(word)
-			if col > 0 && col+plain.Width(strings.TrimRight(word, " ")) > w.room() {
-				flush()
-				word = strings.TrimLeft(word, " ")
-				n = plain.Width(word)
-			}
-			for n > w.room() {
-				parts := hard(word, w.room())
-				if len(parts) < 2 {
-					break
-				}
-				line = append(line, pager.Span{Text: parts[0], Tok: s.Tok, Attr: s.Attr})
-				flush()
-				word = word[len(parts[0]):]
-				n = plain.Width(word)
-			}
-			if word == "" {
-				continue
-			}
-			if k := len(line); k > 0 && line[k-1].Tok == s.Tok && line[k-1].Attr == s.Attr {
-				line[k-1].Text += word
-			} else {
-				line = append(line, pager.Span{Text: word, Tok: s.Tok, Attr: s.Attr})
-			}
-			col += n
+		for _, l := range styled.Wrap(w.room(), part...) {
+			w.line(l.Spans...)
 		}
-	}
-	if len(line) > 0 || !wrote {
-		flush()
-	}
-}
-
-// words yields a text's words, each with the spaces that follow it.
-func words(s string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		start := 0
-		for i := 1; i < len(s); i++ {
-			if s[i] != ' ' && s[i-1] == ' ' {
-				if !yield(s[start:i]) {
-					return
-				}
-				start = i
-			}
+		if end < 0 || end == len(spans)-1 {
+			return
 		}
-		if start < len(s) {
-			yield(s[start:])
-		}
+		spans = spans[end+1:]
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"unicode"
 
-	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 )
 
-func joined(lines []pager.Line) string {
+func joined(lines []styled.Line) string {
 	var out []string
 	for _, l := range lines {
 		out = append(out, strings.TrimRight(l.Text(), " "))

@@ -3,8 +3,8 @@ package markdown
 import (
 	"strings"
 
-	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 
 	"github.com/yuin/goldmark/ast"
@@ -13,10 +13,10 @@ import (
 
 // table lays out a table in columns, or cell by cell where it is too wide.
 func (w *writer) table(n *extast.Table, depth int) {
-	var rows [][][]pager.Span
+	var rows [][][]styled.Span
 	var widths []int
 	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
-		st := pager.Span{}
+		st := styled.Span{}
 		if r.Kind() == extast.KindTableHeader {
 			st.Attr = theme.Bold
 		}
@@ -30,7 +30,7 @@ func (w *writer) table(n *extast.Table, depth int) {
 		for _, row := range rows {
 			for i, cell := range row {
 				if i > 0 {
-					cell = append([]pager.Span{{Text: "  "}}, cell...)
+					cell = append([]styled.Span{{Text: "  "}}, cell...)
 				}
 				w.flow(cell)
 			}
@@ -38,25 +38,25 @@ func (w *writer) table(n *extast.Table, depth int) {
 		return
 	}
 	for i, row := range rows {
-		var line []pager.Span
+		var line []styled.Span
 		for k, cell := range row {
 			if k > 0 {
-				line = append(line, pager.Span{Text: " │ ", Tok: theme.Border})
+				line = append(line, styled.Span{Text: " │ ", Tok: theme.Border})
 			}
 			line = append(line, cell...)
-			if pad := widths[k] - spansWidth(cell); pad > 0 && k < len(row)-1 {
-				line = append(line, pager.Span{Text: strings.Repeat(" ", pad)})
+			if pad := widths[k] - styled.Width(cell...); pad > 0 && k < len(row)-1 {
+				line = append(line, styled.Span{Text: strings.Repeat(" ", pad)})
 			}
 		}
 		w.line(line...)
 		if i == 0 {
-			w.line(pager.Span{Text: strings.Repeat("─", total), Tok: theme.Border})
+			w.line(styled.Span{Text: strings.Repeat("─", total), Tok: theme.Border})
 		}
 	}
 }
 
-func (w *writer) cells(r ast.Node, st pager.Span, depth int, widths *[]int) [][]pager.Span {
-	var out [][]pager.Span
+func (w *writer) cells(r ast.Node, st styled.Span, depth int, widths *[]int) [][]styled.Span {
+	var out [][]styled.Span
 	for c := r.FirstChild(); c != nil; c = c.NextSibling() {
 		spans := w.inlines(c, st, depth+1)
 		for i := range spans {
@@ -65,7 +65,7 @@ func (w *writer) cells(r ast.Node, st pager.Span, depth int, widths *[]int) [][]
 		if len(out) == len(*widths) {
 			*widths = append(*widths, 0)
 		}
-		(*widths)[len(out)] = max((*widths)[len(out)], spansWidth(spans))
+		(*widths)[len(out)] = max((*widths)[len(out)], styled.Width(spans...))
 		out = append(out, spans)
 	}
 	return out

@@ -8,41 +8,13 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
-// Span is a piece of safe text with its meaning.
-type Span struct {
-	Text string
-	Tok  theme.Token
-	Attr theme.Attr
-}
-
-// Line is one line; Fill is the token whose background runs to the right edge.
-type Line struct {
-	Spans []Span
-	// Ref says what the line belongs to, for whoever filled the pager; 0 is nothing.
-	Ref int
-}
-
-// Text returns a line's text.
-func (l Line) Text() string {
-	if len(l.Spans) == 1 {
-		return l.Spans[0].Text
-	}
-	var b strings.Builder
-	for _, s := range l.Spans {
-		b.WriteString(s.Text)
-	}
-	return b.String()
-}
-
-// Of makes a line of one span.
-func Of(tok theme.Token, text string) Line { return Line{Spans: []Span{{Text: text, Tok: tok}}} }
-
 // Pager is the lines with their position.
 type Pager struct {
-	lines []Line
+	lines []styled.Line
 	top   int
 	at    int // cursor
 	page  int
@@ -54,7 +26,7 @@ type Pager struct {
 }
 
 // Set replaces the lines and keeps the position as far as it can.
-func (p *Pager) Set(lines []Line) {
+func (p *Pager) Set(lines []styled.Line) {
 	p.lines = lines
 	p.clamp()
 	p.find()
@@ -203,10 +175,7 @@ func (p *Pager) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 	p.clamp()
 	for y := 0; y < b.H && p.top+y < len(p.lines); y++ {
 		n := p.top + y
-		x := 0
-		for _, s := range p.lines[n].Spans {
-			x = c.Print(b, x, y, s.Attr.To(th.Style(s.Tok)), s.Text)
-		}
+		c.PrintSpans(b, 0, y, th, p.lines[n].Spans)
 		p.drawHits(c, b.Row(y), th, n)
 		if focus && !p.Free && n == p.at {
 			c.Tint(b.Row(y), th.Style(theme.Selected))

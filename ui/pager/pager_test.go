@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
@@ -21,9 +22,9 @@ func draw(p *Pager) string {
 
 func filled(n int) *Pager {
 	p := &Pager{}
-	var lines []Line
+	var lines []styled.Line
 	for i := range n {
-		lines = append(lines, Line{Spans: []Span{{Text: fmt.Sprint("line ", i)}}, Ref: i / 10})
+		lines = append(lines, styled.Line{Spans: []styled.Span{{Text: fmt.Sprint("line ", i)}}, Ref: i / 10})
 	}
 	p.Set(lines)
 	return p

@@ -6,6 +6,7 @@
 package plain
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -152,41 +153,47 @@ func Cut(s string, w int) string {
 
 // Wrap breaks a safe line into lines of at most w cells, at spaces where it can.
 func Wrap(s string, w int) []string {
-	if w < 1 {
-		w = 1
-	}
-	if Width(s) <= w {
-		return []string{s}
-	}
 	var out []string
-	start, space, col, spaceCol := 0, -1, 0, 0
-	g := displaywidth.StringGraphemes(s)
-	pos := 0
-	for g.Next() {
-		v, n := g.Value(), g.Width()
-		if v == " " {
-			space, spaceCol = pos, col
-		}
-		if col+n > w {
-			switch {
-			case v == " ":
-				out = append(out, s[start:pos])
-				start, col, n = pos+1, 0, 0
-			case space > start:
-				out = append(out, s[start:space])
-				start = space + 1
-				col -= spaceCol + 1
-			default:
-				out = append(out, s[start:pos])
-				start, col = pos, 0
-			}
-			space = -1
-		}
-		col += n
-		pos += len(v)
-	}
-	if start < len(s) || len(out) == 0 {
-		out = append(out, s[start:])
+	for start, end := range Breaks(s, w, false) {
+		out = append(out, s[start:end])
 	}
 	return out
+}
+
+// Breaks yields where the lines of at most w cells begin and end that a safe line is broken into: at spaces
+// where it can, or anywhere. The space that it is broken at belongs to no line. There is one line at least.
+func Breaks(s string, w int, anywhere bool) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		start, col := 0, 0       // of the line: where it begins, and how wide it is so far
+		space, spaceCol := -1, 0 // its last space, and how wide it was there
+		g := displaywidth.StringGraphemes(s)
+		for pos := 0; g.Next(); {
+			v, n := g.Value(), g.Width()
+			for col+n > max(w, 1) && pos > start {
+				end, next := pos, pos
+				switch {
+				case v == " " && !anywhere:
+					next, n = pos+1, 0
+					col = 0
+				case space > start && !anywhere:
+					end, next = space, space+1
+					col -= spaceCol + 1
+				default:
+					col = 0
+				}
+				if !yield(start, end) {
+					return
+				}
+				start, space = next, -1
+			}
+			if v == " " {
+				space, spaceCol = pos, col
+			}
+			col += n
+			pos += len(v)
+		}
+		if start < len(s) || s == "" {
+			yield(start, len(s))
+		}
+	}
 }

@@ -1,11 +1,17 @@
 package plain
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
+
+// The property tests run the same everywhere; -rapid.seed on the command line wins.
+var _ = flag.Set("rapid.seed", "1")
 
 func TestLine(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -95,6 +101,27 @@ func FuzzLine(f *testing.F) {
 					t.Fatalf("%q is wider than 7", w)
 				}
 			}
+		}
+	})
+}
+
+// Whatever is broken, nothing but the spaces at the breaks is lost, and no line is wider than asked.
+func TestBreaksLoseNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Line(rapid.StringOf(rapid.SampledFrom([]rune("ab  -日é\u0301👍"))).Draw(t, "text"))
+		w, anywhere := rapid.IntRange(0, 12).Draw(t, "width"), rapid.Bool().Draw(t, "anywhere")
+		at, lines := 0, 0
+		for start, end := range Breaks(s, w, anywhere) {
+			if lost := s[at:start]; lost != "" && (lost != " " || anywhere || lines == 0) {
+				t.Fatalf("%q is lost before line %d", lost, lines)
+			}
+			if line := s[start:end]; Width(line) > max(w, 1) && Width(line) > 2 {
+				t.Fatalf("line %d is %q", lines, line)
+			}
+			at, lines = end, lines+1
+		}
+		if rest := s[at:]; lines == 0 || rest != "" && rest != " " {
+			t.Fatalf("%d lines, %q is lost at the end", lines, rest)
 		}
 	})
 }

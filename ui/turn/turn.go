@@ -12,6 +12,7 @@ import (
 	"orchestrator/ui/markdown"
 	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 )
 
@@ -128,8 +129,8 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 	m.pages.Draw(c, b, th, focus)
 }
 
-func (m *Model) lines(w int) []pager.Line {
-	var out []pager.Line
+func (m *Model) lines(w int) []styled.Line {
+	var out []styled.Line
 	results := map[string]int{}
 	for i, e := range m.entries {
 		if e.Kind == thread.EntryResult && e.Call != "" {
@@ -143,7 +144,7 @@ func (m *Model) lines(w int) []pager.Line {
 		}
 	}
 	for i, e := range m.entries {
-		var part []pager.Line
+		var part []styled.Line
 		switch e.Kind {
 		case thread.EntryPrompt:
 			part = indent(verbatim(e.Text, w-2, theme.Strong), "▌ ", theme.Accent)
@@ -169,7 +170,7 @@ func (m *Model) lines(w int) []pager.Line {
 			part[k].Ref = i + 1
 		}
 		if len(out) > 0 && !(m.folds(i) && i > 0 && m.folds(i-1)) {
-			out = append(out, pager.Line{})
+			out = append(out, styled.Line{})
 		}
 		out = append(out, part...)
 	}
@@ -184,7 +185,7 @@ func nameOf(e thread.Entry) string {
 }
 
 // call lays out a tool call with its result.
-func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
+func (m *Model) call(i int, e thread.Entry, result, w int) []styled.Line {
 	mark, outcome, tok := "▸ ", "", theme.Muted
 	if m.open[i] {
 		mark = "▾ "
@@ -202,17 +203,17 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
 		}
 	}
 	name := plain.Line(nameOf(e))
-	head := pager.Line{Spans: []pager.Span{{Text: mark, Tok: theme.Accent}, {Text: name, Tok: theme.Code}}}
+	head := styled.Line{Spans: []styled.Span{{Text: mark, Tok: theme.Accent}, {Text: name, Tok: theme.Code}}}
 	room := w - 4 - plain.Width(name)
 	if outcome != "" {
 		outcome = plain.Cut(outcome, max(w/2, 10))
 		room -= plain.Width(outcome) + 2
 	}
-	head.Spans = append(head.Spans, pager.Span{Text: "  " + plain.Cut(arguments(e.Text), max(room, 0))})
+	head.Spans = append(head.Spans, styled.Span{Text: "  " + plain.Cut(arguments(e.Text), max(room, 0))})
 	if outcome != "" {
-		head.Spans = append(head.Spans, pager.Span{Text: "  " + outcome, Tok: tok})
+		head.Spans = append(head.Spans, styled.Span{Text: "  " + outcome, Tok: tok})
 	}
-	out := []pager.Line{head}
+	out := []styled.Line{head}
 	if !m.open[i] {
 		return out
 	}
@@ -228,7 +229,7 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []pager.Line {
 }
 
 // folded lays out an entry that is one line until it is unfolded.
-func (m *Model) folded(i int, title, text string, failed bool, w int) []pager.Line {
+func (m *Model) folded(i int, title, text string, failed bool, w int) []styled.Line {
 	mark, tok := "▸ ", theme.Muted
 	if m.open[i] {
 		mark = "▾ "
@@ -237,9 +238,9 @@ func (m *Model) folded(i int, title, text string, failed bool, w int) []pager.Li
 		tok = theme.Bad
 	}
 	title = plain.Line(title)
-	head := pager.Line{Spans: []pager.Span{{Text: mark, Tok: theme.Accent}, {Text: title, Tok: theme.Code},
+	head := styled.Line{Spans: []styled.Span{{Text: mark, Tok: theme.Accent}, {Text: title, Tok: theme.Code},
 		{Text: "  " + plain.Cut(plain.First(text), max(w-4-plain.Width(title), 0)), Tok: tok}}}
-	out := []pager.Line{head}
+	out := []styled.Line{head}
 	if m.open[i] {
 		out = append(out, indent(verbatim(text, w-4, theme.Text), "  │ ", theme.Border)...)
 	}
@@ -255,28 +256,22 @@ func lineCount(s string) int {
 }
 
 // verbatim lays out text as it is, within bounds.
-func verbatim(text string, w int, tok theme.Token) []pager.Line {
+func verbatim(text string, w int, tok theme.Token) []styled.Line {
 	lines := plain.Lines(strings.TrimRight(text, "\n"))
 	cut := 0
 	if len(lines) > maxResult {
 		cut = len(lines) - maxResult
 		lines = lines[:maxResult]
 	}
-	var out []pager.Line
-	for _, l := range lines {
-		for _, part := range plain.Wrap(l, w) {
-			out = append(out, pager.Of(tok, part))
-		}
-	}
+	out := styled.WrapAll(w, tok, lines)
 	if cut > 0 {
-		out = append(out, pager.Of(theme.Muted, fmt.Sprintf("… %d more lines", cut)))
+		out = append(out, styled.Of(theme.Muted, fmt.Sprintf("… %d more lines", cut)))
 	}
 	return out
 }
 
-func indent(lines []pager.Line, mark string, tok theme.Token) []pager.Line {
-	for i := range lines {
-		lines[i].Spans = append([]pager.Span{{Text: mark, Tok: tok}}, lines[i].Spans...)
-	}
-	return lines
+// indent puts a mark before each line.
+func indent(lines []styled.Line, mark string, tok theme.Token) []styled.Line {
+	s := styled.Span{Text: mark, Tok: tok}
+	return styled.Indent(lines, s, s)
 }
