@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
@@ -55,41 +56,23 @@ func margin(s string, most int) int {
 // scroll is a body that may be longer than its box.
 type scroll struct {
 	lines []Line
-	top   int
-	page  int
+	win   list.Window
 }
 
-func (s *scroll) handle(a intent.Action) {
-	switch a {
-	case intent.Up:
-		s.top--
-	case intent.Down:
-		s.top++
-	case intent.PageUp:
-		s.top -= max(s.page-1, 1)
-	case intent.PageDown:
-		s.top += max(s.page-1, 1)
-	case intent.First:
-		s.top = 0
-	case intent.Last:
-		s.top = len(s.lines) * 8
-	default:
-	}
-	s.top = max(s.top, 0)
-}
+func newScroll(lines []Line) scroll { return scroll{lines: lines, win: list.Window{Free: true}} }
+
+func (s *scroll) handle(a intent.Action) { s.win.Handle(a) }
 
 func (s *scroll) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	lines := wrap(s.lines, b.W)
-	s.page = b.H
-	s.top = max(min(s.top, len(lines)-b.H), 0)
-	for y := 0; y < b.H && s.top+y < len(lines); y++ {
-		l := lines[s.top+y]
-		c.Print(b, 0, y, th.Style(l.Tok), l.Text)
+	s.win.Fit(len(lines), b.H, nil)
+	for i, y := range s.win.Items() {
+		c.PrintSpans(b, 0, y, th, lines[i:i+1])
 	}
-	if s.top > 0 {
+	if s.win.Above() > 0 {
 		c.PrintRight(b, 0, 0, th.Style(theme.Muted), " ↑")
 	}
-	if s.top+b.H < len(lines) {
+	if s.win.Below() > 0 {
 		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), " ↓")
 	}
 }
@@ -139,7 +122,7 @@ func NewAsk(title string, body []Line, choices ...Choice) *Ask {
 
 // Set replaces the body and the answers, as when something was looked up. A question that was withdrawn stays so.
 func (a *Ask) Set(body []Line, choices ...Choice) {
-	a.body, a.choices = scroll{lines: body}, choices
+	a.body, a.choices = newScroll(body), choices
 	a.begin()
 	a.Recheck()
 }
@@ -172,7 +155,7 @@ func (a *Ask) Recheck() bool {
 	if why == "" {
 		return false
 	}
-	a.body, a.choices, a.at = scroll{lines: []Line{{Text: why, Tok: theme.Warn}}}, []Choice{Cancel("Close")}, 0
+	a.body, a.choices, a.at = newScroll([]Line{{Text: why, Tok: theme.Warn}}), []Choice{Cancel("Close")}, 0
 	a.over = nil
 	return true
 }
@@ -283,10 +266,10 @@ type Text struct {
 }
 
 // NewText makes it.
-func NewText(title string, body []Line) *Text { return &Text{title: title, body: scroll{lines: body}} }
+func NewText(title string, body []Line) *Text { return &Text{title: title, body: newScroll(body)} }
 
 // Set replaces what it says.
-func (t *Text) Set(body []Line) { t.body = scroll{lines: body} }
+func (t *Text) Set(body []Line) { t.body = newScroll(body) }
 
 // Title names it.
 func (t *Text) Title() string { return t.title }

@@ -21,7 +21,7 @@ type Guide struct {
 
 // NewGuide makes it; lines drawn as headings are headings.
 func NewGuide(title string, body []Line) *Guide {
-	return &Guide{title: title, all: body, body: scroll{lines: body}}
+	return &Guide{title: title, all: body, body: newScroll(body)}
 }
 
 // Title names it.
@@ -61,7 +61,7 @@ func (g *Guide) Handle(in intent.Intent) Result {
 	was := g.query.Value()
 	g.query.Handle(in)
 	if now := g.query.Value(); now != was {
-		g.body.lines, g.body.top = holding(g.all, strings.Fields(strings.ToLower(now))), 0
+		g.body = newScroll(holding(g.all, strings.Fields(strings.ToLower(now))))
 	}
 	return nil
 }

@@ -1,11 +1,14 @@
 package dialog
 
 import (
+	"slices"
+
 	"github.com/sahilm/fuzzy"
 
 	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
@@ -24,16 +27,17 @@ type Picker struct {
 	query field.Field
 	all   []Item // to be matched here; nil where the root searches
 	shown []Item
-	at    int
-	top   int
-	page  int
+	win   list.Window
+	tall  int // rows an item takes
 	// Status stands where the list is empty.
 	Status string
 }
 
 // NewPicker makes a picker over fixed items, matched loosely.
 func NewPicker(title string, items []Item) *Picker {
-	return &Picker{title: title, all: items, shown: items, Status: "nothing matches"}
+	p := &Picker{title: title, all: items, Status: "nothing matches"}
+	p.show(items)
+	return p
 }
 
 // NewSearch makes a picker whose items the root looks up for each query.
@@ -46,15 +50,16 @@ func (p *Picker) Query() string { return p.query.Value() }
 
 // Fill replaces what there is to pick from; the query and, as far as it is there, the selection stay.
 func (p *Picker) Fill(items []Item, status string) {
-	at := p.at
+	at := p.win.At()
 	p.all, p.Status = items, status
 	p.match(p.Query())
-	p.at = max(min(at, len(p.shown)-1), 0)
+	p.win.Go(at)
 }
 
 // SetItems replaces the list of a search.
 func (p *Picker) SetItems(items []Item, status string) {
-	p.shown, p.Status, p.at, p.top = items, status, 0, 0
+	p.Status = status
+	p.show(items)
 }
 
 // Title names it.
@@ -71,20 +76,14 @@ func (p *Picker) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	switch act {
 	case intent.Accept:
-		if p.at < len(p.shown) {
-			return p.shown[p.at].Result
+		if at := p.win.At(); at < len(p.shown) {
+			return p.shown[at].Result
 		}
 		return nil
 	case intent.Cancel:
 		return Cancelled{}
-	case intent.Up:
-		p.move(-1)
-	case intent.Down:
-		p.move(1)
-	case intent.PageUp:
-		p.move(-max(p.page-1, 1))
-	case intent.PageDown:
-		p.move(max(p.page-1, 1))
+	case intent.Up, intent.Down, intent.PageUp, intent.PageDown:
+		p.win.Handle(act)
 	default:
 		before := p.Query()
 		p.query.Handle(in)
@@ -95,7 +94,19 @@ func (p *Picker) Handle(in intent.Intent) Result {
 	return nil
 }
 
-func (p *Picker) move(n int) { p.at = max(min(p.at+n, len(p.shown)-1), 0) }
+// show replaces the list and goes to its beginning.
+func (p *Picker) show(items []Item) {
+	p.shown, p.tall = items, 1
+	if slices.ContainsFunc(items, func(it Item) bool { return it.Detail != "" }) {
+		p.tall = 2
+	}
+	p.fit(p.win.Rows())
+	p.win.Go(0)
+}
+
+func (p *Picker) fit(rows int) {
+	p.win.Fit(len(p.shown), rows, func(int) int { return p.tall })
+}
 
 // source lets the matcher read items.
 type source []Item
@@ -104,39 +115,31 @@ func (s source) String(i int) string { return s[i].Title }
 func (s source) Len() int            { return len(s) }
 
 func (p *Picker) match(q string) {
-	p.at, p.top = 0, 0
 	if q == "" {
-		p.shown = p.all
+		p.show(p.all)
 		return
 	}
-	p.shown = nil
+	var found []Item
 	for _, m := range fuzzy.FindFrom(q, source(p.all)) {
-		p.shown = append(p.shown, p.all[m.Index])
+		found = append(found, p.all[m.Index])
 	}
+	p.show(found)
 }
 
 // Draw draws it.
 func (p *Picker) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	line, list := b.Top(1)
+	line, box := b.Top(1)
 	c.Print(line, 0, 0, th.Style(theme.Accent), "›")
 	_, line = line.Left(2)
 	p.query.Draw(c, line, th, th.Style(theme.Text), "", true)
 	if len(p.shown) == 0 {
-		c.Print(list, 2, 1, th.Style(theme.Muted), plain.Cut(plain.Line(p.Status), list.W-2))
+		c.Print(box, 2, 1, th.Style(theme.Muted), plain.Cut(plain.Line(p.Status), box.W-2))
 		return
 	}
-	tall := 1
-	for _, it := range p.shown {
-		if it.Detail != "" {
-			tall = 2
-		}
-	}
-	p.page = max(list.H/tall, 1)
-	p.top = max(min(p.top, p.at), p.at-p.page+1)
-	for i := p.top; i < len(p.shown) && i < p.top+p.page; i++ {
-		var row layout.Box
-		row, list = list.Top(tall)
-		p.drawItem(c, row, th, p.shown[i], i == p.at)
+	p.fit(box.H)
+	for i, y := range p.win.Items() {
+		row := layout.Box{X: box.X, Y: box.Y + y, W: box.W, H: min(p.tall, box.H-y)}
+		p.drawItem(c, row, th, p.shown[i], i == p.win.At())
 	}
 }
 

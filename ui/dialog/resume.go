@@ -6,6 +6,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
@@ -20,8 +21,7 @@ func (Resumed) DialogResult() {}
 type Resumes struct {
 	ids  []thread.ID
 	look func(thread.ID) *thread.Status
-	at   int
-	top  int
+	win  list.Window
 }
 
 // resumeRows is how many rows a thread takes.
@@ -30,7 +30,9 @@ const resumeRows = 3
 // NewResumes makes the list; look tells how a thread stands now, since proofs come in while it is
 // open.
 func NewResumes(ids []thread.ID, look func(thread.ID) *thread.Status) *Resumes {
-	return &Resumes{ids: ids, look: look}
+	r := &Resumes{ids: ids, look: look}
+	r.win.Fit(len(ids), 0, nil)
+	return r
 }
 
 // Title names it.
@@ -58,13 +60,9 @@ func (r *Resumes) Size(w, h int) (int, int) {
 func (r *Resumes) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	switch act {
-	case intent.Up:
-		r.at = max(r.at-1, 0)
-	case intent.Down:
-		r.at = min(r.at+1, len(r.ids)-1)
 	case intent.ResumeOne:
-		if r.at < len(r.ids) {
-			return Resumed{r.ids[r.at]}
+		if at := r.win.At(); at < len(r.ids) {
+			return Resumed{r.ids[at]}
 		}
 		return Cancelled{}
 	case intent.ResumeAll:
@@ -72,21 +70,16 @@ func (r *Resumes) Handle(in intent.Intent) Result {
 	case intent.Cancel:
 		return Cancelled{}
 	default:
+		r.win.Handle(act)
 	}
 	return nil
 }
 
 // Draw draws it.
 func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	fit := max(b.H/resumeRows, 1)
-	r.top = max(min(r.top, r.at), r.at-fit+1)
-	for i := range fit {
-		n := r.top + i
-		if n >= len(r.ids) {
-			return
-		}
-		var box layout.Box
-		box, b = b.Top(resumeRows)
+	r.win.Fit(len(r.ids), b.H, func(int) int { return resumeRows })
+	for n, y := range r.win.Items() {
+		box := layout.Box{X: b.X, Y: b.Y + y, W: b.W, H: min(resumeRows, b.H-y)}
 		s := r.look(r.ids[n])
 		if s == nil {
 			c.Print(box, 0, 0, th.Style(theme.Muted), "gone")
@@ -101,7 +94,7 @@ func (r *Resumes) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		for y, l := range plain.Wrap(how, box.W-2) {
 			c.Print(box, 2, y+1, th.Style(tok), l)
 		}
-		if n == r.at {
+		if n == r.win.At() {
 			c.Tint(box.Row(0), th.Style(theme.SelectedFocus))
 		}
 	}

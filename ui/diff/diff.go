@@ -8,6 +8,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
 	"orchestrator/ui/pager"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
@@ -54,7 +55,7 @@ type Model struct {
 	at    int // file on show
 	pages pager.Pager
 	width int
-	list  int // first file of the list
+	list  list.Window // of the files
 }
 
 // New makes an empty view.
@@ -178,9 +179,9 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		c.Print(head, x, 0, th.Style(theme.Warn), plain.Cut("  with those of "+plain.Line(plain.Few(others)), head.W-x))
 	}
 	if b.W >= minWithList && len(m.files) > 1 {
-		var list layout.Box
-		list, body = body.Left(listWidth)
-		m.drawList(c, list, th)
+		var files layout.Box
+		files, body = body.Left(listWidth)
+		m.drawList(c, files, th)
 		_, body = body.Left(1)
 	}
 	f := m.files[m.at]
@@ -235,15 +236,16 @@ func statusToken(status string) theme.Token {
 }
 
 func (m *Model) drawList(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	m.list = max(min(m.list, m.at), m.at-b.H+1)
-	for y := 0; y < b.H && m.list+y < len(m.files); y++ {
-		f := m.files[m.list+y]
+	m.list.Fit(len(m.files), b.H, nil)
+	m.list.Go(m.at)
+	for i, y := range m.list.Items() {
+		f := m.files[i]
 		row := b.Row(y)
 		counts := fmt.Sprintf("+%d −%d", f.Insertions, f.Deletions)
 		right := c.PrintRight(row, 1, 0, th.Style(theme.Muted), counts)
 		x := c.Print(row, 0, 0, th.Style(statusToken(f.Status)), letter(f.Status)+" ")
 		c.Print(row, x, 0, th.Style(theme.Text), cutLeft(plain.Line(f.Path), right-x-1))
-		if m.list+y == m.at {
+		if i == m.at {
 			c.Tint(layout.Box{X: row.X, Y: row.Y, W: row.W - 1, H: 1}, th.Style(theme.Selected))
 		}
 	}

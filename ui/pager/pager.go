@@ -3,10 +3,12 @@
 package pager
 
 import (
+	"slices"
 	"strings"
 
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
@@ -14,12 +16,11 @@ import (
 
 // Pager is the lines with their position.
 type Pager struct {
-	lines []styled.Line
-	top   int
-	at    int // cursor
-	page  int
 	// Free hides the cursor: keys scroll the lines themselves.
 	Free bool
+
+	lines []styled.Line
+	win   list.Window
 
 	query string
 	hits  []int // lines that match, ascending
@@ -28,20 +29,25 @@ type Pager struct {
 // Set replaces the lines and keeps the position as far as it can.
 func (p *Pager) Set(lines []styled.Line) {
 	p.lines = lines
-	p.clamp()
+	p.fit(p.win.Rows())
 	p.find()
 }
 
 // Reset goes to the top and forgets the search.
-func (p *Pager) Reset() { p.top, p.at, p.query, p.hits = 0, 0, "", nil }
+func (p *Pager) Reset() { p.win, p.query, p.hits = list.Window{}, "", nil }
+
+func (p *Pager) fit(rows int) {
+	p.win.Free = p.Free
+	p.win.Fit(len(p.lines), rows, nil)
+}
 
 // Len is the number of lines.
 func (p *Pager) Len() int { return len(p.lines) }
 
 // Ref returns what the line under the cursor belongs to.
 func (p *Pager) Ref() int {
-	if p.at < len(p.lines) {
-		return p.lines[p.at].Ref
+	if at := p.win.At(); at < len(p.lines) {
+		return p.lines[at].Ref
 	}
 	return 0
 }
@@ -50,8 +56,7 @@ func (p *Pager) Ref() int {
 func (p *Pager) GoRef(ref int) {
 	for i, l := range p.lines {
 		if l.Ref == ref {
-			p.at = i
-			p.clamp()
+			p.win.Go(i)
 			return
 		}
 	}
@@ -59,64 +64,26 @@ func (p *Pager) GoRef(ref int) {
 
 // Handle moves by an intent and reports whether it was one for it.
 func (p *Pager) Handle(a intent.Action) bool {
-	step := max(p.page-2, 1)
 	switch a {
-	case intent.Up:
-		p.move(-1)
-	case intent.Down:
-		p.move(1)
-	case intent.PageUp:
-		p.move(-step)
-	case intent.PageDown:
-		p.move(step)
-	case intent.First:
-		p.move(-len(p.lines))
-	case intent.Last:
-		p.move(len(p.lines))
 	case intent.NextHit:
 		p.jump(1)
 	case intent.PrevHit:
 		p.jump(-1)
 	default:
-		return false
+		return p.win.Handle(a)
 	}
 	return true
 }
 
 // Scroll moves by lines, as the wheel does.
-func (p *Pager) Scroll(n int) { p.move(n) }
-
-func (p *Pager) move(n int) {
-	if p.Free {
-		p.top += n
-		p.at = p.top
-	} else {
-		p.at += n
-	}
-	p.clamp()
-}
-
-func (p *Pager) clamp() {
-	p.at = max(min(p.at, len(p.lines)-1), 0)
-	p.top = max(min(p.top, len(p.lines)-max(p.page, 1)), 0)
-	if p.Free {
-		p.at = max(p.at, p.top)
-		return
-	}
-	if p.page > 0 {
-		p.top = max(min(p.top, p.at), p.at-p.page+1)
-	}
-}
+func (p *Pager) Scroll(n int) { p.win.Move(n) }
 
 // Search marks what matches, whatever the case, and goes to the next match from the cursor on.
 func (p *Pager) Search(query string) int {
 	p.query = strings.ToLower(query)
 	p.find()
-	for _, h := range p.hits {
-		if h >= p.at {
-			p.goTo(h)
-			break
-		}
+	if i, _ := slices.BinarySearch(p.hits, p.win.At()); i < len(p.hits) {
+		p.win.Go(p.hits[i])
 	}
 	return len(p.hits)
 }
@@ -138,50 +105,32 @@ func (p *Pager) find() {
 
 // jump goes to the next match in a direction, going round.
 func (p *Pager) jump(dir int) {
-	if len(p.hits) == 0 {
+	n := len(p.hits)
+	if n == 0 {
 		return
 	}
-	if dir > 0 {
-		for _, h := range p.hits {
-			if h > p.at {
-				p.goTo(h)
-				return
-			}
-		}
-		p.goTo(p.hits[0])
-		return
+	i, on := slices.BinarySearch(p.hits, p.win.At())
+	if dir < 0 {
+		i--
+	} else if on {
+		i++
 	}
-	for i := len(p.hits) - 1; i >= 0; i-- {
-		if p.hits[i] < p.at {
-			p.goTo(p.hits[i])
-			return
-		}
-	}
-	p.goTo(p.hits[len(p.hits)-1])
-}
-
-func (p *Pager) goTo(line int) {
-	p.at = line
-	if p.Free {
-		p.top = max(line-p.page/3, 0)
-	}
-	p.clamp()
-	p.at = line
+	p.win.Go(p.hits[(i+n)%n])
 }
 
 // Draw draws what fits.
 func (p *Pager) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
-	p.page = b.H
-	p.clamp()
-	for y := 0; y < b.H && p.top+y < len(p.lines); y++ {
-		n := p.top + y
+	p.fit(b.H)
+	for n, y := range p.win.Items() {
 		c.PrintSpans(b, 0, y, th, p.lines[n].Spans)
 		p.drawHits(c, b.Row(y), th, n)
-		if focus && !p.Free && n == p.at {
+		if focus && !p.Free && n == p.win.At() {
 			c.Tint(b.Row(y), th.Style(theme.Selected))
 		}
 	}
-	p.drawBar(c, b, th)
+	if y, more := p.win.Thumb(); more {
+		c.Print(b, b.W-1, y, th.Style(theme.Muted), "▐")
+	}
 }
 
 // drawHits marks the matches of a line.
@@ -204,13 +153,4 @@ func (p *Pager) drawHits(c *layout.Canvas, row layout.Box, th *theme.Theme, n in
 		x := plain.Width(text[:i])
 		c.Tint(layout.Box{X: row.X + x, Y: row.Y, W: min(plain.Width(text[i:from]), row.W-x), H: 1}, th.Style(theme.Match))
 	}
-}
-
-// drawBar draws a thumb at the right edge where there is more than fits.
-func (p *Pager) drawBar(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	if len(p.lines) <= b.H || b.H < 2 {
-		return
-	}
-	y := p.top * (b.H - 1) / max(len(p.lines)-b.H, 1)
-	c.Print(b, b.W-1, min(y, b.H-1), th.Style(theme.Muted), "▐")
 }

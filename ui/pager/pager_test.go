@@ -38,33 +38,33 @@ func TestMoves(t *testing.T) {
 			t.Errorf("%s is not taken", a)
 		}
 		draw(p)
-		if p.at < p.top || p.at >= p.top+10 {
-			t.Errorf("%s: cursor %d is not on screen from %d", a, p.at, p.top)
+		if p.win.At() < p.win.Above() || p.win.At() >= p.win.Above()+10 {
+			t.Errorf("%s: cursor %d is not on screen from %d", a, p.win.At(), p.win.Above())
 		}
 	}
 	if p.Handle(intent.Fork) {
 		t.Error("fork is taken")
 	}
 	p.GoRef(5)
-	if p.at != 50 || p.Ref() != 5 {
-		t.Errorf("ref leads to %d", p.at)
+	if p.win.At() != 50 || p.Ref() != 5 {
+		t.Errorf("ref leads to %d", p.win.At())
 	}
 }
 
 func TestSearch(t *testing.T) {
 	p := filled(100)
 	draw(p)
-	if n := p.Search("LINE 9"); n != 11 || p.at != 9 {
-		t.Errorf("%d matches, at %d", n, p.at)
+	if n := p.Search("LINE 9"); n != 11 || p.win.At() != 9 {
+		t.Errorf("%d matches, at %d", n, p.win.At())
 	}
 	p.Handle(intent.NextHit)
-	if p.at != 90 {
-		t.Errorf("next is at %d", p.at)
+	if p.win.At() != 90 {
+		t.Errorf("next is at %d", p.win.At())
 	}
 	p.Handle(intent.PrevHit)
 	p.Handle(intent.PrevHit)
-	if p.at != 99 {
-		t.Errorf("going round leads to %d", p.at)
+	if p.win.At() != 99 {
+		t.Errorf("going round leads to %d", p.win.At())
 	}
 	if got := draw(p); !strings.Contains(got, "\x1b[4;7mline 9") {
 		t.Errorf("the match is not marked: %q", got)

@@ -22,7 +22,6 @@ func (r row) height() int {
 // Draw draws what fits, scrolled so that the cursor shows.
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	m.sort()
-	m.page = max(b.H/2, 1)
 	if len(m.rows) == 0 {
 		text, tok := "nothing said yet", theme.Muted
 		switch {
@@ -35,9 +34,12 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		return
 	}
 	at := m.index()
-	m.scroll(at, b.H)
-	y := 0
-	for i := m.top; i < len(m.rows) && y < b.H; i++ {
+	m.win.Fit(len(m.rows), b.H, func(i int) int { return m.rows[i].height() })
+	if at == m.first() {
+		m.win.Go(0) // what marks the beginning shows with it
+	}
+	m.win.Go(at)
+	for i, y := range m.win.Items() {
 		r := m.rows[i]
 		box := layout.Box{X: b.X, Y: b.Y + y, W: b.W, H: min(r.height(), b.H-y)}
 		m.drawRow(c, box, th, r)
@@ -48,28 +50,9 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 			}
 			c.Tint(box.Row(0), th.Style(tok))
 		}
-		y += r.height()
 	}
 	if m.err != "" {
 		c.Print(b, 0, b.H-1, th.Style(theme.Bad), plain.Cut(plain.Line(m.err), b.W))
-	}
-}
-
-// scroll moves the top so that the entry at shows whole.
-func (m *Model) scroll(at, h int) {
-	m.top = min(m.top, at)
-	if at == m.first() {
-		m.top = 0
-	}
-	for {
-		sum := 0
-		for i := m.top; i <= at; i++ {
-			sum += m.rows[i].height()
-		}
-		if sum <= h || m.top == at {
-			return
-		}
-		m.top++
 	}
 }
 

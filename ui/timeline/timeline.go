@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/list"
 )
 
 // PageSize is how many checkpoints the root asks for at a time.
@@ -32,8 +33,7 @@ type Model struct {
 	stale bool
 	at    thread.CheckpointID
 	mark  *thread.Checkpoint // to be compared with the next one that is marked
-	top   int
-	page  int
+	win   list.Window
 	names func(thread.ID) string
 }
 
@@ -65,7 +65,7 @@ func New(names func(thread.ID) string) *Model {
 
 // Show empties the list for a thread.
 func (m *Model) Show(id thread.ID) {
-	*m = Model{id: id, names: m.names, seen: map[thread.CheckpointID]bool{}, open: map[int]bool{}, stale: true, page: m.page}
+	*m = Model{id: id, names: m.names, seen: map[thread.CheckpointID]bool{}, open: map[int]bool{}, stale: true}
 }
 
 // Thread returns whose list it is.
@@ -77,7 +77,7 @@ func (m *Model) Want() (thread.Page, bool) {
 		return thread.Page{}, false
 	}
 	m.sort()
-	if n := len(m.rows); n > 0 && m.index()+2*max(m.page, 20) < n {
+	if n := len(m.rows); n > 0 && m.index()+2*max(m.win.Rows()/2, 20) < n {
 		return thread.Page{}, false
 	}
 	m.busy = true
@@ -224,30 +224,19 @@ func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 
 // Handle moves by an intent and reports whether it was one for it.
 func (m *Model) Handle(a intent.Action) bool {
-	step := max(m.page-1, 1)
 	switch a {
-	case intent.Up:
-		m.Move(-1)
-	case intent.Down:
-		m.Move(1)
-	case intent.PageUp:
-		m.Move(-step)
-	case intent.PageDown:
-		m.Move(step)
-	case intent.First:
-		m.Move(-len(m.rows))
-	case intent.Last:
-		m.Move(len(m.rows))
 	case intent.Unfold, intent.Fold:
 		if cp := m.Selected(); cp != nil {
 			m.open[cp.Turn] = a == intent.Unfold
 			m.Select(cp.ID)
 			m.stale = true
 		}
+		return true
 	default:
-		return false
+		n, moves := m.win.Steps(a)
+		m.Move(n)
+		return moves
 	}
-	return true
 }
 
 // Move moves the cursor by n entries.

@@ -13,22 +13,14 @@ import (
 // terminal is on show; focus is set while the list has the keys.
 func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thread.ID, focus bool) {
 	t.sort()
-	t.page = b.H
+	t.win.Fit(len(t.rows), b.H, nil)
 	if len(t.rows) == 0 {
-		t.top = 0
 		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut(t.empty(), b.W))
 		return
 	}
-	at := t.index[t.selected]
-	t.top = min(t.top, max(len(t.rows)-b.H, 0))
-	if at < t.top {
-		t.top = at
-	}
-	if at >= t.top+b.H {
-		t.top = at - b.H + 1
-	}
-	for y := 0; y < b.H && t.top+y < len(t.rows); y++ {
-		r := t.rows[t.top+y]
+	t.win.Go(t.index[t.selected])
+	for i, y := range t.win.Items() {
+		r := t.rows[i]
 		t.drawRow(c, b.Row(y), th, r, y, current)
 		if r.id == t.selected {
 			tok := theme.Selected
@@ -54,10 +46,10 @@ func (t *Tree) empty() string {
 
 // drawMore says at the edges what is beyond them.
 func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
-	if t.top > 0 {
-		c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("↑%d", t.top))
+	if above := t.win.Above(); above > 0 {
+		c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("↑%d", above))
 	}
-	if below := len(t.rows) - t.top - b.H; below > 0 {
+	if below := t.win.Below(); below > 0 {
 		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), fmt.Sprintf("↓%d", below))
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/share"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/list"
 )
 
 // Tree is the list with its selection.
@@ -36,8 +38,7 @@ type Tree struct {
 	stale    bool             // rows are older than threads
 	folders  *share.Index     // of working; nil when it is older than threads
 	working  []*thread.Status // those in use
-	top      int              // first row on screen
-	page     int              // rows on screen at the last draw
+	win      list.Window      // of the rows
 	counts   Counts
 }
 
@@ -210,7 +211,7 @@ func (t *Tree) Filtered() string { return t.filter }
 // ShowArchive shows the archived threads, or the living ones.
 func (t *Tree) ShowArchive(on bool) {
 	if on != t.archived {
-		t.archived, t.stale, t.top = on, true, 0
+		t.archived, t.stale, t.win = on, true, list.Window{}
 	}
 }
 
@@ -260,12 +261,15 @@ func (t *Tree) Move(n int) {
 }
 
 // Page is how far a page goes.
-func (t *Tree) Page() int { return max(t.page-1, 1) }
+func (t *Tree) Page() int {
+	n, _ := t.win.Steps(intent.PageDown)
+	return n
+}
 
 // Jump selects the n-th row on screen, from 1.
 func (t *Tree) Jump(n int) bool {
 	t.sort()
-	if i := t.top + n - 1; i < len(t.rows) && n >= 1 {
+	if i := t.win.Above() + n - 1; i < len(t.rows) && n >= 1 {
 		t.selectRow(i)
 		return true
 	}
@@ -316,7 +320,7 @@ func (t *Tree) Unfold() {
 // ClickRow selects the row drawn at y and reports whether there is one.
 func (t *Tree) ClickRow(y int) bool {
 	t.sort()
-	if i := t.top + y; y >= 0 && i < len(t.rows) {
+	if i, hit := t.win.Hit(y); hit && i < len(t.rows) {
 		t.selectRow(i)
 		return true
 	}
