@@ -177,3 +177,5 @@ func descendants(id thread.ID, kids map[thread.ID][]*thread.Status, depth int) i
 	}
 	return n
 }
+
+func (t *Tree) selectRow(i int) { t.selected = t.rows[i].id }

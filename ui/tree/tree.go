@@ -9,11 +9,9 @@ package tree
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/thread/share"
-	"orchestrator/ui/intent"
 	"orchestrator/ui/list"
 )
 
@@ -135,35 +133,6 @@ func sameFolder(a, b *thread.Status) bool {
 	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() && a.DisplayName() == b.DisplayName()
 }
 
-// Sharing names the threads that work on the same files as one does, oldest first.
-func (t *Tree) Sharing(one thread.Thread) []string {
-	if !one.InUse() {
-		return nil
-	}
-	if t.folders == nil {
-		t.working = t.working[:0]
-		places := make([]share.Place, 0, len(t.threads))
-		for _, s := range t.threads {
-			if s.InUse() {
-				t.working, places = append(t.working, s), append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
-			}
-		}
-		t.folders = share.NewIndex(t.project, places)
-	}
-	var others []*thread.Status
-	for _, i := range t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}) {
-		if s := t.working[i]; s.ID != one.ID {
-			others = append(others, s)
-		}
-	}
-	slices.SortFunc(others, t.older)
-	names := make([]string, len(others))
-	for i, s := range others {
-		names[i] = s.DisplayName()
-	}
-	return names
-}
-
 // Thread returns a thread, nil when it is not known.
 func (t *Tree) Thread(id thread.ID) *thread.Status { return t.threads[id] }
 
@@ -178,153 +147,3 @@ func (t *Tree) All() []*thread.Status {
 }
 
 func (t *Tree) older(a, b *thread.Status) int { return cmp.Compare(t.order[a.ID], t.order[b.ID]) }
-
-// Counts returns the sums over the living threads.
-func (t *Tree) Counts() Counts {
-	t.sort()
-	return t.counts
-}
-
-// Filter shows only threads whose name, label, agent or state holds all words, with the parents
-// they hang from.
-func (t *Tree) Filter(text string) {
-	if text == t.filter {
-		return
-	}
-	t.filter, t.stale = text, true
-	t.sort()
-	words := strings.Fields(strings.ToLower(text))
-	if s := t.threads[t.selected]; s == nil || matches(s, words) {
-		return
-	}
-	for i, r := range t.rows { // not a parent that is shown for its forks
-		if matches(t.threads[r.id], words) {
-			t.selectRow(i)
-			return
-		}
-	}
-}
-
-// Filtered returns the filter.
-func (t *Tree) Filtered() string { return t.filter }
-
-// ShowArchive shows the archived threads, or the living ones.
-func (t *Tree) ShowArchive(on bool) {
-	if on != t.archived {
-		t.archived, t.stale, t.win = on, true, list.Window{}
-	}
-}
-
-// Archive reports whether the archive is on show.
-func (t *Tree) Archive() bool { return t.archived }
-
-// Len is how many rows are on show.
-func (t *Tree) Len() int {
-	t.sort()
-	return len(t.rows)
-}
-
-// Selected returns the selected thread, nil when there is none.
-func (t *Tree) Selected() *thread.Status {
-	t.sort()
-	return t.threads[t.selected]
-}
-
-// Select moves the selection to a thread, unfolding what hides it.
-func (t *Tree) Select(id thread.ID) bool {
-	s := t.threads[id]
-	if s == nil {
-		return false
-	}
-	for p := t.threads[s.Parent]; p != nil && t.folded[p.ID]; p = t.threads[p.Parent] {
-		delete(t.folded, p.ID)
-	}
-	t.selected, t.stale = id, true
-	if t.archived == s.Archived.IsZero() {
-		t.archived = !s.Archived.IsZero()
-	}
-	t.sort()
-	if _, shown := t.index[id]; !shown {
-		t.filter, t.stale = "", true
-		t.selected = id
-		t.sort()
-	}
-	return t.selected == id
-}
-
-// Move moves the selection by n rows.
-func (t *Tree) Move(n int) {
-	t.sort()
-	if len(t.rows) > 0 {
-		t.selectRow(min(max(t.index[t.selected]+n, 0), len(t.rows)-1))
-	}
-}
-
-// Page is how far a page goes.
-func (t *Tree) Page() int {
-	n, _ := t.win.Steps(intent.PageDown)
-	return n
-}
-
-// Jump selects the n-th row on screen, from 1.
-func (t *Tree) Jump(n int) bool {
-	t.sort()
-	if i := t.win.Above() + n - 1; i < len(t.rows) && n >= 1 {
-		t.selectRow(i)
-		return true
-	}
-	return false
-}
-
-// NextWaiting selects the next thread that waits for a person, going round.
-func (t *Tree) NextWaiting() bool {
-	t.sort()
-	start := t.index[t.selected]
-	for i := 1; i <= len(t.rows); i++ {
-		n := (start + i) % len(t.rows)
-		if Waits(t.threads[t.rows[n].id]) {
-			t.selectRow(n)
-			return true
-		}
-	}
-	for _, s := range t.All() { // folded or filtered away
-		if Waits(s) && s.ID != t.selected {
-			return t.Select(s.ID)
-		}
-	}
-	return false
-}
-
-// Fold hides the forks of the selected thread, or goes to its parent; Unfold shows them.
-func (t *Tree) Fold() {
-	t.sort()
-	s := t.threads[t.selected]
-	if s == nil {
-		return
-	}
-	if r := t.rows[t.index[s.ID]]; r.kids && !t.folded[s.ID] {
-		t.folded[s.ID], t.stale = true, true
-	} else if i, shown := t.index[s.Parent]; shown && s.Parent != "" {
-		t.selectRow(i)
-	}
-}
-
-// Unfold shows the forks of the selected thread.
-func (t *Tree) Unfold() {
-	if t.folded[t.selected] {
-		delete(t.folded, t.selected)
-		t.stale = true
-	}
-}
-
-// ClickRow selects the row drawn at y and reports whether there is one.
-func (t *Tree) ClickRow(y int) bool {
-	t.sort()
-	if i, hit := t.win.Hit(y); hit && i < len(t.rows) {
-		t.selectRow(i)
-		return true
-	}
-	return false
-}
-
-func (t *Tree) selectRow(i int) { t.selected = t.rows[i].id }

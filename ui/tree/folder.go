@@ -1,0 +1,37 @@
+package tree
+
+import (
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/thread/share"
+)
+
+// Sharing names the threads that work on the same files as one does, oldest first.
+func (t *Tree) Sharing(one thread.Thread) []string {
+	if !one.InUse() {
+		return nil
+	}
+	if t.folders == nil {
+		t.working = t.working[:0]
+		places := make([]share.Place, 0, len(t.threads))
+		for _, s := range t.threads {
+			if s.InUse() {
+				t.working, places = append(t.working, s), append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
+			}
+		}
+		t.folders = share.NewIndex(t.project, places)
+	}
+	var others []*thread.Status
+	for _, i := range t.folders.With(share.Place{Dir: one.Dir, Worktree: one.Worktree.Path}) {
+		if s := t.working[i]; s.ID != one.ID {
+			others = append(others, s)
+		}
+	}
+	slices.SortFunc(others, t.older)
+	names := make([]string, len(others))
+	for i, s := range others {
+		names[i] = s.DisplayName()
+	}
+	return names
+}
