@@ -4,13 +4,6 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// cursorAt is where the cursor was left.
-type cursorAt struct {
-	x, y    int
-	visible bool
-	style   vterm.CursorStyle
-}
-
 func (w *Writer) placeCursor(out []byte, at cursorAt) []byte {
 	out = moveTo(out, at.x, at.y)
 	if w.shape != at.style {

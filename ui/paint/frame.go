@@ -127,9 +127,6 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	}
 }
 
-// forget makes the next frame draw every row.
-func (w *Writer) forget() { clear(w.rows) }
-
 // wipe appends what makes the painted rows blank, as Bubble Tea believes them to be: because it draws there
 // now, or because what it writes next moves cells, and those of the pane must not be moved into the chrome.
 func (w *Writer) wipe(out []byte) []byte {

@@ -17,6 +17,13 @@ type File interface {
 	Fd() uintptr
 }
 
+// cursorAt is where the cursor was left.
+type cursorAt struct {
+	x, y    int
+	visible bool
+	style   vterm.CursorStyle
+}
+
 // Writer draws one pane among what Bubble Tea draws. Lock order: the writer's lock, then the source's; so
 // Changed must not be called from inside of View.
 type Writer struct {
@@ -24,6 +31,7 @@ type Writer struct {
 	profile colorprofile.Profile
 	now     func() time.Time
 	later   func(time.Duration, func()) *time.Timer
+	wake    func() // paints what has changed; the caller holds mu
 	next    wanted
 
 	mu      sync.Mutex // guards all below, and the order of what is written
@@ -51,84 +59,29 @@ type Writer struct {
 	err        error
 }
 
-// New makes a writer on a terminal of the given size.
-func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
-	return &Writer{
-		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
-		chrome: vterm.New(cols, rows, vterm.Options{Scrollback: -1}),
-	}
-}
-
 // Fd is the descriptor of the terminal.
 func (w *Writer) Fd() uintptr { return w.file.Fd() }
 
 // Read reads from the terminal.
 func (w *Writer) Read(b []byte) (int, error) { return w.file.Read(b) }
 
-// Close stops the painting. The file stays open: it belongs to the caller.
-func (w *Writer) Close() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	w.pane = nil
-	w.stopTimer()
-	if out := w.back(w.wipe(nil)); len(out) > 0 {
-		return w.put(out)
-	}
-	return nil
-}
-
-// Resize tells the size of the person's terminal.
-func (w *Writer) Resize(cols, rows int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.chrome.Resize(cols, rows)
-	w.forget()
-}
-
-// SetProfile sets which colours are used.
-func (w *Writer) SetProfile(p colorprofile.Profile) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if p != w.profile {
-		w.profile = p
-		w.forget()
-	}
-}
-
-// Write passes on what Bubble Tea draws and draws the pane again where that touched it.
-func (w *Writer) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.err != nil {
-		return 0, w.err
-	}
-	w.adopt()
-	var out []byte
-	if w.ahead {
-		w.ahead = false
-		out = w.uncover(out) // b may move what is drawn there
-	}
-	shifts := w.chrome.Shifts()
-	_, _ = w.chrome.Write(b)
-	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {
-		out = w.wipe(out) // before b, which may draw where the pane was
-	}
-	out = append(w.back(out), b...)
-	if w.pane != nil {
-		w.frame(out)
-	} else {
-		w.err = w.put(out)
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	return len(b), nil
-}
-
 func (w *Writer) put(b []byte) error {
 	if _, err := w.file.Write(b); err != nil {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil
+}
+
+// forget makes the next frame draw every row.
+func (w *Writer) forget() { clear(w.rows) }
+
+func (w *Writer) stopTimer() {
+	if w.syncTimer != nil {
+		w.syncTimer.Stop()
+		w.syncTimer = nil
+	}
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
 }

@@ -1,0 +1,80 @@
+package paint
+
+import (
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"orchestrator/agent/vterm"
+)
+
+// New makes a writer on a terminal of the given size.
+func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
+	w := &Writer{
+		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
+		chrome: vterm.New(cols, rows, vterm.Options{Scrollback: -1}),
+	}
+	w.wake = w.changed
+	return w
+}
+
+// Write passes on what Bubble Tea draws and draws the pane again where that touched it.
+func (w *Writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.adopt()
+	var out []byte
+	if w.ahead {
+		w.ahead = false
+		out = w.uncover(out) // b may move what is drawn there
+	}
+	shifts := w.chrome.Shifts()
+	_, _ = w.chrome.Write(b)
+	if w.chrome.Shifts() != shifts || w.pane == nil || w.moved {
+		out = w.wipe(out) // before b, which may draw where the pane was
+	}
+	out = append(w.back(out), b...)
+	if w.pane != nil {
+		w.frame(out)
+	} else {
+		w.err = w.put(out)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return len(b), nil
+}
+
+// Resize tells the size of the person's terminal.
+func (w *Writer) Resize(cols, rows int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.chrome.Resize(cols, rows)
+	w.forget()
+}
+
+// SetProfile sets which colours are used.
+func (w *Writer) SetProfile(p colorprofile.Profile) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p != w.profile {
+		w.profile = p
+		w.forget()
+	}
+}
+
+// Close stops the painting. The file stays open: it belongs to the caller.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.pane = nil
+	w.stopTimer()
+	if out := w.back(w.wipe(nil)); len(out) > 0 {
+		return w.put(out)
+	}
+	return nil
+}
