@@ -9,23 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// State is how the pane stands to its terminal.
-type State uint8
-
-// The states.
-const (
-	Idle      State = iota // no thread
-	Attaching              // asked for, nothing has come yet
-	Live
-	Ended  // the program has ended; its last screen stays
-	Failed // the connection broke or never was; Err tells why
-)
-
-// String names the state.
-func (s State) String() string {
-	return [...]string{"idle", "attaching", "live", "ended", "failed"}[min(s, Failed)]
-}
-
 // NewsMsg says that title, modes or state of the pane may have changed. The root only passes it to Update.
 type NewsMsg struct{ from *link }
 
@@ -230,47 +213,6 @@ func (m *Model) Keyboard() (k tea.KeyboardEnhancements) {
 		k.ReportAlternateKeys = flags&4 != 0
 	}
 	return k
-}
-
-// Update takes keys, pastes and the mouse while the pane has the focus, and its own messages always.
-func (m *Model) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case NewsMsg:
-		if msg.from != m.link || m.link == nil {
-			return nil
-		}
-		m.place()
-		if s, _ := m.State(); s == Ended || s == Failed {
-			return nil
-		}
-		return wait(m.link)
-	case tea.KeyPressMsg:
-		m.key(tea.Key(msg), false)
-	case tea.KeyReleaseMsg:
-		m.key(tea.Key(msg), true)
-	case tea.PasteMsg:
-		m.send(input.AppendPaste(nil, msg.Content, m.Modes()))
-	case tea.FocusMsg:
-		m.send(input.AppendFocus(nil, m.focused, m.Modes()))
-	case tea.BlurMsg:
-		m.send(input.AppendFocus(nil, false, m.Modes()))
-	case tea.MouseMsg:
-		return m.mouse(msg)
-	}
-	return nil
-}
-
-// key passes a key on. Typing leaves the history and drops the selection.
-func (m *Model) key(k tea.Key, released bool) {
-	b := input.AppendKey(nil, keyOf(k, released), m.Modes())
-	if len(b) == 0 {
-		return
-	}
-	if !released && (m.scrolled || m.sel != nil) {
-		m.sel = nil
-		m.ScrollToEnd()
-	}
-	m.send(b)
 }
 
 func (m *Model) send(b []byte) {

@@ -9,28 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-const (
-	wheelLines = 3
-	// clickTime is how close two clicks are to be one gesture.
-	clickTime = 400 * time.Millisecond
-)
-
-// clicks counts clicks on one spot.
-type clicks struct {
-	at    vterm.Point
-	when  time.Time
-	count int
-}
-
-func (c *clicks) add(p vterm.Point, now time.Time) int {
-	if p == c.at && now.Sub(c.when) < clickTime {
-		c.count = c.count%3 + 1
-	} else {
-		c.count = 1
-	}
-	c.at, c.when = p, now
-	return c.count
-}
+const wheelLines = 3
 
 // ScrollBy moves through the history, up if negative. At the end the pane is live again.
 func (m *Model) ScrollBy(lines int) {
