@@ -3,10 +3,10 @@ package thread
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"orchestrator/thread/pattern"
 	"orchestrator/thread/secret"
 )
 
@@ -154,7 +154,7 @@ func primerRecord(in primerInput, turns []primerTurn, budget int) string {
 }
 
 // pathIn finds file names in the arguments of tool calls: of their own, and in a patch, by itself or inside of JSON.
-var pathIn = regexp.MustCompile(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"` +
+var pathIn = pattern.Lazy(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"` +
 	`|(?:^|\n|\\n|")\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]{1,300})`)
 
 // primerFiles lists the files that were changed and those that tools named, each once.
@@ -180,7 +180,7 @@ func primerFiles(in primerInput, turns []primerTurn) string {
 			if e.Kind != EntryCall {
 				continue
 			}
-			for _, m := range pathIn.FindAllStringSubmatch(e.Text, -1) {
+			for _, m := range pathIn().FindAllStringSubmatch(e.Text, -1) {
 				name := in.name(strings.TrimSpace(orWord(m[1], m[2])))
 				if seen[name] || named == maxChanged {
 					continue
@@ -210,14 +210,14 @@ func (in primerInput) name(path string) string {
 }
 
 // openLine finds what an answer leaves to do.
-var openLine = regexp.MustCompile(`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
+var openLine = pattern.Lazy(`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
 
 // primerOpen lists what the newest turns left open.
 func primerOpen(in primerInput, turns []primerTurn) string {
 	var lines []string
 	for _, t := range turns[max(0, len(turns)-2):] {
 		for line := range strings.Lines(t.answer()) {
-			if openLine.MatchString(strings.TrimRight(line, "\r\n")) && len(lines) < 20 {
+			if openLine().MatchString(strings.TrimRight(line, "\r\n")) && len(lines) < 20 {
 				lines = append(lines, "- "+oneLine(strings.TrimLeft(line, "-* \t"), 200))
 			}
 		}

@@ -1,15 +1,15 @@
 package claude
 
 import (
-	"regexp"
 	"strings"
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
+	"orchestrator/thread/pattern"
 )
 
 // pasted is what stands for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted text #\d+( \+\d+ lines)?\]$`)
+var pasted = pattern.Lazy(`^\[Pasted text #\d+( \+\d+ lines)?\]$`)
 
 // border is how the lines above and below the input begin.
 var border = strings.Repeat("─", 3)
@@ -36,7 +36,7 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	if strings.HasPrefix(mark, "!") {
 		text = "!" + text
 	}
-	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+	return agent.Input{Text: text, Pasted: pasted().MatchString(text)}, true
 }
 
 // suggests reports whether a suggestion of Claude Code's begins at the cursor, which it draws as a reversed cell: what

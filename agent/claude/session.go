@@ -85,7 +85,7 @@ func files(root, dir, session string) []transcript.File {
 }
 
 func checkSession(session string) error {
-	if !uuid.MatchString(session) {
+	if !uuid().MatchString(session) {
 		return fmt.Errorf("claude session %q is no UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	edit := func(data []byte) []byte { return data }
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session, project = spec.NewSession, ""
-		if !uuid.MatchString(session) {
+		if !uuid().MatchString(session) {
 			session = launch.UUID() // not an id that Claude Code would take
 		}
 		if locate(root, spec.Dir, session) != "" {

@@ -14,15 +14,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
+
+	"github.com/knadh/koanf/parsers/toml/v2"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
-
-	"github.com/knadh/koanf/parsers/toml/v2"
+	"orchestrator/thread/pattern"
 )
 
 // Name is the adapter's name.
@@ -207,14 +207,14 @@ func (c config) address(env launch.Env) string {
 }
 
 // plain is the form of provider names that a -c override can name.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
 // Upstreams returns the address of the person's model provider, without the API version: requests
 // keep it in their path. Nil for providers that have no address of their own, such as Bedrock.
 func (a *Agent) Upstreams(env []string) map[string]string {
 	c := readConfig(env)
 	base := c.address(env)
-	if base == "" || !plain.MatchString(c.provider) {
+	if base == "" || !plain().MatchString(c.provider) {
 		return nil
 	}
 	root, _ := launch.SplitVersion(base, "/v1")
@@ -259,7 +259,7 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 		return args, env.With(organisation, mark)
 	case c.provider == "ollama" || c.provider == "lmstudio":
 		return commandsSee(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version)
-	case plain.MatchString(c.provider):
+	case plain().MatchString(c.provider):
 		key := "model_providers." + c.provider
 		args := []string{"-c", key + ".base_url=" + quote(open+version)}
 		if mark == "" {

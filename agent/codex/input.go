@@ -1,15 +1,15 @@
 package codex
 
 import (
-	"regexp"
 	"strings"
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
+	"orchestrator/thread/pattern"
 )
 
 // pasted is what stands for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted Content \d+ chars\]( #\d+)?$`)
+var pasted = pattern.Lazy(`^\[Pasted Content \d+ chars\]( #\d+)?$`)
 
 // Input finds the input: the cursor's lines, behind "›". They have a background of their own where Codex knows the
 // terminal's, and end above the footer otherwise.
@@ -42,5 +42,5 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 		}
 	}
 	text := agent.Written(t, first, max(last, at.Y), 2, cols, agent.Faint)
-	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+	return agent.Input{Text: text, Pasted: pasted().MatchString(text)}, true
 }

@@ -8,18 +8,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"orchestrator/agent"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output Codex may still swallow keys.
 const ready = time.Second
 
 // uuid is the form of Codex's session ids.
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // permission turns a permission mode into arguments. Codex has two independent settings; a mode
 // names one or both, as in "on-request/workspace-write".
@@ -52,7 +54,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
-	if spec.Resume && !uuid.MatchString(spec.Session) {
+	if spec.Resume && !uuid().MatchString(spec.Session) {
 		return thread.Launch{}, fmt.Errorf("launch codex: session %q is no UUID: %w", spec.Session, thread.ErrInvalid)
 	}
 	mode, err := permission(spec.Flags.PermissionMode)
@@ -128,17 +130,19 @@ func commandsSee(variable, value string) []string {
 }
 
 // rules read the screen; the words were taken from recordings of 0.169.0.
-var rules = []agent.Rule{
-	{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`Action Required`), Detail: "title asks for action"},
-	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`), Detail: "asks for permission"},
-	{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
-	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
-	{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`), Detail: "asks a question"},
-	{State: thread.StateQuestion, Lines: 4, Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`), Detail: "a list is open"},
-	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
-	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
-	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},
-}
+var rules = sync.OnceValue(func() []agent.Rule {
+	return []agent.Rule{
+		{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`Action Required`), Detail: "title asks for action"},
+		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`), Detail: "asks for permission"},
+		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
+		{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
+		{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`), Detail: "asks a question"},
+		{State: thread.StateQuestion, Lines: 4, Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`), Detail: "a list is open"},
+		{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
+		{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
+		{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},
+	}
+})
 
 // Rules returns the rules of Codex's screen.
-func (a *Agent) Rules() []agent.Rule { return rules }
+func (a *Agent) Rules() []agent.Rule { return rules() }

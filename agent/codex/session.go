@@ -31,7 +31,7 @@ const maxBases = 16
 func sessions(env launch.Env) string { return filepath.Join(home(env), "sessions") }
 
 func checkSession(session string) error {
-	if !uuid.MatchString(session) {
+	if !uuid().MatchString(session) {
 		return fmt.Errorf("codex session %q is no UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
@@ -128,7 +128,7 @@ func baseOf(first []byte) string {
 			} `json:"history_base"`
 		} `json:"payload"`
 	}
-	if json.Unmarshal(first, &l) != nil || l.Type != "session_meta" || l.Payload.Base == nil || !uuid.MatchString(l.Payload.Base.Thread) {
+	if json.Unmarshal(first, &l) != nil || l.Type != "session_meta" || l.Payload.Base == nil || !uuid().MatchString(l.Payload.Base.Thread) {
 		return ""
 	}
 	return l.Payload.Base.Thread
@@ -184,7 +184,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	edit := func(data []byte) []byte { return data }
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session = spec.NewSession
-		if !uuid.MatchString(session) {
+		if !uuid().MatchString(session) {
 			session = launch.UUID() // not an id that Codex would take
 		}
 		if locate(root, session) != "" {
@@ -199,7 +199,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 			data, wrote = edit(data), true
 		} else {
 			var ok bool
-			if id, ok = strings.CutPrefix(f.File, basePrefix); !ok || !uuid.MatchString(id) {
+			if id, ok = strings.CutPrefix(f.File, basePrefix); !ok || !uuid().MatchString(id) {
 				return "", fmt.Errorf("rebuild codex session: file %q: %w", f.File, thread.ErrInvalid)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"orchestrator/agent"
 	"orchestrator/agent/launch"
@@ -130,11 +131,13 @@ func find(env launch.Env, dir, name string) (string, error) {
 }
 
 // rules know the questions of any program: what is typed there answers them.
-var rules = []agent.Rule{
-	{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)[\[(](y/n|y/n/\S{1,8}|yes/no)[\])]\s*[:?]?\s*$`), Detail: "asks yes or no"},
-	{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)\b(password|passphrase|passcode)\b.{0,80}:\s*$`), Detail: "asks for a password"},
-	{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`), Detail: "a menu is open"},
-}
+var rules = sync.OnceValue(func() []agent.Rule {
+	return []agent.Rule{
+		{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)[\[(](y/n|y/n/\S{1,8}|yes/no)[\])]\s*[:?]?\s*$`), Detail: "asks yes or no"},
+		{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)\b(password|passphrase|passcode)\b.{0,80}:\s*$`), Detail: "asks for a password"},
+		{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`), Detail: "a menu is open"},
+	}
+})
 
 // Rules returns the rules of any program's screen.
-func (*Agent) Rules() []agent.Rule { return rules }
+func (*Agent) Rules() []agent.Rule { return rules() }

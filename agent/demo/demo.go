@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"runtime/debug"
+	"sync"
 
 	"orchestrator/agent"
 	"orchestrator/agent/demo/program"
@@ -105,12 +106,14 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 }
 
 // rules read the screen; the agent reports its state itself, these are for when that is lost.
-var rules = []agent.Rule{
-	{State: thread.StateApproval, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`), Detail: "asks for permission"},
-	{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`), Detail: "asks a question"},
-	{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`), Detail: "can be interrupted"},
-	{State: thread.StateIdle, Lines: 7, Pattern: regexp.MustCompile(`(?m)^› ?$`), Detail: "empty prompt"},
-}
+var rules = sync.OnceValue(func() []agent.Rule {
+	return []agent.Rule{
+		{State: thread.StateApproval, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`), Detail: "asks for permission"},
+		{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`), Detail: "asks a question"},
+		{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`), Detail: "can be interrupted"},
+		{State: thread.StateIdle, Lines: 7, Pattern: regexp.MustCompile(`(?m)^› ?$`), Detail: "empty prompt"},
+	}
+})
 
 // Rules returns the rules of the demo agent's screen.
-func (a *Agent) Rules() []agent.Rule { return rules }
+func (a *Agent) Rules() []agent.Rule { return rules() }

@@ -1,12 +1,12 @@
 package gemini
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
+	"orchestrator/thread/pattern"
 )
 
 // settles is how long a return behind a paste is a line break.
@@ -14,11 +14,11 @@ const settles = 300 * time.Millisecond
 
 var (
 	// pasted is what stands for a long paste.
-	pasted = regexp.MustCompile(`^\[Pasted Text: \d+ (lines|chars)\]( #\d+)?$`)
+	pasted = pattern.Lazy(`^\[Pasted Text: \d+ (lines|chars)\]( #\d+)?$`)
 	// placeholder is what the empty input says.
-	placeholder = regexp.MustCompile(`^Type your (message|shell command)\b`)
+	placeholder = pattern.Lazy(`^Type your (message|shell command)\b`)
 	// mark stands before the first line.
-	mark = regexp.MustCompile(`^ ([>!*]) ?`)
+	mark = pattern.Lazy(`^ ([>!*]) ?`)
 )
 
 // Input finds the input: between two bars, with the cursor in it, behind ">", or "!" for a command of the shell.
@@ -33,16 +33,16 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	for last < rows-1 && !strings.HasPrefix(t.RowText(last+1), below) {
 		last++
 	}
-	begin := mark.FindStringSubmatch(t.RowText(first))
+	begin := mark().FindStringSubmatch(t.RowText(first))
 	if first == 0 || last == rows-1 || at.X < 3 || begin == nil {
 		return agent.Input{}, false
 	}
 	text := agent.Written(t, first, last, 3, cols, agent.Faint)
-	if at.Y == first && at.X == 3 && placeholder.MatchString(text) {
+	if at.Y == first && at.X == 3 && placeholder().MatchString(text) {
 		text = ""
 	}
 	if begin[1] == "!" {
 		text = "!" + text
 	}
-	return agent.Input{Text: text, Pasted: pasted.MatchString(text), Settles: settles}, true
+	return agent.Input{Text: text, Pasted: pasted().MatchString(text), Settles: settles}, true
 }

@@ -6,18 +6,20 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"orchestrator/agent"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output Gemini CLI may still swallow keys.
 const ready = 3 * time.Second
 
 // uuid is the form of session ids.
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
@@ -30,7 +32,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if session == "" && !spec.Resume {
 		session = launch.UUID()
 	}
-	if !uuid.MatchString(session) {
+	if !uuid().MatchString(session) {
 		return thread.Launch{}, fmt.Errorf("launch gemini: session %q is no UUID: %w", session, thread.ErrInvalid)
 	}
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Session: session, Ready: ready}
@@ -68,19 +70,21 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 }
 
 // rules read the screen; the words were taken from recordings of 0.61.0.
-var rules = []agent.Rule{
-	{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\W*Enter to select · .*Esc to cancel`), Detail: "asks a question"},
-	{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✋`), Detail: "title asks for action"},
-	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Do you trust the files in this folder\?`), Detail: "asks whether to trust the folder"},
-	{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Allow execution of|Apply this change\?|● 1\. Allow once|1\. Allow once`), Detail: "asks for permission"},
-	{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
-	{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`\(Use Enter to select\b|\(Press (Enter|Esc) to |(?m)^\W*Press q to exit|^Navigate: .*Quit: q`), Detail: "a menu is open"},
-	{State: thread.StateQuestion, Lines: 24, Pattern: regexp.MustCompile(`(?m)^ *│ *● \d+\. `), Detail: "a choice is open"},
-	{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
-	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
-	{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`Type your message or @path`), Detail: "waits for a message", Prompt: true},
-	{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
-}
+var rules = sync.OnceValue(func() []agent.Rule {
+	return []agent.Rule{
+		{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\W*Enter to select · .*Esc to cancel`), Detail: "asks a question"},
+		{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✋`), Detail: "title asks for action"},
+		{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Do you trust the files in this folder\?`), Detail: "asks whether to trust the folder"},
+		{State: thread.StateApproval, Lines: 24, Pattern: regexp.MustCompile(`Allow execution of|Apply this change\?|● 1\. Allow once|1\. Allow once`), Detail: "asks for permission"},
+		{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`How would you like to authenticate|Enter Gemini API Key|Login with Google`), Detail: "asks to log in"},
+		{State: thread.StateQuestion, Lines: 10, Pattern: regexp.MustCompile(`\(Use Enter to select\b|\(Press (Enter|Esc) to |(?m)^\W*Press q to exit|^Navigate: .*Quit: q`), Detail: "a menu is open"},
+		{State: thread.StateQuestion, Lines: 24, Pattern: regexp.MustCompile(`(?m)^ *│ *● \d+\. `), Detail: "a choice is open"},
+		{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✦`), Detail: "title shows work"},
+		{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\(esc to cancel, \d`), Detail: "can be cancelled"},
+		{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`Type your message or @path`), Detail: "waits for a message", Prompt: true},
+		{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
+	}
+})
 
 // Rules returns the rules of Gemini CLI's screen.
-func (a *Agent) Rules() []agent.Rule { return rules }
+func (a *Agent) Rules() []agent.Rule { return rules() }

@@ -174,7 +174,7 @@ func inspect(path string) (session string, talks bool) {
 }
 
 func checkSession(session string) error {
-	if !uuid.MatchString(session) {
+	if !uuid().MatchString(session) {
 		return fmt.Errorf("gemini session %q is no UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
@@ -222,7 +222,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	session, data := spec.Session, spec.Files[i].Data
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session = spec.NewSession
-		if !uuid.MatchString(session) {
+		if !uuid().MatchString(session) {
 			session = launch.UUID() // not an id that Gemini CLI would take
 		}
 		if locate(spec.Env, spec.Dir, session).main != "" {

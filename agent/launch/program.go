@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // Config is what every adapter is made with.
@@ -198,7 +198,7 @@ func (p *Program) packageVersion(real string) string {
 	return ""
 }
 
-var versionWord = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?[-+.0-9A-Za-z]*`)
+var versionWord = pattern.Lazy(`\d+\.\d+(?:\.\d+)?[-+.0-9A-Za-z]*`)
 
 func ask(ctx context.Context, env Env, found Found) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
@@ -210,7 +210,7 @@ func ask(ctx context.Context, env Env, found Found) string {
 	if err != nil {
 		return ""
 	}
-	return versionWord.FindString(string(out))
+	return versionWord().FindString(string(out))
 }
 
 // Older reports whether version a is older than b, by its numbers.

@@ -77,7 +77,7 @@ func complete(main []byte, dir, answer string) ([]byte, error) {
 
 // after makes the rest of an id that sorts right behind a message's.
 func after(id string) (string, error) {
-	m := inner.FindStringSubmatch(strconv.Quote(id))
+	m := inner().FindStringSubmatch(strconv.Quote(id))
 	if m == nil {
 		return "", fmt.Errorf("message id %.50q: %w", id, thread.ErrDamaged)
 	}

@@ -1,16 +1,16 @@
 package opencode
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"orchestrator/agent"
 	"orchestrator/agent/vterm"
+	"orchestrator/thread/pattern"
 )
 
 // pasted is what stands for a long paste.
-var pasted = regexp.MustCompile(`^\[Pasted ~\d+ lines?( #\d+)?\]$`)
+var pasted = pattern.Lazy(`^\[Pasted ~\d+ lines?( #\d+)?\]$`)
 
 // Input finds the input: the block around the cursor that has "┃" on its left and a ground of its own, without the
 // empty line above and those below, of which the last names the agent and the model.
@@ -43,11 +43,11 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 		return agent.Input{}, false
 	}
 	text := agent.Written(t, first, last, bar+3, right, func(vterm.Style) bool { return false })
-	if at.X == bar+3 && at.Y == first && placeholder.MatchString(text) {
+	if at.X == bar+3 && at.Y == first && placeholder().MatchString(text) {
 		text = ""
 	}
-	return agent.Input{Text: text, Pasted: pasted.MatchString(text)}, true
+	return agent.Input{Text: text, Pasted: pasted().MatchString(text)}, true
 }
 
 // placeholder is what the empty input says.
-var placeholder = regexp.MustCompile(`^(Ask anything…|Run a command…)`)
+var placeholder = pattern.Lazy(`^(Ask anything…|Run a command…)`)

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"orchestrator/agent"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // ready is how long after its first output opencode may still swallow keys.
 const ready = 10 * time.Second
 
 // sessionID is the form of session ids.
-var sessionID = regexp.MustCompile(`^ses_[A-Za-z0-9]{8,64}$`)
+var sessionID = pattern.Lazy(`^ses_[A-Za-z0-9]{8,64}$`)
 
 // Launch lays out the start.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
@@ -25,7 +27,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch opencode: %w", err)
 	}
-	if spec.Resume && !sessionID.MatchString(spec.Session) {
+	if spec.Resume && !sessionID().MatchString(spec.Session) {
 		return thread.Launch{}, fmt.Errorf("launch opencode: session %q: %w", spec.Session, thread.ErrInvalid)
 	}
 	l := thread.Launch{Path: found.Path, Args: found.Args, Dir: spec.Dir, Ready: ready}
@@ -107,13 +109,15 @@ func table(in map[string]any, key string) map[string]any {
 
 // rules read the screen; the words were taken from recordings of 1.18.33. Its last line wraps beside a long
 // folder: "ctrl+p" may stand above "commands".
-var rules = []agent.Rule{
-	{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
-	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
-	{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`), Detail: "a list is open"},
-	{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
-	{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`\bctrl\+p\b`), Detail: "waits for a prompt", Prompt: true},
-}
+var rules = sync.OnceValue(func() []agent.Rule {
+	return []agent.Rule{
+		{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
+		{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
+		{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`), Detail: "a list is open"},
+		{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
+		{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`\bctrl\+p\b`), Detail: "waits for a prompt", Prompt: true},
+	}
+})
 
 // Rules returns the rules of opencode's screen.
-func (a *Agent) Rules() []agent.Rule { return rules }
+func (a *Agent) Rules() []agent.Rule { return rules() }

@@ -17,13 +17,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // Name is the adapter's name.
@@ -217,7 +217,7 @@ func logins(env launch.Env) map[string]string {
 }
 
 // plain is the form of provider names that can stand in a path.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
 // bases returns the base URLs of the providers that the person uses and that can go through a
 // gateway, by provider. Logins by OAuth are left out: their plugins send requests where they will.
@@ -237,7 +237,7 @@ func bases(env launch.Env, c config) map[string]string {
 		}
 	}
 	for id := range all {
-		if login[id] == "oauth" || !plain.MatchString(id) {
+		if login[id] == "oauth" || !plain().MatchString(id) {
 			delete(all, id)
 		}
 	}

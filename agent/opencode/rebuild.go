@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"time"
 
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // importTimeout is how long opencode may take to import a session.
@@ -60,7 +60,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		}
 	} else {
 		id = spec.NewSession
-		if !sessionID.MatchString(id) {
+		if !sessionID().MatchString(id) {
 			id = newID() // not an id that opencode would take
 		}
 		if now, err := load(ctx, spec.Env, id); err != nil || len(now.session) > 0 {
@@ -102,7 +102,7 @@ func letters(n int) string {
 }
 
 // inner is the form of the ids of messages and parts: the time, which orders them, and a random rest.
-var inner = regexp.MustCompile(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
+var inner = pattern.Lazy(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
 
 // fresh gives a session and all that is in it new ids, in the same order: opencode leaves out what has
 // an id that it knows.
@@ -110,10 +110,10 @@ func fresh(s stored, from, to string) stored {
 	ids := map[string]string{}
 	swap := func(raw []byte) []byte {
 		raw = bytes.ReplaceAll(raw, quote(from), quote(to))
-		return inner.ReplaceAllFunc(raw, func(old []byte) []byte {
+		return inner().ReplaceAllFunc(raw, func(old []byte) []byte {
 			id, ok := ids[string(old)]
 			if !ok {
-				m := inner.FindSubmatch(old)
+				m := inner().FindSubmatch(old)
 				id = fmt.Sprintf(`"%s_%s%s"`, m[1], m[2], letters(14))
 				ids[string(old)] = id
 			}

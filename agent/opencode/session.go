@@ -9,7 +9,7 @@ import (
 )
 
 func checkSession(session string) error {
-	if !sessionID.MatchString(session) {
+	if !sessionID().MatchString(session) {
 		return fmt.Errorf("opencode session %.100q: %w", session, thread.ErrInvalid)
 	}
 	return nil

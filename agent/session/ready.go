@@ -2,12 +2,12 @@ package session
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 
 	"orchestrator/agent"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 	"orchestrator/thread/typing"
 )
 
@@ -29,7 +29,7 @@ const (
 )
 
 // anyMenu is what the last lines of menus say, whichever program's.
-var anyMenu = regexp.MustCompile(`(?i)\benter to (confirm|select|continue|save|submit)\b|\besc to (cancel|close|go back)\b|` +
+var anyMenu = pattern.Lazy(`(?i)\benter to (confirm|select|continue|save|submit)\b|\besc to (cancel|close|go back)\b|` +
 	`\benter (continue|select|confirm|resume|submit)\b|\besc (back|dismiss|exit)\b|\bpress enter\b|\(use enter to select|enter/esc confirm`)
 
 // refusal is why a prompt may not be typed now.
@@ -122,7 +122,7 @@ func (s *Session) drafts(now time.Time) (refusal, bool) {
 	switch {
 	case found:
 		s.found = true
-	case s.found, anyMenu.MatchString(s.lastLines(4)):
+	case s.found, anyMenu().MatchString(s.lastLines(4)):
 		return person("it does not show its input: a menu may be open"), true
 	default: // a version whose screen is not known
 		return person(typed), hold != typing.Nothing

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	}
 	a := about{ID: t.ID, Name: t.Name, Title: plain(secret.Redact(t.Title), 1000), Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
 		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
-	if !reName.MatchString(a.Name) {
+	if !reName().MatchString(a.Name) {
 		a.Name = thread.NewName(a.Name)
 	}
 	if err := a.check(); err != nil {
@@ -232,8 +233,8 @@ func WithoutSecrets(c *thread.Checkpoint, d *thread.Delta) {
 }
 
 // only returns s where it has the form that an import takes, and nothing otherwise.
-func only(re interface{ MatchString(string) bool }, s string) string {
-	if re.MatchString(s) {
+func only(re func() *regexp.Regexp, s string) string {
+	if re().MatchString(s) {
 		return s
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // manifest is the last entry.
@@ -101,11 +102,11 @@ func checkDepth(b []byte) error {
 }
 
 var (
-	reID      = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
-	reName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	reWord    = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z ._:/@+()\[\]-]{0,127}$`)
-	reSession = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$`)
-	reObject  = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	reID      = pattern.Lazy(`^[0-9A-Za-z_-]{1,64}$`)
+	reName    = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	reWord    = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z ._:/@+()\[\]-]{0,127}$`)
+	reSession = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z._-]{0,127}$`)
+	reObject  = pattern.Lazy(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
 
 // checks collects the first thing that is wrong.
@@ -117,8 +118,8 @@ func (c *checks) that(ok bool, format string, args ...any) {
 	}
 }
 
-func (c *checks) match(re *regexp.Regexp, what, s string, empty bool) {
-	c.that(s == "" && empty || re.MatchString(s), "%s %q", what, clip(s))
+func (c *checks) match(re func() *regexp.Regexp, what, s string, empty bool) {
+	c.that(s == "" && empty || re().MatchString(s), "%s %q", what, clip(s))
 }
 
 func (c *checks) text(what, s string, limit int) {

@@ -2,11 +2,11 @@ package git
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // Error is git saying no.
@@ -43,13 +43,13 @@ func (e *Error) Is(target error) bool {
 }
 
 // withUser finds addresses that name who logs in.
-var withUser = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/@'"]*(?:@[^\s/@'"]*)*)@`)
+var withUser = pattern.Lazy(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/@'"]*(?:@[^\s/@'"]*)*)@`)
 
 // Redact takes the credentials out of the addresses in a text: all of them for HTTP, where a token may be in the
 // place of the name, and the passwords of others.
 func Redact(s string) string {
-	return withUser.ReplaceAllStringFunc(s, func(address string) string {
-		m := withUser.FindStringSubmatch(address)
+	return withUser().ReplaceAllStringFunc(s, func(address string) string {
+		m := withUser().FindStringSubmatch(address)
 		name, _, password := strings.Cut(m[2], ":")
 		switch scheme := strings.ToLower(m[1]); {
 		case strings.HasPrefix(scheme, "http") || strings.HasPrefix(scheme, "ftp"):

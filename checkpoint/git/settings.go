@@ -85,8 +85,8 @@ func parts(key string) (section, sub, name string, hasSub bool) {
 	return section, rest[:at], rest[at+1:], true
 }
 
-// pattern is a key with "*" for its subsection, as the tables have it.
-func pattern(key string) string {
+// starred is a key with "*" for its subsection, as the tables have it.
+func starred(key string) string {
 	section, _, name, sub := parts(key)
 	if sub {
 		return section + ".*." + name
@@ -100,13 +100,13 @@ func isData(key string) bool {
 	if section == "extensions" && !sub {
 		return name != "worktreeconfig" // git must refuse the ones that it does not know; a worktree's are among the rest
 	}
-	return data[pattern(key)]
+	return data[starred(key)]
 }
 
 // useOf says what a setting's program is run for, 0 for a setting that names none.
 func useOf(key string) Use {
 	for use, table := range programs {
-		if table[pattern(key)] {
+		if table[starred(key)] {
 			return use
 		}
 	}

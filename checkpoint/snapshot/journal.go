@@ -63,7 +63,7 @@ func (o op) check() error {
 		return fmt.Errorf("its %s is %q: %w", what, git.Printable(value), thread.ErrDamaged)
 	}
 	switch {
-	case !threadName.MatchString(o.ID):
+	case !threadName().MatchString(o.ID):
 		return bad("id", o.ID)
 	case checkID(o.Thread) != nil:
 		return bad("thread", string(o.Thread))
@@ -77,7 +77,7 @@ func (o op) check() error {
 		return bad("ref", o.Ref)
 	case o.Branch != "" && !ourBranch(o.Branch):
 		return bad("branch", o.Branch)
-	case o.Trash != "" && !trashName.MatchString(o.Trash):
+	case o.Trash != "" && !trashName().MatchString(o.Trash):
 		return bad("place in the trash", o.Trash)
 	}
 	whole := false

@@ -47,7 +47,7 @@ const (
 // check refuses what no record of ours says.
 func (r record) check() error {
 	switch {
-	case !threadName.MatchString(r.ID), checkID(r.Thread) != nil, !plainName(r.Name),
+	case !threadName().MatchString(r.ID), checkID(r.Thread) != nil, !plainName(r.Name),
 		!filepath.IsAbs(r.Root), filepath.Clean(r.Root) != r.Root, !ourBranch(r.Branch), r.Base != "" && !git.IsObjectID(r.Base), !git.IsObjectID(r.Commit):
 		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
 	}

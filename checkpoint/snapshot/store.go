@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/fair"
+	"orchestrator/thread/pattern"
 )
 
 // DefaultLimit is the largest file that a snapshot holds, in bytes, unless the configuration says otherwise.
@@ -103,10 +103,10 @@ func New(cfg Config) (*Store, error) {
 	return &Store{cfg: cfg, git: g, locks: newLocks(), line: fair.NewLine(runtime.GOMAXPROCS(0), takeShare), checked: map[string]bool{}, next: map[string]int{}}, nil
 }
 
-var threadName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
+var threadName = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
 func checkID(id thread.ID) error {
-	if !threadName.MatchString(string(id)) {
+	if !threadName().MatchString(string(id)) {
 		return fmt.Errorf("thread id %q: %w", git.Printable(string(id)), thread.ErrInvalid)
 	}
 	return nil

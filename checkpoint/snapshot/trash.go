@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 	"orchestrator/thread/private"
 )
 
@@ -20,7 +20,7 @@ const trashFolder = ".trash"
 const trashTime = "20060102T150405"
 
 // trashName is what removed worktrees are called: when, six digits, and their own name.
-var trashName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}-[^/\x00]{1,200}$`)
+var trashName = pattern.Lazy(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}-[^/\x00]{1,200}$`)
 
 func nameInTrash(of string, now time.Time) string {
 	return now.UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6] + "-" + of[:min(len(of), 200)]
@@ -88,7 +88,7 @@ func (s *Store) emptyTrash(before time.Time) (freed int64, err error) {
 	for _, e := range entries {
 		at, _, _ := strings.Cut(e.Name(), "-")
 		moved, err := time.Parse(trashTime, at)
-		if err != nil || !trashName.MatchString(e.Name()) || !moved.Before(before) {
+		if err != nil || !trashName().MatchString(e.Name()) || !moved.Before(before) {
 			continue
 		}
 		freed += sizeIn(trash.Path(), e.Name())

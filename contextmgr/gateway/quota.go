@@ -3,13 +3,13 @@ package gateway
 import (
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // maxQuotas is how many windows are read of one answer.
@@ -18,9 +18,9 @@ const maxQuotas = 16
 // The headers by which providers tell of their limits: the first word in braces is the window, the second what is said of
 // it. OpenAI has the two the other way round.
 var (
-	quotaHeader  = regexp.MustCompile(`^anthropic-ratelimit-([a-z0-9_-]{1,40})-(limit|remaining|reset|utilization)$`)
-	quotaSwapped = regexp.MustCompile(`^x-ratelimit-(limit|remaining|reset)-([a-z0-9_-]{1,40})$`)
-	quotaCodex   = regexp.MustCompile(`^x-codex-([a-z0-9_-]{1,40})-(used-percent|reset-after-seconds|reset-at)$`)
+	quotaHeader  = pattern.Lazy(`^anthropic-ratelimit-([a-z0-9_-]{1,40})-(limit|remaining|reset|utilization)$`)
+	quotaSwapped = pattern.Lazy(`^x-ratelimit-(limit|remaining|reset)-([a-z0-9_-]{1,40})$`)
+	quotaCodex   = pattern.Lazy(`^x-codex-([a-z0-9_-]{1,40})-(used-percent|reset-after-seconds|reset-at)$`)
 )
 
 // windowRetry is the window of a wait that a provider asked for.
@@ -42,11 +42,11 @@ func quotas(upstream string, h http.Header, now time.Time) []thread.Quota {
 			continue
 		}
 		name, value := strings.ToLower(name), strings.TrimSpace(values[0])
-		if m := quotaHeader.FindStringSubmatch(name); m != nil {
+		if m := quotaHeader().FindStringSubmatch(name); m != nil {
 			say(at(m[1]), m[2], value, now)
-		} else if m := quotaSwapped.FindStringSubmatch(name); m != nil {
+		} else if m := quotaSwapped().FindStringSubmatch(name); m != nil {
 			say(at(m[2]), m[1], value, now)
-		} else if m := quotaCodex.FindStringSubmatch(name); m != nil {
+		} else if m := quotaCodex().FindStringSubmatch(name); m != nil {
 			say(at(m[1]), m[2], value, now)
 		} else if name == "retry-after" || name == "retry-after-ms" {
 			header := "Retry-After"

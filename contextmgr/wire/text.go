@@ -2,12 +2,12 @@ package wire
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // agentTags are the elements in which agents wrap what they add to a person's message. What
@@ -158,7 +158,7 @@ func cutElement(s, tag string) (string, bool) {
 }
 
 // pasteOpen begins a long paste of a person's, as Claude Code marks it.
-var pasteOpen = regexp.MustCompile(`(?m)^<pasted_content id="([0-9a-f]+)">\n`)
+var pasteOpen = pattern.Lazy(`(?m)^<pasted_content id="([0-9a-f]+)">\n`)
 
 // unwrapPastes takes the marks off pastes: what is between them is the person's.
 func unwrapPastes(s string) string {
@@ -167,7 +167,7 @@ func unwrapPastes(s string) string {
 	}
 	var out strings.Builder
 	for {
-		at := pasteOpen.FindStringSubmatchIndex(s)
+		at := pasteOpen().FindStringSubmatchIndex(s)
 		if at == nil {
 			break
 		}

@@ -16,11 +16,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/accept"
+	"orchestrator/thread/pattern"
 )
 
 // Ignored lists files of a worktree that match patterns of the form of .gitignore and that its repository ignores.
@@ -145,11 +145,11 @@ func Place(project, name string) string {
 	return filepath.Join(project, ".orchestrator.toml") + "#" + name
 }
 
-var threadID = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
+var threadID = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
 // logName is a file name whatever the id is.
 func logName(id thread.ID, what string) string {
-	if !threadID.MatchString(string(id)) {
+	if !threadID().MatchString(string(id)) {
 		return what + ".log"
 	}
 	return what + "-" + string(id) + ".log"

@@ -3,9 +3,10 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"orchestrator/thread/pattern"
 )
 
 // Script answers model requests.
@@ -66,7 +67,7 @@ func defaultUsage(size int, r Reply) Usage {
 }
 
 // marker finds the script's words in a prompt.
-var marker = regexp.MustCompile(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate)\b:?`)
+var marker = pattern.Lazy(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
 func Markers(t Turn) Reply {
@@ -97,7 +98,7 @@ func parseSteps(t Turn) []Reply {
 	var next Reply
 	escalate := false
 	finish := func(r Reply) { steps, next = append(steps, r), Reply{} }
-	at := marker.FindAllStringSubmatchIndex(t.Prompt, -1)
+	at := marker().FindAllStringSubmatchIndex(t.Prompt, -1)
 	for i, m := range at {
 		end := len(t.Prompt)
 		if i+1 < len(at) {

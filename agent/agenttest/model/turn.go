@@ -3,8 +3,9 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"orchestrator/thread/pattern"
 )
 
 // Role says who a Message is from.
@@ -113,14 +114,14 @@ func parse(wire Wire, raw []byte) (Turn, error) {
 	_, shell := t.shell()
 	t.Side = !shell
 	t.Prompt, t.Round = newest(t.History)
-	if all := workingDir.FindAllSubmatch(raw, -1); len(all) > 0 { // the newest counts
+	if all := workingDir().FindAllSubmatch(raw, -1); len(all) > 0 { // the newest counts
 		t.Dir, _, _ = strings.Cut(string(all[len(all)-1][1]), " (was ")
 	}
 	return t, nil
 }
 
 // workingDir finds the folder that agents tell the model about.
-var workingDir = regexp.MustCompile(`(?:Primary working directory: |Working directory: |<cwd>|current working directory: |working in the directory: )([^\\<"\n]+)`)
+var workingDir = pattern.Lazy(`(?:Primary working directory: |Working directory: |<cwd>|current working directory: |working in the directory: )([^\\<"\n]+)`)
 
 // newest returns the last prompt and how many answers of the model follow it. Answers in pieces
 // (text, then calls) count once: they are told apart by what stands between them.
@@ -148,12 +149,12 @@ func newest(history []Message) (prompt string, round int) {
 }
 
 // pasted finds what Claude Code puts around a long paste.
-var pasted = regexp.MustCompile(`\s*</?pasted_content id="[^"]*">\n`)
+var pasted = pattern.Lazy(`\s*</?pasted_content id="[^"]*">\n`)
 
 // add appends a message; what the agent itself put into a user message becomes System.
 func (t *Turn) add(role Role, text, call string) {
 	if role == User {
-		trimmed := strings.TrimSpace(pasted.ReplaceAllString(text, ""))
+		trimmed := strings.TrimSpace(pasted().ReplaceAllString(text, ""))
 		if trimmed == "" {
 			return
 		}

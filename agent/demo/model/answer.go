@@ -3,9 +3,10 @@ package model
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
+
+	"orchestrator/thread/pattern"
 )
 
 // shown is how many lines of a file or a command's output an answer repeats.
@@ -29,11 +30,11 @@ const help = `I am the demo agent that comes with orchestrator. I am a set of ru
 Before I run a command I ask you. Add #slow, #long or #429 to a prompt to see how waiting, long answers and limits look.`
 
 var (
-	greeting = regexp.MustCompile(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)
-	memory   = regexp.MustCompile(`(?i)\b(?:what|which)\b.*\b(?:did i|have i|i)\b.*\b(?:ask|say|said|tell|told)|\bremember\b.*\?|\bour conversation\b`)
-	thanks   = regexp.MustCompile(`(?i)^(?:thanks|thank you|great|nice|good|perfect)\b`)
-	clock    = regexp.MustCompile(`(?i)^(?:what time is it|what(?:'s| is) the time)$`)
-	count    = regexp.MustCompile(`(?i)^count to (\d{1,6})\b`)
+	greeting = pattern.Lazy(`(?i)^(?:hi|hello|hey|good (?:morning|evening|day))\b`)
+	memory   = pattern.Lazy(`(?i)\b(?:what|which)\b.*\b(?:did i|have i|i)\b.*\b(?:ask|say|said|tell|told)|\bremember\b.*\?|\bour conversation\b`)
+	thanks   = pattern.Lazy(`(?i)^(?:thanks|thank you|great|nice|good|perfect)\b`)
+	clock    = pattern.Lazy(`(?i)^(?:what time is it|what(?:'s| is) the time)$`)
+	count    = pattern.Lazy(`(?i)^count to (\d{1,6})\b`)
 )
 
 // announce says what the model is about to do.
@@ -146,7 +147,7 @@ func report(r result, explained bool) string {
 	}
 }
 
-var definition = regexp.MustCompile(`(?m)^(?:export |pub |async |static )*(?:func|type|class|def|function|struct|enum|interface|fn|impl|const [A-Z]\w*|#+)\s*(?:\([^)]*\)\s*)?([\w ./:-]{2,60})`)
+var definition = pattern.Lazy(`(?m)^(?:export |pub |async |static )*(?:func|type|class|def|function|struct|enum|interface|fn|impl|const [A-Z]\w*|#+)\s*(?:\([^)]*\)\s*)?([\w ./:-]{2,60})`)
 
 // describeFile says what can be seen of a file without understanding it.
 func describeFile(name, text string) string {
@@ -161,7 +162,7 @@ func describeFile(name, text string) string {
 		fmt.Fprintf(&b, " It begins: %q.", strings.TrimRight(clip(first, 120), "."))
 	}
 	var names []string
-	for _, m := range definition.FindAllStringSubmatch(text, 12) {
+	for _, m := range definition().FindAllStringSubmatch(text, 12) {
 		names = append(names, strings.TrimSpace(m[1]))
 	}
 	if len(names) > 0 {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"orchestrator/thread/pattern"
 )
 
 // call is a tool to be run.
@@ -26,8 +28,8 @@ func next(t turn) action {
 	if n := len(t.results); n > 0 && strings.HasPrefix(t.results[n-1].output, denied) {
 		return action{text: "All right, I did not do that. What should I do instead?"}
 	}
-	prompt := marks.ReplaceAllString(t.prompt, " ")
-	if about.MatchString(prompt) && !strings.Contains(prompt, "#do:") {
+	prompt := marks().ReplaceAllString(t.prompt, " ")
+	if about().MatchString(prompt) && !strings.Contains(prompt, "#do:") {
 		return explore(t)
 	}
 	steps := plan(prompt)
@@ -54,28 +56,28 @@ type step struct {
 }
 
 var (
-	marks     = regexp.MustCompile(`(?:^|\s)#(?:slow|long|fast|cut|\d{3})(?:[:x][\w.]+)?\b`)
-	about     = regexp.MustCompile(`(?i)\b(?:what(?:'s| is| does)|explain|describe|summari[sz]e|overview of|look at|tell me about)\b.*\b(?:project|repo(?:sitory)?|code ?base|folder|directory)\b`)
-	joints    = regexp.MustCompile(`(?i)(?:,|;|\.)?\s+(?:and )?then\s+|\n+`)
-	courtesy  = regexp.MustCompile(`(?i)^(?:please|now|next|first|can you|could you|would you|i want you to|let's|also|and)\s+|[\s.!?]+$`)
-	listFiles = regexp.MustCompile(`(?i)^(?:(?:list|show|see)(?: me)?(?: all)?(?: of)?(?: the)? files|ls)(?:\s+(?:in|of|under)?\s*(\S+))?$`)
-	writeFile = regexp.MustCompile(`(?is)^(?:write|create|make|save)(?: a| the)?(?: new)?(?: file)?(?: called| named)?\s+["'` + "`" + `]?([^\s:"'` + "`" + `]+)["'` + "`" + `]?(?:\s*:\s*|\s+(?:with|containing|that says)(?: the)?(?: text| content| words)?:?\s+)(.*)$`)
-	editFile  = regexp.MustCompile(`(?is)^(?:edit|change)\s+([^\s:]+)\s*:\s*(.+?)\s*(?:=>|->|→)\s*(.*)$`)
-	replaceIn = regexp.MustCompile(`(?is)^(?:replace|change)\s+(.+?)\s+(?:with|by|to)\s+(.+?)\s+in\s+(\S+)$`)
-	runTests  = regexp.MustCompile(`(?i)^(?:run|execute)(?: all)?(?: of)?(?: the)? tests$`)
-	run       = regexp.MustCompile(`(?is)^(?:run|execute|!|\$)\s*(?:the command\s+)?` + "`?" + `(.+?)` + "`?" + `$`)
-	search    = regexp.MustCompile(`(?i)^(?:search|grep|find|look)\s+(?:for\s+)?["'` + "`" + `]?(.+?)["'` + "`" + `]?(?:\s+in\s+(\S+))?$`)
-	explain   = regexp.MustCompile(`(?i)^(?:explain|describe|summari[sz]e)(?: the)?(?: file)?\s+(\S*[./]\S*)$`)
-	readFile  = regexp.MustCompile(`(?i)^(?:read|show|cat|open|print|display)(?: me)?(?: the)?(?: contents? of)?(?: the)?(?: file)?\s+["'` + "`" + `]?(\S+?)["'` + "`" + `]?$`)
-	ask       = regexp.MustCompile(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
-	say       = regexp.MustCompile(`(?is)^say:?\s+(.*)$`)
+	marks     = pattern.Lazy(`(?:^|\s)#(?:slow|long|fast|cut|\d{3})(?:[:x][\w.]+)?\b`)
+	about     = pattern.Lazy(`(?i)\b(?:what(?:'s| is| does)|explain|describe|summari[sz]e|overview of|look at|tell me about)\b.*\b(?:project|repo(?:sitory)?|code ?base|folder|directory)\b`)
+	joints    = pattern.Lazy(`(?i)(?:,|;|\.)?\s+(?:and )?then\s+|\n+`)
+	courtesy  = pattern.Lazy(`(?i)^(?:please|now|next|first|can you|could you|would you|i want you to|let's|also|and)\s+|[\s.!?]+$`)
+	listFiles = pattern.Lazy(`(?i)^(?:(?:list|show|see)(?: me)?(?: all)?(?: of)?(?: the)? files|ls)(?:\s+(?:in|of|under)?\s*(\S+))?$`)
+	writeFile = pattern.Lazy(`(?is)^(?:write|create|make|save)(?: a| the)?(?: new)?(?: file)?(?: called| named)?\s+["'` + "`" + `]?([^\s:"'` + "`" + `]+)["'` + "`" + `]?(?:\s*:\s*|\s+(?:with|containing|that says)(?: the)?(?: text| content| words)?:?\s+)(.*)$`)
+	editFile  = pattern.Lazy(`(?is)^(?:edit|change)\s+([^\s:]+)\s*:\s*(.+?)\s*(?:=>|->|→)\s*(.*)$`)
+	replaceIn = pattern.Lazy(`(?is)^(?:replace|change)\s+(.+?)\s+(?:with|by|to)\s+(.+?)\s+in\s+(\S+)$`)
+	runTests  = pattern.Lazy(`(?i)^(?:run|execute)(?: all)?(?: of)?(?: the)? tests$`)
+	run       = pattern.Lazy(`(?is)^(?:run|execute|!|\$)\s*(?:the command\s+)?` + "`?" + `(.+?)` + "`?" + `$`)
+	search    = pattern.Lazy(`(?i)^(?:search|grep|find|look)\s+(?:for\s+)?["'` + "`" + `]?(.+?)["'` + "`" + `]?(?:\s+in\s+(\S+))?$`)
+	explain   = pattern.Lazy(`(?i)^(?:explain|describe|summari[sz]e)(?: the)?(?: file)?\s+(\S*[./]\S*)$`)
+	readFile  = pattern.Lazy(`(?i)^(?:read|show|cat|open|print|display)(?: me)?(?: the)?(?: contents? of)?(?: the)?(?: file)?\s+["'` + "`" + `]?(\S+?)["'` + "`" + `]?$`)
+	ask       = pattern.Lazy(`(?is)^ask(?: me)?:?\s+(.+?)(?:\s*\[(.*)\])?$`)
+	say       = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
 // plan cuts a prompt into steps. What it does not understand is no step; a text to be written may hold
 // any words, so it is cut only where all pieces are understood.
 func plan(prompt string) []step {
 	before, script, scripted := strings.Cut(prompt, "#do:")
-	pieces := joints.Split(strings.TrimSpace(before), -1)
+	pieces := joints().Split(strings.TrimSpace(before), -1)
 	if scripted {
 		pieces = append(pieces, strings.Split(script, ";;")...)
 	}
@@ -96,7 +98,7 @@ func plan(prompt string) []step {
 
 // understand reads one request.
 func understand(s string) (step, bool) {
-	if m := writeFile.FindStringSubmatch(strip(s, false)); m != nil {
+	if m := writeFile().FindStringSubmatch(strip(s, false)); m != nil {
 		text := m[2]
 		if !strings.HasSuffix(text, "\n") {
 			text += "\n"
@@ -144,7 +146,7 @@ const testCommand = `if [ -f go.mod ]; then go test ./...; elif [ -f package.jso
 // strip takes polite words off the front, and off the end what ends a sentence.
 func strip(s string, end bool) string {
 	for {
-		loc := courtesy.FindStringIndex(s)
+		loc := courtesy().FindStringIndex(s)
 		switch {
 		case loc == nil:
 			return strings.TrimSpace(s)
@@ -158,8 +160,8 @@ func strip(s string, end bool) string {
 	}
 }
 
-func match(re *regexp.Regexp, s string, m *[]string) bool {
-	*m = re.FindStringSubmatch(s)
+func match(re func() *regexp.Regexp, s string, m *[]string) bool {
+	*m = re().FindStringSubmatch(s)
 	return *m != nil
 }
 
@@ -223,11 +225,11 @@ type fault struct {
 }
 
 var (
-	statusMark = regexp.MustCompile(`(?:^|\s)#(4\d\d|5\d\d)(?:x(\d{1,3}))?\b`)
-	slowMark   = regexp.MustCompile(`(?:^|\s)#slow(?::(\w[\w.]*))?\b`)
-	longMark   = regexp.MustCompile(`(?:^|\s)#long(?::(\d{1,6}))?\b`)
-	cutMark    = regexp.MustCompile(`(?:^|\s)#cut(?:x(\d{1,3}))?\b`)
-	fastMark   = regexp.MustCompile(`(?:^|\s)#fast\b`)
+	statusMark = pattern.Lazy(`(?:^|\s)#(4\d\d|5\d\d)(?:x(\d{1,3}))?\b`)
+	slowMark   = pattern.Lazy(`(?:^|\s)#slow(?::(\w[\w.]*))?\b`)
+	longMark   = pattern.Lazy(`(?:^|\s)#long(?::(\d{1,6}))?\b`)
+	cutMark    = pattern.Lazy(`(?:^|\s)#cut(?:x(\d{1,3}))?\b`)
+	fastMark   = pattern.Lazy(`(?:^|\s)#fast\b`)
 )
 
 const (
@@ -238,20 +240,20 @@ const (
 
 // faults reads the marks of a prompt.
 func faults(prompt string) fault {
-	f := fault{fast: fastMark.MatchString(prompt)}
-	if m := cutMark.FindStringSubmatch(prompt); m != nil {
+	f := fault{fast: fastMark().MatchString(prompt)}
+	if m := cutMark().FindStringSubmatch(prompt); m != nil {
 		f.cut, f.cuts = true, number(m[1])
 	}
-	if m := statusMark.FindStringSubmatch(prompt); m != nil {
+	if m := statusMark().FindStringSubmatch(prompt); m != nil {
 		f.status, f.times = number(m[1]), number(m[2])
 	}
-	if m := slowMark.FindStringSubmatch(prompt); m != nil {
+	if m := slowMark().FindStringSubmatch(prompt); m != nil {
 		f.wait = slowDefault
 		if d, err := time.ParseDuration(m[1]); err == nil && d >= 0 {
 			f.wait = min(d, slowMost)
 		}
 	}
-	if m := longMark.FindStringSubmatch(prompt); m != nil {
+	if m := longMark().FindStringSubmatch(prompt); m != nil {
 		f.long = longDefault
 		if m[1] != "" {
 			f.long = number(m[1])

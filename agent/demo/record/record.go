@@ -13,10 +13,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // The types of lines.
@@ -75,10 +75,10 @@ func (m Message) Text() string {
 	return b.String()
 }
 
-var id = regexp.MustCompile(`^[0-9a-zA-Z][0-9a-zA-Z-]{0,63}$`)
+var id = pattern.Lazy(`^[0-9a-zA-Z][0-9a-zA-Z-]{0,63}$`)
 
 // ValidID reports whether a session id may be used.
-func ValidID(session string) bool { return id.MatchString(session) }
+func ValidID(session string) bool { return id().MatchString(session) }
 
 // Path returns a session's file below the demo agent's folder.
 func Path(home, session string) string { return filepath.Join(home, Name(session)) }
