@@ -68,7 +68,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return copy(p, r.scan.mark(p[:n])), err
 }
 
-// part is where in its grammar a scanner stands.
+// part is the part of its grammar that a scanner is in.
 type part int
 
 const (

@@ -1,5 +1,5 @@
 // Package detail is the context view: what a thread's context holds by the provider's count, what
-// it cost, and where the thread stands: folder, branch, session, parent, what its agent may do.
+// it cost, and the thread itself: folder, branch, session, parent, what its agent may do.
 package detail
 
 import (
@@ -76,7 +76,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	add(prompts(s, w))
 	u := s.Usage
 	if u.Context() == 0 && g.CostUSD == 0 {
-		add(standing(s, parent, sharing, w))
+		add(about(s, parent, sharing, w))
 		return out
 	}
 	add(head("spent in this thread"))
@@ -89,7 +89,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 		cost = gauge.Cost(usd)
 	}
 	add(fact("cost", cost, w))
-	add(standing(s, parent, sharing, w))
+	add(about(s, parent, sharing, w))
 	return out
 }
 
@@ -113,8 +113,8 @@ func prompts(s *thread.Status, w int) []styled.Line {
 	return out
 }
 
-// standing says where the thread stands, and what it was told at its start.
-func standing(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
+// about lists the facts of the thread, and what it was told at its start.
+func about(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
 	var out []styled.Line
 	add := func(l []styled.Line) { out = append(out, l...) }
 	add(head("thread"))

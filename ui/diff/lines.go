@@ -92,7 +92,7 @@ func (m *maker) hunk(line string) {
 	m.out = append(m.out, styled.Of(theme.DiffHunk, plain.Cut(plain.Line(line), m.width)))
 }
 
-// flush lays out the lines that went and came; those that stand opposite each other are compared
+// flush lays out the removed and added lines; those that replace each other are compared
 // word by word.
 func (m *maker) flush() {
 	dels, adds := make([][]cut, len(m.del)), make([][]cut, len(m.add))
@@ -142,7 +142,7 @@ func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, cha
 	}
 }
 
-// expand makes text safe with tabs to every fourth column of the line it stands in.
+// expand makes text safe with tabs to every fourth column of its line.
 func expand(s string, col int) string {
 	if !strings.Contains(s, "\t") {
 		return plain.Line(s)

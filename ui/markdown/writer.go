@@ -12,7 +12,7 @@ type writer struct {
 	src   []byte
 	width int
 	out   []styled.Line
-	// lead stands before every line, first before the next one only.
+	// lead begins every line; first begins the next one only.
 	lead  []styled.Span
 	first []styled.Span
 }

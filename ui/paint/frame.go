@@ -29,7 +29,7 @@ func (w *Writer) frame(out []byte) {
 	}
 }
 
-// paint appends a frame of the pane, nothing if all of it stands already.
+// paint appends a frame of the pane, nothing if all of it is on the screen already.
 func (w *Writer) paint(out []byte) []byte {
 	pane := w.pane
 	w.touched()
@@ -89,7 +89,7 @@ func (w *Writer) compare(t *vterm.Terminal) {
 	w.painter.look = l
 }
 
-// drawRows draws the rows whose content is not what stands there.
+// drawRows draws the rows whose content is not what was painted there.
 func (w *Writer) drawRows(t *vterm.Terminal) {
 	pane, p := w.pane, &w.painter
 	cols, rows := t.Size()

@@ -37,7 +37,7 @@ type Writer struct {
 	mu      sync.Mutex // guards all below, and the order of what is written
 	pane    *Pane      // nil while there is none or it is suspended
 	fresh   bool       // the pane shows another source than what is painted
-	moved   bool       // the pane stands elsewhere than what is painted
+	moved   bool       // the pane is elsewhere than what is painted
 	ahead   bool       // the pane has moved, and Bubble Tea has drawn nothing since
 	chrome  *vterm.Terminal
 	rows    []rowKey // what is painted, by row of the box
@@ -46,7 +46,7 @@ type Writer struct {
 	// chromeRows are the generations of the chrome's rows at the last paint: where they differ, Bubble Tea
 	// may have drawn over the pane.
 	chromeRows []uint64
-	away       bool // Bubble Tea's cursor is saved and ours stands in the pane
+	away       bool // Bubble Tea's cursor is saved, and ours is in the pane
 	shown      bool // we made the cursor visible
 	shape      vterm.CursorStyle
 	cursorWas  cursorAt

@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// tabWidth is how far apart tab stops stand.
+// tabWidth is the distance between tab stops.
 const tabWidth = 4
 
 // Line returns s as one safe line: newlines and tabs become spaces.
@@ -87,7 +87,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// write writes one rune of s, found at i, or the mark that stands for it.
+// write writes one rune of s, found at i, or its mark.
 func write(b *strings.Builder, s string, i int, r rune) {
 	switch {
 	case r == utf8.RuneError:

@@ -2,7 +2,7 @@
 // from and typed into.
 //
 // Model is a sub-model for Bubble Tea: the root routes keys, pastes and mouse events to Update while the
-// pane has the focus, and says by Place, Suspend and Focus where and how it stands. It draws nothing
+// pane has the focus, and says by Place, Suspend and Focus where it is and how it is shown. It draws nothing
 // itself: the painter does, and the root leaves its box blank. Update does no I/O: keys go into a queue that
 // a goroutine of the attachment empties in order.
 //

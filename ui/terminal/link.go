@@ -57,7 +57,7 @@ func newScreen(s size) *screen {
 	return sc
 }
 
-// begin puts a fresh terminal in place of the one before. Its lines are numbered anew. mu is held.
+// begin puts a fresh terminal in place of the one before. Its lines are renumbered. mu is held.
 func (s *screen) begin(of size) {
 	s.was = int64(s.end())
 	s.term = vterm.New(of.cols, of.rows, vterm.Options{})
@@ -254,7 +254,7 @@ func (l *link) close() {
 	l.cancel()
 }
 
-// state tells how the attachment stands.
+// state returns the state of the attachment.
 func (l *link) state() (State, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -45,7 +45,7 @@ func New(a Attacher, p Painter) *Model {
 	return &Model{attacher: a, painter: p, at: size{80, 24}}
 }
 
-// Show attaches to the terminal of a thread, again if it is the same one; an empty id lets go.
+// Show attaches to the terminal of a thread, again if it is the same one; an empty id detaches.
 func (m *Model) Show(id thread.ID) tea.Cmd {
 	m.Close()
 	if id == "" {
@@ -60,7 +60,7 @@ func (m *Model) Show(id thread.ID) tea.Cmd {
 	return wait(m.link)
 }
 
-// Close lets go of the terminal. The program in it runs on.
+// Close detaches from the terminal. The program in it keeps running.
 func (m *Model) Close() {
 	if m.link != nil {
 		m.link.close()
@@ -79,7 +79,7 @@ func wait(l *link) tea.Cmd {
 
 func (m *Model) empty() bool { return m.box.W <= 0 || m.box.H <= 0 }
 
-// Place says where the pane stands. The terminal is sized to it.
+// Place sets the box of the pane. The terminal is resized to it.
 func (m *Model) Place(b paint.Box) {
 	if b == m.box {
 		return
@@ -95,7 +95,7 @@ func (m *Model) Place(b paint.Box) {
 	m.place()
 }
 
-// Suspend stops painting while something else stands there.
+// Suspend stops painting while something else is drawn there.
 func (m *Model) Suspend(on bool) {
 	if on != m.covered {
 		m.covered = on
@@ -138,7 +138,7 @@ func (m *Model) place() {
 	m.painter.SetPane(pane)
 }
 
-// renumber lets scroll position and selection follow their lines when these are numbered anew.
+// renumber lets scroll position and selection follow their lines when these are renumbered.
 func (m *Model) renumber() {
 	m.link.screen.View(func(*vterm.Terminal) {
 		by := m.link.screen.moved - m.moved
@@ -165,7 +165,7 @@ func (m *Model) Thread() thread.ID {
 	return m.link.id
 }
 
-// State tells how the pane stands to its terminal, and why it failed.
+// State returns the state of the attachment, and why it failed.
 func (m *Model) State() (State, error) {
 	if m.link == nil {
 		return Idle, nil

@@ -1,6 +1,6 @@
 package terminal
 
-// State is how the pane stands to its terminal.
+// State is the state of the attachment.
 type State uint8
 
 // The states.

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Still draws what the pane shows as it is now, in one style, for where something stands over the pane and
+// Still draws what the pane shows as it is now, in one style, for where something covers the pane and
 // it is not painted. Characters whose width terminals do not agree on are left out.
 func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	if m.link == nil {

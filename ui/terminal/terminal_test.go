@@ -157,7 +157,7 @@ func newPane(t *testing.T) *pane {
 func (p *pane) news() {
 	p.t.Helper()
 	if p.next == nil {
-		p.t.Fatal("nobody waits for news")
+		p.t.Fatal("nothing waits for news")
 	}
 	got := make(chan tea.Msg, 1)
 	cmd := p.next

@@ -265,7 +265,7 @@ func (m *Model) index() int {
 	return m.first()
 }
 
-// first is the first row that the cursor can stand on.
+// first is the first row that the cursor can be on.
 func (m *Model) first() int {
 	if len(m.rows) > 1 && m.rows[0].kind == rowMark {
 		return 1
@@ -273,7 +273,7 @@ func (m *Model) first() int {
 	return 0
 }
 
-// sort makes the rows anew where checkpoints came.
+// sort rebuilds the rows when checkpoints have come.
 func (m *Model) sort() {
 	if !m.stale {
 		return

@@ -70,7 +70,7 @@ func TestGroupsTurns(t *testing.T) {
 	}
 }
 
-// A fork that has said nothing yet shows where it began; the cursor stands on turns only.
+// A fork that has said nothing yet shows where it began; the cursor goes to turns only.
 func TestForkWithoutTurns(t *testing.T) {
 	m := made(cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
 	if text := draw(m, 80, 20); !strings.HasPrefix(strings.TrimLeft(text, " \x1b[0123456789;m"), "── forked from name-of-a here") {
@@ -79,7 +79,7 @@ func TestForkWithoutTurns(t *testing.T) {
 	for _, move := range []int{0, -1, 1, -1, -5, 5, -5} {
 		m.Move(move)
 		if s := m.Selected(); s == nil || s.ID == "" {
-			t.Fatalf("after %d the cursor stands on no checkpoint", move)
+			t.Fatalf("after %d the cursor is on no checkpoint", move)
 		}
 	}
 	m.Push(cp("b", 3, 3, thread.KindTurn))
@@ -88,11 +88,11 @@ func TestForkWithoutTurns(t *testing.T) {
 	}
 	m.Move(1)
 	if s := m.Selected(); s == nil || s.Turn != 2 {
-		t.Errorf("below the mark stands %+v", s)
+		t.Errorf("below the mark is %+v", s)
 	}
 	m.Move(-1)
 	if s := m.Selected(); s == nil || s.Turn != 3 {
-		t.Errorf("above the mark stands %+v", s)
+		t.Errorf("above the mark is %+v", s)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestStrangersAndErrors(t *testing.T) {
 	}
 }
 
-// Turns that a rewind left behind stand among the others by their time, can be selected, and are no part of the way
+// Turns that a rewind left behind are listed among the others by their time, can be selected, and are no part of the way
 // from turn to turn.
 func TestTurnsLeftBehind(t *testing.T) {
 	if made(cp("b", 1, 1, thread.KindTurn)).WantAside() {

@@ -108,7 +108,7 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 	}
 }
 
-// drawRight draws what stands at the right edge and returns the column where it begins.
+// drawRight draws the right edge and returns the column where it begins.
 func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r row, look Look) int {
 	right := b.W
 	put := func(tok theme.Token, text string) {

@@ -13,7 +13,7 @@ type Look struct {
 	Style theme.Token
 	// Word says it for people.
 	Word string
-	// Mark stands at the right edge of threads that want the person.
+	// Mark is shown at the right edge of threads that need the person.
 	Mark string
 }
 
@@ -43,7 +43,7 @@ func LookOfReport(r thread.StateReport) Look {
 	return look
 }
 
-// LookOfLost returns how a thread is drawn while nobody can say what it does: the server is gone.
+// LookOfLost returns how a thread is drawn while the server is gone and its state unknown.
 func LookOfLost(s *thread.Status) Look {
 	if s.Outcome.Kind == thread.OutcomeNone && s.State.State.Live() {
 		return Look{"◇", theme.Muted, "no server", ""}
@@ -100,7 +100,7 @@ func need(s *thread.Status) int {
 		return 4
 	case st.NeedsPerson():
 		return 0
-	case s.State.Stuck && !s.Seen: // as an answer that nobody has looked at
+	case s.State.Stuck && !s.Seen: // like an answer not looked at yet
 		return 1
 	case st == thread.StateDone:
 		return 1
