@@ -86,7 +86,7 @@ func TestSharedFolders(t *testing.T) {
 			r.share("docs-f9a0")
 			r.must(c.list, c.head)
 			r.keys("tab", "tab", "tab")
-			r.must("+3 −1  with those of docs-f9a0")
+			r.must("+3 −1  including docs-f9a0")
 			r.keys("esc", "shift+tab", "shift+tab", "shift+tab")
 			r.share("spike-0b1c")
 			if c.h == 24 {

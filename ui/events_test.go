@@ -27,7 +27,7 @@ func TestNotifications(t *testing.T) {
 		r.event(thread.Event{Kind: thread.EventThread, Status: &idle})
 		r.send(tea.BlurMsg{})
 		asks("do\x1b]0;x\x07c;s", 2*time.Second)
-		want := "\a\x1b]9;do␛]0,x␇c,s: asks you\x1b\\"
+		want := "\a\x1b]9;do␛]0,x␇c,s: asks a question\x1b\\"
 		if len(r.raw) != 1 || r.raw[0] != want {
 			t.Errorf("rings %q, want %q", r.raw, want)
 		}
@@ -243,6 +243,6 @@ func TestTimelineShowsWhatARewindLeftBehind(t *testing.T) {
 	srv.checkpoints = append([]thread.Checkpoint{point(8, 2, thread.KindRewind, "", "", 0), left}, srv.checkpoints...)
 	on(t, srv, func(r *rig) {
 		r.keys("tab")
-		r.must("the way that was left", "left behind by a rewind · and its answer")
+		r.must("the way that was left", "rewound · and its answer")
 	})
 }

@@ -416,7 +416,7 @@ func TestHelpIsSearched(t *testing.T) {
 		r.text("marks")
 		r.keys("ctrl+u")
 		r.text("approval")
-		r.must("marks of the list", "◆ !", "wants approval")
+		r.must("marks of the list", "◆ !", "needs approval")
 		if strings.Contains(r.see(), "next view") {
 			t.Error("it shows what does not match")
 		}

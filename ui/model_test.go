@@ -124,7 +124,7 @@ func TestFilterJumpAndNextWaiting(t *testing.T) {
 		}
 		r.keys("/")
 		r.text("zzz")
-		r.must("nothing matches")
+		r.must("No matches")
 		r.keys("esc")
 		if r.m.tree.Filtered() != "" {
 			t.Error("esc keeps what was typed")
@@ -273,7 +273,7 @@ func stripSGR(s string) string {
 func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 	srv := world()
 	hold := func(*Config) { srv.lists = make(chan struct{}) }
-	unknown := []string{"No thread yet", "no thread", "threads 0", "$0.00", "running", "connecting"}
+	unknown := []string{"No thread yet", "No threads yet", "No thread selected", "threads 0", "$0.00", "running", "connecting"}
 	play(t, srv, 120, 40, hold, func(r *rig) {
 		r.must("┌ threads ─", "┌ context ─")
 		for _, text := range unknown {

@@ -41,7 +41,7 @@ func TestPromptsAreSeen(t *testing.T) {
 			t.Errorf("what was answered or sent again is listed:\n%s", see)
 		}
 		r.keys("esc", "tab", "tab")
-		r.must("asked, not answered, 2 waiting", "then tidy up")
+		r.must("Prompts not answered, 2 queued", "then tidy up")
 	})
 }
 

@@ -138,7 +138,7 @@ func TestGrants(t *testing.T) {
 	})
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "tab")
-		r.must("none: its agent sees its own thread only")
+		r.must("none (its agent sees only its own thread)")
 	})
 }
 

@@ -65,9 +65,9 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	g := s.Gauge
 	switch {
 	case g.Tokens == 0:
-		add(fact("context", "nothing said yet", w))
+		add(fact("context", "no messages yet", w))
 	case g.Window == 0:
-		add(fact("context", gauge.Numbers(g)+" tokens; the model's window is not known", w))
+		add(fact("context", gauge.Numbers(g)+" tokens (context window unknown)", w))
 	default:
 		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(), thread.Tokens(max(g.Window-g.Tokens, 0))), w))
 	}
@@ -79,12 +79,12 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 		add(about(s, parent, sharing, w))
 		return out
 	}
-	add(head("spent in this thread"))
+	add(head("Usage of this thread"))
 	add(fact("input", thread.Tokens(u.Input), w))
 	add(fact("cache read", thread.Tokens(u.CacheRead), w))
 	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
 	add(fact("output", thread.Tokens(u.Output), w))
-	cost := "no price is known for this model"
+	cost := "unknown (no price for this model)"
 	if usd, known := s.Cost(); known {
 		cost = gauge.Cost(usd)
 	}
@@ -98,9 +98,9 @@ func prompts(s *thread.Status, w int) []styled.Line {
 	if len(s.Prompts) == 0 {
 		return nil
 	}
-	title := "asked, not answered"
+	title := "Prompts not answered"
 	if s.Queued > 0 {
-		title += fmt.Sprintf(", %d waiting", s.Queued)
+		title += fmt.Sprintf(", %d queued", s.Queued)
 	}
 	out := head(title)
 	for _, p := range s.Prompts {
@@ -117,11 +117,11 @@ func prompts(s *thread.Status, w int) []styled.Line {
 func about(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
 	var out []styled.Line
 	add := func(l []styled.Line) { out = append(out, l...) }
-	add(head("thread"))
+	add(head("Thread"))
 	if s.Title != "" {
-		add(fact("name", s.Name+", for verbs and its branch", w))
+		add(fact("name", s.Name+" (for commands and its branch)", w))
 	}
-	add(fact("for", s.Label, w))
+	add(fact("task", s.Label, w))
 	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))
 	add(fact("turns", fmt.Sprint(s.Turn), w))
 	add(fact("parent", parent, w))
@@ -143,7 +143,7 @@ func about(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	case thread.OutcomeNone:
 	}
 	if h := s.Handoff; h != nil {
-		add(head("was told at its start"))
+		add(head("Handoff"))
 		add(fact("task", h.Description, w))
 		add(fact("budget", thread.Tokens(int64(h.Metadata.TokenBudget))+" tokens", w))
 		add(styled.WrapAll(w, theme.Text, plain.Lines(h.ContextSummary)))
@@ -161,7 +161,7 @@ func setup(s *thread.Status) string {
 // grants says what the agent may do with this program.
 func grants(s *thread.Status) string {
 	if len(s.Grants) == 0 {
-		return "none: its agent sees its own thread only"
+		return "none (its agent sees only its own thread)"
 	}
 	return grant.Format(s.Grants)
 }
@@ -178,9 +178,9 @@ func source(g thread.Gauge) string {
 	case g.Tokens == 0:
 		return ""
 	case g.Estimated:
-		return "estimated (~): the provider did not tell"
+		return "estimated (~): no usage from the provider"
 	case g.Source == "transcript":
-		return "the agent's transcript: its requests do not pass the gateway"
+		return "the agent's transcript (its requests bypass the gateway)"
 	default:
 		return "the provider's usage"
 	}

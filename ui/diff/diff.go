@@ -24,7 +24,7 @@ type Range struct {
 }
 
 // BaseToNow compares the worktree with its base.
-func BaseToNow() Range { return Range{From: "base", To: "now", Text: "all changes since the base"} }
+func BaseToNow() Range { return Range{From: "base", To: "now", Text: "All changes since the base"} }
 
 // OfTurn compares a turn with the one before.
 func OfTurn(turn int) Range {
@@ -32,14 +32,14 @@ func OfTurn(turn int) Range {
 	if turn > 1 {
 		from = fmt.Sprint(turn - 1)
 	}
-	return Range{From: from, To: fmt.Sprint(turn), Text: fmt.Sprintf("changes of turn %d", turn), Turn: turn}
+	return Range{From: from, To: fmt.Sprint(turn), Text: fmt.Sprintf("Changes in turn %d", turn), Turn: turn}
 }
 
 // Between compares two checkpoints.
 func Between(from, to thread.Checkpoint) Range {
-	text := fmt.Sprintf("from turn %d to turn %d", from.Turn, to.Turn)
+	text := fmt.Sprintf("Changes from turn %d to turn %d", from.Turn, to.Turn)
 	if from.Turn == to.Turn {
-		text = fmt.Sprintf("within turn %d", to.Turn)
+		text = fmt.Sprintf("Changes within turn %d", to.Turn)
 	}
 	return Range{From: string(from.ID), To: string(to.ID), Text: text}
 }
@@ -171,12 +171,12 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		c.Print(body, 0, 0, th.Style(theme.Muted), "…")
 		return
 	case len(m.files) == 0:
-		c.Print(body, 0, 1, th.Style(theme.Muted), "no changes")
+		c.Print(body, 0, 1, th.Style(theme.Muted), "No changes")
 		return
 	}
 	x = c.Print(head, x, 0, th.Style(theme.Muted), ": "+Counts(m.files))
 	if len(others) > 0 {
-		c.Print(head, x, 0, th.Style(theme.Warn), plain.Cut("  with those of "+plain.Line(plain.Few(others)), head.W-x))
+		c.Print(head, x, 0, th.Style(theme.Warn), plain.Cut("  including "+plain.Line(plain.Few(others)), head.W-x))
 	}
 	if b.W >= minWithList && len(m.files) > 1 {
 		var files layout.Box

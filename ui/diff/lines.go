@@ -26,7 +26,7 @@ type maker struct {
 func Lines(f thread.FileDiff, width int) []styled.Line {
 	switch {
 	case f.Binary:
-		return []styled.Line{styled.Of(theme.Muted, "binary file")}
+		return []styled.Line{styled.Of(theme.Muted, "Binary file")}
 	case f.Patch == "":
 		return []styled.Line{styled.Of(theme.Muted, noPatch(f))}
 	}
@@ -34,7 +34,7 @@ func Lines(f thread.FileDiff, width int) []styled.Line {
 	for line := range strings.SplitSeq(strings.TrimSuffix(f.Patch, "\n"), "\n") {
 		if len(mk.out) > maxLines {
 			mk.flush()
-			mk.out = append(mk.out, styled.Of(theme.Muted, "… the rest is not shown; open the file to see it"))
+			mk.out = append(mk.out, styled.Of(theme.Muted, "… truncated: open the file to see the rest"))
 			return mk.out
 		}
 		mk.take(line)
@@ -46,13 +46,13 @@ func Lines(f thread.FileDiff, width int) []styled.Line {
 func noPatch(f thread.FileDiff) string {
 	switch f.Status {
 	case "renamed":
-		return "renamed, content unchanged"
+		return "Renamed, content unchanged"
 	case "added":
-		return "empty file"
+		return "Empty file"
 	case "type":
-		return "changed its type or mode"
+		return "Type or mode changed"
 	default:
-		return "no lines to show"
+		return "No lines to show"
 	}
 }
 

@@ -35,12 +35,12 @@ func Token(b thread.Band) theme.Token {
 // Draw draws the gauge of a thread; st is nil where none is selected.
 func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 	if st == nil {
-		c.Print(b, 0, 0, th.Style(theme.Muted), "no thread")
+		c.Print(b, 0, 0, th.Style(theme.Muted), "No thread selected")
 		return
 	}
 	g := st.Gauge
 	if g.Tokens == 0 && g.Window == 0 {
-		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("nothing said yet", b.W))
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("No messages yet", b.W))
 		return
 	}
 	Bar(c, b.Row(0), th, g)

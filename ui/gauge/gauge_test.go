@@ -70,7 +70,7 @@ func TestBandsAreTold(t *testing.T) {
 		t.Errorf("a model that costs nothing: %q", got)
 	}
 	for _, s := range []*thread.Status{nil, {}} {
-		if got := draw(20, s); !strings.Contains(got, "no") {
+		if got := draw(20, s); !strings.Contains(got, "No ") {
 			t.Errorf("%q", got)
 		}
 	}

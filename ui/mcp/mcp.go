@@ -36,7 +36,7 @@ func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
 		return
 	case len(p.servers) == 0:
-		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("none configured", b.W))
+		c.Print(b, 0, 0, th.Style(theme.Muted), plain.Cut("No servers", b.W))
 		return
 	}
 	for y, s := range p.servers {
@@ -68,7 +68,7 @@ func look(s thread.MCPServer) (box, glyph string, tok theme.Token) {
 // Details returns the full list as lines for people.
 func (p *Panel) Details() []string {
 	if len(p.servers) == 0 {
-		return []string{"No MCP server is configured, neither for this project nor for an agent."}
+		return []string{"No MCP servers configured for this project or its agents."}
 	}
 	var out []string
 	for i, s := range p.servers {
@@ -83,7 +83,7 @@ func (p *Panel) Details() []string {
 		}
 		out = append(out, from)
 		if !s.Trusted {
-			out = append(out, "    comes with the repository and is not accepted yet: nothing of it runs")
+			out = append(out, "    From this repository, not trusted yet: disabled.")
 		}
 		if s.Problem != "" {
 			out = append(out, "    problem: "+plain.Line(s.Problem))

@@ -24,7 +24,7 @@ func TestPanel(t *testing.T) {
 		t.Errorf("before the list has come: %q", got)
 	}
 	p.Set(nil)
-	if got := draw(p, 2); !strings.Contains(got, "none configured") {
+	if got := draw(p, 2); !strings.Contains(got, "No servers") {
 		t.Errorf("empty: %q", got)
 	}
 	p.Set([]thread.MCPServer{
@@ -40,7 +40,7 @@ func TestPanel(t *testing.T) {
 		t.Errorf("cut: %q", got)
 	}
 	all := strings.Join(p.Details(), "\n")
-	if !strings.Contains(all, "not accepted yet") || !strings.Contains(all, "no such␛ file") {
+	if !strings.Contains(all, "not trusted yet: disabled") || !strings.Contains(all, "no such␛ file") {
 		t.Errorf("details:\n%s", all)
 	}
 }

@@ -23,7 +23,7 @@ func (r row) height() int {
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	m.sort()
 	if len(m.rows) == 0 {
-		text, tok := "nothing said yet", theme.Muted
+		text, tok := "No turns yet", theme.Muted
 		switch {
 		case m.err != "":
 			text, tok = "timeline: "+m.err, theme.Bad
@@ -83,7 +83,7 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 		c.Print(b, x, 0, th.Style(tok), plain.Cut(prompt, right-x-1))
 		x = 4
 		if r.cp.Aside {
-			x = c.Print(b, x, 1, th.Style(theme.Warn), "left behind by a rewind · ")
+			x = c.Print(b, x, 1, th.Style(theme.Warn), "rewound · ")
 		}
 		if m.mark != nil && m.mark.ID == r.cp.ID {
 			x = c.Print(b, x, 1, th.Style(theme.Accent), "◂ compare ")

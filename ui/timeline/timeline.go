@@ -316,7 +316,7 @@ func dividerText(cp thread.Checkpoint) string {
 		}
 	case thread.KindRewind:
 		if text == "" {
-			text = "set back"
+			text = "rewound"
 		}
 	case thread.KindImport:
 		if text == "" {

@@ -52,7 +52,7 @@ func TestGroupsTurns(t *testing.T) {
 		t.Errorf("rows %s, want %s", got, want)
 	}
 	text := draw(m, 80, 20)
-	for _, want := range []string{"forked from name-of-a here", "set back", "prompt 3", "2×", "$0.03", "30 out"} {
+	for _, want := range []string{"forked from name-of-a here", "rewound", "prompt 3", "2×", "$0.03", "30 out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
@@ -184,10 +184,10 @@ func TestTurnsLeftBehind(t *testing.T) {
 	m.SetAside("b", left)
 	text := draw(m, 80, 20)
 	var order []int
-	for _, want := range []string{"answer 6", "set back", "safety point", "answer 3", "answer 2", "answer 1"} {
+	for _, want := range []string{"answer 6", "rewound", "safety point", "answer 3", "answer 2", "answer 1"} {
 		order = append(order, strings.Index(text, want))
 	}
-	if !slices.IsSorted(order) || order[0] < 0 || strings.Count(text, "left behind by a rewind") != 2 {
+	if !slices.IsSorted(order) || order[0] < 0 || strings.Count(text, "rewound · ") != 2 {
 		t.Errorf("order %v:\n%s", order, text)
 	}
 	m.Move(3)

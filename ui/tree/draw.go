@@ -36,11 +36,11 @@ func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thr
 func (t *Tree) empty() string {
 	switch {
 	case t.filter != "":
-		return "nothing matches"
+		return "No matches"
 	case t.archived:
-		return "archive is empty"
+		return "Archive is empty"
 	default:
-		return "no thread yet: n"
+		return "No threads yet"
 	}
 }
 

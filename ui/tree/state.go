@@ -55,9 +55,9 @@ func LookOfLost(s *thread.Status) Look {
 func LookOfState(s thread.State) Look {
 	switch s {
 	case thread.StateApproval:
-		return Look{"◆", theme.Waiting, "wants approval", "!"}
+		return Look{"◆", theme.Waiting, "needs approval", "!"}
 	case thread.StateQuestion:
-		return Look{"◆", theme.Waiting, "asks you", "?"}
+		return Look{"◆", theme.Waiting, "asks a question", "?"}
 	case thread.StateDone:
 		return Look{"●", theme.Accent, "done", "•"}
 	case thread.StateUnauthorised:

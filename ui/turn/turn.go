@@ -115,7 +115,7 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 		c.Print(b, 0, 0, th.Style(theme.Muted), "…")
 		return
 	case len(m.entries) == 0:
-		c.Print(b, 0, 0, th.Style(theme.Muted), "nothing was recorded of this turn")
+		c.Print(b, 0, 0, th.Style(theme.Muted), "No record of this turn")
 		return
 	}
 	if m.width != b.W {
