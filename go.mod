@@ -31,6 +31,11 @@ require (
 require charm.land/lipgloss/v2 v2.0.6
 
 require (
+	charm.land/bubbles/v2 v2.1.1
+	github.com/atotto/clipboard v0.1.4 // indirect
+)
+
+require (
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886
 	github.com/charmbracelet/x/ansi v0.11.8
 	github.com/google/uuid v1.6.0 // indirect

@@ -26,6 +26,10 @@ func (m *Model) View() tea.View {
 	return m.screen.view
 }
 
+// ownShape leaves the cursor the shape that the person's terminal gives it: without blinking, Bubble Tea
+// encodes it as 0.
+const ownShape tea.CursorShape = -1
+
 // compose draws the whole screen.
 func (m *Model) compose() {
 	s := &m.screen
@@ -47,6 +51,9 @@ func (m *Model) compose() {
 		AltScreen:   true,
 		ReportFocus: true,
 		WindowTitle: m.title(),
+	}
+	if x, y, ok := s.canvas.Cursor(); ok {
+		s.view.Cursor = &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: ownShape}
 	}
 	if !m.cfg.NoMouse {
 		s.view.MouseMode = tea.MouseModeCellMotion

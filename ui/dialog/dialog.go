@@ -125,6 +125,7 @@ func hints(d Dialog, inside layout.Box) []intent.Action {
 func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 	for _, d := range s.open {
 		outer := Place(c.Bounds(), d)
+		c.HideCursor()
 		c.Fill(outer, th.Style(theme.Text))
 		in := c.Frame(outer, th, theme.BorderFocus, []styled.Span{{Text: plain.Cut(plain.Line(d.Title()), outer.W-6), Tok: theme.Strong}})
 		in = in.Shrink(1, 0)

@@ -195,11 +195,13 @@ func (f *Form) Handle(in intent.Intent) Result {
 		return f.done()
 	case intent.Cancel:
 		return Cancelled{}
-	case intent.NextField:
-		f.at = (f.at + 1) % len(inputs)
+	case intent.NextField, intent.PrevField:
+		f.turn(act == intent.NextField)
 		return nil
-	case intent.PrevField:
-		f.at = (f.at + len(inputs) - 1) % len(inputs)
+	case intent.Up, intent.Down:
+		if len(cur.Options) > 0 || !cur.Text.Move(act) {
+			f.turn(act == intent.Down)
+		}
 		return nil
 	default:
 	}
@@ -219,6 +221,16 @@ func (f *Form) Handle(in intent.Intent) Result {
 	}
 	cur.Text.Handle(in)
 	return nil
+}
+
+// turn goes to the next field or the one before.
+func (f *Form) turn(next bool) {
+	n := len(f.visible())
+	if next {
+		f.at = (f.at + 1) % n
+	} else {
+		f.at = (f.at + n - 1) % n
+	}
 }
 
 // Draw draws it, scrolled so that the current field shows.

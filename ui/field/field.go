@@ -1,30 +1,49 @@
 // Package field is an editable text: one line, or several where newlines are allowed.
 //
-// It keeps what was typed as it was typed, less control bytes, and draws itself safely with the
-// cursor shown. It knows no keys: it takes intents.
+// It keeps what was typed as it was typed, less control bytes. The cursor never rests inside a
+// character that is drawn as one, and it is always inside the box that the field is drawn in: the
+// field puts the terminal's own cursor there. It knows no keys: it takes intents.
 package field
 
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"charm.land/lipgloss/v2"
 
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
-
-	"charm.land/lipgloss/v2"
 )
 
-// maxRunes bounds a field; a paste beyond it is cut.
-const maxRunes = 64 << 10
+// maxRunes and maxLines bound a field; a paste beyond them is cut.
+const (
+	maxRunes = 64 << 10
+	maxLines = 10_000 // the most that the editor of several lines holds
+)
 
-// Field is a text being edited.
+// editor is the text with its cursor. Its positions are between whole characters.
+type editor interface {
+	// parts returns the text before the cursor and behind it.
+	parts() (before, after string)
+	// insert puts clean text at the cursor.
+	insert(text string)
+	// move moves the cursor and reports whether the action is a move. Up and Down stay where there is no row.
+	move(a intent.Action) bool
+	// erase removes text beside the cursor and reports whether the action does that.
+	erase(a intent.Action) bool
+	// rows returns the rows that show in a box of w by h cells, with the cursor's row and the text before it there.
+	rows(w, h int) (rows []string, y int, before string)
+}
+
+// Field is a text being edited. The zero value is an empty line. A field is not copied once it is in use.
 type Field struct {
-	// Multi allows newlines.
+	// Multi allows newlines. It is set before the field is used.
 	Multi bool
-	text  []rune
-	at    int // cursor, in runes
+	text  editor // nil until it is needed
+	yank  string // what was erased last, other than by single characters
 }
 
 // New makes a field that holds a text, the cursor behind it.
@@ -34,12 +53,28 @@ func New(text string) Field {
 	return f
 }
 
+// editor returns the text, which begins empty.
+func (f *Field) editor() editor {
+	if f.text == nil && f.Multi {
+		f.text = newArea()
+	} else if f.text == nil {
+		f.text = newLine()
+	}
+	return f.text
+}
+
 // Value returns the text.
-func (f *Field) Value() string { return string(f.text) }
+func (f *Field) Value() string {
+	if f.text == nil {
+		return ""
+	}
+	before, after := f.text.parts()
+	return before + after
+}
 
 // Set replaces the text and puts the cursor behind it.
 func (f *Field) Set(text string) {
-	f.text, f.at = nil, 0
+	f.text = nil
 	f.insert(text)
 }
 
@@ -58,140 +93,95 @@ func (f *Field) Handle(in intent.Intent) bool {
 
 func (f *Field) act(a intent.Action) bool {
 	switch a {
-	case intent.Left:
-		f.at = max(f.at-1, 0)
-	case intent.Right:
-		f.at = min(f.at+1, len(f.text))
-	case intent.CursorHome:
-		f.at = f.lineStart()
-	case intent.CursorEnd:
-		for f.at < len(f.text) && f.text[f.at] != '\n' {
-			f.at++
-		}
-	case intent.EraseBack:
-		f.cut(max(f.at-1, 0))
-	case intent.EraseNext:
-		if f.at < len(f.text) {
-			f.at++
-			f.cut(f.at - 1)
-		}
-	case intent.EraseWord:
-		f.cut(f.wordStart())
-	case intent.EraseLine:
-		f.cut(f.lineStart())
 	case intent.NewLine:
 		if f.Multi {
 			f.insert("\n")
 		}
+		return true
+	case intent.Yank:
+		f.insert(f.yank)
+		return true
 	default:
+	}
+	text := f.editor()
+	if text.move(a) {
+		return true
+	}
+	was := f.Value()
+	if !text.erase(a) {
 		return false
+	}
+	if now := f.Value(); now != was && a != intent.EraseBack && a != intent.EraseNext {
+		before, _ := text.parts()
+		f.yank = was[len(before) : len(before)+len(was)-len(now)]
 	}
 	return true
 }
 
-// cut removes what stands between from and the cursor.
-func (f *Field) cut(from int) {
-	f.text = append(f.text[:from], f.text[f.at:]...)
-	f.at = from
+// Move moves the cursor up or down a row and reports whether there is one.
+func (f *Field) Move(a intent.Action) bool {
+	text := f.editor()
+	was, _ := text.parts()
+	text.move(a)
+	now, _ := text.parts()
+	return was != now
 }
 
-func (f *Field) lineStart() int {
-	i := f.at
-	for i > 0 && f.text[i-1] != '\n' {
-		i--
-	}
-	return i
-}
-
-func (f *Field) wordStart() int {
-	i := f.at
-	for i > 0 && unicode.IsSpace(f.text[i-1]) {
-		i--
-	}
-	for i > 0 && !unicode.IsSpace(f.text[i-1]) {
-		i--
-	}
-	return i
-}
-
+// insert puts text at the cursor, less what a field does not hold.
 func (f *Field) insert(s string) {
+	if s == "" {
+		return
+	}
+	was := f.Value()
+	if s = f.clean(s, maxRunes-utf8.RuneCountInString(was), maxLines-1-strings.Count(was, "\n")); s != "" {
+		f.editor().insert(s)
+	}
+}
+
+// clean returns what a field holds of a text, at most so many characters and newlines.
+func (f *Field) clean(s string, runes, newlines int) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
-	var add []rune
+	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n' && f.Multi, r >= 0x20 && !unicode.IsControl(r):
-			add = append(add, r)
+		case r == '\n' && f.Multi:
+			if newlines--; newlines < 0 {
+				return b.String()
+			}
 		case r == '\n' || r == '\t':
-			add = append(add, ' ')
+			r = ' '
+		case unicode.IsControl(r) || r == utf8.RuneError:
+			continue
 		}
+		if runes--; runes < 0 {
+			return b.String()
+		}
+		b.WriteRune(r)
 	}
-	if room := maxRunes - len(f.text); len(add) > room {
-		add = add[:max(room, 0)]
-	}
-	f.text = append(f.text[:f.at], append(add, f.text[f.at:]...)...)
-	f.at += len(add)
+	return b.String()
 }
 
-// Draw draws the field into the box, scrolled so that the cursor shows; hint stands in an empty
-// one. The cursor is a reversed cell where focus is set.
+// Draw draws the field into the box, scrolled so that the cursor shows; hint is shown in an empty
+// one. Where focus is set, the terminal's cursor is put where the next character goes.
 func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st lipgloss.Style, hint string, focus bool) {
 	if b.Empty() {
 		return
 	}
 	c.Fill(b, st)
-	if len(f.text) == 0 {
+	if f.Value() == "" {
 		muted := th.Style(theme.Muted).Background(st.GetBackground()).Reverse(st.GetReverse())
 		c.Print(b, 0, 0, muted, plain.Cut(plain.Line(hint), b.W))
 		if focus {
-			c.Tint(layout.Box{X: b.X, Y: b.Y, W: 1, H: 1}, st.Reverse(true))
+			c.PutCursor(b, 0, 0)
 		}
 		return
 	}
-	lines, row, col := f.rows(b.W)
-	top := max(row-b.H+1, 0)
-	for y := 0; y < b.H && top+y < len(lines); y++ {
-		c.Print(b, 0, y, st, lines[top+y])
+	rows, y, before := f.editor().rows(b.W, b.H)
+	for i, row := range rows {
+		c.Print(b, 0, i, st, plain.Line(row))
 	}
 	if focus {
-		c.Tint(layout.Box{X: b.X + min(col, b.W-1), Y: b.Y + row - top, W: 1, H: 1}, st.Reverse(true))
+		c.PutCursor(b, min(plain.Width(plain.Line(before)), b.W-1), y)
 	}
-}
-
-// rows breaks the text into rows of at most w cells and finds the cursor among them. A single
-// line is one row, scrolled sideways.
-func (f *Field) rows(w int) (lines []string, row, col int) {
-	if !f.Multi {
-		before, after := plain.Line(string(f.text[:f.at])), plain.Line(string(f.text[f.at:]))
-		for plain.Width(before) > w-1 && before != "" {
-			r := []rune(before)
-			before = string(r[1:])
-		}
-		return []string{before + after}, 0, plain.Width(before)
-	}
-	line, width, i := []rune{}, 0, 0
-	flush := func() { lines = append(lines, plain.Line(string(line))); line, width = line[:0], 0 }
-	for ; i <= len(f.text); i++ {
-		if i == f.at {
-			row, col = len(lines), width
-		}
-		if i == len(f.text) {
-			break
-		}
-		r := f.text[i]
-		if r == '\n' {
-			flush()
-			continue
-		}
-		n := plain.Width(plain.Line(string(r)))
-		if width+n > w-1 && len(line) > 0 {
-			flush()
-			if i == f.at {
-				row, col = len(lines), 0
-			}
-		}
-		line, width = append(line, r), width+n
-	}
-	flush()
-	return lines, row, col
 }

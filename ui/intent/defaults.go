@@ -165,8 +165,10 @@ func dialogs() []Binding {
 		bind(Form, Accept, "done", "enter"),
 		bind(Form, Submit, "done, with several lines or a prompt", "ctrl+s"),
 		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
-		bind(Form, NextField, "next field", "tab", "down"),
-		bind(Form, PrevField, "field before", "shift+tab", "up"),
+		bind(Form, NextField, "next field", "tab"),
+		bind(Form, PrevField, "previous field", "shift+tab"),
+		bind(Form, Up, "row above, or previous field", "up", "ctrl+p"),
+		bind(Form, Down, "row below, or next field", "down", "ctrl+n"),
 		bind(Form, Toggle, "next choice", "space"),
 		bind(Form, NewLine, "new line", "shift+enter", "alt+enter", "ctrl+j"),
 	)
@@ -183,14 +185,21 @@ func editing() []Binding {
 	}
 	for _, s := range []Scope{Form, Field} {
 		all = append(all,
-			bind(s, Left, "left", "left"),
-			bind(s, Right, "right", "right"),
-			bind(s, CursorHome, "to the start", "home", "ctrl+a"),
-			bind(s, CursorEnd, "to the end", "end", "ctrl+e"),
-			bind(s, EraseBack, "erase", "backspace", "ctrl+h"),
-			bind(s, EraseNext, "erase the next", "delete", "ctrl+d"),
-			bind(s, EraseWord, "erase the word", "ctrl+w", "alt+backspace"),
-			bind(s, EraseLine, "erase the line", "ctrl+u"),
+			bind(s, Left, "left", "left", "ctrl+b"),
+			bind(s, Right, "right", "right", "ctrl+f"),
+			bind(s, WordLeft, "a word left", "alt+left", "ctrl+left", "alt+b"),
+			bind(s, WordRight, "a word right", "alt+right", "ctrl+right", "alt+f"),
+			bind(s, CursorHome, "start of the line", "home", "ctrl+a"),
+			bind(s, CursorEnd, "end of the line", "end", "ctrl+e"),
+			bind(s, TextStart, "start of the text", "ctrl+home", "alt+<"),
+			bind(s, TextEnd, "end of the text", "ctrl+end", "alt+>"),
+			bind(s, EraseBack, "delete before the cursor", "backspace", "ctrl+h"),
+			bind(s, EraseNext, "delete behind the cursor", "delete", "ctrl+d"),
+			bind(s, EraseWord, "delete the word before", "ctrl+w", "alt+backspace", "ctrl+backspace"),
+			bind(s, EraseNextWord, "delete the word behind", "alt+d", "alt+delete", "ctrl+delete"),
+			bind(s, EraseLine, "delete to the start of the line", "ctrl+u"),
+			bind(s, EraseEnd, "delete to the end of the line", "ctrl+k"),
+			bind(s, Yank, "insert what was deleted last", "ctrl+y"),
 		)
 	}
 	return all

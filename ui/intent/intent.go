@@ -110,19 +110,27 @@ const (
 	ResumeOne Action = "resume-one"
 	ResumeAll Action = "resume-all"
 
-	EraseBack  Action = "erase-back"
-	EraseNext  Action = "erase-next"
-	EraseWord  Action = "erase-word"
-	EraseLine  Action = "erase-line"
-	CursorHome Action = "cursor-home"
-	CursorEnd  Action = "cursor-end"
-	NewLine    Action = "new-line"
+	EraseNextWord Action = "erase-next-word"
+	EraseBack     Action = "erase-back"
+	EraseNext     Action = "erase-next"
+	EraseWord     Action = "erase-word"
+	EraseEnd      Action = "erase-end"
+	EraseLine     Action = "erase-line"
+	CursorHome    Action = "cursor-home"
+	CursorEnd     Action = "cursor-end"
+	WordLeft      Action = "word-left"
+	WordRight     Action = "word-right"
+	TextStart     Action = "text-start"
+	TextEnd       Action = "text-end"
+	Yank          Action = "yank"
+	NewLine       Action = "new-line"
 )
 
 // moves are the actions that show something else and change nothing.
 var moves = []Action{
 	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
 	NextHit, PrevHit, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
+	WordLeft, WordRight, TextStart, TextEnd,
 }
 
 // Moves reports whether an intent only moves: what somebody types who looks elsewhere cannot do harm by it.

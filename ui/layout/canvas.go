@@ -13,11 +13,15 @@ import (
 
 // Canvas is a grid of cells. Its methods clip to the box they are given and to the canvas.
 // A canvas is used by one goroutine.
-type Canvas struct{ cells *lipgloss.Canvas }
+type Canvas struct {
+	cells  *lipgloss.Canvas
+	cursor Box // the cell that the terminal's cursor is in, empty while there is none
+}
 
 // Reset makes it w by h blanks.
 func (c *Canvas) Reset(w, h int) {
 	w, h = max(w, 0), max(h, 0)
+	c.cursor = Box{}
 	if c.cells == nil {
 		c.cells = lipgloss.NewCanvas(w, h)
 		return
