@@ -209,7 +209,7 @@ func (r *rig) see() string {
 	return b.String()
 }
 
-// styles returns the screen's styles, a line a row: runs of cells with their sequence.
+// styles returns the screen's styles, a line a row: runs of cells with their sequence; and where the cursor is.
 func (r *rig) styles() string {
 	t := r.screen()
 	_, rows := t.Size()
@@ -227,6 +227,9 @@ func (r *rig) styles() string {
 			}
 			from = x
 		}
+	}
+	if at := r.m.View().Cursor; at != nil {
+		fmt.Fprintf(&b, "cursor %d:%d\n", at.Y, at.X)
 	}
 	return b.String()
 }
