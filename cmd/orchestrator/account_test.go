@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
 )
@@ -19,11 +20,11 @@ func TestAccount(t *testing.T) {
 	read := func() ledger.Account {
 		cl := r.client()
 		defer cl.Close()
-		a, err := cl.Account(t.Context())
-		if err != nil {
-			t.Fatal(err)
+		info, err := api.Info.Do(t.Context(), cl, api.InfoRequest{Sizes: true})
+		if err != nil || info.Account == nil {
+			t.Fatalf("account: %v, %v", info.Account, err)
 		}
-		return a
+		return *info.Account
 	}
 	before := read()
 	tokens := map[thread.ID]int64{}

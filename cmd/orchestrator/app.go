@@ -347,8 +347,8 @@ func (a *App) listen(context.Context) error {
 	return nil
 }
 
-func (a *App) info(ctx context.Context, ask api.AskInfo) (api.Info, error) {
-	i := api.Info{
+func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
+	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
 		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(), Seq: a.manager.Seq(),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/checkpoint/backup"
 	"orchestrator/checkpoint/git"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -179,7 +180,7 @@ func (c *cli) backupVerb() *cobra.Command {
 		if r.File, err = filepath.Abs(args[0]); err != nil {
 			return fmt.Errorf("back up: %w", err)
 		}
-		kept, err := cl.Backup(ctx, r)
+		kept, err := api.Backup.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}
@@ -208,7 +209,7 @@ func (c *cli) restoreBackupVerb() *cobra.Command {
 		if r.File, err = filepath.Abs(args[0]); err != nil {
 			return fmt.Errorf("restore: %w", err)
 		}
-		kept, err := cl.RestoreBackup(ctx, r)
+		kept, err := api.RestoreBackup.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}

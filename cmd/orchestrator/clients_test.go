@@ -485,7 +485,7 @@ func TestGrantsOfAThread(t *testing.T) {
 	r := newRig(t)
 	in := r.agentShell("inside")
 	other := r.ok("new", "-a", "command", "other", "--", "sleep", "1000")
-	if got := get[api.Grants](r, "grants", in.name); len(got.Grants) != 0 {
+	if got := get[api.ThreadGrants](r, "grants", in.name); len(got.Grants) != 0 {
 		t.Errorf("a new thread has %v", got.Grants)
 	}
 	r.ok("grants", in.name, "--add", "manage,read")
@@ -500,7 +500,7 @@ func TestGrantsOfAThread(t *testing.T) {
 	}
 	r.ok("stop")
 	r.ok("resume", in.name)
-	if got := get[api.Grants](r, "grants", in.name); !slices.Equal(got.Grants, []thread.Grant{grant.Read, grant.Manage}) {
+	if got := get[api.ThreadGrants](r, "grants", in.name); !slices.Equal(got.Grants, []thread.Grant{grant.Read, grant.Manage}) {
 		t.Errorf("after a restart: %v", got.Grants)
 	}
 	r.ok("grants", in.name, "--remove", "manage")
@@ -565,7 +565,7 @@ func TestCapsOfAThread(t *testing.T) {
 	cl := client.New(r.claimed().Socket)
 	defer cl.Close()
 	r.ok("threads")
-	events, err := cl.Events(t.Context())
+	events, err := api.Events.Open(t.Context(), cl, api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}

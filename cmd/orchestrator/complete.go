@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -44,7 +45,7 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return c.complete(cmd, prefix, func(ctx context.Context, cl *client.Client) ([]string, error) {
-		list, err := cl.List(ctx)
+		list, err := api.List.Do(ctx, cl, api.None{})
 		var names []string
 		for _, s := range list {
 			about := firstLine(s.Agent + ", " + stateOf(s))
@@ -103,7 +104,7 @@ func (c *cli) completeFork(ref *string) completion {
 func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]string, error) {
 	_, err := strconv.Atoi(prefix)
 	turns := prefix == "" || err == nil
-	list, err := cl.Timeline(ctx, ref, thread.Page{Turns: turns, Limit: mostPoints})
+	list, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: turns, Limit: mostPoints}})
 	var out []string
 	for _, cp := range list {
 		about := aboutOf(cp.Prompt, cp.Note)

@@ -64,7 +64,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 }
 
 // meet refuses a server that speaks another protocol and names what its store found damaged, once a call.
-func (c *cli) meet(info api.Info) error {
+func (c *cli) meet(info api.ServerInfo) error {
 	if len(info.Notices) > 0 && !c.warned {
 		c.warned = true
 		more := ""
@@ -83,17 +83,17 @@ var errNoServer = errors.New("no server runs here")
 func gone(err error) bool { return errors.Is(err, errNoServer) || client.Gone(err) }
 
 // reach asks a running server who it is; gone tells that there is none.
-func (c *cli) reach(ctx context.Context) (*client.Client, api.Info, error) {
+func (c *cli) reach(ctx context.Context) (*client.Client, api.ServerInfo, error) {
 	if c.project.Problem != nil {
-		return nil, api.Info{}, c.project.Problem
+		return nil, api.ServerInfo{}, c.project.Problem
 	}
 	if c.project.ID == "" {
-		return nil, api.Info{}, errNoServer
+		return nil, api.ServerInfo{}, errNoServer
 	}
 	cl := client.NewBelow(c.project.Dial, session.Token(c.environ))
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	info, err := cl.Info(ctx)
+	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	switch {
 	case client.Gone(err):
 		if bad := c.project.CheckSocket(); bad != nil {
@@ -126,7 +126,7 @@ func (c *cli) unreached() error {
 }
 
 // sameVersion refuses a server that speaks another protocol.
-func (c *cli) sameVersion(info api.Info) error {
+func (c *cli) sameVersion(info api.ServerInfo) error {
 	if info.Protocol == api.Version {
 		if other := otherBuild(info); other != "" && !c.told {
 			c.told = true
@@ -138,7 +138,7 @@ func (c *cli) sameVersion(info api.Info) error {
 }
 
 // otherProtocol says that a server speaks another protocol than this program.
-type otherProtocol struct{ info api.Info }
+type otherProtocol struct{ info api.ServerInfo }
 
 func (o *otherProtocol) Error() string {
 	return fmt.Sprintf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+

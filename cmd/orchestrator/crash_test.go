@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 )
 
@@ -55,7 +56,7 @@ func TestCrashedServerIsNamed(t *testing.T) {
 	r := newRig(t)
 	r.ok("threads")
 	cl := client.New(r.claimed().Socket)
-	info, err := cl.Info(t.Context())
+	info, err := api.Info.Do(t.Context(), cl, api.InfoRequest{})
 	cl.Close()
 	if err != nil {
 		t.Fatal(err)

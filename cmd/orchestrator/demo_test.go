@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -30,7 +31,7 @@ func (r *rig) serverPID() int {
 	p := r.claimed()
 	cl := client.NewBelow(p.Dial, "")
 	defer cl.Close()
-	info, err := cl.Info(r.t.Context())
+	info, err := api.Info.Do(r.t.Context(), cl, api.InfoRequest{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

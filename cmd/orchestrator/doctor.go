@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"orchestrator/checkpoint/postgres"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 )
@@ -208,9 +209,9 @@ func (c *cli) examineServer(ctx context.Context) []finding {
 	if err := c.sameVersion(info); err != nil {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
 	}
-	sizes, err := cl.Sizes(ctx)
+	sized, err := api.Info.Do(ctx, cl, api.InfoRequest{Sizes: true})
 	out := []finding{f, storeFinding(info.Store, err, "agents that run go on, and what they answer is stored when the store works again")}
-	for _, line := range sizes {
+	for _, line := range sized.Sizes {
 		out = append(out, finding{About: "size", OK: true, Found: line})
 	}
 	for _, p := range info.Problems {

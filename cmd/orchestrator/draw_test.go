@@ -16,6 +16,7 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 )
 
@@ -198,7 +199,7 @@ func TestSizesThatNoTerminalHas(t *testing.T) {
 			t.Error(err)
 		}
 		r.ok("stop", name)
-		if _, err := cl.Resume(t.Context(), string(id), size[0], size[1]); err != nil {
+		if _, err := api.Resume.Do(t.Context(), cl, api.ResumeRequest{Thread: string(id), Cols: size[0], Rows: size[1]}); err != nil {
 			t.Errorf("%v: %v", size, err)
 		}
 		r.terminalSize(name)

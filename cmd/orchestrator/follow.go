@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -78,17 +79,17 @@ func (c *cli) follower(cl *client.Client, t talk) *follower {
 
 // ask sends a prompt and follows it.
 func (f *follower) ask(ctx context.Context, ref, text string) error {
-	s, err := f.client.Status(ctx, ref)
+	s, err := api.Status.Do(ctx, f.client, api.Ref{Thread: ref})
 	if err != nil {
 		return err
 	}
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
-	events, err := f.client.Speech(listening, string(s.ID)) // before the prompt, so that nothing of it is missed
+	events, err := api.Speech.Open(listening, f.client, api.Ref{Thread: string(s.ID)}) // before the prompt, so that nothing of it is missed
 	if err != nil {
 		return err
 	}
-	p, err := f.client.Ask(ctx, string(s.ID), text)
+	p, err := api.Ask.Do(ctx, f.client, api.AskRequest{Thread: string(s.ID), Text: text})
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 		return f.follow(ctx, events)
 	}
 	stop() // it was forked for this prompt
-	fork, err := f.client.Status(ctx, string(p.Thread))
+	fork, err := api.Status.Do(ctx, f.client, api.Ref{Thread: string(p.Thread)})
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 
 // followFirst follows the prompt that a new thread began with.
 func (f *follower) followFirst(ctx context.Context, s thread.Status) error {
-	list, err := f.client.Prompts(ctx, string(s.ID), false)
+	list, err := api.Prompts.Do(ctx, f.client, api.PromptsRequest{Thread: string(s.ID)})
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (f *follower) followFirst(ctx context.Context, s thread.Status) error {
 func (f *follower) followFresh(ctx context.Context, s thread.Status, p thread.Prompt) error {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
-	events, err := f.client.Speech(listening, string(s.ID))
+	events, err := api.Speech.Open(listening, f.client, api.Ref{Thread: string(s.ID)})
 	if err != nil {
 		return err
 	}
@@ -147,11 +148,11 @@ func (f *follower) begin(s thread.Status, p thread.Prompt) {
 
 // refresh asks how the prompt and its thread are, where events of them may have been missed.
 func (f *follower) refresh(ctx context.Context) error {
-	p, err := f.client.Prompt(ctx, string(f.prompt.Thread), f.prompt.ID)
+	p, err := api.Prompt.Do(ctx, f.client, api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID})
 	if err != nil {
 		return err
 	}
-	s, err := f.client.Status(ctx, string(f.prompt.Thread))
+	s, err := api.Status.Do(ctx, f.client, api.Ref{Thread: string(f.prompt.Thread)})
 	if err != nil {
 		return err
 	}
@@ -303,7 +304,7 @@ func (f *follower) join(ctx context.Context) (<-chan thread.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := cl.Speech(ctx, string(f.prompt.Thread))
+	events, err := api.Speech.Open(ctx, cl, api.Ref{Thread: string(f.prompt.Thread)})
 	if err != nil {
 		cl.Close()
 		return nil, err
@@ -319,7 +320,7 @@ func (f *follower) end(ctx context.Context) error {
 		Thread: f.status.Name, Prompt: f.prompt.ID, Outcome: f.ended, Reason: f.reason, State: f.status.State.State, Turn: f.prompt.Turn,
 	}
 	if a.Outcome == isQueued && f.status.Execution != nil {
-		if p, err := f.client.Prompt(ctx, string(f.prompt.Thread), f.prompt.ID); err == nil {
+		if p, err := api.Prompt.Do(ctx, f.client, api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID}); err == nil {
 			a.Reason = p.Reason
 		}
 		if a.Reason == "" {
@@ -352,14 +353,14 @@ func (f *follower) answers(ctx context.Context, a *answer) (said []string) {
 	ref, at := string(f.prompt.Thread), f.prompt.Answer
 	if f.turn == nil || f.turn.ID != at {
 		f.turn = nil
-		list, err := f.client.Timeline(ctx, ref, thread.Page{Turns: true, Limit: 20})
+		list, err := api.Timeline.Do(ctx, f.client, api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: true, Limit: 20}})
 		for i := range list {
 			if err == nil && list[i].ID == at {
 				f.turn = &list[i]
 			}
 		}
 	}
-	entries, err := f.client.Turn(ctx, ref, string(at))
+	entries, err := api.Turn.Do(ctx, f.client, api.TurnRequest{Thread: ref, At: string(at)})
 	for _, e := range entries {
 		if e.Kind == thread.EntryAnswer {
 			said = append(said, e.Text)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
@@ -53,7 +54,7 @@ func (c *cli) forkVerb() *cobra.Command {
 			return err
 		}
 		var s thread.Status
-		err := c.heed(ctx, cl, func() (err error) { s, err = cl.Fork(ctx, r); return })
+		err := c.heed(ctx, cl, func() (err error) { s, err = api.Fork.Do(ctx, cl, r); return })
 		if err != nil {
 			return err
 		}
@@ -80,7 +81,7 @@ func (c *cli) forkArgs(ctx context.Context, cl *client.Client, r *thread.ForkReq
 	}
 	n := thread.NewRequest{Agent: r.Agent}
 	if n.Agent == "" {
-		parent, err := cl.Status(ctx, r.Thread)
+		parent, err := api.Status.Do(ctx, cl, api.Ref{Thread: r.Thread})
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (c *cli) forkArgs(ctx context.Context, cl *client.Client, r *thread.ForkReq
 
 // shown is the thread that was shown or changed last.
 func shown(ctx context.Context, cl *client.Client) (string, error) {
-	list, err := cl.List(ctx)
+	list, err := api.List.Do(ctx, cl, api.None{})
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +156,7 @@ func (c *cli) checkpointList() *cobra.Command {
 			limit = mostRows
 		}
 		p.Turns, p.All, p.Limit = !all, true, limit+1
-		list, err := cl.Timeline(ctx, args[0], p)
+		list, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: args[0], Page: p})
 		if err != nil {
 			return err
 		}
@@ -216,7 +217,7 @@ func (c *cli) checkpointShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completePoints(1),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			entries, err := cl.Turn(ctx, args[0], second(args))
+			entries, err := api.Turn.Do(ctx, cl, api.TurnRequest{Thread: args[0], At: second(args)})
 			if err != nil {
 				return err
 			}
@@ -261,7 +262,7 @@ func (c *cli) checkpointDiff() *cobra.Command {
 			}
 			*at = point
 		}
-		files, err := cl.Diff(ctx, r)
+		files, err := api.Diff.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}
@@ -297,14 +298,14 @@ func (c *cli) checkpointRestore() *cobra.Command {
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread, r.At = args[0], args[1]
 		r.Files, r.Conversation = !conversationOnly, !filesOnly
-		if err := cl.May(ctx, "rewind", args[0]); err != nil {
+		if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Rewind.Name(), Thread: args[0]}); err != nil {
 			return err // before it asks who shares the folder
 		}
 		switch {
 		case filesOnly && conversationOnly:
 			r.Files, r.Conversation = true, true
 		case !filesOnly && !conversationOnly:
-			if err := cl.May(ctx, "rewind", args[0]); err != nil {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Rewind.Name(), Thread: args[0]}); err != nil {
 				return err // before it asks who else works in the folder
 			}
 			others, err := c.sharing(ctx, cl, args[0])
@@ -317,7 +318,7 @@ func (c *cli) checkpointRestore() *cobra.Command {
 			}
 		}
 		var report thread.RewindReport
-		err := c.heed(ctx, cl, func() (err error) { report, err = cl.Rewind(ctx, r); return })
+		err := c.heed(ctx, cl, func() (err error) { report, err = api.Rewind.Do(ctx, cl, r); return })
 		if err != nil {
 			return err
 		}
@@ -354,11 +355,11 @@ func undoFlags(r thread.RewindRequest) string {
 
 // sharing names the threads that work on the same files as one does.
 func (c *cli) sharing(ctx context.Context, cl *client.Client, ref string) ([]string, error) {
-	one, err := cl.Status(ctx, ref)
+	one, err := api.Status.Do(ctx, cl, api.Ref{Thread: ref})
 	if err != nil {
 		return nil, err
 	}
-	list, err := cl.List(ctx)
+	list, err := api.List.Do(ctx, cl, api.None{})
 	if err != nil {
 		return nil, err
 	}
@@ -398,19 +399,19 @@ func (c *cli) mergeVerb() *cobra.Command {
 		case goOn && abort:
 			return usagef("--continue and --abort exclude each other")
 		case abort:
-			if err := cl.MergeAbort(ctx, r.Thread); err != nil {
+			if err := api.MergeAbort.Do(ctx, cl, api.Ref{Thread: r.Thread}); err != nil {
 				return err
 			}
 			return c.done(r.Thread, "the merge was taken back")
 		case goOn:
-			report, err := cl.MergeContinue(ctx, r.Thread)
+			report, err := api.MergeContinue.Do(ctx, cl, api.Ref{Thread: r.Thread})
 			if err == nil && report.Ask && r.Note == thread.NoteAlways {
 				r.NoteOnly = true
-				report, err = cl.Merge(ctx, r)
+				report, err = api.Merge.Do(ctx, cl, r)
 			}
 			return c.merged(report, err, args[0])
 		default:
-			report, err := cl.Merge(ctx, r)
+			report, err := api.Merge.Do(ctx, cl, r)
 			return c.merged(report, err, args[0])
 		}
 	})
@@ -512,10 +513,10 @@ func (c *cli) finishVerb() *cobra.Command {
 	cmd.Flags().BoolVar(&asIs, "as-is", false, "do not merge: archive it, and remove its worktree if nothing would be lost")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if asIs {
-			report, err := cl.Finish(ctx, args[0])
+			report, err := api.Finish.Do(ctx, cl, api.Ref{Thread: args[0]})
 			return c.merged(report, err, args[0])
 		}
-		report, err := cl.Merge(ctx, thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
+		report, err := api.Merge.Do(ctx, cl, thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
 		return c.merged(report, err, args[0])
 	})
 	return cmd
@@ -528,7 +529,7 @@ func (c *cli) abandonVerb() *cobra.Command {
 			if strings.TrimSpace(args[1]) == "" {
 				return &usageError{err: errors.New("the reason is empty")}
 			}
-			if err := cl.Abandon(ctx, args[0], args[1]); err != nil {
+			if err := api.Abandon.Do(ctx, cl, api.AbandonRequest{Thread: args[0], Reason: args[1]}); err != nil {
 				return err
 			}
 			return c.done(args[0], "abandoned")
@@ -547,7 +548,7 @@ func (c *cli) pushVerb(pr bool) *cobra.Command {
 	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread = args[0]
-		report, err := cl.Push(ctx, r)
+		report, err := api.Push.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}

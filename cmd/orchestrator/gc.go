@@ -12,6 +12,7 @@ import (
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/elapsed"
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -131,7 +132,7 @@ func (c *cli) gcVerb() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "only say what would go")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-		done, err := cl.Collect(ctx, r)
+		done, err := api.Collect.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (c *cli) grantsVerb() *cobra.Command {
 	cmd.Flags().StringSliceVar(&add, "add", nil, "grants to add: "+grant.Format(grant.Names()))
 	cmd.Flags().StringSliceVar(&remove, "remove", nil, "grants to remove")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		r := api.SetGrants{Thread: args[0]}
+		r := api.GrantsRequest{Thread: args[0]}
 		var err error
 		if r.Add, err = grant.Parse(add); err != nil {
 			return err
@@ -41,11 +41,11 @@ func (c *cli) grantsVerb() *cobra.Command {
 		if r.Remove, err = grant.Parse(remove); err != nil {
 			return err
 		}
-		var now api.Grants
+		var now api.ThreadGrants
 		if len(add)+len(remove) > 0 {
-			now, err = cl.SetGrants(ctx, r)
+			now, err = api.SetGrants.Do(ctx, cl, r)
 		} else {
-			now, err = cl.Grants(ctx, args[0])
+			now, err = api.Grants.Do(ctx, cl, api.Ref{Thread: args[0]})
 		}
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (c *cli) grantsVerb() *cobra.Command {
 	return cmd
 }
 
-func printGrants(w io.Writer, now api.Grants) {
+func printGrants(w io.Writer, now api.ThreadGrants) {
 	fmt.Fprintf(w, "the agent of %s may:\n", now.Thread)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	defer t.Flush()

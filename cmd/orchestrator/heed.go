@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -28,18 +29,18 @@ func (c *cli) heed(ctx context.Context, cl *client.Client, f func() error) error
 func hearing(ctx context.Context, cl *client.Client, f func() error) ([]string, error) {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
-	events, err := cl.Events(listening)
+	events, err := api.Events.Open(listening, cl, api.None{})
 	if err != nil {
 		return nil, f()
 	}
-	begin, err := cl.Info(ctx)
+	begin, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
 		return nil, err
 	}
 	until, warnings := make(chan int64, 1), make(chan []string, 1)
 	go func() { warnings <- warned(events, until) }()
 	ferr := f()
-	if end, err := cl.Info(ctx); err == nil && end.Seq > begin.Seq {
+	if end, err := api.Info.Do(ctx, cl, api.InfoRequest{}); err == nil && end.Seq > begin.Seq {
 		until <- end.Seq
 		late := time.AfterFunc(heedLimit, stop)
 		defer late.Stop()

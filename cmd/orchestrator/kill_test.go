@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -92,7 +93,7 @@ func TestServerKilled(t *testing.T) {
 		a.check(t, cl, round)
 		begun(t, cl, threads)
 		ctx, cancel := context.WithCancel(t.Context())
-		events, err := cl.Events(ctx)
+		events, err := api.Events.Open(ctx, cl, api.None{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,13 +104,13 @@ func TestServerKilled(t *testing.T) {
 		for _, s := range list(t, cl) {
 			sending.Go(func() {
 				for n := 0; ctx.Err() == nil; n++ {
-					p, err := cl.Ask(ctx, string(s.ID), fmt.Sprintf("run echo %d-%d", round, n))
+					p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: string(s.ID), Text: fmt.Sprintf("run echo %d-%d", round, n)})
 					if err != nil {
 						return
 					}
 					for p.State == thread.PromptQueued { // as people do: they do not pile up
 						time.Sleep(10 * time.Millisecond)
-						if p, err = cl.Prompt(ctx, string(s.ID), p.ID); err != nil {
+						if p, err = api.Prompt.Do(ctx, cl, api.PromptRef{Thread: string(s.ID), ID: p.ID}); err != nil {
 							return
 						}
 					}
@@ -119,7 +120,7 @@ func TestServerKilled(t *testing.T) {
 		}
 		await(t, "checkpoints to be acknowledged", func() bool { return a.count() > before+threads })
 		time.Sleep(time.Duration(random.IntN(400)) * time.Millisecond) // somewhere in the middle
-		info, err := cl.Info(t.Context())
+		info, err := api.Info.Do(t.Context(), cl, api.InfoRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func TestServerKilled(t *testing.T) {
 // list returns the threads.
 func list(t *testing.T, cl *client.Client) []thread.Status {
 	t.Helper()
-	all, err := cl.List(t.Context())
+	all, err := api.List.Do(t.Context(), cl, api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +154,11 @@ func list(t *testing.T, cl *client.Client) []thread.Status {
 // begun brings the threads back that the last round interrupted, and starts those that are missing.
 func begun(t *testing.T, cl *client.Client, threads int) {
 	t.Helper()
-	if _, err := cl.ResumeAll(t.Context(), 80, 24); err != nil {
+	if _, err := api.ResumeAll.Do(t.Context(), cl, api.ResumeRequest{Cols: 80, Rows: 24}); err != nil {
 		t.Fatal(err)
 	}
 	for n := len(list(t, cl)); n < threads; n++ {
-		_, err := cl.New(t.Context(), thread.NewRequest{
+		_, err := api.New.Do(t.Context(), cl, thread.NewRequest{
 			Agent: "demo", Label: fmt.Sprintf("load %d", n), Flags: thread.Flags{PermissionMode: "auto"},
 		})
 		if err != nil {
@@ -176,7 +177,7 @@ func (a *acked) check(t *testing.T, cl *client.Client, round int) {
 			t.Fatalf("round %d: %s is shown as %s after its process was killed", round, s.Name, s.State.State)
 		}
 		stored := map[thread.CheckpointID]bool{}
-		all, err := cl.Timeline(t.Context(), string(s.ID), thread.Page{Limit: 1 << 20})
+		all, err := api.Timeline.Do(t.Context(), cl, api.TimelineRequest{Thread: string(s.ID), Page: thread.Page{Limit: 1 << 20}})
 		if err != nil {
 			t.Fatalf("round %d: timeline of %s: %v", round, s.Name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -48,7 +49,7 @@ func TestDamagedLogIsNamed(t *testing.T) {
 				r.ok("threads") // starts a server where the last one was killed too late
 				pid, cl := r.serverPID(), client.New(r.found().Socket)
 				defer cl.Close()
-				if err := errors.Join(cl.Pin(t.Context(), names[0], true), syscall.Kill(pid, syscall.SIGKILL)); err != nil {
+				if err := errors.Join(api.Pin.Do(t.Context(), cl, api.PinRequest{Thread: names[0], On: true}), syscall.Kill(pid, syscall.SIGKILL)); err != nil {
 					t.Fatal(err)
 				}
 				info, err := os.Stat(log)

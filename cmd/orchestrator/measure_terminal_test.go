@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 )
 
@@ -213,7 +214,7 @@ func openOurs(t *testing.T, program string, busy int) *outside {
 	r.ok("threads")
 	cl := r.client()
 	begin := func(label string, args ...string) thread.Status {
-		s, err := cl.New(t.Context(), thread.NewRequest{Agent: "command", Label: label, Flags: thread.Flags{Program: args}})
+		s, err := api.New.Do(t.Context(), cl, thread.NewRequest{Agent: "command", Label: label, Flags: thread.Flags{Program: args}})
 		if err != nil {
 			t.Fatal(err)
 		}

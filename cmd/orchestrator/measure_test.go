@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -95,7 +96,7 @@ func measurePrograms(t *testing.T) {
 	cl := r.client()
 	var ids []thread.ID
 	for n := range liveThreads {
-		s, err := cl.New(t.Context(), thread.NewRequest{
+		s, err := api.New.Do(t.Context(), cl, thread.NewRequest{
 			Agent: "command", Label: fmt.Sprintf("live %d", n), Flags: thread.Flags{Program: []string{"sh", "-c", talkative}},
 		})
 		if err != nil {
@@ -116,7 +117,7 @@ func measureDemos(t *testing.T) {
 	cl := r.client()
 	var ids []thread.ID
 	for n := range liveThreads {
-		s, err := cl.New(t.Context(), thread.NewRequest{Agent: "demo", Label: fmt.Sprintf("live %d", n), Prompt: "read README.md"})
+		s, err := api.New.Do(t.Context(), cl, thread.NewRequest{Agent: "demo", Label: fmt.Sprintf("live %d", n), Prompt: "read README.md"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func measureDemos(t *testing.T) {
 	turns := func(want int) (all []thread.Status) {
 		await(t, fmt.Sprintf("turn %d of all", want), func() bool {
 			var err error
-			if all, err = cl.List(t.Context()); err != nil {
+			if all, err = api.List.Do(t.Context(), cl, api.None{}); err != nil {
 				t.Fatal(err)
 			}
 			return !slices.ContainsFunc(all, func(s thread.Status) bool { return s.Turn < want || s.State.State == thread.StateWorking })

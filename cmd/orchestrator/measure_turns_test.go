@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 )
 
@@ -48,7 +49,7 @@ func turnsAtOnce(t *testing.T, r *rig, n int, apart bool) {
 	cl := r.client()
 	var ids []thread.ID
 	for i := range n {
-		s, err := cl.New(t.Context(), thread.NewRequest{
+		s, err := api.New.Do(t.Context(), cl, thread.NewRequest{
 			Agent: "demo", Label: fmt.Sprintf("live %d", i), Worktree: apart, Flags: thread.Flags{PermissionMode: "auto"}, Prompt: "read README.md",
 		})
 		if err != nil {
@@ -58,7 +59,7 @@ func turnsAtOnce(t *testing.T, r *rig, n int, apart bool) {
 	}
 	for _, id := range ids {
 		await(t, "the first turn of "+string(id), func() bool {
-			s, err := cl.Status(t.Context(), string(id))
+			s, err := api.Status.Do(t.Context(), cl, api.Ref{Thread: string(id)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func turnsAtOnce(t *testing.T, r *rig, n int, apart bool) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	events, err := cl.Events(ctx)
+	events, err := api.Events.Open(ctx, cl, api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func turnsAtOnce(t *testing.T, r *rig, n int, apart bool) {
 	for i, id := range ids {
 		asking.Go(func() {
 			for _, text := range asks {
-				p, err := cl.Ask(t.Context(), string(id), strings.ReplaceAll(text, "%d", fmt.Sprint(i)))
+				p, err := api.Ask.Do(t.Context(), cl, api.AskRequest{Thread: string(id), Text: strings.ReplaceAll(text, "%d", fmt.Sprint(i))})
 				if err != nil {
 					t.Error(err)
 					return

@@ -15,6 +15,7 @@ import (
 
 	"orchestrator/checkpoint/archive"
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -182,7 +183,7 @@ func (c *cli) exportVerb() *cobra.Command {
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
 	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that the conversation holds")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		s, err := cl.Status(ctx, args[0])
+		s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
 		if err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ func (c *cli) exportVerb() *cobra.Command {
 		if r.File, err = filepath.Abs(r.File); err != nil {
 			return fmt.Errorf("export: %w", err)
 		}
-		if _, err := cl.Export(ctx, r); err != nil {
+		if _, err := api.Export.Do(ctx, cl, r); err != nil {
 			return err
 		}
 		done := exported{Thread: s.Name, File: r.File, Secrets: r.WithSecrets, Files: !r.NoFiles}
@@ -231,7 +232,7 @@ func (c *cli) importVerb() *cobra.Command {
 		if r.File, err = filepath.Abs(args[0]); err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		s, err := cl.Import(ctx, r)
+		s, err := api.Import.Do(ctx, cl, r)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/postgres/pgtest"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -98,7 +99,7 @@ func TestPostgresKilled(t *testing.T) {
 	a := &acked{ids: map[thread.ID]map[thread.CheckpointID]bool{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	events, err := cl.Events(ctx)
+	events, err := api.Events.Open(ctx, cl, api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func converse(ctx context.Context, cl *client.Client, id thread.ID) []string {
 	for ctx.Err() == nil {
 		prompt := fmt.Sprintf("run echo %d", len(sent))
 		err := send(context.WithoutCancel(ctx), cl, string(id), prompt)
-		if s, e := cl.Status(ctx, string(id)); errors.Is(err, thread.ErrUnreachable) && e == nil && waits(s.State.State) {
+		if s, e := api.Status.Do(ctx, cl, api.Ref{Thread: string(id)}); errors.Is(err, thread.ErrUnreachable) && e == nil && waits(s.State.State) {
 			err = typeIn(context.WithoutCancel(ctx), cl, id, prompt)
 		}
 		if err != nil {
@@ -166,7 +167,7 @@ func converse(ctx context.Context, cl *client.Client, id thread.ID) []string {
 
 // answered counts a thread's stored turns; 0 when the store does not say.
 func answered(ctx context.Context, cl *client.Client, id thread.ID) int {
-	newest, err := cl.Timeline(ctx, string(id), thread.Page{Limit: 1, Turns: true})
+	newest, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: string(id), Page: thread.Page{Limit: 1, Turns: true}})
 	if err != nil || len(newest) == 0 {
 		return 0
 	}
@@ -190,7 +191,7 @@ func (r *rig) told(threads []thread.Status) {
 // onceEach checks that a thread's turns are the prompts that it was sent, and that all that was acknowledged is there.
 func (a *acked) onceEach(t *testing.T, cl *client.Client, s thread.Status, sent []string) {
 	t.Helper()
-	all, err := cl.Timeline(t.Context(), string(s.ID), thread.Page{Limit: 1 << 20})
+	all, err := api.Timeline.Do(t.Context(), cl, api.TimelineRequest{Thread: string(s.ID), Page: thread.Page{Limit: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

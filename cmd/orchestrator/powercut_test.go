@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -163,7 +164,7 @@ func (o *outage) work(round, threads int) {
 	begun(o.t, cl, threads)
 	ctx, cancel := context.WithCancel(o.t.Context())
 	defer cancel()
-	events, err := cl.Events(ctx)
+	events, err := api.Events.Open(ctx, cl, api.None{})
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func (o *outage) work(round, threads int) {
 	}
 	await(o.t, "answers to fork at", func() bool { return o.acked.count() > before+len(all) })
 	parent := all[o.random.IntN(len(all))]
-	fork, err := cl.Fork(ctx, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("fork ", round)})
+	fork, err := api.Fork.Do(ctx, cl, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("fork ", round)})
 	if err != nil {
 		o.t.Fatalf("round %d: fork: %v", round, err)
 	}
@@ -191,10 +192,12 @@ func (o *outage) work(round, threads int) {
 	switch o.random.IntN(3) { // what is under way when the power is cut, beside answers
 	case 0:
 		under.Go(func() {
-			_, _ = cl.Fork(ctx, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("cut ", round)})
+			_, _ = api.Fork.Do(ctx, cl, thread.ForkRequest{Thread: string(parent.ID), Label: fmt.Sprint("cut ", round)})
 		})
 	case 1:
-		under.Go(func() { _, _ = cl.Merge(ctx, thread.MergeRequest{Thread: string(fork.ID), Note: thread.NoteNever}) })
+		under.Go(func() {
+			_, _ = api.Merge.Do(ctx, cl, thread.MergeRequest{Thread: string(fork.ID), Note: thread.NoteNever})
+		})
 	}
 	time.Sleep(time.Duration(o.random.IntN(300)) * time.Millisecond) // somewhere in the middle
 	o.killAll()
@@ -214,7 +217,7 @@ func (o *outage) lost() error {
 	}
 	cl := client.New(o.found().Socket)
 	defer cl.Close()
-	listed, err := cl.List(o.t.Context())
+	listed, err := api.List.Do(o.t.Context(), cl, api.None{})
 	if err != nil {
 		return err
 	}
@@ -229,7 +232,7 @@ func (o *outage) lost() error {
 		if !ok {
 			return fmt.Errorf("thread %s is gone", id)
 		}
-		all, err := cl.Timeline(o.t.Context(), string(id), thread.Page{Limit: 1 << 20})
+		all, err := api.Timeline.Do(o.t.Context(), cl, api.TimelineRequest{Thread: string(id), Page: thread.Page{Limit: 1 << 20}})
 		if err != nil {
 			return fmt.Errorf("timeline of %s: %w", s.Name, err)
 		}
@@ -246,7 +249,7 @@ func (o *outage) lost() error {
 				return fmt.Errorf("%s, turn %d: %w", s.Name, cp.Turn, err)
 			}
 		}
-		if _, err := cl.Turn(o.t.Context(), string(id), ""); err != nil && len(all) > 0 {
+		if _, err := api.Turn.Do(o.t.Context(), cl, api.TurnRequest{Thread: string(id)}); err != nil && len(all) > 0 {
 			return fmt.Errorf("the newest turn of %s: %w", s.Name, err)
 		}
 	}
@@ -273,7 +276,7 @@ func (o *outage) forksWork(cl *client.Client, byID map[thread.ID]thread.Status) 
 		if !ok {
 			return fmt.Errorf("the fork %s is gone", f.Name)
 		}
-		if _, err := cl.Resume(o.t.Context(), string(f.ID), 80, 24); err != nil {
+		if _, err := api.Resume.Do(o.t.Context(), cl, api.ResumeRequest{Thread: string(f.ID), Cols: 80, Rows: 24}); err != nil {
 			if hint := "git worktree"; !strings.Contains(err.Error(), hint) && !strings.Contains(err.Error(), "fork") {
 				return fmt.Errorf("resume the fork %s: %w", s.Name, err)
 			}
@@ -290,7 +293,7 @@ func (o *outage) forksWork(cl *client.Client, byID map[thread.ID]thread.Status) 
 				return err
 			}
 		}
-		if err := cl.StopAgent(o.t.Context(), string(f.ID)); err != nil {
+		if err := api.StopAgent.Do(o.t.Context(), cl, api.Ref{Thread: string(f.ID)}); err != nil {
 			return fmt.Errorf("stop the fork %s: %w", s.Name, err)
 		}
 	}
@@ -302,11 +305,11 @@ func (o *outage) newestWorks(cl *client.Client, s thread.Status) error {
 	if res := o.run("send", s.Name, "write after.txt: the cut"); res.code != 0 {
 		return fmt.Errorf("a turn of the fork %s: exit %d: %s", s.Name, res.code, res.stderr)
 	}
-	last, err := cl.Timeline(o.t.Context(), string(s.ID), thread.Page{Limit: 1})
+	last, err := api.Timeline.Do(o.t.Context(), cl, api.TimelineRequest{Thread: string(s.ID), Page: thread.Page{Limit: 1}})
 	if err != nil || len(last) == 0 || last[0].Snapshot == nil {
 		return fmt.Errorf("a turn of the fork %s has no snapshot: %+v %w", s.Name, last, err)
 	}
-	if _, err := cl.Merge(o.t.Context(), thread.MergeRequest{Thread: string(s.ID), DryRun: true}); err != nil {
+	if _, err := api.Merge.Do(o.t.Context(), cl, thread.MergeRequest{Thread: string(s.ID), DryRun: true}); err != nil {
 		return fmt.Errorf("merge --dry-run of the fork %s: %w", s.Name, err)
 	}
 	return nil

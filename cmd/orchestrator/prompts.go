@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -34,7 +35,7 @@ func (c *cli) promptsVerb() *cobra.Command {
 		if limit == 0 {
 			limit = mostRows
 		}
-		list, err := cl.NewestPrompts(ctx, strings.Join(args, ""), open, limit+1)
+		list, err := api.Prompts.Do(ctx, cl, api.PromptsRequest{Thread: strings.Join(args, ""), Open: open, Limit: limit + 1})
 		if err != nil {
 			return err
 		}
@@ -42,7 +43,7 @@ func (c *cli) promptsVerb() *cobra.Command {
 			first(c, list, limit, "the newest prompts", strings.TrimSpace("prompts --limit 0 "+strings.Join(args, "")))
 			list = list[1:]
 		}
-		all, err := cl.List(ctx)
+		all, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
 			return err
 		}
@@ -54,15 +55,15 @@ func (c *cli) promptsVerb() *cobra.Command {
 	})
 	cmd.AddCommand(c.promptVerb("edit <prompt> <text>", "Change the text of a prompt that is queued", 2,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
-			return cl.EditPrompt(ctx, thread.PromptID(args[0]), args[1])
+			return api.EditPrompt.Do(ctx, cl, api.EditRequest{ID: thread.PromptID(args[0]), Text: args[1]})
 		}))
 	cmd.AddCommand(c.promptVerb("cancel <prompt>", "Withdraw a prompt that is queued", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
-			return cl.CancelPrompt(ctx, thread.PromptID(args[0]))
+			return api.CancelPrompt.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
 	cmd.AddCommand(c.promptVerb("again <prompt>", "Send a prompt again that was interrupted or refused", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
-			return cl.AskAgain(ctx, thread.PromptID(args[0]))
+			return api.AskAgain.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
 	return cmd
 }
@@ -91,7 +92,7 @@ func (c *cli) completePrompts(cmd *cobra.Command, args []string, prefix string) 
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer cl.Close()
-	list, err := cl.Prompts(cmd.Context(), "", false)
+	list, err := api.Prompts.Do(cmd.Context(), cl, api.PromptsRequest{})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -24,7 +24,7 @@ func TestAnotherProtocol(t *testing.T) {
 		if !strings.HasSuffix(q.URL.Path, "/info") {
 			asked <- q.URL.Path
 		}
-		if err := json.NewEncoder(w).Encode(api.Info{Protocol: api.Version + 1, Version: "from-tomorrow", Project: p.Root, Running: 3}); err != nil {
+		if err := json.NewEncoder(w).Encode(api.ServerInfo{Protocol: api.Version + 1, Version: "from-tomorrow", Project: p.Root, Running: 3}); err != nil {
 			t.Error(err)
 		}
 	})}

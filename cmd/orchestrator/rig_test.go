@@ -22,6 +22,7 @@ import (
 
 	"orchestrator/agent/session"
 	"orchestrator/agent/vterm"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
@@ -426,7 +427,7 @@ func (s *screen) end() int {
 
 // send asks a thread's agent something and does not wait for the answer.
 func send(ctx context.Context, cl *client.Client, ref, text string) error {
-	_, err := cl.Ask(ctx, ref, text)
+	_, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: ref, Text: text})
 	return err
 }
 

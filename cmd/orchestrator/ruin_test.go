@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -158,7 +159,7 @@ func (w *ruin) learn() {
 	defer done()
 	for _, s := range list(w.t, cl) {
 		k := known{Status: s, turns: map[thread.CheckpointID]string{}, asked: map[thread.CheckpointID]string{}}
-		all, err := cl.Timeline(w.t.Context(), string(s.ID), thread.Page{Limit: 1 << 20})
+		all, err := api.Timeline.Do(w.t.Context(), cl, api.TimelineRequest{Thread: string(s.ID), Page: thread.Page{Limit: 1 << 20}})
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func asked(c thread.Checkpoint) string { return fmt.Sprintf("%d %q %q", c.Turn, 
 
 // said is what was said up to a checkpoint, comparable.
 func said(ctx context.Context, cl *client.Client, id thread.ID, at thread.CheckpointID) (string, error) {
-	entries, err := cl.Turn(ctx, string(id), string(at))
+	entries, err := api.Turn.Do(ctx, cl, api.TurnRequest{Thread: string(id), At: string(at)})
 	if err != nil {
 		return "", err
 	}
@@ -575,7 +576,7 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 	w.t.Helper()
 	cl, done := w.ask()
 	defer done()
-	all, err := cl.List(ctx)
+	all, err := api.List.Do(ctx, cl, api.None{})
 	if err != nil {
 		s.bad = append(s.bad, "list: "+err.Error())
 		return nil
@@ -611,9 +612,9 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 			w.works(ctx, cl, k, lose, fail)
 		}
 	}
-	hits, err := cl.Find(ctx, "merged.txt", 10)
+	hits, err := api.Find.Do(ctx, cl, api.FindRequest{Query: "merged.txt", Limit: 10})
 	for end := time.Now().Add(3 * time.Second); len(hits) == 0 && time.Now().Before(end) && len(gone) == 0; time.Sleep(20 * time.Millisecond) {
-		hits, err = cl.Find(ctx, "merged.txt", 10)
+		hits, err = api.Find.Do(ctx, cl, api.FindRequest{Query: "merged.txt", Limit: 10})
 	}
 	if len(gone) == 0 && len(hits) == 0 {
 		gone = append(gone, missing{what: fmt.Sprintf("nothing is found: %v", err)})
@@ -623,7 +624,7 @@ func (w *ruin) walk(ctx context.Context, s *seen, work bool) (gone []missing) {
 
 // turns looks for what was said.
 func (w *ruin) turns(ctx context.Context, cl *client.Client, k known, work bool, lose func(known, string, ...any), fail func(known, string, error)) {
-	timeline, err := cl.Timeline(ctx, string(k.ID), thread.Page{Limit: 1 << 20})
+	timeline, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: string(k.ID), Page: thread.Page{Limit: 1 << 20}})
 	if err != nil {
 		fail(k, "timeline", err)
 		return
@@ -680,7 +681,7 @@ func (w *ruin) kept(lose func(known, string, ...any)) {
 // works goes on with a thread and its worktree.
 func (w *ruin) works(ctx context.Context, cl *client.Client, k known, lose func(known, string, ...any), fail func(known, string, error)) {
 	w.t.Helper()
-	if _, err := cl.Resume(ctx, string(k.ID), 80, 24); err != nil {
+	if _, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: string(k.ID), Cols: 80, Rows: 24}); err != nil {
 		fail(k, "resume", err)
 		return
 	}
@@ -718,7 +719,7 @@ func (w *ruin) works(ctx context.Context, cl *client.Client, k known, lose func(
 	if k.Label != "left" {
 		return
 	}
-	before, err := cl.Timeline(ctx, string(k.ID), thread.Page{Limit: 1})
+	before, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: string(k.ID), Page: thread.Page{Limit: 1}})
 	if err != nil {
 		fail(k, "timeline", err)
 		return
@@ -727,11 +728,11 @@ func (w *ruin) works(ctx context.Context, cl *client.Client, k known, lose func(
 		fail(k, "send", errors.New(res.stderr))
 		return
 	}
-	after, err := cl.Timeline(ctx, string(k.ID), thread.Page{Limit: 1})
+	after, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: string(k.ID), Page: thread.Page{Limit: 1}})
 	if err != nil || len(after) == 0 || after[0].Snapshot == nil || len(before) > 0 && before[0].ID == after[0].ID {
 		fail(k, "a turn without a snapshot", errors.Join(err, fmt.Errorf("%+v", after)))
 	}
-	if _, err := cl.Merge(ctx, thread.MergeRequest{Thread: string(k.ID), DryRun: true}); err != nil {
+	if _, err := api.Merge.Do(ctx, cl, thread.MergeRequest{Thread: string(k.ID), DryRun: true}); err != nil {
 		fail(k, "merge --dry-run", err)
 	}
 }

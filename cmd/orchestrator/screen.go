@@ -28,10 +28,10 @@ func (c *cli) attachVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := cl.May(ctx, "terminal", ""); err != nil {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
 				return err // before it looks for the thread
 			}
-			s, err := cl.Status(ctx, args[0])
+			s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
 				return err
 			}
@@ -88,10 +88,10 @@ func (c *cli) terminalFit() error {
 
 // screen draws until the person leaves, with a thread's agent in focus where one is named.
 func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
-	if err := cl.May(ctx, "terminal", ""); err != nil {
+	if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
 		return err
 	}
-	info, err := cl.Info(ctx)
+	info, err := api.Info.Do(ctx, cl, api.InfoRequest{})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: server{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
+		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
 		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), Revive: c.revive, Outdated: outdated, Restart: c.restartBehind,
 	})
@@ -200,15 +200,6 @@ func (c *cli) editor() []string {
 		}
 	}
 	return nil
-}
-
-// server fits the client to the screen.
-type server struct{ *client.Client }
-
-// Grant implements ui.Granter.
-func (s server) Grant(ctx context.Context, ref string, add, remove []thread.Grant) error {
-	_, err := s.SetGrants(ctx, api.SetGrants{Thread: ref, Add: add, Remove: remove})
-	return err
 }
 
 // dialer fits the client to the pane.

@@ -122,7 +122,7 @@ func (c *cli) stopVerb() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-				if err := cl.StopAgent(ctx, args[0]); err != nil {
+				if err := api.StopAgent.Do(ctx, cl, api.Ref{Thread: args[0]}); err != nil {
 					return err
 				}
 				return c.done(args[0], "stopped")
@@ -215,7 +215,7 @@ func stopped(r api.StopReport) string {
 
 // endServer asks a server to end and waits until it has.
 func (c *cli) endServer(ctx context.Context, cl *client.Client, force bool) (api.StopReport, error) {
-	report, err := cl.Stop(ctx, force)
+	report, err := api.Stop.Do(ctx, cl, api.StopRequest{Force: force})
 	if err != nil && !client.Gone(err) {
 		return report, err
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -84,7 +85,7 @@ func TestSetupIsCutOff(t *testing.T) {
 	said := func() string { b, _ := os.ReadFile(mark); return string(b) }
 	await(t, "the setup to begin", func() bool { return said() == "begun\n" })
 	cl := client.New(r.claimed().Socket)
-	info, err := cl.Info(t.Context())
+	info, err := api.Info.Do(t.Context(), cl, api.InfoRequest{})
 	cl.Close()
 	if err != nil {
 		t.Fatal(err)

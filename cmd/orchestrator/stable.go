@@ -151,13 +151,13 @@ func build() string {
 }
 
 // isOther reports whether a server is of another build than this program.
-func isOther(info api.Info) bool {
+func isOther(info api.ServerInfo) bool {
 	mine := build()
 	return mine != "" && info.Build != "" && mine != info.Build
 }
 
 // otherBuild says so for people; empty where it is not.
-func otherBuild(info api.Info) string {
+func otherBuild(info api.ServerInfo) string {
 	if !isOther(info) {
 		return ""
 	}
@@ -211,7 +211,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 	case err != nil:
 		return done, err
 	default:
-		list, err := cl.List(ctx)
+		list, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
 			cl.Close()
 			return done, fmt.Errorf("see which agents run: %w", err)
@@ -234,7 +234,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 	defer cl.Close()
 	done.warned, err = hearing(ctx, cl, func() error {
 		for _, s := range ran {
-			if _, err := cl.Resume(ctx, string(s.ID), cols, rows); err != nil {
+			if _, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: string(s.ID), Cols: cols, Rows: rows}); err != nil {
 				if done.Failed == nil {
 					done.Failed = map[string]string{}
 				}

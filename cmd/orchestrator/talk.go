@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -59,14 +60,14 @@ func (c *cli) runVerb() *cobra.Command {
 			return err
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-			if err := cl.May(ctx, "new", ""); err != nil {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.New.Name()}); err != nil {
 				return err // before it asks for what following needs
 			}
-			if err := cl.May(ctx, "speech", ""); err != nil {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Speech.Name()}); err != nil {
 				return err
 			}
 			var s thread.Status
-			if err := c.heed(ctx, cl, func() (err error) { s, err = cl.New(ctx, r); return }); err != nil {
+			if err := c.heed(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
 				return err
 			}
 			if t.format == "text" {
@@ -110,13 +111,13 @@ func (c *cli) sendVerb() *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if detach {
-				p, err := cl.Ask(ctx, args[0], args[1])
+				p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: args[0], Text: args[1]})
 				if err != nil {
 					return err
 				}
 				return c.show(p, func(io.Writer) {})
 			}
-			if err := cl.May(ctx, "ask", args[0]); err != nil {
+			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Ask.Name(), Thread: args[0]}); err != nil {
 				return err // before it asks for what following needs
 			}
 			return c.follower(cl, t).ask(ctx, args[0], args[1])
@@ -136,7 +137,7 @@ func (c *cli) findVerb() *cobra.Command {
 		if limit == 0 {
 			limit = mostRows
 		}
-		hits, err := cl.Find(ctx, strings.Join(args, " "), limit+1)
+		hits, err := api.Find.Do(ctx, cl, api.FindRequest{Query: strings.Join(args, " "), Limit: limit + 1})
 		if err != nil {
 			return err
 		}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 )
 
@@ -246,14 +247,14 @@ func TestThousandPrompts(t *testing.T) {
 	ctx := t.Context()
 	var last thread.Prompt
 	for i := range 997 {
-		p, err := cl.Ask(ctx, name, fmt.Sprintf("say %d", i))
+		p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: name, Text: fmt.Sprintf("say %d", i)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		last = p
 	}
 	for _, odd := range []string{strings.Repeat("long ", 200<<10), "/help me", "say \x1b]52;c;aGk=\x07 \x00 over"} {
-		if p, err := cl.Ask(ctx, name, odd); err != nil || p.State != thread.PromptQueued {
+		if p, err := api.Ask.Do(ctx, cl, api.AskRequest{Thread: name, Text: odd}); err != nil || p.State != thread.PromptQueued {
 			t.Errorf("%.20q: %+v, %v", odd, p.State, err)
 		}
 	}

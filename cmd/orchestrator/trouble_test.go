@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orchestrator/agent/agenttest/model"
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
@@ -166,7 +167,7 @@ func watch(t *testing.T, cl *client.Client, id thread.ID) *watcher {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	events, err := cl.Events(ctx)
+	events, err := api.Events.Open(ctx, cl, api.None{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
@@ -24,21 +25,21 @@ func (c *cli) verbs() []*cobra.Command {
 		c.threadsVerb(), c.switchVerb(), c.attachVerb(), c.resumeVerb(), c.setupVerb(), c.whyVerb(), c.grantsVerb(),
 		c.forkVerb(), c.checkpointVerb(), c.mergeVerb(), c.finishVerb(), c.abandonVerb(), c.pushVerb(false), c.pushVerb(true), c.findVerb(),
 		c.renameVerb(), c.pinVerb(), c.exportVerb(), c.importVerb(), c.backupVerb(), c.restoreBackupVerb(), c.gcVerb(),
-		c.refVerb("archive", "Put a thread away; its agent is stopped", (*client.Client).Archive, "archived"),
-		c.refVerb("restore", "Bring an archived thread back", (*client.Client).Unarchive, "restored"),
-		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", (*client.Client).Delete, "deleted"),
-		c.refVerb("undelete", "Bring a deleted thread back", (*client.Client).Undelete, "back"),
+		c.refVerb("archive", "Put a thread away; its agent is stopped", api.Archive, "archived"),
+		c.refVerb("restore", "Bring an archived thread back", api.Unarchive, "restored"),
+		c.refVerb("delete", "Delete a thread (undelete brings it back until it is collected)", api.Delete, "deleted"),
+		c.refVerb("undelete", "Bring a deleted thread back", api.Undelete, "back"),
 		c.stopVerb(), c.restartVerb(), c.doctorVerb(), c.trustVerb(), c.adoptVerb(), c.versionVerb(),
 		c.serveVerb(), c.hookVerb(), c.demoVerb(),
 	}
 }
 
 // refVerb is a verb that does one thing to one thread.
-func (c *cli) refVerb(name, short string, f func(*client.Client, context.Context, string) error, done string) *cobra.Command {
+func (c *cli) refVerb(name, short string, op api.Command[api.Ref], done string) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " <thread>", Short: short, Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := f(cl, ctx, args[0]); err != nil {
+			if err := op.Do(ctx, cl, api.Ref{Thread: args[0]}); err != nil {
 				return err
 			}
 			return c.done(args[0], done)
@@ -96,7 +97,7 @@ func (c *cli) newVerb() *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			var s thread.Status
-			err := c.heed(ctx, cl, func() (err error) { s, err = cl.New(ctx, r); return })
+			err := c.heed(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
 			if err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func (c *cli) threadsVerb() *cobra.Command {
 	cmd.Flags().BoolVar(&tree, "tree", false, "draw parents and children")
 	cmd.Flags().BoolVar(&all, "all", false, "archived ones too")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
-		list, err := cl.List(ctx)
+		list, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
 			return err
 		}
@@ -317,7 +318,7 @@ func (c *cli) switchVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "switch <thread>", Short: "Show a thread in the running screens", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			s, err := cl.Switch(ctx, args[0])
+			s, err := api.Switch.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
 				return err
 			}
@@ -334,10 +335,10 @@ func (c *cli) resumeVerb() *cobra.Command {
 			var list []thread.Status
 			err := c.heed(ctx, cl, func() (err error) {
 				if len(args) == 0 {
-					list, err = cl.ResumeAll(ctx, 0, 0)
+					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
 				}
-				s, err := cl.Resume(ctx, args[0], 0, 0)
+				s, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: args[0]})
 				list = append(list, s)
 				return err
 			})
@@ -369,7 +370,7 @@ func (c *cli) setupVerb() *cobra.Command {
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var s thread.Status
-			err := c.heed(ctx, cl, func() (err error) { s, err = cl.SetUp(ctx, args[0]); return })
+			err := c.heed(ctx, cl, func() (err error) { s, err = api.SetUp.Do(ctx, cl, api.Ref{Thread: args[0]}); return })
 			if err != nil {
 				return err
 			}
@@ -382,11 +383,11 @@ func (c *cli) whyVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "why <thread>", Short: "Explain a thread's state", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			r, err := cl.Why(ctx, args[0])
+			r, err := api.Why.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
 				return err
 			}
-			g, err := cl.Grants(ctx, args[0])
+			g, err := api.Grants.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
 				return err
 			}
@@ -421,7 +422,7 @@ func (c *cli) renameVerb() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename <thread> <name>", Short: "Give a thread another name", Args: exactly("<thread>", "<name>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			s, err := cl.Rename(ctx, args[0], args[1])
+			s, err := api.Rename.Do(ctx, cl, api.RenameRequest{Thread: args[0], Name: args[1]})
 			if err != nil {
 				return err
 			}
@@ -435,7 +436,7 @@ func (c *cli) pinVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pin <thread>", Short: "Keep a thread on top, and from being collected", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := cl.Pin(ctx, args[0], !off); err != nil {
+			if err := api.Pin.Do(ctx, cl, api.PinRequest{Thread: args[0], On: !off}); err != nil {
 				return err
 			}
 			return c.done(args[0], map[bool]string{true: "not pinned", false: "pinned"}[off])

@@ -136,18 +136,18 @@ func (w *waiting) refusal() error {
 }
 
 // info is what clients are told of the server.
-func (w *waiting) info(_ context.Context, ask api.AskInfo) (api.Info, error) {
+func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	about, err := postgres.About(w.cfg.Config.Store)
 	if err != nil {
-		return api.Info{}, err
+		return api.ServerInfo{}, err
 	}
 	if ask.Sizes {
-		return api.Info{}, w.refusal()
+		return api.ServerInfo{}, w.refusal()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	notice := fmt.Sprintf("this is the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime), w.cause)
-	i := api.Info{
+	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,
 		StateDir: w.cfg.Project.StateDir(), Store: about, Notices: []string{notice}, NoRepository: !w.cfg.Project.Repository,
 	}

@@ -1,6 +1,5 @@
-// Package client is the typed way to a project's server: every call of its API, its events, its
-// terminals. It keeps no state but the connection; a server that went away is an error of the
-// call that met it.
+// Package client carries the operations of package api to a project's server: calls, streams, terminals. It keeps no
+// state but the connection; a server that went away is an error of the call that met it.
 package client
 
 import (
@@ -69,24 +68,13 @@ func (b bearer) CloseIdleConnections() {
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ask makes one call; resp may be nil.
-func (c *Client) ask(ctx context.Context, name string, req, resp any) error {
-	body, err := json.Marshal(req)
+// Do makes one call of package api; resp may be nil.
+func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
+	res, err := c.send(ctx, http.MethodPost, name, req)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", name, err)
-	}
-	hr, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://orchestrator"+api.Prefix+name, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("ask the server to %s: %w", name, err)
-	}
-	res, err := c.http.Do(hr)
-	if err != nil {
-		return fmt.Errorf("ask the server to %s: %w", name, err)
-	}
-	defer res.Body.Close()
-	if err := refusal(res); err != nil {
 		return err
 	}
+	defer res.Body.Close()
 	if resp == nil {
 		_, err = io.Copy(io.Discard, res.Body)
 	} else {
@@ -96,6 +84,31 @@ func (c *Client) ask(ctx context.Context, name string, req, resp any) error {
 		return fmt.Errorf("read the answer to %s: %w", name, err)
 	}
 	return nil
+}
+
+// send sends a request and returns the response to one that was not refused. The body of a GET stays at home.
+func (c *Client) send(ctx context.Context, method, name string, req any) (*http.Response, error) {
+	var body io.Reader
+	if method != http.MethodGet {
+		b, err := json.Marshal(req)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", name, err)
+		}
+		body = bytes.NewReader(b)
+	}
+	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name, body)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server to %s: %w", name, err)
+	}
+	res, err := c.http.Do(hr)
+	if err != nil {
+		return nil, fmt.Errorf("ask the server to %s: %w", name, err)
+	}
+	if err := refusal(res); err != nil {
+		res.Body.Close()
+		return nil, err
+	}
+	return res, nil
 }
 
 // refusal reads the error that a response carries, nil for a good one.
@@ -110,44 +123,11 @@ func refusal(res *http.Response) error {
 	return e.Err()
 }
 
-func answer[Resp any](ctx context.Context, c *Client, name string, req any) (Resp, error) {
-	var resp Resp
-	err := c.ask(ctx, name, req, &resp)
-	return resp, err
-}
-
-// Events streams what happens from now on until the context ends or the stream breaks, which
-// closes the channel: then List and Events again.
-func (c *Client) Events(ctx context.Context) (<-chan thread.Event, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://orchestrator"+api.Prefix+"events", nil)
+// Stream opens a stream of package api. Its channel is closed when the context ends or the stream breaks; whoever needs
+// all of it asks for the present state then and opens it again.
+func (c *Client) Stream(ctx context.Context, method, name string, req any) (<-chan thread.Event, error) {
+	res, err := c.send(ctx, method, name, req)
 	if err != nil {
-		return nil, fmt.Errorf("ask for events: %w", err)
-	}
-	return c.stream(ctx, req)
-}
-
-// Speech streams one thread's events from now on with what its model says, in their order, until the context ends or
-// the stream breaks, which closes the channel. After a speech that was missed, ask for where the thread is.
-func (c *Client) Speech(ctx context.Context, ref string) (<-chan thread.Event, error) {
-	body, err := json.Marshal(api.Ref{Thread: ref})
-	if err != nil {
-		return nil, fmt.Errorf("ask for what a thread says: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://orchestrator"+api.Prefix+"speech", bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("ask for what a thread says: %w", err)
-	}
-	return c.stream(ctx, req)
-}
-
-// stream reads events as they come.
-func (c *Client) stream(ctx context.Context, req *http.Request) (<-chan thread.Event, error) {
-	res, err := c.http.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("ask for events: %w", err)
-	}
-	if err := refusal(res); err != nil {
-		res.Body.Close()
 		return nil, err
 	}
 	events := make(chan thread.Event, 64)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"orchestrator/cmd/orchestrator/api"
 )
 
 func TestGone(t *testing.T) {
@@ -33,7 +35,7 @@ func TestGone(t *testing.T) {
 	}
 	cl := New(filepath.Join(t.TempDir(), "none.sock"))
 	defer cl.Close()
-	if _, err := cl.Info(t.Context()); !Gone(err) {
+	if _, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); !Gone(err) {
 		t.Errorf("without a socket: %v", err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
-	"strconv"
 
 	"github.com/coder/websocket"
 
@@ -24,8 +22,9 @@ const maxFrame = 256 << 20
 // Attach joins a thread's terminal: the first Read reproduces the whole screen, the others follow
 // it.
 func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
-	q := url.Values{"thread": {string(id)}, "cols": {strconv.Itoa(cols)}, "rows": {strconv.Itoa(rows)}}
-	conn, res, err := websocket.Dial(ctx, "ws://orchestrator"+api.Prefix+"terminal?"+q.Encode(), &websocket.DialOptions{HTTPClient: c.http})
+	q := api.TerminalRequest{Thread: id, Cols: cols, Rows: rows}.Query()
+	at := "ws://orchestrator" + api.Prefix + api.Terminal + "?" + q.Encode()
+	conn, res, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPClient: c.http})
 	if err != nil {
 		if res != nil && res.Body != nil {
 			defer res.Body.Close()

@@ -176,7 +176,7 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 		Thread string `json:"thread"`
 		Into   string `json:"into"`
 	}
-	// As call decodes it, so that both see the same thread; what is wrong with it is said there.
+	// As decode does it, so that both see the same thread; what is wrong with it is said there.
 	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Thread == "" || names.Into != "" {
 		return false, nil
 	}
@@ -194,7 +194,7 @@ func callerOf(ctx context.Context) grant.Caller {
 }
 
 // may answers whether the caller may do an operation.
-func (s *Server) may(ctx context.Context, r api.May) error {
+func (s *Server) may(ctx context.Context, r api.MayRequest) error {
 	c := callerOf(ctx)
 	own := false
 	if c.Agent && r.Thread != "" {
@@ -205,24 +205,26 @@ func (s *Server) may(ctx context.Context, r api.May) error {
 }
 
 // grants tells what a thread's agent may do.
-func (s *Server) grants(ctx context.Context, r api.Ref) (api.Grants, error) {
+func (s *Server) grants(ctx context.Context, r api.Ref) (api.ThreadGrants, error) {
 	st, err := s.Manager.Status(ctx, r.Thread)
 	if err != nil {
-		return api.Grants{}, err
+		return api.ThreadGrants{}, err
 	}
-	return api.Grants{Thread: st.Name, Grants: grant.Change(st.Grants, nil, nil)}, nil
+	return api.ThreadGrants{Thread: st.Name, Grants: grant.Change(st.Grants, nil, nil)}, nil
 }
 
 // setGrants changes it.
-func (s *Server) setGrants(ctx context.Context, r api.SetGrants) (api.Grants, error) {
+func (s *Server) setGrants(ctx context.Context, r api.GrantsRequest) (api.ThreadGrants, error) {
 	for _, g := range append(slices.Clone(r.Add), r.Remove...) {
 		if _, err := grant.Parse([]string{string(g)}); err != nil {
-			return api.Grants{}, err
+			return api.ThreadGrants{}, err
 		}
 	}
-	err := s.Manager.SetGrants(ctx, r.Thread, func(have []thread.Grant) []thread.Grant { return grant.Change(have, r.Add, r.Remove) })
+	err := s.Manager.SetGrants(ctx, r.Thread, func(have []thread.Grant) []thread.Grant {
+		return grant.Change(have, r.Add, r.Remove)
+	})
 	if err != nil {
-		return api.Grants{}, err
+		return api.ThreadGrants{}, err
 	}
 	return s.grants(ctx, api.Ref{Thread: r.Thread})
 }

@@ -7,10 +7,8 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,11 +18,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
-	"orchestrator/thread/secret"
 )
-
-// maxBody bounds a request's JSON; prompts may be long, nothing else is.
-const maxBody = 16 << 20
 
 // Terminals finds the running terminals of threads.
 type Terminals interface {
@@ -57,7 +51,7 @@ type Config struct {
 	// Agents and MCP say what can be used here.
 	Agents func(context.Context) []thread.AgentInfo
 	MCP    func(context.Context) ([]thread.MCPServer, error)
-	Info   func(context.Context, api.AskInfo) (api.Info, error)
+	Info   func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	// Porter takes threads out and in.
 	Porter Porter
 	// Collect lets go of what need not be kept.
@@ -81,8 +75,10 @@ type Server struct {
 // New lays out a server; Serve starts it.
 func New(c Config) *Server {
 	s := &Server{Config: c, lastSeen: time.Now()}
+	r := newRoutes(s.guarded)
+	s.register(r)
 	s.http = &http.Server{
-		Handler:           s.recovered(s.routes()),
+		Handler:           s.recovered(r.mux),
 		ReadHeaderTimeout: 5 * time.Second,
 		ConnContext:       s.connected,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelWarn),
@@ -138,36 +134,4 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
-}
-
-// call makes a handler of a function from request to answer.
-func call[Req, Resp any](f func(context.Context, Req) (Resp, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var req Req
-		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-		if err := dec.Decode(&req); err != nil && !errors.Is(err, io.EOF) {
-			refuse(w, fmt.Errorf("%w request: %w", thread.ErrInvalid, err))
-			return
-		}
-		resp, err := f(r.Context(), req)
-		if err != nil {
-			refuse(w, err)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
-	}
-}
-
-// done makes a handler of a function that has nothing to answer.
-func done[Req any](f func(context.Context, Req) error) http.HandlerFunc {
-	return call(func(ctx context.Context, req Req) (struct{}, error) { return struct{}{}, f(ctx, req) })
-}
-
-func refuse(w http.ResponseWriter, err error) {
-	e, status := api.FromError(err)
-	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address, an environment
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell
 }

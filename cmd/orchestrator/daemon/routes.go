@@ -2,100 +2,95 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/secret"
 )
 
-// routes lists every call; the names are the client's methods in lower case, and have their rows in package grant.
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	for name, h := range s.calls() {
-		mux.Handle("POST "+api.Prefix+name, s.guarded(name, h))
-	}
-	for name, h := range s.streams() {
-		mux.Handle("GET "+api.Prefix+name, s.guarded(name, h))
-	}
-	return mux
+// maxBody bounds a request's JSON; prompts may be long, nothing else is.
+const maxBody = 16 << 20
+
+// routes are the operations that are answered.
+type routes struct {
+	mux *http.ServeMux
+	// guard is what each request has to pass.
+	guard func(op string, next http.Handler) http.Handler
+	ops   []string
 }
 
-// streams are the operations that go on.
-func (s *Server) streams() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{"events": s.events, "terminal": s.terminal}
+// newRoutes returns none yet.
+func newRoutes(guard func(op string, next http.Handler) http.Handler) *routes {
+	return &routes{mux: http.NewServeMux(), guard: guard}
 }
 
-// calls are the operations that answer once.
-func (s *Server) calls() map[string]http.HandlerFunc {
-	m := s.Manager
-	return map[string]http.HandlerFunc{
-		"info":      call(s.Info),
-		"may":       done(s.may),
-		"grants":    call(s.grants),
-		"setgrants": call(s.setGrants),
-		"stop":      call(s.Stop),
+// handle adds an operation.
+func (r *routes) handle(method, op string, h http.HandlerFunc) {
+	r.ops = append(r.ops, op)
+	r.mux.Handle(method+" "+api.Prefix+op, r.guard(op, h))
+}
 
-		"list": call(func(ctx context.Context, _ struct{}) ([]thread.Status, error) {
-			list, err := m.List(ctx)
-			return callerOf(ctx).Visible(list), err
-		}),
-		"status": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Status(ctx, r.Thread) }),
+// answer adds a call that a function answers.
+func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], f func(context.Context, Req) (Resp, error)) {
+	r.handle(http.MethodPost, c.Name(), func(w http.ResponseWriter, hr *http.Request) {
+		req, err := decode[Req](w, hr)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		resp, err := f(hr.Context(), req)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
+	})
+}
 
-		"new":  call(m.New),
-		"fork": call(m.Fork),
-		"resume": call(func(ctx context.Context, r api.Ref) (thread.Status, error) {
-			return m.Resume(ctx, r.Thread, r.Cols, r.Rows)
-		}),
-		"resumeall": call(func(ctx context.Context, r api.Ref) ([]thread.Status, error) { return m.ResumeAll(ctx, r.Cols, r.Rows) }),
-		"setup":     call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.SetUp(ctx, r.Thread) }),
-		"stopagent": done(func(ctx context.Context, r api.Ref) error { return m.StopAgent(ctx, r.Thread) }),
-		"ask": call(func(ctx context.Context, r api.Ask) (thread.Prompt, error) {
-			return m.Ask(ctx, r.Thread, thread.AskRequest{Text: r.Text})
-		}),
-		"prompt": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.Prompt(ctx, r.Thread, r.ID) }),
-		"prompts": call(func(ctx context.Context, r api.Prompts) ([]thread.Prompt, error) {
-			return m.NewestPrompts(ctx, r.Thread, r.Open, r.Limit)
-		}),
-		"prompt-edit":   call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.EditPrompt(ctx, r.ID, r.Text) }),
-		"prompt-cancel": call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.CancelPrompt(ctx, r.ID) }),
-		"prompt-again":  call(func(ctx context.Context, r api.Prompt) (thread.Prompt, error) { return m.AskAgain(ctx, r.ID) }),
+// obey adds a command that a function carries out.
+func obey[Req any](r *routes, c api.Command[Req], f func(context.Context, Req) error) {
+	answer(r, api.Call[Req, struct{}](c), func(ctx context.Context, req Req) (struct{}, error) {
+		return struct{}{}, f(ctx, req)
+	})
+}
 
-		"switch":    call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Switch(ctx, r.Thread) }),
-		"seen":      done(func(ctx context.Context, r api.Ref) error { return m.Seen(ctx, r.Thread) }),
-		"rename":    call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.Rename(ctx, r.Thread, r.Name) }),
-		"pin":       done(func(ctx context.Context, r api.Ref) error { return m.Pin(ctx, r.Thread, r.On) }),
-		"archive":   done(func(ctx context.Context, r api.Ref) error { return m.Archive(ctx, r.Thread) }),
-		"unarchive": done(func(ctx context.Context, r api.Ref) error { return m.Unarchive(ctx, r.Thread) }),
-		"delete":    done(func(ctx context.Context, r api.Ref) error { return m.Delete(ctx, r.Thread) }),
-		"undelete":  done(func(ctx context.Context, r api.Ref) error { return m.Undelete(ctx, r.Thread) }),
-		"abandon":   done(func(ctx context.Context, r api.Ref) error { return m.Abandon(ctx, r.Thread, r.Text) }),
-		"speech":    s.speech, // goes on; a call because it names a thread
-		"why":       call(func(ctx context.Context, r api.Ref) (thread.StateReport, error) { return m.Why(ctx, r.Thread) }),
+// stream adds a stream of what a function returns.
+func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) (<-chan thread.Event, error)) {
+	r.handle(s.Method(), s.Name(), func(w http.ResponseWriter, hr *http.Request) {
+		req, err := decode[Req](w, hr)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		events, err := f(hr.Context(), req)
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		send(w, hr, events)
+	})
+}
 
-		"timeline": call(func(ctx context.Context, r api.Timeline) ([]thread.Checkpoint, error) {
-			return m.Timeline(ctx, r.Thread, r.Page)
-		}),
-		"turn":   call(func(ctx context.Context, r api.Ref) ([]thread.Entry, error) { return m.Turn(ctx, r.Thread, r.At) }),
-		"rewind": call(m.Rewind),
-		"diff":   call(m.Diff),
-		"merge":  call(m.Merge),
-		"mergecontinue": call(func(ctx context.Context, r api.Ref) (thread.MergeReport, error) {
-			return m.MergeContinue(ctx, r.Thread)
-		}),
-		"mergeabort":  done(func(ctx context.Context, r api.Ref) error { return m.MergeAbort(ctx, r.Thread) }),
-		"finish":      call(func(ctx context.Context, r api.Ref) (thread.MergeReport, error) { return m.Finish(ctx, r.Thread) }),
-		"push":        call(m.Push),
-		"find":        call(func(ctx context.Context, r api.Find) ([]thread.Hit, error) { return m.Find(ctx, r.Query, r.Limit) }),
-		"setoffers":   done(func(ctx context.Context, r api.Ref) error { return m.SetOffers(ctx, thread.OfferMode(r.Text)) }),
-		"answeroffer": call(func(ctx context.Context, r api.Ref) (thread.Status, error) { return m.AnswerOffer(ctx, r.At, r.Text) }),
-
-		"export":        call(s.Porter.Export),
-		"import":        call(s.Porter.Import),
-		"backup":        call(s.Porter.Backup),
-		"restorebackup": call(s.Porter.RestoreBackup),
-		"collect":       call(s.Collect),
-
-		"agents": call(func(ctx context.Context, _ struct{}) ([]thread.AgentInfo, error) { return s.Agents(ctx), nil }),
-		"mcp":    call(func(ctx context.Context, _ struct{}) ([]thread.MCPServer, error) { return s.MCP(ctx) }),
+// decode reads a request; one without a body asks for nothing special.
+func decode[Req any](w http.ResponseWriter, r *http.Request) (req Req, err error) {
+	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&req)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return req, fmt.Errorf("%w request: %w", thread.ErrInvalid, err)
 	}
+	return req, nil
+}
+
+// refuse answers with an error.
+func refuse(w http.ResponseWriter, err error) {
+	e, status := api.FromError(err)
+	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address, an environment
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/coder/websocket"
@@ -15,34 +14,9 @@ import (
 	"orchestrator/thread"
 )
 
-// events streams what happens as server-sent events, one JSON object each, with a comment every
-// now and then so that a dead client is noticed.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	events, err := s.Manager.Events(r.Context())
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	stream(w, r, events)
-}
-
-// speech streams one thread's events and what its model says.
-func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
-	var ref api.Ref
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&ref); err != nil {
-		refuse(w, fmt.Errorf("%w request: %w", thread.ErrInvalid, err))
-		return
-	}
-	events, err := s.Manager.Speech(r.Context(), ref.Thread)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	stream(w, r, events)
-}
-
-// stream writes events until they end or the client goes.
-func stream(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
+// send writes events, as server-sent events of one JSON object each, until they end or the client leaves. A comment
+// every now and then lets it notice a client that is dead.
+func send(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -97,10 +71,8 @@ func writeEvent(w http.ResponseWriter, e thread.Event) error {
 // terminal joins a client and a thread's terminal: binary frames carry bytes both ways, a text
 // frame of the client a new size.
 func (s *Server) terminal(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	cols, _ := strconv.Atoi(q.Get("cols"))
-	rows, _ := strconv.Atoi(q.Get("rows"))
-	v, err := s.Terminals.Attach(thread.ID(q.Get("thread")), cols, rows)
+	q := api.ParseTerminal(r.URL.Query())
+	v, err := s.Terminals.Attach(q.Thread, q.Cols, q.Rows)
 	if err != nil {
 		refuse(w, err)
 		return

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -14,7 +13,7 @@ import (
 // Waiting is what a Server answers while its store cannot be reached: who it is and the last list. Every other call is
 // refused with Refusal.
 type Waiting struct {
-	Info    func(context.Context, api.AskInfo) (api.Info, error)
+	Info    func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	List    func() []thread.Status
 	Stop    func(context.Context, api.StopRequest) (api.StopReport, error)
 	Refusal func() error
@@ -24,24 +23,15 @@ type Waiting struct {
 // NewWaiting lays out such a server; Serve starts it.
 func NewWaiting(w Waiting) *Server {
 	s := &Server{Config: Config{Log: w.Log}, lastSeen: time.Now()}
-	mux := http.NewServeMux()
-	mux.Handle("POST "+api.Prefix+"info", call(w.Info))
-	mux.Handle("POST "+api.Prefix+"stop", call(w.Stop))
-	mux.Handle("POST "+api.Prefix+"list", call(func(context.Context, struct{}) ([]thread.Status, error) { return w.List(), nil }))
-	mux.HandleFunc("GET "+api.Prefix+"events", nothing)
-	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { refuse(rw, w.Refusal()) })
+	r := newRoutes(func(_ string, next http.Handler) http.Handler { return next })
+	answer(r, api.Info, w.Info)
+	answer(r, api.Stop, w.Stop)
+	answer(r, api.List, func(context.Context, api.None) ([]thread.Status, error) { return w.List(), nil })
+	stream(r, api.Events, func(context.Context, api.None) (<-chan thread.Event, error) { return nil, nil })
+	r.mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { refuse(rw, w.Refusal()) })
 	s.http = &http.Server{
-		Handler: s.recovered(mux), ReadHeaderTimeout: 5 * time.Second,
+		Handler: s.recovered(r.mux), ReadHeaderTimeout: 5 * time.Second,
 		ErrorLog: slog.NewLogLogger(w.Log.Handler(), slog.LevelWarn),
 	}
 	return s
-}
-
-// nothing is the stream of what happens while nothing can: it ends with the wait, and the client asks for everything.
-func nothing(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprint(w, ": begin\n\n")
-	if http.NewResponseController(w).Flush() == nil {
-		<-r.Context().Done()
-	}
 }

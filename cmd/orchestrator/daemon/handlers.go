@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread"
+)
+
+// register has every operation of package api answered.
+func (s *Server) register(r *routes) {
+	s.registerServer(r)
+	s.registerThreads(r)
+	s.registerPrompts(r)
+	s.registerHistory(r)
+	s.registerFiles(r)
+	stream(r, api.Events, func(ctx context.Context, _ api.None) (<-chan thread.Event, error) {
+		return s.Manager.Events(ctx)
+	})
+	stream(r, api.Speech, named(s.Manager.Speech))
+	r.handle("GET", api.Terminal, s.terminal)
+}
+
+// registerServer: the server itself, and what callers may do.
+func (s *Server) registerServer(r *routes) {
+	answer(r, api.Info, s.Info)
+	answer(r, api.Stop, s.Stop)
+	answer(r, api.Agents, func(ctx context.Context, _ api.None) ([]thread.AgentInfo, error) {
+		return s.Agents(ctx), nil
+	})
+	answer(r, api.MCP, func(ctx context.Context, _ api.None) ([]thread.MCPServer, error) { return s.MCP(ctx) })
+	obey(r, api.May, s.may)
+	answer(r, api.Grants, s.grants)
+	answer(r, api.SetGrants, s.setGrants)
+}
+
+// registerThreads: threads, their agents and their order.
+func (s *Server) registerThreads(r *routes) {
+	m := s.Manager
+	answer(r, api.List, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
+		list, err := m.List(ctx)
+		return callerOf(ctx).Visible(list), err
+	})
+	answer(r, api.Status, named(m.Status))
+	answer(r, api.New, m.New)
+	answer(r, api.Fork, m.Fork)
+	answer(r, api.Resume, func(ctx context.Context, q api.ResumeRequest) (thread.Status, error) {
+		return m.Resume(ctx, q.Thread, q.Cols, q.Rows)
+	})
+	answer(r, api.ResumeAll, func(ctx context.Context, q api.ResumeRequest) ([]thread.Status, error) {
+		return m.ResumeAll(ctx, q.Cols, q.Rows)
+	})
+	answer(r, api.SetUp, named(m.SetUp))
+	obey(r, api.StopAgent, toNamed(m.StopAgent))
+	answer(r, api.Why, named(m.Why))
+	answer(r, api.Switch, named(m.Switch))
+	obey(r, api.Seen, toNamed(m.Seen))
+	answer(r, api.Rename, func(ctx context.Context, q api.RenameRequest) (thread.Status, error) {
+		return m.Rename(ctx, q.Thread, q.Name)
+	})
+	obey(r, api.Pin, func(ctx context.Context, q api.PinRequest) error { return m.Pin(ctx, q.Thread, q.On) })
+	obey(r, api.Archive, toNamed(m.Archive))
+	obey(r, api.Unarchive, toNamed(m.Unarchive))
+	obey(r, api.Delete, toNamed(m.Delete))
+	obey(r, api.Undelete, toNamed(m.Undelete))
+	obey(r, api.Abandon, func(ctx context.Context, q api.AbandonRequest) error {
+		return m.Abandon(ctx, q.Thread, q.Reason)
+	})
+}
+
+// registerPrompts: prompts, and the forks that are offered for them.
+func (s *Server) registerPrompts(r *routes) {
+	m := s.Manager
+	answer(r, api.Ask, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
+		return m.Ask(ctx, q.Thread, thread.AskRequest{Text: q.Text})
+	})
+	answer(r, api.Prompts, func(ctx context.Context, q api.PromptsRequest) ([]thread.Prompt, error) {
+		return m.NewestPrompts(ctx, q.Thread, q.Open, q.Limit)
+	})
+	answer(r, api.Prompt, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		return m.Prompt(ctx, q.Thread, q.ID)
+	})
+	answer(r, api.EditPrompt, func(ctx context.Context, q api.EditRequest) (thread.Prompt, error) {
+		return m.EditPrompt(ctx, q.ID, q.Text)
+	})
+	answer(r, api.CancelPrompt, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		return m.CancelPrompt(ctx, q.ID)
+	})
+	answer(r, api.AskAgain, func(ctx context.Context, q api.PromptRef) (thread.Prompt, error) {
+		return m.AskAgain(ctx, q.ID)
+	})
+	answer(r, api.AnswerOffer, func(ctx context.Context, q api.OfferAnswer) (thread.Status, error) {
+		return m.AnswerOffer(ctx, q.Offer, q.Answer)
+	})
+	obey(r, api.SetOffers, func(ctx context.Context, q api.OffersRequest) error { return m.SetOffers(ctx, q.Mode) })
+}
+
+// registerHistory: what was, and merges.
+func (s *Server) registerHistory(r *routes) {
+	m := s.Manager
+	answer(r, api.Timeline, func(ctx context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
+		return m.Timeline(ctx, q.Thread, q.Page)
+	})
+	answer(r, api.Turn, func(ctx context.Context, q api.TurnRequest) ([]thread.Entry, error) {
+		return m.Turn(ctx, q.Thread, q.At)
+	})
+	answer(r, api.Diff, m.Diff)
+	answer(r, api.Rewind, m.Rewind)
+	answer(r, api.Find, func(ctx context.Context, q api.FindRequest) ([]thread.Hit, error) {
+		return m.Find(ctx, q.Query, q.Limit)
+	})
+	answer(r, api.Merge, m.Merge)
+	answer(r, api.MergeContinue, named(m.MergeContinue))
+	obey(r, api.MergeAbort, toNamed(m.MergeAbort))
+	answer(r, api.Finish, named(m.Finish))
+	answer(r, api.Push, m.Push)
+}
+
+// registerFiles: what leaves the project, comes into it, and is deleted.
+func (s *Server) registerFiles(r *routes) {
+	answer(r, api.Export, s.Porter.Export)
+	answer(r, api.Import, s.Porter.Import)
+	answer(r, api.Backup, s.Porter.Backup)
+	answer(r, api.RestoreBackup, s.Porter.RestoreBackup)
+	answer(r, api.Collect, s.Collect)
+}
+
+// named makes a handler of a use case that needs a thread's name alone.
+func named[Resp any](f func(context.Context, string) (Resp, error)) func(context.Context, api.Ref) (Resp, error) {
+	return func(ctx context.Context, q api.Ref) (Resp, error) { return f(ctx, q.Thread) }
+}
+
+// toNamed is named for one without an answer.
+func toNamed(f func(context.Context, string) error) func(context.Context, api.Ref) error {
+	return func(ctx context.Context, q api.Ref) error { return f(ctx, q.Thread) }
+}
