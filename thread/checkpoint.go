@@ -73,7 +73,7 @@ type Skip struct {
 
 // Item is one message of a conversation, in the wire format it was sent in.
 type Item struct {
-	// Wire names the codec that can read Raw: "anthropic", "responses", "chat", "gemini".
+	// Wire names the codec that can read Raw.
 	Wire string `json:"wire"`
 	// Raw is the message's JSON, byte for byte as the agent sent it or as assembled from the answer.
 	Raw json.RawMessage `json:"raw"`

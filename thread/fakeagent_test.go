@@ -48,6 +48,21 @@ func (a *plainAgent) Launch(_ context.Context, s thread.LaunchSpec) (thread.Laun
 	return thread.Launch{Path: "/bin/" + a.name, Args: append(args, s.Flags.Args...), Env: slices.Concat(s.Env, []string{"READ_DIRS=" + strings.Join(s.ReadDirs, ":"), "ORIGIN=" + s.Origin}), Dir: s.Dir, Session: session}, nil
 }
 
+// ReadHook knows reports by names of its own and the fields of JSON.
+func (a *plainAgent) ReadHook(event string, payload []byte) (thread.HookReport, bool) {
+	var p struct {
+		Prompt  string `json:"prompt"`
+		Session string `json:"session_id"`
+	}
+	_ = json.Unmarshal(payload, &p)
+	r := thread.HookReport{Detail: "hook " + event, Prompt: p.Prompt, Session: p.Session}
+	r.State = map[string]thread.State{
+		"SessionStart": thread.StateIdle, "Stop": thread.StateIdle,
+		"UserPromptSubmit": thread.StateWorking, "PermissionRequest": thread.StateApproval,
+	}[event]
+	return r, r.State != ""
+}
+
 func (a *plainAgent) Obeys() []string { return []string{"RULES.md", ".rules/"} }
 
 // fullAgent keeps native transcripts, which can be read, verified and rebuilt.

@@ -264,11 +264,6 @@ func (m *Manager) repairExecutions(ctx context.Context) error {
 	}
 	var later []Execution
 	for _, x := range open {
-		if r, ok := m.cfg.Sessions.(Reaper); ok && x.PID > 0 {
-			if err := r.Reap(ctx, x); err != nil {
-				m.notice(x.Thread, LevelWarn, "process %d of an earlier run may still be there: %v", x.PID, err)
-			}
-		}
 		err := m.lostRun(ctx, x)
 		if errors.Is(err, ErrDiskFull) && m.showLost(x) {
 			later = append(later, x)

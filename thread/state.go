@@ -70,7 +70,7 @@ const (
 type Evidence struct {
 	Source Source    `json:"source"`
 	State  State     `json:"state"`
-	Detail string    `json:"detail"` // for people: "stop reason end_turn", "hook PermissionRequest: Bash"
+	Detail string    `json:"detail"` // for people: "answered, stop reason stop", "asks for permission"
 	At     time.Time `json:"at"`
 	// Began is set where it tells of an end: when that began which ended, a response's request.
 	Began time.Time `json:"began,omitzero"`

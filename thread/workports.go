@@ -81,16 +81,9 @@ type HookReader interface {
 // HookReport is what a hook report says.
 type HookReport struct {
 	State   State  // empty when it says nothing of the state
-	Detail  string // for people
+	Detail  string // for people: what was reported
 	Session string // the agent's session, where the report names it
 	Prompt  string // the prompt, of a report that one was sent
-}
-
-// Reaper ends the process that a server left behind when it died. Optional for Sessions.
-type Reaper interface {
-	// Reap ends the process of a run when it is still there and proven to be the same: started
-	// when the run was, by us.
-	Reap(ctx context.Context, x Execution) error
 }
 
 // SnapshotMender makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.

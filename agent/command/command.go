@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"orchestrator/agent"
+	"orchestrator/agent/hook"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
 )
@@ -22,11 +23,12 @@ import (
 // Name is the adapter's name.
 const Name = "command"
 
-// Agent is the adapter. It holds nothing.
-type Agent struct{}
+// Agent is the adapter.
+type Agent struct{ hooks []hook.Table }
 
-// New makes the adapter.
-func New(launch.Config) *Agent { return &Agent{} }
+// New makes the adapter. A program that reports by the hooks of a CLI, as one that starts it does, is understood by
+// the first of the tables that knows what it says.
+func New(_ launch.Config, hooks ...hook.Table) *Agent { return &Agent{hooks: hooks} }
 
 // Name returns "command".
 func (*Agent) Name() string { return Name }
@@ -138,6 +140,16 @@ var rules = sync.OnceValue(func() []agent.Rule {
 		{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`), Detail: "a menu is open"},
 	}
 })
+
+// ReadHook implements thread.HookReader.
+func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool) {
+	for _, t := range a.hooks {
+		if r, ok := t.Read(event, payload); ok {
+			return r, true
+		}
+	}
+	return thread.HookReport{}, false
+}
 
 // Rules returns the rules of any program's screen.
 func (*Agent) Rules() []agent.Rule { return rules() }

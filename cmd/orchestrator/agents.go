@@ -34,7 +34,8 @@ type adapters []adapter
 // started, where its home and its model are not given. exe is this program, for hooks and the demo agent.
 func newAgents(exe string, environ []string, demoHome, demoModel string) adapters {
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
-	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c), command.New(c),
+	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c),
+		command.New(c, claude.Hooks, codex.Hooks, gemini.Hooks, opencode.Hooks),
 		demo.New(demo.Config{Program: []string{exe}, Home: demoHome, Model: demoModel})}
 }
 

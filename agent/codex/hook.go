@@ -1,0 +1,22 @@
+package codex
+
+import (
+	"orchestrator/agent/hook"
+	"orchestrator/thread"
+)
+
+// Hooks says what the events of Codex's hooks mean. A launch sets none, see Launch: a person's own may report.
+var Hooks = hook.Table{
+	"SessionStart":      {State: thread.StateIdle, Session: true},
+	"UserPromptSubmit":  {State: thread.StateWorking, Session: true, Prompt: true},
+	"PreToolUse":        {State: thread.StateWorking},
+	"PostToolUse":       {State: thread.StateWorking},
+	"PreCompact":        {State: thread.StateWorking},
+	"PermissionRequest": {State: thread.StateApproval},
+	"Stop":              {State: thread.StateIdle},
+}
+
+// ReadHook implements thread.HookReader.
+func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool) {
+	return Hooks.Read(event, payload)
+}
