@@ -121,11 +121,11 @@ func (m *Model) showHelp() {
 		}
 		body = append(body, dialog.Line{Text: head, Tok: theme.Heading})
 		for _, b := range m.keys.Bindings(s) {
-			labels := make([]string, len(b.Keys))
-			for k, key := range b.Keys {
+			labels := make([]string, len(b.Keys()))
+			for k, key := range b.Keys() {
 				labels[k] = intent.KeyLabel(key)
 			}
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.Join(labels, " "), b.Help)})
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.Join(labels, " "), b.Says())})
 		}
 		if s == intent.Global {
 			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "1–9", "go to that thread of the list")})
@@ -145,7 +145,7 @@ func (m *Model) showPalette() {
 	var items []dialog.Item
 	for _, b := range m.keys.Commands() {
 		if scopeApplies(b.Scope, m.scopes()) {
-			items = append(items, dialog.Item{Title: b.Help, Note: b.Label(), Result: runIt{b.Action}})
+			items = append(items, dialog.Item{Title: b.Says(), Note: b.Label(), Result: runIt{b.Action}})
 		}
 	}
 	for _, s := range m.tree.All() {

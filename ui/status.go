@@ -2,10 +2,14 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"charm.land/bubbles/v2/key"
 
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
@@ -122,23 +126,12 @@ func (m *Model) drawKeys(b layout.Box, x int) {
 	if m.dialogs.Open() {
 		return
 	}
-	c := &m.screen.canvas
-	scopes := m.scopes()
+	bound := m.keys.Bindings(m.scopes()...)
+	var told []key.Binding
 	for _, h := range m.hints() {
-		key := ""
-		for _, k := range m.keys.Bindings(scopes...) {
-			if k.Action == h.action {
-				key = k.Label()
-				break
-			}
+		if i := slices.IndexFunc(bound, func(k intent.Binding) bool { return k.Action == h.action }); i >= 0 {
+			told = append(told, bound[i].As(h.word))
 		}
-		if key == "" {
-			continue
-		}
-		if x+plain.Width(key)+1+len(h.word) > b.W {
-			return
-		}
-		x = c.Print(b, x, 0, m.th.Style(theme.Key), key) + 1
-		x = c.Print(b, x, 0, m.th.Style(theme.Muted), h.word) + 2
 	}
+	keyhelp.Draw(&m.screen.canvas, b, x, m.th, told)
 }

@@ -8,7 +8,10 @@ package dialog
 import (
 	"slices"
 
+	"charm.land/bubbles/v2/key"
+
 	"orchestrator/ui/intent"
+	"orchestrator/ui/keyhelp"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/styled"
@@ -107,7 +110,7 @@ func word(d Dialog, b intent.Binding) string {
 			return own
 		}
 	}
-	return b.Help
+	return b.Says()
 }
 
 // hints are the actions that a dialog's frame names.
@@ -140,21 +143,17 @@ func Place(screen layout.Box, d Dialog) layout.Box {
 	return screen.Center(w+4, h+2)
 }
 
+// drawHints names the keys in the bottom edge of a dialog's frame.
 func drawHints(c *layout.Canvas, b layout.Box, th *theme.Theme, d Dialog, keys []intent.Binding, named []intent.Action) {
-	edge := layout.Box{X: b.X + 2, Y: b.Y + b.H - 1, W: b.W - 4, H: 1}
-	x := 0
+	var told []key.Binding
 	for _, a := range named {
-		for _, k := range keys {
-			if k.Action != a {
-				continue
-			}
-			help := word(d, k)
-			if x+plain.Width(k.Label())+plain.Width(help)+3 > edge.W {
-				return
-			}
-			x = c.Print(edge, x, 0, th.Style(theme.Key), " "+k.Label())
-			x = c.Print(edge, x, 0, th.Style(theme.Muted), " "+help+" ")
-			break
+		if i := slices.IndexFunc(keys, func(k intent.Binding) bool { return k.Action == a }); i >= 0 {
+			told = append(told, keys[i].As(word(d, keys[i])))
 		}
+	}
+	edge := layout.Box{X: b.X + 3, Y: b.Y + b.H - 1, W: b.W - 6, H: 1}
+	if n := keyhelp.Draw(c, edge, 0, th, told); n > 0 {
+		c.Print(b, 2, b.H-1, th.Style(theme.Muted), " ")
+		c.Print(b, n+3, b.H-1, th.Style(theme.Muted), " ")
 	}
 }

@@ -2,12 +2,12 @@ package intent
 
 // bind makes a binding that the palette does not offer.
 func bind(s Scope, a Action, help string, keys ...string) Binding {
-	return Binding{Scope: s, Action: a, Keys: keys, Help: help}
+	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a}
 }
 
 // command makes one that it does.
 func command(s Scope, a Action, help string, keys ...string) Binding {
-	return Binding{Scope: s, Action: a, Keys: keys, Help: help, Palette: true}
+	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a, Palette: true}
 }
 
 // defaults is the table as it comes. Order is the order of help.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"charm.land/bubbles/v2/key"
 )
 
 // defaultLeave is the one key that is taken from agents, unless a person chose others.
@@ -44,22 +46,33 @@ func (s Scope) leaks() bool {
 // types reports whether printable keys that a scope does not bind are text. A question takes none, but is told.
 func (s Scope) types() bool { return s == Form || s == Field || s == Confirm }
 
-// Binding ties keys to an action in a scope.
+// Binding ties keys to an action in a scope. Its help names the first key as people read it, and what it does.
 type Binding struct {
+	key.Binding
 	Scope  Scope
 	Action Action
-	Keys   []string
-	Help   string
 	// Palette is set for what the command palette offers.
 	Palette bool
 }
 
 // Label returns the first key as people read it, empty when there is none.
-func (b Binding) Label() string {
-	if len(b.Keys) == 0 {
-		return ""
+func (b Binding) Label() string { return b.Help().Key }
+
+// Says returns what the binding does.
+func (b Binding) Says() string { return b.Help().Desc }
+
+// As returns the keys with another word for what they do.
+func (b Binding) As(word string) key.Binding {
+	return key.NewBinding(key.WithKeys(b.Keys()...), key.WithHelp(b.Label(), word))
+}
+
+// newKeys makes keys with their help.
+func newKeys(says string, keys []string) key.Binding {
+	label := ""
+	if len(keys) > 0 {
+		label = KeyLabel(keys[0])
 	}
-	return KeyLabel(b.Keys[0])
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(label, says))
 }
 
 // KeyLabel returns a key as people read it.
@@ -152,10 +165,10 @@ func (t *Table) override(a Action, keys []string) error {
 		case b.Action != a:
 		case a == Leave && b.Scope != Terminal:
 			// What leads out of an agent leads out of the views too, beside what did before.
-			rest := slices.DeleteFunc(slices.Clone(b.Keys), func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
-			b.Keys = append(rest, keys...)
+			rest := slices.DeleteFunc(slices.Clone(b.Keys()), func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
+			b.Binding = newKeys(b.Says(), append(rest, keys...))
 		default:
-			b.Keys = keys
+			b.Binding = newKeys(b.Says(), keys)
 		}
 	}
 	return nil
@@ -200,7 +213,7 @@ func (t *Table) index() []*Wrong {
 			m = map[string]Action{}
 			t.keys[b.Scope] = m
 		}
-		for _, k := range b.Keys {
+		for _, k := range b.Keys() {
 			if other, taken := m[k]; taken && other != b.Action {
 				wrong = append(wrong, &Wrong{
 					Actions: []Action{other, b.Action}, Text: fmt.Sprintf("keys: %q is %q and %q in %s", k, other, b.Action, b.Scope),
@@ -240,7 +253,7 @@ func (t *Table) Bindings(scopes ...Scope) []Binding {
 	var out []Binding
 	for _, s := range scopes {
 		for _, b := range t.bindings {
-			if b.Scope == s && len(b.Keys) > 0 {
+			if b.Scope == s && len(b.Keys()) > 0 {
 				out = append(out, b)
 			}
 		}
@@ -262,7 +275,7 @@ func (t *Table) Commands() []Binding {
 // KeyOf returns the first key of an action as people read it, "" when it has none.
 func (t *Table) KeyOf(a Action) string {
 	for _, b := range t.bindings {
-		if b.Action == a && len(b.Keys) > 0 {
+		if b.Action == a && len(b.Keys()) > 0 {
 			return b.Label()
 		}
 	}

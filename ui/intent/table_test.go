@@ -21,10 +21,10 @@ func TestDefaultsAreSound(t *testing.T) {
 		if !known[b.Scope] {
 			t.Errorf("%s is in the unknown scope %s", b.Action, b.Scope)
 		}
-		if b.Help == "" || strings.ToLower(b.Help[:1]) != b.Help[:1] && b.Help[:3] != "MCP" {
-			t.Errorf("%s: help %q", b.Action, b.Help)
+		if help := b.Says(); help == "" || strings.ToLower(help[:1]) != help[:1] && help[:3] != "MCP" {
+			t.Errorf("%s: help %q", b.Action, help)
 		}
-		for _, k := range b.Keys {
+		for _, k := range b.Keys() {
 			if normal(k) != k {
 				t.Errorf("%s: key %q is not spelled as keys are", b.Action, k)
 			}
@@ -35,7 +35,7 @@ func TestDefaultsAreSound(t *testing.T) {
 // The agent keeps every key but the one that leads out.
 func TestTerminalTakesOneKeyOnly(t *testing.T) {
 	tab, _ := NewTable(nil)
-	if b := tab.Bindings(Terminal); len(b) != 1 || b[0].Action != Leave || len(b[0].Keys) != 1 {
+	if b := tab.Bindings(Terminal); len(b) != 1 || b[0].Action != Leave || len(b[0].Keys()) != 1 {
 		t.Errorf("terminal binds %v", b)
 	}
 	for _, k := range []string{"q", "ctrl+c", "ctrl+p", "esc", "tab", "1"} {

@@ -1,0 +1,24 @@
+// Package keyhelp draws which keys do what, in one row: as many as its box holds, whole, and a mark where some
+// are left out.
+package keyhelp
+
+import (
+	"charm.land/bubbles/v2/help"
+	"charm.land/bubbles/v2/key"
+
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+// Draw draws keys with their words at column x of the box's first row and returns the column after them.
+func Draw(c *layout.Canvas, b layout.Box, x int, th *theme.Theme, keys []key.Binding) int {
+	_, b = b.Left(x)
+	if b.Empty() {
+		return x
+	}
+	h := help.New()
+	h.ShortSeparator = "  "
+	h.Styles = help.Styles{ShortKey: th.Style(theme.Key), ShortDesc: th.Style(theme.Muted), Ellipsis: th.Style(theme.Muted)}
+	h.SetWidth(b.W)
+	return x + c.PrintStyled(b, h.ShortHelpView(keys))
+}

@@ -1,0 +1,16 @@
+package layout
+
+import (
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+// PrintStyled writes a text with escape sequences, as the components of Bubbles return it, into the first row of a
+// box and returns how many cells it takes there.
+func (c *Canvas) PrintStyled(b Box, s string) int {
+	text := uv.NewStyledString(s)
+	b.W = min(b.W, text.UnicodeWidth())
+	if clip := b.Row(0).clip(c.Bounds()); !clip.Empty() {
+		text.Draw(c.cells, uv.Rect(clip.X, clip.Y, clip.W, clip.H))
+	}
+	return b.W
+}
