@@ -158,6 +158,7 @@ func (c *cli) command() *cobra.Command {
 	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer in JSON")
 	root.AddCommand(c.verbs()...)
+	root.AddCommand(topics()...)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() && !cmd.Runnable() {

@@ -105,7 +105,7 @@ type setting struct {
 	about      string
 }
 
-// settings lists every key; the README's table is checked against it.
+// settings lists every key; `orchestrator help settings` is checked against it.
 func settings() map[string]setting {
 	return map[string]setting{
 		"agent":                      {kind: text, projectMay: true, about: "agent of new threads"},

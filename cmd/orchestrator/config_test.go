@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"orchestrator/cmd/orchestrator/help"
 	"orchestrator/contextmgr/models"
 	"orchestrator/thread"
 )
@@ -203,14 +205,14 @@ func TestTrustAsksAgain(t *testing.T) {
 	}
 }
 
-func TestReadmeListsSettings(t *testing.T) {
-	b, err := os.ReadFile("../../README.md")
+func TestHelpListsSettings(t *testing.T) {
+	text, err := help.Text("settings")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for key := range settings() {
-		if !strings.Contains(string(b), "`"+key+"`") {
-			t.Errorf("the README does not list the setting %q", key)
+		if !regexp.MustCompile(`(?m)(^  |, )` + regexp.QuoteMeta(key) + `\b`).MatchString(text) {
+			t.Errorf("`orchestrator help settings` does not list %q", key)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (c *cli) examineConfig() finding {
 	cfg, err := loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
 	switch {
 	case err != nil:
-		return finding{About: f.About, Found: err.Error(), Remedy: "correct the line; the README lists the settings"}
+		return finding{About: f.About, Found: err.Error(), Remedy: "correct the line; `orchestrator help settings` lists them"}
 	case len(cfg.Files) == 0:
 		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " would be read"
 	default:

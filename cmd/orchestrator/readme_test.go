@@ -165,7 +165,7 @@ func TestReadmeVerbs(t *testing.T) {
 		}
 	}
 	for _, cmd := range root.Commands() {
-		if cmd.Hidden || cmd.Name() == "help" {
+		if cmd.Hidden || cmd.Name() == "help" || cmd.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		if !said[cmd.Name()] {
