@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"bufio"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand"
@@ -27,6 +26,8 @@ type talk struct {
 	file   int64 // size of the native file
 	bytes  int64 // content put so far: items and native lines
 	native bool  // put native lines beside the items
+
+	last, said string // what remark put last
 }
 
 func newTalk(t testing.TB, s *sqlite.Store, name string) *talk {
@@ -201,6 +202,10 @@ func forks(t testing.TB, s *sqlite.Store, k *talk, n int) (took []time.Duration)
 	return took
 }
 
+func median(took []time.Duration) time.Duration {
+	return slices.Sorted(slices.Values(took))[len(took)/2]
+}
+
 // report adds percentiles to a benchmark's figures.
 func report(b *testing.B, name string, took []time.Duration) {
 	slices.Sort(took)
@@ -209,53 +214,6 @@ func report(b *testing.B, name string, took []time.Duration) {
 	}
 	b.ReportMetric(at(.5), name+"-p50-ms")
 	b.ReportMetric(at(.99), name+"-p99-ms")
-}
-
-// BenchmarkPut puts 30 KB at a time and, in turn, commits the same bytes as a row of a bare SQLite database that is
-// synced as ours is, and appends them to a plain file with fsync: what the disk takes at the least.
-func BenchmarkPut(b *testing.B) {
-	dir := b.TempDir()
-	s, p := open(b, filepath.Join(dir, "state.db")), newProse()
-	plain, err := os.OpenFile(filepath.Join(dir, "plain"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer plain.Close()
-	bare, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, "bare.db")+"?_journal_mode=WAL&_synchronous=FULL")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer bare.Close()
-	if _, err := bare.Exec("CREATE TABLE row (n INTEGER PRIMARY KEY, data BLOB)"); err != nil {
-		b.Fatal(err)
-	}
-	k := newTalk(b, s, "a-0001")
-	var puts, commits, appends []time.Duration
-	timed := func(list *[]time.Duration, do func() error) {
-		start := time.Now()
-		if err := do(); err != nil {
-			b.Fatal(err)
-		}
-		*list = append(*list, time.Since(start))
-	}
-	for b.Loop() {
-		text := p.text(30_000)
-		c, d := k.next(text)
-		timed(&puts, func() error { k.put(c, d); return nil })
-		timed(&commits, func() error {
-			_, err := bare.Exec("INSERT INTO row (data) VALUES (?)", []byte(text))
-			return err
-		})
-		timed(&appends, func() error {
-			if _, err := plain.WriteString(text); err != nil {
-				return err
-			}
-			return plain.Sync()
-		})
-	}
-	report(b, "put", puts)
-	report(b, "bare-commit", commits)
-	report(b, "bare-fsync", appends)
 }
 
 // BenchmarkTurns measures the same 2 KB put in a young and in a 5,000-turn thread, in turn, and what reads

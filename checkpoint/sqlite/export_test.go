@@ -13,7 +13,7 @@ func Fold(t testing.TB, s *Store) {
 	if err := s.do(t.Context(), 0, func(*tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := fold(t.Context(), s.write); err != nil {
+	if err := fold(t.Context(), s.writer); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -24,7 +24,7 @@ const FoldIdle = foldIdle
 // FailCommits has SQLite refuse every commit of the writer from now on.
 func FailCommits(t testing.TB, s *Store) {
 	t.Helper()
-	c, err := s.write.Conn(t.Context())
+	c, err := s.writer.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

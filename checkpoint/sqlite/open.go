@@ -72,17 +72,24 @@ type Store struct {
 	packer *pack.Packer
 	read   *sql.DB
 	finder *sql.Stmt // of read, for puts
-	write  *sql.DB
 	report *Report
-	at     mark.Mark  // the newest commit; the writer's once it runs
-	mark   *mark.File // says the same beside the database
 	dir    *private.Folder
 	room   *reserve.Reserve // for answers on a full disk; nil for none
 	used   atomic.Bool      // the disk was full and room was released
 
-	requests chan *request
-	stop     chan struct{} // closed by Close: no more requests
-	stopped  chan struct{} // closed by the writer when it is gone
+	turn   chan struct{} // holds an element while somebody writes, and guards the four below
+	writer *sql.DB       // one connection
+	tx     *tx           // of writer
+	at     mark.Mark     // the newest commit
+	mark   *mark.File    // says the same beside the database; nil when there was no room for it
+
+	mu     sync.Mutex // guards the two below
+	queue  []*request // wait for somebody to write them
+	closed bool
+
+	idle     *time.Timer   // fires when nothing was committed for a while
+	stop     chan struct{} // closed by Close
+	stopped  chan struct{} // closed by folder when it is gone
 	once     sync.Once     // for Close
 	closeErr error         // of Close, read after once
 }
@@ -122,7 +129,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, dir: dir, lock: o.Lock, packer: pack.New(), report: rep,
-		requests: make(chan *request, batchLimit), stop: make(chan struct{}), stopped: make(chan struct{})}
+		turn: make(chan struct{}, 1), idle: time.NewTimer(time.Hour), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
 	if err := s.sound(ctx, dir, o.Now); err != nil {
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
@@ -138,7 +145,8 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 			s.room = nil // it is a help, and no more
 		}
 	}
-	go s.writer()
+	s.tx = newTx(s.writer)
+	go s.folder()
 	if err := s.mend(ctx); err != nil {
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
@@ -232,25 +240,25 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if err := format(ctx, s.path); err != nil {
 		return err
 	}
-	s.write = sql.OpenDB(connector(dsn(s.path, "")))
-	s.write.SetMaxOpenConns(1)
-	s.write.SetConnMaxLifetime(0)
-	if err := check(ctx, s.write); err != nil {
+	s.writer = sql.OpenDB(connector(dsn(s.path, "")))
+	s.writer.SetMaxOpenConns(1)
+	s.writer.SetConnMaxLifetime(0)
+	if err := check(ctx, s.writer); err != nil {
 		return err
 	}
-	if err := migrate(ctx, s.write); err != nil {
+	if err := migrate(ctx, s.writer); err != nil {
 		return err
 	}
-	if err := checkSchema(ctx, s.write); err != nil {
+	if err := checkSchema(ctx, s.writer); err != nil {
 		return err
 	}
-	if s.at, err = newest(ctx, s.write); err != nil {
+	if s.at, err = newest(ctx, s.writer); err != nil {
 		return err
 	}
-	if err := fold(ctx, s.write); err != nil && isDamage(err) {
+	if err := fold(ctx, s.writer); err != nil && isDamage(err) {
 		return err // any other one leaves the log as it is
 	}
-	if _, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
+	if _, err := s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return db(err)
 	}
 	s.read = sql.OpenDB(connector(dsn(s.path, "&_query_only=1")))
@@ -284,7 +292,7 @@ func format(ctx context.Context, path string) error {
 
 func (s *Store) disconnect() error {
 	var errs []error
-	for _, c := range []*sql.DB{s.read, s.write} {
+	for _, c := range []*sql.DB{s.read, s.writer} {
 		if c != nil {
 			errs = append(errs, c.Close())
 		}
@@ -453,14 +461,21 @@ func (s *Store) Path() string { return s.path }
 // Close waits for what was asked for, folds the log into the file and closes it.
 func (s *Store) Close() error {
 	s.once.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		s.mu.Unlock()
 		close(s.stop)
 		<-s.stopped
+		s.turn <- struct{}{} // never given back
+		s.drain()
+		s.idle.Stop()
+		s.tx.close()
 		var errs []error
 		if err := s.read.Close(); err != nil {
 			errs = append(errs, err)
 		}
-		_ = leaveLog(s.write) // without, the next start needs some room
-		if err := s.write.Close(); err != nil {
+		_ = leaveLog(s.writer) // without, the next start needs some room
+		if err := s.writer.Close(); err != nil {
 			errs = append(errs, err)
 		}
 		if s.mark != nil {

@@ -47,7 +47,7 @@ type pragma struct {
 func (p pragma) get(name string) (v string) {
 	c := p.s.read
 	if p.write {
-		c = p.s.write
+		c = p.s.writer
 	}
 	if err := c.QueryRowContext(p.t.Context(), "PRAGMA "+name).Scan(&v); err != nil {
 		p.t.Fatal(err)

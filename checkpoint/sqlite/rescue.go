@@ -173,7 +173,7 @@ func copyView(ctx context.Context, l *lying, v *raw.File, path string, cause err
 	}
 	rep = &Report{Cause: strings.TrimPrefix(cause.Error(), errCheck.Error()+": ")}
 	s := &salvage{ctx: ctx, view: v, to: to, rep: rep, good: map[int64]bool{}, owner: map[int64]thread.ID{},
-		tx: &tx{ctx: ctx, db: to.write, stmts: map[string]*sql.Stmt{}}}
+		tx: &tx{ctx: ctx, db: to.writer, stmts: map[string]*sql.Stmt{}}}
 	s.from, err = openImage(ctx, v, image)
 	if err == nil {
 		defer s.from.Close()

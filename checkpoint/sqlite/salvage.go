@@ -101,7 +101,7 @@ func (v *salvage) number(l *lying) error {
 			v.rep.Missing = m.Seq - has.Seq
 		}
 	}
-	_, err = v.to.write.ExecContext(v.ctx, "UPDATE mark SET row = ? WHERE n = 1", m.Bytes())
+	_, err = v.to.writer.ExecContext(v.ctx, "UPDATE mark SET row = ? WHERE n = 1", m.Bytes())
 	return db(err)
 }
 

@@ -1,10 +1,9 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -25,7 +24,10 @@ const (
 	refill = 5 * time.Second
 )
 
-var errClosed = errors.New("store is closed")
+var (
+	errClosed = errors.New("store is closed")
+	errPanic  = errors.New("store: a change that shared the transaction panicked")
+)
 
 // request is one change that waits for the writer.
 type request struct {
@@ -37,7 +39,7 @@ type request struct {
 	done  chan error // buffered: the writer never waits
 }
 
-// do has the writer run a request and waits until it is durable. After ctx ends, its outcome is unknown.
+// do has a request written and waits until it is durable. After ctx ends, its outcome is unknown.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
 	return s.ask(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
 }
@@ -47,126 +49,170 @@ func (s *Store) doVital(ctx context.Context, need int64, run func(*tx) error) er
 	return s.ask(&request{ctx: ctx, run: run, need: need, vital: true, done: make(chan error, 1)})
 }
 
+// ask queues a request and waits for its answer. Whoever gets the turn meanwhile writes for all that wait.
 func (s *Store) ask(r *request) error {
-	ctx := r.ctx
-	if err := ctx.Err(); err != nil {
+	if err := r.ctx.Err(); err != nil {
 		return err
 	}
-	select {
-	case s.requests <- r:
-	case <-s.stop:
+	if !s.enqueue(r) {
 		return errClosed
-	case <-ctx.Done():
-		return ctx.Err()
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.stopped:
+	for {
 		select {
 		case err := <-r.done:
 			return err
-		default:
-			return errClosed // it came after the writer's last look
+		case s.turn <- struct{}{}:
+			s.lead(r.ctx)
+		case <-r.ctx.Done():
+			return r.ctx.Err()
 		}
 	}
 }
 
-// writer is the one goroutine that writes. It owns the write connection until Close.
-func (s *Store) writer() {
-	defer close(s.stopped)
-	t := &tx{ctx: context.Background(), db: s.write, stmts: map[string]*sql.Stmt{}}
-	defer t.close()
-	idle := time.NewTimer(time.Hour)
-	defer idle.Stop()
-	for {
-		select {
-		case r := <-s.requests:
-			s.batch(t, s.gather(r))
-			idle.Reset(foldIdle)
-		case <-idle.C:
-			failpoint.Hit("sqlite.fold.before")
-			// An error leaves it to SQLite, which does it at a size, and to the next start.
-			_ = fold(t.ctx, s.write)
-			if s.mark != nil {
-				_ = s.mark.Sync() // it may lag
-			}
-			if s.Short() {
-				_ = s.room.Refill() // or the next time
-				s.used.Store(!s.room.Kept())
-				idle.Reset(refill)
-			}
-			failpoint.Hit("sqlite.fold.after")
-		case <-s.stop:
-			for { // what came before Close is still written
-				select {
-				case r := <-s.requests:
-					s.batch(t, s.gather(r))
-				default:
-					return
-				}
-			}
-		}
+// enqueue reports false when the store is closed.
+func (s *Store) enqueue(r *request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
 	}
+	s.queue = append(s.queue, r)
+	return true
+}
+
+// waiting reports whether there is something to write.
+func (s *Store) waiting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue) > 0
 }
 
 // gather takes what waits, up to a batch.
-func (s *Store) gather(first *request) []*request {
-	batch := []*request{first}
-	for len(batch) < batchLimit {
-		select {
-		case r := <-s.requests:
-			batch = append(batch, r)
-		default:
-			return batch
-		}
-	}
+func (s *Store) gather() []*request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := min(len(s.queue), batchLimit)
+	batch := slices.Clone(s.queue[:n])
+	s.queue = slices.Delete(s.queue, 0, n)
 	return batch
 }
 
-// batch runs requests in one transaction. When the database fails one of them, each is tried alone, so that a
-// request that does not fit takes none with it. When the commit fails, the outcome of all is unknown.
-func (s *Store) batch(t *tx, batch []*request) {
+// lead writes a batch of what waits and gives the turn back.
+func (s *Store) lead(ctx context.Context) {
+	defer func() { <-s.turn }() // a change that panics must not keep it
+	s.serve(ctx)
+}
+
+// serve writes a batch of what waits. It takes nothing when ctx ends before it has the database's lock: somebody else
+// who waits tries then. The caller has the turn.
+func (s *Store) serve(ctx context.Context) {
+	if !s.waiting() {
+		return
+	}
+	err := s.begin(ctx)
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	s.write(s.gather(), err)
+	s.idle.Reset(foldIdle)
+}
+
+// drain writes all that waits, for Close. The caller has the turn.
+func (s *Store) drain() {
+	for s.waiting() {
+		s.serve(context.Background())
+	}
+}
+
+// folder folds the log when nothing was committed for a while.
+func (s *Store) folder() {
+	defer close(s.stopped)
+	for {
+		select {
+		case <-s.idle.C:
+		case <-s.stop:
+			return
+		}
+		select {
+		case s.turn <- struct{}{}:
+			s.tidy()
+			<-s.turn
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// tidy folds the log and keeps room again. The caller has the turn.
+func (s *Store) tidy() {
+	failpoint.Hit("sqlite.fold.before")
+	// An error leaves it to SQLite, which does it at a size, and to the next start.
+	_ = fold(s.tx.ctx, s.writer)
+	if s.mark != nil {
+		_ = s.mark.Sync() // it may lag
+	}
+	if s.Short() {
+		_ = s.room.Refill() // or the next time
+		s.used.Store(!s.room.Kept())
+		s.idle.Reset(refill)
+	}
+	failpoint.Hit("sqlite.fold.after")
+}
+
+// write runs requests in the transaction that begin began, or failed to, and answers them. When the database fails one
+// of them, each is tried alone, so that a request that does not fit takes none with it. When the commit fails, the
+// outcome of all is unknown.
+func (s *Store) write(batch []*request, err error) {
 	errs := make([]error, len(batch))
 	need := int64(0)
-	err := s.begin(t)
+	through := false
+	defer func() {
+		if !through { // a change panicked
+			s.tx.rollback()
+			s.answer(batch, errs, errPanic)
+		}
+	}()
 	for i, r := range batch {
 		need += r.need
 		if err != nil {
 			break
 		}
 		if errs[i] = r.ctx.Err(); errs[i] == nil {
-			errs[i] = r.run(t)
+			errs[i] = r.run(s.tx)
 		}
 		if isDB(errs[i]) {
 			err = errs[i]
 		}
 	}
+	through = true
 	if err != nil {
-		t.rollback()
+		s.tx.rollback()
 		if len(batch) > 1 && !isBusy(err) {
 			for i := range batch {
-				s.batch(t, batch[i:i+1])
+				s.rewrite(batch[i : i+1])
 			}
 			return
 		}
-	} else if err = s.commit(t); err != nil {
-		t.rollback()
+	} else if err = s.commit(); err != nil {
+		s.tx.rollback()
 	}
 	if s.noRoom(err) && slices.ContainsFunc(batch, func(r *request) bool { return r.vital }) && s.room.Release() {
 		s.used.Store(true)
-		s.batch(t, batch)
+		s.rewrite(batch)
 		return
 	}
+	s.answer(batch, errs, translate(s.path, need, err))
+}
+
+// answer tells each request its own error, or the one that all of them have.
+func (s *Store) answer(batch []*request, errs []error, all error) {
 	for i, r := range batch {
-		if err != nil {
-			errs[i] = translate(s.path, need, err)
-		}
-		r.done <- errs[i]
+		r.done <- cmp.Or(all, errs[i])
 	}
 }
+
+// rewrite tries requests again, whose owners wait whatever becomes of the one that has the turn.
+func (s *Store) rewrite(batch []*request) { s.write(batch, s.begin(context.Background())) }
 
 // noRoom reports an error that the room which is kept may help against.
 func (s *Store) noRoom(err error) bool {
@@ -178,7 +224,8 @@ func (s *Store) noRoom(err error) bool {
 func (s *Store) Short() bool { return s.used.Load() }
 
 // commit numbers the transaction, makes it durable and marks it. One that changed nothing needs no number.
-func (s *Store) commit(t *tx) error {
+func (s *Store) commit() error {
+	t := s.tx
 	next := s.at
 	if t.changed {
 		next.Seq++
@@ -200,107 +247,19 @@ func (s *Store) commit(t *tx) error {
 	return nil
 }
 
-// begin takes the write lock. Another program may hold it for a while: it tries again with jitter.
-func (s *Store) begin(t *tx) error {
+// begin takes the write lock. Another program may hold it for a while: it tries again with jitter, until ctx ends.
+func (s *Store) begin(ctx context.Context) error {
 	deadline := time.Now().Add(s.lock)
 	for {
-		err := t.exec("BEGIN IMMEDIATE")
-		t.changed = false
+		err := s.tx.exec("BEGIN IMMEDIATE")
+		s.tx.changed = false
 		if err == nil || !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(time.Duration(5+rand.IntN(45)) * time.Millisecond)
-	}
-}
-
-// tx is the write connection inside a transaction. Its errors are the database's.
-type tx struct {
-	ctx   context.Context // of the writer: a request's end must not roll others back
-	db    *sql.DB
-	stmts map[string]*sql.Stmt
-	// changed is set by what writes.
-	changed bool
-}
-
-func (t *tx) stmt(query string) (*sql.Stmt, error) {
-	if st := t.stmts[query]; st != nil {
-		return st, nil
-	}
-	st, err := t.db.PrepareContext(t.ctx, query)
-	if err != nil {
-		return nil, db(err)
-	}
-	t.stmts[query] = st
-	return st, nil
-}
-
-func (t *tx) exec(query string, args ...any) error {
-	st, err := t.stmt(query)
-	if err != nil {
-		return err
-	}
-	t.changed = true
-	_, err = st.ExecContext(t.ctx, args...)
-	return db(err)
-}
-
-// insert returns the new row's number.
-func (t *tx) insert(query string, args ...any) (int64, error) {
-	st, err := t.stmt(query)
-	if err != nil {
-		return 0, err
-	}
-	t.changed = true
-	res, err := st.ExecContext(t.ctx, args...)
-	if err != nil {
-		return 0, db(err)
-	}
-	n, err := res.LastInsertId()
-	return n, db(err)
-}
-
-// row reads one row; found is false when there is none.
-func (t *tx) row(query string, args []any, to ...any) (found bool, err error) {
-	st, err := t.stmt(query)
-	if err != nil {
-		return false, err
-	}
-	err = st.QueryRowContext(t.ctx, args...).Scan(to...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return err == nil, db(err)
-}
-
-// each reads rows; scan gets a function that scans the one it stands on.
-func (t *tx) each(query string, args []any, scan func(func(...any) error) error) error {
-	st, err := t.stmt(query)
-	if err != nil {
-		return err
-	}
-	rows, err := st.QueryContext(t.ctx, args...)
-	if err != nil {
-		return db(err)
-	}
-	return each(rows, scan)
-}
-
-func each(rows *sql.Rows, scan func(func(...any) error) error) error {
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows.Scan); err != nil {
-			return db(fmt.Errorf("read row: %w", err))
+		select {
+		case <-time.After(time.Duration(5+rand.IntN(45)) * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
 		}
-	}
-	return db(rows.Err())
-}
-
-func (t *tx) rollback() {
-	_ = t.exec("ROLLBACK") // SQLite may have done it already
-}
-
-func (t *tx) close() {
-	for _, st := range t.stmts {
-		_ = st.Close()
 	}
 }
