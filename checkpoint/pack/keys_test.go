@@ -44,9 +44,6 @@ func TestReplacedConversationsReadNothing(t *testing.T) {
 		}
 		k.Row.N, k.Row.Seq = n, n
 		k.Row.Sum = Seal(k.Plain, n)
-		if k.Row.Data, err = k.Data(); err != nil {
-			t.Fatal(err)
-		}
 		s.rows[n] = k.Row
 		p.Done(k, n)
 		parent = n

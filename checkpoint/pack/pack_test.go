@@ -53,9 +53,6 @@ func (s rows) put(t testing.TB, p *Packer, parent int64, d thread.Delta) int64 {
 	}
 	k.Row.N, k.Row.Seq = n, n
 	k.Row.Sum = Seal(k.Plain, n)
-	if k.Row.Data, err = k.Data(); err != nil {
-		t.Fatal(err)
-	}
 	s[n] = k.Row
 	p.Done(k, n)
 	return n

@@ -34,24 +34,14 @@ func New() *Packer {
 	return &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
 }
 
-// Packed is a checkpoint on its way into a table. It is compressed while the store looks up what it needs.
+// Packed is a checkpoint on its way into a table.
 type Packed struct {
-	// Row lacks N, Thread, Seq and Sum, which the store gives it: Sum is Seal(Plain, Seq). It lacks Data too.
+	// Row lacks N, Thread, Seq and Sum, which the store gives it: Sum is Seal(Plain, Seq).
 	Row    Row
 	Plain  [sha256.Size]byte
 	parent thread.CheckpointID
 	state  *state
 	frame  *frame // nil when the record is a group by itself
-
-	compressed chan struct{} // closed when data and err are set
-	data       []byte
-	err        error
-}
-
-// Data waits for the record's piece of its group's frame.
-func (k *Packed) Data() ([]byte, error) {
-	<-k.compressed
-	return k.data, k.err
 }
 
 // Known returns the number of a checkpoint's row where the Packer remembers it. The row may be gone since.
@@ -94,7 +84,6 @@ func (p *Packer) Pack(ctx context.Context, src Source, parent int64, c thread.Ch
 // Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly and
 // into the same group; 0 says that it was not, or that nobody knows.
 func (p *Packer) Done(k *Packed, n int64) {
-	<-k.compressed // nobody else has the frame before
 	at := k.Row.ID
 	if n == 0 {
 		at = ""
@@ -293,7 +282,7 @@ func (b *builder) finish() (*Packed, error) {
 		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", b.head.Checkpoint.ID, len(raw), maxRaw, thread.ErrInvalid)
 	}
 	c := b.head.Checkpoint
-	k := &Packed{parent: c.Parent, compressed: make(chan struct{}),
+	k := &Packed{parent: c.Parent, Plain: sha256.Sum256(raw),
 		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
 		state: &state{items: c.Items, keys: b.keys, files: b.files, age: b.head.Age}}
 	compress := b.p.frames.alone
@@ -306,11 +295,10 @@ func (b *builder) finish() (*Packed, error) {
 		k.Row.Chain = k.frame.records
 		compress = k.frame.add
 	}
-	go func() {
-		defer close(k.compressed)
-		k.data, k.err = compress(raw)
-	}()
-	k.Plain = sha256.Sum256(raw)
+	if k.Row.Data, err = compress(raw); err != nil {
+		b.p.Done(k, 0)
+		return nil, err
+	}
 	return k, nil
 }
 

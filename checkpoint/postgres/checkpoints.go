@@ -128,13 +128,9 @@ func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, c thread.C
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	data, err := k.Data()
-	if err != nil {
-		return 0, 0, err
-	}
 	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
-		owner != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), data).Scan(&n)
+		owner != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
 	if err != nil {
 		return 0, 0, err
 	}

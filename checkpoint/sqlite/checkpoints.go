@@ -153,13 +153,9 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	if err != nil {
 		return 0, 0, err
 	}
-	data, err := k.Data()
-	if err != nil {
-		return 0, 0, err
-	}
 	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
-		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), data)
+		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
 	if err != nil {
 		return 0, 0, err
 	}
