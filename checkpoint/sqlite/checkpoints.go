@@ -23,8 +23,7 @@ func scanRow(scan func(...any) error) (pack.Row, error) {
 	return r, err
 }
 
-// PutCheckpoint stores a checkpoint and moves its thread. Packing is done outside the writer, which waits for
-// it only when it has looked up what it needs.
+// PutCheckpoint stores a checkpoint and moves its thread. It is packed before it queues: the store's turn is short.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err

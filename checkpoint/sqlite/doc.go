@@ -1,6 +1,6 @@
 // Package sqlite keeps a project's threads in one SQLite file, as package checkpoint demands.
 //
-// One goroutine writes: it takes up to 64 waiting requests into one transaction, so that 100 threads share an
+// One caller writes at a time, for all that wait: up to 64 requests share a transaction, so that 100 threads share an
 // fsync instead of fighting for the lock. Readers have connections of their own and never wait for it. The file
 // is in WAL mode with synchronous=FULL: what is acknowledged survives a power cut. Records are packed by package
 // pack.

@@ -2,54 +2,38 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"database/sql/driver"
-	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/mattn/go-sqlite3" // registers the driver "sqlite3", too
-	"github.com/pressly/goose/v3"
 	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
 	"orchestrator/thread"
-	"orchestrator/thread/failpoint"
 	"orchestrator/thread/private"
 	"orchestrator/thread/reserve"
 )
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
 const (
-	// schema is the number of the newest migration that this program knows.
-	schema = 3
-	// schemaSum is of the tables that the migrations make; an error names the new one after a migration is added.
-	schemaSum = "e37e14d031c9c17e"
-	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
-	application = 0x6f726368
 	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
 	pageSize = 1024
-	// logPages is how long the log may get before a commit folds it into the file. The writer does it before that,
+	// logPages is how long the log may get before a commit folds it into the file. An idle store does it before that,
 	// when it has nothing else to do.
 	logPages = 4000
 	// readers is how many connections read.
 	readers = 4
-	// busyMillis is how long SQLite itself waits for a lock; the writer tries again after that.
+	// busyMillis is how long SQLite itself waits for a lock; begin tries again after that.
 	busyMillis = 250
 )
 
@@ -300,25 +284,6 @@ func (s *Store) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// newest returns the record of the newest commit. A database without one gets its first.
-func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
-	var row []byte
-	err := w.QueryRowContext(ctx, "SELECT row FROM mark WHERE n = 1").Scan(&row)
-	if err == nil {
-		if m, ok := mark.Parse(row); ok {
-			return m, nil
-		}
-		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit cannot be read", errCheck))
-	}
-	if !errors.Is(err, sql.ErrNoRows) {
-		return mark.Mark{}, db(err)
-	}
-	var m mark.Mark
-	rand.Read(m.DB[:])
-	_, err = w.ExecContext(ctx, "INSERT INTO mark (n, row) VALUES (1, ?)", m.Bytes())
-	return m, db(err)
-}
-
 // fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
 // the next time.
 func fold(ctx context.Context, w *sql.DB) error {
@@ -351,98 +316,6 @@ func (c connector) Driver() driver.Driver {
 		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
 		return err
 	}}
-}
-
-// check looks whether the file is sound, ours, and not of a newer program.
-func check(ctx context.Context, w *sql.DB) error {
-	var mode string
-	if err := w.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
-		return db(err)
-	}
-	if mode != "wal" {
-		return thread.Hint(fmt.Errorf("store: journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
-			"keep the state folder on a local disk, not on a network share")
-	}
-	var found string
-	if err := w.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
-		return db(err)
-	}
-	if found != "ok" {
-		return db(fmt.Errorf("%w: %s", errCheck, found))
-	}
-	var app, version, tables int
-	for query, to := range map[string]*int{"PRAGMA application_id": &app, "PRAGMA user_version": &version,
-		"SELECT count(*) FROM sqlite_master": &tables} {
-		if err := w.QueryRowContext(ctx, query).Scan(to); err != nil {
-			return db(err)
-		}
-	}
-	if app != application && tables > 0 {
-		return errForeign(uint32(app))
-	}
-	if version > schema {
-		return errNewer(uint32(version))
-	}
-	return nil
-}
-
-// checkSchema compares the text of the tables with what the migrations make: the database's own check does not see a
-// wrong letter in a column's name.
-func checkSchema(ctx context.Context, w *sql.DB) error {
-	rows, err := w.QueryContext(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY name")
-	if err != nil {
-		return db(err)
-	}
-	h := sha256.New()
-	err = each(rows, func(scan func(...any) error) error {
-		var kind, name, table, text string
-		if err := scan(&kind, &name, &table, &text); err != nil {
-			return err
-		}
-		if !strings.HasPrefix(table, "goose_") && !strings.HasPrefix(table, "sqlite_") {
-			fmt.Fprintf(h, "%q %q %q %q\n", kind, name, table, text)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(h.Sum(nil)[:8]); got != schemaSum {
-		return db(fmt.Errorf("%w: the description of its tables (%s) is not what it should be", errCheck, got))
-	}
-	return nil
-}
-
-func migrate(ctx context.Context, w *sql.DB) error {
-	var version int
-	if err := w.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return db(err)
-	}
-	if version == schema {
-		return nil
-	}
-	dir, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, w, dir, goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return db(fmt.Errorf("migrate: %w", err))
-	}
-	for {
-		failpoint.Hit("sqlite.migrate.step")
-		if _, err := p.UpByOne(ctx); errors.Is(err, goose.ErrNoNextVersion) {
-			break
-		} else if err != nil {
-			return db(fmt.Errorf("migrate: %w", err))
-		}
-	}
-	failpoint.Hit("sqlite.migrate.version")
-	if _, err := w.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schema)); err != nil {
-		return db(err)
-	}
-	failpoint.Hit("sqlite.migrate.done")
-	return nil
 }
 
 // secure closes the files to others. SQLite gives -wal and -shm the mode of the file itself.

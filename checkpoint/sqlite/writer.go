@@ -17,7 +17,7 @@ import (
 const (
 	// batchLimit is how many requests share a commit.
 	batchLimit = 64
-	// foldIdle is how long no commit may come for the writer to fold the log into the file. From then on a log that
+	// foldIdle is how long no commit may come for the log to be folded into the file. From then on a log that
 	// is lost or damaged costs nothing.
 	foldIdle = time.Second
 	// refill is how often it looks for room on a disk that was full.
@@ -29,14 +29,14 @@ var (
 	errPanic  = errors.New("store: a change that shared the transaction panicked")
 )
 
-// request is one change that waits for the writer.
+// request is one change that waits to be written.
 type request struct {
 	ctx  context.Context // travels with its request through the queue
 	run  func(*tx) error // checks first, writes last; may be run again after a rollback
 	need int64           // about how many bytes it writes
 	// vital is set for what must not be refused: it may take the room that is kept for a full disk.
 	vital bool
-	done  chan error // buffered: the writer never waits
+	done  chan error // buffered: who writes never waits
 }
 
 // do has a request written and waits until it is durable. After ctx ends, its outcome is unknown.
