@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -41,7 +42,7 @@ func (m *Model) follow() tea.Cmd {
 		m.live.seen = seen
 		cmds = append(cmds, m.looking()) // once nothing is over it any more
 	}
-	cmds = append(cmds, m.followPane(sel), m.screen.tick(m.cfg, sel))
+	cmds = append(cmds, m.followPane(sel), m.tick(sel))
 	return tea.Batch(cmds...)
 }
 
@@ -112,13 +113,15 @@ func (s *screen) drawSoon(cfg Config) tea.Cmd {
 	return cfg.After(wait, frameMsg{})
 }
 
-// tick lets the clock on screen go on while it shows seconds; one tick is under way at most.
-func (s *screen) tick(cfg Config, sel *thread.Status) tea.Cmd {
-	if s.ticking || sel == nil || !counts(sel.State.State) {
+// tick lets the clock on screen and the marks of what works go on, where any of them shows; one tick is under way
+// at most.
+func (m *Model) tick(sel *thread.Status) tea.Cmd {
+	clock := sel != nil && counts(sel.State.State)
+	if m.screen.ticking || !clock && (m.place().side.Empty() || !m.tree.Moves()) {
 		return nil
 	}
-	s.ticking = true
-	return cfg.After(time.Second, secondMsg{})
+	m.screen.ticking = true
+	return m.cfg.After(tree.Pace(), secondMsg{})
 }
 
 // counts reports whether the time in a state is shown.

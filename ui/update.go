@@ -197,6 +197,7 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	case secondMsg:
 		m.screen.ticking = false
 		m.screen.stale = true
+		m.tree.Beat()
 	case partingMsg:
 		if m.hands.leaving && msg.gen == m.hands.partings {
 			return m.leave(), true

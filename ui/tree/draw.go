@@ -82,7 +82,7 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 		c.Print(b, x, 0, th.Style(theme.Accent), "▸")
 	}
 	x = c.Print(b, x+1, 0, muted, r.guide)
-	x = c.Print(b, x, 0, th.Style(look.Style), look.Glyph) + 1
+	x = c.Print(b, x, 0, th.Style(look.Style), t.glyph(s, look)) + 1
 	right := t.drawRight(c, b, th, s, r, look)
 	title := t.title(s)
 	with := plain.Line(plain.Few(t.Sharing(s.Thread)))

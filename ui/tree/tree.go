@@ -38,6 +38,7 @@ type Tree struct {
 	working  []*thread.Status // those in use
 	win      list.Window      // of the rows
 	counts   Counts
+	beat     int // of the marks that move
 }
 
 // row is one line on show.
