@@ -34,7 +34,8 @@ func (m *Model) Handle(a intent.Action) bool { return m.pages.Handle(a) }
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 
 // Draw draws a thread's; parent names the parent, sharing the threads that work in the same folder.
-func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string, sharing []string) {
+func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string,
+	sharing []string) {
 	if s == nil {
 		return
 	}
@@ -69,7 +70,8 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	case g.Window == 0:
 		add(fact("context", gauge.Numbers(g)+" tokens (context window unknown)", w))
 	default:
-		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(), thread.Tokens(max(g.Window-g.Tokens, 0))), w))
+		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(),
+			thread.Tokens(max(g.Window-g.Tokens, 0))), w))
 	}
 	add(fact("counted by", source(g), w))
 	add(fact("model", g.Model, w))
