@@ -37,7 +37,8 @@ func TestMark(t *testing.T) {
 		{"a cut character", []string{"\xe8\xaa", "\x9e"}, "語"},
 		{"characters of an input method", []string{"日本"}, b + "日本" + e},
 		{"a bracketed paste", []string{"\x1b[200~please fix it\r\x1b[201~"}, "\x1b[200~please fix it\r\x1b[201~"},
-		{"a paste of several reads", []string{"\x1b[200~please", " fix it", "\x1b[201~"}, "\x1b[200~please fix it\x1b[201~"},
+		{"a paste of several reads", []string{"\x1b[200~please", " fix it", "\x1b[201~"},
+			"\x1b[200~please fix it\x1b[201~"},
 		{"text behind a paste", []string{"\x1b[200~x\x1b[201~ab"}, "\x1b[200~x\x1b[201~" + b + "ab" + e},
 		{"an answer of the terminal", []string{"\x1b]11;rgb:0000/0000/0000\x1b\\"}, "\x1b]11;rgb:0000/0000/0000\x1b\\"},
 		{"a device's attributes", []string{"\x1bP>|xterm(390)\x1b\\\x1b[?64;1c"}, "\x1bP>|xterm(390)\x1b\\\x1b[?64;1c"},
@@ -72,7 +73,8 @@ func TestEvents(t *testing.T) {
 		}
 		w.Close()
 		events := make(chan uv.Event, 100)
-		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); err != nil && !errors.Is(err, context.Canceled) {
+		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); err != nil &&
+			!errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		r.Close()

@@ -199,8 +199,10 @@ func (m *Model) drawTitle(c *layout.Canvas, b layout.Box, th *theme.Theme, f thr
 	if len(m.files) > 1 {
 		right = c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("%d/%d", m.at+1, len(m.files))) - 1
 	}
-	del := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(theme.DiffDel), fmt.Sprintf("−%d", f.Deletions)) - 1
-	add := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: del, H: 1}, 0, 0, th.Style(theme.DiffAdd), fmt.Sprintf("+%d", f.Insertions)) - 1
+	del := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(theme.DiffDel),
+		fmt.Sprintf("−%d", f.Deletions)) - 1
+	add := c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: del, H: 1}, 0, 0, th.Style(theme.DiffAdd),
+		fmt.Sprintf("+%d", f.Insertions)) - 1
 	name := plain.Line(f.Path)
 	if f.OldPath != "" && f.OldPath != f.Path {
 		name = plain.Line(f.OldPath) + " → " + name

@@ -64,7 +64,8 @@ func TestWordsKeepTheText(t *testing.T) {
 	})
 }
 
-const patch = "@@ -1,3 +1,4 @@ func main\n a\n-return old\n+return new\n+\tx \x1b[31m\n c\n\\ No newline at end of file\n"
+const patch = "@@ -1,3 +1,4 @@ func main\n" +
+	" a\n-return old\n+return new\n+\tx \x1b[31m\n c\n\\ No newline at end of file\n"
 
 func TestLines(t *testing.T) {
 	got := Lines(thread.FileDiff{Path: "a.go", Patch: patch}, 80)
@@ -72,7 +73,8 @@ func TestLines(t *testing.T) {
 	for _, l := range got {
 		text = append(text, l.Text())
 	}
-	want := []string{"@@ -1,3 +1,4 @@ func main", "   1    1   a", "   2      - return old", "        2 + return new", "        3 +     x ␛[31m", "   3    4   c", `\ No newline at end of file`}
+	want := []string{"@@ -1,3 +1,4 @@ func main", "   1    1   a", "   2      - return old", "        2 + return new",
+		"        3 +     x ␛[31m", "   3    4   c", `\ No newline at end of file`}
 	if strings.Join(text, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(text, "\n"), strings.Join(want, "\n"))
 	}
@@ -97,7 +99,8 @@ func TestFiles(t *testing.T) {
 	if !m.busy {
 		t.Fatal("files of another comparison are taken")
 	}
-	files := []thread.FileDiff{{Path: "a.go", Status: "modified", Patch: patch, Insertions: 2, Deletions: 1}, {Path: "b.go", Status: "added"}}
+	files := []thread.FileDiff{{Path: "a.go", Status: "modified", Patch: patch, Insertions: 2, Deletions: 1},
+		{Path: "b.go", Status: "added"}}
 	m.Fill("t", BaseToNow(), files, nil)
 	if got := draw(m, 150, 12); !strings.Contains(got, "2 files +2 −1") || !strings.Contains(got, "1/2") {
 		t.Errorf("\n%s", got)

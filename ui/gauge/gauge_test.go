@@ -54,8 +54,10 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestBandsAreTold(t *testing.T) {
-	for share, want := range map[int64]string{10: "normal", 40: "masking", 70: "summarising", 92: "emergency", 99: "full"} {
-		s := &thread.Status{Thread: thread.Thread{Gauge: thread.Gauge{Tokens: share, Window: 100, CostUSD: 1.5, Source: "transcript"}}}
+	for share, want := range map[int64]string{10: "normal", 40: "masking", 70: "summarising", 92: "emergency",
+		99: "full"} {
+		s := &thread.Status{Thread: thread.Thread{
+			Gauge: thread.Gauge{Tokens: share, Window: 100, CostUSD: 1.5, Source: "transcript"}}}
 		if got := draw(40, s); !strings.Contains(got, want) || !strings.Contains(got, "$1.50 · from transcript") {
 			t.Errorf("%d%%: %q", share, got)
 		}

@@ -195,7 +195,8 @@ func (c *Canvas) Draw(b Box, rendered string) {
 	if b.clip(c.Bounds()).Empty() {
 		return
 	}
-	part := lipgloss.NewCanvas(b.W, b.H).Compose(uv.NewStyledString(rendered)) // which cuts a wide character at the edge
+	// A canvas of its own cuts a wide character at the edge of the box.
+	part := lipgloss.NewCanvas(b.W, b.H).Compose(uv.NewStyledString(rendered))
 	for y := range b.H {
 		for x := 0; x < b.W; {
 			cell := part.CellAt(x, y)

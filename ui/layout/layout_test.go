@@ -58,7 +58,8 @@ func TestDrawClips(t *testing.T) {
 	c.Fill(c.Bounds(), lipgloss.NewStyle().Background(lipgloss.Red))
 	c.Draw(Box{2, 1, 5, 5}, lipgloss.NewStyle().Bold(true).Render("日本語!")+"\nbelow and more\nbeyond")
 	red := "\x1b[41m          \x1b[m\n"
-	if got := c.String(); got != red+"\x1b[41m  \x1b[49;1m日本 \x1b[41;22m   \x1b[m\n\x1b[41m  \x1b[mbelow\x1b[41m   \x1b[m" {
+	want := red + "\x1b[41m  \x1b[49;1m日本 \x1b[41;22m   \x1b[m\n" + "\x1b[41m  \x1b[mbelow\x1b[41m   \x1b[m"
+	if got := c.String(); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -69,7 +70,8 @@ func TestNothingLeavesItsBox(t *testing.T) {
 		var c Canvas
 		w, h := rapid.IntRange(0, 20).Draw(t, "w"), rapid.IntRange(0, 8).Draw(t, "h")
 		c.Reset(w, h)
-		b := Box{rapid.IntRange(-3, 20).Draw(t, "x"), rapid.IntRange(-3, 8).Draw(t, "y"), rapid.IntRange(0, 20).Draw(t, "bw"), rapid.IntRange(0, 8).Draw(t, "bh")}
+		b := Box{rapid.IntRange(-3, 20).Draw(t, "x"), rapid.IntRange(-3, 8).Draw(t, "y"),
+			rapid.IntRange(0, 20).Draw(t, "bw"), rapid.IntRange(0, 8).Draw(t, "bh")}
 		text := rapid.StringOf(rapid.SampledFrom([]rune("ab日 é👍"))).Draw(t, "text")
 		c.Print(b, rapid.IntRange(-5, 20).Draw(t, "px"), rapid.IntRange(-2, 9).Draw(t, "py"), lipgloss.NewStyle(), text)
 		for y := range h {

@@ -26,7 +26,8 @@ func TestMoves(t *testing.T) {
 		act     intent.Action
 		at, top int
 	}{
-		{intent.Up, 0, 0}, {intent.Down, 1, 0}, {intent.PageDown, 10, 1}, {intent.PageDown, 19, 10}, {intent.PageUp, 10, 10},
+		{intent.Up, 0, 0}, {intent.Down, 1, 0}, {intent.PageDown, 10, 1}, {intent.PageDown, 19, 10},
+		{intent.PageUp, 10, 10},
 		{intent.Up, 9, 9}, {intent.Last, 99, 90}, {intent.Down, 99, 90}, {intent.Up, 98, 90}, {intent.First, 0, 0},
 	} {
 		if !w.Handle(c.act) {

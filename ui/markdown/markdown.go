@@ -28,7 +28,8 @@ type Renderer struct{ md goldmark.Markdown }
 
 // New makes a renderer.
 func New() *Renderer {
-	return &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList))}
+	return &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough,
+		extension.TaskList))}
 }
 
 // Render lays out a text in lines of at most width cells.
@@ -63,7 +64,8 @@ func (w *writer) block(n ast.Node, depth int) {
 	case *ast.Heading:
 		w.gap()
 		mark := strings.Repeat("#", n.Level) + " "
-		w.flow(append([]styled.Span{{Text: mark, Tok: theme.Muted}}, w.inlines(n, styled.Span{Tok: theme.Heading}, depth)...))
+		w.flow(append([]styled.Span{{Text: mark, Tok: theme.Muted}},
+			w.inlines(n, styled.Span{Tok: theme.Heading}, depth)...))
 		w.gap()
 	case *ast.Paragraph:
 		w.flow(w.inlines(n, styled.Span{}, depth))

@@ -43,7 +43,8 @@ func TestRender(t *testing.T) {
 }
 
 func FuzzRender(f *testing.F) {
-	for _, s := range []string{"# a\n\n- b\n  - c", "&#27;[0m", "```\n\x1b]52;c;x\a\n```", "|a|\n|-|\n|\x9b|", strings.Repeat("> ", 200) + "x", strings.Repeat("- ", 100), "<a\x1b>", "[x](y\x1b)", "\u202e"} {
+	for _, s := range []string{"# a\n\n- b\n  - c", "&#27;[0m", "```\n\x1b]52;c;x\a\n```", "|a|\n|-|\n|\x9b|",
+		strings.Repeat("> ", 200) + "x", strings.Repeat("- ", 100), "<a\x1b>", "[x](y\x1b)", "\u202e"} {
 		f.Add(s)
 	}
 	r := New()
@@ -54,8 +55,10 @@ func FuzzRender(f *testing.F) {
 					t.Fatalf("%q holds %U", l.Text(), c)
 				}
 			}
-			if strings.Count(s, ">") < 5 && strings.Count(s, "-") < 5 && strings.Count(s, "|") < 2 && strings.Count(s, ".") < 5 &&
-				strings.Count(s, "*") < 5 && strings.Count(s, "+") < 5 && strings.Count(s, ")") < 5 && plain.Width(l.Text()) > 44 {
+			if strings.Count(s, ">") < 5 && strings.Count(s, "-") < 5 && strings.Count(s, "|") < 2 &&
+				strings.Count(s, ".") < 5 &&
+				strings.Count(s, "*") < 5 && strings.Count(s, "+") < 5 && strings.Count(s, ")") < 5 &&
+				plain.Width(l.Text()) > 44 {
 				t.Fatalf("%q is %d wide", l.Text(), plain.Width(l.Text()))
 			}
 		}
@@ -63,7 +66,8 @@ func FuzzRender(f *testing.F) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	src := strings.Repeat("# Title\n\nSome *text* with `code` and more words to wrap around the edge.\n\n- item\n- item\n\n```go\nx := 1\n```\n\n", 100)
+	src := strings.Repeat("# Title\n\nSome *text* with `code` and more words to wrap around the edge.\n\n"+
+		"- item\n- item\n\n```go\nx := 1\n```\n\n", 100)
 	r := New()
 	b.SetBytes(int64(len(src)))
 	for b.Loop() {

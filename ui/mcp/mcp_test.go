@@ -28,7 +28,8 @@ func TestPanel(t *testing.T) {
 		t.Errorf("empty: %q", got)
 	}
 	p.Set([]thread.MCPServer{
-		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, Enabled: true}, {Name: "strange"}, {Name: "broken", Trusted: true, Problem: "no such\x1b file"},
+		{Name: "zeta", Trusted: true}, {Name: "on", Trusted: true, Enabled: true}, {Name: "strange"},
+		{Name: "broken", Trusted: true, Problem: "no such\x1b file"},
 	})
 	got := draw(p, 4)
 	for _, want := range []string{"[!] broken", "[x] on", "[?] strange", "[ ] zeta"} {

@@ -151,6 +151,7 @@ func (p *Pager) drawHits(c *layout.Canvas, row layout.Box, th *theme.Theme, n in
 		i += from
 		from = i + len(p.query)
 		x := plain.Width(text[:i])
-		c.Tint(layout.Box{X: row.X + x, Y: row.Y, W: min(plain.Width(text[i:from]), row.W-x), H: 1}, th.Style(theme.Match))
+		c.Tint(layout.Box{X: row.X + x, Y: row.Y, W: min(plain.Width(text[i:from]), row.W-x), H: 1},
+			th.Style(theme.Match))
 	}
 }

@@ -33,7 +33,8 @@ func filled(n int) *Pager {
 func TestMoves(t *testing.T) {
 	p := filled(100)
 	draw(p)
-	for _, a := range []intent.Action{intent.Last, intent.PageUp, intent.Up, intent.First, intent.PageDown, intent.Down} {
+	for _, a := range []intent.Action{intent.Last, intent.PageUp, intent.Up, intent.First, intent.PageDown,
+		intent.Down} {
 		if !p.Handle(a) {
 			t.Errorf("%s is not taken", a)
 		}

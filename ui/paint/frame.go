@@ -45,7 +45,8 @@ func (w *Writer) paint(out []byte) []byte {
 		w.compare(t)
 		w.drawRows(t)
 		cursor = t.Cursor()
-		cursor.Visible = cursor.Visible && pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W && cursor.Y < pane.Box.H
+		cursor.Visible = cursor.Visible && pane.Cursor && !pane.Scrolled && cursor.X < pane.Box.W &&
+			cursor.Y < pane.Box.H
 	})
 	p.term = nil
 	if held && len(out) == 0 {

@@ -116,8 +116,10 @@ func (f *fixture) check(t *testing.T, chrome *vterm.Terminal, box Box) {
 			copy(want[box.X:box.X+box.W], cells[:box.W])
 		}
 		for x := range cols {
-			if g, w := got[x], want[x]; string(g.AppendText(nil)) != string(w.AppendText(nil)) || g.Style != w.Style || g.Width != w.Width {
-				t.Fatalf("cell %d,%d: got %q %+v, want %q %+v\n%s", x, y, g.AppendText(nil), g.Style, w.AppendText(nil), w.Style, f.out.term.Text())
+			if g, w := got[x], want[x]; string(g.AppendText(nil)) != string(w.AppendText(nil)) ||
+				g.Style != w.Style || g.Width != w.Width {
+				t.Fatalf("cell %d,%d: got %q %+v, want %q %+v\n%s", x, y, g.AppendText(nil), g.Style,
+					w.AppendText(nil), w.Style, f.out.term.Text())
 			}
 		}
 	}
@@ -128,12 +130,15 @@ func (f *fixture) check(t *testing.T, chrome *vterm.Terminal, box Box) {
 func TestComposite(t *testing.T) {
 	box := Box{X: 10, Y: 2, W: 20, H: 5}
 	chromeBits := []string{
-		"\x1b[H\x1b[Ktitle%d", "\x1b[3;1Hside\x1b[K", "\x1b[4;1H\x1b[2Kx%d", "\x1b[8;1H\x1b[Jstatus", "\x1b[9;1H\n", "\x1b[H\x1bM", "\x1b[5;1H\x1b[L",
-		"\x1b[2;1H\x1b[M", "\x1b[S", "\x1b[T", "\x1b[3;3H\x1b[20X", "\x1b[4;2H\x1b[@y", "\x1b[4;2H\x1b[P", "\x1b[2J\x1b[Hall%d", "\x1b[2;6r\x1b[6H\n\x1b[r",
+		"\x1b[H\x1b[Ktitle%d", "\x1b[3;1Hside\x1b[K", "\x1b[4;1H\x1b[2Kx%d", "\x1b[8;1H\x1b[Jstatus", "\x1b[9;1H\n",
+		"\x1b[H\x1bM", "\x1b[5;1H\x1b[L",
+		"\x1b[2;1H\x1b[M", "\x1b[S", "\x1b[T", "\x1b[3;3H\x1b[20X", "\x1b[4;2H\x1b[@y", "\x1b[4;2H\x1b[P",
+		"\x1b[2J\x1b[Hall%d", "\x1b[2;6r\x1b[6H\n\x1b[r",
 		"\x1b[31m\x1b[2;2Hred", "\x1b[m", "\x1b[5;6Ha%d", "",
 	}
 	paneBits := []string{
-		"hello %d ", "\r\n", "\x1b[31mred\x1b[m", "漢字", "😀", "\x1b[2J", "\x1b[H", "\x1b[44m\x1b[K", "\x1b[3;3H", "\n\n", "\x1b[?1049h", "\x1b[?1049l",
+		"hello %d ", "\r\n", "\x1b[31mred\x1b[m", "漢字", "😀", "\x1b[2J", "\x1b[H", "\x1b[44m\x1b[K", "\x1b[3;3H",
+		"\n\n", "\x1b[?1049h", "\x1b[?1049l",
 		"\x1b[5 q", "\x1b[?25l", "\x1b[?25h", "e\u0301❤\ufe0f", "\x1b[38;2;1;2;3;4:3mx", "─│",
 	}
 	for seed := range 15 {
@@ -155,30 +160,39 @@ func TestComposite(t *testing.T) {
 		_, _ = chrome.Write([]byte("x"))
 		f.check(t, chrome, box)
 		cur, want := f.out.term.Cursor(), f.in.term.Cursor()
-		if want.Visible != cur.Visible || cur.Visible && (cur.X != box.X+want.X || cur.Y != box.Y+want.Y || cur.Style != want.Style) {
+		if want.Visible != cur.Visible || cur.Visible &&
+			(cur.X != box.X+want.X || cur.Y != box.Y+want.Y || cur.Style != want.Style) {
 			t.Errorf("seed %d: cursor %+v, want %+v in the box", seed, cur, want)
 		}
 	}
 }
 
 // allowed is all that may be written for a pane.
-var allowed = regexp.MustCompile("^(?:\x1b\\[[0-9;]*H|\x1b\\[[0-9;:]*m|\x1b\\[\\?(?:25|2026|1049)[hl]|\x1b\\[[0-6] q|\x1b[78]|\x1b\\[2J|[^\x00-\x1f\x7f-\u009f])*$")
+var allowed = regexp.MustCompile("^(?:\x1b\\[[0-9;]*H|\x1b\\[[0-9;:]*m|\x1b\\[\\?(?:25|2026|1049)[hl]|" +
+	"\x1b\\[[0-6] q|\x1b[78]|\x1b\\[2J|[^\x00-\x1f\x7f-\u009f])*$")
 
 // hostile are the strings of the threat table: each must stay inside of the emulator.
 var hostile = []string{
 	"\x1b]0;title\x07", "\x1b]1;icon\x07", "\x1b]2;title\x1b\\", "\x1b]4;1;rgb:0/0/0\x07", "\x1b]7;file:///x\x07",
-	"\x1b]8;;file:///bin/sh\x07https://good\x1b]8;;\x07", "\x1b]9;note\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x07", "\x1b]50;font\x07",
-	"\x1b]52;c;cm0gLXJm\x07", "\x1b]52;c;?\x07", "\x1b]133;A\x07", "\x1b]777;notify;a;b\x07", "\x1b]1337;File=:AAAA\x07",
-	"\x1bP$qm\x1b\\", "\x1bPtmux;\x1b\x1b]0;x\x07\x1b\\", "\x1b_Gf=100;AAAA\x1b\\", "\x1b^pm\x1b\\", "\x1bXsos\x1b\\", "\x1bktitle\x1b\\",
-	"\x1b[21t", "\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[5n", "\x1b[?1049h", "\x1b[?1000h", "\x1b[?2004h", "\x1b[>1u", "\x1b[>4;2m", "\x1b[?47h",
-	"\x1bc", "\x1b#8", "\x1b(0qqq\x1b(B", "\x0e", "\x07", "\x05", "\u009b31m", "\u009d0;x\u009c", "\u0090x", "\x9b21t", "\x80\x85\x9f",
-	"\u202eevil\u202c", "\u2066x\u2069", "\u200b", "\ufeff", "\U000e0041", "\x7f", "\x00", "a\u0300\u0301\u0302", "\x1b[8mhidden",
+	"\x1b]8;;file:///bin/sh\x07https://good\x1b]8;;\x07", "\x1b]9;note\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x07",
+	"\x1b]50;font\x07",
+	"\x1b]52;c;cm0gLXJm\x07", "\x1b]52;c;?\x07", "\x1b]133;A\x07", "\x1b]777;notify;a;b\x07",
+	"\x1b]1337;File=:AAAA\x07",
+	"\x1bP$qm\x1b\\", "\x1bPtmux;\x1b\x1b]0;x\x07\x1b\\", "\x1b_Gf=100;AAAA\x1b\\", "\x1b^pm\x1b\\", "\x1bXsos\x1b\\",
+	"\x1bktitle\x1b\\",
+	"\x1b[21t", "\x1b[c", "\x1b[>c", "\x1b[6n", "\x1b[5n", "\x1b[?1049h", "\x1b[?1000h", "\x1b[?2004h", "\x1b[>1u",
+	"\x1b[>4;2m", "\x1b[?47h",
+	"\x1bc", "\x1b#8", "\x1b(0qqq\x1b(B", "\x0e", "\x07", "\x05", "\u009b31m", "\u009d0;x\u009c", "\u0090x",
+	"\x9b21t", "\x80\x85\x9f",
+	"\u202eevil\u202c", "\u2066x\u2069", "\u200b", "\ufeff", "\U000e0041", "\x7f", "\x00", "a\u0300\u0301\u0302",
+	"\x1b[8mhidden",
 	"\x1b[=7501;6;1;27;93w", "\x1b[=7501;6;2;65;7w", "\x1b[=7501;6;1;155w",
 }
 
 // TestHostile: of whatever a program writes, only the allowed sequences reach the person's terminal.
 func TestHostile(t *testing.T) {
-	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI, colorprofile.ASCII, colorprofile.NoTTY} {
+	for _, profile := range []colorprofile.Profile{colorprofile.TrueColor, colorprofile.ANSI256, colorprofile.ANSI,
+		colorprofile.ASCII, colorprofile.NoTTY} {
 		f := newFixture(profile, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
 		for _, s := range hostile {
 			f.feed("%s-%s-%s\r\n", s, s[:len(s)-1], s)
@@ -211,7 +225,8 @@ func TestTags(t *testing.T) {
 	f := newFixture(colorprofile.TrueColor, 60, 12, Box{X: 5, Y: 2, W: 40, H: 8})
 	f.feed("h\U000e0041\U000e007f \U000e0042 %s", england)
 	out := string(f.out.written())
-	if !strings.Contains(out, england) || strings.ContainsAny(strings.ReplaceAll(out, england, ""), "\U000e0041\U000e0042\U000e007f") {
+	if !strings.Contains(out, england) || strings.ContainsAny(strings.ReplaceAll(out, england, ""),
+		"\U000e0041\U000e0042\U000e007f") {
 		t.Errorf("%q", out)
 	}
 }
@@ -226,7 +241,9 @@ func TestChromeStays(t *testing.T) {
 		fmt.Fprintf(&chrome, "\x1b[%dH\x1b[7m%s\x1b[m", y+1, strings.Repeat("#", 20))
 	}
 	_, _ = f.Write([]byte(chrome.String()))
-	for i, s := range []string{"\x1b#8", "\x1b[999;999H漢漢漢", "\x1b[?1049h\x1b[2J\x1b[H" + strings.Repeat("Allow? y ", 40), "\x1b[?6h\x1b[1;1H\x1b[41m\x1b[J", "\x1b[?7l" + strings.Repeat("漢", 30)} {
+	for i, s := range []string{"\x1b#8", "\x1b[999;999H漢漢漢",
+		"\x1b[?1049h\x1b[2J\x1b[H" + strings.Repeat("Allow? y ", 40),
+		"\x1b[?6h\x1b[1;1H\x1b[41m\x1b[J", "\x1b[?7l" + strings.Repeat("漢", 30)} {
 		if i == 3 {
 			f.in.View(func(t *vterm.Terminal) { t.Resize(30, 9) }) // the program is ahead of the box
 		}
@@ -375,7 +392,8 @@ func TestProfiles(t *testing.T) {
 		{colorprofile.ASCII, "\x1b[0;1;4m"},
 		{colorprofile.NoTTY, ""},
 	} {
-		s := vterm.Style{Fg: vterm.RGBColor(250, 10, 10), Bg: vterm.PaletteColor(200), Ul: vterm.RGBColor(1, 2, 3), Attr: vterm.Bold | 3<<12}
+		s := vterm.Style{Fg: vterm.RGBColor(250, 10, 10), Bg: vterm.PaletteColor(200), Ul: vterm.RGBColor(1, 2, 3),
+			Attr: vterm.Bold | 3<<12}
 		if got := string(appendStyle(nil, s, c.profile)); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.profile, got, c.want)
 		}

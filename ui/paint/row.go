@@ -89,7 +89,8 @@ func (p *rowPainter) text(c *vterm.Cell) bool {
 			return true
 		}
 		p.out = c.AppendText(p.out)
-		return r < 0x300 || r >= 0x2500 && r < 0x25a0 || r >= 0x4e00 && r < 0xa000 || r >= 0x2800 && r < 0x2900 || r >= 0xac00 && r < 0xd7a4
+		return r < 0x300 || r >= 0x2500 && r < 0x25a0 || r >= 0x4e00 && r < 0xa000 || r >= 0x2800 && r < 0x2900 ||
+			r >= 0xac00 && r < 0xd7a4
 	}
 	for _, r := range c.Cluster {
 		if r < 0xa0 && (r < 0x20 || r >= 0x7f) {

@@ -79,7 +79,8 @@ func TestCut(t *testing.T) {
 }
 
 func FuzzLine(f *testing.F) {
-	for _, s := range []string{"", "\x1b]52;c;aGk=\x07", "\u202e\u2066x", "\xc2\x9b", "a\u0300\u0300\u0300\u0300", "🇺🇸👨\u200d👩\u200d👧", "\t\r\n"} {
+	for _, s := range []string{"", "\x1b]52;c;aGk=\x07", "\u202e\u2066x", "\xc2\x9b", "a\u0300\u0300\u0300\u0300",
+		"🇺🇸👨\u200d👩\u200d👧", "\t\r\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -30,7 +30,8 @@ var modifiers = [...]struct {
 	to   input.Mod
 }{
 	{tea.ModShift, input.Shift}, {tea.ModAlt, input.Alt}, {tea.ModCtrl, input.Ctrl}, {tea.ModMeta, input.Meta},
-	{tea.ModHyper, input.Hyper}, {tea.ModSuper, input.Super}, {tea.ModCapsLock, input.CapsLock}, {tea.ModNumLock, input.NumLock},
+	{tea.ModHyper, input.Hyper}, {tea.ModSuper, input.Super}, {tea.ModCapsLock, input.CapsLock},
+	{tea.ModNumLock, input.NumLock},
 }
 
 func modsOf(m tea.KeyMod) (out input.Mod) {

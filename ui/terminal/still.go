@@ -36,7 +36,8 @@ func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 func appendStill(dst []byte, c *vterm.Cell) []byte {
 	r := c.Rune
 	sure := r >= 0x20 && r < 0x7f || r > 0xa0 && r < 0x300 && r != 0xad || r >= 0x2010 && r < 0x2028 ||
-		r >= 0x2030 && r < 0x205f || r >= 0x239b && r < 0x23cf || r >= 0x2500 && r < 0x2600 || r >= 0x2800 && r < 0x2900 || r >= 0x4e00 && r < 0xa000
+		r >= 0x2030 && r < 0x205f || r >= 0x239b && r < 0x23cf || r >= 0x2500 && r < 0x2600 ||
+		r >= 0x2800 && r < 0x2900 || r >= 0x4e00 && r < 0xa000
 	if c.Cluster == "" && sure {
 		if c.Width == 0 {
 			return dst

@@ -418,7 +418,8 @@ func TestNothingAttached(t *testing.T) {
 	m.Focus(true)
 	m.ScrollBy(-3)
 	m.Place(paint.Box{W: 10, H: 3})
-	for _, msg := range []tea.Msg{tea.KeyPressMsg{Code: 'a', Text: "a"}, tea.PasteMsg{Content: "x"}, tea.MouseClickMsg{Button: tea.MouseLeft}, tea.FocusMsg{}} {
+	for _, msg := range []tea.Msg{tea.KeyPressMsg{Code: 'a', Text: "a"}, tea.PasteMsg{Content: "x"},
+		tea.MouseClickMsg{Button: tea.MouseLeft}, tea.FocusMsg{}} {
 		if cmd := m.Update(msg); cmd != nil {
 			t.Errorf("%T does something", msg)
 		}

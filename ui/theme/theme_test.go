@@ -29,15 +29,18 @@ func TestStyles(t *testing.T) {
 }
 
 func TestAttr(t *testing.T) {
-	if got := (Bold | Italic | Strike | Underline | Reverse).To(lipgloss.NewStyle()).Render("x"); got != "\x1b[1;3;4;7;4;9mx\x1b[m" {
+	all := Bold | Italic | Strike | Underline | Reverse
+	if got := all.To(lipgloss.NewStyle()).Render("x"); got != "\x1b[1;3;4;7;4;9mx\x1b[m" {
 		t.Errorf("%q", got)
 	}
 }
 
 // What must be told apart is told apart in every profile and on both grounds.
 func TestDistinctions(t *testing.T) {
-	pairs := [][2]Token{{Text, Selected}, {Selected, SelectedFocus}, {DiffAdd, DiffAddWord}, {Text, Match}, {Border, BorderFocus}}
-	for _, p := range []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII, colorprofile.ANSI, colorprofile.ANSI256, colorprofile.TrueColor} {
+	pairs := [][2]Token{{Text, Selected}, {Selected, SelectedFocus}, {DiffAdd, DiffAddWord}, {Text, Match},
+		{Border, BorderFocus}}
+	for _, p := range []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ASCII, colorprofile.ANSI,
+		colorprofile.ANSI256, colorprofile.TrueColor} {
 		for _, dark := range []bool{true, false} {
 			th := New(p, dark)
 			for _, q := range pairs {
@@ -47,7 +50,8 @@ func TestDistinctions(t *testing.T) {
 			}
 			for i := range tokens {
 				s := th.Style(i)
-				if none := (lipgloss.NoColor{}); p <= colorprofile.ASCII && (s.GetForeground() != none || s.GetBackground() != none) {
+				if none := (lipgloss.NoColor{}); p <= colorprofile.ASCII &&
+					(s.GetForeground() != none || s.GetBackground() != none) {
 					t.Errorf("token %d has a colour without colours", i)
 				}
 			}
@@ -59,7 +63,8 @@ func TestDistinctions(t *testing.T) {
 func TestNearest256(t *testing.T) {
 	for c, want := range map[[3]uint8]uint8{
 		{0, 0, 0}: 16, {255, 255, 255}: 231, {255, 0, 0}: 196, {128, 128, 128}: 244,
-		{0x8b, 0x93, 0xa1}: 246, {0x2b, 0x31, 0x3c}: 236, {0xe4, 0xe8, 0xee}: 254, {0x7a, 0x25, 0x30}: 89, {0x5f, 0xaf, 0xff}: 75,
+		{0x8b, 0x93, 0xa1}: 246, {0x2b, 0x31, 0x3c}: 236, {0xe4, 0xe8, 0xee}: 254, {0x7a, 0x25, 0x30}: 89,
+		{0x5f, 0xaf, 0xff}: 75,
 	} {
 		if got := Nearest256(c[0], c[1], c[2]); got != want {
 			t.Errorf("%x: %d, want %d", c, got, want)

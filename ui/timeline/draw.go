@@ -133,7 +133,8 @@ func (m *Model) drawFacts(c *layout.Canvas, b layout.Box, th *theme.Theme, r row
 	}
 	files, added, removed := "", "", ""
 	if s := r.cp.Snapshot; s != nil && s.Files > 0 {
-		files, added, removed = fmt.Sprintf("%df", s.Files), fmt.Sprintf("+%d", s.Insertions), fmt.Sprintf("−%d", s.Deletions)
+		files = fmt.Sprintf("%df", s.Files)
+		added, removed = fmt.Sprintf("+%d", s.Insertions), fmt.Sprintf("−%d", s.Deletions)
 	}
 	_ = put(theme.Muted, r.cp.Created.Local().Format("15:04")) &&
 		(files == "" || put(theme.Muted, files) && put(theme.DiffDel, removed) && put(theme.DiffAdd, added)) &&

@@ -120,7 +120,9 @@ func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
 
 // WantAside reports whether there are turns to ask for that a rewind left behind; asking marks that.
 func (m *Model) WantAside() bool {
-	i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.Kind == thread.KindRewind && c.Thread == m.id })
+	i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool {
+		return c.Kind == thread.KindRewind && c.Thread == m.id
+	})
 	if i < 0 || m.cps[i].ID == m.asked {
 		return false
 	}
@@ -214,12 +216,17 @@ func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 			return *marked, *cp, true
 		}
 		return *cp, *marked, true
-	case slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == marked.ID }) > slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == cp.ID }):
+	case m.place(marked.ID) > m.place(cp.ID):
 		return *marked, *cp, true
 	default:
 		return *cp, *marked, true
 	}
 	return from, to, false
+}
+
+// place is where a checkpoint is in the list, newest first.
+func (m *Model) place(id thread.CheckpointID) int {
+	return slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == id })
 }
 
 // Handle moves by an intent and reports whether it was one for it.
@@ -335,7 +342,8 @@ func (m *Model) group(i int) int {
 	r := row{kind: rowTurn, cp: head}
 	for ; k < len(m.cps); k++ {
 		cp := m.cps[k]
-		if cp.Turn != head.Turn || cp.Thread != head.Thread || dividerText(cp) != "" || (k > i && cp.Kind == thread.KindTurn) {
+		if cp.Turn != head.Turn || cp.Thread != head.Thread || dividerText(cp) != "" ||
+			(k > i && cp.Kind == thread.KindTurn) {
 			break
 		}
 		r.usage = r.usage.Add(cp.Usage)

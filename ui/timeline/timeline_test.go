@@ -20,8 +20,10 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func cp(th string, n, turn int, kind thread.CheckpointKind) thread.Checkpoint {
 	return thread.Checkpoint{
-		ID: thread.CheckpointID(fmt.Sprint(th, "-", n)), Thread: thread.ID(th), Seq: int64(n), Turn: turn, Kind: kind, Created: epoch.Add(time.Duration(n) * time.Minute),
-		Prompt: fmt.Sprint("prompt ", turn), Answer: fmt.Sprint("answer ", n), Usage: thread.Usage{Input: 100, Output: 10, CostUSD: 0.01, Priced: true},
+		ID: thread.CheckpointID(fmt.Sprint(th, "-", n)), Thread: thread.ID(th), Seq: int64(n), Turn: turn, Kind: kind,
+		Created: epoch.Add(time.Duration(n) * time.Minute),
+		Prompt:  fmt.Sprint("prompt ", turn), Answer: fmt.Sprint("answer ", n),
+		Usage: thread.Usage{Input: 100, Output: 10, CostUSD: 0.01, Priced: true},
 	}
 }
 
@@ -41,7 +43,8 @@ func made(cps ...thread.Checkpoint) *Model {
 }
 
 func TestGroupsTurns(t *testing.T) {
-	m := made(cp("b", 6, 4, thread.KindResponse), cp("b", 5, 3, thread.KindTurn), cp("b", 4, 3, thread.KindResponse), cp("b", 7, 3, thread.KindResponse), cp("b", 3, 2, thread.KindRewind),
+	m := made(cp("b", 6, 4, thread.KindResponse), cp("b", 5, 3, thread.KindTurn), cp("b", 4, 3, thread.KindResponse),
+		cp("b", 7, 3, thread.KindResponse), cp("b", 3, 2, thread.KindRewind),
 		cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
 	m.sort()
 	var kinds []string
@@ -73,7 +76,8 @@ func TestGroupsTurns(t *testing.T) {
 // A fork that has said nothing yet shows where it began; the cursor goes to turns only.
 func TestForkWithoutTurns(t *testing.T) {
 	m := made(cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))
-	if text := draw(m, 80, 20); !strings.HasPrefix(strings.TrimLeft(text, " \x1b[0123456789;m"), "── forked from name-of-a here") {
+	if text := draw(m, 80, 20); !strings.HasPrefix(strings.TrimLeft(text, " \x1b[0123456789;m"),
+		"── forked from name-of-a here") {
 		t.Errorf("the fork point is not first:\n%s", text)
 	}
 	for _, move := range []int{0, -1, 1, -1, -5, 5, -5} {
@@ -168,17 +172,20 @@ func TestStrangersAndErrors(t *testing.T) {
 	}
 }
 
-// Turns that a rewind left behind are listed among the others by their time, can be selected, and are no part of the way
+// Turns that a rewind left behind are listed among the others by their time, can be selected, and are no part of
+// the way
 // from turn to turn.
 func TestTurnsLeftBehind(t *testing.T) {
 	if made(cp("b", 1, 1, thread.KindTurn)).WantAside() {
 		t.Error("they are asked for where nothing was rewound")
 	}
-	m := made(cp("b", 6, 2, thread.KindTurn), cp("b", 5, 1, thread.KindRewind), cp("b", 4, 3, thread.KindSafety), cp("b", 1, 1, thread.KindTurn))
+	m := made(cp("b", 6, 2, thread.KindTurn), cp("b", 5, 1, thread.KindRewind), cp("b", 4, 3, thread.KindSafety),
+		cp("b", 1, 1, thread.KindTurn))
 	if !m.WantAside() || m.WantAside() {
 		t.Error("they are to be asked for once")
 	}
-	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn), cp("b", 1, 1, thread.KindTurn)}
+	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn),
+		cp("b", 1, 1, thread.KindTurn)}
 	left[0].Aside, left[1].Aside = true, true
 	m.SetAside("other", left)
 	m.SetAside("b", left)
@@ -208,7 +215,9 @@ func TestTurnsLeftBehind(t *testing.T) {
 func TestTakenBack(t *testing.T) {
 	before, back := cp("b", 2, 1, thread.KindSafety), cp("b", 3, 1, thread.KindSafety)
 	before.Note, back.Note, back.Parent = "before the merge into main", "the merge was taken back", before.ID
-	if text := draw(made(cp("b", 4, 2, thread.KindTurn), back, before, cp("b", 1, 1, thread.KindTurn)), 80, 20); strings.Contains(text, "merge") || !strings.Contains(text, "answer 4") || !strings.Contains(text, "answer 1") {
+	text := draw(made(cp("b", 4, 2, thread.KindTurn), back, before, cp("b", 1, 1, thread.KindTurn)), 80, 20)
+	if strings.Contains(text, "merge") || !strings.Contains(text, "answer 4") ||
+		!strings.Contains(text, "answer 1") {
 		t.Errorf("nothing was merged:\n%s", text)
 	}
 	back.Parent = "b-9"

@@ -17,7 +17,8 @@ func (t *Tree) Sharing(one thread.Thread) []string {
 		places := make([]share.Place, 0, len(t.threads))
 		for _, s := range t.threads {
 			if s.InUse() {
-				t.working, places = append(t.working, s), append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
+				t.working = append(t.working, s)
+				places = append(places, share.Place{Dir: s.Dir, Worktree: s.Worktree.Path})
 			}
 		}
 		t.folders = share.NewIndex(t.project, places)

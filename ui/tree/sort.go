@@ -31,7 +31,8 @@ func (t *Tree) sort() {
 		lift(r, kids, rank, 0)
 	}
 	order := func(a, b *thread.Status) int {
-		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned), cmp.Compare(rank[a.ID], rank[b.ID]), t.older(a, b))
+		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned),
+			cmp.Compare(rank[a.ID], rank[b.ID]), t.older(a, b))
 	}
 	slices.SortFunc(roots, order)
 	for _, k := range kids {
@@ -91,8 +92,10 @@ func (t *Tree) pick() map[thread.ID]*thread.Status {
 		if len(words) == 0 {
 			continue
 		}
-		for p, n := t.threads[s.Parent], 0; p != nil && n < maxDepth && p.Archived.IsZero() != t.archived; p, n = t.threads[p.Parent], n+1 {
+		p := t.threads[s.Parent]
+		for n := 0; p != nil && n < maxDepth && p.Archived.IsZero() != t.archived; n++ {
 			shown[p.ID] = p
+			p = t.threads[p.Parent]
 		}
 	}
 	return shown
@@ -126,7 +129,8 @@ func matches(s *thread.Status, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(s.Name + " " + s.Title + " " + s.Label + " " + s.Agent + " " + string(s.State.State) + " " + LookOf(s).Word)
+	facts := []string{s.Name, s.Title, s.Label, s.Agent, string(s.State.State), LookOf(s).Word}
+	text := strings.ToLower(strings.Join(facts, " "))
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			return false

@@ -59,7 +59,8 @@ type Counts struct {
 
 // New makes an empty list of a project's threads.
 func New(project string) *Tree {
-	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{}, gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
+	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{},
+		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
 }
 
 // Restart says that what comes from now on is another run of the server's: its numbers begin again.
@@ -131,7 +132,8 @@ func (t *Tree) Remove(id thread.ID, seq int64) {
 
 // sameFolder reports whether two reports of a thread say the same of where it works, and whether it does.
 func sameFolder(a, b *thread.Status) bool {
-	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() && a.DisplayName() == b.DisplayName()
+	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() &&
+		a.DisplayName() == b.DisplayName()
 }
 
 // Thread returns a thread, nil when it is not known.

@@ -23,8 +23,9 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func status(id, parent string, st thread.State, n int) thread.Status {
 	return thread.Status{
-		Thread: thread.Thread{ID: thread.ID(id), Name: id, Parent: thread.ID(parent), Agent: "demo", Created: epoch.Add(time.Duration(n) * time.Minute)},
-		State:  thread.StateReport{State: st},
+		Thread: thread.Thread{ID: thread.ID(id), Name: id, Parent: thread.ID(parent), Agent: "demo",
+			Created: epoch.Add(time.Duration(n) * time.Minute)},
+		State: thread.StateReport{State: st},
 	}
 }
 
@@ -177,7 +178,8 @@ func TestLateRepliesChangeNothing(t *testing.T) {
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			id := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "thread")
 			s, there := now[id]
-			switch rapid.SampledFrom([]string{"change", "change", "remove", "reply", "list", "arrive"}).Draw(rt, "step") {
+			steps := []string{"change", "change", "remove", "reply", "list", "arrive"}
+			switch rapid.SampledFrom(steps).Draw(rt, "step") {
 			case "change":
 				seq++
 				s = status(id, "", rapid.SampledFrom(states).Draw(rt, "state"), 1)
@@ -241,7 +243,8 @@ func TestAnotherRunBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestOrderByArrival: threads keep the server's order, and new ones come last, whatever the clock was when they were made.
+// TestOrderByArrival: threads keep the server's order, and new ones come last, whatever the clock was when they
+// were made.
 func TestOrderByArrival(t *testing.T) {
 	year := 365 * 24 * time.Hour
 	at := func(id thread.ID, d time.Duration, seq int64) thread.Status {
@@ -275,7 +278,8 @@ func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
 	tr := New("")
 	old := status("the-old-one", "", thread.StateExited, 1)
 	old.Archived = epoch
-	tr.Set([]thread.Status{old, status("fork", "the-old-one", thread.StateIdle, 2), status("next", "fork", thread.StateIdle, 3)}, 0)
+	tr.Set([]thread.Status{old, status("fork", "the-old-one", thread.StateIdle, 2),
+		status("next", "fork", thread.StateIdle, 3)}, 0)
 	var c layout.Canvas
 	c.Reset(40, 5)
 	tr.Draw(&c, c.Bounds(), theme.New(colorprofile.ASCII, true), "", false)

@@ -39,7 +39,8 @@ func shown() *Model {
 func TestFolds(t *testing.T) {
 	m := shown()
 	got := draw(m, 60, 20)
-	for _, want := range []string{"▌ fix the", "bug ␛[31m", "▸ thinking", "▸ Bash  ls -la  2 lines", "failed: no such file", "• two"} {
+	for _, want := range []string{"▌ fix the", "bug ␛[31m", "▸ thinking", "▸ Bash  ls -la  2 lines",
+		"failed: no such file", "• two"} {
 		if !strings.Contains(strip(got), want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}

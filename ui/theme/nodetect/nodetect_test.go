@@ -24,7 +24,8 @@ func TestNothingIsRunAtStart(t *testing.T) {
 	}
 	dir := t.TempDir()
 	asked := filepath.Join(dir, "asked")
-	if err := os.WriteFile(filepath.Join(dir, "tmux"), []byte("#!/bin/sh\n: > "+asked+"\n"), 0o755); err != nil { //nolint:gosec // a program
+	script := []byte("#!/bin/sh\n: > " + asked + "\n")
+	if err := os.WriteFile(filepath.Join(dir, "tmux"), script, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
