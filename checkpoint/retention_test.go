@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint"
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 )
 

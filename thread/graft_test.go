@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 )
 

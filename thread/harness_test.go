@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"orchestrator/checkpoint/archive"
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 	"orchestrator/thread/secret/secrettest"

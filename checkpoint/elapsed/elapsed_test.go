@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/checkpoint/elapsed"
-	"orchestrator/checkpoint/memory"
 )
 
 const (

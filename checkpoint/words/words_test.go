@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/checkpoint/words"
 	"orchestrator/thread"
 	"orchestrator/thread/secret/secrettest"

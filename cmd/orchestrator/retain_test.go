@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"orchestrator/checkpoint"
+	inmemory "orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/checkpoint/elapsed"
-	inmemory "orchestrator/checkpoint/memory"
 	"orchestrator/thread"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 	"orchestrator/thread/rebuild"
 )

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"orchestrator/checkpoint/checkpointtest"
-	"orchestrator/checkpoint/memory"
+	"orchestrator/checkpoint/checkpointtest/memory"
 	"orchestrator/thread"
 )
 

@@ -1,6 +1,5 @@
-// Package memory is a store that lives as long as the process: for tests, and for trying things without a
-// trace. It keeps the whole contract of package checkpoint but durability, and is quick for thousands of
-// checkpoints, not for millions.
+// Package memory is a store for tests: it lives as long as the process, and keeps the whole contract of package
+// checkpoint but durability. It is quick for thousands of checkpoints, not for millions. The product never uses it.
 package memory
 
 import (
