@@ -1,0 +1,115 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+
+	"orchestrator/thread"
+	"orchestrator/thread/grant"
+)
+
+// TestWire holds the requests that clients and servers of Version send: one that changes here needs another Version.
+func TestWire(t *testing.T) {
+	if Version != 2 {
+		t.Fatalf("version %d: write down what it sends", Version)
+	}
+	for want, req := range map[string]any{
+		`{}`:                                   None{},
+		`{"sizes":true}`:                       InfoRequest{Sizes: true},
+		`{"force":true}`:                       StopRequest{Force: true},
+		`{"thread":"a"}`:                       Ref{Thread: "a"},
+		`{"thread":"a","cols":80,"rows":24}`:   ResumeRequest{Thread: "a", Cols: 80, Rows: 24},
+		`{"thread":"a","text":"b"}`:            AskRequest{Thread: "a", Text: "b"},
+		`{"thread":"a","open":true,"limit":3}`: PromptsRequest{Thread: "a", Open: true, Limit: 3},
+		`{"thread":"a","id":"p"}`:              PromptRef{Thread: "a", ID: "p"},
+		`{"id":"p","text":"b"}`:                EditRequest{ID: "p", Text: "b"},
+		`{"thread":"a","name":"b"}`:            RenameRequest{Thread: "a", Name: "b"},
+		`{"thread":"a","on":true}`:             PinRequest{Thread: "a", On: true},
+		`{"thread":"a","text":"why"}`:          AbandonRequest{Thread: "a", Reason: "why"},
+		`{"thread":"a","at":"3"}`:              TurnRequest{Thread: "a", At: "3"},
+		`{"query":"q","limit":5}`:              FindRequest{Query: "q", Limit: 5},
+		`{"at":"o","text":"accept"}`:           OfferAnswer{Offer: "o", Answer: "accept"},
+		`{"text":"auto"}`:                      OffersRequest{Mode: thread.OffersAuto},
+		`{"op":"new","thread":"a"}`:            MayRequest{Op: New.Name(), Thread: "a"},
+		`{"thread":"a","add":["read"]}`:        GrantsRequest{Thread: "a", Add: []thread.Grant{grant.Read}},
+		`{"protocol":2,"version":"v","build":"","pid":7,"project":"","stateDir":"","store":"","running":1}`: ServerInfo{
+			Protocol: Version, Version: "v", PID: 7, Running: 1,
+		},
+	} {
+		if b, err := json.Marshal(req); err != nil || string(b) != want {
+			t.Errorf("%T is sent as %s (%v), not %s", req, b, err, want)
+		}
+	}
+	asked := TerminalRequest{Thread: "a", Cols: 80, Rows: 24}
+	if q := asked.Query(); q.Encode() != "cols=80&rows=24&thread=a" || ParseTerminal(q) != asked {
+		t.Errorf("a terminal is asked for by %q", q.Encode())
+	}
+	if Events.Method() != http.MethodGet || Speech.Method() != http.MethodPost {
+		t.Errorf("events by %s, speech by %s", Events.Method(), Speech.Method())
+	}
+}
+
+// TestEachOperationHasItsRow reads calls.go: every constant of it is an operation of the table of grants, and each only
+// once.
+func TestEachOperationHasItsRow(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "calls.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named, listed []string
+	ast.Inspect(f, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		for _, v := range spec.Values {
+			name, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named = append(named, name)
+		}
+		return false
+	})
+	for _, row := range grant.Table() {
+		if !row.Local {
+			listed = append(listed, row.Op)
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(listed)
+	if !slices.Equal(named, listed) {
+		t.Errorf("operations: %v\nrows: %v", named, listed)
+	}
+}
+
+// TestErrorsTravel sends every error of the domain over the wire and back.
+func TestErrorsTravel(t *testing.T) {
+	for _, c := range codes() {
+		e, status := FromError(errors.Join(c.err, errors.New("by hand")))
+		if e.Code != c.code || status != c.status {
+			t.Errorf("%v became %q with %d", c.err, e.Code, status)
+		}
+		if back := e.Err(); !errors.Is(back, c.err) || back.Error() != e.Message {
+			t.Errorf("%q came back as %v", c.code, back)
+		}
+	}
+	want := &thread.UnknownThreadError{Name: "x", Nearest: []string{"xy"}, Many: true}
+	e, status := FromError(want)
+	var got *thread.UnknownThreadError
+	if !errors.As(e.Err(), &got) || !reflect.DeepEqual(got, want) || status != http.StatusNotFound {
+		t.Errorf("an unknown thread came back as %v with %d", e.Err(), status)
+	}
+	if e, status := FromError(errors.New("else")); e.Code != "error" || status != http.StatusInternalServerError ||
+		e.Err().Error() != "else" {
+		t.Errorf("another error became %+v with %d", e, status)
+	}
+}

@@ -1,0 +1,343 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+	"orchestrator/thread/grant"
+)
+
+// serve has a server answer on a socket until the test's end, and returns a client of it and what ends it before.
+func serve(t *testing.T, s *Server) (cl *client.Client, end func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "daemon") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	over := false
+	end = func() {
+		if over {
+			return
+		}
+		over = true
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		s.Close(now)
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(end)
+	cl = client.New(path)
+	t.Cleanup(cl.Close)
+	return cl, end
+}
+
+// bare is a server that answers what is registered, to everybody.
+func bare(register func(*routes)) *Server {
+	s := &Server{Config: Config{Log: slog.New(slog.DiscardHandler)}}
+	r := newRoutes(func(_ string, next http.Handler) http.Handler { return next })
+	register(r)
+	s.http = &http.Server{Handler: s.recovered(r.mux), ReadHeaderTimeout: time.Second}
+	return s
+}
+
+// trip is an operation with what takes it to a server and back.
+type trip struct {
+	op  string
+	run func(t *testing.T)
+}
+
+// there sends a call with every field of its request set, and has every field of its answer set.
+func there[Req, Resp any](c api.Call[Req, Resp]) trip {
+	return trip{c.Name(), func(t *testing.T) {
+		var req, got Req
+		var resp Resp
+		fill(reflect.ValueOf(&req).Elem(), 0)
+		fill(reflect.ValueOf(&resp).Elem(), 0)
+		cl, _ := serve(t, bare(func(r *routes) {
+			answer(r, c, func(_ context.Context, q Req) (Resp, error) { got = q; return resp, nil })
+		}))
+		back, err := c.Do(t.Context(), cl, req)
+		same(t, err, got, req, back, resp)
+	}}
+}
+
+// told does so with a command.
+func told[Req any](c api.Command[Req]) trip {
+	return trip{c.Name(), func(t *testing.T) {
+		var req, got Req
+		fill(reflect.ValueOf(&req).Elem(), 0)
+		cl, _ := serve(t, bare(func(r *routes) {
+			obey(r, c, func(_ context.Context, q Req) error { got = q; return nil })
+		}))
+		err := c.Do(t.Context(), cl, req)
+		same(t, err, got, req, nil, nil)
+	}}
+}
+
+// heard does so with a stream: all events come, then its end.
+func heard[Req any](s api.Stream[Req]) trip {
+	return trip{s.Name(), func(t *testing.T) {
+		var req, got Req
+		var event thread.Event
+		fill(reflect.ValueOf(&req).Elem(), 0)
+		fill(reflect.ValueOf(&event).Elem(), 0)
+		cl, _ := serve(t, bare(func(r *routes) {
+			stream(r, s, func(_ context.Context, q Req) (<-chan thread.Event, error) {
+				got = q
+				events := make(chan thread.Event, 3)
+				events <- event
+				events <- event
+				close(events)
+				return events, nil
+			})
+		}))
+		events, err := s.Open(t.Context(), cl, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back []thread.Event
+		for e := range events {
+			back = append(back, e)
+		}
+		same(t, nil, got, req, back, []thread.Event{event, event})
+	}}
+}
+
+func same(t *testing.T, err error, got, req, back, resp any) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, req) {
+		t.Errorf("asked   %+v\nreceived %+v", req, got)
+	}
+	if !reflect.DeepEqual(back, resp) {
+		t.Errorf("answered %+v\nreceived %+v", resp, back)
+	}
+}
+
+// fill sets every exported field that is sent.
+func fill(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("a \"word\"\n\x1b")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(7)
+	case reflect.Float32, reflect.Float64:
+		v.SetFloat(.5)
+	case reflect.Pointer:
+		if depth < 8 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(v.Elem(), depth+1)
+		}
+	case reflect.Slice:
+		if depth < 8 {
+			v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+			fill(v.Index(0), depth+1)
+			fill(v.Index(1), depth+1)
+		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(key, depth+1)
+		fill(value, depth+1)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.Struct:
+		if at, ok := v.Addr().Interface().(*time.Time); ok {
+			*at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+			return
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !strings.HasPrefix(f.Tag.Get("json"), "-") {
+				fill(v.Field(i), depth+1)
+			}
+		}
+	default:
+	}
+}
+
+// trips lists every operation but the terminal.
+func trips() []trip {
+	return []trip{
+		there(api.Info), there(api.Stop), there(api.Agents), there(api.MCP), told(api.May), there(api.Grants),
+		there(api.SetGrants), there(api.List), there(api.Status), there(api.New), there(api.Fork), there(api.Resume),
+		there(api.ResumeAll), there(api.SetUp), told(api.StopAgent), there(api.Why), there(api.Ask), there(api.Prompts),
+		there(api.Prompt), there(api.EditPrompt), there(api.CancelPrompt), there(api.AskAgain), there(api.Switch),
+		told(api.Seen), there(api.Rename), told(api.Pin), told(api.Archive), told(api.Unarchive), told(api.Delete),
+		told(api.Undelete), told(api.Abandon), there(api.Timeline), there(api.Turn), there(api.Diff), there(api.Rewind),
+		there(api.Find), there(api.Merge), there(api.MergeContinue), told(api.MergeAbort), there(api.Finish),
+		there(api.Push), there(api.AnswerOffer), told(api.SetOffers), there(api.Export), there(api.Import),
+		there(api.Backup), there(api.RestoreBackup), there(api.Collect), heard(api.Events), heard(api.Speech),
+	}
+}
+
+// TestRoundTrip takes every operation through a socket: what one side says is what the other hears.
+func TestRoundTrip(t *testing.T) {
+	travelled := []string{api.Terminal}
+	for _, one := range trips() {
+		travelled = append(travelled, one.op)
+		t.Run(one.op, one.run)
+	}
+	for _, row := range grant.Table() {
+		if !row.Local && !slices.Contains(travelled, row.Op) {
+			t.Errorf("%s has not travelled", row.Op)
+		}
+	}
+}
+
+// TestRefusalTravels: an error of a handler is the client's error, and secrets in its message are not.
+func TestRefusalTravels(t *testing.T) {
+	cl, _ := serve(t, bare(func(r *routes) {
+		answer(r, api.Fork, func(context.Context, thread.ForkRequest) (thread.Status, error) {
+			return thread.Status{}, fmt.Errorf("fork with sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrBusy)
+		})
+		obey(r, api.Archive, func(context.Context, api.Ref) error {
+			return &thread.UnknownThreadError{Name: "x", Nearest: []string{"xy"}}
+		})
+		stream(r, api.Speech, func(context.Context, api.Ref) (<-chan thread.Event, error) { return nil, thread.ErrNotFound })
+		obey(r, api.Seen, func(context.Context, api.Ref) error { panic("a bug") })
+	}))
+	_, err := api.Fork.Do(t.Context(), cl, thread.ForkRequest{})
+	if !errors.Is(err, thread.ErrBusy) || strings.Contains(err.Error(), "x1x1") {
+		t.Errorf("fork: %v", err)
+	}
+	var unknown *thread.UnknownThreadError
+	if err := api.Archive.Do(t.Context(), cl, api.Ref{}); !errors.As(err, &unknown) || unknown.Nearest[0] != "xy" {
+		t.Errorf("archive: %v", err)
+	}
+	if _, err := api.Speech.Open(t.Context(), cl, api.Ref{}); !errors.Is(err, thread.ErrNotFound) {
+		t.Errorf("speech: %v", err)
+	}
+	if err := api.Seen.Do(t.Context(), cl, api.Ref{}); err == nil || !strings.Contains(err.Error(), "hit a bug") {
+		t.Errorf("a panic: %v", err)
+	}
+	if err := api.Delete.Do(t.Context(), cl, api.Ref{}); err == nil {
+		t.Error("an operation that is not there was answered")
+	}
+	if err := cl.Do(t.Context(), api.Fork.Name(), "no object", nil); !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("a request that is no object: %v", err)
+	}
+}
+
+// below is a caller that some agent started.
+type below struct{}
+
+func (below) Caller(int, string) (thread.ID, bool, error) { return "", true, nil }
+
+// TestAgentIsGuarded: a server lets an agent do what the table of grants says, and nothing else.
+func TestAgentIsGuarded(t *testing.T) {
+	info := func(context.Context, api.InfoRequest) (api.ServerInfo, error) {
+		return api.ServerInfo{Protocol: api.Version}, nil
+	}
+	cl, _ := serve(t, New(Config{
+		Manager: new(thread.Manager), Callers: below{}, Porter: struct{ Porter }{}, Info: info,
+		Log: slog.New(slog.DiscardHandler),
+	}))
+	if i, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); err != nil || i.Protocol != api.Version {
+		t.Errorf("info: %+v, %v", i, err)
+	}
+	if _, err := api.Fork.Do(t.Context(), cl, thread.ForkRequest{}); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("fork: %v", err)
+	}
+	if _, err := api.Events.Open(t.Context(), cl, api.None{}); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("events: %v", err)
+	}
+	if _, err := cl.Attach(t.Context(), "one", 80, 24); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("terminal: %v", err)
+	}
+	if err := api.May.Do(t.Context(), cl, api.MayRequest{Op: api.New.Name()}); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("may new: %v", err)
+	}
+}
+
+// TestServerGone: streams end and calls say so when the server has gone.
+func TestServerGone(t *testing.T) {
+	open := make(chan thread.Event)
+	cl, end := serve(t, bare(func(r *routes) {
+		stream(r, api.Events, func(context.Context, api.None) (<-chan thread.Event, error) { return open, nil })
+	}))
+	leaving, leave := context.WithCancel(t.Context())
+	left, err := api.Events.Open(leaving, cl, api.None{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	ended(t, left)
+	events, err := api.Events.Open(t.Context(), cl, api.None{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	ended(t, events)
+	if _, err := api.List.Do(t.Context(), cl, api.None{}); !client.Gone(err) {
+		t.Errorf("a call after the server's end: %v", err)
+	}
+	if _, err := api.Events.Open(t.Context(), cl, api.None{}); !client.Gone(err) {
+		t.Errorf("a stream after the server's end: %v", err)
+	}
+}
+
+// ended waits for a stream's end.
+func ended(t *testing.T, events <-chan thread.Event) {
+	t.Helper()
+	select {
+	case e, ok := <-events:
+		if ok {
+			t.Errorf("an event came: %+v", e)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the stream has not ended")
+	}
+}
+
+// TestWaitingServer: it says who it is and the last list; everything else is refused.
+func TestWaitingServer(t *testing.T) {
+	s := NewWaiting(Waiting{
+		Info:    func(context.Context, api.InfoRequest) (api.ServerInfo, error) { return api.ServerInfo{PID: 7}, nil },
+		List:    func() []thread.Status { return []thread.Status{{Thread: thread.Thread{Name: "one"}}} },
+		Stop:    func(context.Context, api.StopRequest) (api.StopReport, error) { return api.StopReport{}, nil },
+		Refusal: func() error { return fmt.Errorf("not now: %w", thread.ErrUnreachable) },
+		Log:     slog.New(slog.DiscardHandler),
+	})
+	cl, _ := serve(t, s)
+	if i, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); err != nil || i.PID != 7 {
+		t.Errorf("info: %+v, %v", i, err)
+	}
+	if list, err := api.List.Do(t.Context(), cl, api.None{}); err != nil || len(list) != 1 || list[0].Name != "one" {
+		t.Errorf("list: %+v, %v", list, err)
+	}
+	if _, err := api.New.Do(t.Context(), cl, thread.NewRequest{}); !errors.Is(err, thread.ErrUnreachable) {
+		t.Errorf("new: %v", err)
+	}
+	if _, err := api.Events.Open(t.Context(), cl, api.None{}); err != nil {
+		t.Errorf("events: %v", err)
+	}
+}
