@@ -141,7 +141,7 @@ func (m *Model) collected(msg collectedMsg) tea.Cmd {
 	case msg.into == nil && msg.err != nil:
 		return m.fail("delete old threads", msg.err)
 	case msg.into == nil:
-		return m.tell(thread.LevelInfo, fmt.Sprintf("%s deleted, %s freed", dialog.Count(len(msg.done.Threads), "thread"), size(msg.done.Freed)))
+		return m.tell(thread.LevelInfo, fmt.Sprintf("%s deleted, %s freed", dialog.Count(len(msg.done.Threads), "thread"), thread.Bytes(msg.done.Freed)))
 	case msg.err != nil:
 		msg.into.Set([]dialog.Line{{Text: msg.err.Error(), Tok: theme.Bad}}, closing)
 	case len(msg.done.Threads) == 0:
@@ -149,21 +149,9 @@ func (m *Model) collected(msg collectedMsg) tea.Cmd {
 	default:
 		body := append(dialog.Plain(msg.done.Notes...), dialog.Plain("These go for good; pinned threads, and what others need, stay:", "")...)
 		for _, t := range msg.done.Threads {
-			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, size(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
+			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, thread.Bytes(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
 		}
 		msg.into.Set(body, dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete them", Result: collectIt{}, Danger: true})
 	}
 	return nil
-}
-
-// size formats bytes as people read them.
-func size(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	default:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
 }

@@ -204,7 +204,7 @@ func (w *worktree) look(path string, repository bool, limit int64) (keep bool, r
 	case !mode.IsRegular():
 		return false, "not a regular file"
 	case limit > 0 && info.Size() > limit:
-		return false, fmt.Sprintf("larger than %s", bytesText(limit))
+		return false, fmt.Sprintf("larger than %s", thread.Bytes(limit))
 	case unix.Faccessat(unix.AT_FDCWD, abs, unix.R_OK, unix.AT_EACCESS) != nil:
 		return false, "cannot be read"
 	}
@@ -221,16 +221,4 @@ func reservedName(path string) bool {
 		}
 	}
 	return false
-}
-
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return fmt.Sprintf("%d KiB", n>>10)
-	}
-	return fmt.Sprintf("%d bytes", n)
 }

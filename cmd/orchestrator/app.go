@@ -387,7 +387,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		if err != nil {
 			return i, err
 		}
-		i.Sizes = append(i.Sizes, "snapshots in git: "+megabytes(n)+" beyond the repository's own")
+		i.Sizes = append(i.Sizes, "snapshots in git: "+thread.Bytes(n)+" beyond the repository's own")
 	}
 	return i, nil
 }

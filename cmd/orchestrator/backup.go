@@ -185,7 +185,7 @@ func (c *cli) backupVerb() *cobra.Command {
 			return err
 		}
 		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File, megabytes(kept.Bytes))
+			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File, thread.Bytes(kept.Bytes))
 			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)

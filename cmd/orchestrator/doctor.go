@@ -118,7 +118,7 @@ func examineCaps(cfg Config) finding {
 	}
 	total := words(cfg.MaxTotalUSD > 0, "$%.2f", cfg.MaxTotalUSD, "USD")
 	return finding{About: "caps", OK: true, Found: fmt.Sprintf("a thread: %s; together: %s, %s for requests under way",
-		strings.Join(parts, ", "), total, megabytes(cfg.MaxMemory))}
+		strings.Join(parts, ", "), total, thread.Bytes(cfg.MaxMemory))}
 }
 
 func examineGit(ctx context.Context, p project.Project) finding {

@@ -138,7 +138,7 @@ func (c *cli) gcVerb() *cobra.Command {
 		}
 		return c.show(done, func(w io.Writer) {
 			for _, g := range done.Threads {
-				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, megabytes(g.Bytes), g.Why)
+				fmt.Fprintf(w, "%s  %s  %s\n", g.Name, thread.Bytes(g.Bytes), g.Why)
 			}
 			for _, note := range done.Notes {
 				fmt.Fprintln(w, note)
@@ -147,7 +147,7 @@ func (c *cli) gcVerb() *cobra.Command {
 			if r.DryRun {
 				word = "would free"
 			}
-			fmt.Fprintf(w, "%d thread(s), %s %s\n", len(done.Threads), word, megabytes(done.Freed))
+			fmt.Fprintf(w, "%d thread(s), %s %s\n", len(done.Threads), word, thread.Bytes(done.Freed))
 		})
 	})
 	return cmd

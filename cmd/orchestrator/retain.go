@@ -108,7 +108,7 @@ func (k *keeper) step(ctx context.Context, r retained) (retained, error) {
 	case n > 0:
 		r.SaidAt = r.Ran
 		r.Said = fmt.Sprintf("on %s %d thread(s) were deleted for good by the retention settings, %s freed: %s; files that were not merged are kept in git",
-			r.Ran.Local().Format(time.DateOnly), n, megabytes(done.Freed), namesOf(done.Threads))
+			r.Ran.Local().Format(time.DateOnly), n, thread.Bytes(done.Freed), namesOf(done.Threads))
 	case k.since(r.SaidAt) >= retainGrace:
 		r.Said, r.SaidAt = "", time.Time{}
 	}

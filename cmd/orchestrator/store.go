@@ -45,9 +45,6 @@ type openStore struct {
 	Close   func() error
 }
 
-// megabytes formats a size for people.
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
-
 // newStore opens the store that the configuration asks for.
 func newStore(ctx context.Context, p project.Project, c Config) (*openStore, error) {
 	open := newSQLite
@@ -78,7 +75,7 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Short: s.Short, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
-			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.File), megabytes(z.Free), megabytes(z.Log)), err
+			z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.File), thread.Bytes(z.Free), thread.Bytes(z.Log)), err
 	}}
 	o.Damaged = s.Report() != nil
 	if err := o.watch(ctx, p, name+"-threads", true); err != nil {
@@ -145,7 +142,7 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
 		z, err := s.Sizes(ctx)
 		return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
-			z.Threads, z.Checkpoints, megabytes(z.Content), megabytes(z.Packed), megabytes(z.Database)), err
+			z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.Database)), err
 	}}
 	name, err := listName(c.Store)
 	if err == nil {
