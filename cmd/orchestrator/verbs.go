@@ -16,6 +16,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 	"orchestrator/ui/plain"
+	"orchestrator/ui/tree"
 )
 
 // verbs lists all of them; those with more behind them have a file of their own.
@@ -133,12 +134,12 @@ func split(cmd *cobra.Command, args []string) (words, rest []string) {
 }
 
 func (c *cli) threadsVerb() *cobra.Command {
-	var tree, all bool
+	var asTree, all bool
 	cmd := &cobra.Command{
 		Use: "threads", Aliases: []string{"list", "ls"}, Short: "List the threads",
 		Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&tree, "tree", false, "draw parents and children")
+	cmd.Flags().BoolVar(&asTree, "tree", false, "draw parents and children, in the order of the screen")
 	cmd.Flags().BoolVar(&all, "all", false, "archived ones too")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		list, err := api.List.Do(ctx, cl, api.None{})
@@ -158,7 +159,7 @@ func (c *cli) threadsVerb() *cobra.Command {
 		for i, s := range kept {
 			rows[i] = listed{Status: s, SharedWith: thread.NamesOf(folders.With(s.Thread))}
 		}
-		return c.show(rows, func(w io.Writer) { printThreads(w, rows, tree, names, time.Now()) })
+		return c.show(rows, func(w io.Writer) { printThreads(w, rows, asTree, names, time.Now()) })
 	})
 	return cmd
 }
@@ -171,7 +172,7 @@ type listed struct {
 }
 
 // printThreads prints a table; names has those of all threads, for forks whose parent is not in it.
-func printThreads(w io.Writer, list []listed, tree bool, names map[thread.ID]string, now time.Time) {
+func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]string, now time.Time) {
 	if len(list) == 0 {
 		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
 		return
@@ -190,10 +191,10 @@ func printThreads(w io.Writer, list []listed, tree bool, names map[thread.ID]str
 		t.row(cells...)
 	}
 	add("THREAD", "CALLED", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
-	for _, row := range rowsOf(list, tree) {
+	for _, row := range rowsOf(list, asTree) {
 		s := row.status
 		of := ""
-		if tree && row.branch == "" && names[s.Parent] != "" {
+		if asTree && row.branch == "" && names[s.Parent] != "" {
 			of = " (of " + names[s.Parent] + ")"
 		}
 		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle), []string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
@@ -270,47 +271,29 @@ func age(d time.Duration) string {
 	}
 }
 
+// treeRow is a thread with the lines that lead to it.
 type treeRow struct {
 	status listed
 	branch string
 }
 
-// rowsOf orders threads as a tree, parents before children, or as they are.
-func rowsOf(list []listed, tree bool) []treeRow {
-	var rows []treeRow
-	if !tree {
+// rowsOf orders threads as the screen does, forks below their parents, or leaves them as they are.
+func rowsOf(list []listed, asTree bool) []treeRow {
+	rows := make([]treeRow, 0, len(list))
+	if !asTree {
 		for _, s := range list {
 			rows = append(rows, treeRow{status: s})
 		}
 		return rows
 	}
-	children := map[thread.ID][]listed{}
-	known := map[thread.ID]bool{}
-	for _, s := range list {
-		known[s.ID] = true
+	byID := make(map[thread.ID]listed, len(list))
+	all := make([]*thread.Status, len(list))
+	for i := range list {
+		byID[list[i].ID], all[i] = list[i], &list[i].Status
 	}
-	for _, s := range list {
-		parent := s.Parent
-		if !known[parent] {
-			parent = ""
-		}
-		children[parent] = append(children[parent], s)
+	for _, r := range tree.Rows(all, nil) {
+		rows = append(rows, treeRow{status: byID[r.ID], branch: r.Guide})
 	}
-	var walk func(parent thread.ID, indent string)
-	walk = func(parent thread.ID, indent string) {
-		for i, s := range children[parent] {
-			branch, below := "", ""
-			if parent != "" {
-				branch, below = "├ ", "│ "
-				if i == len(children[parent])-1 {
-					branch, below = "└ ", "  "
-				}
-			}
-			rows = append(rows, treeRow{status: s, branch: indent + branch})
-			walk(s.ID, indent+below)
-		}
-	}
-	walk("", "")
 	return rows
 }
 

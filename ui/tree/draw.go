@@ -22,7 +22,7 @@ func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thr
 	for i, y := range t.win.Items() {
 		r := t.rows[i]
 		t.drawRow(c, b.Row(y), th, r, y, current)
-		if r.id == t.selected {
+		if r.ID == t.selected {
 			tok := theme.Selected
 			if focus {
 				tok = theme.SelectedFocus
@@ -67,8 +67,8 @@ func (t *Tree) title(s *thread.Status) string {
 // shared.
 const roomForName = 8
 
-func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y int, current thread.ID) {
-	s := t.threads[r.id]
+func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y int, current thread.ID) {
+	s := t.threads[r.ID]
 	look := LookOf(s)
 	if t.Lost {
 		look = LookOfLost(s)
@@ -78,10 +78,10 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 		c.Print(b, 0, 0, muted, string(rune('1'+y)))
 	}
 	x := 1
-	if r.id == current {
+	if r.ID == current {
 		c.Print(b, x, 0, th.Style(theme.Accent), "▸")
 	}
-	x = c.Print(b, x+1, 0, muted, r.guide)
+	x = c.Print(b, x+1, 0, muted, r.Guide)
 	x = c.Print(b, x, 0, th.Style(look.Style), t.glyph(s, look)) + 1
 	right := t.drawRight(c, b, th, s, r, look)
 	title := t.title(s)
@@ -109,7 +109,7 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row, y
 }
 
 // drawRight draws the right edge and returns the column where it begins.
-func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r row, look Look) int {
+func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r Row, look Look) int {
 	right := b.W
 	put := func(tok theme.Token, text string) {
 		right = c.PrintRight(layout.Box{X: b.X, Y: b.Y, W: right, H: 1}, 0, 0, th.Style(tok), text) - 1
@@ -120,8 +120,8 @@ func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thr
 	if s.Pinned {
 		put(theme.Accent, "*")
 	}
-	if r.hides > 0 {
-		put(theme.Muted, fmt.Sprintf("+%d", r.hides))
+	if r.Hides > 0 {
+		put(theme.Muted, fmt.Sprintf("+%d", r.Hides))
 	}
 	if s.Queued > 0 {
 		put(theme.Accent, fmt.Sprintf("›%d", s.Queued))

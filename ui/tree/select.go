@@ -27,7 +27,7 @@ func (t *Tree) Filter(text string) {
 		return
 	}
 	for i, r := range t.rows { // not a parent that is shown for its forks
-		if matches(t.threads[r.id], words) {
+		if matches(t.threads[r.ID], words) {
 			t.selectRow(i)
 			return
 		}
@@ -111,7 +111,7 @@ func (t *Tree) NextWaiting() bool {
 	start := t.index[t.selected]
 	for i := 1; i <= len(t.rows); i++ {
 		n := (start + i) % len(t.rows)
-		if Waits(t.threads[t.rows[n].id]) {
+		if Waits(t.threads[t.rows[n].ID]) {
 			t.selectRow(n)
 			return true
 		}
@@ -131,7 +131,7 @@ func (t *Tree) Fold() {
 	if s == nil {
 		return
 	}
-	if r := t.rows[t.index[s.ID]]; r.kids && !t.folded[s.ID] {
+	if r := t.rows[t.index[s.ID]]; r.Forks && !t.folded[s.ID] {
 		t.folded[s.ID], t.stale = true, true
 	} else if i, shown := t.index[s.Parent]; shown && s.Parent != "" {
 		t.selectRow(i)

@@ -1,7 +1,7 @@
 package tree
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,32 +17,15 @@ func (t *Tree) sort() {
 	t.stale = false
 	was := t.index[t.selected]
 	shown := t.pick()
-	kids := map[thread.ID][]*thread.Status{}
-	var roots []*thread.Status
-	for _, s := range shown {
-		if p := t.threads[s.Parent]; p != nil && shown[p.ID] != nil {
-			kids[p.ID] = append(kids[p.ID], s)
-		} else {
-			roots = append(roots, s)
-		}
-	}
-	rank := map[thread.ID]int{}
-	for _, r := range roots {
-		lift(r, kids, rank, 0)
-	}
-	order := func(a, b *thread.Status) int {
-		return cmp.Or(boolRank(rank[a.ID] == 0, rank[b.ID] == 0), boolRank(a.Pinned, b.Pinned),
-			cmp.Compare(rank[a.ID], rank[b.ID]), t.older(a, b))
-	}
-	slices.SortFunc(roots, order)
-	for _, k := range kids {
-		slices.SortFunc(k, order)
-	}
-	t.rows = t.rows[:0]
+	list := slices.SortedFunc(maps.Values(shown), t.older)
+	t.rows = Rows(list, func(id thread.ID) bool { return t.folded[id] && t.filter == "" })
 	clear(t.index)
 	clear(t.titles)
-	for _, r := range roots {
-		t.add(r, "", "", kids)
+	for i, r := range t.rows {
+		t.index[r.ID] = i
+		if s := t.threads[r.ID]; s.Title != "" {
+			t.titles[plain.Line(s.Title)]++
+		}
 	}
 	if _, there := t.index[t.selected]; !there {
 		t.selected = ""
@@ -50,32 +33,6 @@ func (t *Tree) sort() {
 			t.selectRow(min(was, len(t.rows)-1))
 		}
 	}
-}
-
-func boolRank(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	default:
-		return 1
-	}
-}
-
-// maxDepth bounds recursion over parents, which come from outside.
-const maxDepth = 64
-
-// lift computes each thread's rank: the best of its own and its forks'.
-func lift(s *thread.Status, kids map[thread.ID][]*thread.Status, rank map[thread.ID]int, depth int) int {
-	n := need(s)
-	if depth < maxDepth {
-		for _, k := range kids[s.ID] {
-			n = min(n, lift(k, kids, rank, depth+1))
-		}
-	}
-	rank[s.ID] = n
-	return n
 }
 
 // pick returns the threads on show and counts all.
@@ -139,47 +96,4 @@ func matches(s *thread.Status, words []string) bool {
 	return true
 }
 
-// add appends a thread and its forks to the rows.
-func (t *Tree) add(s *thread.Status, lead, branch string, kids map[thread.ID][]*thread.Status) {
-	if _, twice := t.index[s.ID]; twice || len(lead) > maxDepth*4 {
-		return
-	}
-	r := row{id: s.ID, guide: lead + branch, kids: len(kids[s.ID]) > 0}
-	folded := t.folded[s.ID] && t.filter == ""
-	if folded {
-		r.hides = descendants(s.ID, kids, 0)
-	}
-	t.index[s.ID] = len(t.rows)
-	if s.Title != "" {
-		t.titles[plain.Line(s.Title)]++
-	}
-	t.rows = append(t.rows, r)
-	if folded {
-		return
-	}
-	switch branch {
-	case "├ ":
-		lead += "│ "
-	case "└ ":
-		lead += "  "
-	}
-	for i, k := range kids[s.ID] {
-		b := "├ "
-		if i == len(kids[s.ID])-1 {
-			b = "└ "
-		}
-		t.add(k, lead, b, kids)
-	}
-}
-
-func descendants(id thread.ID, kids map[thread.ID][]*thread.Status, depth int) int {
-	n := len(kids[id])
-	if depth < maxDepth {
-		for _, k := range kids[id] {
-			n += descendants(k.ID, kids, depth+1)
-		}
-	}
-	return n
-}
-
-func (t *Tree) selectRow(i int) { t.selected = t.rows[i].id }
+func (t *Tree) selectRow(i int) { t.selected = t.rows[i].ID }

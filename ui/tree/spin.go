@@ -23,7 +23,7 @@ func (t *Tree) Beat() { t.beat++ }
 func (t *Tree) Moves() bool {
 	t.sort()
 	for _, r := range t.rows {
-		if t.works(t.threads[r.id]) {
+		if t.works(t.threads[r.ID]) {
 			return true
 		}
 	}

@@ -30,7 +30,7 @@ type Tree struct {
 	archived bool // show the archive instead of the living
 
 	selected thread.ID
-	rows     []row // what is on show, in order
+	rows     []Row // what is on show, in order
 	index    map[thread.ID]int
 	titles   map[string]int   // how many on show are called so
 	stale    bool             // rows are older than threads
@@ -39,16 +39,6 @@ type Tree struct {
 	win      list.Window      // of the rows
 	counts   Counts
 	beat     int // of the marks that move
-}
-
-// row is one line on show.
-type row struct {
-	id thread.ID
-	// guide is the lines that lead to the thread.
-	guide string
-	// hides is how many threads are folded away below it.
-	hides int
-	kids  bool
 }
 
 // Counts is what the status line tells.

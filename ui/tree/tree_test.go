@@ -45,7 +45,7 @@ func names(t *Tree) string {
 	t.sort()
 	var out []string
 	for _, r := range t.rows {
-		out = append(out, r.guide+string(r.id))
+		out = append(out, r.Guide+string(r.ID))
 	}
 	return strings.Join(out, "|")
 }
@@ -141,10 +141,10 @@ func TestAnyParents(t *testing.T) {
 		seen := map[thread.ID]bool{}
 		tr.sort()
 		for _, r := range tr.rows {
-			if seen[r.id] {
-				t.Fatalf("%s is shown twice", r.id)
+			if seen[r.ID] {
+				t.Fatalf("%s is shown twice", r.ID)
 			}
-			seen[r.id] = true
+			seen[r.ID] = true
 		}
 		tr.Move(rapid.IntRange(-20, 20).Draw(t, "move"))
 		var c layout.Canvas
@@ -286,5 +286,39 @@ func TestForkOfAnArchivedThreadNamesIt(t *testing.T) {
 	got := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(c.String(), "")
 	if !strings.Contains(got, "fork of the-old-one") || strings.Contains(got, "next of") {
 		t.Errorf("drawn\n%s", got)
+	}
+}
+
+// TestRows puts a list into the order of the tree by itself, as `threads --tree` does.
+func TestRows(t *testing.T) {
+	one := func(id, parent thread.ID, state thread.State, pinned bool) *thread.Status {
+		return &thread.Status{
+			Thread: thread.Thread{ID: id, Parent: parent, Pinned: pinned}, State: thread.StateReport{State: state},
+		}
+	}
+	list := []*thread.Status{
+		one("a", "", thread.StateIdle, false), one("b", "", thread.StateIdle, true), one("c", "", thread.StateIdle, false),
+		one("c1", "c", thread.StateIdle, false), one("c2", "c", thread.StateApproval, false), one("c11", "c1", thread.StateIdle, false),
+		one("left", "elsewhere", thread.StateIdle, false),
+	}
+	for _, want := range []struct {
+		folded func(thread.ID) bool
+		rows   string
+	}{
+		{nil, "c ├ c2 └ c1   └ c11 b a left"},
+		{func(id thread.ID) bool { return id == "c" }, "c+3 b a left"},
+		{func(id thread.ID) bool { return id == "c1" }, "c ├ c2 └ c1+1 b a left"},
+	} {
+		var got []string
+		for _, r := range Rows(list, want.folded) {
+			text := r.Guide + string(r.ID)
+			if r.Hides > 0 {
+				text += fmt.Sprintf("+%d", r.Hides)
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != want.rows {
+			t.Errorf("rows are %q, not %q", strings.Join(got, " "), want.rows)
+		}
 	}
 }
