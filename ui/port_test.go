@@ -18,7 +18,7 @@ func TestPaletteOfTheProject(t *testing.T) {
 		{"push its branch", "orchestrator/auth is pushed to your", []string{"right", "enter"}, "push auth-feature-a3f2 pr=false", "is pushed to origin"},
 		{"open a pull", "gh opens a pull request", []string{"right", "enter"}, "push auth-feature-a3f2 pr=true", "https://example.org/pr/1"},
 		{"export the", "auth-feature-a3f2.orchestrator", []string{"enter"}, "export auth-feature-a3f2 to /work/project/auth-feature-a3f2.orchestrator files=true", "exported to"},
-		{"delete old", "archived 40 days ago", []string{"right", "enter"}, "collect dry=false", "1 thread deleted, 2.0 KiB freed"},
+		{"delete old", "archived 40 days ago", []string{"right", "enter"}, "collect dry=false", "1 thread deleted, 2 KiB freed"},
 		{"fork offers", "suggest offers it", []string{"right", "right", "enter"}, "offers auto", "fork offers: auto"},
 	} {
 		srv := world()
