@@ -1,11 +1,15 @@
 package git
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // data are the settings of a repository's own configuration that are given to git as they are: values that say how
 // files, objects, remotes and names are to be understood, and that start nothing. "*" is any subsection. What is in
 // neither this table nor in programs is left out, what git learns in a later version included.
-var data = names(`
+var data = sync.OnceValue(func() map[string]bool {
+	return names(`
 	core: repositoryformatversion bare filemode symlinks ignorecase precomposeunicode protecthfs protectntfs
 	core: trustctime checkstat autocrlf eol safecrlf checkroundtripencoding sharedrepository excludesfile attributesfile
 	core: bigfilethreshold compression loosecompression packedgitlimit packedgitwindowsize deltabasecachelimit
@@ -45,23 +49,26 @@ var data = names(`
 	lfs: skipdownloaderrors allowincompletepush basictransfersonly
 	lfs.*: access locksverify
 `)
+})
 
 // programs are those of which git runs the value, or lets it decide where it connects to and what it believes there.
-var programs = map[Use]map[string]bool{
-	Converts: names(`
+var programs = sync.OnceValue(func() map[Use]map[string]bool {
+	return map[Use]map[string]bool{
+		Converts: names(`
 	filter.*: clean smudge process
 	merge.*: driver
 	gpg: program
 	gpg.*: program defaultkeycommand
 	lfs.*: clean smudge
 `),
-	Connects: names(`
+		Connects: names(`
 	core: sshcommand gitproxy askpass
 	remote.*: receivepack uploadpack proxy proxyauthmethod vcs serveroption
 	lfs: standalonetransferagent customtransfers
 	lfs.*: path args standalonetransferagent
 `),
-}
+	}
+})
 
 // names reads a table.
 func names(text string) map[string]bool {
@@ -100,12 +107,12 @@ func isData(key string) bool {
 	if section == "extensions" && !sub {
 		return name != "worktreeconfig" // git must refuse the ones that it does not know; a worktree's are among the rest
 	}
-	return data[starred(key)]
+	return data()[starred(key)]
 }
 
 // useOf says what a setting's program is run for, 0 for a setting that names none.
 func useOf(key string) Use {
-	for use, table := range programs {
+	for use, table := range programs() {
 		if table[starred(key)] {
 			return use
 		}

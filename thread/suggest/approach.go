@@ -64,7 +64,7 @@ settings link image page`)
 // detail reports whether one of some words is a detail.
 func detail(list []word) bool {
 	for _, w := range list {
-		if details[w.text] {
+		if details()[w.text] {
 			return true
 		}
 	}
@@ -79,7 +79,7 @@ func refers(list []word, i int) bool {
 	if i > 0 && !list[i].first {
 		switch list[i-1].text {
 		case "should", "must", "will", "cant", "does", "did", "which", "it", "they":
-			if i < 2 || list[i-1].first || !persons[list[i-2].text] {
+			if i < 2 || list[i-1].first || !persons()[list[i-2].text] {
 				return true
 			}
 		}
@@ -161,7 +161,7 @@ func question(list []word, i int) bool {
 	for i > 0 && i < len(list) && !list[i].opens {
 		i--
 	}
-	for i+1 < len(list) && joins[list[i].text] {
+	for i+1 < len(list) && joins()[list[i].text] {
 		i++
 	}
 	if i+1 >= len(list) {

@@ -113,7 +113,7 @@ type phrase struct {
 
 // match returns the word behind the phrase, if it begins at words[i].
 func (p *phrase) match(list []word, i int) (int, bool) {
-	if p.first && !list[i].first && (i == 0 || !joins[list[i-1].text]) {
+	if p.first && !list[i].first && (i == 0 || !joins()[list[i-1].text]) {
 		return 0, false
 	}
 	return match(p.elements[1:], list, i+1, list[i].last) // the lexicon found it by its first word

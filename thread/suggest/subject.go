@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -123,7 +124,7 @@ func content(text string) []string {
 	var out []string
 	seen := make(map[string]bool)
 	for _, w := range tokens(text) {
-		if len(w) < 3 || stopWords[w] || fillers[w] || allDigits(w) {
+		if len(w) < 3 || stopWords()[w] || fillers()[w] || allDigits(w) {
 			continue
 		}
 		w = stem(w)
@@ -187,12 +188,14 @@ func stem(w string) string {
 	return w
 }
 
-func set(words string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
+func set(words string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := make(map[string]bool)
+		for _, w := range strings.Fields(words) {
+			m[w] = true
+		}
+		return m
+	})
 }
 
 // stopWords say nothing of a subject.

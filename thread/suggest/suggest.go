@@ -99,7 +99,7 @@ func besides(prompt string, said found) string {
 func label(text, otherwise string) string {
 	var out []string
 	for _, w := range tokens(text) {
-		if stopWords[w] || fillers[w] {
+		if stopWords()[w] || fillers()[w] {
 			continue
 		}
 		out = append(out, w)
