@@ -51,6 +51,11 @@ func Count(n int, noun string) string {
 // Scope says which keys it takes.
 func (r *Resumes) Scope() intent.Scope { return intent.Resuming }
 
+// Hints names the keys of a list of threads to resume.
+func (r *Resumes) Hints(layout.Box) []intent.Action {
+	return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
+}
+
 // Size returns what it wants.
 func (r *Resumes) Size(w, h int) (int, int) {
 	return min(w, 90), min(max(len(r.ids)*resumeRows, 2), h)

@@ -1,0 +1,90 @@
+package dialog
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/list"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
+)
+
+// Line is one line of a dialog's body, all of it with one meaning.
+type Line = styled.Span
+
+// Plain makes lines of ordinary text.
+func Plain(lines ...string) []Line {
+	out := make([]Line, len(lines))
+	for i, l := range lines {
+		out[i] = Line{Text: l}
+	}
+	return out
+}
+
+// wrap breaks lines to a width, keeping their indentation and standing clear of a mark before them.
+func wrap(lines []Line, w int) []Line {
+	var out []Line
+	for _, l := range lines {
+		l.Text = plain.Line(l.Text)
+		head := l.Text[:margin(l.Text, w/2)]
+		for _, part := range plain.Wrap(l.Text[len(head):], w-plain.Width(head)) {
+			out = append(out, Line{Text: head + part, Tok: l.Tok})
+			head = strings.Repeat(" ", plain.Width(head))
+		}
+	}
+	return out
+}
+
+// margin returns how many bytes of a line its other lines are to be indented by, at most so many: blanks,
+// and a mark that stands before the text.
+func margin(s string, most int) int {
+	n := 0
+	for n < len(s) && s[n] == ' ' && n < most {
+		n++
+	}
+	if r, size := utf8.DecodeRuneInString(s[n:]); unicode.IsSymbol(r) && n+2 <= most && strings.HasPrefix(s[n+size:], " ") {
+		n += size + 1
+	}
+	return n
+}
+
+// scroll is a body that may be longer than its box.
+type scroll struct {
+	lines []Line
+	win   list.Window
+}
+
+func newScroll(lines []Line) scroll { return scroll{lines: lines, win: list.Window{Free: true}} }
+
+func (s *scroll) handle(a intent.Action) { s.win.Handle(a) }
+
+func (s *scroll) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+	lines := wrap(s.lines, b.W)
+	s.win.Fit(len(lines), b.H, nil)
+	for i, y := range s.win.Items() {
+		c.PrintSpans(b, 0, y, th, lines[i:i+1])
+	}
+	if s.win.Above() > 0 {
+		c.PrintRight(b, 0, 0, th.Style(theme.Muted), " ↑")
+	}
+	if s.win.Below() > 0 {
+		c.PrintRight(b, 0, b.H-1, th.Style(theme.Muted), " ↓")
+	}
+}
+
+// size returns what the lines want within a width.
+func (s *scroll) size(w int) (int, int) {
+	widest := 0
+	for _, l := range s.lines {
+		widest = max(widest, plain.Width(l.Text))
+	}
+	widest = min(widest, w)
+	return widest, len(wrap(s.lines, max(widest, 1)))
+}
+
+// fits reports whether all of it shows in a box.
+func (s *scroll) fits(b layout.Box) bool { return len(wrap(s.lines, b.W)) <= b.H }

@@ -1,0 +1,56 @@
+package dialog
+
+import (
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Text is something to read.
+type Text struct {
+	title string
+	body  scroll
+}
+
+// NewText makes it.
+func NewText(title string, body []Line) *Text { return &Text{title: title, body: newScroll(body)} }
+
+// Set replaces what it says.
+func (t *Text) Set(body []Line) { t.body = newScroll(body) }
+
+// Title names it.
+func (t *Text) Title() string { return t.title }
+
+// Scope says which keys it takes.
+func (t *Text) Scope() intent.Scope { return intent.List }
+
+// Hints leaves out the keys that scroll where all of it shows.
+func (t *Text) Hints(inside layout.Box) []intent.Action {
+	if t.body.fits(inside) {
+		return []intent.Action{intent.Cancel}
+	}
+	return []intent.Action{intent.Down, intent.Cancel}
+}
+
+// Size returns what it wants.
+func (t *Text) Size(w, h int) (int, int) {
+	w = min(w, 100)
+	bw, _ := t.body.size(w)
+	bw = min(max(bw, plain.Width(t.title)+4, 40), w)
+	_, bh := t.body.size(bw)
+	return bw, min(bh, h)
+}
+
+// Handle takes an intent.
+func (t *Text) Handle(in intent.Intent) Result {
+	act, _ := in.(intent.Action)
+	if act == intent.Accept || act == intent.Cancel {
+		return Cancelled{}
+	}
+	t.body.handle(act)
+	return nil
+}
+
+// Draw draws it.
+func (t *Text) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.body.draw(c, b, th) }
