@@ -189,25 +189,6 @@ func (c *Canvas) set(x, y int, char string, st uv.Style) {
 	}
 }
 
-// Draw draws what a component of the interface has rendered, escape sequences included, in place of what is
-// in the box. It is not for text from outside: that is cleaned and printed.
-func (c *Canvas) Draw(b Box, rendered string) {
-	if b.clip(c.Bounds()).Empty() {
-		return
-	}
-	// A canvas of its own cuts a wide character at the edge of the box.
-	part := lipgloss.NewCanvas(b.W, b.H).Compose(uv.NewStyledString(rendered))
-	for y := range b.H {
-		for x := 0; x < b.W; {
-			cell := part.CellAt(x, y)
-			if c.Bounds().Contains(b.X+x, b.Y+y) {
-				c.cells.SetCell(b.X+x, b.Y+y, cell)
-			}
-			x += max(cell.Width, 1)
-		}
-	}
-}
-
 // String returns the canvas as lines with escape sequences. Blanks at the end of lines are left
 // out where they are in the terminal's own style.
 func (c *Canvas) String() string {

@@ -52,18 +52,6 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-func TestDrawClips(t *testing.T) {
-	var c Canvas
-	c.Reset(10, 3)
-	c.Fill(c.Bounds(), lipgloss.NewStyle().Background(lipgloss.Red))
-	c.Draw(Box{2, 1, 5, 5}, lipgloss.NewStyle().Bold(true).Render("日本語!")+"\nbelow and more\nbeyond")
-	red := "\x1b[41m          \x1b[m\n"
-	want := red + "\x1b[41m  \x1b[49;1m日本 \x1b[41;22m   \x1b[m\n" + "\x1b[41m  \x1b[mbelow\x1b[41m   \x1b[m"
-	if got := c.String(); got != want {
-		t.Errorf("%q", got)
-	}
-}
-
 // Whatever is drawn where, the canvas keeps its size and nothing leaves the boxes.
 func TestNothingLeavesItsBox(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
