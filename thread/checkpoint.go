@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -52,7 +53,7 @@ type Checkpoint struct {
 }
 
 // Whole reports whether a conversation can be cut at the checkpoint: not in the middle of a turn.
-func (c Checkpoint) Whole() bool { return c.Kind != KindResponse || c.Note == noteTurnEnded }
+func (c Checkpoint) Whole() bool { return c.Kind != KindResponse || c.Note == NoteTurnEnded }
 
 // Snapshot is a worktree's content as a git tree under our own refs.
 type Snapshot struct {
@@ -136,3 +137,20 @@ type Page struct {
 	// not ended, and the turns that a rewind left behind, as Aside. Stores pay no heed to it.
 	All bool
 }
+
+// The notes of the safety checkpoints around a merge that came to nothing.
+const (
+	NoteBeforeMerge = "before the merge "
+	NoteNotMerged   = "the merge was taken back"
+)
+
+// TakesBack reports whether a checkpoint says that what another one was taken for came to nothing, and nothing happened
+// in between: who reads what was done needs neither.
+func (c Checkpoint) TakesBack(before Checkpoint) bool {
+	return c.Kind == KindSafety && c.Note == NoteNotMerged && c.Parent == before.ID &&
+		before.Kind == KindSafety && strings.HasPrefix(before.Note, NoteBeforeMerge)
+}
+
+// NoteTurnEnded marks the response that ended a turn: if its turn's checkpoint is missing because
+// of a crash, the next start writes it.
+const NoteTurnEnded = "the turn ended here"

@@ -1,11 +1,9 @@
-// Package thread is the domain: threads of conversation with coding agents, their turns,
-// checkpoints and executions, the tree they form, and the Manager with its use cases.
+// Package thread has the words and the ports of the domain: threads of conversation with coding
+// agents, their turns, checkpoints, prompts and executions, what is told of them, and the small
+// interfaces through which the use cases in package manager reach a store, agents, terminals, a
+// gateway and worktrees. The adapters live in checkpoint, agent, contextmgr and mcpctl and are
+// wired in cmd.
 //
-// It imports the standard library only. What it needs from the outside (a store, agents,
-// terminals, a gateway, worktrees) it declares as small interfaces; the adapters live in
-// checkpoint, agent, contextmgr and mcpctl and are wired in cmd.
-//
-// Guarantees: no agent process starts before its execution is stored; a thread is not shown
-// waiting or idle before the checkpoint of its last response is durable; a fork, rewind or
-// merge never touches the thread it came from without a safety checkpoint.
+// Guarantees: it holds no state, starts nothing and waits for nothing; it imports the standard
+// library and the small packages below it only.
 package thread

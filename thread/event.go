@@ -1,6 +1,8 @@
 package thread
 
-import "time"
+import (
+	"time"
+)
 
 // EventKind says what an event tells.
 type EventKind string
@@ -71,3 +73,13 @@ type Offer struct {
 	Why    string       `json:"why"`
 	Prompt string       `json:"prompt,omitempty"`
 }
+
+// OfferMode says what becomes of a fork suggestion.
+type OfferMode string
+
+// The modes.
+const (
+	OffersSuggest OfferMode = "suggest" // tell the clients, the default
+	OffersAuto    OfferMode = "auto"    // fork by ourselves
+	OffersOff     OfferMode = "off"
+)

@@ -1,10 +1,12 @@
 package thread
 
-import "encoding/json"
+import (
+	"encoding/json"
+)
 
-// wirePlain is the wire of items that we made ourselves, of what a transcript told: threads without
+// WirePlain is the wire of items that we made ourselves, of what a transcript told: threads without
 // gateway have no requests to keep.
-const wirePlain = "plain"
+const WirePlain = "plain"
 
 // plainMessage is the content of a plain item.
 type plainMessage struct {
@@ -18,7 +20,7 @@ func (p plainMessage) item() Item {
 	if err != nil {
 		panic(err) // strings always marshal
 	}
-	return Item{Wire: wirePlain, Raw: raw}
+	return Item{Wire: WirePlain, Raw: raw}
 }
 
 // PlainItems returns what an exchange read from a transcript adds to the conversation.
@@ -30,27 +32,8 @@ func PlainItems(e Exchange, newTurn bool) []Item {
 	return append(items, plainMessage{Role: "assistant", Text: e.Text, Tools: e.Tools}.item())
 }
 
-// entries reads a conversation: our own items here, all others by the configured reader.
-func (m *Manager) entries(items []Item) []Entry {
-	var out []Entry
-	for len(items) > 0 {
-		n := 1
-		plain := items[0].Wire == wirePlain
-		for n < len(items) && (items[n].Wire == wirePlain) == plain {
-			n++
-		}
-		switch {
-		case plain:
-			out = append(out, plainEntries(items[:n])...)
-		case m.cfg.Reader != nil:
-			out = append(out, m.cfg.Reader.Entries(items[:n])...)
-		}
-		items = items[n:]
-	}
-	return out
-}
-
-func plainEntries(items []Item) []Entry {
+// PlainEntries reads items that PlainItems made.
+func PlainEntries(items []Item) []Entry {
 	var out []Entry
 	for _, it := range items {
 		var p plainMessage

@@ -85,7 +85,7 @@ type Prompt struct {
 
 // Brief returns the prompt with an excerpt of its text, without the secrets in it.
 func (p Prompt) Brief() Prompt {
-	text := excerpt(p.Text)
+	text := Excerpt(p.Text)
 	p.Cut = p.Cut || text != p.Text
 	p.Text, p.Reason = text, secret.Redact(p.Reason)
 	return p

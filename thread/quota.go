@@ -1,6 +1,8 @@
 package thread
 
-import "time"
+import (
+	"time"
+)
 
 // Quota is what a provider said of one of its limits: numbers and times, nothing of who asked.
 type Quota struct {

@@ -1,6 +1,25 @@
 package thread
 
-import "time"
+import (
+	"time"
+)
+
+// PushRequest asks to push a thread's work.
+type PushRequest struct {
+	Thread  string `json:"thread"`
+	Message string `json:"message,omitempty"` // of the commit; the label without it
+	// PR also opens a pull request, with the summary of what the thread found as its text.
+	PR   bool   `json:"pr,omitempty"`
+	Base string `json:"base,omitempty"` // branch to merge into; the remote's default without it
+}
+
+// PushReport says where it went.
+type PushReport struct {
+	Branch string `json:"branch"`
+	Remote string `json:"remote"`
+	Commit string `json:"commit"`
+	PR     string `json:"pr,omitempty"` // address of the pull request
+}
 
 // The requests of the Manager's use cases, as clients send them. A thread is named by its name,
 // a prefix of it that is unique, or its id; a point in it by "" (newest), a turn's number, or a

@@ -1,6 +1,8 @@
 package thread
 
-import "strings"
+import (
+	"strings"
+)
 
 // SecretMark begins a request header's value that carries a thread's secret to the gateway, in place of
 // the address. Any header may: an agent fills only some of them from its environment. A value of the

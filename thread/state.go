@@ -1,6 +1,8 @@
 package thread
 
-import "time"
+import (
+	"time"
+)
 
 // State is what a thread's agent is doing, as far as the evidence says.
 type State string

@@ -2,8 +2,15 @@ package thread
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
+
+// Killed reports whether the code is that of a signal that ends a process in the midst of things. Programs that end
+// by themselves use codes above 128 too: 130 after Ctrl+C, or what is left of an HTTP status.
+func (e Exit) Killed() bool {
+	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15}, e.Code)
+}
 
 // Thread is one line of conversation with one agent: a name for its newest checkpoint.
 type Thread struct {

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -10,9 +11,9 @@ import (
 // maxTitle is how many letters of a title are kept.
 const maxTitle = 80
 
-// titled returns what a thread is shown as that a person calls so: what was typed, on one line, without what nobody
+// Titled returns what a thread is shown as that a person calls so: what was typed, on one line, without what nobody
 // sees and what reorders text. It is empty where the slug has the same words: then the name says it.
-func titled(typed string) string {
+func Titled(typed string) string {
 	seen := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -40,10 +41,10 @@ func drawn(r rune) bool {
 }
 
 // DisplayName is what people are shown a thread as: what they called it, or its name.
-func (t Thread) DisplayName() string { return orWord(t.Title, t.Name) }
+func (t Thread) DisplayName() string { return cmp.Or(t.Title, t.Name) }
 
-// called reports whether a thread is called so, or so in the beginning.
-func (t Thread) called(ref string) (whole, begins bool) {
+// Called reports whether a thread is called so, or so in the beginning.
+func (t Thread) Called(ref string) (whole, begins bool) {
 	if t.Title == "" || ref == "" {
 		return false, false
 	}

@@ -25,7 +25,7 @@ func TestTitled(t *testing.T) {
 		strings.Repeat("long words ", 50): strings.TrimSpace(strings.Repeat("long words ", 50)[:maxTitle-1]) + "…",
 		"exactly what a slug of thirty-two letters": "exactly what a slug of thirty-two letters", // which cuts it
 	} {
-		got := titled(typed)
+		got := Titled(typed)
 		if got != want || !utf8.ValidString(got) {
 			t.Errorf("%q is shown as %q, want %q", typed, got, want)
 		}

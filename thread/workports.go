@@ -4,6 +4,15 @@ import (
 	"context"
 )
 
+// Pusher sends branches to the person's remote. Optional for Merges.
+type Pusher interface {
+	// Push pushes a branch under its own name, never by force, and returns the remote's name.
+	Push(ctx context.Context, dir, branch string) (remote string, err error)
+	// OpenPR opens a pull request for a pushed branch and returns its address; an empty base is the
+	// repository's default.
+	OpenPR(ctx context.Context, dir, branch, base, title, body string) (address string, err error)
+}
+
 // The ports of this file are about the work that threads hold: reading it, comparing it, searching
 // it and bringing it together. Each may be missing; the use case then answers ErrUnsupported.
 

@@ -38,6 +38,7 @@ import (
 	"orchestrator/mcpctl/discovery"
 	"orchestrator/thread"
 	"orchestrator/thread/ledger"
+	"orchestrator/thread/manager"
 	"orchestrator/thread/private"
 	"orchestrator/thread/reserve"
 	"orchestrator/thread/setup"
@@ -62,7 +63,7 @@ type App struct {
 	appConfig
 	agents   adapters
 	sessions *session.Sessions
-	manager  *thread.Manager
+	manager  *manager.Manager
 	gateway  *gateway.Gateway
 	ledger   *ledger.Ledger
 	models   models.Table
@@ -174,11 +175,11 @@ func (a *App) openManager(ctx context.Context) error {
 	a.onClose(kept.Close)
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
-	cfg := thread.ManagerConfig{
+	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
 		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree), MergeNote: thread.NoteMode(a.Config.MergeNote),
-		Limits: thread.Limits{
+		Limits: manager.Limits{
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer, Continue: a.Config.OnLimit == "continue",
 		},
 		Heard: a.found.hear,
@@ -217,15 +218,15 @@ func (a *App) openManager(ctx context.Context) error {
 	}
 	a.models, cfg.Models = table, knownModels{table}
 	a.bringBack(ctx, kept, cfg.Models)
-	a.manager = thread.New(cfg)
+	a.manager = manager.New(cfg)
 	return nil
 }
 
-func newWorktree(setting string) thread.WorktreeMode {
+func newWorktree(setting string) manager.WorktreeMode {
 	if setting == "never" {
-		return thread.WorktreeNever
+		return manager.WorktreeNever
 	}
-	return thread.WorktreeMode(setting)
+	return manager.WorktreeMode(setting)
 }
 
 // furnisher makes new worktrees ready as the project wants it.

@@ -15,11 +15,12 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/manager"
 )
 
 // collector lets go of what the person's policy need not keep.
 type collector struct {
-	manager *thread.Manager
+	manager *manager.Manager
 	store   *openStore
 	files   *snapshot.Store // nil without a repository
 	policy  checkpoint.Policy

@@ -11,7 +11,7 @@ import (
 )
 
 // TestImports holds the direction of the imports between the top-level folders:
-// thread ← checkpoint, agent, contextmgr, mcpctl ← cmd; ui → thread, agent/vterm.
+// thread ← checkpoint, agent, contextmgr, mcpctl ← cmd; ui → thread, agent/vterm. Only cmd imports the use cases.
 func TestImports(t *testing.T) {
 	allowed := map[string][]string{
 		"thread":     {"thread"},
@@ -74,6 +74,8 @@ func checkImports(t *testing.T, path, rel, top string, may []string) {
 		}
 		ours, inside := strings.CutPrefix(imported, "orchestrator/")
 		switch {
+		case below(ours, []string{"thread/manager"}) && top != "cmd" && !strings.HasPrefix(rel, "thread/manager/"):
+			t.Errorf("%s imports %s; only cmd wires the use cases", rel, imported)
 		case inside:
 			if !below(ours, may) {
 				t.Errorf("%s imports %s; %s may import %s only", rel, imported, top, strings.Join(may, ", "))

@@ -18,11 +18,12 @@ import (
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
+	"orchestrator/thread/manager"
 )
 
 // porter takes threads out of a project and into it.
 type porter struct {
-	manager *thread.Manager
+	manager *manager.Manager
 	store   backend
 	files   *snapshot.Store // nil without a repository
 	project string

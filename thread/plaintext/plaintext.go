@@ -223,3 +223,14 @@ func (c *cleaner) rune(dst []byte, r rune) []byte {
 	}
 	return utf8.AppendRune(dst, r)
 }
+
+// Cut returns the beginning of a text, at most n bytes of whole characters.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xc0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}

@@ -18,6 +18,7 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
+	"orchestrator/thread/manager"
 )
 
 // Terminals finds the running terminals of threads.
@@ -45,7 +46,7 @@ type Porter interface {
 
 // Config is what a Server serves.
 type Config struct {
-	Manager   *thread.Manager
+	Manager   *manager.Manager
 	Terminals Terminals
 	Callers   Callers
 	// Agents and MCP say what can be used here.

@@ -19,6 +19,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/manager"
 )
 
 // serve has a server answer on a socket until the test's end, and returns a client of it and what ends it before.
@@ -258,7 +259,7 @@ func TestAgentIsGuarded(t *testing.T) {
 		return api.ServerInfo{Protocol: api.Version}, nil
 	}
 	cl, _ := serve(t, New(Config{
-		Manager: new(thread.Manager), Callers: below{}, Porter: struct{ Porter }{}, Info: info,
+		Manager: new(manager.Manager), Callers: below{}, Porter: struct{ Porter }{}, Info: info,
 		Log: slog.New(slog.DiscardHandler),
 	}))
 	if i, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); err != nil || i.Protocol != api.Version {

@@ -4,15 +4,15 @@ import (
 	"slices"
 	"testing"
 
-	"orchestrator/thread"
 	"orchestrator/thread/grant"
+	"orchestrator/thread/manager"
 )
 
 // TestEveryRouteHasItsRow: an operation that the table of grants does not list does not exist, and the other way
 // round.
 func TestEveryRouteHasItsRow(t *testing.T) {
 	// Routes are listed, none is called.
-	s := &Server{Config: Config{Manager: new(thread.Manager), Porter: struct{ Porter }{}}}
+	s := &Server{Config: Config{Manager: new(manager.Manager), Porter: struct{ Porter }{}}}
 	var served, listed []string
 	r := newRoutes(s.guarded)
 	s.register(r)

@@ -1,0 +1,218 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// StopAgent stops a thread's agent. The thread can be started again where it left off.
+func (m *Manager) StopAgent(ctx context.Context, ref string) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		if l.running() == nil {
+			return fmt.Errorf("stop %s: %w", l.thread().Name, thread.ErrNotRunning)
+		}
+		return l.stop(ctx, "stopped")
+	})
+}
+
+// stop is the step that ends a thread's process, if one runs, and its execution.
+func (l *line) stop(ctx context.Context, reason string) error {
+	l.m.mu.Lock()
+	s, x := l.session, l.execution
+	l.stopping = s != nil
+	l.m.mu.Unlock()
+	if s == nil || x == nil {
+		return nil
+	}
+	if err := s.Stop(ctx, l.m.cfg.Limits.Grace); err != nil {
+		return fmt.Errorf("stop the agent of %s: %w", l.thread().Name, err)
+	}
+	l.exited(x.ID, thread.Exit{Reason: reason}) // for sessions that tell their end later than this
+	l.ended(ctx, x.ID)
+	return nil
+}
+
+// stateChanged takes over what a session reports. It comes from the session's goroutine.
+func (l *line) stateChanged(id thread.ExecutionID, r thread.StateReport) {
+	m := l.m
+	m.mu.Lock()
+	if l.execution == nil || l.execution.ID != id || l.exit != nil || !r.State.Live() {
+		m.mu.Unlock() // an end is told with its code by exited
+		return
+	}
+	waits := waiting(r.State) && !waiting(l.reported.State)
+	trouble := r.State.Trouble() && !l.reported.State.Trouble()
+	stuck := r.Stuck && !l.reported.Stuck
+	l.reported = r
+	poll := false
+	if l.direct && !l.polling {
+		switch r.State {
+		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
+			// Held back like an answer through the gateway, until its transcript is read.
+			poll, l.polling = true, true
+			l.unstored++
+		default:
+		}
+	}
+	m.show(l)
+	name := l.t.Name
+	m.mu.Unlock()
+	if trouble { // once, however often the agent tries again
+		m.notice(l.id, thread.LevelWarn, "%s: %s", name, told(r))
+	}
+	if stuck {
+		l.enqueue(func() { l.markUnseen(m.ctx) })
+	}
+	l.poke()
+	if _, rests := atRest(r); rests {
+		l.rest()
+	}
+	if waits {
+		l.enqueue(func() { l.leave() })
+	}
+	if poll && !l.enqueue(func() { l.poll() }) {
+		l.stored(1)
+	}
+}
+
+// waiting reports whether an agent in this state waits for a prompt.
+func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }
+
+// leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as left:
+// between a tool's end and the next request a screen may look as if it did.
+const leaveAfter = 2 * time.Second
+
+// leave is the step that looks whether an agent waits in the middle of a turn: the person
+// interrupted it, and no answer will come to end the turn.
+func (l *line) leave() {
+	if !l.rec.open() {
+		return
+	}
+	l.m.mu.Lock()
+	requests := l.requests
+	l.m.mu.Unlock()
+	l.later(leaveAfter, func() {
+		l.m.mu.Lock()
+		left := l.session != nil && waiting(l.reported.State) && l.requests == requests && l.flying == 0
+		l.m.mu.Unlock()
+		if left {
+			l.rec.leave(l.m.ctx, l)
+		}
+	})
+}
+
+// exited hears the end of a process; from here on the thread shows no running agent.
+func (l *line) exited(id thread.ExecutionID, e thread.Exit) {
+	m := l.m
+	m.mu.Lock()
+	if l.execution == nil || l.execution.ID != id || l.exit != nil {
+		m.mu.Unlock()
+		return
+	}
+	if l.stopping && e.Reason == "" {
+		e.Reason = "stopped"
+	}
+	e.Screen = thread.Excerpt(e.Screen)
+	l.exit, l.session = &e, nil
+	l.amid = l.flying > 0 || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
+	l.t.Interrupted, l.t.Exit = l.lost(e), e
+	m.show(l)
+	m.mu.Unlock()
+	if e.Limit {
+		m.notice(l.id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), e.Reason)
+	}
+	l.enqueue(func() { l.ended(m.ctx, id) })
+}
+
+// lost reports whether a process ended in a way that leaves something to be resumed: it was killed, or it ended in
+// the middle of a turn, and nobody had asked for it. One that ends by itself otherwise has exited. Manager.mu is held.
+func (l *line) lost(e thread.Exit) bool {
+	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.Killed())
+}
+
+// ended is the step that records the end of a process, once.
+func (l *line) ended(ctx context.Context, id thread.ExecutionID) {
+	m := l.m
+	m.mu.Lock()
+	if l.execution == nil || l.execution.ID != id || l.exit == nil {
+		m.mu.Unlock()
+		return
+	}
+	exit, asked, direct, cost := *l.exit, l.stopping, l.direct, l.sideCost
+	interrupted := l.lost(exit)
+	m.mu.Unlock()
+	if direct {
+		l.rec.poll(ctx, l) // what it wrote last
+	}
+	l.rec.flush(ctx, l)
+	l.dismiss(ctx, "its agent ended: "+exitDetail(exit))
+	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
+	err := l.update(ctx, func(t *thread.Thread) error {
+		t.Interrupted, t.Exit = interrupted, exit
+		t.Gauge.CostUSD += cost
+		return nil
+	})
+	if err == nil {
+		m.mu.Lock()
+		l.sideCost -= cost
+		m.mu.Unlock()
+	} else if !errors.Is(err, thread.ErrNotFound) {
+		m.notice(l.id, thread.LevelWarn, "the end of the agent could not be stored: %v", err)
+	}
+	// When this fails the run stays open, and the next start names the thread as interrupted.
+	if err := m.cfg.Store.EndExecution(ctx, id, m.now(), exit); err != nil {
+		m.cfg.Log.Error("end a run", "thread", string(l.id), "err", err)
+	}
+	m.mu.Lock()
+	l.execution, l.stopping = nil, false
+	m.show(l)
+	m.mu.Unlock()
+	if interrupted {
+		l.prove(ctx)
+	}
+}
+
+// exitDetail says for people how a process ended.
+func exitDetail(e thread.Exit) string {
+	said := ""
+	switch {
+	case e.Limit:
+		return e.Reason
+	case e.Killed():
+		said = fmt.Sprintf("ended by signal %d", e.Code-128)
+	case e.Reason == "" || e.Reason == "exited":
+		said = fmt.Sprintf("exited with code %d", e.Code)
+	case e.Code != 0:
+		return fmt.Sprintf("%s, code %d", e.Reason, e.Code)
+	default:
+		return e.Reason
+	}
+	if last := lastLine(e.Screen); last != "" {
+		said += ": " + last
+	}
+	return said
+}
+
+// told says for people what trouble a thread is in.
+func told(r thread.StateReport) string {
+	what := map[thread.State]string{
+		thread.StateUnauthorised: "the provider refuses the credentials", thread.StateLimited: "the provider limits requests",
+		thread.StateUnavailable: "the provider fails", thread.StateUnreachable: "the provider cannot be reached",
+		thread.StateCut: "the provider cut its answer off", thread.StateFailed: "the agent could not go on",
+	}[r.State]
+	if !r.Until.IsZero() {
+		what += " until " + r.Until.Local().Format(time.TimeOnly)
+	}
+	if why := r.Why(); why != "" {
+		what += ": " + why
+	}
+	return what
+}

@@ -1,0 +1,148 @@
+package manager_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// gateway routes without carrying anything.
+type gateway struct{}
+
+func (gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
+	return "http://127.0.0.1/t/" + string(id), "http://127.0.0.1/h/" + string(id), nil
+}
+func (gateway) Unroute(thread.ID) {}
+
+// sessions starts fake processes.
+type sessions struct {
+	mu      sync.Mutex // guards the fields
+	running []*session
+	refuse  error
+	deaf    bool                     // what is started takes no prompt
+	asks    bool                     // what is started opens a dialog first
+	started func(thread.SessionSpec) // sees every start
+}
+
+func (s *sessions) Start(_ context.Context, spec thread.SessionSpec) (thread.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.started != nil {
+		s.started(spec)
+	}
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	p := &session{spec: spec, deaf: s.deaf, done: make(chan struct{})}
+	if s.asks {
+		p.state = thread.StateReport{State: thread.StateApproval}
+	}
+	s.running = append(s.running, p)
+	return p, nil
+}
+
+// of returns the newest process of a thread.
+func (s *sessions) of(id thread.ID) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.running) - 1; i >= 0; i-- {
+		if s.running[i].spec.Thread == id {
+			return s.running[i]
+		}
+	}
+	return nil
+}
+
+// ignore has what is started from now on take no prompt, or take them.
+func (s *sessions) ignore(deaf bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deaf = deaf
+}
+
+// asking has what is started from now on open a dialog first, or not.
+func (s *sessions) asking(asks bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks = asks
+}
+
+// forget loses all processes as when their server dies.
+func (s *sessions) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = nil
+}
+
+// session is a fake process: its state is the newest evidence it was told.
+type session struct {
+	spec thread.SessionSpec
+	once sync.Once
+	done chan struct{}
+
+	mu    sync.Mutex // guards the fields
+	state thread.StateReport
+	sent  []string
+	deaf  bool // Send waits in vain
+	heard []thread.Evidence
+}
+
+func (p *session) PID() int { return 42 }
+
+func (p *session) State() thread.StateReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state
+}
+
+func (p *session) Report(e thread.Evidence) {
+	p.mu.Lock()
+	p.heard = append(p.heard, e)
+	p.state = thread.StateReport{State: e.State, Since: e.At, Evidence: []thread.Evidence{e}}
+	r := p.state
+	p.mu.Unlock()
+	p.spec.OnState(r)
+}
+
+func (p *session) Send(ctx context.Context, text string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deaf {
+		p.mu.Unlock()
+		<-ctx.Done()
+		p.mu.Lock()
+		return ctx.Err()
+	}
+	if p.state.State == thread.StateApproval {
+		return thread.ErrApproval
+	}
+	p.sent = append(p.sent, text)
+	return nil
+}
+
+// ignore has it take no more prompts.
+func (p *session) ignore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = true
+}
+
+func (p *session) prompts() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.sent, "\n---\n")
+}
+
+func (p *session) Input([]byte) error    { return nil }
+func (p *session) Resize(int, int) error { return nil }
+func (p *session) Done() <-chan struct{} { return p.done }
+func (p *session) exit(code int) {
+	p.once.Do(func() { close(p.done); p.spec.OnExit(thread.Exit{Code: code}) })
+}
+func (p *session) Stop(context.Context, time.Duration) error {
+	p.exit(143)
+	return nil
+}

@@ -1,0 +1,88 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// Finish archives a thread and removes its worktree when all that it holds is part of what it was
+// merged into; otherwise the worktree stays and the report says why.
+func (m *Manager) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
+	child, err := m.find(ref)
+	if err != nil {
+		return thread.MergeReport{}, err
+	}
+	name := child.thread().Name
+	if child.thread().Worktree.Path == "" {
+		if err := m.Archive(ctx, ref); err != nil {
+			return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
+		}
+		return thread.MergeReport{Finished: true, Dir: child.thread().Dir}, nil
+	}
+	r := thread.MergeRequest{Thread: string(child.id)}
+	if into := child.thread().Outcome.Into; into != "" && m.line(into) != nil {
+		r.Into = string(into)
+	}
+	in, _, err := m.mergeTarget(ctx, child, r)
+	if err != nil {
+		return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
+	}
+	return m.detached(ctx, func(ctx context.Context) (thread.MergeReport, error) {
+		m.merging.Lock()
+		defer m.merging.Unlock()
+		return m.finish(ctx, child, in, thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir})
+	})
+}
+
+// finish is the end of Finish and of a merge that asked for it. Manager.merging is held.
+func (m *Manager) finish(ctx context.Context, child *line, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
+	err := child.do(ctx, func(ctx context.Context) error {
+		if err := child.idle(ctx); err != nil {
+			return err
+		}
+		intent, err := m.intend(ctx, intentFinish, child.id, in)
+		if err != nil {
+			return err
+		}
+		err = m.finishStep(ctx, child, in, &report)
+		return errors.Join(err, m.settled(ctx, intent))
+	})
+	if err != nil {
+		return report, fmt.Errorf("finish %s: %w", child.thread().Name, err)
+	}
+	return report, nil
+}
+
+func (m *Manager) finishStep(ctx context.Context, child *line, in mergeIntent, report *thread.MergeReport) error {
+	if err := child.stop(ctx, "finished"); err != nil {
+		return err
+	}
+	if _, err := child.safety(ctx, "before it was finished", true); err != nil {
+		return err
+	}
+	failpoint.Hit("thread.finish.safe")
+	all, why, err := m.cfg.Merges.Reachable(ctx, child.thread().Worktree.Path, in.Dir)
+	if err != nil {
+		return fmt.Errorf("see whether all is merged: %w", err)
+	}
+	if err := child.archive(ctx); err != nil {
+		return err
+	}
+	failpoint.Hit("thread.finish.archived")
+	report.Finished = true
+	if !all {
+		report.Kept = cmp.Or(why, "not all of it is merged")
+		return nil
+	}
+	if err := m.removeWorktree(ctx, child); err != nil {
+		report.Kept = err.Error() // archived all the same; nothing is lost
+		return nil
+	}
+	failpoint.Hit("thread.finish.removed")
+	return nil
+}

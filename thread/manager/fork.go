@@ -1,0 +1,171 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
+)
+
+// Fork makes a thread at a point of another, with the files as they were there, and starts its
+// agent. The parent is not touched. The agent's native conversation is written at the first start.
+func (m *Manager) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
+	parent, err := m.find(r.Thread)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	p := parent.thread()
+	t, at, err := m.forkOf(ctx, parent, r)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+	}
+	if !r.NoStart {
+		if err := m.ready(ctx, t); err != nil {
+			return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+		}
+	}
+	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(r.Prompt), slugOf(p.Name))))
+	var l *line
+	if r.NoWorktree || m.cfg.Worktrees == nil {
+		l, err = m.create(ctx, t, name)
+	} else {
+		l, err = m.forkWithWorktree(ctx, t, name, p, at)
+	}
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
+	}
+	if r.NoStart {
+		return m.statusOf(l), nil
+	}
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+}
+
+// forkOf lays out a fork and finds the checkpoint it begins at; the zero one while nothing was said.
+func (m *Manager) forkOf(ctx context.Context, parent *line, r thread.ForkRequest) (thread.Thread, thread.Checkpoint, error) {
+	p := parent.thread()
+	m.mu.Lock()
+	depth := m.depth(p.ID)
+	m.mu.Unlock()
+	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
+		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(fmt.Errorf("%s below each other: %w", counted(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
+	}
+	agent := cmp.Or(r.Agent, p.Agent)
+	if _, err := m.cfg.Agents.Agent(agent); err != nil {
+		return thread.Thread{}, thread.Checkpoint{}, err
+	}
+	var at thread.Checkpoint // turn 0 is before all that was said
+	if n, err := strconv.Atoi(r.At); err != nil || n != 0 {
+		if at, err = m.point(ctx, p, r.At); err != nil {
+			return thread.Thread{}, thread.Checkpoint{}, err
+		}
+	}
+	now := m.now()
+	t := thread.Thread{
+		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))), Label: plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
+		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
+		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
+	}
+	t.Gauge.CostUSD = 0 // its own begins here
+	if agent == p.Agent {
+		t.Model = p.Model
+	} else {
+		t.Gauge = thread.Gauge{}
+		t.Launch = thread.Flags{Env: p.Launch.Env, NoGateway: p.Launch.NoGateway} // arguments are the other agent's own words
+	}
+	if len(r.Program) > 0 {
+		t.Launch.Program = r.Program
+	}
+	if len(r.Args) > 0 {
+		t.Launch.Args = r.Args
+	}
+	if err := m.checkLaunch(t); err != nil {
+		return thread.Thread{}, thread.Checkpoint{}, err
+	}
+	if at.ID != "" {
+		h := m.handoff(t, p, at, t.Label)
+		h.Fresh = agent == p.Agent && (r.Fresh || !at.Whole())
+		t.Handoff = &h
+		if h.Fresh {
+			t.Gauge = thread.Gauge{}
+		}
+	}
+	if at.ID != "" && !at.Whole() {
+		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, and an agent's own session cannot be cut there: "+
+			"the fork's agent gets a summary of what was said and done until then", at.Turn)
+	}
+	return t, at, nil
+}
+
+// forkWithWorktree makes the fork with a worktree at the files of its fork point. Where there is no
+// repository the fork shares its parent's folder, and that is said.
+func (m *Manager) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*line, error) {
+	snap, err := m.snapshotAt(ctx, at.ID)
+	if err != nil {
+		return nil, err
+	}
+	if at.ID != "" && at.Snapshot == nil && snap != nil {
+		m.notice(p.ID, thread.LevelWarn, "no files were kept at turn %d; the fork gets those of the newest snapshot before it", at.Turn)
+	}
+	if snap == nil {
+		if snap, err = m.startFiles(ctx, p, at); err != nil {
+			return nil, err
+		}
+	}
+	if snap == nil {
+		snap, err = m.presentFiles(ctx, t, p, at)
+		if errors.Is(err, thread.ErrNoRepository) {
+			m.notice(p.ID, thread.LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
+			return m.create(ctx, t, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	// The parent's folder may be gone with an archived thread; the project's repository is the same.
+	root := m.rootOf(p)
+	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
+		t.Dir, root = m.cfg.Project, m.cfg.Project
+	}
+	return m.createWithWorktree(ctx, t, name, root, snap)
+}
+
+// startFiles returns the files that a thread began with, for a fork at its turn 0; nil where that is not what is
+// asked, or nothing is known of them.
+func (m *Manager) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+	if at.ID != "" || p.Head == "" {
+		return nil, nil
+	}
+	if p.ForkPoint != "" {
+		snap, err := m.snapshotAt(ctx, p.ForkPoint)
+		if err != nil || snap != nil {
+			return snap, err
+		}
+	}
+	base, err := m.baseOf(ctx, p)
+	if err != nil || base == "HEAD" {
+		return nil, err
+	}
+	m.notice(p.ID, thread.LevelInfo, "the fork begins with the files of commit %.12s, which %s began at; what was not committed then is not in it", base, p.DisplayName())
+	return &thread.Snapshot{Commit: base, Base: base}, nil
+}
+
+// presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.
+func (m *Manager) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
+	if err != nil {
+		return nil, fmt.Errorf("keep the files of %s: %w", p.Name, err)
+	}
+	if at.ID != "" {
+		m.notice(p.ID, thread.LevelWarn, "no files were kept at turn %d; the fork begins with the files as they are now", at.Turn)
+	}
+	return &s, nil
+}
+
+// slugOf returns a name without its digits.
+func slugOf(name string) string { return name[:max(0, len(name)-5)] }

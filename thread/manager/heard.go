@@ -1,0 +1,164 @@
+package manager
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/turns"
+)
+
+// promptTexts returns the texts of some prompts.
+func promptTexts(ps []thread.Prompt) []string {
+	out := make([]string, len(ps))
+	for i, p := range ps {
+		out[i] = p.Text
+	}
+	return out
+}
+
+// which returns the prompts of a kind on the desk. desk.mu is held.
+func (d *desk) which(is func(thread.Prompt) bool) []thread.Prompt {
+	var out []thread.Prompt
+	for _, p := range d.all {
+		if is(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// claim returns those of some prompts that a text holds which the agent sent to its model.
+func claim(said string, ps []thread.Prompt) []thread.Prompt {
+	var out []thread.Prompt
+	for _, i := range turns.Claim(said, promptTexts(ps)) {
+		out = append(out, ps[i])
+	}
+	return out
+}
+
+// underway reports whether a prompt was given to the agent and no turn is known to answer it.
+func underway(p thread.Prompt) bool {
+	return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && p.Turn == 0
+}
+
+// may reports whether later evidence may still find a prompt with the agent.
+func may(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken }
+
+// heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
+// model. One that is not on the desk was typed by the person in the agent itself.
+func (l *line) heard(ctx context.Context, said string, hook bool) {
+	if strings.TrimSpace(said) == "" {
+		return
+	}
+	r, d := &l.rec, &l.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := claim(said, d.which(func(p thread.Prompt) bool { return underway(p) && !(hook && d.told[p.ID]) }))
+	if len(found) == 0 {
+		if turns.Same(said, r.said) && !(hook && r.told) {
+			r.told = true // of the turn that is known
+			return
+		}
+		past := d.which(may)
+		slices.Reverse(past)
+		found = claim(said, past)
+	}
+	l.m.mu.Lock()
+	requests := l.requests
+	l.m.mu.Unlock()
+	if !hook {
+		requests-- // it is that request
+	}
+	if len(found) == 0 {
+		found = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.m.now()}}
+	}
+	for _, p := range found {
+		if _, known := d.begun[p.ID]; !known {
+			d.begin(p.ID, requests)
+		}
+		d.told[p.ID] = d.told[p.ID] || hook
+		if p.State == thread.PromptOpen {
+			continue
+		}
+		p.State, p.Reason, p.Opened, p.Ended = thread.PromptOpen, "", l.m.now(), time.Time{}
+		l.put(ctx, p) //nolint:errcheck // logged; of one of the pane the answer tells again
+	}
+	l.rest()
+}
+
+// rest looks after a while whether the agent is at rest with a prompt that it took. It does not block.
+func (l *line) rest() { l.restFor(turns.AfterRequest) }
+
+func (l *line) restFor(wait time.Duration) {
+	l.m.mu.Lock()
+	due := l.judging
+	if l.asked.open {
+		l.judging = true
+	}
+	open := l.asked.open
+	l.m.mu.Unlock()
+	if due || !open {
+		return
+	}
+	l.later(wait, func() {
+		l.m.mu.Lock()
+		l.judging = false
+		l.m.mu.Unlock()
+		if wait := l.judge(l.m.ctx); wait > 0 {
+			l.restFor(wait)
+		}
+	})
+}
+
+// judge is the step that ends prompts that the agent took and is at rest with; it returns when to look again, 0 for
+// not before something happens.
+func (l *line) judge(ctx context.Context) time.Duration {
+	d, m := &l.desk, l.m
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m.mu.Lock()
+	since, rests := atRest(l.reported)
+	rests = rests && l.session != nil && l.flying == 0 && l.arrived == 0 && l.unstored == 0
+	requests, failure := l.requests, l.failure
+	m.mu.Unlock()
+	if !rests {
+		return 0
+	}
+	var again time.Duration
+	ended := false
+	for _, p := range d.which(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+		begun, known := d.begun[p.ID]
+		if !known {
+			begun = requests
+		}
+		begin := since
+		if p.Opened.After(begin) {
+			begin = p.Opened
+		}
+		v, reason, wait := turns.Rest(turns.Resting{For: m.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure})
+		if v == turns.Wait {
+			if again == 0 || wait < again {
+				again = wait
+			}
+			continue
+		}
+		p.State, p.Reason, p.Ended = thread.PromptState(v), reason, m.now()
+		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+		ended = true
+		if v == turns.Refused {
+			l.offerAgain(p)
+		}
+	}
+	if ended {
+		l.typeNext()
+	}
+	return again
+}
+
+// atRest reports since when an agent waits for a prompt: it is idle, or it has given up on its provider.
+func atRest(r thread.StateReport) (since time.Time, ok bool) {
+	return r.Since, waiting(r.State) || r.Stuck
+}

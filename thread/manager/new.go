@@ -1,0 +1,236 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
+)
+
+// New makes a thread and starts its agent.
+func (m *Manager) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
+	t, err := m.newThread(r)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("new thread: %w", err)
+	}
+	if r.Worktree && m.cfg.Worktrees == nil {
+		return thread.Status{}, fmt.Errorf("new thread: worktree: %w", thread.ErrNoRepository)
+	}
+	if err := m.ready(ctx, t); err != nil {
+		return thread.Status{}, fmt.Errorf("new thread: %w", err)
+	}
+	l, err := m.place(ctx, t, r)
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("new thread: %w", err)
+	}
+	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+}
+
+// startNew starts the agent of a thread that was just made. Where that fails nothing is left of the thread: what it was
+// to be asked is with the person still, who gets the error. The end of the server is no failure: the next one has the
+// thread as it was made.
+func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (thread.Status, error) {
+	s, err := m.startLine(ctx, l, r)
+	if err == nil {
+		return s, nil
+	}
+	// A step of its own: where the person left meanwhile, the start is still to come or may have come to something.
+	back := l.do(m.ctx, func(ctx context.Context) error {
+		if l.running() != nil || m.ends() {
+			return nil
+		}
+		if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil }); err != nil {
+			return err
+		}
+		if m.Gateway != nil {
+			m.Gateway.Unroute(l.id)
+		}
+		if err := l.purge(ctx); err != nil {
+			return err
+		}
+		m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+		return m.forgetFiles(ctx, l.id)
+	})
+	if back != nil && !errors.Is(back, errClosed) {
+		err = errors.Join(err, fmt.Errorf("remove %s again: %w", l.thread().Name, back))
+	}
+	return thread.Status{}, err
+}
+
+// checkLaunch refuses what a thread's agent can never be started with, before anything is made for it.
+func (m *Manager) checkLaunch(t thread.Thread) error {
+	if err := checkFlags(t.Launch); err != nil {
+		return err
+	}
+	agent, err := m.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return err
+	}
+	if c, ok := agent.(thread.LaunchChecker); ok {
+		return c.CheckLaunch(t.Launch)
+	}
+	return nil
+}
+
+// newThread checks a request and lays out the thread.
+func (m *Manager) newThread(r thread.NewRequest) (thread.Thread, error) {
+	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
+		return thread.Thread{}, err
+	}
+	if err := m.checkLaunch(thread.Thread{Agent: r.Agent, Launch: r.Flags}); err != nil {
+		return thread.Thread{}, err
+	}
+	dir := cmp.Or(r.Dir, m.cfg.Project)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(m.cfg.Project, dir)
+	}
+	dir = filepath.Clean(dir)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "make it first")
+	}
+	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
+	now := m.now()
+	return thread.Thread{
+		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))), Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
+		Dir: dir, Created: now, Updated: now, Seen: true,
+	}, nil
+}
+
+// namePart is the text that a new thread's name is made from.
+func namePart(r thread.NewRequest) string {
+	for _, s := range []string{secret.Redact(r.Name), secret.Redact(r.Label), titleOf(r.Prompt), r.Agent} {
+		if thread.Slug(s) != thread.Slug("") {
+			return s
+		}
+	}
+	return ""
+}
+
+// checkFlags refuses what must not be stored or cannot be started.
+func checkFlags(f thread.Flags) error {
+	for _, kv := range f.Env {
+		key, _, ok := strings.Cut(kv, "=")
+		if !ok || key == "" || strings.ContainsRune(kv, 0) {
+			return fmt.Errorf("environment %q is not KEY=VALUE: %w", key, thread.ErrInvalid)
+		}
+		if credential(key) {
+			return thread.Hint(fmt.Errorf("environment %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
+				"set it in the environment of the server, which is not stored")
+		}
+	}
+	for _, s := range append(append([]string{f.PermissionMode}, f.Args...), f.Program...) {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("argument with a NUL byte: %w", thread.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// credential reports whether a variable's name is that of a credential.
+func credential(key string) bool {
+	key = strings.ToUpper(key)
+	for _, part := range []string{"SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
+		if strings.Contains(key, part) {
+			return true
+		}
+	}
+	for _, end := range []string{"_KEY", "_TOKEN", "_AUTH", "APIKEY", "_PAT", "_KEY_ID"} {
+		if strings.HasSuffix(key, end) {
+			return true
+		}
+	}
+	return key == "TOKEN" || key == "KEY" || key == "AUTH"
+}
+
+// create stores a thread under a name that nobody has.
+func (m *Manager) create(ctx context.Context, t thread.Thread, label string) (*line, error) {
+	for range 100 {
+		t.Name = thread.NewName(label)
+		err := m.cfg.Store.CreateThread(ctx, t)
+		if errors.Is(err, thread.ErrNameTaken) {
+			continue // 65,536 names a slug
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store the thread: %w", err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		l := m.add(t)
+		m.show(l)
+		return l, nil
+	}
+	return nil, fmt.Errorf("a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
+}
+
+// createWithWorktree is create with a worktree at a snapshot of the thread's folder, at what it
+// holds now where at is nil. root is what the folder lies in and the worktree stands for. A crash in
+// between is repaired by the next Open.
+func (m *Manager) createWithWorktree(ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot) (*line, error) {
+	if at == nil {
+		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
+		if err != nil {
+			return nil, fmt.Errorf("keep the files of %s: %w", t.Dir, err)
+		}
+		at = &s
+	}
+	intent, err := m.intend(ctx, intentFork, t.ID, struct{}{})
+	if err != nil {
+		return nil, err
+	}
+	failpoint.Hit("thread.fork.intended")
+	l, err := m.create(ctx, t, label)
+	if err != nil {
+		return nil, errors.Join(err, m.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.fork.created")
+	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.thread().Name, *at)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.fork.added")
+	dir := subDir(root, t.Dir, w.Path)
+	setup, err := l.willFurnish()
+	if err != nil {
+		return nil, err
+	}
+	err = l.inTurn(ctx, func(t *thread.Thread) error {
+		t.Worktree, t.Dir, t.Setup = w, dir, setup
+		return nil
+	})
+	if err != nil {
+		l.notFurnishing()
+		return nil, fmt.Errorf("store the worktree: %w", err)
+	}
+	failpoint.Hit("thread.fork.stored")
+	if err := m.settled(ctx, intent); err != nil {
+		l.notFurnishing()
+		return nil, err
+	}
+	_ = l.furnish(l.inTurn) // what fails is told and stored; the worktree can be used
+	return l, nil
+}
+
+// rootOf is the folder that a thread's worktree, or the project, begins at.
+func (m *Manager) rootOf(t thread.Thread) string { return cmp.Or(t.Worktree.Path, m.cfg.Project) }
+
+// titleOf is what a prompt calls a thread: its first line, without the secrets in it. Names go to branches,
+// worktrees and searches; the prompt itself is kept by the conversation alone.
+func titleOf(prompt string) string { return firstLine(secret.Redact(prompt)) }
+
+// firstLine returns the first line of a text that holds anything.
+func firstLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

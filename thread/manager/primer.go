@@ -1,0 +1,245 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/relocate"
+	"orchestrator/thread/secret"
+)
+
+// maxSummary is the most bytes of a handoff's summary that the thread's row keeps; the whole text
+// lies beside it in the thread's folder.
+const maxSummary = 1500
+
+// handOver writes what an agent is told that cannot be given its native conversation, from our own
+// record: never more tokens than the budget, bulky results as files that the agent may read.
+func (l *line) handOver(ctx context.Context) (string, error) {
+	m, t := l.m, l.thread()
+	c, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		return "", fmt.Errorf("read the checkpoint to hand over: %w", err)
+	}
+	items, err := m.cfg.Store.Conversation(ctx, t.Head)
+	if err != nil {
+		return "", fmt.Errorf("read the conversation to hand over: %w", err)
+	}
+	top := m.topOf(t)
+	in := primerInput{
+		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		own: func(s string) string { return s },
+	}
+	if moved := m.movedTops(t, top); len(moved) > 0 {
+		in.own = relocate.New(moved).Text
+	}
+	in.turns, err = m.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
+	if err != nil {
+		return "", fmt.Errorf("read the turns to hand over: %w", err)
+	}
+	from := t
+	if p := m.line(c.Thread); p != nil {
+		from = p.thread()
+	}
+	in.thread, in.agent = from.Name, from.Agent
+	if t.Handoff != nil {
+		in.label = t.Handoff.Description
+	}
+	if !slices.ContainsFunc(in.turns, primerTurn.says) {
+		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), thread.ErrDamaged)
+	}
+	in.files = m.changedFiles(ctx, t, c)
+	in.open = m.unanswered(ctx, t, c)
+	in.save = func(name, text string) (string, error) {
+		return m.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
+	}
+	text, err := writePrimer(in)
+	if err != nil {
+		return "", err
+	}
+	if _, err := in.save("primer.md", text); err != nil {
+		return "", err
+	}
+	err = l.update(ctx, func(t *thread.Thread) error {
+		h := m.handoff(*t, from, c, in.label)
+		h.ContextSummary = plaintext.Cut(text, maxSummary)
+		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
+		t.Handoff = &h
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("store the handoff: %w", err)
+	}
+	m.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
+		t.DisplayName(), thread.Tokens(int64(m.cfg.Tokens(text))), thread.Tokens(int64(in.budget)), in.thread, c.Turn)
+	return text, nil
+}
+
+// topOf is the folder that a thread's files are named from: the worktree that it works in, or the project.
+func (m *Manager) topOf(t thread.Thread) string {
+	tops := []string{t.Worktree.Path, m.cfg.Project}
+	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+		tops = append(tops, p.thread().Worktree.Path)
+	}
+	best := ""
+	for _, top := range tops {
+		if rel, err := filepath.Rel(top, t.Dir); top != "" && err == nil && filepath.IsLocal(rel) && len(top) > len(best) {
+			best = top
+		}
+	}
+	return cmp.Or(best, t.Dir)
+}
+
+// movedTops says where the files of the threads that a thread comes from are for itself. What an agent reads of them
+// must not name their folders: it would work there.
+func (m *Manager) movedTops(t thread.Thread, top string) map[string]string {
+	moved := map[string]string{}
+	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+		if was := m.topOf(p.thread()); was != top {
+			moved[was] = top
+		}
+	}
+	if len(moved) > 0 {
+		moved[top] = top                       // it may lie in one of them,
+		moved[m.cfg.StateDir] = m.cfg.StateDir // and so may what is kept of threads
+	}
+	return moved
+}
+
+// primerTurns divides a conversation into turns as the timeline counts them. Of turns that the conversation does not
+// hold any more, because it was compacted, there is what their checkpoints keep. clean is what becomes of every text.
+func (m *Manager) primerTurns(ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string) ([]primerTurn, error) {
+	const all = 1 << 20
+	list, err := m.turns(ctx, c.ID, thread.Page{Limit: all})
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == thread.KindResponse {
+		list = append([]thread.Checkpoint{c}, list...)
+	}
+	var ends []thread.Checkpoint // of each turn, newest first
+	for _, o := range list {
+		switch n := len(ends); {
+		case o.Turn == 0:
+		case n == 0 || ends[n-1].Turn != o.Turn:
+			ends = append(ends, o)
+		case o.Kind == thread.KindTurn && ends[n-1].Kind != thread.KindTurn:
+			o.Items = ends[n-1].Items // a rewind to it or a safety checkpoint, which name no prompt
+			ends[n-1] = o
+		}
+	}
+	if len(ends) == 0 {
+		ends = []thread.Checkpoint{c}
+	}
+	turns := make([]primerTurn, 0, len(ends))
+	to := len(items)
+	for i, e := range ends {
+		t := primerTurn{number: e.Turn, prompt: clean(e.Prompt), said: clean(e.Answer), cut: e.Interrupted}
+		from := 0
+		if i+1 < len(ends) {
+			from = ends[i+1].Items
+			if ends[i+1].Note == thread.NoteRebuilt && e.Note != thread.NoteRebuilt {
+				from = to + 1 // what was rebuilt has fewer items than the agent's requests
+			}
+		}
+		if to > 0 {
+			t.loose = from > to || from < to && i > 0 && !holds(m.entries(items[from:to]), e.Prompt)
+			if t.loose {
+				from = 0
+			}
+			t.rest = m.entries(items[from:to])
+			for j := range t.rest {
+				t.rest[j].Text = clean(t.rest[j].Text)
+			}
+			to = from
+		}
+		turns = append(turns, t)
+	}
+	slices.Reverse(turns)
+	return turns, nil
+}
+
+// holds reports whether entries hold a prompt, as far as a checkpoint keeps it.
+func holds(entries []thread.Entry, prompt string) bool {
+	const enough = 40
+	begin := plaintext.Cut(oneLine(prompt, len(prompt)), enough)
+	return slices.ContainsFunc(entries, func(e thread.Entry) bool {
+		return e.Kind == thread.EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)), begin)
+	})
+}
+
+// unanswered returns the prompts that nobody answered by the point that a thread goes on from, oldest first: they are
+// open for it.
+func (m *Manager) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoint) []thread.Prompt {
+	const newest = 200
+	var out []thread.Prompt
+	waits := map[string]bool{} // what the thread's own agent is asked anyway
+	ids := []thread.ID{t.ID}
+	if c.Thread != t.ID { // it has not answered anything itself
+		ids = slices.Compact([]thread.ID{t.ID, t.Parent, c.Thread})
+	}
+	for _, id := range ids {
+		list, err := m.cfg.Store.Prompts(ctx, id, false, newest)
+		if err != nil {
+			m.cfg.Log.Warn("read what was not answered", "thread", string(id), "err", err)
+			continue
+		}
+		list = slices.DeleteFunc(list, func(p thread.Prompt) bool { return id != t.ID && p.Accepted.After(t.Created) })
+		var own []thread.Prompt
+		further := false // the thread went on after the point
+		repeated := map[thread.PromptID]bool{}
+		for _, p := range list {
+			repeated[p.Again] = true
+			switch {
+			case id == t.ID && !p.State.Over():
+				waits[p.Text] = true
+			case p.State == thread.PromptAnswered && p.Turn > c.Turn:
+				further = true
+			case p.State == thread.PromptAnswered:
+				own = own[:0]
+			case p.State.Again() && p.From != thread.FromPrimer:
+				own = append(own, p)
+			}
+		}
+		out = append(out, slices.DeleteFunc(own, func(p thread.Prompt) bool {
+			named := !c.Whole() && p.Turn == c.Turn
+			return named || repeated[p.ID] || waits[p.Text] || further && (p.Turn == 0 || p.Turn > c.Turn)
+		})...)
+	}
+	slices.SortStableFunc(out, func(a, b thread.Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out
+}
+
+// handoff is the payload that is stored with a fork.
+func (m *Manager) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
+	mcps := at.MCP
+	if mcps == nil {
+		mcps = []string{}
+	}
+	return thread.Handoff{
+		TaskID: string(t.ID), ThreadID: t.ID, Description: label, EnabledMCPs: mcps, CheckpointID: at.ID,
+		Metadata: thread.HandoffMetadata{ParentThreadID: from.ID, ForkPoint: at.Turn, TokenBudget: m.cfg.Limits.Primer},
+	}
+}
+
+// changedFiles returns what the thread changed up to a checkpoint, as far as snapshots tell.
+func (m *Manager) changedFiles(ctx context.Context, t thread.Thread, at thread.Checkpoint) []thread.FileDiff {
+	if m.cfg.Differ == nil {
+		return nil
+	}
+	s, err := m.snapshotAt(ctx, at.ID)
+	if err != nil || s == nil || s.Base == "" {
+		return nil
+	}
+	files, err := m.cfg.Differ.Diff(ctx, t.Dir, s.Base, s.Commit)
+	if err != nil {
+		m.cfg.Log.Warn("compare the files for a handoff", "thread", string(t.ID), "err", err)
+		return nil
+	}
+	return files
+}

@@ -1,0 +1,53 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// Push commits a thread's work with the person's identity and pushes its branch.
+func (m *Manager) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
+	l, err := m.find(r.Thread)
+	if err != nil {
+		return thread.PushReport{}, err
+	}
+	t := l.thread()
+	pusher, ok := m.cfg.Merges.(thread.Pusher)
+	switch {
+	case !ok:
+		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, thread.ErrNoRepository)
+	case t.Worktree.Branch == "":
+		return thread.PushReport{}, thread.Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused), "fork it first, or push the project's branch with git")
+	}
+	on, err := m.standsOn(ctx, t)
+	if err != nil {
+		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
+	}
+	report := thread.PushReport{Branch: on}
+	m.merging.Lock()
+	defer m.merging.Unlock()
+	err = l.do(ctx, func(ctx context.Context) error {
+		if err := l.idle(ctx); err != nil {
+			return err
+		}
+		if _, err := l.safety(ctx, "before it was pushed", true); err != nil {
+			return err
+		}
+		report.Commit, err = m.cfg.Merges.Commit(ctx, t.Worktree.Path, cmp.Or(r.Message, cmp.Or(firstLine(t.Label), t.Name)))
+		return err
+	})
+	if err == nil {
+		report.Remote, err = pusher.Push(ctx, t.Worktree.Path, on)
+	}
+	if err == nil && r.PR {
+		body := cmp.Or(m.lastAnswer(ctx, t), t.Label)
+		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, on, r.Base, cmp.Or(firstLine(t.Label), t.Name), body)
+	}
+	if err != nil {
+		return report, fmt.Errorf("push %s: %w", t.Name, err)
+	}
+	return report, nil
+}

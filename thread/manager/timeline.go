@@ -1,0 +1,255 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
+// Page.Before is a turn. With Page.Turns, which leaves the responses out, a turn's checkpoint carries
+// the sum of its responses' usage.
+func (m *Manager) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	if t.Head == "" {
+		return []thread.Checkpoint{}, nil
+	}
+	var list []thread.Checkpoint
+	if p.Turns {
+		list, err = m.turns(ctx, t.Head, p)
+		if err == nil && p.All {
+			list, err = m.withRest(ctx, t, p, list)
+		}
+	} else {
+		list, err = m.cfg.Store.Lineage(ctx, t.Head, p)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("timeline of %s: %w", t.Name, err)
+	}
+	return list, nil
+}
+
+// turns reads a page of turns with what their responses used, in one pass over both.
+func (m *Manager) turns(ctx context.Context, head thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
+	limit := p.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	list := make([]thread.Checkpoint, 0, limit)
+	for next := head; next != ""; {
+		all, err := m.cfg.Store.Lineage(ctx, next, thread.Page{Before: p.Before, Limit: 2*limit + 20})
+		if err != nil {
+			return nil, err
+		}
+		next = ""
+		for _, c := range all {
+			next = c.Parent
+			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
+				continue // its agent went on after it by itself
+			}
+			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
+				list = list[:n-1]
+				continue
+			}
+			if c.Kind != thread.KindResponse {
+				if len(list) == limit {
+					return list, nil
+				}
+				list = append(list, c)
+				continue
+			}
+			if n := len(list); n > 0 && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
+				list[n-1].Usage = list[n-1].Usage.Add(c.Usage)
+			}
+		}
+	}
+	return list, nil
+}
+
+// withRest adds to a page of turns what Page.All asks for.
+func (m *Manager) withRest(ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint) ([]thread.Checkpoint, error) {
+	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+	if err != nil {
+		return nil, err
+	}
+	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, thread.Page{Turns: true, Limit: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(own, func(c thread.Checkpoint) bool { return c.Kind == thread.KindRewind }) {
+		stands, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Turns: true, Limit: 1 << 20})
+		if err != nil {
+			return nil, err
+		}
+		in := make(map[thread.CheckpointID]bool, len(stands))
+		for _, c := range stands {
+			in[c.ID] = true
+		}
+		from := 0 // a page has those that were left behind as far back as it goes itself
+		if len(turns) > 0 && len(turns) == p.Limit {
+			from = turns[len(turns)-1].Turn
+		}
+		own = slices.DeleteFunc(own, func(c thread.Checkpoint) bool {
+			return c.Kind != thread.KindTurn || in[c.ID] || c.Turn < from || p.Before > 0 && int64(c.Turn) >= p.Before
+		})
+		turns = amongst(t.ID, turns, own)
+	}
+	if head.Kind == thread.KindResponse && (p.Before == 0 || int64(head.Turn) < p.Before) {
+		turns = append([]thread.Checkpoint{head}, turns...)
+	}
+	return turns, nil
+}
+
+// amongst puts turns that a rewind left behind in their places among those of a timeline, by the order in which the
+// thread stored them: clocks are set. All come newest first.
+func amongst(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint {
+	all := make([]thread.Checkpoint, 0, len(turns)+len(left))
+	for _, c := range turns {
+		for len(left) > 0 && (c.Thread != id || c.Seq < left[0].Seq) { // what came before the fork is older
+			left[0].Aside = true
+			all, left = append(all, left[0]), left[1:]
+		}
+		all = append(all, c)
+	}
+	for _, c := range left {
+		c.Aside = true
+		all = append(all, c)
+	}
+	return all
+}
+
+// Turn returns what was said and done in the turn of a point.
+func (m *Manager) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	c, err := m.point(ctx, t, at)
+	if err != nil {
+		return nil, err
+	}
+	if c.ID == "" {
+		return []thread.Entry{}, nil
+	}
+	items, err := m.cfg.Store.Conversation(ctx, c.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
+	}
+	// The turn before ends where this one begins. A conversation that was compacted in between is
+	// shorter than before: then its last prompt is as near as we get.
+	if from, err := m.turnStart(ctx, c); err == nil && from > 0 && from < len(items) {
+		return m.entries(items[from:]), nil
+	}
+	entries := m.entries(items)
+	for i := len(entries) - 1; i > 0; i-- {
+		if entries[i].Kind == thread.EntryPrompt {
+			return entries[i:], nil
+		}
+	}
+	return entries, nil
+}
+
+// turnStart returns how many items stood when a checkpoint's turn began.
+func (m *Manager) turnStart(ctx context.Context, c thread.Checkpoint) (int, error) {
+	before, err := m.cfg.Store.Lineage(ctx, c.ID, thread.Page{Turns: true, Before: int64(c.Turn), Limit: 1})
+	if err != nil || len(before) == 0 || before[0].Note == thread.NoteRebuilt && c.Note != thread.NoteRebuilt {
+		return 0, err // what was rebuilt has fewer items than the agent's requests
+	}
+	return before[0].Items, nil
+}
+
+// Diff compares the files of two points of a thread: "base" is where its branch began, "now" the
+// worktree as it is, and the empty ones are those two.
+func (m *Manager) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
+	l, err := m.find(r.Thread)
+	if err != nil {
+		return nil, err
+	}
+	t := l.thread()
+	if m.cfg.Differ == nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, thread.ErrNoRepository)
+	}
+	from, err := m.filesAt(ctx, t, cmp.Or(r.From, "base"))
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	to, err := m.filesAt(ctx, t, cmp.Or(r.To, "now"))
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	files, err := m.cfg.Differ.Diff(ctx, t.Dir, from, to)
+	if err != nil {
+		return nil, fmt.Errorf("diff of %s: %w", t.Name, err)
+	}
+	return files, nil
+}
+
+// filesAt returns the commit that holds a thread's files at a point, "" for the worktree itself.
+func (m *Manager) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
+	switch at {
+	case "now":
+		return "", nil
+	case "base":
+		return m.baseOf(ctx, t)
+	}
+	c, err := m.point(ctx, t, at)
+	if err != nil {
+		return "", err
+	}
+	s, err := m.snapshotAt(ctx, c.ID)
+	if err != nil {
+		return "", err
+	}
+	if s == nil {
+		return "", thread.Hint(fmt.Errorf("files at %q: %w", at, thread.ErrNotFound), "no snapshot was taken by then")
+	}
+	return s.Commit, nil
+}
+
+// baseOf returns the commit that a thread's work is compared with: what its branch began at, or what
+// its folder stood on at its first snapshot.
+func (m *Manager) baseOf(ctx context.Context, t thread.Thread) (string, error) {
+	if t.Worktree.Base != "" {
+		return t.Worktree.Base, nil
+	}
+	list, err := m.cfg.Store.Checkpoints(ctx, t.ID, thread.Page{Turns: true, Limit: 1 << 20})
+	if err != nil {
+		return "", err
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if s := list[i].Snapshot; s != nil && s.Base != "" {
+			return s.Base, nil
+		}
+	}
+	return "HEAD", nil
+}
+
+// Find searches names, prompts and answers.
+func (m *Manager) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+	if m.cfg.Finder == nil {
+		return nil, fmt.Errorf("search: %w", thread.ErrUnsupported)
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	hits, err := m.cfg.Finder.Find(ctx, query, limit)
+	if err != nil {
+		return nil, fmt.Errorf("search %q: %w", query, err)
+	}
+	kept := m.promptHits(query, limit)
+	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
+		if l := m.line(h.Thread); l != nil && l.thread().Deleted.IsZero() {
+			h.Name = l.thread().Name
+			kept = append(kept, h)
+		}
+	}
+	return kept, nil
+}

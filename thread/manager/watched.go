@@ -1,0 +1,94 @@
+package manager
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/thread/watchlist"
+)
+
+// watch is the step before a start that names what agents obey and that changed since one last started in
+// the folder: another agent may have written it. It is told once, and holds nothing up.
+func (l *line) watch(ctx context.Context, spec thread.LaunchSpec) {
+	m, t := l.m, l.thread()
+	root := m.rootOf(t)
+	now, err := watchlist.Look(root, t.Dir, obeyed(m.cfg.Agents))
+	if err != nil {
+		m.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
+		return
+	}
+	before, in := lastLook(ctx, m.cfg.Store, t.Dir), root
+	changes := watchlist.Changes(before.State, now)
+	if before.At.IsZero() {
+		// A folder of its own begins with what was accepted where it comes from.
+		if p := m.line(t.Parent); p != nil {
+			pt := p.thread()
+			before, in = lastLook(ctx, m.cfg.Store, pt.Dir), m.rootOf(pt)
+		}
+		if before.At.IsZero() && spec.Origin != "" {
+			before, in = lastLook(ctx, m.cfg.Store, spec.Origin), m.cfg.Project
+		}
+		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
+	}
+	if !before.At.IsZero() && len(changes) > 0 {
+		m.notice(l.id, thread.LevelWarn, "%s: what agents obey changed: %s", t.DisplayName(), watchlist.Message(changes, m.ranSince(in, before, t)))
+	}
+	raw, err := json.Marshal(watchlist.Record{At: m.now(), State: now})
+	if err == nil {
+		err = m.cfg.Store.SetSetting(ctx, watchKey(t.Dir), string(raw))
+	}
+	if err != nil {
+		m.cfg.Log.Warn("keep what agents obey", "thread", string(l.id), "err", err)
+	}
+}
+
+// lastLook returns the last look at a folder, the zero one where there was none.
+func lastLook(ctx context.Context, store thread.Store, dir string) watchlist.Record {
+	var r watchlist.Record
+	raw, err := store.Setting(ctx, watchKey(dir))
+	if err == nil && raw != "" && json.Unmarshal([]byte(raw), &r) != nil {
+		return watchlist.Record{} // written by us alone; the next look replaces it
+	}
+	return r
+}
+
+// watchKey is the setting that holds the last look at a folder.
+func watchKey(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return "watch:" + hex.EncodeToString(sum[:12])
+}
+
+// obeyed names the files that any agent obeys: what one writes, another may read.
+func obeyed(agents thread.Agents) []string {
+	names := slices.Clone(watchlist.Editors)
+	for _, name := range agents.Names() {
+		agent, err := agents.Agent(name)
+		if o, ok := agent.(thread.Obeyer); ok && err == nil {
+			names = append(names, o.Obeys()...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ranSince names the threads in a worktree or the project whose agents ran since a look; one that starts for
+// the first time did not.
+func (m *Manager) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var names []string
+	for _, id := range m.order {
+		l := m.lines[id]
+		if id == starts.ID && starts.Created.After(r.At) {
+			continue
+		}
+		if m.rootOf(l.t) == root && (l.session != nil || l.t.Updated.After(r.At)) {
+			names = append(names, l.t.Name)
+		}
+	}
+	return names
+}
