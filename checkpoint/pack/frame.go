@@ -49,9 +49,11 @@ func (f *frame) begin() {
 }
 
 // add compresses a record to the group's next piece. After an error the frame is of no more use.
-func (f *frame) add(raw []byte) ([]byte, error) {
-	if _, err := f.enc.Write(raw); err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
+func (f *frame) add(raw plain) ([]byte, error) {
+	for _, piece := range raw {
+		if _, err := f.enc.Write(piece); err != nil {
+			return nil, fmt.Errorf("compress: %w", err)
+		}
 	}
 	if err := f.enc.Flush(); err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
@@ -59,7 +61,7 @@ func (f *frame) add(raw []byte) ([]byte, error) {
 	piece := slices.Clone(f.out.Bytes())
 	f.out.Reset()
 	f.records++
-	f.bytes += len(raw)
+	f.bytes += raw.size()
 	return piece, nil
 }
 
@@ -139,7 +141,7 @@ func (fs *frames) leave(f *frame, at thread.CheckpointID) {
 }
 
 // alone packs a record that is a group by itself.
-func (fs *frames) alone(raw []byte) (piece []byte, err error) {
+func (fs *frames) alone(raw plain) (piece []byte, err error) {
 	f := <-fs.big
 	defer func() { fs.big <- f }()
 	if f == nil {

@@ -81,15 +81,32 @@ type record struct {
 	body []byte // of raw: new items, then new bytes of files, in the head's order
 }
 
-func join(h head, body []byte) ([]byte, error) {
+// plain is a record before it is compressed, in pieces.
+type plain [][]byte
+
+// join makes a record of a head and a body.
+func join(h head, body ...[]byte) (plain, error) {
 	doc, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("pack checkpoint: %w", err)
 	}
-	raw := make([]byte, 0, len(doc)+len(body)+binary.MaxVarintLen32)
-	raw = binary.AppendUvarint(raw, uint64(len(doc)))
-	raw = append(raw, doc...)
-	return append(raw, body...), nil
+	return append(plain{binary.AppendUvarint(nil, uint64(len(doc))), doc}, body...), nil
+}
+
+func (p plain) size() (n int) {
+	for _, piece := range p {
+		n += len(piece)
+	}
+	return n
+}
+
+func (p plain) sum() (sum [sha256.Size]byte) {
+	h := sha256.New()
+	for _, piece := range p {
+		h.Write(piece)
+	}
+	h.Sum(sum[:0])
+	return sum
 }
 
 // open checks a record's plain bytes and splits them.

@@ -167,14 +167,14 @@ func TestDamage(t *testing.T) {
 }
 
 // sealed is a row that holds a record as somebody made it, with the right hash.
-func sealed(t testing.TB, p *Packer, raw []byte, h head) Row {
+func sealed(t testing.TB, p *Packer, raw plain, h head) Row {
 	t.Helper()
 	data, err := p.frames.alone(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := h.Checkpoint
-	return Row{N: 1, ID: c.ID, Seq: 1, Items: c.Items, Turn: c.Turn, Kind: c.Kind, Raw: len(raw), Sum: Seal(sum(raw), 1), Data: data}
+	return Row{N: 1, ID: c.ID, Seq: 1, Items: c.Items, Turn: c.Turn, Kind: c.Kind, Raw: raw.size(), Sum: Seal(raw.sum(), 1), Data: data}
 }
 
 // TestTranscriptHash reads a native file whose record is whole and whose own hash is another's: it is refused.
@@ -208,7 +208,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(raw, h.Checkpoint.Items)
+		f.Add(slices.Concat(raw...), h.Checkpoint.Items)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, items int) {
 		row := Row{ID: "x", Seq: 1, Items: items, Sum: Seal(sum(raw), 1)}

@@ -109,7 +109,7 @@ type builder struct {
 	from   *state
 
 	head    head
-	body    []byte
+	body    [][]byte // of the record, in pieces that belong to others
 	count   int
 	keys    []itemKey
 	files   map[string]fileState
@@ -140,7 +140,7 @@ func (b *builder) items(d thread.Delta) error {
 			continue
 		}
 		b.head.Items = append(b.head.Items, itemEntry{Wire: it.Wire, Len: len(it.Raw)})
-		b.body = append(b.body, it.Raw...)
+		b.body = append(b.body, it.Raw)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (b *builder) file(name string, splices []checkpoint.Splice) error {
 		e := fileEntry{Name: name, At: was.size}
 		for _, s := range splices {
 			h.Write(s.Data)
-			b.body = append(b.body, s.Data...)
+			b.body = append(b.body, s.Data)
 			e.Len += int64(len(s.Data))
 		}
 		b.head.Files = append(b.head.Files, e)
@@ -247,11 +247,11 @@ func (b *builder) rewrite(name string, old, now []byte) {
 	e := fileEntry{Name: name, At: int64(at)}
 	if at == len(old) || at == len(now) {
 		e.Len = int64(len(now) - at)
-		b.body = append(b.body, now[at:]...)
+		b.body = append(b.body, now[at:])
 	} else {
 		var lit []byte
 		e.Runs, lit = diff(old, now[at:])
-		b.body = append(b.body, lit...)
+		b.body = append(b.body, lit)
 	}
 	b.head.Files = append(b.head.Files, e)
 	h := sha256.New()
@@ -274,19 +274,20 @@ func (b *builder) marks() {
 }
 
 func (b *builder) finish() (*Packed, error) {
-	raw, err := join(b.head, b.body)
+	c := b.head.Checkpoint
+	raw, err := join(b.head, b.body...)
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxRaw {
-		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", b.head.Checkpoint.ID, len(raw), maxRaw, thread.ErrInvalid)
+	size := raw.size()
+	if size > maxRaw {
+		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", c.ID, size, maxRaw, thread.ErrInvalid)
 	}
-	c := b.head.Checkpoint
-	k := &Packed{parent: c.Parent, Plain: sha256.Sum256(raw),
-		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: len(raw)},
+	k := &Packed{parent: c.Parent, Plain: raw.sum(),
+		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: size},
 		state: &state{items: c.Items, keys: b.keys, files: b.files, age: b.head.Age}}
 	compress := b.p.frames.alone
-	if len(raw) < groupLimit {
+	if size < groupLimit {
 		if k.frame, err = b.p.frames.take(c.Parent); err != nil {
 			return nil, err
 		}

@@ -30,14 +30,14 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	}
 	parent, known := s.packer.Known(c.Parent)
 	if !known {
-		found, err := s.find(ctx, c)
-		if err != nil {
+		var there bool
+		var err error
+		if there, parent, err = s.find(ctx, c); err != nil {
 			return thread.Checkpoint{}, err
 		}
-		if found.there {
+		if there {
 			return s.again(ctx, c)
 		}
-		parent = found.parent
 	}
 	k, err := s.packer.Pack(ctx, table{s}, parent, c, d)
 	if err != nil {
@@ -70,48 +70,33 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 	return c, nil
 }
 
-// pair is what is stored of a checkpoint and its parent: whether it is there, the parent's row, 0 for none, and
-// the row of the parent's thread.
-type pair struct {
-	there          bool
-	parent, thread int64
-}
+// pairQuery asks for a checkpoint and its parent.
+const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
 
-const pairQuery = "SELECT id, n, thread FROM checkpoint WHERE id IN (?, ?)"
-
-// scan takes one row of pairQuery.
-func (p *pair) scan(c thread.Checkpoint, scan func(...any) error) error {
-	var id thread.CheckpointID
-	var n, th int64
-	if err := scan(&id, &n, &th); err != nil {
-		return err
-	}
-	if id == c.ID {
-		p.there = true
-	} else {
-		p.parent, p.thread = n, th
-	}
-	return nil
-}
-
-// check reports a parent that is not there.
-func (p *pair) check(c thread.Checkpoint) error {
-	if !p.there && p.parent == 0 && c.Parent != "" {
-		return fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
-	}
-	return nil
-}
-
-// find looks a checkpoint and its parent up.
-func (s *Store) find(ctx context.Context, c thread.Checkpoint) (p pair, err error) {
+// find looks up whether a checkpoint is stored already, and its parent's row; 0 is none.
+func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
 	rows, err := s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
 	if err != nil {
-		return p, translate(s.path, 0, db(err))
+		return false, 0, translate(s.path, 0, db(err))
 	}
-	if err = each(rows, func(scan func(...any) error) error { return p.scan(c, scan) }); err != nil {
-		return p, translate(s.path, 0, err)
+	err = each(rows, func(scan func(...any) error) error {
+		var id thread.CheckpointID
+		var n int64
+		err := scan(&id, &n)
+		if id == c.ID {
+			there = true
+		} else {
+			parent = n
+		}
+		return err
+	})
+	if err != nil {
+		return false, 0, translate(s.path, 0, err)
 	}
-	return p, p.check(c)
+	if !there && parent == 0 && c.Parent != "" {
+		return false, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
+	}
+	return there, parent, nil
 }
 
 // again answers for a checkpoint that is stored already.
@@ -126,30 +111,42 @@ func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoi
 	return old, nil
 }
 
+// placeQuery asks for all that a put needs to know: its thread, whether the checkpoint is stored already, and the row of
+// its parent's thread.
+const placeQuery = `SELECT n, seq, sum, doc, EXISTS (SELECT 1 FROM checkpoint WHERE id = ?2),
+	coalesce((SELECT c.thread FROM checkpoint c WHERE c.n = ?3 AND c.id = ?4), 0) FROM thread WHERE id = ?1`
+
 // insert writes the row and its thread; n is 0 when the checkpoint is stored already.
 func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64, err error) {
-	var p pair
-	err = x.each(pairQuery, []any{string(c.ID), string(c.Parent)}, func(scan func(...any) error) error { return p.scan(c, scan) })
-	if err != nil || p.there {
-		return 0, 0, err
-	}
+	var th threadRow
+	var sum, doc []byte
+	var there bool
+	var owner int64 // of the parent
 	r := k.Row
-	if p.parent != r.Parent { // purged since it was read
+	found, err := x.row(placeQuery, []any{string(c.Thread), string(c.ID), r.Parent, string(c.Parent)},
+		&th.n, &th.seq, &sum, &doc, &there, &owner)
+	if err == nil && !found { // a checkpoint outlives its thread
+		_, err = x.row("SELECT EXISTS (SELECT 1 FROM checkpoint WHERE id = ?)", []any{string(c.ID)}, &there)
+	}
+	switch {
+	case err != nil || there:
+		return 0, 0, err
+	case !found:
+		return 0, 0, fmt.Errorf("thread %s: %w", c.Thread, thread.ErrNotFound)
+	case r.Parent != 0 && owner == 0: // purged since it was read
 		return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
 	}
-	th, err := s.lookup(x, c.Thread)
-	if err != nil {
+	if th.t, err = s.packer.OpenThread(c.Thread, doc, sum); err != nil {
 		return 0, 0, err
 	}
 	fork := 0
-	if p.parent != 0 && p.thread != th.n {
+	if r.Parent != 0 && owner != th.n {
 		fork = 1
 	}
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	doc, sum, err := s.packer.Thread(th.t)
-	if err != nil {
+	if doc, sum, err = s.packer.Thread(th.t); err != nil {
 		return 0, 0, err
 	}
 	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
