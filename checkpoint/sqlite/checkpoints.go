@@ -136,7 +136,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	case r.Parent != 0 && owner == 0: // purged since it was read
 		return 0, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
 	}
-	if th.t, err = s.packer.OpenThread(c.Thread, doc, sum); err != nil {
+	if th.t, err = s.latest(c.Thread, doc, sum); err != nil {
 		return 0, 0, err
 	}
 	fork := 0
@@ -149,6 +149,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	if doc, sum, err = s.packer.Thread(th.t); err != nil {
 		return 0, 0, err
 	}
+	s.keep(th.t, sum)
 	n, err = x.insert(`INSERT INTO checkpoint (id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(c.ID), th.n, r.Parent, fork, c.Seq, c.Turn, string(c.Kind),
 		r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data)
@@ -156,6 +157,33 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 		return 0, 0, err
 	}
 	return n, c.Seq, s.update(x, th, doc, sum)
+}
+
+// putThread is a thread as a put left it, with the hash of its document.
+type putThread struct {
+	sum string
+	t   thread.Thread
+}
+
+// maxPuts bounds the threads that are kept between puts.
+const maxPuts = 256
+
+// keep keeps a thread for the next put. Where this one is rolled back, the hash does not fit then. The caller has the
+// turn.
+func (s *Store) keep(t thread.Thread, sum []byte) {
+	if len(s.puts) >= maxPuts {
+		clear(s.puts)
+	}
+	s.puts[t.ID] = putThread{string(sum), t}
+}
+
+// latest returns the thread of a document, from memory where the last put made it. Nothing that it points to may be
+// changed. The caller has the turn.
+func (s *Store) latest(id thread.ID, doc, sum []byte) (thread.Thread, error) {
+	if p, kept := s.puts[id]; kept && p.sum == string(sum) {
+		return p.t, nil
+	}
+	return s.packer.OpenThread(id, doc, sum)
 }
 
 // query reads rows with data.

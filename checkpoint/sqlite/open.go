@@ -61,11 +61,13 @@ type Store struct {
 	room   *reserve.Reserve // for answers on a full disk; nil for none
 	used   atomic.Bool      // the disk was full and room was released
 
-	turn   chan struct{} // holds an element while somebody writes, and guards the four below
+	turn   chan struct{} // holds an element while somebody writes, and guards the five below
 	writer *sql.DB       // one connection
 	tx     *tx           // of writer
 	at     mark.Mark     // the newest commit
 	mark   *mark.File    // says the same beside the database; nil when there was no room for it
+
+	puts map[thread.ID]putThread
 
 	mu     sync.Mutex // guards the two below
 	queue  []*request // wait for somebody to write them
@@ -113,7 +115,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, dir: dir, lock: o.Lock, packer: pack.New(), report: rep,
-		turn: make(chan struct{}, 1), idle: time.NewTimer(time.Hour), stop: make(chan struct{}), stopped: make(chan struct{})}
+		turn: make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour), stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
 	if err := s.sound(ctx, dir, o.Now); err != nil {
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
