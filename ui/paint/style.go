@@ -65,10 +65,10 @@ func appendColor(dst []byte, c vterm.Color, base int64, p colorprofile.Profile) 
 		case colorprofile.ANSI256:
 			n = theme.Nearest256(r, g, b)
 		default:
-			n = nearest16(r, g, b)
+			n = theme.Nearest16(r, g, b)
 		}
 	} else if p == colorprofile.ANSI && n >= 16 {
-		n = nearest16(vterm.PaletteRGB(n))
+		n = theme.Nearest16(vterm.PaletteRGB(n))
 	}
 	dst = append(dst, ';')
 	switch {
@@ -94,21 +94,4 @@ func appendUnderlineColor(dst []byte, c vterm.Color) []byte {
 		}
 	}
 	return dst
-}
-
-func distance(r1, g1, b1, r2, g2, b2 uint8) int {
-	r, g, b := int(r1)-int(r2), int(g1)-int(g2), int(b1)-int(b2)
-	return 2*r*r + 4*g*g + 3*b*b
-}
-
-// nearest16 gives the closest of the first 16 entries.
-func nearest16(r, g, b uint8) uint8 {
-	best, found := -1, uint8(0)
-	for n := range uint8(16) {
-		pr, pg, pb := vterm.PaletteRGB(n)
-		if d := distance(r, g, b, pr, pg, pb); best < 0 || d < best {
-			best, found = d, n
-		}
-	}
-	return found
 }

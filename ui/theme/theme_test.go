@@ -71,3 +71,13 @@ func TestNearest256(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest16(t *testing.T) {
+	for c, want := range map[[3]uint8]uint8{
+		{0, 0, 0}: 0, {255, 255, 255}: 15, {250, 10, 10}: 1, {10, 10, 180}: 4, {120, 130, 125}: 8, {0, 200, 10}: 2,
+	} {
+		if got := Nearest16(c[0], c[1], c[2]); got != want {
+			t.Errorf("%x: %d, want %d", c, got, want)
+		}
+	}
+}

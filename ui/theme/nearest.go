@@ -1,0 +1,42 @@
+package theme
+
+import "orchestrator/agent/vterm"
+
+// Nearest256 returns the one of the 240 fixed colours, cube and grey ramp, that is closest. It keeps greys
+// grey; the reduction of the terminal library makes some of them teal.
+func Nearest256(r, g, b uint8) uint8 {
+	step := func(v uint8) int {
+		switch {
+		case v < 48:
+			return 0
+		case v < 115:
+			return 1
+		default:
+			return (int(v) - 35) / 40
+		}
+	}
+	level := [...]int{0, 95, 135, 175, 215, 255}
+	cr, cg, cb := step(r), step(g), step(b)
+	grey := min(max((int(r)+int(g)+int(b))/3-3, 0)/10, 23)
+	far := func(x, y, z int) int {
+		dr, dg, db := x-int(r), y-int(g), z-int(b)
+		return dr*dr + dg*dg + db*db
+	}
+	if v := 8 + grey*10; far(v, v, v) < far(level[cr], level[cg], level[cb]) {
+		return uint8(232 + grey) //nolint:gosec // 255 at most
+	}
+	return uint8(16 + 36*cr + 6*cg + cb) //nolint:gosec // 231 at most
+}
+
+// Nearest16 returns the closest of the 16 colours that every colour terminal has.
+func Nearest16(r, g, b uint8) uint8 {
+	best, found := -1, uint8(0)
+	for n := range uint8(16) {
+		pr, pg, pb := vterm.PaletteRGB(n)
+		dr, dg, db := int(r)-int(pr), int(g)-int(pg), int(b)-int(pb)
+		if d := 2*dr*dr + 4*dg*dg + 3*db*db; best < 0 || d < best { // as bright as the eye sees them
+			best, found = d, n
+		}
+	}
+	return found
+}
