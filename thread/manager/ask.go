@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 )
@@ -62,10 +63,8 @@ func checkAsk(text string) error {
 func (l *line) firstAsked() (thread.Prompt, error) {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	for _, p := range l.desk.all {
-		if p.From == thread.FromFirst {
-			return l.seen(p), nil
-		}
+	if first := l.desk.Which(func(p thread.Prompt) bool { return p.From == thread.FromFirst }); len(first) > 0 {
+		return l.seen(first[0]), nil
 	}
 	return thread.Prompt{}, fmt.Errorf("first prompt of %s: %w", l.thread().Name, thread.ErrNotFound)
 }
@@ -118,8 +117,8 @@ const maxWhole = 16 << 10
 func (l *line) onDesk(p thread.Prompt) thread.Prompt {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	if i := l.desk.at(p.ID); i >= 0 {
-		p = l.desk.all[i]
+	if now, known := l.desk.Prompt(p.ID); known {
+		p = now
 	}
 	return l.seen(p)
 }
@@ -129,26 +128,26 @@ func (m *Manager) EditPrompt(ctx context.Context, id thread.PromptID, text strin
 	if err := checkAsk(text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("edit prompt %s: %w", id, err)
 	}
-	return m.changeQueued(ctx, "edit", id, func(p *thread.Prompt) { p.Text = text })
+	return m.changeQueued(ctx, "edit", id, outbox.Edited, func(p *thread.Prompt) { p.Text = text })
 }
 
 // CancelPrompt withdraws a prompt that is queued.
 func (m *Manager) CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
-	return m.changeQueued(ctx, "cancel", id, func(p *thread.Prompt) {
-		p.State, p.Reason, p.Ended = thread.PromptCancelled, "", m.now()
-	})
+	return m.changeQueued(ctx, "cancel", id, outbox.Cancelled, func(p *thread.Prompt) { p.Reason = "" })
 }
 
-// changeQueued changes a prompt that is queued; typing cannot begin meanwhile.
-func (m *Manager) changeQueued(ctx context.Context, verb string, id thread.PromptID, change func(*thread.Prompt)) (thread.Prompt, error) {
+// changeQueued changes a prompt that is queued, as an event and change say; typing cannot begin meanwhile.
+func (m *Manager) changeQueued(
+	ctx context.Context, verb string, id thread.PromptID, e outbox.Event, change func(*thread.Prompt),
+) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("%s prompt: %w", verb, err)
 	}
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	if i := l.desk.at(id); i >= 0 {
-		p = l.desk.all[i]
+	if now, known := l.desk.Prompt(id); known {
+		p = now
 	}
 	switch {
 	case p.State.Over():
@@ -158,6 +157,7 @@ func (m *Manager) changeQueued(ctx context.Context, verb string, id thread.Promp
 	}
 	was := p
 	change(&p)
+	p = l.after(p, e, p.Reason)
 	stored, err := l.put(ctx, p)
 	if err != nil {
 		l.place(was) // not durable: it is as it was
@@ -239,14 +239,14 @@ func (m *Manager) promptHits(query string, limit int) []thread.Hit {
 	defer m.mu.Unlock()
 	var hits []thread.Hit
 	for _, l := range slices.Backward(m.all()) {
-		for _, p := range slices.Backward(l.asked.prompts) {
+		for _, p := range slices.Backward(l.asked.Prompts) {
 			text := strings.ToLower(p.Text)
 			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
 				continue
 			}
 			hits = append(hits, thread.Hit{
 				Thread: l.id, Name: l.t.Name, Prompt: p.ID, Where: string(p.State) + " prompt",
-				Snippet: plaintext.Cut(secret.Redact(p.Text), maxListText), At: p.Accepted,
+				Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
 			})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/turns"
 )
@@ -31,7 +32,7 @@ func (m *Manager) loadPrompts(ctx context.Context) error {
 	for _, p := range list {
 		if l := m.line(p.Thread); l != nil {
 			l.desk.mu.Lock()
-			l.desk.keep(p)
+			l.desk.Keep(p)
 			l.desk.mu.Unlock()
 		}
 	}
@@ -40,7 +41,8 @@ func (m *Manager) loadPrompts(ctx context.Context) error {
 	m.mu.Unlock()
 	for _, l := range lines {
 		l.desk.mu.Lock()
-		some, left := len(l.desk.all) > 0, slices.ContainsFunc(l.desk.all, func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+		some := l.desk.Any(func(thread.Prompt) bool { return true })
+		left := l.desk.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
 		if some {
 			l.note()
 		}
@@ -67,16 +69,15 @@ func (l *line) reconcile(ctx context.Context) {
 			wrote = append(l.written(ctx), ' ')
 		}
 		d.mu.Lock()
-		if i := d.at(p.ID); i >= 0 && d.all[i].State == p.State {
+		if now, known := d.Prompt(p.ID); known && now.State == p.State {
+			e, reason := outbox.Stopped, leftBehind
 			if p.State == thread.PromptTyping && !mentions(wrote, p.Text) {
-				p.State, p.Reason = thread.PromptQueued, "the server ended before it was typed"
-			} else {
-				p.State, p.Reason, p.Ended = thread.PromptInterrupted, leftBehind, l.m.now()
+				e, reason = outbox.Postponed, "the server ended before it was typed"
 			}
 			if p.From == thread.FromPrimer { // the next start makes it again
-				p.State, p.Ended = thread.PromptCancelled, l.m.now()
+				e = outbox.Forgotten
 			}
-			l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the desk has it
 		}
 		d.mu.Unlock()
 	}
@@ -86,7 +87,7 @@ func (l *line) reconcile(ctx context.Context) {
 func (l *line) left() []thread.Prompt {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	return l.desk.which(func(p thread.Prompt) bool {
+	return l.desk.Which(func(p thread.Prompt) bool {
 		return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && !l.rec.answers(p.ID)
 	})
 }
@@ -116,10 +117,8 @@ func mentions(wrote []byte, text string) bool {
 func (l *line) dismiss(ctx context.Context, why string) {
 	for _, p := range l.left() {
 		l.desk.mu.Lock()
-		if i := l.desk.at(p.ID); i >= 0 && l.desk.all[i].State == thread.PromptOpen {
-			p = l.desk.all[i]
-			p.State, p.Reason, p.Ended = thread.PromptInterrupted, why, l.m.now()
-			l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+		if p, known := l.desk.Prompt(p.ID); known && p.State == thread.PromptOpen {
+			l.put(ctx, l.after(p, outbox.Stopped, why)) //nolint:errcheck // logged; the desk has it
 		}
 		l.desk.mu.Unlock()
 	}
@@ -131,11 +130,10 @@ func (l *line) prime(ctx context.Context, primer string) {
 	d := &l.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.which(func(p thread.Prompt) bool { return p.From == thread.FromPrimer && p.State == thread.PromptQueued }) {
-		p.State, p.Ended = thread.PromptCancelled, l.m.now()
-		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+	for _, p := range d.Which(func(p thread.Prompt) bool { return p.From == thread.FromPrimer && p.State == thread.PromptQueued }) {
+		l.put(ctx, l.after(p, outbox.Forgotten, p.Reason)) //nolint:errcheck // logged; the desk has it
 	}
-	d.primer = primer
+	d.Prime(primer)
 	l.note()
 	l.typeNext()
 }
@@ -145,7 +143,7 @@ func (l *line) prime(ctx context.Context, primer string) {
 func (l *line) begins(r *record, e thread.Exchange, spoke bool) (begins bool, fresh []thread.Prompt) {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	fresh = claim(e.Prompt, l.desk.which(underway))
+	fresh = l.desk.Claim(e.Prompt, false)
 	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane })
 	switch {
 	case r.head == "":
@@ -168,9 +166,7 @@ func (l *line) answering(r *record, said string, fresh []thread.Prompt) []thread
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(fresh) == 0 {
-		past := d.which(may)
-		slices.Reverse(past)
-		fresh = claim(said, past)
+		fresh = d.ClaimPast(said)
 	}
 	if len(fresh) == 0 && strings.TrimSpace(said) != "" {
 		fresh = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.m.now()}}
@@ -186,12 +182,10 @@ func (l *line) answering(r *record, said string, fresh []thread.Prompt) []thread
 		} else {
 			p.With = first
 		}
-		if p.Opened.IsZero() {
-			p.Opened = l.m.now()
-		}
-		p.State, p.Reason, p.Turn, p.Ended = thread.PromptOpen, "", r.turn, time.Time{}
+		*p = l.after(*p, outbox.Answering, "")
+		p.Turn = r.turn
 		r.asked = append(r.asked, p.ID)
-		r.told = r.told || d.told[p.ID]
+		r.told = r.told || d.Told(p.ID)
 		l.place(*p)
 	}
 	return fresh
@@ -203,18 +197,16 @@ func (l *line) ends(r *record, c thread.Checkpoint, why string) []thread.Prompt 
 	defer l.desk.mu.Unlock()
 	var out []thread.Prompt
 	for _, id := range r.asked {
-		i := l.desk.at(id)
-		if i < 0 || l.desk.all[i].State == thread.PromptAnswered {
+		p, known := l.desk.Prompt(id)
+		if !known || p.State == thread.PromptAnswered {
 			continue
 		}
-		p := l.desk.all[i]
-		p.Answer, p.Turn, p.Ended = c.ID, c.Turn, l.m.now()
 		if c.Interrupted {
-			p.State, p.Reason = thread.PromptInterrupted, cmp.Or(why, "stopped before the turn ended")
+			p = l.after(p, outbox.Cut, cmp.Or(why, "stopped before the turn ended"))
 		} else {
-			p.State, p.Reason = thread.PromptAnswered, ""
-			p = p.Brief()
+			p = l.after(p, outbox.Answered, "").Brief()
 		}
+		p.Answer, p.Turn = c.ID, c.Turn
 		out = append(out, p)
 	}
 	return out
@@ -228,14 +220,15 @@ func (l *line) promptsStored(ps []thread.Prompt) {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
 	for _, p := range ps {
-		if i := l.desk.at(p.ID); i >= 0 {
-			if p.Seq = l.desk.all[i].Seq; p.Seq == 0 {
+		if now, known := l.desk.Prompt(p.ID); known {
+			if p.Seq = now.Seq; p.Seq == 0 {
 				if stored, err := l.m.cfg.Store.Prompt(l.m.ctx, p.ID); err == nil {
 					p.Seq = stored.Seq
 				}
 			}
-			if p.State == thread.PromptOpen && l.desk.all[i].State != thread.PromptTyping {
-				l.desk.all[i].Seq = p.Seq
+			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
+				now.Seq = p.Seq
+				l.desk.Keep(now)
 				continue // told already; it may be further by now
 			}
 		}
@@ -281,7 +274,7 @@ func (l *line) moveOldNotes(ctx context.Context) error {
 		return err
 	}
 	for i, text := range texts {
-		if i == 0 && len(newest) > 0 && len(claim(newest[0].Prompt, []thread.Prompt{{Text: text}})) > 0 {
+		if i == 0 && len(newest) > 0 && len(outbox.Claim(newest[0].Prompt, []thread.Prompt{{Text: text}})) > 0 {
 			continue // it was told in the moment of the end
 		}
 		// The id makes a second try the same prompt.
@@ -299,10 +292,10 @@ func (l *line) askedIn(c thread.Checkpoint) []thread.PromptID {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
 	var ids []thread.PromptID
-	for _, p := range l.desk.all {
-		if p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID) {
-			ids = append(ids, p.ID)
-		}
+	for _, p := range l.desk.Which(func(p thread.Prompt) bool {
+		return p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID)
+	}) {
+		ids = append(ids, p.ID)
 	}
 	return ids
 }
@@ -320,8 +313,7 @@ func (l *line) promptsLost(ps []thread.Prompt) {
 	defer l.desk.mu.Unlock()
 	for _, p := range ps {
 		if p.State.Over() {
-			p.State, p.Reason, p.Answer = thread.PromptInterrupted, "its answer could not be stored", ""
-			l.put(l.m.ctx, p) //nolint:errcheck // logged; the desk has it
+			l.put(l.m.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the desk has it
 		}
 	}
 }

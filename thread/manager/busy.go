@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"orchestrator/thread"
@@ -76,7 +75,7 @@ func (m *Manager) awaitNote(ctx context.Context, l *line) error {
 func (l *line) answersNote() bool {
 	l.desk.mu.Lock()
 	defer l.desk.mu.Unlock()
-	return slices.ContainsFunc(l.desk.all, func(p thread.Prompt) bool {
+	return l.desk.Any(func(p thread.Prompt) bool {
 		return p.From == thread.FromNote && (p.State == thread.PromptTyping || p.State == thread.PromptOpen)
 	})
 }

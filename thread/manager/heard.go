@@ -2,50 +2,13 @@ package manager
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/turns"
 )
-
-// promptTexts returns the texts of some prompts.
-func promptTexts(ps []thread.Prompt) []string {
-	out := make([]string, len(ps))
-	for i, p := range ps {
-		out[i] = p.Text
-	}
-	return out
-}
-
-// which returns the prompts of a kind on the desk. desk.mu is held.
-func (d *desk) which(is func(thread.Prompt) bool) []thread.Prompt {
-	var out []thread.Prompt
-	for _, p := range d.all {
-		if is(p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// claim returns those of some prompts that a text holds which the agent sent to its model.
-func claim(said string, ps []thread.Prompt) []thread.Prompt {
-	var out []thread.Prompt
-	for _, i := range turns.Claim(said, promptTexts(ps)) {
-		out = append(out, ps[i])
-	}
-	return out
-}
-
-// underway reports whether a prompt was given to the agent and no turn is known to answer it.
-func underway(p thread.Prompt) bool {
-	return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && p.Turn == 0
-}
-
-// may reports whether later evidence may still find a prompt with the agent.
-func may(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken }
 
 // heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
 // model. One that is not on the desk was typed by the person in the agent itself.
@@ -56,15 +19,13 @@ func (l *line) heard(ctx context.Context, said string, hook bool) {
 	r, d := &l.rec, &l.desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found := claim(said, d.which(func(p thread.Prompt) bool { return underway(p) && !(hook && d.told[p.ID]) }))
+	found := d.Claim(said, hook)
 	if len(found) == 0 {
 		if turns.Same(said, r.said) && !(hook && r.told) {
 			r.told = true // of the turn that is known
 			return
 		}
-		past := d.which(may)
-		slices.Reverse(past)
-		found = claim(said, past)
+		found = d.ClaimPast(said)
 	}
 	l.m.mu.Lock()
 	requests := l.requests
@@ -76,15 +37,16 @@ func (l *line) heard(ctx context.Context, said string, hook bool) {
 		found = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.m.now()}}
 	}
 	for _, p := range found {
-		if _, known := d.begun[p.ID]; !known {
-			d.begin(p.ID, requests)
+		if _, known := d.Begun(p.ID); !known {
+			d.Begin(p.ID, requests)
 		}
-		d.told[p.ID] = d.told[p.ID] || hook
+		if hook {
+			d.Tell(p.ID)
+		}
 		if p.State == thread.PromptOpen {
 			continue
 		}
-		p.State, p.Reason, p.Opened, p.Ended = thread.PromptOpen, "", l.m.now(), time.Time{}
-		l.put(ctx, p) //nolint:errcheck // logged; of one of the pane the answer tells again
+		l.put(ctx, l.after(p, outbox.Heard, "")) //nolint:errcheck // logged; of one of the pane the answer tells again
 	}
 	l.rest()
 }
@@ -95,10 +57,10 @@ func (l *line) rest() { l.restFor(turns.AfterRequest) }
 func (l *line) restFor(wait time.Duration) {
 	l.m.mu.Lock()
 	due := l.judging
-	if l.asked.open {
+	if l.asked.Open {
 		l.judging = true
 	}
-	open := l.asked.open
+	open := l.asked.Open
 	l.m.mu.Unlock()
 	if due || !open {
 		return
@@ -111,6 +73,11 @@ func (l *line) restFor(wait time.Duration) {
 			l.restFor(wait)
 		}
 	})
+}
+
+// verdicts are what becomes of a prompt that the agent is at rest with.
+var verdicts = map[turns.Verdict]outbox.Event{
+	turns.Taken: outbox.Dealt, turns.Interrupted: outbox.Stopped, turns.Refused: outbox.Refused,
 }
 
 // judge is the step that ends prompts that the agent took and is at rest with; it returns when to look again, 0 for
@@ -129,8 +96,8 @@ func (l *line) judge(ctx context.Context) time.Duration {
 	}
 	var again time.Duration
 	ended := false
-	for _, p := range d.which(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
-		begun, known := d.begun[p.ID]
+	for _, p := range d.Which(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+		begun, known := d.Begun(p.ID)
 		if !known {
 			begun = requests
 		}
@@ -145,7 +112,7 @@ func (l *line) judge(ctx context.Context) time.Duration {
 			}
 			continue
 		}
-		p.State, p.Reason, p.Ended = thread.PromptState(v), reason, m.now()
+		p = l.after(p, verdicts[v], reason)
 		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
 		ended = true
 		if v == turns.Refused {

@@ -47,9 +47,9 @@ func (m *Manager) Why(_ context.Context, ref string) (thread.StateReport, error)
 	if l.session == nil {
 		r.Screen = l.t.Exit.Screen
 	}
-	for _, p := range l.asked.prompts {
+	for _, p := range l.asked.Prompts {
 		if p.State == thread.PromptQueued && p.Reason == "" {
-			p.Reason = l.asked.waits
+			p.Reason = l.asked.Waits
 		}
 		r.Evidence = append(slices.Clip(r.Evidence), unansweredEvidence(p))
 	}
@@ -70,7 +70,7 @@ func (m *Manager) status(l *line) thread.Status {
 		s.Execution = &e
 	}
 	s.Offer = m.offers.of(l.id)
-	s.Prompts, s.Queued = l.asked.prompts, l.asked.queued
+	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
 	if l.proof != nil && l.session == nil {
 		p := proofWith(*l.proof, s.Prompts)
 		s.Resume = &p
@@ -152,7 +152,7 @@ func (m *Manager) stateOf(l *line) thread.StateReport {
 		if l.unstored > 0 {
 			return l.heldBack(r)
 		}
-		if l.asked.first {
+		if l.asked.First {
 			return l.beingTold(r)
 		}
 		r.State = thread.StateIdle

@@ -1,0 +1,110 @@
+package outbox
+
+import (
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Event is something that happens to a prompt.
+type Event string
+
+// The events.
+const (
+	Accepted  Event = "accepted"  // a person or the program asks it
+	Edited    Event = "edited"    // its text was changed
+	Cancelled Event = "cancelled" // it was withdrawn
+	Forgotten Event = "forgotten" // it was for a run that is over
+
+	TypingBegan Event = "typing began"
+	Postponed   Event = "postponed" // it was not typed, and is to be tried again
+	Typed       Event = "typed"     // its agent took it
+	Dealt       Event = "dealt"     // its agent took it, and nothing will tell of an answer
+	Refused     Event = "refused"   // its agent or the provider did not take it
+	Stopped     Event = "stopped"   // its agent ended, or was stopped, before it answered
+
+	Heard     Event = "heard"     // a hook, or a request to the model, shows that the agent has it
+	Answering Event = "answering" // a turn that is about it has its first response
+	Answered  Event = "answered"  // that turn has ended
+	Cut       Event = "cut"       // that turn was interrupted
+	Lost      Event = "lost"      // what was stored of its end cannot be
+)
+
+// fresh is the state of a prompt that was not known before.
+const fresh thread.PromptState = ""
+
+// given are the states of a prompt that the agent has, or of which later evidence may still show that it had it.
+var given = []thread.PromptState{
+	thread.PromptTyping, thread.PromptOpen, thread.PromptInterrupted, thread.PromptRefused, thread.PromptTaken,
+}
+
+// transition says from which states an event leads to which.
+type transition struct {
+	from []thread.PromptState
+	to   thread.PromptState
+}
+
+// table is all that can happen to a prompt.
+var table = map[Event]transition{
+	Accepted:  {states(fresh), thread.PromptQueued},
+	Edited:    {states(thread.PromptQueued), thread.PromptQueued},
+	Cancelled: {states(thread.PromptQueued), thread.PromptCancelled},
+	Forgotten: {states(thread.PromptQueued, thread.PromptTyping, thread.PromptOpen), thread.PromptCancelled},
+
+	TypingBegan: {states(fresh, thread.PromptQueued), thread.PromptTyping},
+	Postponed:   {states(thread.PromptTyping), thread.PromptQueued},
+	Typed:       {states(thread.PromptTyping), thread.PromptOpen},
+	Dealt:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
+	Refused:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptRefused},
+	Stopped:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptInterrupted},
+
+	Heard:     {append(states(fresh), given...), thread.PromptOpen},
+	Answering: {append(states(fresh), given...), thread.PromptOpen},
+	Answered:  {given, thread.PromptAnswered},
+	Cut:       {given, thread.PromptInterrupted},
+	Lost: {states(thread.PromptAnswered, thread.PromptInterrupted, thread.PromptRefused, thread.PromptTaken),
+		thread.PromptInterrupted},
+}
+
+func states(s ...thread.PromptState) []thread.PromptState { return s }
+
+// Next returns the state that an event leads to; ErrRefused where it cannot happen in the one before.
+func Next(from thread.PromptState, e Event) (thread.PromptState, error) {
+	t := table[e]
+	for _, s := range t.from {
+		if s == from {
+			return t.to, nil
+		}
+	}
+	return from, fmt.Errorf("a prompt that is %q cannot be %s: %w", from, e, thread.ErrRefused)
+}
+
+// After returns a prompt as an event at a time leaves it, with the reason for people. On an error it is as it was.
+func After(p thread.Prompt, e Event, at time.Time, reason string) (thread.Prompt, error) {
+	to, err := Next(p.State, e)
+	if err != nil {
+		return p, err
+	}
+	p.State, p.Reason = to, reason
+	switch e {
+	case Accepted:
+		p.Accepted = at
+	case Typed, Heard:
+		p.Opened = at
+	case Answering, Dealt:
+		if p.Opened.IsZero() {
+			p.Opened = at
+		}
+	case Lost:
+		p.Answer = ""
+		return p, nil // it ended when it did
+	}
+	switch {
+	case to.Over():
+		p.Ended = at
+	case to == thread.PromptOpen:
+		p.Ended = time.Time{}
+	}
+	return p, nil
+}

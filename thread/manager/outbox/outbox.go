@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"slices"
+
+	"orchestrator/thread"
+	"orchestrator/thread/turns"
+)
+
+// maxPast is how many prompts that are over are remembered.
+const maxPast = 20
+
+// Outbox is what a thread's agent was asked: the prompts that are not over, and the newest of those that are and were
+// not answered. The zero Outbox is empty.
+type Outbox struct {
+	Hand Hand
+
+	prompts []thread.Prompt // in the order of acceptance
+	primer  string
+	begun   map[thread.PromptID]int
+	told    map[thread.PromptID]bool
+}
+
+// Prompt returns one of the prompts, false where it is not there.
+func (o *Outbox) Prompt(id thread.PromptID) (thread.Prompt, bool) {
+	i := o.at(id)
+	if i < 0 {
+		return thread.Prompt{}, false
+	}
+	return o.prompts[i], true
+}
+
+// Next returns the oldest prompt that is queued, false where there is none.
+func (o *Outbox) Next() (thread.Prompt, bool) {
+	i := slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.State == thread.PromptQueued })
+	if i < 0 {
+		return thread.Prompt{}, false
+	}
+	return o.prompts[i], true
+}
+
+// Open reports whether the agent has a prompt.
+func (o *Outbox) Open() bool {
+	return o.Any(func(p thread.Prompt) bool { return p.State == thread.PromptOpen })
+}
+
+// Queued is how many prompts wait.
+func (o *Outbox) Queued() int {
+	return len(o.Which(func(p thread.Prompt) bool { return p.State == thread.PromptQueued }))
+}
+
+// Any reports whether there is a prompt of a kind.
+func (o *Outbox) Any(is func(thread.Prompt) bool) bool { return slices.ContainsFunc(o.prompts, is) }
+
+// Which returns the prompts of a kind, oldest first.
+func (o *Outbox) Which(is func(thread.Prompt) bool) []thread.Prompt {
+	var out []thread.Prompt
+	for _, p := range o.prompts {
+		if is(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Keep takes over a prompt that is stored, or puts it in the place of what it was. What was not answered before one
+// that is now is the past's.
+func (o *Outbox) Keep(p thread.Prompt) {
+	if i := o.at(p.ID); i >= 0 {
+		o.prompts[i] = p
+	} else {
+		o.prompts = append(o.prompts, p)
+	}
+	if p.State == thread.PromptAnswered {
+		o.prompts = slices.DeleteFunc(o.prompts, func(q thread.Prompt) bool { return q.State.Over() && q.Seq <= p.Seq })
+	}
+	o.prompts = slices.DeleteFunc(o.prompts, func(q thread.Prompt) bool {
+		return q.State == thread.PromptCancelled || q.State.Over() && q.ID == p.Again && p.Again != ""
+	})
+	past := 0
+	for i := len(o.prompts) - 1; i >= 0; i-- {
+		if o.prompts[i].State.Over() {
+			if past++; past > maxPast {
+				o.prompts = slices.Delete(o.prompts, i, i+1)
+			}
+		}
+	}
+	for id := range o.told {
+		if o.at(id) < 0 {
+			delete(o.told, id)
+		}
+	}
+	for id := range o.begun {
+		if o.at(id) < 0 {
+			delete(o.begun, id)
+		}
+	}
+}
+
+// Prime notes what this run's agent is told before all else.
+func (o *Outbox) Prime(primer string) { o.primer = primer }
+
+// Primer returns what this run's agent is still to be told before all else.
+func (o *Outbox) Primer() string { return o.primer }
+
+// Begin remembers how many requests to the model there had been when a prompt came.
+func (o *Outbox) Begin(id thread.PromptID, requests int) {
+	if o.begun == nil {
+		o.begun = map[thread.PromptID]int{}
+	}
+	o.begun[id] = requests
+}
+
+// Begun returns what Begin remembered of a prompt.
+func (o *Outbox) Begun(id thread.PromptID) (requests int, known bool) {
+	requests, known = o.begun[id]
+	return requests, known
+}
+
+// Tell remembers that a hook told of a prompt.
+func (o *Outbox) Tell(id thread.PromptID) {
+	if o.told == nil {
+		o.told = map[thread.PromptID]bool{}
+	}
+	o.told[id] = true
+}
+
+// Told reports whether a hook told of a prompt.
+func (o *Outbox) Told(id thread.PromptID) bool { return o.told[id] }
+
+// Claim returns the prompts that a text holds which the agent sent to its model or told of by a hook, of those that
+// were given to it and that no turn is known to answer. One that a hook told of is not told of again.
+func (o *Outbox) Claim(said string, hook bool) []thread.Prompt {
+	return Claim(said, o.Which(func(p thread.Prompt) bool { return underway(p) && !(hook && o.told[p.ID]) }))
+}
+
+// ClaimPast is Claim among those that seemed to have come to nothing, the newest of which is meant.
+func (o *Outbox) ClaimPast(said string) []thread.Prompt {
+	past := o.Which(func(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken })
+	slices.Reverse(past)
+	return Claim(said, past)
+}
+
+// Claim returns those of some prompts that a text holds which the agent sent to its model.
+func Claim(said string, ps []thread.Prompt) []thread.Prompt {
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = p.Text
+	}
+	var out []thread.Prompt
+	for _, i := range turns.Claim(said, texts) {
+		out = append(out, ps[i])
+	}
+	return out
+}
+
+// underway reports whether a prompt was given to the agent and no turn is known to answer it.
+func underway(p thread.Prompt) bool {
+	return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && p.Turn == 0
+}
+
+// at returns the place of a prompt, -1 where it is not there.
+func (o *Outbox) at(id thread.PromptID) int {
+	return slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.ID == id })
+}
