@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/connection"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -29,7 +30,7 @@ func many(n int) []thread.Status {
 func benchModel(threads []thread.Status) *Model {
 	m := New(Config{Server: &server{}, Pane: &pane{}, Project: "/work/project", Theme: "dark", Profile: colorprofile.TrueColor, After: func(time.Duration, tea.Msg) tea.Cmd { return nil }})
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 50})
-	m.Update(listedMsg{threads: threads})
+	m.Update(connection.Listed{Threads: threads})
 	m.Update(press("esc"))
 	return m
 }
@@ -54,7 +55,7 @@ func BenchmarkFrame(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		s := threads[i%len(threads)]
 		s.State.State = thread.StateWorking
-		m.Update(eventsMsg{gen: m.conn.gen, events: []thread.Event{{Seq: int64(i + 1), Kind: thread.EventThread, Status: &s}}})
+		m.Update(connection.Happened{Gen: m.conn.Generation(), Events: []thread.Event{{Seq: int64(i + 1), Kind: thread.EventThread, Status: &s}}})
 		m.screen.stale = true
 		if m.View().Content == "" {
 			b.Fatal("nothing is drawn")
@@ -67,7 +68,7 @@ func BenchmarkKeyToAgent(b *testing.B) {
 	m := benchModel(many(1000))
 	defer m.Close()
 	m.tree.Select("thread-0001")
-	m.Update(settledMsg{m.live.gen})
+	m.Update(settledMsg{m.follow.Generation()})
 	m.Update(press("enter"))
 	for b.Loop() {
 		m.Update(press("x"))

@@ -1,88 +1,17 @@
 package ui
 
 import (
-	"context"
+	"fmt"
+	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/tree"
+	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
 )
-
-func (m *Model) subscribed(msg subscribedMsg) tea.Cmd {
-	if msg.gen != m.conn.gen {
-		return nil
-	}
-	if msg.err != nil {
-		return m.lost(msg.err)
-	}
-	m.conn.events, m.conn.seq = msg.events, 0
-	m.tree.Restart() // it may be another server
-	return tea.Batch(m.next(), m.list())
-}
-
-// lost says once that the server is gone and tries again; when that leads nowhere it asks whether to
-// start one.
-func (m *Model) lost(err error) tea.Cmd {
-	if m.ctx.Err() != nil {
-		return nil
-	}
-	var cmd tea.Cmd
-	m.conn.tries++
-	if !m.conn.lost {
-		m.conn.lost, m.conn.tries, m.tree.Lost = true, 0, true
-		text := "the server does not answer; trying again"
-		if err != nil {
-			text = "server: " + err.Error() + "; trying again"
-		}
-		if !m.conn.restarting {
-			cmd = m.tell(thread.LevelError, text)
-		}
-	}
-	if m.conn.tries == askAfter && m.cfg.Revive != nil && !m.conn.restarting {
-		m.conn.asking = dialog.NewAsk("the server is gone", dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
-			"Starting it again shows what can be resumed."),
-			dialog.Choice{Label: "Start it again", Result: reviveIt{}, Preset: true}, dialog.Cancel("Wait"))
-		m.dialogs.Push(m.conn.asking)
-	}
-	m.screen.stale = true
-	return tea.Batch(cmd, m.cfg.After(retry, retryMsg{m.conn.gen}))
-}
-
-// revive starts a server; the stream is taken up again by itself.
-func (m *Model) revive() tea.Cmd {
-	return tea.Batch(m.tell(thread.LevelInfo, "starting the server …"), m.call(slow, func(ctx context.Context) tea.Msg {
-		if err := m.cfg.Revive(ctx); err != nil {
-			return doneMsg{what: "started", err: err}
-		}
-		return doneMsg{}
-	}))
-}
-
-// happened takes a batch of events.
-func (m *Model) happened(msg eventsMsg) tea.Cmd {
-	if msg.gen != m.conn.gen {
-		return nil
-	}
-	var cmds []tea.Cmd
-	gap := false
-	for _, e := range msg.events {
-		gap = gap || (m.conn.seq != 0 && e.Seq != m.conn.seq+1)
-		m.conn.seq = e.Seq
-		cmds = append(cmds, m.apply(e))
-	}
-	m.dialogs.Recheck()
-	if gap {
-		cmds = append(cmds, m.list())
-	}
-	if msg.over {
-		cmds = append(cmds, m.lost(nil))
-	} else {
-		cmds = append(cmds, m.next())
-	}
-	return tea.Batch(append(cmds, m.screen.drawSoon(m.cfg))...)
-}
 
 // apply takes one event.
 func (m *Model) apply(e thread.Event) tea.Cmd {
@@ -98,35 +27,19 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		m.tree.Remove(e.ThreadID, e.Seq)
 	case thread.EventCheckpoint:
 		if e.Checkpoint != nil {
-			return m.checkpoint(*e.Checkpoint)
+			return m.views.Checkpoint(*e.Checkpoint)
 		}
 	case thread.EventPrompt:
 		if e.Prompt != nil {
-			return m.promptChanged(*e.Prompt)
+			return m.prompts.Changed(*e.Prompt)
 		}
 	case thread.EventNotice:
 		if e.Notice != nil {
-			return m.tell(e.Notice.Level, e.Notice.Text)
+			return m.host.Tell(e.Notice.Level, e.Notice.Text)
 		}
 	case thread.EventSpeech: // the terminal shows what the model says
 	case thread.EventSwitch:
 		return m.switchTo(e.ThreadID)
-	}
-	return nil
-}
-
-// checkpoint brings the views up to what was just stored.
-func (m *Model) checkpoint(cp thread.Checkpoint) tea.Cmd {
-	if cp.Kind == thread.KindRewind && m.views.timeline.Thread() == cp.Thread {
-		m.views.timeline.Show(cp.Thread) // it has another past now
-		if m.views.now == viewTimeline {
-			return m.loadTimeline()
-		}
-		return nil
-	}
-	m.views.timeline.Push(cp)
-	if cp.Kind == thread.KindTurn && m.views.now == viewDiff && m.views.diff.Thread() == cp.Thread && m.views.diff.Range().Turn == 0 {
-		return m.reloadDiff()
 	}
 	return nil
 }
@@ -138,43 +51,55 @@ func (m *Model) switchTo(id thread.ID) tea.Cmd {
 		return nil
 	}
 	if m.scopes()[0] == intent.Terminal {
-		m.hands.take(m.cfg.Clock())
+		m.typing.Take(m.cfg.Clock())
 	}
-	m.views.now, m.views.reading, m.live.wish = viewTerminal, false, ""
+	m.views.Show(views.Terminal)
+	m.follow.Wish("")
 	m.screen.area, m.screen.stale = areaTree, true
-	return m.tell(thread.LevelInfo, m.name(id)+" is shown, as was asked from elsewhere; "+m.keys.KeyOf(intent.Focus)+" types into it")
+	return m.host.Tell(thread.LevelInfo, m.host.Name(id)+" is shown, as was asked from elsewhere; "+m.keys.KeyOf(intent.Focus)+" types into it")
 }
 
-// listed takes all threads. The first time it says what was left interrupted.
-func (m *Model) listed(msg listedMsg) tea.Cmd {
-	if msg.err != nil {
-		return tea.Batch(m.fail("list threads", msg.err), m.cfg.After(retry, retryMsg{m.conn.gen}))
+// attention tells of a thread that came to wait while nobody looks at the window.
+func (m *Model) attention(before, now *thread.Status) tea.Cmd {
+	if m.looks || !tree.Waits(now) || before == nil {
+		return nil
 	}
-	m.tree.Set(msg.threads, msg.since)
-	m.dialogs.Recheck()
-	var cmd tea.Cmd
-	if m.conn.lost {
-		m.conn.lost, m.tree.Lost = false, false
-		m.dialogs.Close(m.conn.asking)
-		m.live.run = "" // attach anew
-		switch {
-		case m.conn.restarted != nil:
-			cmd = m.restarted(*m.conn.restarted)
-		case !m.conn.restarting: // which resumes by itself
-			m.conn.outdated = "" // it may be another one, as when another screen has restarted it
-			m.dialogs.Close(m.conn.offering)
-			cmd = m.tell(thread.LevelInfo, "the server is back")
-			m.showResumes(true)
+	if before.State.State == now.State.State && before.State.Since.Equal(now.State.Since) {
+		return nil
+	}
+	if tree.Waits(before) && before.State.State == now.State.State {
+		return nil
+	}
+	return m.notify(now.DisplayName() + ": " + tree.LookOf(now).Word)
+}
+
+// notify rings as configured. The text is safe: nothing in it can end the sequence early.
+func (m *Model) notify(text string) tea.Cmd {
+	seq := notification(m.cfg.Notify, text)
+	if seq == "" {
+		return nil
+	}
+	return tea.Raw(seq)
+}
+
+// notification returns the bytes that tell of a text in the given ways.
+func notification(ways []string, text string) string {
+	text = plain.Cut(strings.Map(func(r rune) rune {
+		if r == ';' {
+			return ','
+		}
+		return r
+	}, plain.Line(text)), 200)
+	var b strings.Builder
+	for _, w := range ways {
+		switch w {
+		case "bell":
+			b.WriteByte('\a')
+		case "osc9":
+			fmt.Fprintf(&b, "\x1b]9;%s\x1b\\", text)
+		case "osc777":
+			fmt.Fprintf(&b, "\x1b]777;notify;orchestrator;%s\x1b\\", text)
 		}
 	}
-	if !m.conn.listed {
-		m.conn.listed = true
-		if m.live.wish != "" {
-			m.tree.Select(m.live.wish)
-		}
-		m.showResumes(false)
-		m.firstRun()
-		cmd = tea.Batch(cmd, m.sayOutdated())
-	}
-	return cmd
+	return b.String()
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/connection"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -112,7 +115,7 @@ func TestEvents(t *testing.T) {
 			t.Error("switch does not switch")
 		}
 		r.event(thread.Event{Kind: thread.EventRemoved, ThreadID: "fresh-0001"})
-		r.wait(noticeTime)
+		r.wait(host.NoticeTime)
 		if strings.Contains(r.see(), "fresh-0001") {
 			t.Error("what was removed is still there")
 		}
@@ -120,7 +123,7 @@ func TestEvents(t *testing.T) {
 		r.srv.seq += 5 // a gap
 		r.event(thread.Event{Kind: thread.EventNotice, Notice: &thread.Notice{Level: thread.LevelInfo, Text: "after the gap"}})
 		r.must("missed-0002", "after the gap")
-		r.wait(noticeTime)
+		r.wait(host.NoticeTime)
 		if strings.Contains(r.see(), "after the gap") {
 			t.Error("the notice stays")
 		}
@@ -136,7 +139,7 @@ func TestTimelineFollows(t *testing.T) {
 		r.event(thread.Event{Kind: thread.EventCheckpoint, ThreadID: cp.Thread, Checkpoint: &cp})
 		r.must("brand new prompt")
 		r.keys("down", "down", "enter", "[")
-		if _, at, n := r.m.views.turn.At(); n != 2 || at != "c-2" {
+		if _, at, n := r.m.views.At(); n != 2 || at != "c-2" {
 			t.Errorf("the turn before is %d (%s)", n, at)
 		}
 	})
@@ -176,24 +179,24 @@ func TestServerIsStartedAgain(t *testing.T) {
 		c.Revive = func(context.Context) error { revived++; return nil }
 	}, func(r *rig) {
 		stage(r)
-		for range askAfter + 1 {
-			r.m.lost(errors.New("connection refused"))
+		for range connection.AskAfter + 1 {
+			r.m.conn.Lose(errors.New("connection refused"))
 		}
 		r.must("the server is gone", "◇ auth-feature-a3f2", "no server")
 		r.keys("enter")
 		if revived != 1 {
 			t.Errorf("revived %d times", revived)
 		}
-		r.send(retryMsg{r.m.conn.gen})
+		r.send(connection.Retry{Gen: r.m.conn.Generation()})
 		r.must("◐ auth-feature-a3f2", "1 thread interrupted")
 	})
 	// Where another screen has started it, nobody is asked any more.
 	play(t, world(), 100, 30, func(c *Config) { c.Revive = func(context.Context) error { return nil } }, func(r *rig) {
 		stage(r)
-		for range askAfter + 1 {
-			r.m.lost(errors.New("connection refused"))
+		for range connection.AskAfter + 1 {
+			r.m.conn.Lose(errors.New("connection refused"))
 		}
-		r.send(retryMsg{r.m.conn.gen})
+		r.send(connection.Retry{Gen: r.m.conn.Generation()})
 		r.keys("esc")
 		if strings.Contains(r.see(), "the server is gone") {
 			t.Errorf("it is still asked for:\n%s", r.see())
@@ -203,14 +206,14 @@ func TestServerIsStartedAgain(t *testing.T) {
 
 func TestLostServer(t *testing.T) {
 	play(t, world(), 100, 30, nil, func(r *rig) {
-		gen := r.m.conn.gen
-		r.send(eventsMsg{gen: gen, over: true})
+		gen := r.m.conn.Generation()
+		r.send(connection.Happened{Gen: gen, Over: true})
 		r.must("the server does not answer")
-		r.wait(retry + time.Second)
-		if r.m.conn.gen == gen || r.m.conn.lost {
+		r.wait(connection.RetryAfter + time.Second)
+		if r.m.conn.Generation() == gen || r.m.conn.Lost() {
 			t.Errorf("does not come back: %+v", r.m.conn)
 		}
-		r.send(eventsMsg{gen: gen, events: []thread.Event{{Seq: 99, Kind: thread.EventRemoved, ThreadID: "docs-f9a0"}}})
+		r.send(connection.Happened{Gen: gen, Events: []thread.Event{{Seq: 99, Kind: thread.EventRemoved, ThreadID: "docs-f9a0"}}})
 		if r.m.tree.Thread("docs-f9a0") == nil {
 			t.Error("an event of the stream before is believed")
 		}
@@ -226,9 +229,12 @@ func TestRepliesDoNotUndoEvents(t *testing.T) {
 		late := now
 		late.Seq, late.State.State = 10, thread.StateStarting
 		r.m.apply(thread.Event{Seq: 20, Kind: thread.EventThread, Status: &now})
-		r.send(resumedMsg{threads: []thread.Status{late}})
-		r.send(madeMsg{status: late})
-		r.send(listedMsg{threads: []thread.Status{late}, since: 9})
+		r.srv.resumed = []thread.Status{late}
+		r.run(r.m.host.Result(dialog.Resumed{}))
+		r.settle()
+		r.run(r.m.host.Start("new thread", "started", false, func(context.Context) (thread.Status, error) { return late, nil }))
+		r.settle()
+		r.send(connection.Listed{Threads: []thread.Status{late}, Since: 9})
 		if got := r.m.tree.Thread("docs-f9a0").State.State; got != thread.StateIdle {
 			t.Errorf("shown %s", got)
 		}

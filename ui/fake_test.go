@@ -30,6 +30,7 @@ type server struct {
 	agents      []thread.AgentInfo
 	servers     []thread.MCPServer
 	prompts     []thread.Prompt
+	resumed     []thread.Status // all of them
 }
 
 func (s *server) note(format string, args ...any) {
@@ -109,7 +110,7 @@ func (s *server) Resume(_ context.Context, ref string, cols, rows int) (thread.S
 }
 func (s *server) ResumeAll(context.Context, int, int) ([]thread.Status, error) {
 	s.note("resume all")
-	return nil, s.err
+	return s.resumed, s.err
 }
 func (s *server) StopAgent(_ context.Context, ref string) error { s.note("stop %s", ref); return s.err }
 func (s *server) Ask(_ context.Context, ref, text string) (thread.Prompt, error) {

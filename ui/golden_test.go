@@ -120,7 +120,7 @@ func (r *rig) showMain() {
 func stage(r *rig) {
 	r.keys("esc")
 	r.m.tree.Select("auth-feature-a3f2")
-	r.send(settledMsg{r.m.live.gen})
+	r.send(settledMsg{r.m.follow.Generation()})
 	r.wait(100 * time.Millisecond)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/typing"
+	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -37,14 +39,14 @@ var places = []struct {
 	come func(*rig)
 }{
 	{"list", func(*rig) {}},
-	{"timeline", func(r *rig) { r.run(r.m.show(viewTimeline)); r.settle() }},
-	{"turn", func(r *rig) { r.run(r.m.show(viewTimeline)); r.settle(); r.keys("down", "enter") }},
-	{"context", func(r *rig) { r.run(r.m.show(viewContext)); r.settle() }},
-	{"diff", func(r *rig) { r.run(r.m.show(viewDiff)); r.settle() }},
+	{"timeline", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle() }},
+	{"turn", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle(); r.keys("down", "enter") }},
+	{"context", func(r *rig) { r.run(r.m.show(views.Context)); r.settle() }},
+	{"diff", func(r *rig) { r.run(r.m.show(views.Diff)); r.settle() }},
 	{"archive", func(r *rig) { r.keys("z") }},
 	{"a question", func(r *rig) { r.keys("D") }},
 	{"a merge", func(r *rig) { r.keys("e") }},
-	{"a rewind", func(r *rig) { r.run(r.m.show(viewTimeline)); r.settle(); r.keys("down", "R") }},
+	{"a rewind", func(r *rig) { r.run(r.m.show(views.Timeline)); r.settle(); r.keys("down", "R") }},
 	{"the resume list", func(r *rig) { r.keys("L") }},
 	{"the prompts", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p") }},
 	{"a prompt", func(r *rig) { r.srv.prompts = somePrompts(); r.keys("p", "enter") }},
@@ -74,7 +76,7 @@ func (y *typist) work(t *testing.T, seed string) {
 				if y.typed >= back {
 					back += 100
 					r.keys("esc", "esc", "esc", "esc")
-					r.run(r.m.show(viewTerminal))
+					r.run(r.m.show(views.Terminal))
 					r.settle()
 					y.come(r)
 				}
@@ -207,7 +209,7 @@ func TestBurst(t *testing.T) {
 			t.Errorf("%s is selected, a dialog is open: %v", s.ID, r.m.dialogs.Open())
 		}
 		r.must("text ignored; enter types into the agent")
-		if n := len(r.m.news.log); n != 1 {
+		if n := len(r.m.host.Notices.All()); n != 1 {
 			t.Errorf("it is told %d times", n)
 		}
 		r.keys("d") // alone again
@@ -266,7 +268,7 @@ func TestSwitch(t *testing.T) {
 				t.Errorf("the rest went to %q, %q, a dialog is open: %v", r.pane.keys, r.srv.calls, r.m.dialogs.Open())
 			}
 			r.must("text ignored")
-			r.wait(2 * pause)
+			r.wait(2 * typing.Pause)
 			r.keys("enter", "x")
 			if !r.pane.focus || r.pane.keys[len(r.pane.keys)-1] != "x" {
 				t.Errorf("enter does not lead there: %+v", r.pane)
@@ -302,7 +304,7 @@ func TestQuitIsNoPartOfAText(t *testing.T) {
 		if r.quit || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("quit %v, a dialog is open %v, the agent has the keys %v", r.quit, r.m.dialogs.Open(), r.pane.focus)
 		}
-		r.wait(2 * pause)
+		r.wait(2 * typing.Pause)
 		r.keys("q", "q")
 		if !r.quit {
 			t.Error("twice does not quit")

@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"orchestrator/thread"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/typing"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -10,7 +12,7 @@ import (
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	scope := m.scopes()[0]
 	in := m.keys.Lookup(m.scopes(), intent.Key{Name: k.String(), Text: k.Key().Text})
-	late := m.hands.late(m.cfg.Clock())
+	late := m.typing.Late(m.cfg.Clock())
 	if m.screen.tooSmall() && !harmless(in) {
 		return nil // nobody sees what it would be an answer to
 	}
@@ -18,15 +20,16 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.toPane(k)
 	}
 	text := k.Key().Text != ""
-	switch quits := in == intent.Quit && text && !m.hands.burst && m.hands.taken == ""; {
-	case quits && m.hands.leaving:
+	switch quits := in == intent.Quit && text && m.typing.Alone(); {
+	case quits && m.typing.Leaving():
 		return m.leave()
 	case quits:
 		return m.leaveSoon()
 	case text || in == intent.Focus:
-		m.hands.stay(m.keys.KeyOf(intent.Quit))
+		m.typing.Stay(m.keys.KeyOf(intent.Quit))
 	}
-	if why := m.meantElsewhere(scope, in, text, late); why != "" {
+	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, Late: late, Now: m.cfg.Clock(),
+		Focus: m.keys.KeyOf(intent.Focus)}); why != "" {
 		return m.ignore(why)
 	}
 	if in == nil {
@@ -41,14 +44,6 @@ func harmless(in intent.Intent) bool {
 	return in == intent.Quit || in == intent.Suspend || in == intent.Cancel || in == intent.Leave
 }
 
-// toPane passes a message on to the agent where it has the focus.
-func (m *Model) toPane(msg tea.Msg) tea.Cmd {
-	if m.cfg.Pane == nil || !m.live.focus {
-		return nil
-	}
-	return m.passOn(msg)
-}
-
 func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
 	if m.screen.tooSmall() {
 		return nil
@@ -61,42 +56,16 @@ func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
 		return m.do(intent.Type{Text: p.Content})
 	case intent.Confirm:
 		m.screen.stale = true
-		return tea.Batch(m.do(intent.Type{}), m.ignore(m.textIgnored(scope)))
+		return tea.Batch(m.do(intent.Type{}), m.ignore(typing.TextIgnored(scope, m.keys.KeyOf(intent.Focus))))
 	default:
-		return m.ignore(m.textIgnored(scope))
+		return m.ignore(typing.TextIgnored(scope, m.keys.KeyOf(intent.Focus)))
 	}
 }
 
-// scopes returns whose keys are asked, innermost first.
-func (m *Model) scopes() []intent.Scope {
-	switch {
-	case m.dialogs.Open():
-		return []intent.Scope{m.dialogs.Top().Scope(), intent.Global}
-	case m.typing != nil:
-		return []intent.Scope{intent.Field, intent.Global}
-	case m.screen.area == areaMain && m.views.now == viewTerminal:
-		return []intent.Scope{intent.Terminal}
+// ignore tells, once for what comes together, that keys are ignored.
+func (m *Model) ignore(why string) tea.Cmd {
+	if !m.typing.Tells() {
+		return nil
 	}
-	var out []intent.Scope
-	if m.offer() != nil {
-		out = append(out, intent.Offer)
-	}
-	if m.screen.area == areaTree {
-		return append(out, intent.Tree, intent.Global)
-	}
-	return append(out, m.viewScope(), intent.Global)
-}
-
-func (m *Model) viewScope() intent.Scope {
-	switch m.views.now {
-	case viewTimeline:
-		if m.views.reading {
-			return intent.Turn
-		}
-		return intent.Timeline
-	case viewDiff:
-		return intent.Diff
-	default:
-		return intent.Context
-	}
+	return m.host.Tell(thread.LevelWarn, why)
 }

@@ -3,8 +3,6 @@ package ui
 import (
 	"errors"
 	"testing"
-
-	"orchestrator/thread"
 )
 
 func TestRewind(t *testing.T) {
@@ -18,20 +16,6 @@ func TestRewind(t *testing.T) {
 		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=false")
 	})
-}
-
-func TestCountsAreGrammar(t *testing.T) {
-	for _, c := range []struct {
-		files []thread.FileDiff
-		want  string
-	}{
-		{[]thread.FileDiff{{Insertions: 1}}, "1 file, 1 line added since leaves"},
-		{[]thread.FileDiff{{Insertions: 2}, {Deletions: 2}}, "2 files, 2 lines added since leave, 2 lines removed since come back"},
-	} {
-		if got := rewindCounts(c.files); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
 }
 
 func TestMerge(t *testing.T) {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/connection"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/typing"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -36,7 +38,7 @@ func TestKeysGoToTheAgentAndBack(t *testing.T) {
 			t.Errorf("after leaving the agent got %q", r.pane.keys)
 		}
 		r.keys("q")
-		r.wait(parting)
+		r.wait(typing.Parting)
 		if !r.quit {
 			t.Error("q does not leave")
 		}
@@ -281,7 +283,7 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 				t.Errorf("%q before the list has come:\n%s", text, see)
 			}
 		}
-		r.wait(2 * moment)
+		r.wait(2 * connection.Moment)
 		r.must("connecting …", "q quit")
 		close(srv.lists)
 		r.settle()

@@ -3,6 +3,7 @@ package ui
 import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -13,7 +14,7 @@ const wheelStep = 3
 // mouse routes the mouse to what stands under it.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
-	if m.screen.tooSmall() || m.typing != nil {
+	if m.screen.tooSmall() || m.line != nil {
 		return nil
 	}
 	if m.dialogs.Open() {
@@ -22,12 +23,12 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	b := m.place()
 	_, click := msg.(tea.MouseClickMsg)
 	_, wheel := msg.(tea.MouseWheelMsg)
-	inPane := m.views.now == viewTerminal && b.inner.Contains(at.X, at.Y) && m.live.shown != ""
+	inPane := m.views.Now() == views.Terminal && b.inner.Contains(at.X, at.Y) && m.follow.Shown() != ""
 	switch {
 	case inPane && click && m.screen.area != areaMain:
 		m.screen.area, m.screen.stale = areaMain, true
 		return nil
-	case inPane && (wheel || m.live.focus):
+	case inPane && (wheel || m.told.focus):
 		return m.mouseToPane(msg)
 	case click && at.Button == tea.MouseLeft:
 		return m.click(b, at.X, at.Y)
@@ -54,7 +55,7 @@ func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil || msg == nil {
 		return nil
 	}
-	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.live.focus {
+	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.told.focus {
 		return nil
 	}
 	return m.passOn(msg)
@@ -65,7 +66,7 @@ func (m *Model) click(b boxes, x, y int) tea.Cmd {
 	switch {
 	case b.tree.Contains(x, y):
 		m.screen.area = areaTree
-		was := m.live.selected
+		was := m.follow.Selected()
 		if m.tree.ClickRow(y-b.tree.Y) && b.narrow && m.tree.Selected() != nil && m.tree.Selected().ID == was {
 			return m.enter() // a second click, where list and pane are not side by side
 		}
@@ -78,7 +79,7 @@ func (m *Model) click(b boxes, x, y int) tea.Cmd {
 			}
 		}
 	case b.inner.Contains(x, y):
-		if m.views.now != viewTerminal {
+		if m.views.Now() != views.Terminal {
 			m.screen.area = areaMain
 		}
 	}
@@ -103,14 +104,8 @@ func (m *Model) wheel(b boxes, at tea.Mouse) {
 	case b.side.Contains(at.X, at.Y):
 		m.tree.Move(n / wheelStep)
 	case !b.inner.Contains(at.X, at.Y):
-	case m.views.now == viewTimeline && m.views.reading:
-		m.views.turn.Scroll(n)
-	case m.views.now == viewTimeline:
-		m.views.timeline.Move(n / wheelStep)
-	case m.views.now == viewDiff:
-		m.views.diff.Scroll(n)
-	case m.views.now == viewContext:
-		m.views.detail.Scroll(n)
+	default:
+		m.views.Scroll(n)
 	}
 }
 

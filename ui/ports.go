@@ -4,111 +4,51 @@ import (
 	"context"
 
 	"orchestrator/thread"
+	"orchestrator/ui/connection"
+	"orchestrator/ui/fork"
+	"orchestrator/ui/grants"
 	"orchestrator/ui/layout"
+	"orchestrator/ui/lifecycle"
+	"orchestrator/ui/merge"
+	"orchestrator/ui/offer"
+	"orchestrator/ui/portable"
+	"orchestrator/ui/prompts"
+	"orchestrator/ui/publish"
+	"orchestrator/ui/resume"
+	"orchestrator/ui/retention"
+	"orchestrator/ui/rewind"
+	"orchestrator/ui/search"
+	"orchestrator/ui/servers"
+	"orchestrator/ui/start"
+	"orchestrator/ui/views"
+	"orchestrator/ui/why"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
 
-// A thread is named by its id, its name or a prefix of it that is unique.
-
-// Feed tells what is there and what happens.
-type Feed interface {
-	List(context.Context) ([]thread.Status, error)
-	// Events sends what happens from the call on; it is closed with the context.
-	Events(context.Context) (<-chan thread.Event, error)
-	Why(ctx context.Context, ref string) (thread.StateReport, error)
-	Seen(ctx context.Context, ref string) error
-}
-
-// Runner starts and stops agents.
-type Runner interface {
-	New(context.Context, thread.NewRequest) (thread.Status, error)
-	Fork(context.Context, thread.ForkRequest) (thread.Status, error)
-	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
-	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
-	StopAgent(ctx context.Context, ref string) error
-}
-
-// Asker passes on what the person asks agents. A prompt is stored before it is typed.
-type Asker interface {
-	Ask(ctx context.Context, ref, text string) (thread.Prompt, error)
-	// Prompts returns the newest of a thread, oldest first.
-	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
-	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
-	CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
-	AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
-}
-
-// Offerer takes what the person thinks of forks that are offered.
-type Offerer interface {
-	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
-	SetOffers(context.Context, thread.OfferMode) error
-}
-
-// Keeper keeps threads in order.
-type Keeper interface {
-	Rename(ctx context.Context, ref, name string) (thread.Status, error)
-	Pin(ctx context.Context, ref string, on bool) error
-	Archive(ctx context.Context, ref string) error
-	Unarchive(ctx context.Context, ref string) error
-	Abandon(ctx context.Context, ref, reason string) error
-}
-
-// Granter says what a thread's agent may do with other threads.
-type Granter interface {
-	Grant(ctx context.Context, ref string, add, remove []thread.Grant) error
-}
-
-// Bin deletes threads and brings them back.
-type Bin interface {
-	Delete(ctx context.Context, ref string) error
-	Undelete(ctx context.Context, ref string) error
-}
-
-// History reads what was, and sets threads back to it.
-type History interface {
-	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
-	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
-	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
-	Rewind(context.Context, thread.RewindRequest) (thread.RewindReport, error)
-	Find(ctx context.Context, query string, limit int) ([]thread.Hit, error)
-}
-
-// Merger brings a fork's work into its parent.
-type Merger interface {
-	Merge(context.Context, thread.MergeRequest) (thread.MergeReport, error)
-	MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error)
-	MergeAbort(ctx context.Context, ref string) error
-}
-
-// Porter takes threads out of the project, and into it.
-type Porter interface {
-	Push(context.Context, thread.PushRequest) (thread.PushReport, error)
-	Export(context.Context, thread.PortRequest) (thread.Status, error)
-	Import(context.Context, thread.PortRequest) (thread.Status, error)
-	Collect(context.Context, thread.CollectRequest) (thread.Collected, error)
-}
-
-// Catalogue tells what there is to use.
-type Catalogue interface {
-	Agents(context.Context) ([]thread.AgentInfo, error)
-	MCP(context.Context) ([]thread.MCPServer, error)
-}
-
-// Server is all that the interface needs of the server.
+// Server is all that the interface needs of the server: what its features need. A thread is named by its id, its name
+// or a prefix of it that is unique.
 type Server interface {
-	Feed
-	Runner
-	Asker
-	Offerer
-	Keeper
-	Granter
-	Bin
-	History
-	Merger
-	Porter
-	Catalogue
+	connection.Server
+	start.Server
+	fork.Server
+	resume.Server
+	prompts.Server
+	offer.Server
+	lifecycle.Server
+	grants.Server
+	views.Server
+	rewind.Server
+	merge.Server
+	search.Server
+	why.Server
+	publish.Server
+	portable.Server
+	retention.Server
+	servers.Server
+	// Seen says that the person has looked at a thread.
+	Seen(ctx context.Context, ref string) error
 }
 
 // Pane is the live terminal of the thread on show. It paints its cells itself.

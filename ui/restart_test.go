@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/connection"
 )
 
 // outdated plays before a server of another build; restart is what a restart does.
-func outdated(t *testing.T, w, h int, restart func() (Restarted, error), test func(*rig)) {
+func outdated(t *testing.T, w, h int, restart func() (connection.Restarted, error), test func(*rig)) {
 	t.Helper()
 	play(t, world(), w, h, func(c *Config) {
 		c.Outdated = "devel-0123456789ab"
-		c.Restart = func(context.Context, int, int) (Restarted, error) { return restart() }
+		c.Restart = func(context.Context, int, int) (connection.Restarted, error) { return restart() }
 		c.Revive = func(context.Context) error { return nil }
 	}, test)
 }
@@ -23,9 +24,9 @@ func outdated(t *testing.T, w, h int, restart func() (Restarted, error), test fu
 // TestServerOfAnotherBuild asks whether to restart it; a return, and every other key that comes too early, leaves it.
 func TestServerOfAnotherBuild(t *testing.T) {
 	asked := 0
-	restart := func() (Restarted, error) {
+	restart := func() (connection.Restarted, error) {
 		asked++
-		return Restarted{Resumed: 3, Problems: []string{"AGENTS.md changed"}}, nil
+		return connection.Restarted{Resumed: 3, Problems: []string{"AGENTS.md changed"}}, nil
 	}
 	outdated(t, 100, 30, restart, func(r *rig) {
 		r.must("restart the server?", "another build", "devel-0123456789ab", "3 agents will be stopped", "1 agent at work", "[ Not now ]")
@@ -56,12 +57,12 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 	for name, first := range map[string]bool{"the list comes first": true, "the restart ends first": false} {
 		t.Run(name, func(t *testing.T) {
 			var over chan struct{}
-			outdated(t, 100, 30, func() (Restarted, error) { <-over; return Restarted{Resumed: 2}, nil }, func(r *rig) {
+			outdated(t, 100, 30, func() (connection.Restarted, error) { <-over; return connection.Restarted{Resumed: 2}, nil }, func(r *rig) {
 				over = make(chan struct{}) // of the bubble
 				r.keys("right", "enter", "esc")
 				r.must("restarting the server")
-				for range askAfter + 1 {
-					r.m.lost(errors.New("connection refused"))
+				for range connection.AskAfter + 1 {
+					r.m.conn.Lose(errors.New("connection refused"))
 				}
 				r.keys("ctrl+r")
 				for _, text := range []string{"the server is gone", "connection refused", "restart the server?"} {
@@ -69,7 +70,7 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 						t.Errorf("%q is shown meanwhile:\n%s", text, see)
 					}
 				}
-				list := func() { r.send(retryMsg{r.m.conn.gen}) }
+				list := func() { r.send(connection.Retry{Gen: r.m.conn.Generation()}) }
 				if first {
 					list()
 					close(over)
@@ -80,7 +81,7 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 				r.settle()
 				r.wait(100 * time.Millisecond)
 				r.must("the server runs again; 2 agents resumed", "1/3 working")
-				if see := r.see(); strings.Contains(see, "1 thread interrupted") || r.m.conn.restarting {
+				if see := r.see(); strings.Contains(see, "1 thread interrupted") || r.m.conn.Restarting() {
 					t.Errorf("after it:\n%s", see)
 				}
 			})
@@ -90,25 +91,27 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 
 // TestRestartedElsewhere: where another screen has restarted the server, nobody is asked any more.
 func TestRestartedElsewhere(t *testing.T) {
-	outdated(t, 100, 30, func() (Restarted, error) { return Restarted{}, nil }, func(r *rig) {
+	outdated(t, 100, 30, func() (connection.Restarted, error) { return connection.Restarted{}, nil }, func(r *rig) {
 		r.must("restart the server?")
-		r.m.lost(nil)
-		r.send(retryMsg{r.m.conn.gen})
-		if see := r.see(); strings.Contains(see, "restart the server?") || r.m.conn.outdated != "" {
+		r.m.conn.Lose(nil)
+		r.send(connection.Retry{Gen: r.m.conn.Generation()})
+		if see := r.see(); strings.Contains(see, "restart the server?") || r.m.conn.Outdated() != "" {
 			t.Errorf("it is still asked for:\n%s", see)
 		}
 	})
 }
 
 func TestRestartThatFails(t *testing.T) {
-	outdated(t, 100, 30, func() (Restarted, error) { return Restarted{}, errors.New("answers are not saved") }, func(r *rig) {
+	outdated(t, 100, 30, func() (connection.Restarted, error) {
+		return connection.Restarted{}, errors.New("answers are not saved")
+	}, func(r *rig) {
 		r.keys("right", "enter")
 		r.must("restart the server: answers are not saved")
 		r.keys("esc", "esc", "ctrl+r")
 		r.must("another build")
 	})
-	failed := func() (Restarted, error) {
-		return Restarted{Resumed: 1, Failed: map[string]string{"docs-f9a0": "no such program"}}, nil
+	failed := func() (connection.Restarted, error) {
+		return connection.Restarted{Resumed: 1, Failed: map[string]string{"docs-f9a0": "no such program"}}, nil
 	}
 	outdated(t, 100, 30, failed, func(r *rig) {
 		r.keys("right", "enter")
@@ -144,7 +147,7 @@ func TestGrants(t *testing.T) {
 
 func TestGoldenRestart(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 36}} {
-		outdated(t, size[0], size[1], func() (Restarted, error) { return Restarted{}, nil }, func(r *rig) {
+		outdated(t, size[0], size[1], func() (connection.Restarted, error) { return connection.Restarted{}, nil }, func(r *rig) {
 			goldenOf(t, "restart", size, r)
 		})
 		play(t, world(), size[0], size[1], nil, func(r *rig) {

@@ -3,9 +3,6 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"charm.land/bubbles/v2/key"
 
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/intent"
@@ -14,72 +11,23 @@ import (
 	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
+	"orchestrator/ui/views"
+
+	"charm.land/bubbles/v2/key"
 )
-
-// drawOffer draws the fork that is offered.
-func (m *Model) drawOffer(b layout.Box) {
-	o := m.offer()
-	if o == nil || b.Empty() {
-		return
-	}
-	c := &m.screen.canvas
-	var keys strings.Builder
-	if m.live.focus { // the agent has the keys
-		keys.WriteString("  " + m.leaveKey() + ",")
-	}
-	for _, k := range m.keys.Bindings(intent.Offer) {
-		word := map[intent.Action]string{intent.TakeOffer: "take", intent.DismissOffer: "dismiss", intent.OffersOff: "off"}[k.Action]
-		keys.WriteString("  " + k.Label() + " " + word)
-	}
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Key), keys.String())
-	x := c.Print(b, 1, 0, m.th.Style(theme.Accent), "⑂ fork? ")
-	x = c.Print(b, x, 0, m.th.Style(theme.Strong), plain.Cut(plain.Line(o.Label), max(right-x-1, 0)))
-	c.Print(b, x, 0, m.th.Style(theme.Muted), plain.Cut(" "+plain.Line(o.Why), max(right-x-1, 0)))
-}
-
-// drawStatus draws the last line: what is typed, what was told, or the keys; and the counts.
-func (m *Model) drawStatus(b layout.Box) {
-	c := &m.screen.canvas
-	n := m.tree.Counts()
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), m.sums(n))
-	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
-	if t := m.typing; t != nil {
-		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
-		_, line := left.Left(2)
-		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), map[bool]string{true: "name, agent or state", false: "text"}[t.what == intent.Filter], true)
-		return
-	}
-	x := 0
-	if n.Waiting > 0 {
-		verb := "need you"
-		if n.Waiting == 1 {
-			verb = "needs you"
-		}
-		x = c.Print(left, 0, 0, m.th.Style(theme.Waiting), fmt.Sprintf("! %d %s", n.Waiting, verb)) + 2
-	} else if n.Unseen > 0 {
-		x = c.Print(left, 0, 0, m.th.Style(theme.Accent), fmt.Sprintf("• %d unseen", n.Unseen)) + 2
-	}
-	if now := m.news.now; now != nil {
-		c.Print(left, x, 0, m.th.Style(levelToken(now.level)), plain.Cut(plain.Line(now.text), left.W-x))
-		return
-	}
-	if m.conn.listed || m.conn.late {
-		m.drawKeys(left, x)
-	}
-}
 
 // sums tells what all threads cost and how many of the agents that run are at work, as far as that is known.
 func (m *Model) sums(n tree.Counts) string {
 	said := ""
-	if m.conn.listed {
+	if m.conn.Listed() {
 		said = gauge.Cost(n.CostUSD) + "  "
 	}
 	switch {
-	case m.conn.lost:
+	case m.conn.Lost():
 		said += "no server"
-	case m.conn.listed && n.Running == 0:
+	case m.conn.Listed() && n.Running == 0:
 		said += "0 running"
-	case m.conn.listed:
+	case m.conn.Listed():
 		said += fmt.Sprintf("%d/%d working", n.Working, n.Running)
 	}
 	return said
@@ -94,7 +42,7 @@ type hint struct {
 // hints are the keys worth knowing where the person is.
 func (m *Model) hints() []hint {
 	if m.screen.area == areaMain {
-		switch m.viewScope() {
+		switch m.views.Scope() {
 		case intent.Timeline:
 			return []hint{{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "set back"}, {intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"}}
 		case intent.Turn:
@@ -103,7 +51,7 @@ func (m *Model) hints() []hint {
 			return []hint{{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"}, {intent.Editor, "edit"}, {intent.Leave, "threads"}}
 		default:
 		}
-		if m.views.now == viewTerminal {
+		if m.views.Now() == views.Terminal {
 			return []hint{{intent.Leave, "threads"}}
 		}
 		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
@@ -115,7 +63,7 @@ func (m *Model) hints() []hint {
 	if m.tree.Counts().Interrupted > 0 {
 		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)
 	}
-	if len(m.undo) > 0 {
+	if m.host.Undo.Len() > 0 {
 		out = append([]hint{{intent.Undo, "undo"}}, out...)
 	}
 	return out
@@ -134,4 +82,35 @@ func (m *Model) drawKeys(b layout.Box, x int) {
 		}
 	}
 	keyhelp.Draw(&m.screen.canvas, b, x, m.th, told)
+}
+
+// drawStatus draws the last line: what is typed, what was told, or the keys; and the counts.
+func (m *Model) drawStatus(b layout.Box) {
+	c := &m.screen.canvas
+	n := m.tree.Counts()
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), m.sums(n))
+	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
+	if t := m.line; t != nil {
+		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
+		_, line := left.Left(2)
+		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), map[bool]string{true: "name, agent or state", false: "text"}[t.what == intent.Filter], true)
+		return
+	}
+	x := 0
+	if n.Waiting > 0 {
+		verb := "need you"
+		if n.Waiting == 1 {
+			verb = "needs you"
+		}
+		x = c.Print(left, 0, 0, m.th.Style(theme.Waiting), fmt.Sprintf("! %d %s", n.Waiting, verb)) + 2
+	} else if n.Unseen > 0 {
+		x = c.Print(left, 0, 0, m.th.Style(theme.Accent), fmt.Sprintf("• %d unseen", n.Unseen)) + 2
+	}
+	if now := m.host.Notices.Now(); now != nil {
+		c.Print(left, x, 0, m.th.Style(now.Token()), plain.Cut(plain.Line(now.Text), left.W-x))
+		return
+	}
+	if m.conn.Known() {
+		m.drawKeys(left, x)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui"
 	"orchestrator/ui/burst"
+	"orchestrator/ui/connection"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/paint"
 	"orchestrator/ui/terminal"
@@ -143,10 +144,10 @@ func (c *cli) behind() *cli {
 }
 
 // restartBehind has this program serve, while the screen goes on.
-func (c *cli) restartBehind(ctx context.Context, cols, rows int) (ui.Restarted, error) {
+func (c *cli) restartBehind(ctx context.Context, cols, rows int) (connection.Restarted, error) {
 	c = c.behind()
 	done, err := c.restart(ctx, cols, rows)
-	out := ui.Restarted{Resumed: len(done.Resumed), Failed: done.Failed, Problems: done.warned}
+	out := connection.Restarted{Resumed: len(done.Resumed), Failed: done.Failed, Problems: done.warned}
 	if err != nil {
 		return out, err
 	}

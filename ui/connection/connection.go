@@ -1,0 +1,276 @@
+// Package connection keeps the screen up to date with the server: the stream of events, the list of threads, what to
+// do when the server is gone, and its restart where it is of another build.
+//
+// No event is missed: the list is asked for once the stream is there, and again after a gap in it.
+package connection
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Config is what a connection is made of.
+type Config struct {
+	Version string // of this program
+	// Outdated is the version of the server where that is of another build.
+	Outdated string
+	// Revive starts a server where none runs any more; nil leaves that to the person.
+	Revive func(context.Context) error
+	// Restart has this program serve instead of what does, and resumes the agents; nil leaves that to the person.
+	Restart func(ctx context.Context, cols, rows int) (Restarted, error)
+
+	// Event acts on one event, Soon has the screen drawn after some.
+	Event func(thread.Event) tea.Cmd
+	Soon  func() tea.Cmd
+	// First is called when the threads are listed first, Back when the server is there again.
+	First, Back func()
+	// Interrupted shows which agents can be resumed.
+	Interrupted func()
+}
+
+// Feature is the connection to the server.
+type Feature struct {
+	*host.Host
+	cfg    Config
+	stream stream
+	listed bool
+	late   bool // the first list has not come within a moment
+	lost   bool
+	tries  int         // since it was lost
+	asking *dialog.Ask // whether to start a server
+
+	outdated   string      // the version of a server of another build
+	offering   *dialog.Ask // whether to restart it
+	restarting bool
+	// restarted is set when the new one runs and is not heard yet.
+	restarted *Restarted
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server, cfg Config) *Feature {
+	f := &Feature{Host: h, cfg: cfg, stream: stream{srv: srv}, outdated: cfg.Outdated}
+	h.On(intent.Restart, f.openRestart)
+	return f
+}
+
+// Open begins to listen.
+func (f *Feature) Open() tea.Cmd {
+	return tea.Batch(f.stream.subscribe(f.Context()), f.After(Moment, late{}))
+}
+
+// Listed reports whether the threads are known.
+func (f *Feature) Listed() bool { return f.listed }
+
+// Lost reports whether the server is gone.
+func (f *Feature) Lost() bool { return f.lost }
+
+// Known reports whether there is something to say about the threads: they are listed, or should be.
+func (f *Feature) Known() bool { return f.listed || f.late }
+
+// Restarting reports whether the server is giving way to this program's.
+func (f *Feature) Restarting() bool { return f.restarting }
+
+// Outdated is the version of the server where it is of another build, "" where it is not known to be.
+func (f *Feature) Outdated() string { return f.outdated }
+
+// Generation counts the streams.
+func (f *Feature) Generation() int { return f.stream.gen }
+
+// Update takes a message of the connection.
+func (f *Feature) Update(msg tea.Msg) (cmd tea.Cmd, known bool) {
+	switch msg := msg.(type) {
+	case Subscribed:
+		return f.subscribed(msg), true
+	case Happened:
+		return f.happened(msg), true
+	case Listed:
+		f.Redraw()
+		return f.list(msg), true
+	case Retry:
+		if msg.Gen == f.stream.gen {
+			return f.stream.subscribe(f.Context()), true
+		}
+	case late:
+		f.late = true
+		if !f.listed {
+			f.Redraw()
+		}
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (f *Feature) subscribed(msg Subscribed) tea.Cmd {
+	if msg.Gen != f.stream.gen {
+		return nil
+	}
+	if msg.Err != nil {
+		return f.Lose(msg.Err)
+	}
+	f.stream.events, f.stream.seq = msg.Events, 0
+	f.Threads.Restart() // it may be another server
+	return tea.Batch(f.stream.next(), f.stream.list(f.Context()))
+}
+
+// happened takes a batch of events.
+func (f *Feature) happened(msg Happened) tea.Cmd {
+	if msg.Gen != f.stream.gen {
+		return nil
+	}
+	var cmds []tea.Cmd
+	gap := false
+	for _, e := range msg.Events {
+		gap = gap || (f.stream.seq != 0 && e.Seq != f.stream.seq+1)
+		f.stream.seq = e.Seq
+		cmds = append(cmds, f.cfg.Event(e))
+	}
+	f.Dialogs.Recheck()
+	if gap {
+		cmds = append(cmds, f.stream.list(f.Context()))
+	}
+	if msg.Over {
+		cmds = append(cmds, f.Lose(nil))
+	} else {
+		cmds = append(cmds, f.stream.next())
+	}
+	return tea.Batch(append(cmds, f.cfg.Soon())...)
+}
+
+// Lose says once that the server is gone and tries again; when that leads nowhere it asks whether to start one.
+func (f *Feature) Lose(err error) tea.Cmd {
+	if f.Context().Err() != nil {
+		return nil
+	}
+	var cmd tea.Cmd
+	f.tries++
+	if !f.lost {
+		f.lost, f.tries, f.Threads.Lost = true, 0, true
+		text := "the server does not answer; trying again"
+		if err != nil {
+			text = "server: " + err.Error() + "; trying again"
+		}
+		if !f.restarting {
+			cmd = f.Tell(thread.LevelError, text)
+		}
+	}
+	if f.tries == AskAfter && f.cfg.Revive != nil && !f.restarting {
+		f.asking = dialog.NewAsk("the server is gone",
+			dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
+				"Starting it again shows what can be resumed."),
+			dialog.Choice{Label: "Start it again", Result: host.Do(f.revive), Preset: true}, dialog.Cancel("Wait"))
+		f.Dialogs.Push(f.asking)
+	}
+	f.Redraw()
+	return tea.Batch(cmd, f.After(RetryAfter, Retry{f.stream.gen}))
+}
+
+// revive starts a server; the stream is taken up again by itself.
+func (f *Feature) revive() tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "starting the server …"), host.Call(f.Host, host.Slow,
+		func(ctx context.Context) (struct{}, error) { return struct{}{}, f.cfg.Revive(ctx) },
+		func(_ struct{}, err error) tea.Cmd {
+			if err != nil {
+				return f.Fail("not started", err)
+			}
+			return nil
+		}))
+}
+
+// list takes all threads. The first time it says what was left interrupted.
+func (f *Feature) list(msg Listed) tea.Cmd {
+	if msg.Err != nil {
+		return tea.Batch(f.Fail("list threads", msg.Err), f.After(RetryAfter, Retry{f.stream.gen}))
+	}
+	f.Threads.Set(msg.Threads, msg.Since)
+	f.Dialogs.Recheck()
+	var cmd tea.Cmd
+	if f.lost {
+		f.lost, f.Threads.Lost = false, false
+		f.Dialogs.Close(f.asking)
+		f.cfg.Back()
+		switch {
+		case f.restarted != nil:
+			cmd = f.endRestart(*f.restarted, nil)
+		case !f.restarting: // which resumes by itself
+			f.outdated = "" // it may be another one, as when another screen has restarted it
+			f.Dialogs.Close(f.offering)
+			cmd = f.Tell(thread.LevelInfo, "the server is back")
+			f.cfg.Interrupted()
+		}
+	}
+	if !f.listed {
+		f.listed = true
+		f.cfg.First()
+		cmd = tea.Batch(cmd, f.sayOutdated())
+	}
+	return cmd
+}
+
+// sayOutdated asks about a server of another build, and says how to be asked again.
+func (f *Feature) sayOutdated() tea.Cmd {
+	if f.outdated == "" || f.cfg.Restart == nil {
+		return nil
+	}
+	how := f.Keys.KeyOf(intent.Restart)
+	if how == "" {
+		how = f.Keys.KeyOf(intent.Palette) + " restart"
+	}
+	return tea.Batch(f.Tell(thread.LevelWarn, how+" restarts the server, which is of another build"), f.openRestart())
+}
+
+// openRestart asks whether the server is to be started again with this program; nothing happens by a mere return.
+func (f *Feature) openRestart() tea.Cmd {
+	switch {
+	case f.cfg.Restart == nil:
+		return f.Tell(thread.LevelInfo, "run `orchestrator restart` in a terminal")
+	case f.restarting:
+		return f.Tell(thread.LevelInfo, "the server is being restarted")
+	}
+	f.offering = dialog.NewAsk("restart the server?", restartLines(f.outdated, f.cfg.Version, f.Threads.All()),
+		dialog.Cancel("Not now"), dialog.Choice{Label: "Restart", Result: host.Do(f.restart), Danger: true})
+	f.Dialogs.Push(f.offering)
+	return nil
+}
+
+// restart starts the server again; the stream is taken up by itself.
+func (f *Feature) restart() tea.Cmd {
+	f.restarting = true
+	cols, rows := f.PaneSize()
+	return tea.Batch(f.Tell(thread.LevelInfo, "restarting the server …"), host.Call(f.Host, host.Slow,
+		func(ctx context.Context) (Restarted, error) { return f.cfg.Restart(ctx, cols, rows) }, f.endRestart))
+}
+
+// endRestart tells how a restart ended, once the new server is heard.
+func (f *Feature) endRestart(done Restarted, err error) tea.Cmd {
+	if err == nil && f.lost {
+		f.restarted = &done
+		return f.stream.subscribe(f.Context())
+	}
+	f.restarting, f.restarted, f.tries = false, nil, 0
+	if err != nil {
+		if !f.Dialogs.Open() { // it may have stopped the agents
+			f.cfg.Interrupted()
+		}
+		return f.Fail("restart the server", err)
+	}
+	f.outdated = ""
+	for _, p := range done.Problems {
+		if !f.Notices.Told(p) {
+			f.Notices.Note(host.Notice{Level: thread.LevelWarn, Text: p, At: f.Clock()})
+		}
+	}
+	said := "the server runs again; " + dialog.Count(done.Resumed, "agent") + " resumed"
+	if n := len(done.Failed); n > 0 {
+		f.Dialogs.Push(dialog.NewText("not resumed", done.failed()))
+		return f.Tell(thread.LevelWarn, fmt.Sprintf("%s, %d not", said, n))
+	}
+	return f.Tell(thread.LevelInfo, said)
+}

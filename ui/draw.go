@@ -1,0 +1,178 @@
+package ui
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/prompts"
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
+	"orchestrator/ui/views"
+)
+
+// border returns the token of a frame's border.
+func (m *Model) border(focus bool) theme.Token {
+	if focus {
+		return theme.BorderFocus
+	}
+	return theme.Border
+}
+
+func (m *Model) span(tok theme.Token, text string) styled.Span {
+	return styled.Span{Text: text, Tok: tok}
+}
+
+func (m *Model) drawLines(c *layout.Canvas, b layout.Box, lines []dialog.Line) {
+	y := 0
+	for _, l := range lines {
+		for _, part := range plain.Wrap(plain.Line(l.Text), max(b.W, 1)) {
+			c.Print(b, 0, y, m.th.Style(l.Tok), part)
+			y++
+		}
+	}
+}
+
+// tabAt is where a view's name stands in the bottom edge of the main pane.
+type tabAt struct {
+	view views.View
+	x, w int
+}
+
+func tabs() []tabAt {
+	var out []tabAt
+	x := 3
+	for v := views.Terminal; v < views.Count; v++ {
+		w := len(v.String())
+		out = append(out, tabAt{v, x, w})
+		x += w + 3
+	}
+	return out
+}
+
+func (m *Model) drawTabs(main layout.Box) {
+	c := &m.screen.canvas
+	edge := main.Row(main.H - 1)
+	for _, t := range tabs() {
+		tok := theme.Muted
+		if t.view == m.views.Now() {
+			tok = theme.Accent
+		}
+		c.Print(edge, t.x-1, 0, m.th.Style(theme.Border), " ")
+		c.Print(edge, t.x, 0, m.th.Style(tok), t.view.String())
+		c.Print(edge, t.x+t.w, 0, m.th.Style(theme.Border), " ")
+		if t.view < views.Count-1 {
+			c.Print(edge, t.x+t.w+1, 0, m.th.Style(theme.Border), "·")
+		}
+	}
+	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.told.wants.back > 0) {
+		hint := " " + m.leaveKey() + " leaves the agent "
+		if n := m.told.wants.back; n > 0 {
+			hint = " scrolled back " + dialog.Count(n, "line") + " "
+		}
+		if last := tabs()[views.Count-1]; last.x+last.w+plain.Width(hint)+4 <= edge.W {
+			c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
+		}
+	}
+}
+
+// drawWelcome fills the main pane while there is no thread.
+func (m *Model) drawWelcome(in layout.Box) {
+	c := &m.screen.canvas
+	lines := []dialog.Line{
+		{Text: "No thread yet.", Tok: theme.Strong},
+		{},
+		{Text: m.keys.KeyOf(intent.New) + "  New thread"},
+		{Text: m.keys.KeyOf(intent.Help) + "  Keys"},
+		{Text: m.keys.KeyOf(intent.Quit) + "  Quit (agents keep running)"},
+		{},
+		{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted},
+		{Text: m.cfg.Project, Tok: theme.Muted},
+	}
+	if m.tree.Archive() {
+		lines = []dialog.Line{{Text: "Nothing is archived.", Tok: theme.Muted}}
+	}
+	m.drawLines(c, in.Shrink(2, 1), lines)
+}
+
+// drawStopped fills the main pane of a thread whose agent does not run.
+func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
+	look := tree.LookOf(s)
+	lines := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
+	if s.Outcome.Reason != "" {
+		lines = append(lines, dialog.Line{Text: s.Outcome.Reason})
+	}
+	if e := s.Execution; e != nil && e.Exit.Reason != "" {
+		lines = append(lines, dialog.Line{Text: fmt.Sprintf("%s, code %d", e.Exit.Reason, e.Exit.Code), Tok: theme.Muted})
+	}
+	for _, e := range s.State.Evidence {
+		lines = append(lines, dialog.Line{Text: e.Detail, Tok: theme.Muted})
+	}
+	lines = append(lines, dialog.Line{})
+	if left := prompts.Unanswered(s.Prompts); len(left) > 0 {
+		lines = append(lines, dialog.Line{Text: "Not answered:"})
+		lines = append(append(lines, left...), dialog.Line{})
+	}
+	if s.Resume != nil {
+		how, tok := dialog.Proof(s.Resume)
+		lines = append(lines, dialog.Line{Text: "Can be resumed: " + how, Tok: tok})
+	}
+	if s.Archived.IsZero() {
+		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Resume) + "  resumes it, " + m.keys.KeyOf(intent.Focus) + " resumes it and types into it"})
+	} else {
+		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Archive) + "  brings it back from the archive"})
+	}
+	lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.NextView) + "  shows what was said and done"}, dialog.Line{Text: m.keys.KeyOf(intent.Why) + "  explains the state"})
+	m.drawLines(&m.screen.canvas, in.Shrink(2, 1), lines)
+}
+
+func shortModel(s *thread.Status) string {
+	if s.Gauge.Model != "" {
+		return s.Gauge.Model
+	}
+	return s.Model
+}
+
+// head is the title of the main pane: name, agent, model, state.
+func (m *Model) head(s *thread.Status, w int) []styled.Span {
+	if s == nil {
+		return []styled.Span{m.span(theme.Title, "orchestrator")}
+	}
+	look := tree.LookOf(s)
+	if m.conn.Lost() {
+		look = tree.LookOfLost(s)
+	}
+	state := look.Word
+	if !m.conn.Lost() && counts(s.State.State) && s.Outcome.Kind == thread.OutcomeNone && !s.State.Since.IsZero() {
+		state += " " + plain.Elapsed(m.cfg.Clock().Sub(s.State.Since))
+	}
+	if s.Queued > 0 {
+		state += fmt.Sprintf(", %d queued", s.Queued)
+	}
+	parts := []styled.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
+	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
+	with := ""
+	if others := m.tree.Sharing(s.Thread); len(others) > 0 {
+		with = "with " + plain.Few(others)
+	}
+	fits := func(extra string) bool { return extra != "" && used+plain.Width(extra)+4 <= w }
+	add := func(tok theme.Token, extra string) {
+		if extra = plain.Line(extra); fits(extra) {
+			parts = append(parts, m.span(theme.Border, " ── "), m.span(tok, extra))
+			used += plain.Width(extra) + 4
+		}
+	}
+	add(theme.Title, s.Agent)
+	if model := shortModel(s); with == "" || used+plain.Width(plain.Line(model))+plain.Width(plain.Line(with))+8 <= w {
+		add(theme.Title, model) // who else works on the files matters more
+	}
+	add(theme.Warn, with)
+	if reading := m.views.Reading(); reading != "" && used+12 < w {
+		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Accent, reading))
+	}
+	return append(parts, m.span(theme.Border, " ── "), m.span(look.Style, state))
+}

@@ -1,0 +1,65 @@
+// Package fork makes a thread from another at a point of its history.
+package fork
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/thread/suggest"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what a fork needs of the server.
+type Server interface {
+	Fork(context.Context, thread.ForkRequest) (thread.Status, error)
+}
+
+// Config is what the dialog begins with.
+type Config struct {
+	Git    bool // forks can have worktrees
+	Agents func() []thread.AgentInfo
+	// Offer is the fork that is offered for the selected thread.
+	Offer func() *thread.Offer
+}
+
+// Feature forks threads.
+type Feature struct {
+	*host.Host
+	srv Server
+	cfg Config
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server, cfg Config) *Feature {
+	f := &Feature{Host: h, srv: srv, cfg: cfg}
+	h.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
+		f.Open(dialog.Point{Text: "its newest turn"})
+		return nil
+	})
+	host.OnResult(h, f.fork)
+	return f
+}
+
+// Open asks about a fork of the selected thread at a point.
+func (f *Feature) Open(at dialog.Point) {
+	s := f.Threads.Selected()
+	if s == nil {
+		return
+	}
+	d := dialog.ForkDefaults{Git: f.cfg.Git}
+	if o := f.cfg.Offer(); o != nil {
+		d.Label, d.Fresh = o.Label, o.Rule == string(suggest.RuleBand)
+	}
+	f.Dialogs.Push(dialog.NewFork(s, at, f.cfg.Agents(), d))
+}
+
+func (f *Feature) fork(r dialog.Forked) tea.Cmd {
+	req := r.Request
+	req.Cols, req.Rows = f.PaneSize()
+	return tea.Batch(f.Tell(thread.LevelInfo, "forking …"), f.Start("fork", "forked", false,
+		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))
+}

@@ -1,0 +1,107 @@
+// Package offer is about forks that are offered for a thread: the line that shows one, and what the person thinks of
+// it and of offers at all.
+package offer
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what offers need of the server.
+type Server interface {
+	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
+	SetOffers(context.Context, thread.OfferMode) error
+}
+
+// Feature answers offers.
+type Feature struct {
+	*host.Host
+	srv Server
+	// answered are offers by their ids: the server tells a little later that they are gone.
+	answered map[string]bool
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server) *Feature {
+	f := &Feature{Host: h, srv: srv, answered: map[string]bool{}}
+	h.On(intent.Offers, f.openModes)
+	h.OnThread(intent.OffersOff, func(*thread.Status) tea.Cmd { return f.openModes() })
+	h.OnThread(intent.TakeOffer, func(*thread.Status) tea.Cmd { return f.open() })
+	h.OnThread(intent.DismissOffer, func(*thread.Status) tea.Cmd { return f.dismiss() })
+	return f
+}
+
+func (f *Feature) openModes() tea.Cmd {
+	f.Dialogs.Push(dialog.NewAsk("fork offers", dialog.Plain(
+		"A fork is offered when a prompt leaves its thread, another approach is tried, tools fail alike again and again, or the context is nearly full.",
+		"suggest offers it, auto sends such a prompt from here into a fork at once, off does neither."),
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Suggest", Result: f.mode(thread.OffersSuggest)},
+		dialog.Choice{Label: "Auto", Result: f.mode(thread.OffersAuto)}, dialog.Choice{Label: "Off", Result: f.mode(thread.OffersOff)}))
+	return nil
+}
+
+// open asks whether to take the fork that is offered.
+func (f *Feature) open() tea.Cmd {
+	o := f.Current()
+	if o == nil {
+		return nil
+	}
+	id, in := o.ID, o.Thread
+	body := dialog.Plain("A thread for: "+o.Label, "It is offered because "+o.Why+".")
+	if o.Prompt != "" {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "The prompt is sent there: " + o.Prompt, Tok: theme.Warn})
+	}
+	f.Dialogs.Push(dialog.NewAsk("fork "+f.Name(in)+"?", body,
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Fork", Result: host.Do(func() tea.Cmd { return f.take(id) })}).
+		Until(func() string {
+			if s := f.Threads.Thread(in); s == nil || s.Offer == nil || s.Offer.ID != id {
+				return "The offer was answered meanwhile, on another screen or by a verb."
+			}
+			return ""
+		}))
+	return nil
+}
+
+// Current returns the fork offered for the selected thread.
+func (f *Feature) Current() *thread.Offer {
+	s := f.Threads.Selected()
+	if s == nil || s.Offer == nil || f.answered[s.Offer.ID] {
+		return nil
+	}
+	return s.Offer
+}
+
+// mode says when forks are offered.
+func (f *Feature) mode(mode thread.OfferMode) host.Do {
+	return func() tea.Cmd {
+		return f.Change("fork offers: "+string(mode),
+			func(ctx context.Context) error { return f.srv.SetOffers(ctx, mode) }, nil)
+	}
+}
+
+func (f *Feature) take(id string) tea.Cmd {
+	f.answered[id] = true
+	return f.Start("fork", "forked", false, func(ctx context.Context) (thread.Status, error) {
+		return f.srv.AnswerOffer(ctx, id, "take")
+	})
+}
+
+func (f *Feature) dismiss() tea.Cmd {
+	o := f.Current()
+	if o == nil {
+		return nil
+	}
+	id := o.ID
+	f.answered[id] = true
+	return f.Change("dismissed", func(ctx context.Context) error {
+		_, err := f.srv.AnswerOffer(ctx, id, "dismiss")
+		return err
+	}, nil)
+}

@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"fmt"
+
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/gauge"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/styled"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/views"
+)
+
+func (m *Model) drawTooSmall() {
+	c := &m.screen.canvas
+	text := fmt.Sprintf("%d×%d is too small: %d×%d is needed. Agents go on.", m.screen.w, m.screen.h, minWidth, minHeight)
+	for y, l := range plain.Wrap(text, max(m.screen.w, 1)) {
+		c.Print(c.Bounds(), 0, y, m.th.Style(theme.Warn), l)
+	}
+}
+
+func (m *Model) drawSide(b boxes) {
+	if b.side.Empty() {
+		return
+	}
+	c := &m.screen.canvas
+	focus := m.screen.area == areaTree && !m.dialogs.Open()
+	head := []styled.Span{m.span(theme.Title, "threads")}
+	switch {
+	case m.tree.Archive():
+		head = append(head, m.span(theme.Warn, " archive"))
+	case m.tree.Filtered() != "":
+		head = append(head, m.span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
+	case m.conn.Listed():
+		head = append(head, m.span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
+	}
+	c.Frame(b.treeF, m.th, m.border(focus), head)
+	c.Frame(b.gaugeF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "context")})
+	switch {
+	case m.conn.Listed():
+		m.tree.Draw(c, b.tree, m.th, m.follow.Shown(), focus)
+		gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
+	case m.conn.Known():
+		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
+	}
+	if !b.mcpF.Empty() {
+		c.Frame(b.mcpF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "mcp")})
+		m.servers.Panel().Draw(c, b.mcp, m.th)
+	}
+}
+
+// drawProblem says why a running thread's terminal is not on show.
+func (m *Model) drawProblem(in layout.Box) {
+	p, ok := m.cfg.Pane.(PaneProblem)
+	if !ok {
+		return
+	}
+	if err := p.Problem(); err != nil {
+		m.drawLines(&m.screen.canvas, in.Shrink(2, 1), []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
+			{Text: m.keys.KeyOf(intent.Redraw) + "  tries again", Tok: theme.Muted}})
+	}
+}
+
+func (m *Model) drawMain(b boxes) {
+	if b.main.Empty() {
+		return
+	}
+	c := &m.screen.canvas
+	focus := m.screen.area == areaMain && !m.dialogs.Open()
+	s := m.tree.Selected()
+	c.Frame(b.main, m.th, m.border(focus), m.head(s, b.main.W-6))
+	m.drawTabs(b.main)
+	in := b.inner
+	if m.views.Now() != views.Terminal {
+		in = in.Shrink(1, 0)
+	}
+	switch {
+	case !m.conn.Listed(): // nothing is known of what there is
+	case s == nil:
+		m.drawWelcome(in)
+	case m.views.Now() != views.Terminal:
+		m.views.Draw(c, in, m.th, s, focus)
+	case !host.Running(s):
+		m.drawStopped(in, s)
+	default:
+		if p, ok := m.cfg.Pane.(PaneStill); ok && m.dialogs.Open() && m.follow.Shown() == s.ID {
+			p.Still(c, in, m.th.Style(theme.Muted))
+		}
+		m.drawProblem(in)
+	}
+}
+
+// drawOffer draws the fork that is offered.
+func (m *Model) drawOffer(b layout.Box) {
+	leave := ""
+	if m.told.focus { // the agent has the keys
+		leave = m.leaveKey()
+	}
+	m.offers.Draw(&m.screen.canvas, b, m.th, leave)
+}

@@ -1,0 +1,207 @@
+// Package prompts sends prompts, lists what a thread was asked and has not answered, and tells what became of it.
+package prompts
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what prompts need of the server. A prompt is stored before it is typed.
+type Server interface {
+	Ask(ctx context.Context, ref, text string) (thread.Prompt, error)
+	// Prompts returns the newest of a thread, oldest first.
+	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
+	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
+	CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
+	AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
+}
+
+// Feature sends prompts. It knows of them what goes beyond what statuses tell.
+type Feature struct {
+	*host.Host
+	srv Server
+
+	open *dialog.Picker // the list on show, or that was
+	of   thread.ID
+	now  map[thread.PromptID]thread.PromptState // as told last
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server) *Feature {
+	f := &Feature{Host: h, srv: srv, now: map[thread.PromptID]thread.PromptState{}}
+	h.OnThread(intent.Send, func(s *thread.Status) tea.Cmd {
+		h.Dialogs.Push(dialog.NewPrompt(s))
+		return nil
+	})
+	h.OnThread(intent.Prompts, f.Open)
+	host.OnResult(h, f.send)
+	host.OnResult(h, f.change)
+	return f
+}
+
+// Open lists what a thread was asked and has not answered.
+func (f *Feature) Open(s *thread.Status) tea.Cmd {
+	f.open, f.of = dialog.NewPicker("prompts of "+s.DisplayName(), nil), s.ID
+	f.open.Status = "looking …"
+	f.Dialogs.Push(f.open)
+	return f.load()
+}
+
+func (f *Feature) load() tea.Cmd {
+	into, id := f.open, f.of
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) ([]thread.Prompt, error) { return f.srv.Prompts(ctx, string(id), false) },
+		func(list []thread.Prompt, err error) tea.Cmd {
+			f.fill(into, list, err)
+			return nil
+		})
+}
+
+// fill fills the list: first what waits, in its order, then what was not answered, the newest first.
+func (f *Feature) fill(into *dialog.Picker, list []thread.Prompt, err error) {
+	if err != nil {
+		into.Fill(nil, err.Error())
+		return
+	}
+	repeated := map[thread.PromptID]bool{}
+	for _, p := range list {
+		f.now[p.ID] = p.State
+		repeated[p.Again] = true
+	}
+	var waiting, again []dialog.Item
+	for _, p := range list {
+		item := dialog.Item{Title: plain.First(p.Text), Note: string(p.State), Detail: p.Reason, Result: f.seen(p)}
+		switch {
+		case !p.State.Over():
+			waiting = append(waiting, item)
+		case p.State.Again() && !repeated[p.ID]:
+			again = append([]dialog.Item{item}, again...)
+		}
+	}
+	into.Fill(append(waiting, again...), "nothing waits, and everything was answered")
+}
+
+// openPrompt shows a prompt, and what can be done with it.
+func (f *Feature) openPrompt(p thread.Prompt) {
+	name := f.Name(p.Thread)
+	var body []dialog.Line
+	for _, l := range plain.Lines(p.Text) {
+		body = append(body, dialog.Line{Text: l})
+	}
+	state := string(p.State) + ", asked at " + p.Accepted.Local().Format("15:04:05")
+	if p.Reason != "" {
+		state += ": " + p.Reason
+	}
+	body = append(body, dialog.Line{}, dialog.Line{Text: state, Tok: theme.Muted})
+	choices := []dialog.Choice{dialog.Cancel("Close")}
+	s := f.Threads.Thread(p.Thread)
+	switch {
+	case p.State == thread.PromptQueued && cut(p):
+		body = append(body, dialog.Line{Text: "It is too long to be edited here: orchestrator prompts edit " + string(p.ID) + " TEXT", Tok: theme.Muted})
+		choices = append(choices, dialog.Choice{Label: "Withdraw", Result: f.withdraw(p.ID), Danger: true})
+	case p.State == thread.PromptQueued:
+		choices = append(choices, dialog.Choice{Label: "Edit", Result: f.edit(p)}, dialog.Choice{Label: "Withdraw", Result: f.withdraw(p.ID), Danger: true})
+	case p.State.Again() && (s == nil || !host.Running(s)):
+		body = append(body, dialog.Line{Text: "It can be sent again when the agent runs: " + f.Keys.KeyOf(intent.Resume) + " resumes it.", Tok: theme.Warn})
+	case p.State.Again():
+		choices = append(choices, dialog.Choice{Label: "Send again", Result: f.again(p.ID)})
+	}
+	was := p.State
+	f.now[p.ID] = was
+	f.Dialogs.Push(dialog.NewAsk("a prompt for "+name, body, choices...).Until(func() string {
+		if now := f.now[p.ID]; now != was {
+			return "It was " + string(was) + " and is " + string(now) + " meanwhile."
+		}
+		return ""
+	}))
+}
+
+// seen is what leads to a prompt of the list.
+func (f *Feature) seen(p thread.Prompt) host.Do {
+	return func() tea.Cmd {
+		f.openPrompt(p)
+		return nil
+	}
+}
+
+func (f *Feature) edit(p thread.Prompt) host.Do {
+	return func() tea.Cmd {
+		f.Dialogs.Push(dialog.NewEdit(p, f.Name(p.Thread)))
+		return nil
+	}
+}
+
+func (f *Feature) withdraw(id thread.PromptID) host.Do {
+	return func() tea.Cmd {
+		return f.ask("", "the prompt is withdrawn",
+			func(ctx context.Context) (thread.Prompt, error) { return f.srv.CancelPrompt(ctx, id) })
+	}
+}
+
+func (f *Feature) again(id thread.PromptID) host.Do {
+	return func() tea.Cmd {
+		return f.ask("", "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.AskAgain(ctx, id) })
+	}
+}
+
+func (f *Feature) send(r dialog.Prompted) tea.Cmd {
+	return f.ask(r.ID, "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.Ask(ctx, string(r.ID), r.Text) })
+}
+
+func (f *Feature) change(r dialog.Edited) tea.Cmd {
+	return f.ask("", "the prompt is changed",
+		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, r.ID, r.Text) })
+}
+
+// ask sends or changes a prompt of a thread. What is said where it worked is told; "" tells how far the prompt got.
+func (f *Feature) ask(to thread.ID, said string, do func(context.Context) (thread.Prompt, error)) tea.Cmd {
+	return host.Call(f.Host, host.Slow, do,
+		func(p thread.Prompt, err error) tea.Cmd { return f.tellAsked(to, said, p, err) })
+}
+
+// tellAsked says what became of a prompt.
+func (f *Feature) tellAsked(to thread.ID, said string, p thread.Prompt, err error) tea.Cmd {
+	if err != nil {
+		return f.Fail("not sent", err)
+	}
+	f.now[p.ID] = p.State
+	if said != "" {
+		return f.Tell(thread.LevelInfo, said)
+	}
+	text := "sent to "
+	if p.State == thread.PromptQueued {
+		text = "queued for "
+	}
+	text += f.Name(p.Thread)
+	if to != "" && p.Thread != to {
+		text += ", a fork of " + f.Name(to)
+	}
+	if p.State == thread.PromptQueued && p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return f.Tell(thread.LevelInfo, text)
+}
+
+// Changed takes the news of a prompt.
+func (f *Feature) Changed(p thread.Prompt) tea.Cmd {
+	was, known := f.now[p.ID]
+	f.now[p.ID] = p.State
+	var cmds []tea.Cmd
+	if f.of == p.Thread && f.Dialogs.Has(f.open) {
+		cmds = append(cmds, f.load())
+	}
+	if p.State.Again() && p.From != thread.FromPane && (!known || was != p.State) {
+		cmds = append(cmds, f.Tell(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s sends it again",
+			f.Name(p.Thread), dialog.Excerpt(p.Text, 30), p.State, f.Keys.KeyOf(intent.Prompts))))
+	}
+	return tea.Batch(cmds...)
+}

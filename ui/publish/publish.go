@@ -1,0 +1,69 @@
+// Package publish pushes the work of a thread to the project's remote, and opens a pull request of it.
+package publish
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what publishing needs of the server.
+type Server interface {
+	Push(context.Context, thread.PushRequest) (thread.PushReport, error)
+}
+
+// Feature publishes threads.
+type Feature struct {
+	*host.Host
+	srv Server
+}
+
+// Register adds the feature.
+func Register(h *host.Host, srv Server) {
+	f := &Feature{h, srv}
+	h.OnThread(intent.Push, func(s *thread.Status) tea.Cmd { return f.open(s, false) })
+	h.OnThread(intent.PR, func(s *thread.Status) tea.Cmd { return f.open(s, true) })
+}
+
+func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
+	title := "push " + s.DisplayName()
+	if pr {
+		title = "pull request of " + s.DisplayName()
+	}
+	if s.Worktree.Branch == "" {
+		f.Dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its work is in "+s.Dir+".",
+			"Fork it first, or push that folder's branch with git.")))
+		return nil
+	}
+	body := dialog.Plain("Its work is committed and " + s.Worktree.Branch + " is pushed to your remote, never by force.")
+	label := "Push"
+	if pr {
+		label = "Open the pull request"
+		body = append(body, dialog.Line{Text: "Then gh opens a pull request with the thread's last answer as its text."})
+	}
+	f.Dialogs.Push(dialog.NewAsk(title, body,
+		dialog.Cancel("Cancel"), dialog.Choice{Label: label, Result: f.push(thread.PushRequest{Thread: string(s.ID), PR: pr})}))
+	return nil
+}
+
+func (f *Feature) push(r thread.PushRequest) host.Do {
+	return func() tea.Cmd {
+		return tea.Batch(f.Tell(thread.LevelInfo, "pushing …"), host.Call(f.Host, host.Slow,
+			func(ctx context.Context) (thread.PushReport, error) { return f.srv.Push(ctx, r) }, f.pushed))
+	}
+}
+
+func (f *Feature) pushed(report thread.PushReport, err error) tea.Cmd {
+	if err != nil {
+		return f.Fail("push", err)
+	}
+	if report.PR != "" {
+		return f.Tell(thread.LevelInfo, "pull request: "+report.PR)
+	}
+	return f.Tell(thread.LevelInfo, report.Branch+" is pushed to "+report.Remote)
+}

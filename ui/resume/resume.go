@@ -1,0 +1,130 @@
+// Package resume starts the agents of threads again: of one, of all that were interrupted, or of those chosen from
+// the list of them.
+package resume
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what resuming needs of the server.
+type Server interface {
+	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
+	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
+}
+
+// Feature resumes agents.
+type Feature struct {
+	*host.Host
+	srv Server
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server) *Feature {
+	f := &Feature{Host: h, srv: srv}
+	h.OnThread(intent.Resume, f.resume)
+	h.OnThread(intent.Start, f.resume)
+	h.On(intent.Resumes, func() tea.Cmd {
+		if !f.Offer() {
+			return h.Tell(thread.LevelInfo, "nothing is interrupted")
+		}
+		return nil
+	})
+	h.On(intent.ResumeAll, f.openAll)
+	host.OnResult(h, func(r dialog.Resumed) tea.Cmd {
+		if r.ID == "" {
+			return tea.Batch(h.Tell(thread.LevelInfo, "resuming all …"), f.all())
+		}
+		return f.one(r.ID, false)
+	})
+	return f
+}
+
+func (f *Feature) resume(s *thread.Status) tea.Cmd {
+	if host.Running(s) {
+		return f.Tell(thread.LevelInfo, s.DisplayName()+" is running")
+	}
+	return f.Begin(s, false)
+}
+
+// Begin resumes an agent; with focus it gets the keys as soon as it runs.
+func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
+}
+
+// openAll asks whether to start the agents of all interrupted threads.
+func (f *Feature) openAll() tea.Cmd {
+	left := f.interrupted()
+	if len(left) == 0 {
+		return f.Tell(thread.LevelInfo, "nothing is interrupted")
+	}
+	body := dialog.Plain(dialog.Count(len(left), "agent") + " to start:")
+	const most = 8
+	for i, id := range left {
+		if i == most {
+			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(left)-most), Tok: theme.Muted})
+			break
+		}
+		body = append(body, dialog.Line{Text: "  " + f.Name(id), Tok: theme.Muted})
+	}
+	f.Dialogs.Push(dialog.NewAsk("resume all?", body,
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Resume all", Result: dialog.Resumed{}}).
+		Until(func() string {
+			if len(f.interrupted()) == 0 {
+				return "Nothing is interrupted any more."
+			}
+			return ""
+		}))
+	return nil
+}
+
+// interrupted lists the threads that can be resumed.
+func (f *Feature) interrupted() []thread.ID {
+	var left []thread.ID
+	for _, s := range f.Threads.All() {
+		if s.State.State == thread.StateInterrupted && s.Archived.IsZero() && s.Outcome.Kind == thread.OutcomeNone {
+			left = append(left, s.ID)
+		}
+	}
+	return left
+}
+
+// Offer opens the list of interrupted threads and reports whether there are any.
+func (f *Feature) Offer() bool {
+	left := f.interrupted()
+	if len(left) == 0 {
+		return false
+	}
+	f.Dialogs.Push(dialog.NewResumes(left, f.Threads.Thread))
+	return true
+}
+
+func (f *Feature) one(id thread.ID, focus bool) tea.Cmd {
+	cols, rows := f.PaneSize()
+	return f.Start("resume", "resumed", focus, func(ctx context.Context) (thread.Status, error) {
+		return f.srv.Resume(ctx, string(id), cols, rows)
+	})
+}
+
+func (f *Feature) all() tea.Cmd {
+	cols, rows := f.PaneSize()
+	return host.Call(f.Host, host.Slow,
+		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
+		func(all []thread.Status, err error) tea.Cmd {
+			if err != nil {
+				return f.Fail("resume all", err)
+			}
+			for _, s := range all {
+				f.Threads.Put(s)
+			}
+			return f.Tell(thread.LevelInfo, dialog.Count(len(all), "thread")+" resumed")
+		})
+}

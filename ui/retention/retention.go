@@ -1,0 +1,80 @@
+// Package retention deletes threads that the retention settings need not keep. It shows first which.
+package retention
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what deleting old threads needs of the server.
+type Server interface {
+	Collect(context.Context, thread.CollectRequest) (thread.Collected, error)
+}
+
+// Feature deletes old threads.
+type Feature struct {
+	*host.Host
+	srv Server
+}
+
+// Register adds the feature.
+func Register(h *host.Host, srv Server) {
+	f := &Feature{h, srv}
+	h.On(intent.Collect, f.open)
+}
+
+// open looks what would be deleted, and asks.
+func (f *Feature) open() tea.Cmd {
+	d := dialog.NewAsk("delete old threads",
+		dialog.Plain("looking for threads that the retention settings need not keep …"), dialog.Cancel("Cancel"))
+	f.Dialogs.Push(d)
+	return f.collect(true, func(done thread.Collected, err error) tea.Cmd {
+		f.fill(d, done, err)
+		return nil
+	})
+}
+
+func (f *Feature) collect(dry bool, then func(thread.Collected, error) tea.Cmd) tea.Cmd {
+	return host.Call(f.Host, host.Slow, func(ctx context.Context) (thread.Collected, error) {
+		return f.srv.Collect(ctx, thread.CollectRequest{DryRun: dry})
+	}, then)
+}
+
+// remove deletes what was shown.
+func (f *Feature) remove() tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "deleting …"), f.collect(false, f.removed))
+}
+
+func (f *Feature) removed(done thread.Collected, err error) tea.Cmd {
+	if err != nil {
+		return f.Fail("delete old threads", err)
+	}
+	return f.Tell(thread.LevelInfo,
+		fmt.Sprintf("%s deleted, %s freed", dialog.Count(len(done.Threads), "thread"), thread.Bytes(done.Freed)))
+}
+
+// fill puts what would be deleted into the dialog that asks.
+func (f *Feature) fill(d *dialog.Ask, done thread.Collected, err error) {
+	closing := dialog.Cancel("Close")
+	switch {
+	case err != nil:
+		d.Set([]dialog.Line{{Text: err.Error(), Tok: theme.Bad}}, closing)
+	case len(done.Threads) == 0:
+		d.Set(dialog.Plain("Nothing is to go by the retention settings (retention.days, retention.threads, retention.size_mb)."), closing)
+	default:
+		body := append(dialog.Plain(done.Notes...), dialog.Plain("These go for good; pinned threads, and what others need, stay:", "")...)
+		for _, t := range done.Threads {
+			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, thread.Bytes(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
+		}
+		d.Set(body, dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete them", Result: host.Do(f.remove), Danger: true})
+	}
+}

@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"orchestrator/ui/intent"
+	"orchestrator/ui/views"
+)
+
+// scopes returns whose keys are asked, innermost first.
+func (m *Model) scopes() []intent.Scope {
+	switch {
+	case m.dialogs.Open():
+		return []intent.Scope{m.dialogs.Top().Scope(), intent.Global}
+	case m.line != nil:
+		return []intent.Scope{intent.Field, intent.Global}
+	case m.screen.area == areaMain && m.views.Now() == views.Terminal:
+		return []intent.Scope{intent.Terminal}
+	}
+	var out []intent.Scope
+	if m.offers.Current() != nil {
+		out = append(out, intent.Offer)
+	}
+	if m.screen.area == areaTree {
+		return append(out, intent.Tree, intent.Global)
+	}
+	return append(out, m.views.Scope(), intent.Global)
+}
+
+func (m *Model) leaveKey() string {
+	for _, b := range m.keys.Bindings(intent.Terminal) {
+		if b.Action == intent.Leave {
+			return b.Label()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,88 @@
+// Package search finds threads by what was said in them.
+package search
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what a search needs of the server.
+type Server interface {
+	Find(ctx context.Context, query string, limit int) ([]thread.Hit, error)
+}
+
+// most is how many hits are asked for.
+const most = 100
+
+// Feature searches.
+type Feature struct {
+	*host.Host
+	srv Server
+	// visit shows what was found.
+	visit func(thread.Hit) tea.Cmd
+
+	open *dialog.Picker // the search on show, or that was
+	gen  int            // counts queries: what comes late for one is dropped
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server, visit func(thread.Hit) tea.Cmd) *Feature {
+	f := &Feature{Host: h, srv: srv, visit: visit}
+	h.On(intent.Find, func() tea.Cmd {
+		f.open = dialog.NewSearch("find")
+		h.Dialogs.Push(f.open)
+		return nil
+	})
+	return f
+}
+
+// Typed searches for what is in the picker, where that is the search's.
+func (f *Feature) Typed(p *dialog.Picker) tea.Cmd {
+	if p != f.open {
+		return nil
+	}
+	f.gen++
+	gen, q := f.gen, p.Query()
+	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.Hit, error) { return f.srv.Find(ctx, q, most) },
+		func(hits []thread.Hit, err error) tea.Cmd {
+			if gen == f.gen {
+				p.SetItems(f.items(p.Query(), hits, err))
+			}
+			return nil
+		})
+}
+
+// items turns what a search found into items.
+func (f *Feature) items(query string, hits []thread.Hit, err error) ([]dialog.Item, string) {
+	if err != nil {
+		return nil, err.Error()
+	}
+	var items []dialog.Item
+	for _, h := range hits {
+		note := h.Where
+		if h.Turn > 0 {
+			note = fmt.Sprintf("%s, turn %d", h.Where, h.Turn)
+		}
+		items = append(items, dialog.Item{Title: f.name(h), Note: note, Detail: plain.First(h.Snippet), Result: host.Do(func() tea.Cmd { return f.visit(h) })})
+	}
+	if query == "" {
+		return nil, "type to search in names, prompts and answers"
+	}
+	return items, "nothing found"
+}
+
+// name is what the thread of a hit is shown as.
+func (f *Feature) name(h thread.Hit) string {
+	if f.Threads.Thread(h.Thread) == nil {
+		return h.Name
+	}
+	return f.Name(h.Thread)
+}

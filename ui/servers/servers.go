@@ -1,0 +1,55 @@
+// Package servers lists the MCP servers: in the panel of the side bar, and with all details in a dialog.
+package servers
+
+import (
+	"context"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/mcp"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what the list needs of the server.
+type Server interface {
+	MCP(context.Context) ([]thread.MCPServer, error)
+}
+
+// Feature lists the MCP servers.
+type Feature struct {
+	*host.Host
+	srv   Server
+	panel mcp.Panel
+	open  *dialog.Text // the dialog, while or after it is on show
+}
+
+// New adds the feature.
+func New(h *host.Host, srv Server) *Feature {
+	f := &Feature{Host: h, srv: srv}
+	h.On(intent.MCP, func() tea.Cmd {
+		f.open = dialog.NewText("MCP servers", dialog.Plain(f.panel.Details()...))
+		h.Dialogs.Push(f.open)
+		return f.Load()
+	})
+	return f
+}
+
+// Panel is the list in the side bar.
+func (f *Feature) Panel() *mcp.Panel { return &f.panel }
+
+// Load asks which servers there are.
+func (f *Feature) Load() tea.Cmd {
+	return host.Call(f.Host, host.Quick, f.srv.MCP, func(all []thread.MCPServer, err error) tea.Cmd {
+		if err != nil {
+			return f.Fail("MCP servers", err)
+		}
+		f.panel.Set(all)
+		if f.open != nil {
+			f.open.Set(dialog.Plain(f.panel.Details()...))
+		}
+		return nil
+	})
+}

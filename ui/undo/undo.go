@@ -1,0 +1,49 @@
+// Package undo takes back what was done last on this screen, whatever it was. It asks first, by its name.
+package undo
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/theme"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Register adds the feature.
+func Register(h *host.Host) {
+	h.On(intent.Undo, func() tea.Cmd { return open(h) })
+}
+
+// open asks whether to undo what was done last.
+func open(h *host.Host) tea.Cmd {
+	last := h.Undo.Last()
+	if last == nil {
+		return h.Tell(thread.LevelInfo, "nothing was done here that can be undone")
+	}
+	step := *last
+	why := step.Never
+	if why == "" {
+		why = step.Over()
+	}
+	if why != "" {
+		h.Undo.Drop()
+		body := dialog.Plain(why)
+		if before := h.Undo.Last(); before != nil {
+			body = append(body, dialog.Line{}, dialog.Line{Text: "Before it: " + before.What + ".", Tok: theme.Muted})
+		}
+		h.Dialogs.Push(dialog.NewText("undo "+step.What, body))
+		return nil
+	}
+	body, ways := step.Ways()
+	choices := []dialog.Choice{dialog.Cancel("Cancel")}
+	for _, way := range ways {
+		choices = append(choices, dialog.Choice{Label: way.Label, Result: host.Do(func() tea.Cmd {
+			h.Undo.Drop()
+			return way.Run()
+		})})
+	}
+	h.Dialogs.Push(dialog.NewAsk("undo "+step.What, body, choices...).Until(step.Over))
+	return nil
+}

@@ -1,0 +1,25 @@
+package views
+
+import (
+	"orchestrator/thread"
+	"orchestrator/ui/layout"
+	"orchestrator/ui/theme"
+)
+
+// Draw draws the view on show, but for the terminal.
+func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, focus bool) {
+	switch {
+	case f.now == Timeline && f.reading:
+		f.turn.Draw(c, b, th, focus)
+	case f.now == Timeline:
+		f.timeline.Draw(c, b, th, focus)
+	case f.now == Context:
+		parent := ""
+		if s.Parent != "" {
+			parent = f.Name(s.Parent)
+		}
+		f.detail.Draw(c, b, th, s, parent, f.Threads.Sharing(s.Thread))
+	case f.now == Diff:
+		f.diff.Draw(c, b, th, focus, f.Threads.Sharing(s.Thread))
+	}
+}

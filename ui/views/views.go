@@ -1,0 +1,356 @@
+// Package views is what the main pane shows of the selected thread instead of its terminal: the timeline with a turn
+// to read, the context, the differences. It loads what is on show and nothing else; what comes late for something that
+// is not on show any more is dropped.
+package views
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"orchestrator/thread"
+	"orchestrator/ui/detail"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/diff"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/markdown"
+	"orchestrator/ui/timeline"
+	"orchestrator/ui/turn"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// View is what the main pane shows.
+type View int
+
+// The views, in their order on the screen; Count counts them.
+const (
+	Terminal View = iota
+	Timeline
+	Context
+	Diff
+	Count
+)
+
+func (v View) String() string {
+	return [...]string{"terminal", "timeline", "context", "diff"}[v]
+}
+
+// mostAside bounds the turns among which those are looked for that a rewind left behind.
+const mostAside = 1000
+
+// Server is what the views need of the server.
+type Server interface {
+	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
+	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
+	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
+}
+
+// Actions are what a view leads to that others do.
+type Actions struct {
+	Fork   func(dialog.Point)
+	Rewind func(at thread.CheckpointID, turn int) tea.Cmd
+	Edit   func(path string) tea.Cmd
+}
+
+// Feature is the views of the main pane.
+type Feature struct {
+	*host.Host
+	srv      Server
+	do       Actions
+	now      View
+	reading  bool // a turn is open over the timeline
+	timeline *timeline.Model
+	turn     *turn.Model
+	diff     *diff.Model
+	detail   *detail.Model
+}
+
+// New makes the views; the terminal is on show.
+func New(h *host.Host, srv Server, do Actions) *Feature {
+	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
+		diff: diff.New(), detail: detail.New()}
+}
+
+// Now is the view on show.
+func (f *Feature) Now() View { return f.now }
+
+// Reading returns the title of the turn that is being read, "" where none is.
+func (f *Feature) Reading() string {
+	if f.reading && f.now == Timeline {
+		return f.turn.Title()
+	}
+	return ""
+}
+
+// At is the turn that was opened last.
+func (f *Feature) At() (thread.ID, thread.CheckpointID, int) { return f.turn.At() }
+
+// Show changes the view.
+func (f *Feature) Show(v View) { f.now, f.reading = v, false }
+
+// Close closes the turn that is open.
+func (f *Feature) Close() { f.reading = false }
+
+// Scope says which keys the view takes.
+func (f *Feature) Scope() intent.Scope {
+	switch f.now {
+	case Timeline:
+		if f.reading {
+			return intent.Turn
+		}
+		return intent.Timeline
+	case Diff:
+		return intent.Diff
+	default:
+		return intent.Context
+	}
+}
+
+// Fill loads what the view on show needs of the selected thread.
+func (f *Feature) Fill() tea.Cmd {
+	s := f.Threads.Selected()
+	if s == nil {
+		f.timeline.Show("")
+		return nil
+	}
+	switch f.now {
+	case Timeline:
+		if f.timeline.Thread() != s.ID {
+			f.timeline.Show(s.ID)
+		}
+		return f.loadTimeline()
+	case Diff:
+		if f.diff.Thread() != s.ID {
+			return f.loadDiff(s.ID, diff.BaseToNow())
+		}
+		return f.Reload()
+	default:
+		return nil
+	}
+}
+
+// Reload loads the differences again, where they are on show.
+func (f *Feature) Reload() tea.Cmd {
+	if s := f.Threads.Selected(); s != nil && f.diff.Thread() == s.ID && f.now == Diff {
+		return f.loadDiff(s.ID, f.diff.Range())
+	}
+	return nil
+}
+
+// Rewound loads a thread's timeline again: it has another past now.
+func (f *Feature) Rewound(id thread.ID) tea.Cmd {
+	if f.timeline.Thread() == id {
+		f.timeline.Show(id)
+	}
+	return f.Fill()
+}
+
+// Read shows a turn of a thread.
+func (f *Feature) Read(id thread.ID, cp thread.Checkpoint) tea.Cmd {
+	f.now, f.reading = Timeline, true
+	return tea.Batch(f.Fill(), f.loadTurn(id, cp))
+}
+
+// Checkpoint brings the views up to what was just stored.
+func (f *Feature) Checkpoint(cp thread.Checkpoint) tea.Cmd {
+	if cp.Kind == thread.KindRewind && f.timeline.Thread() == cp.Thread {
+		f.timeline.Show(cp.Thread) // it has another past now
+		if f.now == Timeline {
+			return f.loadTimeline()
+		}
+		return nil
+	}
+	f.timeline.Push(cp)
+	if cp.Kind == thread.KindTurn && f.now == Diff && f.diff.Thread() == cp.Thread && f.diff.Range().Turn == 0 {
+		return f.Reload()
+	}
+	return nil
+}
+
+// Search marks a text in what is on show.
+func (f *Feature) Search(text string) {
+	if f.now == Diff {
+		f.diff.Search(text)
+		return
+	}
+	f.turn.Search(text)
+}
+
+// Scroll moves by lines of the mouse's wheel, the timeline by one row.
+func (f *Feature) Scroll(lines int) {
+	switch {
+	case f.now == Timeline && f.reading:
+		f.turn.Scroll(lines)
+	case f.now == Timeline:
+		f.timeline.Move(max(min(lines, 1), -1))
+	case f.now == Diff:
+		f.diff.Scroll(lines)
+	case f.now == Context:
+		f.detail.Scroll(lines)
+	}
+}
+
+// Act acts in the view while it has the keys, and reports whether the action means something there.
+func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
+	switch f.Scope() {
+	case intent.Timeline:
+		return f.inTimeline(a)
+	case intent.Turn:
+		return f.inTurn(a)
+	case intent.Diff:
+		return f.inDiff(a)
+	default:
+		return nil, f.detail.Handle(a)
+	}
+}
+
+func (f *Feature) inTimeline(a intent.Action) (tea.Cmd, bool) {
+	tl := f.timeline
+	if tl.Handle(a) {
+		return f.loadTimeline(), true
+	}
+	cp := tl.Selected()
+	if cp == nil {
+		return nil, false
+	}
+	switch a {
+	case intent.Open:
+		f.reading = true
+		return f.loadTurn(tl.Thread(), *cp), true
+	case intent.ForkAt:
+		f.do.Fork(pointOf(*cp))
+	case intent.Rewind:
+		return f.do.Rewind(cp.ID, cp.Turn), true
+	case intent.ShowDiff:
+		f.now = Diff
+		return f.loadDiff(tl.Thread(), diff.OfTurn(cp.Turn)), true
+	case intent.Compare:
+		if from, to, both := tl.Mark(); both {
+			f.now = Diff
+			return f.loadDiff(tl.Thread(), diff.Between(from, to)), true
+		}
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func pointOf(cp thread.Checkpoint) dialog.Point {
+	p := dialog.Point{At: string(cp.ID), Text: fmt.Sprintf("turn %d", cp.Turn), Inside: !cp.Whole()}
+	if p.Inside {
+		p.Text = "a response of " + p.Text
+	}
+	return p
+}
+
+func (f *Feature) inTurn(a intent.Action) (tea.Cmd, bool) {
+	id, at, n := f.turn.At()
+	switch a {
+	case intent.Leave:
+		f.reading = false
+	case intent.Older, intent.Newer:
+		if cp := f.timeline.Step(n, step(a)); cp != nil {
+			f.timeline.Select(cp.ID)
+			return tea.Batch(f.loadTurn(id, *cp), f.loadTimeline()), true
+		}
+	case intent.ForkAt:
+		cp := thread.Checkpoint{ID: at, Turn: n}
+		if in := f.timeline.Selected(); in != nil && in.ID == at {
+			cp = *in
+		}
+		f.do.Fork(pointOf(cp))
+	case intent.Rewind:
+		return f.do.Rewind(at, n), true
+	default:
+		return nil, f.turn.Handle(a)
+	}
+	return nil, true
+}
+
+func (f *Feature) inDiff(a intent.Action) (tea.Cmd, bool) {
+	v := f.diff
+	s := f.Threads.Selected()
+	switch a {
+	case intent.Base:
+		if s != nil && v.Range().Turn == 0 && s.Turn > 0 {
+			return f.loadDiff(s.ID, diff.OfTurn(s.Turn)), true
+		}
+		if s != nil {
+			return f.loadDiff(s.ID, diff.BaseToNow()), true
+		}
+	case intent.Older, intent.Newer:
+		if s == nil {
+			return nil, true
+		}
+		turn := v.Range().Turn
+		if turn == 0 {
+			turn = s.Turn + 1
+		}
+		if turn += step(a); turn >= 1 && turn <= s.Turn {
+			return f.loadDiff(s.ID, diff.OfTurn(turn)), true
+		}
+	case intent.Editor:
+		if s != nil && v.File() != "" && filepath.IsLocal(v.File()) {
+			return f.do.Edit(filepath.Join(s.Dir, v.File())), true
+		}
+	default:
+		return nil, v.Handle(a)
+	}
+	return nil, true
+}
+
+func step(a intent.Action) int {
+	if a == intent.Older {
+		return -1
+	}
+	return 1
+}
+
+func (f *Feature) loadTimeline() tea.Cmd {
+	id := f.timeline.Thread()
+	var aside tea.Cmd
+	if f.timeline.WantAside() {
+		aside = f.page(id, thread.Page{Turns: true, All: true, Limit: mostAside},
+			func(turns []thread.Checkpoint, err error) tea.Cmd {
+				if err == nil { // the timeline itself tells what is wrong
+					f.timeline.SetAside(id, turns)
+				}
+				return nil
+			})
+	}
+	p, want := f.timeline.Want()
+	if !want {
+		return aside
+	}
+	return tea.Batch(aside, f.page(id, p, func(page []thread.Checkpoint, err error) tea.Cmd {
+		f.timeline.Add(id, page, err)
+		return f.loadTimeline()
+	}))
+}
+
+func (f *Feature) page(id thread.ID, p thread.Page, then func([]thread.Checkpoint, error) tea.Cmd) tea.Cmd {
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) ([]thread.Checkpoint, error) { return f.srv.Timeline(ctx, string(id), p) }, then)
+}
+
+func (f *Feature) loadTurn(id thread.ID, cp thread.Checkpoint) tea.Cmd {
+	f.turn.Show(id, cp)
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) ([]thread.Entry, error) { return f.srv.Turn(ctx, string(id), string(cp.ID)) },
+		func(entries []thread.Entry, err error) tea.Cmd {
+			f.turn.Fill(id, cp.ID, entries, err)
+			return nil
+		})
+}
+
+func (f *Feature) loadDiff(id thread.ID, what diff.Range) tea.Cmd {
+	f.diff.Show(id, what)
+	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.FileDiff, error) {
+		return f.srv.Diff(ctx, thread.DiffRequest{Thread: string(id), From: what.From, To: what.To})
+	}, func(files []thread.FileDiff, err error) tea.Cmd {
+		f.diff.Fill(id, what, files, err)
+		return nil
+	})
+}

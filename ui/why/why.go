@@ -1,0 +1,94 @@
+// Package why explains the state of a thread: what speaks for it, and who says so.
+package why
+
+import (
+	"context"
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Server is what an explanation needs of the server.
+type Server interface {
+	Why(ctx context.Context, ref string) (thread.StateReport, error)
+}
+
+// Feature explains states.
+type Feature struct {
+	*host.Host
+	srv Server
+	// offer is the fork that is offered, which is explained, too.
+	offer func() *thread.Offer
+}
+
+// Register adds the feature.
+func Register(h *host.Host, srv Server, offer func() *thread.Offer) {
+	f := &Feature{h, srv, offer}
+	h.OnThread(intent.Why, f.open)
+}
+
+func (f *Feature) open(s *thread.Status) tea.Cmd {
+	d := dialog.NewText("why "+tree.LookOfState(s.State.State).Word+"?", dialog.Plain("…"))
+	f.Dialogs.Push(d)
+	ref := string(s.ID)
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) (thread.StateReport, error) { return f.srv.Why(ctx, ref) },
+		func(r thread.StateReport, err error) tea.Cmd {
+			d.Set(f.explain(r, err))
+			return nil
+		})
+}
+
+// explain says what speaks for a thread's state.
+func (f *Feature) explain(r thread.StateReport, err error) []dialog.Line {
+	if err != nil {
+		return []dialog.Line{{Text: err.Error(), Tok: theme.Bad}}
+	}
+	look := tree.LookOfReport(r)
+	body := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
+	if !r.Since.IsZero() {
+		body[0].Text += ", for " + plain.Elapsed(f.Clock().Sub(r.Since))
+	}
+	body = append(body, dialog.Line{})
+	for i, e := range r.Evidence {
+		mark, tok := "  ", theme.Muted
+		if i == 0 {
+			mark, tok = "▸ ", theme.Text
+		}
+		age := ""
+		if !e.At.IsZero() {
+			age = " (" + plain.Elapsed(f.Clock().Sub(e.At)) + " ago)"
+		}
+		if e.Source == thread.SourcePrompt {
+			body = append(body, dialog.Line{Text: "  prompt " + e.Detail + age, Tok: theme.Muted})
+			continue
+		}
+		body = append(body, dialog.Line{Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), tree.LookOfState(e.State).Word, e.Detail, age), Tok: tok})
+	}
+	if r.Screen != "" {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "The last lines of its screen:", Tok: theme.Muted})
+		for _, l := range plain.Lines(r.Screen) {
+			body = append(body, dialog.Line{Text: "  " + l})
+		}
+	}
+	if len(r.Evidence) == 0 {
+		body = append(body, dialog.Line{Text: "Nothing speaks for another state.", Tok: theme.Muted})
+	}
+	for _, note := range r.Notes {
+		body = append(body, dialog.Line{}, dialog.Line{Text: note, Tok: theme.Warn})
+	}
+	body = append(body, dialog.Line{}, dialog.Line{Text: "The source named first decides; silence means unknown, never idle.", Tok: theme.Muted})
+	if o := f.offer(); o != nil {
+		body = append(body, dialog.Line{}, dialog.Line{Text: "A fork is offered: " + o.Label, Tok: theme.Accent},
+			dialog.Line{Text: "because " + o.Why}, dialog.Line{Text: "rule: " + o.Rule, Tok: theme.Muted})
+	}
+	return body
+}
