@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 
-	"github.com/spf13/cobra"
-
+	"orchestrator/agent"
 	"orchestrator/agent/claude"
 	"orchestrator/agent/codex"
 	"orchestrator/agent/command"
@@ -18,6 +14,7 @@ import (
 	"orchestrator/agent/gemini"
 	"orchestrator/agent/launch"
 	"orchestrator/agent/opencode"
+	"orchestrator/agent/vterm"
 	"orchestrator/thread"
 )
 
@@ -77,26 +74,6 @@ func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 	return infos
 }
 
-// demoVerb is the demo agent itself, in its terminal.
-func (c *cli) demoVerb() *cobra.Command {
-	return &cobra.Command{
-		Use: demo.Verb, Short: "Be the demo agent", Hidden: true, DisableFlagParsing: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
-		RunE: func(_ *cobra.Command, args []string) error {
-			in, inOK := c.stdin.(*os.File)
-			out, outOK := c.terminal()
-			if !inOK || !outOK {
-				return errNoTerminal
-			}
-			signal.Reset(os.Interrupt, syscall.SIGTERM) // it ends as any other agent does
-			if code := demo.Main(args, in, out, c.environ); code != exitOK {
-				return &silentError{code: code}
-			}
-			return nil
-		},
-	}
-}
-
 // local are patterns of the files that an agent looks for at a project's root and that are the person's own.
 func (a adapters) local(name string) []string {
 	one, err := a.Agent(name)
@@ -110,4 +87,24 @@ func (a adapters) local(name string) []string {
 		}
 	}
 	return patterns
+}
+
+// rules finds an agent's screen rules.
+func (a adapters) rules(name string) []agent.Rule {
+	for _, one := range a {
+		if r, ok := one.(agent.Ruler); ok && one.Name() == name {
+			return r.Rules()
+		}
+	}
+	return nil
+}
+
+// input returns how an agent's input is found on its screen, nil where it cannot be.
+func (a adapters) input(name string) func(*vterm.Terminal) (agent.Input, bool) {
+	for _, one := range a {
+		if r, ok := one.(agent.Inputter); ok && one.Name() == name {
+			return r.Input
+		}
+	}
+	return nil
 }

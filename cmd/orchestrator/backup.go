@@ -11,12 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"orchestrator/checkpoint/backup"
 	"orchestrator/checkpoint/git"
-	"orchestrator/cmd/orchestrator/api"
-	"orchestrator/cmd/orchestrator/client"
 	"orchestrator/thread"
 )
 
@@ -154,74 +150,10 @@ func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Work
 	return made, err
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
 // within is the path in the folder now that path is in the folder was; now itself where it is in none.
 func within(path, was, now string) string {
 	if !git.Within(path, was) {
 		return now
 	}
 	return filepath.Join(now, strings.TrimPrefix(path, was))
-}
-
-func (c *cli) backupVerb() *cobra.Command {
-	var r thread.PortRequest
-	cmd := &cobra.Command{
-		Use: "backup <file>", Short: "Write all threads, with their conversations and files, to one file; restore-backup takes them back",
-		Args: exactly("<file>"),
-	}
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
-	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that conversations hold")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		var err error
-		if r.File, err = filepath.Abs(args[0]); err != nil {
-			return fmt.Errorf("back up: %w", err)
-		}
-		kept, err := api.Backup.Do(ctx, cl, r)
-		if err != nil {
-			return err
-		}
-		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File, thread.Bytes(kept.Bytes))
-			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
-			for _, n := range kept.Notes {
-				fmt.Fprintln(w, n)
-			}
-		})
-	})
-	return cmd
-}
-
-func (c *cli) restoreBackupVerb() *cobra.Command {
-	var r thread.PortRequest
-	cmd := &cobra.Command{
-		Use: "restore-backup <file>", Short: "Take back the threads of a backup that are not here",
-		Long: "Take back the threads of a backup that are not here. Those that are stay as they are. It is for a backup of your own:\n" +
-			"what a `command` thread runs when it is resumed is in the file. Agents get no grants back.",
-		Args: exactly("<file>"),
-	}
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		var err error
-		if r.File, err = filepath.Abs(args[0]); err != nil {
-			return fmt.Errorf("restore: %w", err)
-		}
-		kept, err := api.RestoreBackup.Do(ctx, cl, r)
-		if err != nil {
-			return err
-		}
-		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) are back\n", kept.Threads, kept.Checkpoints)
-			if len(kept.There) > 0 {
-				fmt.Fprintf(w, "%d are here already and stay as they are: %s\n", len(kept.There), strings.Join(kept.There, ", "))
-			}
-			for _, n := range kept.Notes {
-				fmt.Fprintln(w, n)
-			}
-		})
-	})
-	return cmd
 }

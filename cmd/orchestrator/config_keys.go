@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"orchestrator/ui/intent"
 )
@@ -35,4 +36,13 @@ func checkKeys(table any, at func(action string) string) error {
 		errs = append(errs, fmt.Errorf("%s: %w", at(string(w.Actions[max(i, 0)])), w))
 	}
 	return errors.Join(errs...)
+}
+
+// keysOf splits the configured keys: "fork" = "f ctrl+f".
+func keysOf(configured map[string]string) map[string][]string {
+	keys := map[string][]string{}
+	for action, list := range configured {
+		keys[action] = strings.Fields(list)
+	}
+	return keys
 }

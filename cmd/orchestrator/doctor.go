@@ -28,7 +28,7 @@ type finding struct {
 	Remedy string `json:"remedy,omitempty"` // what to do when it is not OK
 }
 
-func (c *cli) doctorVerb() *cobra.Command {
+func doctorVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Say what works here, and what to do about what does not", Args: exactly(),
 		// A configuration that cannot be read is a finding here, not the end.
@@ -40,7 +40,7 @@ func (c *cli) doctorVerb() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			findings := c.examine(cmd.Context())
+			findings := examine(cmd.Context(), c)
 			err := c.show(findings, func(w io.Writer) {
 				for _, f := range findings {
 					mark := "✓"
@@ -76,17 +76,17 @@ func essential(about string) bool {
 	}
 }
 
-func (c *cli) examine(ctx context.Context) []finding {
+func examine(ctx context.Context, c *cli) []finding {
 	out := []finding{
 		{About: "version", OK: true, Found: version()},
 		{About: "project", OK: true, Found: c.project.Root},
-		c.examineConfig(), examineCaps(c.config), examineGit(ctx, c.project), c.examineState(), c.examineTerminal(),
+		examineConfig(c), examineCaps(c.config), examineGit(ctx, c.project), examineState(c), examineTerminal(c),
 	}
-	out = append(out, c.examineServer(ctx)...)
-	return append(out, c.examineAgents(ctx)...)
+	out = append(out, examineServer(ctx, c)...)
+	return append(out, examineAgents(ctx, c)...)
 }
 
-func (c *cli) examineConfig() finding {
+func examineConfig(c *cli) finding {
 	f := finding{About: "configuration", OK: true}
 	cfg, err := loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
 	switch {
@@ -145,9 +145,9 @@ func examineGit(ctx context.Context, p project.Project) finding {
 	return f
 }
 
-func (c *cli) examineState() finding {
+func examineState(c *cli) finding {
 	f := finding{About: "state folder", OK: true}
-	if err := c.tryState(); err == nil {
+	if err := tryState(c); err == nil {
 		f.Found = c.project.StateDir()
 	} else {
 		f.OK, f.Found = false, err.Error()
@@ -159,14 +159,14 @@ func (c *cli) examineState() finding {
 }
 
 // tryState makes the state folder and writes to it.
-func (c *cli) tryState() error {
+func tryState(c *cli) error {
 	if err := c.claim(); err != nil {
 		return err
 	}
 	return c.project.Probe()
 }
 
-func (c *cli) examineTerminal() finding {
+func examineTerminal(c *cli) finding {
 	f := finding{About: "terminal", OK: true}
 	out, ok := c.terminal()
 	if !ok || !term.IsTerminal(out.Fd()) {
@@ -187,7 +187,7 @@ func (c *cli) examineTerminal() finding {
 	return f
 }
 
-func (c *cli) examineServer(ctx context.Context) []finding {
+func examineServer(ctx context.Context, c *cli) []finding {
 	cl, info, err := c.reach(ctx)
 	if err != nil && gone(err) {
 		if pid, _ := c.project.Holder(); pid != 0 {
@@ -228,7 +228,7 @@ func storeFinding(about string, err error, remedy string) finding {
 	return finding{About: "store", OK: true, Found: about}
 }
 
-func (c *cli) examineAgents(ctx context.Context) []finding {
+func examineAgents(ctx context.Context, c *cli) []finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	exe, err := os.Executable()
@@ -254,6 +254,3 @@ func agentFinding(a thread.AgentInfo) finding {
 	}
 	return f
 }
-
-// errNoTerminal is what the screen says where there is none.
-var errNoTerminal = errors.New("the screen needs a terminal: `orchestrator threads` and the other verbs work without one (`orchestrator --help`)")

@@ -11,18 +11,11 @@ import (
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
-	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
 
-// explained is why's answer in JSON.
-type explained struct {
-	thread.StateReport
-	Grants []thread.Grant `json:"grants,omitempty"`
-}
-
 // grantsVerb shows and changes what a thread's agent may ask of the server.
-func (c *cli) grantsVerb() *cobra.Command {
+func grantsVerb(c *cli) *cobra.Command {
 	var add, remove []string
 	cmd := &cobra.Command{
 		Use: "grants <thread>", Short: "Show or change what a thread's agent may do with other threads",

@@ -33,6 +33,7 @@ type output struct {
 	bare   io.Writer
 
 	flush []*plaintext.Writer
+	json  bool // --json: show prints it
 }
 
 // newOutput puts the writer before the process's own streams.
@@ -66,12 +67,12 @@ func (o output) terminal() (*os.File, bool) {
 }
 
 // show prints a value as JSON with --json, by the function otherwise.
-func (c *cli) show(v any, plain func(io.Writer)) error {
-	if !c.json {
-		plain(c.stdout)
+func (o output) show(v any, plain func(io.Writer)) error {
+	if !o.json {
+		plain(o.stdout)
 		return nil
 	}
-	w := plaintext.NewJSONWriter(c.stdout)
+	w := plaintext.NewJSONWriter(o.stdout)
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
@@ -92,4 +93,9 @@ func guard(cmd func() (*cobra.Command, error)) (err error) {
 	}()
 	_, err = cmd()
 	return err
+}
+
+// done says what was done to a thread.
+func (o output) done(name, what string) error {
+	return o.show(map[string]string{"thread": name, "done": what}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", name, what) })
 }

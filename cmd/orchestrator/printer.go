@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"orchestrator/thread"
 	"orchestrator/thread/plaintext"
 )
@@ -153,4 +155,28 @@ func (l *lines) notice(text string)  { l.put(talkEvent{Event: "notice", Text: te
 func (l *lines) end(a answer) error {
 	l.put(talkEvent{Event: "end", Answer: &a})
 	return l.failed
+}
+
+// talk is how a verb that asks an agent something waits for the answer.
+type talk struct {
+	limit  time.Duration // 0 is none
+	format string        // "text" or "ndjson"
+}
+
+func (t *talk) flags(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&t.limit, "timeout", 0, "stop waiting for the answer after this time, such as 10m; the agent goes on")
+	cmd.Flags().StringVarP(&t.format, "output", "o", "text", "text: the answer as the model says it; ndjson: what happens, one JSON object a line")
+}
+
+// check refuses what cannot be printed.
+func (t *talk) check(json bool) error {
+	switch {
+	case t.format != "text" && t.format != "ndjson":
+		return usagef("--output %q: give text or ndjson", t.format)
+	case json && t.format == "ndjson":
+		return usagef("--json prints one object and -o ndjson many: give one of them")
+	case t.limit < 0:
+		return usagef("--timeout %v: give a time, such as 10m", t.limit)
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // promptsVerb lists and changes what agents were asked.
-func (c *cli) promptsVerb() *cobra.Command {
+func promptsVerb(c *cli) *cobra.Command {
 	var open bool
 	limit := 50
 	cmd := &cobra.Command{
@@ -53,15 +53,15 @@ func (c *cli) promptsVerb() *cobra.Command {
 		}
 		return c.show(list, func(w io.Writer) { printPrompts(w, list, names) })
 	})
-	cmd.AddCommand(c.promptVerb("edit <prompt> <text>", "Change the text of a prompt that is queued", 2,
+	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a prompt that is queued", 2,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.EditPrompt.Do(ctx, cl, api.EditRequest{ID: thread.PromptID(args[0]), Text: args[1]})
 		}))
-	cmd.AddCommand(c.promptVerb("cancel <prompt>", "Withdraw a prompt that is queued", 1,
+	cmd.AddCommand(promptVerb(c, "cancel <prompt>", "Withdraw a prompt that is queued", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.CancelPrompt.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
-	cmd.AddCommand(c.promptVerb("again <prompt>", "Send a prompt again that was interrupted or refused", 1,
+	cmd.AddCommand(promptVerb(c, "again <prompt>", "Send a prompt again that was interrupted or refused", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.AskAgain.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
@@ -69,7 +69,7 @@ func (c *cli) promptsVerb() *cobra.Command {
 }
 
 // promptVerb is a verb that does one thing to one prompt.
-func (c *cli) promptVerb(use, short string, n int, f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
+func promptVerb(c *cli, use, short string, n int, f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: exactly(strings.Fields(use)[1 : n+1]...), ValidArgsFunction: c.completePrompts,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {

@@ -19,35 +19,6 @@ import (
 	"orchestrator/thread/rebuild"
 )
 
-// mark writes down which threads may have lost turns, before the list of threads is set to what the store has.
-func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
-	o.Lost = lost
-	now := time.Now()
-	listed := map[thread.ID]bool{}
-	for _, l := range lost {
-		listed[l.Was.ID] = true
-		if err := rebuild.Mark(ctx, o.backend, l.Was.ID, &l.Was, now); err != nil {
-			return err
-		}
-	}
-	if !o.Damaged {
-		return nil
-	}
-	threads, err := o.Threads(ctx)
-	if err != nil {
-		return err
-	}
-	for _, t := range threads {
-		if listed[t.ID] || t.Session == "" {
-			continue
-		}
-		if err := rebuild.Mark(ctx, o.backend, t.ID, nil, now); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // bringBack brings back what the store lost: threads of which only the repository knows, and the turns that agents
 // wrote down themselves. What became of it is reported until a person has read it. The server starts whatever fails.
 func (a *App) bringBack(ctx context.Context, spool rebuild.Spool, models thread.Models) {

@@ -139,26 +139,3 @@ func namesOf(list []thread.Dropped) string {
 	}
 	return text
 }
-
-// openKeeper has retention run by itself.
-func (a *App) openKeeper(context.Context) error {
-	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock, careful: true}
-	a.keeper = &keeper{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
-	a.service(func(ctx context.Context) error {
-		pause := time.NewTicker(lookPause)
-		defer pause.Stop()
-		for {
-			if err := a.keeper.look(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("delete what the retention settings need not keep", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-a.stop:
-				return nil
-			case <-pause.C:
-			}
-		}
-	})
-	return nil
-}

@@ -25,7 +25,7 @@ import (
 	"orchestrator/ui/terminal"
 )
 
-func (c *cli) attachVerb() *cobra.Command {
+func attachVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -175,15 +175,6 @@ func (c *cli) colours(out *os.File) colorprofile.Profile {
 		return colorprofile.ASCII
 	}
 	return colorprofile.Detect(out, c.environ)
-}
-
-// keysOf splits the configured keys: "fork" = "f ctrl+f".
-func keysOf(configured map[string]string) map[string][]string {
-	keys := map[string][]string{}
-	for action, list := range configured {
-		keys[action] = strings.Fields(list)
-	}
-	return keys
 }
 
 func notifyOf(how string) []string {

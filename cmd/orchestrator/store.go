@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +19,7 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
+	"orchestrator/thread/rebuild"
 )
 
 // backend is what every store offers.
@@ -183,4 +186,40 @@ func firstCommit(ctx context.Context, p project.Project) string {
 		return filepath.Base(p.Root)
 	}
 	return roots[len(roots)-1]
+}
+
+// listName is the file of the last list of threads in a shared database.
+func listName(url string) (string, error) {
+	about, err := postgres.About(url)
+	sum := sha256.Sum256([]byte(about))
+	return "threads-" + hex.EncodeToString(sum[:4]), err
+}
+
+// mark writes down which threads may have lost turns, before the list of threads is set to what the store has.
+func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
+	o.Lost = lost
+	now := time.Now()
+	listed := map[thread.ID]bool{}
+	for _, l := range lost {
+		listed[l.Was.ID] = true
+		if err := rebuild.Mark(ctx, o.backend, l.Was.ID, &l.Was, now); err != nil {
+			return err
+		}
+	}
+	if !o.Damaged {
+		return nil
+	}
+	threads, err := o.Threads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		if listed[t.ID] || t.Session == "" {
+			continue
+		}
+		if err := rebuild.Mark(ctx, o.backend, t.ID, nil, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }

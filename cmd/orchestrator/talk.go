@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,31 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// talk is how a verb that asks an agent something waits for the answer.
-type talk struct {
-	limit  time.Duration // 0 is none
-	format string        // "text" or "ndjson"
-}
-
-func (t *talk) flags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&t.limit, "timeout", 0, "stop waiting for the answer after this time, such as 10m; the agent goes on")
-	cmd.Flags().StringVarP(&t.format, "output", "o", "text", "text: the answer as the model says it; ndjson: what happens, one JSON object a line")
-}
-
-// check refuses what cannot be printed.
-func (t *talk) check(json bool) error {
-	switch {
-	case t.format != "text" && t.format != "ndjson":
-		return usagef("--output %q: give text or ndjson", t.format)
-	case json && t.format == "ndjson":
-		return usagef("--json prints one object and -o ndjson many: give one of them")
-	case t.limit < 0:
-		return usagef("--timeout %v: give a time, such as 10m", t.limit)
-	}
-	return nil
-}
-
-func (c *cli) runVerb() *cobra.Command {
+func runVerb(c *cli) *cobra.Command {
 	var r thread.NewRequest
 	var t talk
 	cmd := &cobra.Command{
@@ -48,7 +22,7 @@ func (c *cli) runVerb() *cobra.Command {
 		Long: "Start a new thread with a task and print the answer as the model says it. Exit code 0: answered; 4: it waits\n" +
 			"for you, or the task could not be typed yet; 5: the agent did not finish, or not within --timeout.",
 	}
-	c.newFlags(cmd, &r)
+	newFlags(c, cmd, &r)
 	t.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
@@ -56,7 +30,7 @@ func (c *cli) runVerb() *cobra.Command {
 		if r.Prompt == "" {
 			return usagef("expected <task>")
 		}
-		if err := errors.Join(t.check(c.json), c.agentArgs(&r, rest)); err != nil {
+		if err := errors.Join(t.check(c.json), agentArgs(c, &r, rest)); err != nil {
 			return err
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
@@ -71,7 +45,7 @@ func (c *cli) runVerb() *cobra.Command {
 				return err
 			}
 			if t.format == "text" {
-				c.sayApart(s, r)
+				sayApart(c, s, r)
 			}
 			return c.follower(cl, t).followFirst(ctx, s)
 		})(cmd, args)
@@ -82,7 +56,7 @@ func (c *cli) runVerb() *cobra.Command {
 // mostTyped is how many bytes of a prompt can be typed.
 const mostTyped = 1 << 20
 
-func (c *cli) sendVerb() *cobra.Command {
+func sendVerb(c *cli) *cobra.Command {
 	var detach bool
 	var t talk
 	cmd := &cobra.Command{
@@ -123,37 +97,5 @@ func (c *cli) sendVerb() *cobra.Command {
 			return c.follower(cl, t).ask(ctx, args[0], args[1])
 		})(cmd, args)
 	}
-	return cmd
-}
-
-func (c *cli) findVerb() *cobra.Command {
-	var limit int
-	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads", Args: between(1, math.MaxInt, "<words>")}
-	cmd.Flags().IntVar(&limit, "limit", 20, "most hits; 0 for all")
-	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-		if limit < 0 {
-			return usagef("--limit %d: give a number of hits, 0 for all", limit)
-		}
-		if limit == 0 {
-			limit = mostRows
-		}
-		hits, err := api.Find.Do(ctx, cl, api.FindRequest{Query: strings.Join(args, " "), Limit: limit + 1})
-		if err != nil {
-			return err
-		}
-		hits = first(c, hits, limit, "the best hits", fmt.Sprintf("find --limit 0 %q", strings.Join(args, " ")))
-		return c.show(hits, func(w io.Writer) {
-			if len(hits) == 0 {
-				fmt.Fprintln(w, "nothing found")
-			}
-			for _, h := range hits {
-				where := h.Where
-				if h.Turn > 0 {
-					where = fmt.Sprintf("%s of turn %d", h.Where, h.Turn)
-				}
-				fmt.Fprintf(w, "%s  %s, %s\n    %s\n", h.Name, where, h.At.Local().Format(time.DateTime), strings.Join(strings.Fields(h.Snippet), " "))
-			}
-		})
-	})
 	return cmd
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -21,13 +19,6 @@ import (
 
 // tryAgain is how often a store that cannot be reached is tried.
 const tryAgain = 2 * time.Second
-
-// listName is the file of the last list of threads in a shared database.
-func listName(url string) (string, error) {
-	about, err := postgres.About(url)
-	sum := sha256.Sum256([]byte(about))
-	return "threads-" + hex.EncodeToString(sum[:4]), err
-}
 
 // awaitStore serves the last list of threads, read-only, until the store can be reached again: back is true then. It is
 // false when a client stops it or nobody needs it, and when there is no list yet: a first start says what is wrong.

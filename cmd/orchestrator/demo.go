@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/agent/demo"
+)
+
+// demoVerb is the demo agent itself, in its terminal.
+func demoVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: demo.Verb, Short: "Be the demo agent", Hidden: true, DisableFlagParsing: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(_ *cobra.Command, args []string) error {
+			in, inOK := c.stdin.(*os.File)
+			out, outOK := c.terminal()
+			if !inOK || !outOK {
+				return errNoTerminal
+			}
+			signal.Reset(os.Interrupt, syscall.SIGTERM) // it ends as any other agent does
+			if code := demo.Main(args, in, out, c.environ); code != exitOK {
+				return &silentError{code: code}
+			}
+			return nil
+		},
+	}
+}

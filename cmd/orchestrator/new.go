@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/thread"
+)
+
+// newFlags are the flags of the verbs that start a thread.
+func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
+	f := cmd.Flags()
+	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
+	offer(cmd, "agent", c.completeAgents)
+	f.StringVarP(&r.Model, "model", "m", "", "model, in the agent's own words")
+	f.StringVarP(&r.Name, "name", "n", "", "name; from the label or the prompt without it")
+	f.StringVar(&r.Dir, "dir", "", "folder to work in; the project's without it")
+	f.BoolVarP(&r.Worktree, "worktree", "w", false, "give it a git worktree of its own")
+	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, though other threads do too")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if r.Worktree && r.InPlace {
+			return usagef("--worktree and --no-worktree exclude each other")
+		}
+		return nil
+	}
+	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, in the agent's own words")
+	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; no credentials, it is stored")
+	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not carry its model requests")
+}
+
+// sayApart says where a new thread works that got a worktree without being asked for one. A program reads that from the
+// thread itself.
+func sayApart(c *cli, s thread.Status, r thread.NewRequest) {
+	if s.Worktree.Path != "" && !r.Worktree && !c.json {
+		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n", s.Worktree.Path)
+	}
+}
+
+func newVerb(c *cli) *cobra.Command {
+	var r thread.NewRequest
+	cmd := &cobra.Command{
+		Use: "new [flags] [label] [-- agent arguments]", Short: "Start a new thread",
+		Long: "Start a new thread. What follows -- goes to the agent as it is; with --agent command it is the program.",
+	}
+	newFlags(c, cmd, &r)
+	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		words, rest := split(cmd, args)
+		r.Label = strings.Join(words, " ")
+		if err := agentArgs(c, &r, rest); err != nil {
+			return err
+		}
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+			var s thread.Status
+			err := c.heed(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
+			if err != nil {
+				return err
+			}
+			sayApart(c, s, r)
+			return c.show(s, func(w io.Writer) { fmt.Fprintln(w, s.Name) })
+		})(cmd, args)
+	}
+	return cmd
+}
+
+// agentArgs sets the agent and its arguments in a request.
+func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
+	if r.Agent == "" {
+		r.Agent = c.config.Agent
+	}
+	if r.Agent == "" {
+		return usagef("which agent? give --agent (claude, codex, gemini, opencode, command, demo), or set `agent` in the configuration")
+	}
+	if r.Agent == "command" {
+		r.Flags.Program = rest
+	} else {
+		r.Flags.Args = rest
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"orchestrator/agent/demo/model"
+	"orchestrator/agent/session"
+	"orchestrator/checkpoint/branch"
+	"orchestrator/checkpoint/elapsed"
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/words"
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/cmd/orchestrator/daemon"
+	"orchestrator/contextmgr/gateway"
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/tokens"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/contextmgr/wire/anthropic"
+	"orchestrator/contextmgr/wire/gemini"
+	"orchestrator/contextmgr/wire/openai"
+	"orchestrator/mcpctl/discovery"
+	"orchestrator/thread"
+	"orchestrator/thread/ledger"
+	"orchestrator/thread/manager"
+	"orchestrator/thread/private"
+	"orchestrator/thread/reserve"
+	"orchestrator/thread/setup"
+	"orchestrator/thread/spool"
+)
+
+// newApp opens the parts in the order in which they need each other; Close ends them in reverse.
+func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
+	a := &App{appConfig: cfg, stop: make(chan struct{})}
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager, a.openGateway, a.openKeeper, a.listen} {
+		if err := open(ctx); err != nil {
+			return nil, errors.Join(err, a.Close())
+		}
+	}
+	return a, nil
+}
+
+func (a *App) openStore(ctx context.Context) error {
+	err := dropBackupRooms(a.Project.StateDir())
+	if err != nil {
+		a.Log.Warn("remove what a backup left", "error", err)
+	}
+	if a.store, err = newStore(ctx, a.Project, a.Config); err != nil {
+		return err
+	}
+	a.onClose(a.store.Close)
+	return nil
+}
+
+func (a *App) openAgents(ctx context.Context) error {
+	demoModel, err := model.Start(model.Options{Pace: 10 * time.Millisecond})
+	if err != nil {
+		return fmt.Errorf("start the demo agent's model: %w", err)
+	}
+	a.onClose(demoModel.Close)
+	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
+	a.sessions = session.New(session.Config{
+		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
+		Processes: a.Config.MaxProcesses,
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.sessions.Close(ctx, 2*time.Second)
+	})
+	return a.sweep(ctx)
+}
+
+// sweep ends agents that a server that was killed left running.
+func (a *App) sweep(ctx context.Context) error {
+	open, err := a.store.OpenExecutions(ctx)
+	if err != nil {
+		return fmt.Errorf("look for agents that were left running: %w", err)
+	}
+	ids := make([]thread.ID, 0, len(open))
+	for _, x := range open {
+		ids = append(ids, x.Thread)
+	}
+	if n := a.sessions.Sweep(ctx, ids); n > 0 {
+		a.Log.Warn("ended what a killed server had left running", "processes", n)
+	}
+	return nil
+}
+
+// readers are the formats in which conversations are stored.
+func readers() wire.Readers {
+	chat, responses := openai.NewChat(), openai.NewResponses()
+	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat, wire.Gemini: gemini.New()}
+}
+
+// spoolRoom is how much of the disk is kept for answers that the store refuses, beside what the store keeps itself.
+const spoolRoom = 1 << 20
+
+func (a *App) openManager(ctx context.Context) error {
+	refused, err := private.Make(a.Project.StateDir(), "spool")
+	if err != nil {
+		return fmt.Errorf("open the spool: %w", err)
+	}
+	room, err := reserve.New(refused, "room", spoolRoom)
+	if err != nil {
+		a.Log.Warn("keep room on the disk for answers that the store refuses", "err", err)
+	}
+	kept := spool.Open(refused, room)
+	a.onClose(kept.Close)
+	index := words.Open(a.Project.StateDir(), a.store)
+	a.onClose(index.Close)
+	cfg := manager.Config{
+		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
+		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
+		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree), MergeNote: thread.NoteMode(a.Config.MergeNote),
+		Limits: manager.Limits{
+			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer, Continue: a.Config.OnLimit == "continue",
+		},
+		Heard: a.found.hear,
+	}
+	if a.Project.Repository {
+		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
+		files, err := snapshot.New(snapshot.Config{
+			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"),
+			Worktrees: worktrees, Limit: a.Config.MaxFile, Env: a.Env, About: a.about,
+		})
+		if err != nil {
+			return fmt.Errorf("open the worktrees: %w", err)
+		}
+		a.onClose(files.Close)
+		merges, err := branch.New(branch.Config{
+			State: filepath.Join(a.Project.StateDir(), "git"), Accepted: a.Accepted, Env: a.Env,
+		})
+		if err != nil {
+			return fmt.Errorf("open the branches: %w", err)
+		}
+		a.files = files
+		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
+		if cfg.Furnisher, err = a.furnisher(worktrees); err != nil {
+			return err
+		}
+	}
+	table, err := models.Builtin()
+	if err == nil {
+		table, err = table.With(a.Config.Models)
+	}
+	if err != nil {
+		return fmt.Errorf("read the prices: %w", err)
+	}
+	a.models, cfg.Models = table, knownModels{table}
+	a.bringBack(ctx, kept, cfg.Models)
+	a.manager = manager.New(cfg)
+	return nil
+}
+
+func newWorktree(setting string) manager.WorktreeMode {
+	if setting == "never" {
+		return manager.WorktreeNever
+	}
+	return manager.WorktreeMode(setting)
+}
+
+// furnisher makes new worktrees ready as the project wants it.
+func (a *App) furnisher(worktrees string) (thread.Furnisher, error) {
+	g, err := git.New(a.Env...)
+	if err != nil {
+		return nil, err
+	}
+	state := a.Project.StateDir()
+	return setup.New(setup.Config{
+		Project: a.Project.Root, Own: []string{state, worktrees}, Logs: filepath.Join(state, "setup"), Env: a.Env,
+		Commands: setup.Commands{Setup: a.Config.Setup, Teardown: a.Config.Teardown}, Limit: a.Config.SetupLimit,
+		Accepted: a.Accepted, Ignored: g.Ignored, Local: a.agents.local,
+	}), nil
+}
+
+// knownModels tells threads without a gateway what the gateway would.
+type knownModels struct{ table models.Table }
+
+func (k knownModels) Window(model string, used int64, agents map[string]int64) int64 {
+	return k.table.Window(model, false, used, agents)
+}
+
+func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
+	return k.table.Cost(model, models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+}
+
+func (a *App) openGateway(ctx context.Context) error {
+	a.ledger = ledger.New(a.manager, a.store, a.agentOf, a.Log)
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.ledger.Close(ctx)
+	})
+	g, err := gateway.New("127.0.0.1:0", a.ledger, gateway.Options{
+		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
+		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
+		Caps: gateway.Caps{
+			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD, Bytes: a.Config.MaxMemory,
+		},
+		Spent: a.spent,
+	})
+	if err != nil {
+		return fmt.Errorf("open the gateway: %w", err)
+	}
+	a.gateway, a.manager.Gateway = g, g
+	a.onClose(g.Close)
+	a.service(g.Run)
+	a.service(a.watchPlace)
+	if err := a.manager.Open(ctx); err != nil {
+		return err
+	}
+	a.found.end()
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		defer cancel()
+		return a.manager.Close(ctx)
+	})
+	return nil
+}
+
+// listen takes the socket.
+func (a *App) listen(context.Context) error {
+	l, err := a.Project.Listen()
+	if l == nil {
+		return err
+	}
+	if err != nil {
+		a.Log.Warn("clients of another environment may not find this server", "error", err)
+	}
+	a.listener = l
+	a.onClose(func() error {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
+	})
+	places := discovery.Places{
+		Project: a.Project.Root, Home: lookup(a.Env, "HOME"), Claude: lookup(a.Env, "CLAUDE_CONFIG_DIR"),
+		Codex: lookup(a.Env, "CODEX_HOME"), Gemini: lookup(a.Env, "GEMINI_CLI_HOME"),
+	}
+	a.daemon = daemon.New(daemon.Config{
+		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
+		Agents: a.agents.Detect, Porter: porter{
+			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
+		},
+		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock}.Collect,
+		MCP:     func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		Stop:    a.end,
+	})
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		a.daemon.Close(ctx)
+		return nil
+	})
+	return nil
+}
+
+// openKeeper has retention run by itself.
+func (a *App) openKeeper(context.Context) error {
+	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock, careful: true}
+	a.keeper = &keeper{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
+	a.service(func(ctx context.Context) error {
+		pause := time.NewTicker(lookPause)
+		defer pause.Stop()
+		for {
+			if err := a.keeper.look(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Warn("delete what the retention settings need not keep", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-a.stop:
+				return nil
+			case <-pause.C:
+			}
+		}
+	})
+	return nil
+}
+
+// openClock begins to watch the clock by which the age of things counts.
+func (a *App) openClock(ctx context.Context) error {
+	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
+	if clock == nil {
+		return err
+	}
+	a.clock = clock
+	if err != nil {
+		a.Log.Warn("look at the clock", "error", err) // a full disk, for one: it is looked at again
+	}
+	a.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := clock.Look(ctx); err != nil {
+			a.Log.Warn("look at the clock", "error", err)
+		}
+		return nil
+	})
+	a.service(func(ctx context.Context) error {
+		pause := time.NewTicker(lookPause)
+		defer pause.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-a.stop:
+				return nil
+			case <-pause.C:
+			}
+			if err := clock.Look(ctx); err != nil {
+				a.Log.Warn("look at the clock", "error", err)
+			}
+		}
+	})
+	return nil
+}
+
+// sessions fits session.Sessions to the manager: a *Session that is nil must be a nil interface.
+type sessions struct{ *session.Sessions }
+
+// terminals fits session.Sessions to the daemon.
+type terminals struct{ sessions *session.Sessions }
+
+// Attach implements daemon.Terminals.
+func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
+	v, err := t.sessions.Attach(id, cols, rows)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// watchPlace tells when the project was moved or removed under the server. Without agents the server ends then, so
+// that the next verb starts one in the new place.
+func (a *App) watchPlace(ctx context.Context) error {
+	pause := time.NewTicker(placePause)
+	defer pause.Stop()
+	var kept error // what is wrong with the socket, said once
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.stop:
+			return nil
+		case <-pause.C:
+		}
+		kept = keepListening(a.listener, a.Log, kept)
+		why, changed := a.place.look(a.Project)
+		switch {
+		case changed && why != "":
+			a.Log.Error("the project is gone from its place", "why", why)
+			a.manager.Notice("", thread.LevelError, why)
+		case changed:
+			a.Log.Info("the project is in its place again")
+		}
+		if why != "" && a.running() == 0 && !a.unsaved() {
+			a.Log.Info("the server ends: its project is elsewhere and no agent runs")
+			_, err := a.end(ctx, api.StopRequest{})
+			return err
+		}
+	}
+}

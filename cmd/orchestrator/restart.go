@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread"
+)
+
+// restarted is what a restart did.
+type restarted struct {
+	Resumed []string `json:"resumed"`
+	// Failed are the threads that did not come back, with the reason.
+	Failed map[string]string `json:"failed,omitempty"`
+	// warned is what the new server warned of meanwhile.
+	warned []string
+}
+
+// restart stops the server, starts one with this program, and resumes the agents that ran, in terminals of a size. A
+// server that speaks another protocol is stopped all the same; its agents are resumed as interrupted threads.
+func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
+	done := restarted{Resumed: []string{}}
+	var ran []thread.Status
+	cl, err := c.reachHolder(ctx, healLimit)
+	switch {
+	case err != nil && gone(err):
+	case err != nil:
+		return done, err
+	default:
+		list, err := api.List.Do(ctx, cl, api.None{})
+		if err != nil {
+			cl.Close()
+			return done, fmt.Errorf("see which agents run: %w", err)
+		}
+		for _, s := range list {
+			if s.Execution != nil {
+				ran = append(ran, s)
+			}
+		}
+		_, err = c.endServer(ctx, cl, false)
+		cl.Close()
+		if err != nil {
+			return done, err
+		}
+	}
+	cl, err = c.connect(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer cl.Close()
+	done.warned, err = hearing(ctx, cl, func() error {
+		for _, s := range ran {
+			if _, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: string(s.ID), Cols: cols, Rows: rows}); err != nil {
+				if done.Failed == nil {
+					done.Failed = map[string]string{}
+				}
+				done.Failed[s.Name] = err.Error()
+				continue
+			}
+			done.Resumed = append(done.Resumed, s.Name)
+		}
+		return nil
+	})
+	return done, err
+}
+
+func restartVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed", Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			done, err := c.restart(cmd.Context(), 0, 0)
+			for _, text := range done.warned {
+				fmt.Fprintln(c.stderr, "orchestrator:", text)
+			}
+			if err != nil {
+				return err
+			}
+			if err := c.show(done, func(w io.Writer) {
+				fmt.Fprintf(w, "the server runs again; %d resumed\n", len(done.Resumed))
+				for name, why := range done.Failed {
+					fmt.Fprintf(w, "%s was not resumed: %s\n", name, why)
+				}
+			}); err != nil {
+				return err
+			}
+			if len(done.Failed) > 0 {
+				return &silentError{code: exitError}
+			}
+			return nil
+		},
+	}
+}

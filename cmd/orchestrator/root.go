@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/api"
+	"orchestrator/thread/secret"
+)
+
+// run is the whole program: its exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := &cli{output: newOutput(stdout, stderr), stdin: stdin, environ: environ}
+	defer c.close()
+	root := c.command()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	err := guard(func() (*cobra.Command, error) { return root.ExecuteContextC(ctx) })
+	if err == nil {
+		return exitOK
+	}
+	if quiet := (*silentError)(nil); !errors.As(err, &quiet) {
+		fmt.Fprintf(c.stderr, "orchestrator: %v\n", err)
+		if c.json || wantsJSON(args) {
+			err = errors.Join(err, c.showError(err))
+		}
+	}
+	return exitCode(err)
+}
+
+// wantsJSON reports whether a command line that may not have been read to its end asks for JSON.
+func wantsJSON(args []string) bool {
+	if at := slices.Index(args, "--"); at >= 0 {
+		args = args[:at]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// failure is what a verb prints with --json where it has no answer. Code is the server's word for the error, "usage"
+// for a command line that cannot be understood.
+type failure struct {
+	Error struct {
+		api.Error
+		Exit int `json:"exit"`
+	} `json:"error"`
+}
+
+// showError prints an error as JSON.
+func (c *cli) showError(err error) error {
+	var f failure
+	f.Error.Error, _ = api.FromError(err)
+	f.Error.Message, f.Error.Exit = secret.Redact(f.Error.Message), exitCode(err)
+	usage := (*usageError)(nil)
+	switch general := f.Error.Code == "error"; {
+	case errors.As(err, &usage):
+		f.Error.Code = "usage"
+	case general && f.Error.Exit == exitRefused:
+		f.Error.Code = "refused"
+	}
+	c.json = true
+	return c.show(f, nil)
+}
+
+// command is the tree of verbs.
+func (c *cli) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "orchestrator",
+		Short: "Run coding agents in threads that can be forked, resumed and merged",
+		Long: "Without a verb, orchestrator opens its screen for the project of the current folder. The server behind it\n" +
+			"keeps the agents running when the screen is closed.",
+		Args:              noVerb,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return c.prepare() },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return c.runUI(cmd.Context()) },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")
+	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer in JSON")
+	root.AddCommand(c.verbs()...)
+	root.AddCommand(topics()...)
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.HasSubCommands() && !cmd.Runnable() {
+			cmd.Args, cmd.RunE = noVerb, func(cmd *cobra.Command, _ []string) error { return usagef("expected %s", belowOf(cmd)) }
+		}
+	}
+	return root
+}
+
+// verbs lists all of them; those with more behind them have a file of their own.
+func (c *cli) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c),
+		threadsVerb(c), switchVerb(c), attachVerb(c), resumeVerb(c), setupVerb(c), whyVerb(c), grantsVerb(c),
+		forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false), pushVerb(c, true), findVerb(c),
+		renameVerb(c), pinVerb(c), exportVerb(c), importVerb(c), backupVerb(c), restoreBackupVerb(c), gcVerb(c),
+		refVerb(c, "archive", "Put a thread away; its agent is stopped", api.Archive, "archived"),
+		refVerb(c, "restore", "Bring an archived thread back", api.Unarchive, "restored"),
+		refVerb(c, "delete", "Delete a thread (undelete brings it back until it is collected)", api.Delete, "deleted"),
+		refVerb(c, "undelete", "Bring a deleted thread back", api.Undelete, "back"),
+		stopVerb(c), restartVerb(c), doctorVerb(c), trustVerb(c), adoptVerb(c), versionVerb(c),
+		serveVerb(c), c.hookVerb(), demoVerb(c),
+	}
+}
+
+func versionVerb(c *cli) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			return c.show(map[string]string{"version": version()}, func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })
+		},
+	}
+}
