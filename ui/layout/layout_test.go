@@ -52,6 +52,21 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+func TestTintKeepsTheText(t *testing.T) {
+	var c Canvas
+	c.Reset(8, 1)
+	c.Print(c.Bounds(), 0, 0, lipgloss.NewStyle().Foreground(lipgloss.Red), "a")
+	c.Print(c.Bounds(), 1, 0, lipgloss.NewStyle(), "日b")
+	c.Tint(Box{0, 0, 6, 1}, lipgloss.NewStyle().Foreground(lipgloss.White).Background(lipgloss.Blue).Underline(true))
+	if got, want := c.String(), "\x1b[31;44;4ma\x1b[37m日b  \x1b[m"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	c.Fill(Box{2, 0, 1, 1}, lipgloss.NewStyle()) // the right half of 日
+	if got, want := c.String(), "\x1b[31;44;4ma\x1b[37m \x1b[m \x1b[37;44;4mb  \x1b[m"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Whatever is drawn where, the canvas keeps its size and nothing leaves the boxes.
 func TestNothingLeavesItsBox(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
