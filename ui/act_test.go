@@ -20,7 +20,7 @@ func TestNewThread(t *testing.T) {
 		r.keys("tab")
 		r.text("my name")
 		r.keys("tab", "tab", "enter") // a worktree is chosen: another thread works in the folder
-		r.must("There is a prompt to send", "ctrl+s start")
+		r.must("Press the key shown below to send the prompt", "ctrl+s create")
 		r.keys("ctrl+s")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
 		r.must("made started")
@@ -41,7 +41,7 @@ func TestAgentThatIsNotThere(t *testing.T) {
 			t.Error("it was started all the same")
 		}
 		r.keys("left", "tab", "enter") // command without a program
-		r.must("which program?")
+		r.must("Enter a program")
 		r.text("bash -l")
 		r.keys("enter")
 		r.mustAsk("new command")
@@ -67,7 +67,7 @@ func TestForkAtTurn(t *testing.T) {
 		r.keys("down", "F")
 		r.must("fork auth-feature-a3f2 at turn 3")
 		r.keys("enter")
-		r.must("what is the fork for?")
+		r.must("Enter what the fork is for")
 		r.text("other way")
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "c-5" label "other way" agent ""`)
@@ -147,9 +147,9 @@ func TestForkFresh(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("f")
 		r.text("again\t\t")
-		r.must("continues with the conversation itself")
+		r.must("continues the conversation")
 		r.keys("right")
-		r.must("begins empty, with a summary")
+		r.must("starts empty, with a summary")
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "" label "again" agent "" fresh=true`)
 		// Another agent cannot continue it: there is nothing to choose.
@@ -157,7 +157,7 @@ func TestForkFresh(t *testing.T) {
 		r.keys("f")
 		r.text("other\t")
 		r.keys("left")
-		r.must("is told in a summary")
+		r.must("gets a summary of the conversation")
 		if strings.Contains(r.see(), "Context  ") {
 			t.Errorf("a choice that is none:\n%s", r.see())
 		}
@@ -172,7 +172,7 @@ func TestForkFresh(t *testing.T) {
 	// Inside of a turn no conversation can be cut.
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "right", "down", "F")
-		r.must("at a response of turn 3", "cannot be cut inside of a turn")
+		r.must("at a response of turn 3", "cannot be cut in the middle of a turn")
 		if strings.Contains(r.see(), "Context  ") {
 			t.Errorf("a choice that is none:\n%s", r.see())
 		}
@@ -185,7 +185,7 @@ func TestForkIntoAProgram(t *testing.T) {
 		r.keys("f")
 		r.text("sh\t")
 		r.keys("right", "enter")
-		r.must("which program?")
+		r.must("Enter a program")
 		r.text("\tsh -c 'echo \"a b\"")
 		r.keys("enter")
 		r.must("not closed")
@@ -278,7 +278,7 @@ func TestSmallActions(t *testing.T) {
 		r.keys("S", "right", "enter")
 		r.mustAsk("stop auth-feature-a3f2")
 		r.keys("x", "enter")
-		r.must("a reason helps")
+		r.must("Enter a reason")
 		r.text("slow")
 		r.keys("enter", "enter")
 		if r.srv.asked("abandon") {
@@ -295,7 +295,7 @@ func TestSmallActions(t *testing.T) {
 
 func TestResumeList(t *testing.T) {
 	play(t, world(), 100, 30, nil, func(r *rig) {
-		r.must("1 thread interrupted", "27,497 bytes verified", "3 files changed")
+		r.must("1 thread interrupted", "transcript verified (27,497 bytes)", "3 files changed")
 		r.keys("A")
 		r.mustAsk("resume all")
 		r.keys("L", "enter")

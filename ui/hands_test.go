@@ -424,7 +424,7 @@ func TestHelpIsSearched(t *testing.T) {
 		}
 		r.keys("ctrl+u")
 		r.text("zzzz")
-		r.must("nothing matches")
+		r.must("No matches")
 		r.keys("esc")
 		if r.m.dialogs.Open() {
 			t.Error("esc does not close it")

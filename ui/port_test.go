@@ -54,7 +54,7 @@ func TestImport(t *testing.T) {
 		r.keys("ctrl+p")
 		r.text("import a")
 		r.keys("enter", "enter")
-		r.must("which file?")
+		r.must("Enter a file name")
 		r.text("/tmp/other.orchestrator")
 		r.keys("enter")
 		r.mustAsk("import /tmp/other.orchestrator")

@@ -148,7 +148,7 @@ func TestGoRunTwice(t *testing.T) {
 	begin := time.Now()
 	s := r.open(120, 36)
 	s.see("q  Quit")
-	if strings.Contains(s.text(), "No coding agent was found") {
+	if strings.Contains(s.text(), "No coding agents found") {
 		s.press("\r")
 	} else {
 		s.press("n")

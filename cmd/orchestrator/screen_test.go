@@ -52,7 +52,7 @@ func TestFirstRun(t *testing.T) {
 	}
 	r.env = append(r.env, "PATH="+bin)
 	s := r.open(100, 30)
-	s.see("No coding agent was found", "claude", "try the demo")
+	s.see("No coding agents found", "claude", "Try the demo")
 	s.press("\r")
 	s.see("demo agent", "ctrl+q leaves the agent")
 	s.press("\x11")

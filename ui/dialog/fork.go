@@ -34,15 +34,15 @@ type ForkDefaults struct {
 // NewFork makes the dialog that forks a thread at a point.
 func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, d ForkDefaults) *Form {
 	agent := forkAgents(s, at, agents)
-	what := &Input{Label: "For", Hint: "what the fork is for", Text: field.New(d.Label)}
-	name := &Input{Label: "Name", Hint: "from what it is for"}
-	prompt := &Input{Label: "Prompt", Hint: "first prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
+	what := &Input{Label: "For", Hint: "What the fork is for", Text: field.New(d.Label)}
+	name := &Input{Label: "Name", Hint: "From what it is for (optional)"}
+	prompt := &Input{Label: "Prompt", Hint: "First prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
 	tree := yesNo("Worktree", true, "shares the folder with "+s.DisplayName())
-	tree.Options[1].Note = "gets the files as they were then, on a branch of its own"
+	tree.Options[1].Note = "gets the files as of that turn, on a branch of its own"
 	tree.Hidden = func() bool { return !d.Git }
 	space := &Input{Label: "Context", Options: []Option{
-		{Value: "whole", Note: "continues with the conversation itself"},
-		{Value: "fresh", Note: "begins empty, with a summary of what was said and done"},
+		{Value: "whole", Note: "continues the conversation"},
+		{Value: "fresh", Note: "starts empty, with a summary of the conversation"},
 	}}
 	if d.Fresh {
 		space.Pick = 1
@@ -65,7 +65,7 @@ func NewFork(s *thread.Status, at Point, agents []thread.AgentInfo, d ForkDefaul
 			l = strings.TrimSpace(prompt.Text.Value())
 		}
 		if l == "" {
-			return nil, "what is the fork for? A word or two is enough"
+			return nil, "Enter what the fork is for; a word or two is enough"
 		}
 		req := thread.ForkRequest{
 			Thread: string(s.ID), At: at.At, Label: l, Name: strings.TrimSpace(name.Text.Value()),
@@ -99,11 +99,11 @@ func forkAgents(s *thread.Status, at Point, agents []thread.AgentInfo) *Input {
 		switch {
 		case o.Off || s.Turn == 0:
 		case o.Value == s.Agent && at.Inside:
-			o.Note = "gets a summary: a conversation cannot be cut inside of a turn"
+			o.Note = "gets a summary: a conversation cannot be cut in the middle of a turn"
 		case o.Value == s.Agent:
 			o.Note = "" // the context says it
 		default:
-			o.Note = "is told in a summary what was said and done so far"
+			o.Note = "gets a summary of the conversation so far"
 		}
 	}
 	return agent

@@ -118,7 +118,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 			cur.Text.Handle(intent.NewLine)
 			return nil
 		case f.sends():
-			f.problem = "There is a prompt to send: use the key named below."
+			f.problem = "Press the key shown below to send the prompt."
 			return nil
 		}
 		return f.done()

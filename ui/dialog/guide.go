@@ -91,7 +91,7 @@ func holding(lines []Line, words []string) []Line {
 		}
 	}
 	if len(out) == 0 {
-		return []Line{{Text: "nothing matches", Tok: theme.Muted}}
+		return []Line{{Text: "No matches", Tok: theme.Muted}}
 	}
 	return out
 }
@@ -112,6 +112,6 @@ func (g *Guide) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	line := top.Row(0)
 	c.Print(line, 0, 0, th.Style(theme.Accent), "/")
 	_, line = line.Left(2)
-	g.query.Draw(c, line, th, th.Style(theme.Text), "type to search", true)
+	g.query.Draw(c, line, th, th.Style(theme.Text), "Type to search", true)
 	g.body.draw(c, body, th)
 }

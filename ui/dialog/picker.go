@@ -35,14 +35,14 @@ type Picker struct {
 
 // NewPicker makes a picker over fixed items, matched loosely.
 func NewPicker(title string, items []Item) *Picker {
-	p := &Picker{title: title, all: items, Status: "nothing matches"}
+	p := &Picker{title: title, all: items, Status: "No matches"}
 	p.show(items)
 	return p
 }
 
 // NewSearch makes a picker whose items the root looks up for each query.
 func NewSearch(title string) *Picker {
-	return &Picker{title: title, Status: "type to search"}
+	return &Picker{title: title, Status: "Type to search"}
 }
 
 // Query returns what was typed.

@@ -22,15 +22,15 @@ func (Imported) DialogResult() {}
 
 // NewExport makes the dialog that writes a thread to a file; relative names are of the folder dir.
 func NewExport(s *thread.Status, dir string) *Form {
-	file := &Input{Label: "File", Hint: "to be written", Text: field.New(s.Name + ".orchestrator")}
+	file := &Input{Label: "File", Hint: "File to write", Text: field.New(s.Name + ".orchestrator")}
 	files := yesNo("Files", true, "the conversation alone")
 	files.Options[1].Note = "the conversation and the files as they were at each turn"
-	secrets := yesNo("Secrets", false, "keys and passwords of known shapes are left out of the conversation")
-	secrets.Options[1].Note = "the conversation as it is"
+	secrets := yesNo("Secrets", false, "known kinds of keys and passwords are removed from the conversation")
+	secrets.Options[1].Note = "nothing is removed from the conversation"
 	return NewForm("export "+s.DisplayName(), func() (Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
-			return nil, "which file?"
+			return nil, "Enter a file name"
 		}
 		return Exported{thread.PortRequest{Thread: string(s.ID), File: within(dir, name), NoFiles: !files.on(), WithSecrets: secrets.on()}}, ""
 	}, file, files, secrets).Verb("export")
@@ -38,11 +38,11 @@ func NewExport(s *thread.Status, dir string) *Form {
 
 // NewImport makes the dialog that takes a thread from a file.
 func NewImport(dir string) *Form {
-	file := &Input{Label: "File", Hint: "that export wrote"}
+	file := &Input{Label: "File", Hint: "File written by export"}
 	return NewForm("import a thread", func() (Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
-			return nil, "which file?"
+			return nil, "Enter a file name"
 		}
 		return Imported{thread.PortRequest{File: within(dir, name)}}, ""
 	}, file).Verb("import")

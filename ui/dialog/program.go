@@ -13,9 +13,9 @@ func programOf(in *Input, otherwise []string) ([]string, string) {
 	words, ok := words(in.Text.Value())
 	switch {
 	case !ok:
-		return nil, "a quotation mark in the field Program is not closed"
+		return nil, "Program: a quotation mark is not closed"
 	case len(words) == 0 && len(otherwise) == 0:
-		return nil, "which program? Name it in the field Program"
+		return nil, "Enter a program"
 	}
 	return words, ""
 }

@@ -114,11 +114,11 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	tok := theme.Good
 	switch p.How {
 	case thread.ResumeNative:
-		how = "its own transcript"
+		how = "transcript found"
 	case thread.ResumeRebuilt:
 		how = "transcript rebuilt from what is stored"
 	case thread.ResumePrimer:
-		how, tok = "a summary from our record", theme.Warn
+		how, tok = "a summary of what is stored", theme.Warn
 	case thread.ResumeFresh:
 		how, tok = "nothing was said yet", theme.Muted
 	default:
@@ -127,6 +127,8 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	switch {
 	case p.Detail != "":
 		how = plain.Line(p.Detail) // says the same, more closely
+	case p.Bytes > 0 && p.How == thread.ResumeNative:
+		how = "transcript verified (" + bytes(p.Bytes) + ")"
 	case p.Bytes > 0:
 		how += ", " + bytes(p.Bytes) + " verified"
 	}

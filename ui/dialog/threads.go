@@ -123,10 +123,10 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 	options := agentOptions(agents)
 	agent := &Input{Label: "Agent", Options: options, Pick: pickOption(options, d.Agent)}
 	if len(options) == 0 {
-		agent.Options = []Option{{Value: d.Agent, Note: "agents are being looked for"}}
+		agent.Options = []Option{{Value: d.Agent, Note: "looking for agents …"}}
 	}
 	prompt := &Input{Label: "Prompt", Hint: "Task (optional)", Rows: 3, Text: field.Field{Multi: true}}
-	name := &Input{Label: "Name", Hint: "from the prompt"}
+	name := &Input{Label: "Name", Hint: "From the prompt (optional)"}
 	dir := &Input{Label: "Folder", Hint: d.Dir}
 	note := "works in the folder itself"
 	if len(d.Taken) > 0 {
@@ -162,7 +162,7 @@ func NewNewThread(agents []thread.AgentInfo, d Defaults) *Form {
 			Prompt: strings.TrimSpace(prompt.Text.Value()), Dir: strings.TrimSpace(dir.Text.Value()), Worktree: tree.on() && d.Git, InPlace: !tree.on(), Flags: flags,
 		}}, ""
 	}
-	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt).Verb("start")
+	return NewForm("new thread", submit, agent, program, prompt, name, dir, tree, model, mode).Sending(prompt).Verb("create")
 }
 
 // one makes a form with a single text; empty is refused.
@@ -180,26 +180,26 @@ func one(title, label, hint, text, empty string, rows int, result func(string) R
 
 // NewRename makes the dialog that renames a thread.
 func NewRename(s *thread.Status) *Form {
-	return one("rename "+s.DisplayName(), "Name", "", s.DisplayName(), "a thread needs a name", 1,
+	return one("rename "+s.DisplayName(), "Name", "", s.DisplayName(), "Enter a name", 1,
 		func(v string) Result { return Renamed{s.ID, v} }).Verb("rename")
 }
 
 // NewAbandon makes the dialog that abandons a thread.
 func NewAbandon(s *thread.Status) *Form {
-	return one("abandon "+s.DisplayName(), "Reason", "why: it is kept with the thread", "", "a reason helps whoever looks later", 1,
-		func(v string) Result { return Abandoned{s.ID, v} }).Verb("next")
+	return one("abandon "+s.DisplayName(), "Reason", "Why (kept with the thread)", "", "Enter a reason", 1,
+		func(v string) Result { return Abandoned{s.ID, v} }).Verb("continue")
 }
 
 // NewPrompt makes the dialog that sends a prompt.
 func NewPrompt(s *thread.Status) *Form {
-	f := one("prompt for "+s.DisplayName(), "Prompt", "what it is to do", "", "nothing to send", 4,
+	f := one("prompt for "+s.DisplayName(), "Prompt", "Task", "", "Enter a prompt", 4,
 		func(v string) Result { return Prompted{s.ID, v} })
 	return f.Sending(f.inputs[0]).Verb("send")
 }
 
 // NewEdit makes the dialog that changes a prompt which waits.
 func NewEdit(p thread.Prompt, name string) *Form {
-	f := one("edit a prompt for "+name, "Prompt", "", p.Text, "nothing to send; withdraw it instead", 6,
+	f := one("edit a prompt for "+name, "Prompt", "", p.Text, "Enter a prompt, or withdraw this one", 6,
 		func(v string) Result { return Edited{p.ID, v} })
 	return f.Sending(f.inputs[0]).Verb("save")
 }

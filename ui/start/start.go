@@ -101,12 +101,12 @@ func (f *Feature) greet() {
 			return
 		}
 	}
-	body := []dialog.Line{{Text: "No coding agent was found here. These were looked for:"}, {}}
+	body := []dialog.Line{{Text: "No coding agents found. Checked:"}, {}}
 	body = append(body, lines(f.agents, false)...)
-	body = append(body, dialog.Line{Text: f.Keys.KeyOf(intent.Agents) + " lists all the places later.", Tok: theme.Muted},
+	body = append(body, dialog.Line{Text: f.Keys.KeyOf(intent.Agents) + "  List all agents and places checked", Tok: theme.Muted},
 		dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: " +
 			"it reads and edits files in a thread like the others, by a script."})
 	demo := host.Do(func() tea.Cmd { return f.create(thread.NewRequest{Agent: "demo"}) })
 	f.Dialogs.Push(dialog.NewAsk("welcome", body,
-		dialog.Choice{Label: "try the demo", Result: demo, Preset: true}, dialog.Cancel("later")))
+		dialog.Choice{Label: "Try the demo", Result: demo, Preset: true}, dialog.Cancel("Later")))
 }
