@@ -172,7 +172,7 @@ func TestForkFresh(t *testing.T) {
 	// Inside of a turn no conversation can be cut.
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "right", "down", "F")
-		r.must("at a response of turn 3", "cannot be cut in the middle of a turn")
+		r.must("at a response of turn 3", "cannot be cut within a turn")
 		if strings.Contains(r.see(), "Context  ") {
 			t.Errorf("a choice that is none:\n%s", r.see())
 		}

@@ -99,7 +99,7 @@ func forkAgents(s *thread.Status, at Point, agents []thread.AgentInfo) *Input {
 		switch {
 		case o.Off || s.Turn == 0:
 		case o.Value == s.Agent && at.Inside:
-			o.Note = "gets a summary: a conversation cannot be cut in the middle of a turn"
+			o.Note = "gets a summary: a conversation cannot be cut within a turn"
 		case o.Value == s.Agent:
 			o.Note = "" // the context says it
 		default:
