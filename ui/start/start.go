@@ -104,8 +104,8 @@ func (f *Feature) greet() {
 	body := []dialog.Line{{Text: "No coding agents found. Checked:"}, {}}
 	body = append(body, lines(f.agents, false)...)
 	body = append(body, dialog.Line{Text: f.Keys.KeyOf(intent.Agents) + "  List all agents and places checked", Tok: theme.Muted},
-		dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, no key and no network: " +
-			"it reads and edits files in a thread like the others, by a script."})
+		dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, key or network: " +
+			"it follows a script that reads and edits files in a thread like any other."})
 	demo := host.Do(func() tea.Cmd { return f.create(thread.NewRequest{Agent: "demo"}) })
 	f.Dialogs.Push(dialog.NewAsk("welcome", body,
 		dialog.Choice{Label: "Try the demo", Result: demo, Preset: true}, dialog.Cancel("Later")))
