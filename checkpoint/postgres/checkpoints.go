@@ -9,47 +9,23 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/pack"
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
 
-const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.raw, c.sum, c.data"
-
-func scanRow(row pgx.CollectableRow) (pack.Row, error) {
-	var r pack.Row
-	err := row.Scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Raw, &r.Sum, &r.Data)
-	return r, err
-}
-
 // PutCheckpoint stores a checkpoint and moves its thread.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
-	if err := checkpoint.Check(c, d); err != nil {
-		return thread.Checkpoint{}, err
-	}
-	parent, known := s.packer.Known(c.Parent)
-	if !known {
-		var there bool
+	return sqlrow.Put(ctx, s.packer, table{s}, c, d)
+}
+
+// Insert implements sqlrow.Table.
+func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error) {
+	err = t.s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		var err error
-		if there, parent, err = s.find(ctx, c); err != nil {
-			return thread.Checkpoint{}, err
-		}
-		if there {
-			return s.again(ctx, c)
-		}
-	}
-	k, err := s.packer.Pack(ctx, table{s}, parent, c, d)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	var n, row int64 // n is the new row once it is durable
-	defer func() { s.packer.Done(k, n) }()
-	c = checkpoint.Normal(c)
-	c.Items = k.Row.Items
-	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
-		var err error
-		row, c.Seq, err = s.insert(ctx, x, k, c)
-		for _, p := range d.Prompts {
+		row, seq, err = t.s.insert(ctx, x, k, c)
+		for _, p := range prompts {
 			if err == nil {
-				_, err = s.putPrompt(ctx, x, p)
+				_, err = t.s.putPrompt(ctx, x, p)
 			}
 		}
 		if isTaken(err, "checkpoint_project_id_key") { // the same checkpoint was put at the same time
@@ -58,54 +34,29 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 		return err
 	})
 	if errors.Is(err, errAgain) {
-		return s.again(ctx, c)
+		return 0, 0, nil
 	}
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	n = row
-	return c, nil
+	return row, seq, err
 }
 
 var errAgain = errors.New("stored already")
 
-// find looks up whether a checkpoint is stored already, and its parent's row; 0 is none.
-func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
-	ctx, cancel := s.limited(ctx)
+// Find implements sqlrow.Table.
+func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
+	ctx, cancel := t.s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT id, n FROM checkpoint WHERE project = $1 AND id IN ($2, $3)", s.project, string(c.ID), string(c.Parent))
+	rows, err := t.s.pool.Query(ctx, "SELECT id, n FROM checkpoint WHERE project = $1 AND id IN ($2, $3)",
+		t.s.project, string(c.ID), string(c.Parent))
 	if err != nil {
-		return false, 0, s.translate(err)
+		return false, 0, t.s.translate(err)
 	}
+	var p sqlrow.Pair
 	var id thread.CheckpointID
 	var n int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error {
-		if id == c.ID {
-			there = true
-		} else {
-			parent = n
-		}
-		return nil
-	})
-	if err != nil {
-		return false, 0, s.translate(err)
+	if _, err = pgx.ForEachRow(rows, []any{&id, &n}, func() error { p.Add(c, id, n); return nil }); err != nil {
+		return false, 0, t.s.translate(err)
 	}
-	if !there && parent == 0 && c.Parent != "" {
-		return false, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
-	}
-	return there, parent, nil
-}
-
-// again answers for a checkpoint that is stored already.
-func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoint, error) {
-	old, err := s.Checkpoint(ctx, c.ID)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	if err := checkpoint.CheckStored(old, c); err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return old, nil
+	return p.There, p.Parent, p.Check(c)
 }
 
 // insert writes the row and its thread. The thread's row is locked, so its Seq is ours.
@@ -137,6 +88,11 @@ func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, c thread.C
 	return n, c.Seq, s.save(ctx, x, th)
 }
 
+// read reads a row as the other database does.
+func read[T any](from func(sqlrow.Scan) (T, error)) pgx.RowToFunc[T] {
+	return func(row pgx.CollectableRow) (T, error) { return from(row.Scan) }
+}
+
 // query reads rows with data.
 func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Row, error) {
 	ctx, cancel := s.limited(ctx)
@@ -145,13 +101,13 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 	if err != nil {
 		return nil, s.translate(err)
 	}
-	out, err := pgx.CollectRows(rows, scanRow)
+	out, err := pgx.CollectRows(rows, read(sqlrow.Checkpoint))
 	return out, s.translate(err)
 }
 
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
-	rows, err := s.query(ctx, "SELECT "+columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
+	rows, err := s.query(ctx, "SELECT "+sqlrow.Columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
 		WHERE t.project = $1 AND t.id = $2 AND ($3 = 0 OR c.seq < $3) AND (NOT $4 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT $5`,
 		s.project, string(id), p.Before, p.Turns, checkpoint.Limit(p))
 	if err != nil {
@@ -175,7 +131,7 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	rows, err := s.query(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE n = $1 UNION ALL
 		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
 		page (n) AS MATERIALIZED (SELECT n FROM up WHERE ($2 = 0 OR turn < $2) AND (NOT $3 OR kind <> 'response') LIMIT $4)
-		SELECT `+columns+" FROM page JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", n, p.Before, p.Turns, checkpoint.Limit(p))
+		SELECT `+sqlrow.Columns+" FROM page JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", n, p.Before, p.Turns, checkpoint.Limit(p))
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +144,7 @@ type table struct{ s *Store }
 func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
 	rows, err := t.s.query(ctx, `WITH RECURSIVE up (n, d) AS (SELECT $1::bigint, 1 UNION ALL
 		SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < $2)
-		SELECT `+columns+" FROM up JOIN checkpoint c ON c.n = up.n ORDER BY d", n, limit)
+		SELECT `+sqlrow.Columns+" FROM up JOIN checkpoint c ON c.n = up.n ORDER BY d", n, limit)
 	if err == nil && len(rows) == 0 {
 		err = fmt.Errorf("checkpoint row %d: %w", n, thread.ErrNotFound)
 	}
@@ -196,7 +152,7 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	rows, err := t.s.query(ctx, "SELECT "+columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project, string(id))
+	rows, err := t.s.query(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project, string(id))
 	if err != nil {
 		return pack.Row{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
 
@@ -52,7 +53,7 @@ func (s *Store) putPrompt(ctx context.Context, x pgx.Tx, p thread.Prompt) (threa
 	case errors.Is(err, pgx.ErrNoRows):
 		err = x.QueryRow(ctx, `INSERT INTO prompt (project, host, id, thread, open, accepted, sum, doc)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING n`, s.project, s.host, string(p.ID), string(p.Thread),
-			!p.State.Over(), nanos(p.Accepted), sum, doc).Scan(&p.Seq)
+			!p.State.Over(), sqlrow.Nanos(p.Accepted), sum, doc).Scan(&p.Seq)
 		return p, err
 	case err != nil:
 		return p, err
@@ -85,22 +86,24 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int) ([]thread.Prompt, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `SELECT n, id, sum, doc FROM prompt WHERE project = $1 AND host = $2
+	rows, err := s.pool.Query(ctx, "SELECT "+sqlrow.PromptColumns+` FROM prompt WHERE project = $1 AND host = $2
 		AND ($3 = '' OR thread = $3) AND (NOT $4 OR open) ORDER BY n DESC LIMIT $5`,
 		s.project, s.host, string(id), open, checkpoint.Limit(thread.Page{Limit: limit}))
 	if err != nil {
 		return nil, s.translate(err)
 	}
 	out := []thread.Prompt{}
-	var n int64
-	var pid string
-	var sum, doc []byte
-	_, err = pgx.ForEachRow(rows, []any{&n, &pid, &sum, &doc}, func() error {
-		if p, err := checkpoint.OpenPrompt(thread.PromptID(pid), n, doc, sum); err == nil {
+	for rows.Next() {
+		p, damage, err := sqlrow.Prompt(rows.Scan)
+		if err != nil {
+			rows.Close()
+			return nil, s.translate(err)
+		}
+		if damage == nil {
 			out = append(out, p)
 		}
-		return nil
-	})
+	}
+	err = rows.Err()
 	if err != nil {
 		return nil, s.translate(err)
 	}

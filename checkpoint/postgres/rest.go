@@ -8,23 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
-
-// nanos is how times are stored: 0 for none.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func fromNanos(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
 
 func (s *Store) exec(ctx context.Context, query string, args ...any) error {
 	return s.tx(ctx, lockNone, func(ctx context.Context, x pgx.Tx) error {
@@ -38,14 +24,9 @@ func (s *Store) BeginExecution(ctx context.Context, e thread.Execution) error {
 	if e.ID == "" {
 		return fmt.Errorf("execution without id: %w", thread.ErrInvalid)
 	}
-	var ended *int64 // null while it runs
-	if !e.Ended.IsZero() {
-		n := nanos(e.Ended)
-		ended = &n
-	}
 	return s.exec(ctx, `INSERT INTO execution (project, host, id, thread, agent, session, pid, started, ended, code, reason)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`, s.project, s.host, string(e.ID), string(e.Thread),
-		e.Agent, e.Session, e.PID, nanos(e.Started), ended, e.Exit.Code, e.Exit.Reason)
+		e.Agent, e.Session, e.PID, sqlrow.Nanos(e.Started), sqlrow.Ended(e.Ended), e.Exit.Code, e.Exit.Reason)
 }
 
 // UpdateExecution sets the process id and the session.
@@ -56,7 +37,7 @@ func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid 
 // EndExecution stores how a run ended; the first end stands.
 func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
 	return s.execution(ctx, id, `UPDATE execution SET ended = coalesce(ended, $3), code = CASE WHEN ended IS NULL THEN $4 ELSE code END,
-		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END WHERE project = $1 AND id = $2`, nanos(at), exit.Code, exit.Reason)
+		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END WHERE project = $1 AND id = $2`, sqlrow.Nanos(at), exit.Code, exit.Reason)
 }
 
 func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update string, args ...any) error {
@@ -73,18 +54,12 @@ func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update str
 func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `SELECT id, thread, agent, session, pid, started FROM execution
+	rows, err := s.pool.Query(ctx, `SELECT `+sqlrow.ExecutionColumns+` FROM execution
 		WHERE project = $1 AND host = $2 AND ended IS NULL ORDER BY started, id`, s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (thread.Execution, error) {
-		var e thread.Execution
-		var started int64
-		err := row.Scan(&e.ID, &e.Thread, &e.Agent, &e.Session, &e.PID, &started)
-		e.Started = fromNanos(started)
-		return e, err
-	})
+	out, err := pgx.CollectRows(rows, read(sqlrow.Execution))
 	return out, s.translate(err)
 }
 
@@ -95,7 +70,7 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	}
 	return s.exec(ctx, `INSERT INTO intent (project, host, id, kind, thread, data, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (project, host, id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread, data = excluded.data, created = excluded.created`,
-		s.project, s.host, i.ID, i.Kind, string(i.Thread), []byte(i.Data), nanos(i.Created))
+		s.project, s.host, i.ID, i.Kind, string(i.Thread), []byte(i.Data), sqlrow.Nanos(i.Created))
 }
 
 // DropIntent forgets an operation; one that is not there is dropped already.
@@ -107,18 +82,11 @@ func (s *Store) DropIntent(ctx context.Context, id string) error {
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT id, kind, thread, data, created FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project, s.host)
+	rows, err := s.pool.Query(ctx, "SELECT "+sqlrow.IntentColumns+" FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
-	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (thread.Intent, error) {
-		var i thread.Intent
-		var data []byte
-		var created int64
-		err := row.Scan(&i.ID, &i.Kind, &i.Thread, &data, &created)
-		i.Data, i.Created = data, fromNanos(created)
-		return i, err
-	})
+	out, err := pgx.CollectRows(rows, read(sqlrow.Intent))
 	return out, s.translate(err)
 }
 

@@ -8,107 +8,57 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/pack"
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
 
-const columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, c.chain, c.raw, c.sum, c.data"
-
 const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
 	SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
-	SELECT ` + columns + ` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`
-
-func scanRow(scan func(...any) error) (pack.Row, error) {
-	var r pack.Row
-	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Raw, &r.Sum, &r.Data)
-	return r, err
-}
+	SELECT ` + sqlrow.Columns + ` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`
 
 // PutCheckpoint stores a checkpoint and moves its thread. It is packed before it queues: the store's turn is short.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
-	if err := checkpoint.Check(c, d); err != nil {
-		return thread.Checkpoint{}, err
-	}
-	parent, known := s.packer.Known(c.Parent)
-	if !known {
-		var there bool
-		var err error
-		if there, parent, err = s.find(ctx, c); err != nil {
-			return thread.Checkpoint{}, err
-		}
-		if there {
-			return s.again(ctx, c)
-		}
-	}
-	k, err := s.packer.Pack(ctx, table{s}, parent, c, d)
+	return sqlrow.Put(ctx, s.packer, table{s}, c, d)
+}
+
+// pairQuery asks for a checkpoint and its parent.
+const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
+
+// Find implements sqlrow.Table.
+func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
+	rows, err := t.s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
 	if err != nil {
-		return thread.Checkpoint{}, err
+		return false, 0, translate(t.s.path, 0, db(err))
 	}
-	var n int64 // the new row once it is durable
-	defer func() { s.packer.Done(k, n) }()
-	c = checkpoint.Normal(c)
-	c.Items = k.Row.Items
-	var row int64
-	err = s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
+	var p sqlrow.Pair
+	err = each(rows, func(scan func(...any) error) error {
+		var id thread.CheckpointID
+		var n int64
+		err := scan(&id, &n)
+		p.Add(c, id, n)
+		return err
+	})
+	if err != nil {
+		return false, 0, translate(t.s.path, 0, err)
+	}
+	return p.There, p.Parent, p.Check(c)
+}
+
+// Insert implements sqlrow.Table.
+func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error) {
+	err = t.s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
-		if row, c.Seq, err = s.insert(x, k, c); err != nil || row == 0 {
+		if row, seq, err = t.s.insert(x, k, c); err != nil || row == 0 {
 			return err
 		}
-		for _, p := range d.Prompts {
+		for _, p := range prompts {
 			if _, err := putPrompt(x, p); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	if row == 0 { // the same checkpoint was put before or at the same time
-		return s.again(ctx, c)
-	}
-	n = row
-	return c, nil
-}
-
-// pairQuery asks for a checkpoint and its parent.
-const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
-
-// find looks up whether a checkpoint is stored already, and its parent's row; 0 is none.
-func (s *Store) find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error) {
-	rows, err := s.finder.QueryContext(ctx, string(c.ID), string(c.Parent))
-	if err != nil {
-		return false, 0, translate(s.path, 0, db(err))
-	}
-	err = each(rows, func(scan func(...any) error) error {
-		var id thread.CheckpointID
-		var n int64
-		err := scan(&id, &n)
-		if id == c.ID {
-			there = true
-		} else {
-			parent = n
-		}
-		return err
-	})
-	if err != nil {
-		return false, 0, translate(s.path, 0, err)
-	}
-	if !there && parent == 0 && c.Parent != "" {
-		return false, 0, fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)
-	}
-	return there, parent, nil
-}
-
-// again answers for a checkpoint that is stored already.
-func (s *Store) again(ctx context.Context, c thread.Checkpoint) (thread.Checkpoint, error) {
-	old, err := s.Checkpoint(ctx, c.ID)
-	if err != nil {
-		return thread.Checkpoint{}, err
-	}
-	if err := checkpoint.CheckStored(old, c); err != nil {
-		return thread.Checkpoint{}, err
-	}
-	return old, nil
+	return row, seq, err
 }
 
 // placeQuery asks for all that a put needs to know: its thread, whether the checkpoint is stored already, and the row of
@@ -192,21 +142,13 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}
-	var out []pack.Row
-	err = each(rows, func(scan func(...any) error) error {
-		r, err := scanRow(scan)
-		out = append(out, r)
-		return err
-	})
-	if err != nil {
-		return nil, translate(s.path, 0, err)
-	}
-	return out, nil
+	out, err := collect(rows, sqlrow.Checkpoint)
+	return out, translate(s.path, 0, err)
 }
 
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
-	return s.page(ctx, "SELECT "+columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
+	return s.page(ctx, "SELECT "+sqlrow.Columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
 		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
 }
 
@@ -218,7 +160,7 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
 		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
 		page (n) AS MATERIALIZED (SELECT n FROM up WHERE (?2 = 0 OR turn < ?2) AND (NOT ?3 OR kind <> 'response') LIMIT ?4)
-		SELECT `+columns+" FROM page CROSS JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", string(id), p)
+		SELECT `+sqlrow.Columns+" FROM page CROSS JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", string(id), p)
 }
 
 func (s *Store) page(ctx context.Context, query, id string, p thread.Page) ([]thread.Checkpoint, error) {
@@ -241,7 +183,7 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	r, err := scanRow(t.s.read.QueryRowContext(ctx, "SELECT "+columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
+	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
 	}

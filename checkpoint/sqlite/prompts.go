@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"orchestrator/checkpoint"
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
 
@@ -53,7 +54,7 @@ func putPrompt(x *tx, p thread.Prompt) (thread.Prompt, error) {
 		return p, fmt.Errorf("thread %s: %w", p.Thread, thread.ErrNotFound)
 	}
 	p.Seq, err = x.insert("INSERT INTO prompt (id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?)",
-		string(p.ID), string(p.Thread), !p.State.Over(), nanos(p.Accepted), sum, doc)
+		string(p.ID), string(p.Thread), !p.State.Over(), sqlrow.Nanos(p.Accepted), sum, doc)
 	return p, err
 }
 
@@ -73,9 +74,9 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 
 // The queries of Prompts, each served by an index alone.
 const (
-	promptsOf     = "SELECT n, id, sum, doc FROM prompt WHERE thread = ?1 AND (NOT ?2 OR open = 1) ORDER BY n DESC LIMIT ?3"
-	promptsOfAll  = "SELECT n, id, sum, doc FROM prompt WHERE ?1 = '' AND NOT ?2 ORDER BY n DESC LIMIT ?3"
-	openPromptsOf = "SELECT n, id, sum, doc FROM prompt WHERE ?1 = '' AND ?2 AND open = 1 ORDER BY n DESC LIMIT ?3"
+	promptsOf     = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE thread = ?1 AND (NOT ?2 OR open = 1) ORDER BY n DESC LIMIT ?3"
+	promptsOfAll  = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND NOT ?2 ORDER BY n DESC LIMIT ?3"
+	openPromptsOf = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND ?2 AND open = 1 ORDER BY n DESC LIMIT ?3"
 )
 
 // Prompts returns the newest prompts, oldest first. One that was damaged is left out: it must not hide the others.
@@ -93,13 +94,11 @@ func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int)
 	}
 	out := []thread.Prompt{}
 	err = each(rows, func(scan func(...any) error) error {
-		var n int64
-		var id thread.PromptID
-		var sum, doc []byte
-		if err := scan(&n, &id, &sum, &doc); err != nil {
+		p, damage, err := sqlrow.Prompt(scan)
+		if err != nil {
 			return err
 		}
-		if p, err := checkpoint.OpenPrompt(id, n, doc, sum); err == nil {
+		if damage == nil {
 			out = append(out, p)
 		}
 		return nil

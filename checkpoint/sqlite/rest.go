@@ -7,37 +7,19 @@ import (
 	"fmt"
 	"time"
 
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
-
-// nanos is how times are stored: 0 for none.
-func nanos(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func fromNanos(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
-}
 
 // BeginExecution stores a run that is about to start.
 func (s *Store) BeginExecution(ctx context.Context, e thread.Execution) error {
 	if e.ID == "" {
 		return fmt.Errorf("execution without id: %w", thread.ErrInvalid)
 	}
-	var ended any // null while it runs
-	if !e.Ended.IsZero() {
-		ended = nanos(e.Ended)
-	}
 	return s.do(ctx, 4096, func(x *tx) error {
 		return x.exec(`INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(e.ID), string(e.Thread), e.Agent, e.Session, e.PID, nanos(e.Started),
-			ended, e.Exit.Code, e.Exit.Reason)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(e.ID), string(e.Thread), e.Agent, e.Session, e.PID, sqlrow.Nanos(e.Started),
+			sqlrow.Ended(e.Ended), e.Exit.Code, e.Exit.Reason)
 	})
 }
 
@@ -49,7 +31,7 @@ func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid 
 // EndExecution stores how a run ended; the first end stands.
 func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
 	return s.execution(ctx, id, "UPDATE execution SET ended = ?2, code = ?3, reason = ?4 WHERE id = ?1 AND ended IS NULL",
-		string(id), nanos(at), exit.Code, exit.Reason)
+		string(id), sqlrow.Nanos(at), exit.Code, exit.Reason)
 }
 
 func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update string, args ...any) error {
@@ -68,20 +50,12 @@ func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update str
 
 // OpenExecutions returns the runs that never ended, oldest first.
 func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, thread, agent, session, pid, started FROM execution
+	rows, err := s.read.QueryContext(ctx, `SELECT `+sqlrow.ExecutionColumns+` FROM execution
 		WHERE ended IS NULL ORDER BY started, id`)
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}
-	var out []thread.Execution
-	err = each(rows, func(scan func(...any) error) error {
-		var e thread.Execution
-		var started int64
-		err := scan(&e.ID, &e.Thread, &e.Agent, &e.Session, &e.PID, &started)
-		e.Started = fromNanos(started)
-		out = append(out, e)
-		return err
-	})
+	out, err := collect(rows, sqlrow.Execution)
 	return out, translate(s.path, 0, err)
 }
 
@@ -93,7 +67,7 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	return s.do(ctx, int64(len(i.Data))+4096, func(x *tx) error {
 		return x.exec(`INSERT INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread, data = excluded.data, created = excluded.created`,
-			i.ID, i.Kind, string(i.Thread), []byte(i.Data), nanos(i.Created))
+			i.ID, i.Kind, string(i.Thread), []byte(i.Data), sqlrow.Nanos(i.Created))
 	})
 }
 
@@ -104,20 +78,11 @@ func (s *Store) DropIntent(ctx context.Context, id string) error {
 
 // Intents returns the operations that were begun, oldest first.
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
-	rows, err := s.read.QueryContext(ctx, "SELECT id, kind, thread, data, created FROM intent ORDER BY created, id")
+	rows, err := s.read.QueryContext(ctx, "SELECT "+sqlrow.IntentColumns+" FROM intent ORDER BY created, id")
 	if err != nil {
 		return nil, translate(s.path, 0, db(err))
 	}
-	var out []thread.Intent
-	err = each(rows, func(scan func(...any) error) error {
-		var i thread.Intent
-		var data []byte
-		var created int64
-		err := scan(&i.ID, &i.Kind, &i.Thread, &data, &created)
-		i.Data, i.Created = data, fromNanos(created)
-		out = append(out, i)
-		return err
-	})
+	out, err := collect(rows, sqlrow.Intent)
 	return out, translate(s.path, 0, err)
 }
 

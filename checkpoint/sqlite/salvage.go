@@ -14,6 +14,7 @@ import (
 	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
 	"orchestrator/checkpoint/sqlite/raw"
+	"orchestrator/checkpoint/sqlrow"
 	"orchestrator/thread"
 )
 
@@ -247,7 +248,7 @@ type inTx struct{ x *tx }
 func (s inTx) Lineage(_ context.Context, n int64, limit int) ([]pack.Row, error) {
 	var out []pack.Row
 	err := s.x.each(lineageQuery, []any{n, limit}, func(scan func(...any) error) error {
-		r, err := scanRow(scan)
+		r, err := sqlrow.Checkpoint(scan)
 		out = append(out, r)
 		return err
 	})

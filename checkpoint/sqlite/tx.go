@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"orchestrator/checkpoint/sqlrow"
 )
 
 // tx is the write connection inside a transaction. Its errors are the database's.
@@ -91,6 +93,20 @@ func each(rows *sql.Rows, scan func(func(...any) error) error) error {
 		}
 	}
 	return db(rows.Err())
+}
+
+// collect reads rows to a list.
+func collect[T any](rows *sql.Rows, read func(sqlrow.Scan) (T, error)) ([]T, error) {
+	var out []T
+	err := each(rows, func(scan func(...any) error) error {
+		v, err := read(scan)
+		out = append(out, v)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (t *tx) rollback() {
