@@ -95,8 +95,8 @@ func (l *line) works(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		l.m.mu.Lock()
-		works := l.session != nil && (l.flying > 0 || l.shown.Works() || l.session.State().Works())
-		certain = certain || l.direct || l.flying > 0 || l.unstored > 0
+		works := l.session != nil && (l.requests.Flying() || l.shown.Works() || l.session.State().Works())
+		certain = certain || l.direct || l.requests.Flying() || l.requests.Unstored()
 		l.m.mu.Unlock()
 		if !works || certain {
 			return works

@@ -259,7 +259,7 @@ func (l *line) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 	}
 	d.Hand.Begin(p.ID)
 	l.m.mu.Lock()
-	d.Begin(p.ID, l.requests)
+	d.Begin(p.ID, l.requests.Begun())
 	l.m.mu.Unlock()
 	l.wait("")
 	go func() {
@@ -275,7 +275,7 @@ func (l *line) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 func (l *line) leaves() bool {
 	l.m.mu.Lock()
 	r := l.reported
-	failed := l.unread && l.flying == 0 && r.State.Trouble() && len(r.Evidence) > 0
+	failed := l.unread && !l.requests.Flying() && r.State.Trouble() && len(r.Evidence) > 0
 	l.m.mu.Unlock()
 	if !failed {
 		return false

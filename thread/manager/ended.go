@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
 )
 
 // StopAgent stops a thread's agent. The thread can be started again where it left off.
@@ -58,7 +59,7 @@ func (l *line) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
 			// Held back like an answer through the gateway, until its transcript is read.
 			poll, l.polling = true, true
-			l.unstored++
+			l.requests.Await()
 		default:
 		}
 	}
@@ -97,11 +98,11 @@ func (l *line) leave() {
 		return
 	}
 	l.m.mu.Lock()
-	requests := l.requests
+	requests := l.requests.Begun()
 	l.m.mu.Unlock()
 	l.later(leaveAfter, func() {
 		l.m.mu.Lock()
-		left := l.session != nil && waiting(l.reported.State) && l.requests == requests && l.flying == 0
+		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.Flying()
 		l.m.mu.Unlock()
 		if left {
 			l.rec.leave(l.m.ctx, l)
@@ -122,7 +123,7 @@ func (l *line) exited(id thread.ExecutionID, e thread.Exit) {
 	}
 	e.Screen = thread.Excerpt(e.Screen)
 	l.exit, l.session = &e, nil
-	l.amid = l.flying > 0 || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
+	l.amid = l.requests.Flying() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
 	l.t.Interrupted, l.t.Exit = l.lost(e), e
 	m.show(l)
 	m.mu.Unlock()
@@ -153,7 +154,7 @@ func (l *line) ended(ctx context.Context, id thread.ExecutionID) {
 		l.rec.poll(ctx, l) // what it wrote last
 	}
 	l.rec.flush(ctx, l)
-	l.dismiss(ctx, "its agent ended: "+exitDetail(exit))
+	l.dismiss(ctx, "its agent ended: "+activity.Exit(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
@@ -178,27 +179,6 @@ func (l *line) ended(ctx context.Context, id thread.ExecutionID) {
 	if interrupted {
 		l.prove(ctx)
 	}
-}
-
-// exitDetail says for people how a process ended.
-func exitDetail(e thread.Exit) string {
-	said := ""
-	switch {
-	case e.Limit:
-		return e.Reason
-	case e.Killed():
-		said = fmt.Sprintf("ended by signal %d", e.Code-128)
-	case e.Reason == "" || e.Reason == "exited":
-		said = fmt.Sprintf("exited with code %d", e.Code)
-	case e.Code != 0:
-		return fmt.Sprintf("%s, code %d", e.Reason, e.Code)
-	default:
-		return e.Reason
-	}
-	if last := lastLine(e.Screen); last != "" {
-		said += ": " + last
-	}
-	return said
 }
 
 // told says for people what trouble a thread is in.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // transcript knows how much of an agent's native files is stored, without reading them back.
@@ -122,7 +123,7 @@ func (f *transcript) peek(ctx context.Context, l *line, session, answer string, 
 func (l *line) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thread, spec *thread.RebuildSpec) {
 	reader, ok := agent.(thread.Transcriber)
 	usage, tells := agent.(thread.UsageReader)
-	answer := lastLine(spec.Answer)
+	answer := plaintext.LastLine(spec.Answer)
 	if answer == "" || !ok || !tells {
 		return
 	}
@@ -219,9 +220,9 @@ func (r *record) poll(ctx context.Context, l *line) {
 	for _, e := range exchanges {
 		l.complete(&e)
 		l.m.mu.Lock()
-		requests := l.requests
+		requests := l.requests.Begun()
 		if e.Main {
-			l.unstored++
+			l.requests.Await()
 		} else {
 			l.sideCost += e.Usage.CostUSD
 		}

@@ -28,7 +28,7 @@ func (l *line) heard(ctx context.Context, said string, hook bool) {
 		found = d.ClaimPast(said)
 	}
 	l.m.mu.Lock()
-	requests := l.requests
+	requests := l.requests.Begun()
 	l.m.mu.Unlock()
 	if !hook {
 		requests-- // it is that request
@@ -88,8 +88,8 @@ func (l *line) judge(ctx context.Context) time.Duration {
 	defer d.mu.Unlock()
 	m.mu.Lock()
 	since, rests := atRest(l.reported)
-	rests = rests && l.session != nil && l.flying == 0 && l.arrived == 0 && l.unstored == 0
-	requests, failure := l.requests, l.failure
+	rests = rests && l.session != nil && l.requests.Quiet()
+	requests, failure := l.requests.Begun(), l.requests.Failure()
 	m.mu.Unlock()
 	if !rests {
 		return 0

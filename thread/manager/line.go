@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
 	"orchestrator/thread/manager/outbox"
 )
 
@@ -36,23 +37,19 @@ type line struct {
 	shown     thread.StateReport // to people, see Manager.show
 	proof     *thread.ResumeProof
 	published *thread.Status
-	requests  int           // main requests begun; an older answer's idle does not count
-	flying    int           // main requests that have not ended
-	arrived   int           // answers that nothing was done about yet
-	unstored  int           // answers and polls that are not durable yet
-	trouble   string        // why they are not, while the store refuses
-	pending   int           // checkpoints that the store has refused so far
-	unsaved   int           // those of them that the spool does not have either
-	direct    bool          // runs without the gateway: its transcript is polled
-	polling   bool          // a poll is queued
-	stopping  bool          // we asked it to end
-	amid      bool          // it ended while it worked
-	silent    bool          // nothing tells what its agent answers
-	unread    bool          // nothing but its requests tells what its agent does
-	judging   bool          // what the agent took is looked at after a while
-	failure   string        // of the newest main request, if it failed
-	awaiting  bool          // the end of a limit is waited for
-	asked     outbox.Glance // what others see of the desk
+	requests  activity.Requests // main ones; an older answer's idle does not count
+	trouble   string            // why they are not, while the store refuses
+	pending   int               // checkpoints that the store has refused so far
+	unsaved   int               // those of them that the spool does not have either
+	direct    bool              // runs without the gateway: its transcript is polled
+	polling   bool              // a poll is queued
+	stopping  bool              // we asked it to end
+	amid      bool              // it ended while it worked
+	silent    bool              // nothing tells what its agent answers
+	unread    bool              // nothing but its requests tells what its agent does
+	judging   bool              // what the agent took is looked at after a while
+	awaiting  bool              // the end of a limit is waited for
+	asked     outbox.Glance     // what others see of the desk
 	sideCost  float64
 	windows   map[string]int64 // that the agent is configured with; replaced, never changed
 
@@ -194,7 +191,7 @@ func (l *line) reportUnless(requests int, e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
 	l.m.mu.Lock()
-	s, newer := l.session, l.requests != requests
+	s, newer := l.session, l.requests.Begun() != requests
 	l.m.mu.Unlock()
 	if s != nil && !newer {
 		s.Report(e)

@@ -6,10 +6,10 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
-	"strings"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
 	"orchestrator/thread/plaintext"
 )
 
@@ -228,7 +228,7 @@ func (r *record) answer(ctx context.Context, l *line, e arrival) {
 	if e.direct {
 		source = thread.SourceTranscript
 	}
-	report, requests := outcome(e.Exchange, source), e.requests // the exchange itself is held no longer than it must
+	report, requests := activity.Outcome(e.Exchange, source), e.requests // the exchange itself is held no longer than it must
 	stored := func() {
 		if ends {
 			l.markUnseen(ctx)
@@ -431,9 +431,8 @@ func (r *record) accepted(ctx context.Context, l *line, p put, c thread.Checkpoi
 // stored lets go of answers that were held back until they are durable.
 func (l *line) stored(n int) {
 	l.m.mu.Lock()
-	l.unstored -= n
+	all := l.requests.Store(n)
 	l.m.show(l)
-	all := l.unstored == 0
 	l.m.mu.Unlock()
 	if all {
 		l.poke()
@@ -461,16 +460,4 @@ func (l *line) markUnseen(ctx context.Context) {
 		l.t.Seen = false
 		l.m.mu.Unlock()
 	}
-}
-
-// lastLine returns the last line of a text that holds anything: an answer of several parts stands in
-// several places of a transcript, and this is in the last.
-func lastLine(s string) string {
-	last := ""
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			last = line
-		}
-	}
-	return last
 }

@@ -223,7 +223,8 @@ func (l *line) launch(ctx context.Context, agent thread.Agent, way wayBack, r la
 	l.reported = thread.StateReport{}
 	l.direct, l.stopping, l.amid = direct, false, false
 	_, tells := agent.(thread.UsageReader)
-	l.silent, l.unread, l.failure = direct && !tells, !tells, ""
+	l.silent, l.unread = direct && !tells, !tells
+	l.requests.Forget()
 	m.mu.Unlock()
 	session, err := m.cfg.Sessions.Start(ctx, thread.SessionSpec{
 		Thread: l.id, Agent: t.Agent, Launch: launch,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
 )
 
 // List returns all threads but the deleted ones, oldest first.
@@ -128,87 +129,18 @@ func same(a, b thread.Status) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// stateOf returns a thread's state as people may see it: what the session reports, but working
-// until the last answer is durable, and done instead of idle until somebody has looked.
-// Manager.mu is held.
+// stateOf returns a thread's state as people may see it. Manager.mu is held.
 func (m *Manager) stateOf(l *line) thread.StateReport {
 	if l.session == nil {
-		return m.stillState(l)
+		return activity.Still(l.t, l.proof, l.shown)
 	}
-	r := l.reported
-	switch r.State {
-	case "":
-		since := m.now()
-		if l.execution != nil {
-			since = l.execution.Started
-		}
-		r = thread.StateReport{State: thread.StateStarting, Since: since}
-	case thread.StateApproval, thread.StateQuestion:
-		// A person is needed: a store that refuses for minutes must not hide it.
-		if l.unstored > 0 && l.trouble == "" {
-			return l.heldBack(r)
-		}
-	case thread.StateIdle, thread.StateDone:
-		if l.unstored > 0 {
-			return l.heldBack(r)
-		}
-		if l.asked.First {
-			return l.beingTold(r)
-		}
-		r.State = thread.StateIdle
-		if !l.t.Seen {
-			r.State = thread.StateDone
-		}
-	default:
+	k := activity.Known{
+		Reported: l.reported, Started: m.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble, First: l.asked.First,
 	}
-	return r
-}
-
-// heldBack says working while the last answer is not durable. Manager.mu is held.
-func (l *line) heldBack(r thread.StateReport) thread.StateReport {
-	since := r.Since
-	if l.shown.State == thread.StateWorking {
-		since = l.shown.Since
+	if l.execution != nil {
+		k.Started = l.execution.Started
 	}
-	detail := "the last answer is being stored"
-	if l.trouble != "" {
-		detail = "the last answer is not stored yet: " + l.trouble
-	}
-	held := thread.Evidence{Source: thread.SourceProcess, State: thread.StateWorking, Detail: detail, At: r.Since}
-	return thread.StateReport{State: thread.StateWorking, Since: since, Evidence: append([]thread.Evidence{held}, r.Evidence...)}
-}
-
-// beingTold says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
-// answer. Manager.mu is held.
-func (l *line) beingTold(r thread.StateReport) thread.StateReport {
-	v := thread.Evidence{Source: thread.SourceProcess, State: thread.StateStarting, Detail: "its first prompt is being typed", At: r.Since}
-	return thread.StateReport{State: thread.StateStarting, Since: r.Since, Evidence: append([]thread.Evidence{v}, r.Evidence...)}
-}
-
-// stillState is the state of a thread whose agent does not run. Manager.mu is held.
-func (m *Manager) stillState(l *line) thread.StateReport {
-	state, detail, since := thread.StateExited, "not started yet", l.t.Created
-	ended := l.t.Exit != thread.Exit{}
-	switch {
-	case l.t.Interrupted && !ended:
-		state, detail, since = thread.StateInterrupted, "its process ended without us", l.t.Updated
-	case l.t.Interrupted:
-		state, detail, since = thread.StateInterrupted, exitDetail(l.t.Exit), l.t.Updated
-	case ended:
-		detail, since = exitDetail(l.t.Exit), l.t.Updated
-	case l.t.Session != "":
-		detail, since = "its process ended", l.t.Updated
-	}
-	if l.shown.State == state && l.shown.Why() == detail {
-		since = l.shown.Since // the state is not newer because the thread was renamed
-	}
-	r := thread.StateReport{State: state, Since: since, Evidence: []thread.Evidence{
-		{Source: thread.SourceProcess, State: state, Detail: detail, At: since},
-	}}
-	if l.proof != nil && l.proof.Rebuilt {
-		r.Evidence = append(r.Evidence, thread.Evidence{Source: thread.SourceProcess, State: state, Detail: l.proof.Detail, At: since})
-	}
-	return r
+	return activity.Running(k, l.shown)
 }
 
 // Status returns one thread.

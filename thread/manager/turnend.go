@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
@@ -18,7 +19,7 @@ func (r *record) endTurn(ctx context.Context, l *line, last thread.Checkpoint, e
 	asked := l.ends(r, c, e.why)
 	delta := thread.Delta{Keep: last.Items, Prompts: asked}
 	if !e.direct && !e.past {
-		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, lastLine(e.Text), l.waitUntil(e.Exchange)))
+		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
@@ -42,7 +43,7 @@ func (l *line) waitUntil(e thread.Exchange) time.Time {
 	switch {
 	case e.Ended.IsZero():
 		return time.Time{}
-	case l.arrived > 0:
+	case l.requests.Waiting():
 		return e.Ended
 	default:
 		return e.Ended.Add(answerWait)

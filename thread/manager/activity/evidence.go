@@ -1,0 +1,103 @@
+package activity
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// Started is what the start of a main request says of the state.
+func Started(b thread.Begun) thread.Evidence {
+	return thread.Evidence{
+		Source: thread.SourceGateway, State: thread.StateWorking, Detail: "request to " + cmp.Or(b.Model, "the model"),
+		At: b.At, Again: b.Again,
+	}
+}
+
+// Reached is what a stage of a main request says of the state; false where it says nothing.
+func Reached(s thread.Stage, at time.Time) (thread.Evidence, bool) {
+	e := thread.Evidence{Source: thread.SourceGateway, At: at}
+	switch s {
+	case thread.StageUnconnected:
+		e.State, e.Detail = thread.StateUnreachable, "no connection to the provider yet"
+	case thread.StageSilent:
+		e.State, e.Detail = thread.StateSilent, "the provider has not begun to answer"
+	case thread.StageAnswering:
+		e.State, e.Detail, e.Answers = thread.StateWorking, "the model answers", true
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// Failure is what an exchange without an answer says of the state.
+func Failure(e thread.Exchange) thread.Evidence {
+	v := thread.Evidence{Source: thread.SourceGateway, At: e.Ended, Began: e.Started, Detail: e.Err, State: trouble(e)}
+	if v.State == thread.StateLimited {
+		v.Until = e.Until
+	}
+	if v.Detail == "" {
+		v.Detail = fmt.Sprintf("the provider answered with status %d", e.Status)
+	} else if e.Status != 0 {
+		v.Detail = fmt.Sprintf("status %d: %s", e.Status, v.Detail)
+	}
+	return v
+}
+
+// trouble is the state that a failed exchange leads to. Where the agent itself gave the request up it is unknown: what
+// comes next others must tell.
+func trouble(e thread.Exchange) thread.State {
+	switch e.Fault {
+	case thread.FaultAgent:
+		return thread.StateUnknown
+	case thread.FaultUnreachable:
+		return thread.StateUnreachable
+	case thread.FaultLimited:
+		return thread.StateLimited
+	case thread.FaultUnauthorised:
+		return thread.StateUnauthorised
+	case thread.FaultNoAnswer:
+		return thread.StateUnavailable
+	default:
+	}
+	switch {
+	case e.Status == 401 || e.Status == 403:
+		return thread.StateUnauthorised
+	case e.Status == 429 || e.Status == 529 || e.Status == 402:
+		return thread.StateLimited
+	case e.Status >= 500 || e.Status == 408 || e.Status == 0 && e.Err != "":
+		return thread.StateUnavailable
+	case e.Status >= 300 || e.Fault == thread.FaultError:
+		return thread.StateFailed
+	case e.Interrupted || e.Fault == thread.FaultCut:
+		return thread.StateCut
+	case e.EndsTurn:
+		return thread.StateIdle // it answered nothing
+	default:
+		return thread.StateUnknown
+	}
+}
+
+// Outcome is what an exchange with an answer says of the state.
+func Outcome(e thread.Exchange, s thread.Source) thread.Evidence {
+	v := thread.Evidence{Source: s, At: e.Ended, Began: e.Started}
+	switch {
+	case e.Unread:
+		v.State, v.Detail = thread.StateUnknown, e.Err
+	case e.Fault == thread.FaultAgent:
+		v.State, v.Detail = thread.StateUnknown, "the agent gave the answer up"
+	case e.Interrupted:
+		v = Failure(e)
+		v.Source, v.Detail = s, "the answer was cut off: "+cmp.Or(e.Err, "no reason known")
+	case e.EndsTurn:
+		v.State, v.Detail = thread.StateIdle, "answered, stop reason "+cmp.Or(e.Stop, "unknown")
+	case len(e.Tools) > 0:
+		v.State, v.Detail = thread.StateWorking, "runs "+strings.Join(e.Tools, ", ")
+	default:
+		v.State, v.Detail = thread.StateWorking, "stop reason "+cmp.Or(e.Stop, "unknown")
+	}
+	return v
+}

@@ -1,0 +1,122 @@
+package activity
+
+import (
+	"fmt"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+// Known is what is known of a thread whose agent runs.
+type Known struct {
+	Reported thread.StateReport // by the agent's session; none yet where it has no state
+	Started  time.Time
+	Seen     bool   // somebody has looked at the last answer
+	Unstored bool   // an answer is not durable
+	Trouble  string // why, while the store refuses it
+	First    bool   // what its agent is told first is being typed
+}
+
+// Running is a thread's state as people may see it: what the session reports, but working until the last answer is
+// durable, and done instead of idle until somebody has looked. before is what they saw last.
+func Running(k Known, before thread.StateReport) thread.StateReport {
+	r := k.Reported
+	switch r.State {
+	case "":
+		return thread.StateReport{State: thread.StateStarting, Since: k.Started}
+	case thread.StateApproval, thread.StateQuestion:
+		// A person is needed: a store that refuses for minutes must not hide it.
+		if k.Unstored && k.Trouble == "" {
+			return heldBack(k, before)
+		}
+	case thread.StateIdle, thread.StateDone:
+		if k.Unstored {
+			return heldBack(k, before)
+		}
+		if k.First {
+			return beingTold(r)
+		}
+		r.State = thread.StateIdle
+		if !k.Seen {
+			r.State = thread.StateDone
+		}
+	default:
+	}
+	return r
+}
+
+// heldBack says working while the last answer is not durable.
+func heldBack(k Known, before thread.StateReport) thread.StateReport {
+	since := k.Reported.Since
+	if before.State == thread.StateWorking {
+		since = before.Since
+	}
+	detail := "the last answer is being stored"
+	if k.Trouble != "" {
+		detail = "the last answer is not stored yet: " + k.Trouble
+	}
+	return under(k.Reported, thread.StateWorking, since, detail)
+}
+
+// beingTold says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
+// answer.
+func beingTold(r thread.StateReport) thread.StateReport {
+	return under(r, thread.StateStarting, r.Since, "its first prompt is being typed")
+}
+
+// under returns a report that says something else, and why, above what another one says.
+func under(r thread.StateReport, s thread.State, since time.Time, detail string) thread.StateReport {
+	v := thread.Evidence{Source: thread.SourceProcess, State: s, Detail: detail, At: r.Since}
+	return thread.StateReport{State: s, Since: since, Evidence: append([]thread.Evidence{v}, r.Evidence...)}
+}
+
+// Still is the state of a thread whose agent does not run. before is what people saw last; proof what is known of how
+// it was resumed, nil for nothing.
+func Still(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport) thread.StateReport {
+	state, detail, since := thread.StateExited, "not started yet", t.Created
+	ended := t.Exit != thread.Exit{}
+	switch {
+	case t.Interrupted && !ended:
+		state, detail, since = thread.StateInterrupted, "its process ended without us", t.Updated
+	case t.Interrupted:
+		state, detail, since = thread.StateInterrupted, Exit(t.Exit), t.Updated
+	case ended:
+		detail, since = Exit(t.Exit), t.Updated
+	case t.Session != "":
+		detail, since = "its process ended", t.Updated
+	}
+	if before.State == state && before.Why() == detail {
+		since = before.Since // the state is not newer because the thread was renamed
+	}
+	r := thread.StateReport{State: state, Since: since, Evidence: []thread.Evidence{
+		{Source: thread.SourceProcess, State: state, Detail: detail, At: since},
+	}}
+	if proof != nil && proof.Rebuilt {
+		r.Evidence = append(r.Evidence, thread.Evidence{
+			Source: thread.SourceProcess, State: state, Detail: proof.Detail, At: since,
+		})
+	}
+	return r
+}
+
+// Exit says for people how a process ended.
+func Exit(e thread.Exit) string {
+	said := ""
+	switch {
+	case e.Limit:
+		return e.Reason
+	case e.Killed():
+		said = fmt.Sprintf("ended by signal %d", e.Code-128)
+	case e.Reason == "" || e.Reason == "exited":
+		said = fmt.Sprintf("exited with code %d", e.Code)
+	case e.Code != 0:
+		return fmt.Sprintf("%s, code %d", e.Reason, e.Code)
+	default:
+		return e.Reason
+	}
+	if last := plaintext.LastLine(e.Screen); last != "" {
+		said += ": " + last
+	}
+	return said
+}
