@@ -17,7 +17,8 @@ var Hooks = hook.Table{
 	"PermissionRequest": {State: thread.StateApproval},
 	"Elicitation":       {State: thread.StateQuestion},
 	"Notification": {Kinds: map[string]thread.State{
-		"permission_prompt": thread.StateApproval, "elicitation_dialog": thread.StateQuestion, "idle_prompt": thread.StateIdle,
+		"permission_prompt": thread.StateApproval, "elicitation_dialog": thread.StateQuestion,
+		"idle_prompt": thread.StateIdle,
 	}},
 	"Stop": {State: thread.StateIdle},
 }

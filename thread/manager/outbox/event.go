@@ -99,6 +99,7 @@ func After(p thread.Prompt, e Event, at time.Time, reason string) (thread.Prompt
 	case Lost:
 		p.Answer = ""
 		return p, nil // it ended when it did
+	default:
 	}
 	switch {
 	case to.Over():
