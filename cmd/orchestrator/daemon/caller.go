@@ -7,72 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
 	"orchestrator/thread/grant"
 )
-
-// Callers finds out for whom a process acts.
-type Callers interface {
-	// Caller returns the agent's thread that a process was started below, or whose token it carries; agent is
-	// set where it is some agent's, known or not.
-	Caller(pid int, token string) (id thread.ID, agent bool, err error)
-}
-
-// ownerOnly drops connections of other users, which the folder's mode should keep away already, and notes of the
-// others who connects.
-type ownerOnly struct {
-	net.Listener
-	log *slog.Logger
-}
-
-// Accept returns the next connection of the socket's owner.
-func (l *ownerOnly) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		p, err := peerOf(c)
-		if err == nil && p.uid == os.Getuid() {
-			return &known{Conn: c, peer: p}, nil
-		}
-		if err == nil {
-			p.release()
-		}
-		l.log.Warn("refused a connection of another user", "uid", p.uid, "error", err)
-		c.Close()
-	}
-}
-
-// peerOf asks who is at the other end of a connection.
-func peerOf(c net.Conn) (p peer, err error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return p, fmt.Errorf("not a unix connection: %T", c)
-	}
-	raw, err := u.SyscallConn()
-	if err != nil {
-		return p, fmt.Errorf("look at the connection: %w", err)
-	}
-	var asked error
-	if err := raw.Control(func(fd uintptr) { p, asked = lookAt(int(fd)) }); err != nil {
-		return p, fmt.Errorf("look at the connection: %w", err)
-	}
-	return p, asked
-}
-
-// known is a connection with the process at its other end.
-type known struct {
-	net.Conn
-	peer peer
-}
 
 // origin is where a connection comes from, as the kernel says. It is looked up once, at the connection's begin:
 // later its process may have ended, or left its parents.

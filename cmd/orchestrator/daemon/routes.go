@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/thread"
@@ -93,4 +94,58 @@ func refuse(w http.ResponseWriter, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell
+}
+
+// send writes events, as server-sent events of one JSON object each, until they end or the client leaves. A comment
+// every now and then lets it notice a client that is dead.
+func send(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
+	flush := http.NewResponseController(w)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	fmt.Fprint(w, ": begin\n\n")
+	if flush.Flush() != nil {
+		return
+	}
+	beat := time.NewTicker(time.Minute)
+	defer beat.Stop()
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-beat.C:
+			fmt.Fprint(w, ": still here\n\n")
+		case e, ok := <-events:
+			if !ok {
+				return // fell behind: the client asks for everything again
+			}
+			if err := writeEvent(w, e); err != nil {
+				return
+			}
+			for more := true; more; { // what has piled up goes out with one flush
+				select {
+				case e, ok = <-events:
+					if !ok {
+						return
+					}
+					if err := writeEvent(w, e); err != nil {
+						return
+					}
+				default:
+					more = false
+				}
+			}
+		}
+		if flush.Flush() != nil {
+			return
+		}
+	}
+}
+
+func writeEvent(w http.ResponseWriter, e thread.Event) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encode event: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "data: %s\n\n", b)
+	return err
 }
