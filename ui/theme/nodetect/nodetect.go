@@ -1,29 +1,33 @@
-// Package nodetect keeps Lip Gloss from starting a process whenever the program starts.
+// Package nodetect keeps libraries from looking around whenever the program starts.
 //
 // Lip Gloss makes a writer for standard output while its package is initialised. On a terminal inside tmux
-// that runs `tmux info`, for every verb and before main. This package hides tmux from it: its init runs first,
-// because Go initialises packages that are ready in the order of their paths, this one needs nothing but
-// syscall, and Lip Gloss needs os, whose path is behind this one's. Whoever imports both calls Restore when
-// it is initialised itself, which is after Lip Gloss.
+// that runs `tmux info`, for every verb and before main. The clipboard that the text fields of Bubbles use, and
+// this program does not, looks for six programs in every folder of PATH. This package hides both variables from
+// them: its init runs first, because Go initialises packages that are ready in the order of their paths, this one
+// needs nothing but syscall, and they need os, whose path is behind this one's. Whoever imports it and them calls
+// Restore when it is initialised itself, which is after them.
 package nodetect
 
 import "syscall"
 
-const name = "TMUX"
+// variable is one that is hidden, with its value.
+type variable struct{ name, value string }
 
-// hidden is the variable's value while it is hidden.
-var hidden string
+// hidden are those that were set.
+var hidden []variable
 
 func init() {
-	if v, set := syscall.Getenv(name); set && syscall.Unsetenv(name) == nil {
-		hidden = v
+	for _, name := range []string{"TMUX", "PATH"} {
+		if v, set := syscall.Getenv(name); set && syscall.Unsetenv(name) == nil {
+			hidden = append(hidden, variable{name, v})
+		}
 	}
 }
 
 // Restore puts the environment back as it was.
 func Restore() {
-	if hidden != "" {
-		_ = syscall.Setenv(name, hidden)
-		hidden = ""
+	for _, v := range hidden {
+		_ = syscall.Setenv(v.name, v.value)
 	}
+	hidden = nil
 }

@@ -6,11 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/creack/pty"
 
+	_ "orchestrator/ui/field" // brings the clipboard
 	"orchestrator/ui/theme"
 )
 
@@ -48,5 +51,34 @@ func TestNothingIsRunAtStart(t *testing.T) {
 	}
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("tmux was run")
+	}
+}
+
+// A program that has text fields starts without a search of PATH for programs that hold the clipboard, and keeps PATH.
+func TestNothingIsSearchedAtStart(t *testing.T) {
+	if os.Getenv(child) != "" {
+		fmt.Printf("PATH %q\n", os.Getenv("PATH"))
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.Repeat(t.TempDir()+":", 50) + "/usr/bin"
+	cmd := exec.Command(self, "-test.run=^TestNothingIsSearchedAtStart$")
+	cmd.Env = []string{child + "=1", "GODEBUG=inittrace=1", "PATH=" + path}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if !strings.Contains(string(out), strconv.Quote(path)) {
+		t.Errorf("PATH has changed: %s", out)
+	}
+	found := regexp.MustCompile(`init github.com/atotto/clipboard .* (\d+) allocs`).FindSubmatch(out)
+	if found == nil {
+		t.Fatalf("the clipboard is not initialised: %s", out)
+	}
+	if n, _ := strconv.Atoi(string(found[1])); n > 50 {
+		t.Errorf("%d allocations: it searched the %d folders of PATH", n, 51)
 	}
 }
