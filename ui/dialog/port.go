@@ -25,7 +25,7 @@ func NewExport(s *thread.Status, dir string) *Form {
 	file := &Input{Label: "File", Hint: "File to write", Text: field.New(s.Name + ".orchestrator")}
 	files := yesNo("Files", true, "the conversation alone")
 	files.Options[1].Note = "the conversation and the files as they were at each turn"
-	secrets := yesNo("Secrets", false, "known kinds of keys and passwords are removed from the conversation")
+	secrets := yesNo("Secrets", false, "known kinds of keys and passwords are removed")
 	secrets.Options[1].Note = "nothing is removed from the conversation"
 	return NewForm("export "+s.DisplayName(), func() (Result, string) {
 		name := strings.TrimSpace(file.Text.Value())

@@ -199,7 +199,7 @@ func editing() []Binding {
 			bind(s, EraseNextWord, "delete the word behind", "alt+d", "alt+delete", "ctrl+delete"),
 			bind(s, EraseLine, "delete to the start of the line", "ctrl+u"),
 			bind(s, EraseEnd, "delete to the end of the line", "ctrl+k"),
-			bind(s, Yank, "insert what was deleted last", "ctrl+y"),
+			bind(s, Yank, "yank: insert what was deleted last", "ctrl+y"),
 		)
 	}
 	return all
