@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// groupLimit and groupRecords are how many plain bytes and records a group may have for one more to join it.
-	groupLimit   = 256 << 10
-	groupRecords = 128
 	// openFrames is how many groups can be open at a time; each takes about 700 KB.
 	openFrames = 24
 	// idlePuts is how many puts an open group must have been passed over by for another to take its place.

@@ -333,3 +333,25 @@ func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, 
 
 // maxFile bounds the memory that a damaged mark can ask for.
 const maxFile = 4 << 30
+
+// load reads from the store what the cache does not have.
+func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) {
+	st := &state{files: map[string]fileState{}}
+	first := true
+	err := p.backward(ctx, src, n, func(r *record) bool {
+		if first {
+			first = false
+			st.items, st.age = r.head.Checkpoint.Items, r.head.Age
+		}
+		for name, f := range r.marks() {
+			if _, known := st.files[name]; !known {
+				st.files[name] = f
+			}
+		}
+		return !r.head.Full
+	})
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}

@@ -17,6 +17,12 @@ const version = 2
 // maxRaw bounds what one record may hold when it is unpacked: its body and a head beside it.
 const maxRaw = checkpoint.MaxBody + 16<<20
 
+// groupLimit and groupRecords are how many plain bytes and records a group may have for one more to join it.
+const (
+	groupLimit   = 256 << 10
+	groupRecords = 128
+)
+
 // coders is how many goroutines compress documents, or unpack, at a time.
 const coders = 4
 
