@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -28,42 +27,12 @@ var migrations embed.FS
 const (
 	// schema is the number of the newest migration that this program knows.
 	schema = 2
-	// space is the schema, in PostgreSQL's sense, that all tables lie in.
-	space = "orchestrator"
-	// migrating is the advisory lock under which one server at a time migrates.
-	migrating = 0x6f726368
-	// connections is how many one server takes at most.
-	connections = 8
 	// oldest is the server_version_num from which on all that the queries use is there.
 	oldest = 120000
 	// callLimit is how long one call may take; loginLimit is for the first connection.
 	callLimit  = time.Minute
 	loginLimit = 15 * time.Second
 )
-
-// Options say whose store it is.
-type Options struct {
-	// Project names the project; servers with the same name share it.
-	Project string
-	// Host names this server among the project's, and stays the same over restarts.
-	Host string
-	// Limit is how long one call may take, for a database that has stopped to answer; 0 means a minute.
-	Limit time.Duration
-}
-
-// Store implements thread.Store.
-type Store struct {
-	*pack.Reader // of single checkpoints
-
-	pool    *pgxpool.Pool
-	packer  *pack.Packer
-	about   string // for people, without the password
-	project int64
-	host    string
-	limit   time.Duration
-}
-
-var _ thread.Store = (*Store)(nil)
 
 // Open connects to the database that a postgres:// URL names and brings its tables up to date.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
@@ -161,11 +130,6 @@ func (s *Store) suits(version int, encoding string, readOnly bool) error {
 	}
 }
 
-// limited bounds a call: the network may have swallowed the connection without a word.
-func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.limit)
-}
-
 // prepare migrates and finds the project's number.
 func (s *Store) prepare(ctx context.Context, cfg *pgx.ConnConfig, project string) error {
 	if err := s.check(ctx, cfg); err != nil {
@@ -240,41 +204,4 @@ func (s *Store) About() string { return s.about }
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil
-}
-
-// lockKind is how a transaction takes the project's lock.
-type lockKind string
-
-const (
-	lockNone   lockKind = ""
-	lockShared lockKind = "SELECT pg_advisory_xact_lock_shared($1, $2)"
-	lockAlone  lockKind = "SELECT pg_advisory_xact_lock($1, $2)"
-)
-
-// tx runs a change in one transaction, with the context that ends with the call's limit.
-func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Context, pgx.Tx) error) error {
-	ctx, cancel := s.limited(ctx)
-	defer cancel()
-	work := func(t pgx.Tx) error {
-		if lock != lockNone {
-			if _, err := t.Exec(ctx, string(lock), int32(migrating), int32(s.project)); err != nil { // few projects
-				return err
-			}
-		}
-		if err := change(ctx, t); err != nil {
-			return err
-		}
-		failpoint.Hit("postgres.commit.before")
-		return nil
-	}
-	err := pgx.BeginFunc(ctx, s.pool, work)
-	if pgconn.SafeToRetry(err) { // the connection had gone before anything was sent on it
-		err = pgx.BeginFunc(ctx, s.pool, work)
-	}
-	failpoint.Hit("postgres.commit.after")
-	var e *changeError
-	if errors.As(err, &e) {
-		return e.err
-	}
-	return s.translate(err)
 }

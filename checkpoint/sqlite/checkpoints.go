@@ -109,12 +109,6 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 	return n, c.Seq, s.update(x, th, doc, sum)
 }
 
-// putThread is a thread as a put left it, with the hash of its document.
-type putThread struct {
-	sum string
-	t   thread.Thread
-}
-
 // maxPuts bounds the threads that are kept between puts.
 const maxPuts = 256
 

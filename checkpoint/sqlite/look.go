@@ -180,16 +180,6 @@ func (l *lying) foreign() error {
 	return nil
 }
 
-func errForeign(app uint32) error {
-	return thread.Hint(fmt.Errorf("store: the database is another program's (application %#x): %w", app, thread.ErrInvalid),
-		"move the file away")
-}
-
-func errNewer(version uint32) error {
-	return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
-		"use the newer orchestrator that wrote it, or move the file away, with those beside it whose names begin alike, to begin without its threads; nothing was changed")
-}
-
 // damage says what is wrong with what lies there, as far as it can be told without SQLite; nil when nothing is.
 func (l *lying) damage() error {
 	marked := l.keptIs == nil

@@ -3,15 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,63 +20,6 @@ import (
 	"orchestrator/thread/private"
 	"orchestrator/thread/reserve"
 )
-
-const (
-	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
-	pageSize = 1024
-	// logPages is how long the log may get before a commit folds it into the file. An idle store does it before that,
-	// when it has nothing else to do.
-	logPages = 4000
-	// readers is how many connections read.
-	readers = 4
-	// busyMillis is how long SQLite itself waits for a lock; begin tries again after that.
-	busyMillis = 250
-)
-
-// Options are what Open may be told. The zero value is right.
-type Options struct {
-	// Now is the clock that names quarantined files; time.Now when nil.
-	Now func() time.Time
-	// Lock is how long a write waits for another program's lock; 10 seconds when 0.
-	Lock time.Duration
-	// Room is how many bytes of the disk are kept for answers that come when it is full; none when 0.
-	Room int
-}
-
-// Store implements thread.Store.
-type Store struct {
-	*pack.Reader // of single checkpoints
-
-	path   string
-	lock   time.Duration
-	packer *pack.Packer
-	read   *sql.DB
-	finder *sql.Stmt // of read, for puts
-	report *Report
-	dir    *private.Folder
-	room   *reserve.Reserve // for answers on a full disk; nil for none
-	used   atomic.Bool      // the disk was full and room was released
-
-	turn   chan struct{} // holds an element while somebody writes, and guards the five below
-	writer *sql.DB       // one connection
-	tx     *tx           // of writer
-	at     mark.Mark     // the newest commit
-	mark   *mark.File    // says the same beside the database; nil when there was no room for it
-
-	puts map[thread.ID]putThread
-
-	mu     sync.Mutex // guards the two below
-	queue  []*request // wait for somebody to write them
-	closed bool
-
-	idle     *time.Timer   // fires when nothing was committed for a while
-	stop     chan struct{} // closed by Close
-	stopped  chan struct{} // closed by folder when it is gone
-	once     sync.Once     // for Close
-	closeErr error         // of Close, read after once
-}
-
-var _ thread.Store = (*Store)(nil)
 
 // Open opens the store at path or makes it. It repairs what is damaged (see Report) and migrates what is old.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
@@ -214,110 +153,6 @@ func create(path string) {
 	if !exists(path) {
 		_ = unix.Mknod(path, unix.S_IFREG|0o600, 0)
 	}
-}
-
-// connect opens the connections and brings the schema up to date.
-func (s *Store) connect(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.disconnect())
-		}
-	}()
-	if err := format(ctx, s.path); err != nil {
-		return err
-	}
-	s.writer = sql.OpenDB(connector(dsn(s.path, "")))
-	s.writer.SetMaxOpenConns(1)
-	s.writer.SetConnMaxLifetime(0)
-	if err := check(ctx, s.writer); err != nil {
-		return err
-	}
-	if err := migrate(ctx, s.writer); err != nil {
-		return err
-	}
-	if err := checkSchema(ctx, s.writer); err != nil {
-		return err
-	}
-	if s.at, err = newest(ctx, s.writer); err != nil {
-		return err
-	}
-	if err := fold(ctx, s.writer); err != nil && isDamage(err) {
-		return err // any other one leaves the log as it is
-	}
-	if _, err := s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
-		return db(err)
-	}
-	s.read = sql.OpenDB(connector(dsn(s.path, "&_query_only=1")))
-	s.read.SetMaxOpenConns(readers)
-	s.read.SetMaxIdleConns(readers)
-	s.finder, err = s.read.PrepareContext(ctx, pairQuery)
-	return db(err)
-}
-
-// format lays out an empty file. It must come before the file is put into WAL mode, which fixes the layout.
-func format(ctx context.Context, path string) error {
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		return nil
-	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: "_synchronous=FULL"}
-	c, err := sql.Open("sqlite3", u.String())
-	if err != nil {
-		return db(err)
-	}
-	defer c.Close()
-	c.SetMaxOpenConns(1)
-	// The page's size first: the other settings fix it.
-	for _, q := range []string{fmt.Sprintf("PRAGMA page_size = %d", pageSize), "PRAGMA auto_vacuum = incremental",
-		fmt.Sprintf("PRAGMA application_id = %d", application)} {
-		if _, err := c.ExecContext(ctx, q); err != nil {
-			return db(err)
-		}
-	}
-	return nil
-}
-
-func (s *Store) disconnect() error {
-	var errs []error
-	for _, c := range []*sql.DB{s.read, s.writer} {
-		if c != nil {
-			errs = append(errs, c.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
-// the next time.
-func fold(ctx context.Context, w *sql.DB) error {
-	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
-		rows, err := w.QueryContext(ctx, q) // they return rows
-		if err != nil {
-			return db(err)
-		}
-		if err := each(rows, func(func(...any) error) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func dsn(path, more string) string {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
-	return u.String()
-}
-
-// connector makes connections by what they are told at their start.
-type connector string
-
-// Connect implements driver.Connector.
-func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(string(c)) }
-
-// Driver implements driver.Connector. Its connections refuse cells that reach out of their page.
-func (c connector) Driver() driver.Driver {
-	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
-		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
-		return err
-	}}
 }
 
 // secure closes the files to others. SQLite gives -wal and -shm the mode of the file itself.

@@ -27,6 +27,8 @@ const (
 	schema = 3
 	// schemaSum is of the tables that the migrations make; an error names the new one after a migration is added.
 	schemaSum = "e37e14d031c9c17e"
+	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
+	pageSize = 1024
 	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
 	application = 0x6f726368
 )
@@ -140,4 +142,14 @@ func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
 	rand.Read(m.DB[:])
 	_, err = w.ExecContext(ctx, "INSERT INTO mark (n, row) VALUES (1, ?)", m.Bytes())
 	return m, db(err)
+}
+
+func errForeign(app uint32) error {
+	return thread.Hint(fmt.Errorf("store: the database is another program's (application %#x): %w", app, thread.ErrInvalid),
+		"move the file away")
+}
+
+func errNewer(version uint32) error {
+	return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
+		"use the newer orchestrator that wrote it, or move the file away, with those beside it whose names begin alike, to begin without its threads; nothing was changed")
 }

@@ -3,11 +3,18 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net/url"
+
+	"github.com/mattn/go-sqlite3"
 
 	"orchestrator/checkpoint/sqlrow"
 )
+
+// busyMillis is how long SQLite itself waits for a lock; begin tries again after that.
+const busyMillis = 250
 
 // tx is the write connection inside a transaction. Its errors are the database's.
 type tx struct {
@@ -117,4 +124,38 @@ func (t *tx) close() {
 	for _, st := range t.stmts {
 		_ = st.Close()
 	}
+}
+
+// fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
+// the next time.
+func fold(ctx context.Context, w *sql.DB) error {
+	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
+		rows, err := w.QueryContext(ctx, q) // they return rows
+		if err != nil {
+			return db(err)
+		}
+		if err := each(rows, func(func(...any) error) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dsn(path, more string) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
+	return u.String()
+}
+
+// connector makes connections by what they are told at their start.
+type connector string
+
+// Connect implements driver.Connector.
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(string(c)) }
+
+// Driver implements driver.Connector. Its connections refuse cells that reach out of their page.
+func (c connector) Driver() driver.Driver {
+	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
+		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)
+		return err
+	}}
 }

@@ -29,16 +29,6 @@ var (
 	errPanic  = errors.New("store: a change that shared the transaction panicked")
 )
 
-// request is one change that waits to be written.
-type request struct {
-	ctx  context.Context // travels with its request through the queue
-	run  func(*tx) error // checks first, writes last; may be run again after a rollback
-	need int64           // about how many bytes it writes
-	// vital is set for what must not be refused: it may take the room that is kept for a full disk.
-	vital bool
-	done  chan error // buffered: who writes never waits
-}
-
 // do has a request written and waits until it is durable. After ctx ends, its outcome is unknown.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
 	return s.ask(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})

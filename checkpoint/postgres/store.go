@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"orchestrator/checkpoint/pack"
+	"orchestrator/thread"
+)
+
+const (
+	// space is the schema, in PostgreSQL's sense, that all tables lie in.
+	space = "orchestrator"
+	// connections is how many one server takes at most.
+	connections = 8
+)
+
+// Options say whose store it is.
+type Options struct {
+	// Project names the project; servers with the same name share it.
+	Project string
+	// Host names this server among the project's, and stays the same over restarts.
+	Host string
+	// Limit is how long one call may take, for a database that has stopped to answer; 0 means a minute.
+	Limit time.Duration
+}
+
+// Store implements thread.Store.
+type Store struct {
+	*pack.Reader // of single checkpoints
+
+	pool    *pgxpool.Pool
+	packer  *pack.Packer
+	about   string // for people, without the password
+	project int64
+	host    string
+	limit   time.Duration
+}
+
+var _ thread.Store = (*Store)(nil)

@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"orchestrator/checkpoint/mark"
+	"orchestrator/checkpoint/pack"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+	"orchestrator/thread/reserve"
+)
+
+// Options are what Open may be told. The zero value is right.
+type Options struct {
+	// Now is the clock that names quarantined files; time.Now when nil.
+	Now func() time.Time
+	// Lock is how long a write waits for another program's lock; 10 seconds when 0.
+	Lock time.Duration
+	// Room is how many bytes of the disk are kept for answers that come when it is full; none when 0.
+	Room int
+}
+
+// Store implements thread.Store.
+type Store struct {
+	*pack.Reader // of single checkpoints
+
+	path   string
+	lock   time.Duration
+	packer *pack.Packer
+	read   *sql.DB
+	finder *sql.Stmt // of read, for puts
+	report *Report
+	dir    *private.Folder
+	room   *reserve.Reserve // for answers on a full disk; nil for none
+	used   atomic.Bool      // the disk was full and room was released
+
+	turn   chan struct{} // holds an element while somebody writes, and guards the five below
+	writer *sql.DB       // one connection
+	tx     *tx           // of writer
+	at     mark.Mark     // the newest commit
+	mark   *mark.File    // says the same beside the database; nil when there was no room for it
+
+	puts map[thread.ID]putThread
+
+	mu     sync.Mutex // guards the two below
+	queue  []*request // wait for somebody to write them
+	closed bool
+
+	idle     *time.Timer   // fires when nothing was committed for a while
+	stop     chan struct{} // closed by Close
+	stopped  chan struct{} // closed by folder when it is gone
+	once     sync.Once     // for Close
+	closeErr error         // of Close, read after once
+}
+
+var _ thread.Store = (*Store)(nil)
+
+// request is one change that waits to be written.
+type request struct {
+	ctx  context.Context // travels with its request through the queue
+	run  func(*tx) error // checks first, writes last; may be run again after a rollback
+	need int64           // about how many bytes it writes
+	// vital is set for what must not be refused: it may take the room that is kept for a full disk.
+	vital bool
+	done  chan error // buffered: who writes never waits
+}
+
+// putThread is a thread as a put left it, with the hash of its document.
+type putThread struct {
+	sum string
+	t   thread.Thread
+}
+
+// Report returns what Open repaired, nil when nothing was damaged.
+func (s *Store) Report() *Report { return s.report }
