@@ -16,22 +16,22 @@ import (
 )
 
 // border returns the token of a frame's border.
-func (m *Model) border(focus bool) theme.Token {
+func border(focus bool) theme.Token {
 	if focus {
 		return theme.BorderFocus
 	}
 	return theme.Border
 }
 
-func (m *Model) span(tok theme.Token, text string) styled.Span {
+func span(tok theme.Token, text string) styled.Span {
 	return styled.Span{Text: text, Tok: tok}
 }
 
-func (m *Model) drawLines(c *layout.Canvas, b layout.Box, lines []dialog.Line) {
+func drawLines(c *layout.Canvas, b layout.Box, th *theme.Theme, lines []dialog.Line) {
 	y := 0
 	for _, l := range lines {
 		for _, part := range plain.Wrap(plain.Line(l.Text), max(b.W, 1)) {
-			c.Print(b, 0, y, m.th.Style(l.Tok), part)
+			c.Print(b, 0, y, th.Style(l.Tok), part)
 			y++
 		}
 	}
@@ -70,7 +70,7 @@ func (m *Model) drawTabs(main layout.Box) {
 		}
 	}
 	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.told.wants.back > 0) {
-		hint := " " + m.leaveKey() + " leaves the agent "
+		hint := " " + leaveKey(m.keys) + " leaves the agent "
 		if n := m.told.wants.back; n > 0 {
 			hint = " scrolled back " + dialog.Count(n, "line") + " "
 		}
@@ -96,7 +96,7 @@ func (m *Model) drawWelcome(in layout.Box) {
 	if m.tree.Archive() {
 		lines = []dialog.Line{{Text: "Nothing is archived.", Tok: theme.Muted}}
 	}
-	m.drawLines(c, in.Shrink(2, 1), lines)
+	drawLines(c, in.Shrink(2, 1), m.th, lines)
 }
 
 // drawStopped fills the main pane of a thread whose agent does not run.
@@ -127,7 +127,7 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Archive) + "  brings it back from the archive"})
 	}
 	lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.NextView) + "  shows what was said and done"}, dialog.Line{Text: m.keys.KeyOf(intent.Why) + "  explains the state"})
-	m.drawLines(&m.screen.canvas, in.Shrink(2, 1), lines)
+	drawLines(&m.screen.canvas, in.Shrink(2, 1), m.th, lines)
 }
 
 func shortModel(s *thread.Status) string {
@@ -140,7 +140,7 @@ func shortModel(s *thread.Status) string {
 // head is the title of the main pane: name, agent, model, state.
 func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	if s == nil {
-		return []styled.Span{m.span(theme.Title, "orchestrator")}
+		return []styled.Span{span(theme.Title, "orchestrator")}
 	}
 	look := tree.LookOf(s)
 	if m.conn.Lost() {
@@ -153,7 +153,7 @@ func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	if s.Queued > 0 {
 		state += fmt.Sprintf(", %d queued", s.Queued)
 	}
-	parts := []styled.Span{m.span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
+	parts := []styled.Span{span(theme.Strong, plain.Cut(plain.Line(s.DisplayName()), max(w-plain.Width(state)-4, 8)))}
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
 	with := ""
 	if others := m.tree.Sharing(s.Thread); len(others) > 0 {
@@ -162,7 +162,7 @@ func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	fits := func(extra string) bool { return extra != "" && used+plain.Width(extra)+4 <= w }
 	add := func(tok theme.Token, extra string) {
 		if extra = plain.Line(extra); fits(extra) {
-			parts = append(parts, m.span(theme.Border, " ── "), m.span(tok, extra))
+			parts = append(parts, span(theme.Border, " ── "), span(tok, extra))
 			used += plain.Width(extra) + 4
 		}
 	}
@@ -172,7 +172,7 @@ func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	}
 	add(theme.Warn, with)
 	if reading := m.views.Reading(); reading != "" && used+12 < w {
-		parts = append(parts, m.span(theme.Border, " ── "), m.span(theme.Accent, reading))
+		parts = append(parts, span(theme.Border, " ── "), span(theme.Accent, reading))
 	}
-	return append(parts, m.span(theme.Border, " ── "), m.span(look.Style, state))
+	return append(parts, span(theme.Border, " ── "), span(look.Style, state))
 }

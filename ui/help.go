@@ -68,21 +68,8 @@ func (m *Model) showHelp() tea.Cmd {
 			body = append(append(body, legend()...), dialog.Line{})
 		}
 	}
-	body = append(body, dialog.Line{Text: "While an agent has the keys, only " + m.leaveKey() + " is taken from it.", Tok: theme.Muted},
+	body = append(body, dialog.Line{Text: "While an agent has the keys, only " + leaveKey(m.keys) + " is taken from it.", Tok: theme.Muted},
 		dialog.Line{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted})
 	m.dialogs.Push(dialog.NewGuide("keys", body))
-	return nil
-}
-
-// showMessages opens the log.
-func (m *Model) showMessages() tea.Cmd {
-	var body []dialog.Line
-	for _, n := range slices.Backward(m.host.Notices.All()) {
-		body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.Text, Tok: n.Token()})
-	}
-	if len(body) == 0 {
-		body = dialog.Plain("nothing was said so far")
-	}
-	m.dialogs.Push(dialog.NewText("messages", body))
 	return nil
 }

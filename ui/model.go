@@ -83,6 +83,9 @@ type line struct {
 	was   string
 }
 
+// The smallest screen that shows anything, in cells.
+const minWidth, minHeight = 60, 20
+
 // screen is the canvas with what decides whether it is drawn anew.
 type screen struct {
 	w, h   int

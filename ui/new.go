@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/connection"
+	"orchestrator/ui/editor"
 	"orchestrator/ui/field"
 	"orchestrator/ui/fork"
 	"orchestrator/ui/grants"
@@ -12,6 +13,7 @@ import (
 	"orchestrator/ui/intent"
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/merge"
+	"orchestrator/ui/messages"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/portable"
 	"orchestrator/ui/prompts"
@@ -79,9 +81,13 @@ func (m *Model) addFeatures() {
 	life := lifecycle.New(h, srv)
 	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.start.Agents, Offer: m.offers.Current})
 	rewinds := rewind.New(h, srv, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
-	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: m.edit})
+	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
+		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
+		After: func() tea.Cmd { return m.views.Reload() }})
+	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open})
 	merge.Register(h, srv, life.Archive)
 	undo.Register(h)
+	messages.Register(h)
 	grants.Register(h, srv)
 	why.Register(h, srv, m.offers.Current)
 	publish.Register(h, srv)
@@ -122,9 +128,13 @@ func (m *Model) registerActions() {
 	m.host.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
 	m.host.On(intent.Help, m.showHelp)
 	m.host.On(intent.Palette, m.showPalette)
-	m.host.On(intent.Messages, m.showMessages)
 	m.host.On(intent.Redraw, m.redraw)
-	m.host.On(intent.NextWait, m.nextWaiting)
+	m.host.On(intent.NextWait, func() tea.Cmd {
+		if m.tree.NextWaiting() {
+			return nil
+		}
+		return m.host.Tell(thread.LevelInfo, "nobody waits for you")
+	})
 	m.host.On(intent.Suspend, func() tea.Cmd {
 		m.screen.away = true
 		return tea.Suspend

@@ -14,11 +14,10 @@ import (
 	"orchestrator/ui/views"
 )
 
-func (m *Model) drawTooSmall() {
-	c := &m.screen.canvas
-	text := fmt.Sprintf("%d×%d is too small: %d×%d is needed. Agents go on.", m.screen.w, m.screen.h, minWidth, minHeight)
-	for y, l := range plain.Wrap(text, max(m.screen.w, 1)) {
-		c.Print(c.Bounds(), 0, y, m.th.Style(theme.Warn), l)
+func drawTooSmall(c *layout.Canvas, th *theme.Theme, w, h int) {
+	text := fmt.Sprintf("%d×%d is too small: %d×%d is needed. Agents go on.", w, h, minWidth, minHeight)
+	for y, l := range plain.Wrap(text, max(w, 1)) {
+		c.Print(c.Bounds(), 0, y, th.Style(theme.Warn), l)
 	}
 }
 
@@ -28,17 +27,17 @@ func (m *Model) drawSide(b boxes) {
 	}
 	c := &m.screen.canvas
 	focus := m.screen.area == areaTree && !m.dialogs.Open()
-	head := []styled.Span{m.span(theme.Title, "threads")}
+	head := []styled.Span{span(theme.Title, "threads")}
 	switch {
 	case m.tree.Archive():
-		head = append(head, m.span(theme.Warn, " archive"))
+		head = append(head, span(theme.Warn, " archive"))
 	case m.tree.Filtered() != "":
-		head = append(head, m.span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
+		head = append(head, span(theme.Accent, " /"+plain.Line(m.tree.Filtered())))
 	case m.conn.Listed():
-		head = append(head, m.span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
+		head = append(head, span(theme.Muted, fmt.Sprintf(" %d", m.tree.Counts().Threads)))
 	}
-	c.Frame(b.treeF, m.th, m.border(focus), head)
-	c.Frame(b.gaugeF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "context")})
+	c.Frame(b.treeF, m.th, border(focus), head)
+	c.Frame(b.gaugeF, m.th, border(false), []styled.Span{span(theme.Title, "context")})
 	switch {
 	case m.conn.Listed():
 		m.tree.Draw(c, b.tree, m.th, m.follow.Shown(), focus)
@@ -47,7 +46,7 @@ func (m *Model) drawSide(b boxes) {
 		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
 	}
 	if !b.mcpF.Empty() {
-		c.Frame(b.mcpF, m.th, m.border(false), []styled.Span{m.span(theme.Title, "mcp")})
+		c.Frame(b.mcpF, m.th, border(false), []styled.Span{span(theme.Title, "mcp")})
 		m.servers.Panel().Draw(c, b.mcp, m.th)
 	}
 }
@@ -59,7 +58,7 @@ func (m *Model) drawProblem(in layout.Box) {
 		return
 	}
 	if err := p.Problem(); err != nil {
-		m.drawLines(&m.screen.canvas, in.Shrink(2, 1), []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
+		drawLines(&m.screen.canvas, in.Shrink(2, 1), m.th, []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
 			{Text: m.keys.KeyOf(intent.Redraw) + "  tries again", Tok: theme.Muted}})
 	}
 }
@@ -71,7 +70,7 @@ func (m *Model) drawMain(b boxes) {
 	c := &m.screen.canvas
 	focus := m.screen.area == areaMain && !m.dialogs.Open()
 	s := m.tree.Selected()
-	c.Frame(b.main, m.th, m.border(focus), m.head(s, b.main.W-6))
+	c.Frame(b.main, m.th, border(focus), m.head(s, b.main.W-6))
 	m.drawTabs(b.main)
 	in := b.inner
 	if m.views.Now() != views.Terminal {
@@ -97,7 +96,7 @@ func (m *Model) drawMain(b boxes) {
 func (m *Model) drawOffer(b layout.Box) {
 	leave := ""
 	if m.told.focus { // the agent has the keys
-		leave = m.leaveKey()
+		leave = leaveKey(m.keys)
 	}
 	m.offers.Draw(&m.screen.canvas, b, m.th, leave)
 }

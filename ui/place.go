@@ -8,7 +8,6 @@ import (
 
 // What fits where, in cells.
 const (
-	minWidth, minHeight = 60, 20
 	// foldBelow is the width under which the side bar takes the place of the main pane instead of
 	// standing beside it.
 	foldBelow        = 100

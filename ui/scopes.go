@@ -25,8 +25,8 @@ func (m *Model) scopes() []intent.Scope {
 	return append(out, m.views.Scope(), intent.Global)
 }
 
-func (m *Model) leaveKey() string {
-	for _, b := range m.keys.Bindings(intent.Terminal) {
+func leaveKey(keys *intent.Table) string {
+	for _, b := range keys.Bindings(intent.Terminal) {
 		if b.Action == intent.Leave {
 			return b.Label()
 		}

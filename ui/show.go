@@ -1,11 +1,6 @@
 package ui
 
 import (
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
-
 	"orchestrator/thread"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -70,39 +65,6 @@ func (m *Model) enter() tea.Cmd {
 	}
 	m.follow.Wish(s.ID)
 	return m.resumes.Begin(s, true)
-}
-
-// edited takes the terminal back that the editor had.
-func (m *Model) edited(err error) tea.Cmd {
-	m.suspendPane(false)
-	m.told.suspend = false
-	if err != nil {
-		return m.host.Fail("editor", err)
-	}
-	return tea.Batch(m.views.Reload(), func() tea.Msg { return tea.ClearScreen() })
-}
-
-// edit gives the terminal to the editor until it is left.
-func (m *Model) edit(path string) tea.Cmd {
-	if len(m.cfg.Editor) == 0 {
-		return m.host.Fail("open "+filepath.Base(path), errors.New("no editor is set: set $VISUAL or $EDITOR"))
-	}
-	args := append(append([]string{}, m.cfg.Editor[1:]...), path)
-	m.suspendPane(true)
-	cmd := exec.Command(m.cfg.Editor[0], args...)
-	// The terminal itself: the writer under Bubble Tea belongs to the painter.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
-		return host.Reply(func() tea.Cmd { return m.edited(err) })
-	})
-}
-
-// nextWaiting goes to the next thread that waits for the person.
-func (m *Model) nextWaiting() tea.Cmd {
-	if !m.tree.NextWaiting() {
-		return m.host.Tell(thread.LevelInfo, "nobody waits for you")
-	}
-	return nil
 }
 
 // choosePoint has the person choose where to fork.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"orchestrator/ui/connection"
 	"orchestrator/ui/gauge"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/keyhelp"
@@ -17,17 +18,17 @@ import (
 )
 
 // sums tells what all threads cost and how many of the agents that run are at work, as far as that is known.
-func (m *Model) sums(n tree.Counts) string {
+func sums(conn *connection.Feature, n tree.Counts) string {
 	said := ""
-	if m.conn.Listed() {
+	if conn.Listed() {
 		said = gauge.Cost(n.CostUSD) + "  "
 	}
 	switch {
-	case m.conn.Lost():
+	case conn.Lost():
 		said += "no server"
-	case m.conn.Listed() && n.Running == 0:
+	case conn.Listed() && n.Running == 0:
 		said += "0 running"
-	case m.conn.Listed():
+	case conn.Listed():
 		said += fmt.Sprintf("%d/%d working", n.Working, n.Running)
 	}
 	return said
@@ -88,7 +89,7 @@ func (m *Model) drawKeys(b layout.Box, x int) {
 func (m *Model) drawStatus(b layout.Box) {
 	c := &m.screen.canvas
 	n := m.tree.Counts()
-	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), m.sums(n))
+	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), sums(m.conn, n))
 	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
 	if t := m.line; t != nil {
 		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")

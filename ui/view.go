@@ -28,7 +28,7 @@ func (m *Model) compose() {
 	s.drawn = m.cfg.Clock()
 	s.canvas.Reset(s.w, s.h)
 	if s.tooSmall() {
-		m.drawTooSmall()
+		drawTooSmall(&s.canvas, m.th, s.w, s.h)
 	} else {
 		b := m.place()
 		m.drawSide(b)
@@ -41,7 +41,7 @@ func (m *Model) compose() {
 		Content:     s.canvas.String(),
 		AltScreen:   true,
 		ReportFocus: true,
-		WindowTitle: m.title(),
+		WindowTitle: title(m.cfg.Project, m.tree.Counts().Waiting),
 	}
 	if x, y, ok := s.canvas.Cursor(); ok {
 		s.view.Cursor = &tea.Cursor{Position: tea.Position{X: x, Y: y}, Shape: ownShape}
@@ -58,10 +58,10 @@ func (m *Model) compose() {
 }
 
 // title is the window's: how many wait comes first, so that it shows in a narrow tab.
-func (m *Model) title() string {
-	t := "orchestrator · " + plain.Line(filepath.Base(m.cfg.Project))
-	if n := m.tree.Counts().Waiting; n > 0 {
-		t = fmt.Sprintf("(%d) %s", n, t)
+func title(project string, waiting int) string {
+	t := "orchestrator · " + plain.Line(filepath.Base(project))
+	if waiting > 0 {
+		t = fmt.Sprintf("(%d) %s", waiting, t)
 	}
 	return t
 }

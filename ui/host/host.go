@@ -8,6 +8,7 @@ package host
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"time"
 
@@ -119,4 +120,31 @@ func (h *Host) Fail(what string, err error) tea.Cmd {
 		h.Dialogs.Push(dialog.NewText(what, body))
 	}
 	return h.Tell(thread.LevelError, text)
+}
+
+// OnResult registers what the result of a dialog leads to.
+func OnResult[T dialog.Result](h *Host, do func(T) tea.Cmd) {
+	h.results[reflect.TypeFor[T]()] = func(r dialog.Result) tea.Cmd { return do(r.(T)) }
+}
+
+// Act does what is registered for an action.
+func (h *Host) Act(a intent.Action) tea.Cmd {
+	if do := h.actions[a]; do != nil {
+		return do()
+	}
+	if do, s := h.threads[a], h.Threads.Selected(); do != nil && s != nil {
+		return do(s)
+	}
+	return nil
+}
+
+// Result does what a dialog ended in.
+func (h *Host) Result(r dialog.Result) tea.Cmd {
+	if do, ok := r.(Do); ok {
+		return do()
+	}
+	if do := h.results[reflect.TypeOf(r)]; do != nil {
+		return do(r)
+	}
+	return nil
 }

@@ -39,30 +39,3 @@ func (r *registry) On(a intent.Action, do func() tea.Cmd) { r.actions[a] = do }
 
 // OnThread registers what an action does with the selected thread; without one it does nothing.
 func (r *registry) OnThread(a intent.Action, do func(*thread.Status) tea.Cmd) { r.threads[a] = do }
-
-// OnResult registers what the result of a dialog leads to.
-func OnResult[T dialog.Result](h *Host, do func(T) tea.Cmd) {
-	h.results[reflect.TypeFor[T]()] = func(r dialog.Result) tea.Cmd { return do(r.(T)) }
-}
-
-// Act does what is registered for an action.
-func (h *Host) Act(a intent.Action) tea.Cmd {
-	if do := h.actions[a]; do != nil {
-		return do()
-	}
-	if do, s := h.threads[a], h.Threads.Selected(); do != nil && s != nil {
-		return do(s)
-	}
-	return nil
-}
-
-// Result does what a dialog ended in.
-func (h *Host) Result(r dialog.Result) tea.Cmd {
-	if do, ok := r.(Do); ok {
-		return do()
-	}
-	if do := h.results[reflect.TypeOf(r)]; do != nil {
-		return do(r)
-	}
-	return nil
-}

@@ -1,0 +1,51 @@
+// Package alert tells, past the screen, of a thread that came to wait: by a bell or by the terminal's notifications.
+package alert
+
+import (
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/tree"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Of tells in the given ways of a thread that came to wait; nil where it did not, or waited already. The text is safe:
+// nothing in it can end the sequence early.
+func Of(ways []string, before, now *thread.Status) tea.Cmd {
+	switch {
+	case !tree.Waits(now) || before == nil,
+		before.State.State == now.State.State && before.State.Since.Equal(now.State.Since),
+		tree.Waits(before) && before.State.State == now.State.State:
+		return nil
+	}
+	seq := sequence(ways, now.DisplayName()+": "+tree.LookOf(now).Word)
+	if seq == "" {
+		return nil
+	}
+	return tea.Raw(seq)
+}
+
+// sequence returns the bytes that tell of a text in the given ways.
+func sequence(ways []string, text string) string {
+	text = plain.Cut(strings.Map(func(r rune) rune {
+		if r == ';' {
+			return ','
+		}
+		return r
+	}, plain.Line(text)), 200)
+	var b strings.Builder
+	for _, w := range ways {
+		switch w {
+		case "bell":
+			b.WriteByte('\a')
+		case "osc9":
+			fmt.Fprintf(&b, "\x1b]9;%s\x1b\\", text)
+		case "osc777":
+			fmt.Fprintf(&b, "\x1b]777;notify;orchestrator;%s\x1b\\", text)
+		}
+	}
+	return b.String()
+}

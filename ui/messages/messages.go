@@ -1,0 +1,27 @@
+// Package messages shows what the person was told, the newest first.
+package messages
+
+import (
+	"slices"
+
+	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
+	"orchestrator/ui/intent"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Register adds the feature.
+func Register(h *host.Host) {
+	h.On(intent.Messages, func() tea.Cmd {
+		var body []dialog.Line
+		for _, n := range slices.Backward(h.Notices.All()) {
+			body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.Text, Tok: n.Token()})
+		}
+		if len(body) == 0 {
+			body = dialog.Plain("nothing was said so far")
+		}
+		h.Dialogs.Push(dialog.NewText("messages", body))
+		return nil
+	})
+}
