@@ -10,11 +10,12 @@ import (
 type Folders struct {
 	threads []Thread // those in use
 	index   *share.Index
+	found   map[share.Place][]int // what the index found, asked for once a place
 }
 
 // NewFolders looks at threads, those in use of them.
 func NewFolders(project string, all iter.Seq[Thread]) *Folders {
-	f := &Folders{}
+	f := &Folders{found: make(map[share.Place][]int)}
 	var places []share.Place
 	for t := range all {
 		if t.InUse() {
@@ -33,12 +34,41 @@ func (f *Folders) With(t Thread) []Thread {
 		return nil
 	}
 	var others []Thread
-	for _, i := range f.index.With(placeOf(t)) {
+	for _, i := range f.at(t) {
 		if o := f.threads[i]; o.ID != t.ID {
 			others = append(others, o)
 		}
 	}
 	return others
+}
+
+// Names returns the names of those that work on the same files as one does, the first most of them, and how many more
+// there are.
+func (f *Folders) Names(t Thread, most int) (names []string, more int) {
+	if !t.InUse() {
+		return nil, 0
+	}
+	for _, i := range f.at(t) {
+		switch o := &f.threads[i]; {
+		case o.ID == t.ID:
+		case len(names) < most:
+			names = append(names, o.Name)
+		default:
+			more++
+		}
+	}
+	return names, more
+}
+
+// at returns where the threads are that work on the same files as one does, itself among them.
+func (f *Folders) at(t Thread) []int {
+	p := placeOf(t)
+	found, ok := f.found[p]
+	if !ok {
+		found = f.index.With(p)
+		f.found[p] = found
+	}
+	return found
 }
 
 func placeOf(t Thread) share.Place { return share.Place{Dir: t.Dir, Worktree: t.Worktree.Path} }

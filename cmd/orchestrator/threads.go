@@ -40,7 +40,8 @@ func threadsVerb(c *cli) *cobra.Command {
 		folders := c.folders(list)
 		rows := make([]listed, len(kept))
 		for i, s := range kept {
-			rows[i] = listed{Status: s, SharedWith: thread.NamesOf(folders.With(s.Thread))}
+			rows[i].Status = s
+			rows[i].SharedWith, rows[i].SharedMore = folders.Names(s.Thread, mostShared)
 		}
 		return c.show(rows, func(w io.Writer) { printThreads(w, rows, asTree, names, time.Now()) })
 	})
@@ -50,8 +51,22 @@ func threadsVerb(c *cli) *cobra.Command {
 // listed is a thread of the list.
 type listed struct {
 	thread.Status
-	// SharedWith names the threads that work in the same folder.
+	// SharedWith names the threads that work in the same folder, at most mostShared of them.
 	SharedWith []string `json:"sharedWith,omitempty"`
+	// SharedMore is how many more there are.
+	SharedMore int `json:"sharedMore,omitempty"`
+}
+
+// mostShared is how many names a row has of the threads that work in its folder: in one folder with 5,000 threads, all
+// names in all rows would be 25 million.
+const mostShared = 50
+
+// sharedWith names the first of them and says how many there are besides.
+func (l listed) sharedWith() string {
+	if l.SharedMore == 0 {
+		return plain.Few(l.SharedWith)
+	}
+	return fmt.Sprintf("%s +%d", l.SharedWith[0], len(l.SharedWith)-1+l.SharedMore)
 }
 
 // printThreads prints a table; names has those of all threads, for forks whose parent is not in it.
@@ -81,7 +96,7 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 			of = " (of " + names[s.Parent] + ")"
 		}
 		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle), []string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
-			costOf(s.Status), age(now.Sub(s.Updated))}, plain.Few(s.SharedWith))
+			costOf(s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.print(w)
 }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"orchestrator/checkpoint/sqlite"
+	"orchestrator/thread"
+)
+
+// TestMeasureStored says how long a server takes until it has listed its threads, with none, 1,000 and 5,000 of them
+// stored, by turns in one run; then the same list where all work in one folder.
+func TestMeasureStored(t *testing.T) {
+	if os.Getenv("MEASURE") == "" {
+		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -run TestMeasureStored ./cmd/orchestrator` runs it")
+	}
+	cases := []struct {
+		threads int
+		shared  bool
+		rig     *rig
+		starts  []time.Duration
+		lists   []time.Duration
+	}{{threads: 0}, {threads: 1000}, {threads: 5000}, {threads: 5000, shared: true}}
+	for i := range cases {
+		cases[i].rig = newRig(t)
+		storeThreads(t, cases[i].rig, cases[i].threads, cases[i].shared)
+	}
+	for range 7 {
+		for i := range cases {
+			c := &cases[i]
+			begin := time.Now()
+			c.rig.ok("threads", "--json")
+			c.starts = append(c.starts, time.Since(begin))
+			begin = time.Now()
+			c.rig.ok("threads", "--json")
+			c.lists = append(c.lists, time.Since(begin))
+			c.rig.ok("stop")
+		}
+	}
+	empty := percentile(cases[0].starts, 50)
+	for _, c := range cases {
+		start := percentile(c.starts, 50)
+		t.Logf("%d threads stored, one folder %v: started and listed in %v (%.2f times an empty start), listed again in %v (medians)",
+			c.threads, c.shared, start, float64(start)/float64(empty), percentile(c.lists, 50))
+	}
+}
+
+// storeThreads puts threads with one checkpoint each into the store of a project that no server serves.
+func storeThreads(t *testing.T, r *rig, n int, shared bool) {
+	t.Helper()
+	state := r.claimed().StateDir()
+	store, err := sqlite.Open(t.Context(), filepath.Join(state, "state.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(i int) error {
+		now, id, dir := time.Now(), thread.NewID[thread.ID](), r.project
+		if !shared {
+			dir = fmt.Sprintf("%s-%d", dir, i)
+		}
+		one := thread.Thread{ID: id, Name: thread.NewName(fmt.Sprintf("stored %d", i)), Agent: "demo", Dir: dir, Created: now, Updated: now}
+		if err := store.CreateThread(context.Background(), one); err != nil {
+			return err
+		}
+		_, err := store.PutCheckpoint(context.Background(), thread.Checkpoint{
+			ID: thread.NewID[thread.CheckpointID](), Thread: id, Turn: 1, Kind: thread.KindTurn, Created: now, Prompt: "hello",
+		}, thread.Delta{})
+		return err
+	}
+	work := make(chan int)
+	failed := make(chan error, 16)
+	for range cap(failed) {
+		go func() {
+			var first error
+			for i := range work {
+				if err := put(i); err != nil && first == nil {
+					first = err
+				}
+			}
+			failed <- first
+		}()
+	}
+	for i := range n {
+		work <- i
+	}
+	close(work)
+	for range cap(failed) {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
