@@ -53,13 +53,6 @@ func (g Gauge) Share() float64 {
 // Percent formats a share. It rounds down, as bands do: 29.9 % is not yet the band that begins at 30.
 func Percent(share float64) string { return fmt.Sprintf("%.0f%%", math.Floor(share)) }
 
-// Cost is what a thread has cost so far in USD, side requests included. It is not known where no price of the
-// models it used is.
-func (s Status) Cost() (usd float64, known bool) {
-	usd = max(s.Usage.CostUSD, s.Gauge.CostUSD)
-	return usd, s.Usage.Priced || usd > 0
-}
-
 // Band returns where the gauge stands.
 func (g Gauge) Band() Band { return BandOf(g.Share()) }
 

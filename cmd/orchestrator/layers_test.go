@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	gobuild "go/build"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layered are the packages whose files form layers: a file uses names of files below it, never of one that uses it,
+// not even by way of others. Add a package when its files do.
+var layered = []string{
+	"agent", "agent/agenttest/clis", "agent/demo", "agent/gemini", "agent/launch", "agent/state",
+	"agent/transcript",
+	"checkpoint", "checkpoint/archive", "checkpoint/backup", "checkpoint/checkpointtest/memory",
+	"checkpoint/elapsed", "checkpoint/git/gittest", "checkpoint/roster", "checkpoint/sqlite/raw",
+	"cmd/orchestrator/api", "cmd/orchestrator/client", "cmd/orchestrator/replica",
+	"contextmgr/tokens", "contextmgr/wire", "contextmgr/wire/anthropic", "contextmgr/wire/gemini",
+	"contextmgr/wire/openai",
+	"thread", "thread/failpoint", "thread/plaintext", "thread/share", "thread/spool", "thread/turns",
+	"thread/typing",
+	"ui/dialog", "ui/diff", "ui/field", "ui/layout", "ui/markdown", "ui/paint", "ui/plain", "ui/terminal",
+	"ui/theme", "ui/timeline", "ui/tree", "ui/turn",
+}
+
+// TestFilesStandOnEachOther holds that no files of a layered package form a ring. A file uses another one where it
+// names a function, type, method, field, variable or constant that the other declares.
+func TestFilesStandOnEachOther(t *testing.T) {
+	packages := layered
+	if more := os.Getenv("LAYERS"); more != "" { // what another package would take
+		packages = strings.Split(more, ",")
+	}
+	exports := exportData(t, packages)
+	for _, path := range packages {
+		t.Run(path, func(t *testing.T) {
+			g := fileGraph(t, path, exports)
+			for _, ring := range g.rings() {
+				t.Errorf("%d files of %s use each other:\n%s", len(ring), path, g.describe(ring))
+			}
+		})
+	}
+}
+
+// exportData returns where the compiled packages are that some of ours import.
+func exportData(t *testing.T, packages []string) map[string]string {
+	t.Helper()
+	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}
+	for _, p := range packages {
+		args = append(args, "./"+p)
+	}
+	list := exec.Command("go", args...)
+	list.Dir = "../.."
+	var problems bytes.Buffer
+	list.Stderr = &problems
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("list the packages: %v: %s", err, &problems)
+	}
+	exports := make(map[string]string)
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		exports[path] = file
+	}
+	return exports
+}
+
+// arrows are, for each file, the files that it uses, and by which names.
+type arrows map[string]map[string][]string
+
+// fileGraph reads a package without its tests.
+func fileGraph(t *testing.T, path string, exports map[string]string) arrows {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("../..", path, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names {
+		ours, err := gobuild.Default.MatchFile(filepath.Split(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, "_test.go") || !ours {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		t.Fatalf("%s has no files", path)
+	}
+	info := &types.Info{Uses: make(map[*ast.Ident]types.Object)}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
+	pkg, err := conf.Check("orchestrator/"+path, fset, files, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := make(arrows)
+	for id, used := range info.Uses {
+		if used.Pkg() != pkg || !shared(used) {
+			continue
+		}
+		from, to := filepath.Base(fset.Position(id.Pos()).Filename), filepath.Base(fset.Position(used.Pos()).Filename)
+		if from == to {
+			continue
+		}
+		if g[from] == nil {
+			g[from] = make(map[string][]string)
+		}
+		if !slices.Contains(g[from][to], used.Name()) {
+			g[from][to] = append(g[from][to], used.Name())
+		}
+	}
+	return g
+}
+
+// shared reports whether a name is known outside of the function that it is declared in.
+func shared(o types.Object) bool {
+	switch o := o.(type) {
+	case *types.PkgName:
+		return false
+	case *types.Func:
+		return true
+	case *types.Var:
+		return o.IsField() || o.Parent() == o.Pkg().Scope()
+	}
+	return o.Parent() == o.Pkg().Scope()
+}
+
+// rings returns the sets of files of which each one reaches every other one.
+func (g arrows) rings() [][]string {
+	reach := make(map[string]map[string]bool)
+	for from := range g {
+		reach[from] = make(map[string]bool)
+		g.walk(from, reach[from])
+	}
+	var rings [][]string
+	seen := make(map[string]bool)
+	for _, from := range slices.Sorted(maps.Keys(g)) {
+		if !reach[from][from] || seen[from] {
+			continue
+		}
+		var ring []string
+		for _, to := range slices.Sorted(maps.Keys(reach[from])) {
+			if reach[to][from] {
+				ring = append(ring, to)
+				seen[to] = true
+			}
+		}
+		rings = append(rings, ring)
+	}
+	return rings
+}
+
+func (g arrows) walk(from string, reached map[string]bool) {
+	for to := range g[from] {
+		if !reached[to] {
+			reached[to] = true
+			g.walk(to, reached)
+		}
+	}
+}
+
+// describe names what the files of a ring use of each other.
+func (g arrows) describe(ring []string) string {
+	var b strings.Builder
+	for _, from := range ring {
+		for _, to := range ring {
+			if names := g[from][to]; len(names) > 0 {
+				slices.Sort(names)
+				fmt.Fprintf(&b, "%s → %s: %s\n", from, to, strings.Join(names, ", "))
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestRingsAreFound tries the check itself.
+func TestRingsAreFound(t *testing.T) {
+	g := arrows{
+		"a.go": {"b.go": {"B"}}, "b.go": {"c.go": {"C"}}, "c.go": {"b.go": {"D"}},
+		"d.go": {"a.go": {"A"}, "e.go": {"E"}}, "e.go": {"f.go": {"F"}}, "f.go": {"e.go": {"G"}},
+	}
+	got := fmt.Sprint(g.rings())
+	if want := "[[b.go c.go] [e.go f.go]]"; got != want {
+		t.Errorf("rings are %s, want %s", got, want)
+	}
+	if got, want := g.describe([]string{"b.go", "c.go"}), "b.go → c.go: C\nc.go → b.go: D\n"; got != want {
+		t.Errorf("described as %q, want %q", got, want)
+	}
+}
