@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/key"
 )
@@ -167,12 +168,20 @@ func (t *Table) override(a Action, keys []string) error {
 			// What leads out of an agent leads out of the views too, beside what did before.
 			rest := slices.DeleteFunc(slices.Clone(b.Keys()), func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
 			b.Binding = newKeys(b.Says(), append(rest, keys...))
+		case b.Scope.types() && slices.ContainsFunc(keys, isText):
+			// A letter goes on to be text there.
+			if rest := slices.DeleteFunc(slices.Clone(keys), isText); len(rest) > 0 {
+				b.Binding = newKeys(b.Says(), rest)
+			}
 		default:
 			b.Binding = newKeys(b.Says(), keys)
 		}
 	}
 	return nil
 }
+
+// isText reports whether a key types something.
+func isText(key string) bool { return key == "space" || utf8.RuneCountInString(key) == 1 }
 
 // normal spells a key as the terminal library does.
 func normal(key string) string {
