@@ -129,7 +129,8 @@ func (t *tx) close() {
 // fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
 // the next time.
 func fold(ctx context.Context, w *sql.DB) error {
-	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
+	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)",
+		fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
 		rows, err := w.QueryContext(ctx, q) // they return rows
 		if err != nil {
 			return db(err)
@@ -142,7 +143,8 @@ func fold(ctx context.Context, w *sql.DB) error {
 }
 
 func dsn(path, more string) string {
-	u := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
+	u := url.URL{Scheme: "file", Path: path,
+		RawQuery: fmt.Sprintf("_journal_mode=WAL&_synchronous=%s&_busy_timeout=%d%s", synchronous, busyMillis, more)}
 	return u.String()
 }
 
