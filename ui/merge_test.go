@@ -8,7 +8,7 @@ import (
 func TestRewind(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "R")
-		r.must("1 turn back, from 4 to 3", "2 files, 3 lines added since leave, 1 line removed since comes back")
+		r.must("1 turn back, from 4 to 3", "Files: 2 change (+3 −1 reverted)")
 		r.keys("right", "right", "enter") // files
 		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
 		r.keys("u")

@@ -133,7 +133,7 @@ func (m *Model) registerActions() {
 		if m.tree.NextWaiting() {
 			return nil
 		}
-		return m.host.Tell(thread.LevelInfo, "nobody waits for you")
+		return m.host.Tell(thread.LevelInfo, "No thread needs you")
 	})
 	m.host.On(intent.Suspend, func() tea.Cmd {
 		m.screen.away = true

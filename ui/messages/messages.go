@@ -19,7 +19,7 @@ func Register(h *host.Host) {
 			body = append(body, dialog.Line{Text: n.At.Format("15:04:05 ") + n.Text, Tok: n.Token()})
 		}
 		if len(body) == 0 {
-			body = dialog.Plain("nothing was said so far")
+			body = dialog.Plain("No messages yet.")
 		}
 		h.Dialogs.Push(dialog.NewText("messages", body))
 		return nil
