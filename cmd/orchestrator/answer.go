@@ -58,16 +58,20 @@ func (a answer) words() string {
 	case isTaken:
 		return fmt.Sprintf("%s has prompt %s%s", a.Thread, a.Prompt, why)
 	case isWaiting:
-		return fmt.Sprintf("%s waits for you (%s): `orchestrator attach %s`; prompt %s goes on then", a.Thread, a.State, a.Thread, a.Prompt)
+		return fmt.Sprintf("%s waits for you (%s): `orchestrator attach %s`; prompt %s goes on then", a.Thread, a.State,
+			a.Thread, a.Prompt)
 	case isQueued:
 		return fmt.Sprintf("prompt %s of %s is queued and not typed yet%s; `orchestrator prompts cancel %s` withdraws it", a.Prompt, a.Thread, why, a.Prompt)
 	case isLate:
-		return fmt.Sprintf("%s has not finished in time (%s) and goes on: `orchestrator attach %s` shows it", a.Thread, a.State, a.Thread)
+		return fmt.Sprintf("%s has not finished in time (%s) and goes on: `orchestrator attach %s` shows it", a.Thread,
+			a.State, a.Thread)
 	case isCancelled:
 		return fmt.Sprintf("prompt %s of %s was cancelled before it was typed", a.Prompt, a.Thread)
 	case isGone:
-		return fmt.Sprintf("prompt %s of %s cannot be followed%s; `orchestrator prompts %s` says what became of it", a.Prompt, a.Thread, why, a.Thread)
+		return fmt.Sprintf("prompt %s of %s cannot be followed%s; `orchestrator prompts %s` says what became of it",
+			a.Prompt, a.Thread, why, a.Thread)
 	default:
-		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; `orchestrator prompts again %s` sends it again", a.Thread, a.Prompt, a.Outcome, why, a.Prompt)
+		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; `orchestrator prompts again %s` sends it again",
+			a.Thread, a.Prompt, a.Outcome, why, a.Prompt)
 	}
 }

@@ -102,8 +102,10 @@ func (a *App) spent() map[thread.ID]float64 {
 
 func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	i := api.ServerInfo{
-		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root, StateDir: a.Project.StateDir(),
-		Store: a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(), Seq: a.manager.Seq(),
+		Protocol: api.Version, Version: version(), Build: a.Program.Build, PID: os.Getpid(), Project: a.Project.Root,
+		StateDir: a.Project.StateDir(),
+		Store:    a.store.About, Notices: a.damage(), NoRepository: !a.Project.Repository, Running: a.running(),
+		Seq: a.manager.Seq(),
 	}
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)

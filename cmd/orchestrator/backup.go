@@ -46,9 +46,11 @@ func (p porter) Backup(ctx context.Context, r thread.PortRequest) (kept thread.K
 	if err != nil {
 		return kept, err
 	}
-	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints, r.WithSecrets, done.Notes
+	kept.File, kept.Threads, kept.Checkpoints, kept.Secrets, kept.Notes = r.File, len(done.Threads), done.Checkpoints,
+		r.WithSecrets, done.Notes
 	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
-		kept.Notes = append(kept.Notes, fmt.Sprintf("%d answers that the store has refused so far are not in it", spooled+unsaved))
+		kept.Notes = append(kept.Notes,
+			fmt.Sprintf("%d answers that the store has refused so far are not in it", spooled+unsaved))
 	}
 	info, err := os.Stat(r.File)
 	if err == nil {

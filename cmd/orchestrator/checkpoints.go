@@ -18,7 +18,8 @@ import (
 )
 
 func checkpointVerb(c *cli) *cobra.Command {
-	cmd := &cobra.Command{Use: "checkpoint", Aliases: []string{"checkpoints"}, Short: "List, show, compare and restore a thread's checkpoints"}
+	cmd := &cobra.Command{Use: "checkpoint", Aliases: []string{"checkpoints"},
+		Short: "List, show, compare and restore a thread's checkpoints"}
 	cmd.AddCommand(checkpointList(c), checkpointShow(c), checkpointDiff(c), checkpointRestore(c))
 	return cmd
 }
@@ -26,7 +27,8 @@ func checkpointVerb(c *cli) *cobra.Command {
 func checkpointList(c *cli) *cobra.Command {
 	p := thread.Page{Turns: true}
 	var all bool
-	cmd := &cobra.Command{Use: "list <thread>", Short: "List a thread's turns, newest first", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
+	cmd := &cobra.Command{Use: "list <thread>", Short: "List a thread's turns, newest first",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
 	limit := 50
 	cmd.Flags().IntVar(&limit, "limit", limit, "most rows; 0 for all")
 	cmd.Flags().BoolVar(&all, "all", false, "every response, not turns only")
@@ -66,7 +68,8 @@ func checkpointList(c *cli) *cobra.Command {
 
 func checkpointShow(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn", Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completePoints(1),
+		Use: "show <thread> [turn or checkpoint]", Short: "Print what was said in a turn",
+		Args: between(1, 2, "<thread>", "[turn or checkpoint]"), ValidArgsFunction: c.completePoints(1),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			entries, err := api.Turn.Do(ctx, cl, api.TurnRequest{Thread: args[0], At: second(args)})
 			if err != nil {
@@ -88,9 +91,10 @@ func checkpointShow(c *cli) *cobra.Command {
 func checkpointDiff(c *cli) *cobra.Command {
 	r := thread.DiffRequest{}
 	cmd := &cobra.Command{
-		Use: "diff <thread> [from] [to]", Aliases: []string{"compare"}, Short: "Print how files differ between two points of a thread",
-		Long: "Print how files differ between two points of a thread: base, now, a turn or a checkpoint; base and now without them.",
-		Args: between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completePoints(2, "base", "now"),
+		Use: "diff <thread> [from] [to]", Aliases: []string{"compare"},
+		Short: "Print how files differ between two points of a thread",
+		Long:  "Print how files differ between two points of a thread: base, now, a turn or a checkpoint; base and now without them.",
+		Args:  between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completePoints(2, "base", "now"),
 	}
 	cmd.Flags().StringVar(&r.From, "from", "base", "base, now, a turn or a checkpoint")
 	cmd.Flags().StringVar(&r.To, "to", "now", "base, now, a turn or a checkpoint")
@@ -170,7 +174,8 @@ func checkpointRestore(c *cli) *cobra.Command {
 			for _, path := range report.Left {
 				fmt.Fprintf(w, "left as it is: %s\n", path)
 			}
-			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0], report.Safety)
+			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0],
+				report.Safety)
 		})
 	})
 	return cmd

@@ -28,7 +28,8 @@ type collector struct {
 // policyOf is the configured retention.
 func policyOf(c Config) checkpoint.Policy {
 	return checkpoint.Policy{
-		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour, Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
+		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour,
+		Count: c.KeepThreads, Bytes: int64(c.KeepMB) << 20,
 	}
 }
 
@@ -55,8 +56,9 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	for _, s := range c.clock.Skips() {
-		done.Notes = append(done.Notes, fmt.Sprintf("the clock went from %s to %s without the time to show for it: %d days of that do not count for what is older",
-			s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
+		done.Notes = append(done.Notes,
+			fmt.Sprintf("the clock went from %s to %s without the time to show for it: %d days of that do not count for what is older",
+				s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
 	}
 	doomed := c.policy.Select(c.clock.Since, all)
 	if !r.DryRun {

@@ -22,7 +22,8 @@ type completion = func(cmd *cobra.Command, args []string, prefix string) ([]stri
 const mostPoints = 50
 
 // complete asks a server that runs; it starts none, and where it cannot be asked nothing is offered.
-func (c *cli) complete(cmd *cobra.Command, prefix string, offers func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func (c *cli) complete(cmd *cobra.Command, prefix string,
+	offers func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	const only = cobra.ShellCompDirectiveNoFileComp
 	if c.prepare() != nil {
 		return nil, only
@@ -36,7 +37,8 @@ func (c *cli) complete(cmd *cobra.Command, prefix string, offers func(context.Co
 	if err != nil {
 		return nil, only
 	}
-	return slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, prefix) }), only | cobra.ShellCompDirectiveKeepOrder
+	return slices.DeleteFunc(all, func(s string) bool { return !strings.HasPrefix(s, prefix) }),
+		only | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeThreads offers the names of threads.
@@ -64,7 +66,8 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 
 // completeAgents offers the agents.
 func (c *cli) completeAgents(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	names := slices.DeleteFunc(newAgents("", c.environ, "", "").Names(), func(s string) bool { return !strings.HasPrefix(s, prefix) })
+	names := slices.DeleteFunc(newAgents("", c.environ, "", "").Names(),
+		func(s string) bool { return !strings.HasPrefix(s, prefix) })
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -104,7 +107,8 @@ func (c *cli) completeFork(ref *string) completion {
 func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]string, error) {
 	_, err := strconv.Atoi(prefix)
 	turns := prefix == "" || err == nil
-	list, err := api.Timeline.Do(ctx, cl, api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: turns, Limit: mostPoints}})
+	list, err := api.Timeline.Do(ctx, cl,
+		api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: turns, Limit: mostPoints}})
 	var out []string
 	for _, cp := range list {
 		about := aboutOf(cp.Prompt, cp.Note)
@@ -112,7 +116,8 @@ func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]strin
 			out = append(out, fmt.Sprintf("%s\tturn %d, %s: %s", cp.ID[:8], cp.Turn, kindOf(cp), about))
 			continue
 		}
-		if word := strconv.Itoa(cp.Turn) + "\t"; !slices.ContainsFunc(out, func(s string) bool { return strings.HasPrefix(s, word) }) {
+		if word := strconv.Itoa(cp.Turn) + "\t"; !slices.ContainsFunc(out,
+			func(s string) bool { return strings.HasPrefix(s, word) }) {
 			out = append(out, word+about)
 		}
 	}

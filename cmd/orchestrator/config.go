@@ -108,20 +108,27 @@ type setting struct {
 // settings lists every key; `orchestrator help settings` is checked against it.
 func settings() map[string]setting {
 	return map[string]setting{
-		"agent":                      {kind: text, projectMay: true, about: "agent of new threads"},
-		"store":                      {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
-		"project":                    {kind: text, about: "the project's name in a shared store"},
-		"host":                       {kind: text, about: "this machine's name in a shared store"},
-		"theme":                      {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
-		"keys":                       {kind: table, about: "action = \"key key\""},
-		"models":                     {kind: table, about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
-		"notify":                     {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"}, about: "how to tell that a thread waits"},
-		"merge_note":                 {kind: text, allowed: []string{string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)}, about: "whether a merge is told to the agent it goes to"},
-		"on_limit":                   {kind: text, allowed: []string{"ask", "continue"}, about: "what becomes of a prompt that a provider's limit refused"},
-		"offers":                     {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true, about: "fork offers"},
-		"scrollback":                 {kind: number, about: "lines a terminal keeps"},
-		"limits.depth":               {kind: number, projectMay: true, about: "forks of forks"},
-		"limits.primer":              {kind: number, about: "tokens of the summary that an agent is given instead of a conversation"},
+		"agent":   {kind: text, projectMay: true, about: "agent of new threads"},
+		"store":   {kind: address, about: "postgres:// URL instead of SQLite in the state folder"},
+		"project": {kind: text, about: "the project's name in a shared store"},
+		"host":    {kind: text, about: "this machine's name in a shared store"},
+		"theme":   {kind: text, allowed: []string{"auto", "dark", "light", "none"}, about: "colours"},
+		"keys":    {kind: table, about: "action = \"key key\""},
+		"models": {kind: table,
+			about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
+		"notify": {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"},
+			about: "how to tell that a thread waits"},
+		"merge_note": {kind: text,
+			allowed: []string{string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)},
+			about:   "whether a merge is told to the agent it goes to"},
+		"on_limit": {kind: text, allowed: []string{"ask", "continue"},
+			about: "what becomes of a prompt that a provider's limit refused"},
+		"offers": {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true,
+			about: "fork offers"},
+		"scrollback":   {kind: number, about: "lines a terminal keeps"},
+		"limits.depth": {kind: number, projectMay: true, about: "forks of forks"},
+		"limits.primer": {kind: number,
+			about: "tokens of the summary that an agent is given instead of a conversation"},
 		"limits.running":             {kind: number, projectMay: true, about: "agents at once"},
 		"limits.file_mb":             {kind: number, projectMay: true, about: "largest file in a snapshot"},
 		"limits.processes":           {kind: number, about: "processes of a thread"},
@@ -130,15 +137,18 @@ func settings() map[string]setting {
 		"limits.total_usd":           {kind: amount, about: "what all threads may cost together"},
 		"limits.memory_mb":           {kind: number, about: "memory for requests and answers until they are stored"},
 		"setup":                      {kind: text, projectMay: true, about: "command for a new worktree, once accepted"},
-		"teardown":                   {kind: text, projectMay: true, about: "command for a worktree that is to be removed, once accepted"},
-		"setup_timeout":              {kind: span, projectMay: true, about: "how long either may run"},
-		"idle_stop":                  {kind: span, about: "when a server without agents and clients ends"},
-		"retention.days":             {kind: number, about: "age at which archived threads are deleted"},
-		"retention.deleted_days":     {kind: number, about: "how long deleted threads can be brought back"},
-		"retention.threads":          {kind: number, about: "archived threads that are kept"},
-		"retention.size_mb":          {kind: number, about: "size of all threads that archived ones are deleted for"},
-		"new_worktree":               {kind: text, allowed: []string{"shared", "always", "never"}, projectMay: true, about: "when a new thread gets a worktree of its own"},
-		"worktrees":                  {kind: text, about: "folder for the worktrees of forks, of all projects; below the state when empty"},
+		"teardown": {kind: text, projectMay: true,
+			about: "command for a worktree that is to be removed, once accepted"},
+		"setup_timeout":          {kind: span, projectMay: true, about: "how long either may run"},
+		"idle_stop":              {kind: span, about: "when a server without agents and clients ends"},
+		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
+		"retention.deleted_days": {kind: number, about: "how long deleted threads can be brought back"},
+		"retention.threads":      {kind: number, about: "archived threads that are kept"},
+		"retention.size_mb":      {kind: number, about: "size of all threads that archived ones are deleted for"},
+		"new_worktree": {kind: text, allowed: []string{"shared", "always", "never"}, projectMay: true,
+			about: "when a new thread gets a worktree of its own"},
+		"worktrees": {kind: text,
+			about: "folder for the worktrees of forks, of all projects; below the state when empty"},
 	}
 }
 
@@ -155,7 +165,8 @@ func readProjectFile(root string) ([]byte, error) {
 
 // loadConfig reads the configuration. trusted says whether a project's file with this content was
 // accepted.
-func loadConfig(root string, environ []string, configHome string, trusted func(file string, content []byte) bool) (Config, error) {
+func loadConfig(root string, environ []string, configHome string,
+	trusted func(file string, content []byte) bool) (Config, error) {
 	k := koanf.New(".")
 	c := Config{}
 	user := filepath.Join(configHome, "orchestrator", "config.toml")
@@ -210,10 +221,12 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 	if err := one.Load(mapProvider(tree), nil); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if err := check(one, func(key string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, key)) }, may); err != nil {
+	if err := check(one, func(key string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, key)) },
+		may); err != nil {
 		return err
 	}
-	if err := checkKeys(tree["keys"], func(action string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, "keys."+action)) }); err != nil {
+	if err := checkKeys(tree["keys"],
+		func(action string) string { return fmt.Sprintf("%s:%d", file, lineOf(content, "keys."+action)) }); err != nil {
 		return err
 	}
 	rows, err := modelRows(tree["models"])
@@ -290,7 +303,8 @@ func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) e
 			}
 		case text:
 			if len(s.allowed) > 0 && !contains(s.allowed, k.String(key)) {
-				return fmt.Errorf("%s: %q is %q, and should be one of %s", at(key), key, k.String(key), strings.Join(s.allowed, ", "))
+				return fmt.Errorf("%s: %q is %q, and should be one of %s", at(key), key, k.String(key),
+					strings.Join(s.allowed, ", "))
 			}
 		case address:
 			if v := k.String(key); v != "" && !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {

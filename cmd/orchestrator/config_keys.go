@@ -25,7 +25,8 @@ func checkKeys(table any, at func(action string) string) error {
 	for _, action := range slices.Sorted(maps.Keys(fields)) {
 		keys, ok := fields[action].(string)
 		if !ok {
-			errs = append(errs, fmt.Errorf("%s: %q is %v, and should be keys in quotes such as \"f\" or \"ctrl+f F\"", at(action), "keys."+action, fields[action]))
+			errs = append(errs, fmt.Errorf("%s: %q is %v, and should be keys in quotes such as \"f\" or \"ctrl+f F\"",
+				at(action), "keys."+action, fields[action]))
 			continue
 		}
 		own[action] = keys

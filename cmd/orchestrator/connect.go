@@ -78,7 +78,8 @@ func (o *otherProtocol) Error() string {
 }
 
 // with makes a verb's function of one that needs the server.
-func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command, []string) error {
+func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command,
+	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		cl, err := c.connect(cmd.Context())
 		if err != nil {

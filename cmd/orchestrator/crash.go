@@ -48,5 +48,6 @@ func (c *cli) watchCrash() (crashed string, err error) {
 	if r := []rune(first); len(r) > 300 {
 		first = string(r[:300]) + "…"
 	}
-	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; the log has the rest: %s", first, c.project.LogFile()), nil
+	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; the log has the rest: %s", first,
+		c.project.LogFile()), nil
 }

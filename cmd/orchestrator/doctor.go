@@ -91,7 +91,8 @@ func examineConfig(c *cli) finding {
 	cfg, err := loadConfig(c.project.Root, c.environ, c.configHome(), c.trust().accepted)
 	switch {
 	case err != nil:
-		return finding{About: f.About, Found: err.Error(), Remedy: "correct the line; `orchestrator help settings` lists them"}
+		return finding{About: f.About, Found: err.Error(),
+			Remedy: "correct the line; `orchestrator help settings` lists them"}
 	case len(cfg.Files) == 0:
 		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " would be read"
 	default:
@@ -124,7 +125,8 @@ func examineCaps(cfg Config) finding {
 func examineGit(ctx context.Context, p project.Project) finding {
 	out, err := exec.CommandContext(ctx, "git", "--version").Output()
 	if err != nil {
-		return finding{About: "git", Found: "not found", Remedy: "install git: without it threads share one folder and files are not kept"}
+		return finding{About: "git", Found: "not found",
+			Remedy: "install git: without it threads share one folder and files are not kept"}
 	}
 	f := finding{About: "git", OK: true, Found: strings.TrimSpace(string(out))}
 	var hint *thread.HintError
@@ -191,7 +193,8 @@ func examineServer(ctx context.Context, c *cli) []finding {
 	cl, info, err := c.reach(ctx)
 	if err != nil && gone(err) {
 		if pid, _ := c.project.Holder(); pid != 0 {
-			return []finding{{About: "server", Found: fmt.Sprintf("process %d serves this project and cannot be reached from here", pid),
+			return []finding{{About: "server",
+				Found:  fmt.Sprintf("process %d serves this project and cannot be reached from here", pid),
 				Remedy: endsIt}}
 		}
 		out := []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
@@ -202,15 +205,18 @@ func examineServer(ctx context.Context, c *cli) []finding {
 		return out
 	}
 	if err != nil {
-		return []finding{{About: "server", Found: err.Error(), Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
+		return []finding{{About: "server", Found: err.Error(),
+			Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
 	}
 	defer cl.Close()
-	f := finding{About: "server", OK: true, Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.socket())}
+	f := finding{About: "server", OK: true,
+		Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.socket())}
 	if err := c.sameVersion(info); err != nil {
 		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
 	}
 	sized, err := api.Info.Do(ctx, cl, api.InfoRequest{Sizes: true})
-	out := []finding{f, storeFinding(info.Store, err, "agents that run go on, and what they answer is stored when the store works again")}
+	out := []finding{f, storeFinding(info.Store, err,
+		"agents that run go on, and what they answer is stored when the store works again")}
 	for _, line := range sized.Sizes {
 		out = append(out, finding{About: "size", OK: true, Found: line})
 	}

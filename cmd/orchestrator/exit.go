@@ -45,9 +45,12 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, thread.ErrNotFound):
 		return exitNotFound
-	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved), errors.Is(err, thread.ErrConflict),
-		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning), errors.Is(err, project.ErrServed),
-		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide), errors.Is(err, project.ErrExposed),
+	case errors.Is(err, thread.ErrBusy), errors.Is(err, thread.ErrApproval), errors.Is(err, thread.ErrUnsaved),
+		errors.Is(err, thread.ErrConflict),
+		errors.Is(err, thread.ErrLimit), errors.Is(err, thread.ErrRunning), errors.Is(err, thread.ErrNotRunning),
+		errors.Is(err, project.ErrServed),
+		errors.Is(err, project.ErrUndecided), errors.Is(err, project.ErrMoved), errors.Is(err, project.ErrWide),
+		errors.Is(err, project.ErrExposed),
 		errors.Is(err, thread.ErrNotGranted), errors.Is(err, thread.ErrUnreachable), errors.Is(err, thread.ErrRefused),
 		errors.Is(err, thread.ErrNameTaken):
 		return exitRefused

@@ -17,7 +17,8 @@ import (
 func exportVerb(c *cli) *cobra.Command {
 	var r thread.PortRequest
 	cmd := &cobra.Command{
-		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().StringVarP(&r.File, "output", "o", "", "file to write; NAME.orchestrator without it")
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
@@ -65,7 +66,8 @@ func (e exported) about() string {
 
 func importVerb(c *cli) *cobra.Command {
 	var r thread.PortRequest
-	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote", Args: exactly("<file>")}
+	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote",
+		Args: exactly("<file>")}
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		var err error
@@ -99,7 +101,8 @@ func backupVerb(c *cli) *cobra.Command {
 			return err
 		}
 		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File, thread.Bytes(kept.Bytes))
+			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) → %s, %s\n", kept.Threads, kept.Checkpoints, kept.File,
+				thread.Bytes(kept.Bytes))
 			fmt.Fprintln(w, exported{Secrets: kept.Secrets, Files: kept.Files}.about())
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)

@@ -16,7 +16,8 @@ import (
 
 func findVerb(c *cli) *cobra.Command {
 	var limit int
-	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads", Args: between(1, math.MaxInt, "<words>")}
+	cmd := &cobra.Command{Use: "find <words>", Short: "Search names, prompts and answers of all threads",
+		Args: between(1, math.MaxInt, "<words>")}
 	cmd.Flags().IntVar(&limit, "limit", 20, "most hits; 0 for all")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if limit < 0 {
@@ -39,7 +40,8 @@ func findVerb(c *cli) *cobra.Command {
 				if h.Turn > 0 {
 					where = fmt.Sprintf("%s of turn %d", h.Where, h.Turn)
 				}
-				fmt.Fprintf(w, "%s  %s, %s\n    %s\n", h.Name, where, h.At.Local().Format(time.DateTime), strings.Join(strings.Fields(h.Snippet), " "))
+				fmt.Fprintf(w, "%s  %s, %s\n    %s\n", h.Name, where, h.At.Local().Format(time.DateTime),
+					strings.Join(strings.Fields(h.Snippet), " "))
 			}
 		})
 	})

@@ -57,7 +57,8 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 	}
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
-	events, err := api.Speech.Open(listening, f.client, api.Ref{Thread: string(s.ID)}) // before the prompt, so that nothing of it is missed
+	events, err := api.Speech.Open(listening, f.client,
+		api.Ref{Thread: string(s.ID)}) // before the prompt, so that nothing of it is missed
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,8 @@ func (f *follower) follow(ctx context.Context, events <-chan thread.Event) error
 	for !f.over() {
 		select {
 		case <-ctx.Done():
-			return thread.Hint(fmt.Errorf("not followed any more: prompt %s of %s is %s", f.prompt.ID, f.status.Name, f.prompt.State), "the agent goes on")
+			return thread.Hint(fmt.Errorf("not followed any more: prompt %s of %s is %s", f.prompt.ID, f.status.Name,
+				f.prompt.State), "the agent goes on")
 		case <-f.settled:
 			f.ended = isAnswered
 		case <-f.late:
@@ -289,10 +291,12 @@ func (f *follower) join(ctx context.Context) (<-chan thread.Event, error) {
 // end prints what is left to print and returns the exit code's error.
 func (f *follower) end(ctx context.Context) error {
 	a := answer{
-		Thread: f.status.Name, Prompt: f.prompt.ID, Outcome: f.ended, Reason: f.reason, State: f.status.State.State, Turn: f.prompt.Turn,
+		Thread: f.status.Name, Prompt: f.prompt.ID, Outcome: f.ended, Reason: f.reason, State: f.status.State.State,
+		Turn: f.prompt.Turn,
 	}
 	if a.Outcome == isQueued && f.status.Execution != nil {
-		if p, err := api.Prompt.Do(ctx, f.client, api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID}); err == nil {
+		if p, err := api.Prompt.Do(ctx, f.client,
+			api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID}); err == nil {
 			a.Reason = p.Reason
 		}
 		if a.Reason == "" {
@@ -325,7 +329,8 @@ func (f *follower) answers(ctx context.Context, a *answer) (said []string) {
 	ref, at := string(f.prompt.Thread), f.prompt.Answer
 	if f.turn == nil || f.turn.ID != at {
 		f.turn = nil
-		list, err := api.Timeline.Do(ctx, f.client, api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: true, Limit: 20}})
+		list, err := api.Timeline.Do(ctx, f.client,
+			api.TimelineRequest{Thread: ref, Page: thread.Page{Turns: true, Limit: 20}})
 		for i := range list {
 			if err == nil && list[i].ID == at {
 				f.turn = &list[i]

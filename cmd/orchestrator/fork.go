@@ -16,13 +16,15 @@ import (
 func forkVerb(c *cli) *cobra.Command {
 	var r thread.ForkRequest
 	cmd := &cobra.Command{
-		Use: "fork <label> [-- agent arguments]", Short: "Fork a thread, with its conversation and files, at any turn into any agent",
+		Use:   "fork <label> [-- agent arguments]",
+		Short: "Fork a thread, with its conversation and files, at any turn into any agent",
 		Long: "Fork a thread, with its conversation and files, at any turn into any agent. What follows -- goes to the agent as it is;\n" +
 			"with --agent command it is the program.",
 	}
 	f := cmd.Flags()
 	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork; the one shown last without it")
-	f.StringVar(&r.At, "at", "", "turn or checkpoint, also one inside of a turn; 0 is before the first turn, the newest turn without it")
+	f.StringVar(&r.At, "at", "",
+		"turn or checkpoint, also one inside of a turn; 0 is before the first turn, the newest turn without it")
 	f.BoolVar(&r.Fresh, "fresh", false, "give its agent a summary in an empty context, not the conversation itself")
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork; the thread's own without it")
 	f.StringVarP(&r.Name, "name", "n", "", "name; from the label without it")
@@ -64,7 +66,8 @@ func forkVerb(c *cli) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		words, rest := split(cmd, args)
 		r.Label = words[0]
-		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return fork(ctx, cl, rest) })(cmd, args)
+		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error { return fork(ctx, cl, rest) })(cmd,
+			args)
 	}
 	return cmd
 }

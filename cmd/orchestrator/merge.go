@@ -114,7 +114,8 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 			fmt.Fprintln(w, report.Unsure)
 		}
 		if len(report.Shared) > 0 {
-			fmt.Fprintf(w, "it shares its folder with %s: what changed there is merged, whoever wrote it\n", plain.Names(report.Shared))
+			fmt.Fprintf(w, "it shares its folder with %s: what changed there is merged, whoever wrote it\n",
+				plain.Names(report.Shared))
 		}
 		if len(report.Beside) > 0 {
 			fmt.Fprintf(w, "%s works in %s too, and has the merged files there\n", plain.Names(report.Beside), report.Dir)
@@ -149,13 +150,15 @@ func finishVerb(c *cli) *cobra.Command {
 	}
 	note := noteFlags(cmd)
 	cmd.Flags().BoolVar(&commit, "commit-parent", false, commitParent)
-	cmd.Flags().BoolVar(&asIs, "as-is", false, "do not merge: archive it, and remove its worktree if nothing would be lost")
+	cmd.Flags().BoolVar(&asIs, "as-is", false,
+		"do not merge: archive it, and remove its worktree if nothing would be lost")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if asIs {
 			report, err := api.Finish.Do(ctx, cl, api.Ref{Thread: args[0]})
 			return merged(c, report, err, args[0])
 		}
-		report, err := api.Merge.Do(ctx, cl, thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
+		report, err := api.Merge.Do(ctx, cl,
+			thread.MergeRequest{Thread: args[0], Finish: true, Note: note(), CommitInto: commit})
 		return merged(c, report, err, args[0])
 	})
 	return cmd
@@ -163,7 +166,8 @@ func finishVerb(c *cli) *cobra.Command {
 
 func abandonVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "abandon <thread> <reason>", Short: "Give a thread's work up and say why", Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
+		Use: "abandon <thread> <reason>", Short: "Give a thread's work up and say why",
+		Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
 				return &usageError{err: errors.New("the reason is empty")}
@@ -179,7 +183,8 @@ func abandonVerb(c *cli) *cobra.Command {
 // pushVerb is push, or pr, which also opens a pull request.
 func pushVerb(c *cli, pr bool) *cobra.Command {
 	r := thread.PushRequest{PR: pr}
-	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's work and push its branch", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
+	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's work and push its branch",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
 	if pr {
 		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with GitHub's program gh"
 		cmd.Flags().StringVar(&r.Base, "base", "", "branch to merge into; the remote's default without it")

@@ -38,7 +38,8 @@ func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 // thread itself.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.json {
-		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n", s.Worktree.Path)
+		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n",
+			s.Worktree.Path)
 	}
 }
 

@@ -38,7 +38,8 @@ import (
 // newApp opens the parts in the order in which they need each other; Close ends them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
-	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager, a.openGateway, a.openKeeper, a.listen} {
+	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager,
+		a.openGateway, a.openKeeper, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -66,7 +67,8 @@ func (a *App) openAgents(ctx context.Context) error {
 	a.onClose(demoModel.Close)
 	a.agents = newAgents(a.Program.Path, a.Env, filepath.Join(a.Project.StateDir(), "demo"), demoModel.URL())
 	a.sessions = session.New(session.Config{
-		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback, Version: "orchestrator(" + version() + ")",
+		Rules: a.agents.rules, Input: a.agents.input, Scrollback: a.Config.Scrollback,
+		Version:   "orchestrator(" + version() + ")",
 		Processes: a.Config.MaxProcesses,
 	})
 	a.onClose(func() error {
@@ -96,7 +98,8 @@ func (a *App) sweep(ctx context.Context) error {
 // readers are the formats in which conversations are stored.
 func readers() wire.Readers {
 	chat, responses := openai.NewChat(), openai.NewResponses()
-	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat, wire.Gemini: gemini.New()}
+	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat,
+		wire.Gemini: gemini.New()}
 }
 
 // spoolRoom is how much of the disk is kept for answers that the store refuses, beside what the store keeps itself.
@@ -116,11 +119,14 @@ func (a *App) openManager(ctx context.Context) error {
 	index := words.Open(a.Project.StateDir(), a.store)
 	a.onClose(index.Close)
 	cfg := manager.Config{
-		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin, Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
+		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,
+		Store: a.store, Spool: kept, Agents: a.agents, Sessions: sessions{a.sessions},
 		Reader: readers(), Finder: index, Env: a.Env, Log: a.Log, Tokens: tokens.New().Count,
-		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree), MergeNote: thread.NoteMode(a.Config.MergeNote),
+		Offers: thread.OfferMode(a.Config.Offers), NewWorktree: newWorktree(a.Config.NewWorktree),
+		MergeNote: thread.NoteMode(a.Config.MergeNote),
 		Limits: manager.Limits{
-			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer, Continue: a.Config.OnLimit == "continue",
+			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
+			Continue: a.Config.OnLimit == "continue",
 		},
 		Heard: a.found.hear,
 	}
@@ -191,7 +197,8 @@ func (k knownModels) Window(model string, used int64, agents map[string]int64) i
 }
 
 func (k knownModels) Cost(model string, u thread.Usage) (usd float64, priced bool) {
-	return k.table.Cost(model, models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
+	return k.table.Cost(model,
+		models.Tokens{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output})
 }
 
 func (a *App) openGateway(ctx context.Context) error {
@@ -205,7 +212,8 @@ func (a *App) openGateway(ctx context.Context) error {
 		Codecs: wire.Codecs{anthropic.New(), openai.NewResponses(), openai.NewChat(), gemini.New()},
 		Models: a.models, Log: a.Log, Proxy: http.ProxyFromEnvironment,
 		Caps: gateway.Caps{
-			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD, Bytes: a.Config.MaxMemory,
+			RequestsPerMinute: a.Config.MaxRequests, USD: a.Config.MaxUSD, TotalUSD: a.Config.MaxTotalUSD,
+			Bytes: a.Config.MaxMemory,
 		},
 		Spent: a.spent,
 	})
@@ -251,11 +259,13 @@ func (a *App) listen(context.Context) error {
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
 		Agents: a.agents.Detect, Porter: porter{
-			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(), known: a.agents.known,
+			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
+			known: a.agents.known,
 		},
-		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock}.Collect,
-		MCP:     func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
-		Stop:    a.end,
+		Collect: collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config),
+			clock: a.clock}.Collect,
+		MCP:  func(context.Context) ([]thread.MCPServer, error) { return places.Find(), nil },
+		Stop: a.end,
 	})
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -268,7 +278,8 @@ func (a *App) listen(context.Context) error {
 
 // openKeeper has retention run by itself.
 func (a *App) openKeeper(context.Context) error {
-	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock, careful: true}
+	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
+		careful: true}
 	a.keeper = &keeper{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
 	a.service(func(ctx context.Context) error {
 		pause := time.NewTicker(lookPause)

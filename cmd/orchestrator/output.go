@@ -97,5 +97,6 @@ func guard(cmd func() (*cobra.Command, error)) (err error) {
 
 // done says what was done to a thread.
 func (o output) done(name, what string) error {
-	return o.show(map[string]string{"thread": name, "done": what}, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", name, what) })
+	return o.show(map[string]string{"thread": name, "done": what},
+		func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", name, what) })
 }

@@ -37,7 +37,8 @@ func (p *place) look(of project.Project) (why string, changed bool) {
 func keepListening(l *project.Listener, log *slog.Logger, before error) error {
 	moved, err := l.Keep()
 	if moved != "" {
-		log.Warn("the socket was gone, as when its folder goes with the last login: the server listens again", "socket", moved)
+		log.Warn("the socket was gone, as when its folder goes with the last login: the server listens again", "socket",
+			moved)
 	}
 	if err != nil && (before == nil || before.Error() != err.Error()) {
 		log.Warn("clients of another environment may not find this server", "error", err)

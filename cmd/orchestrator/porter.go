@@ -90,7 +90,8 @@ func beginFile(file string) (*os.File, error) {
 			return nil, err
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK {
-			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s runs: %w", file, thread.ErrBusy), "wait for it, or choose another name"), f.Close())
+			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s runs: %w", file, thread.ErrBusy),
+				"wait for it, or choose another name"), f.Close())
 		}
 		found, err := os.Lstat(part)
 		opened, err2 := f.Stat()

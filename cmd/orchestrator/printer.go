@@ -164,8 +164,10 @@ type talk struct {
 }
 
 func (t *talk) flags(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&t.limit, "timeout", 0, "stop waiting for the answer after this time, such as 10m; the agent goes on")
-	cmd.Flags().StringVarP(&t.format, "output", "o", "text", "text: the answer as the model says it; ndjson: what happens, one JSON object a line")
+	cmd.Flags().DurationVar(&t.limit, "timeout", 0,
+		"stop waiting for the answer after this time, such as 10m; the agent goes on")
+	cmd.Flags().StringVarP(&t.format, "output", "o", "text",
+		"text: the answer as the model says it; ndjson: what happens, one JSON object a line")
 }
 
 // check refuses what cannot be printed.

@@ -69,7 +69,8 @@ func promptsVerb(c *cli) *cobra.Command {
 }
 
 // promptVerb is a verb that does one thing to one prompt.
-func promptVerb(c *cli, use, short string, n int, f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
+func promptVerb(c *cli, use, short string, n int,
+	f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: exactly(strings.Fields(use)[1 : n+1]...), ValidArgsFunction: c.completePrompts,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -117,7 +118,8 @@ func printPrompts(w io.Writer, list []thread.Prompt, names map[thread.ID]string)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	defer t.Flush()
 	for _, p := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread], promptState(p), firstLine(p.Text))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ID, p.Accepted.Local().Format(time.DateTime), names[p.Thread],
+			promptState(p), firstLine(p.Text))
 	}
 }
 

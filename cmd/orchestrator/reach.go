@@ -53,10 +53,12 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.ServerInfo, error)
 			err = bad
 		}
 	case errors.Is(err, fs.ErrPermission):
-		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.socket(), fs.ErrPermission),
+		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.socket(),
+			fs.ErrPermission),
 			"a sandbox that forbids sockets is around this program, such as Codex's: run it in a terminal of your own")
 	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it", c.project.Root, c.project.LogFile())
+		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it",
+			c.project.Root, c.project.LogFile())
 	}
 	return cl, info, err
 }

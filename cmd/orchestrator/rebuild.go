@@ -46,7 +46,8 @@ func (a *App) broughtBack(found []thread.Thread, outcomes []rebuild.Outcome) str
 	var lines []string
 	turns, whole := 0, true
 	for _, t := range found {
-		lines = append(lines, fmt.Sprintf("found: thread %q, by what refs/orchestrator/%s keeps of its files%s", t.Name, t.ID, unknownOf(t)))
+		lines = append(lines, fmt.Sprintf("found: thread %q, by what refs/orchestrator/%s keeps of its files%s", t.Name,
+			t.ID, unknownOf(t)))
 	}
 	losses := a.store.Lost
 	for _, o := range outcomes {
@@ -143,7 +144,8 @@ func (a *App) fromRefs(ctx context.Context) ([]thread.Thread, error) {
 	}
 	var found []thread.Thread
 	for _, k := range known {
-		if k.Thread.Check() != nil || slices.ContainsFunc(stored, func(t thread.Thread) bool { return t.ID == k.Thread }) || !a.traced(k) {
+		if k.Thread.Check() != nil || slices.ContainsFunc(stored,
+			func(t thread.Thread) bool { return t.ID == k.Thread }) || !a.traced(k) {
 			continue
 		}
 		t, err := a.listAgain(ctx, k)

@@ -70,7 +70,8 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 
 func restartVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed", Args: exactly(),
+		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed",
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			done, err := c.restart(cmd.Context(), 0, 0)
 			for _, text := range done.warned {

@@ -95,7 +95,8 @@ func (c *cli) command() *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.HasSubCommands() && !cmd.Runnable() {
-			cmd.Args, cmd.RunE = noVerb, func(cmd *cobra.Command, _ []string) error { return usagef("expected %s", belowOf(cmd)) }
+			cmd.Args, cmd.RunE = noVerb,
+				func(cmd *cobra.Command, _ []string) error { return usagef("expected %s", belowOf(cmd)) }
 		}
 	}
 	return root
@@ -106,7 +107,8 @@ func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c),
 		threadsVerb(c), switchVerb(c), attachVerb(c), resumeVerb(c), setupVerb(c), whyVerb(c), grantsVerb(c),
-		forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false), pushVerb(c, true), findVerb(c),
+		forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false),
+		pushVerb(c, true), findVerb(c),
 		renameVerb(c), pinVerb(c), exportVerb(c), importVerb(c), backupVerb(c), restoreBackupVerb(c), gcVerb(c),
 		refVerb(c, "archive", "Put a thread away; its agent is stopped", api.Archive, "archived"),
 		refVerb(c, "restore", "Bring an archived thread back", api.Unarchive, "restored"),
@@ -121,7 +123,8 @@ func versionVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			return c.show(map[string]string{"version": version()}, func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })
+			return c.show(map[string]string{"version": version()},
+				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })
 		},
 	}
 }

@@ -27,7 +27,8 @@ import (
 
 func attachVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"),
+		ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
 				return err // before it looks for the thread
@@ -109,7 +110,8 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		return fmt.Errorf("ask for the terminal's size: %w", err)
 	}
 	if cols > vterm.MaxCols || rows > vterm.MaxRows { // what draws would make room for all of it
-		return thread.Hint(fmt.Errorf("the terminal says it is %d×%d; at most %d×%d can be drawn", cols, rows, vterm.MaxCols, vterm.MaxRows),
+		return thread.Hint(fmt.Errorf("the terminal says it is %d×%d; at most %d×%d can be drawn", cols, rows,
+			vterm.MaxCols, vterm.MaxRows),
 			"`stty cols 120 rows 36` corrects it")
 	}
 	colours := c.colours(out)
@@ -118,8 +120,10 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
-		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(), Agent: c.config.Agent,
-		Open: open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys), Notify: notifyOf(c.config.Notify),
+		Server: screenServer{cl}, Pane: pane, Project: c.project.Root, Git: !info.NoRepository, Version: version(),
+		Agent: c.config.Agent,
+		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys),
+		Notify: notifyOf(c.config.Notify),
 		Editor: c.editor(), Revive: c.revive, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()

@@ -63,7 +63,8 @@ func (c *cli) serve(ctx context.Context) error {
 		log.Warn(kept.Unswept.Error())
 	}
 	cfg := appConfig{
-		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log, Accepted: c.trust().accepted, Crashed: crashed,
+		Project: c.project, Config: c.config, Program: kept, Env: forAgents(c.environ), Log: log,
+		Accepted: c.trust().accepted, Crashed: crashed,
 	}
 	app, err := newApp(ctx, cfg)
 	for errors.Is(err, thread.ErrUnreachable) {

@@ -22,7 +22,8 @@ func stopVerb(c *cli) *cobra.Command {
 		Use: "stop [thread]", Short: "Stop a thread's agent; without a name the server with all agents",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "end it although answers cannot be saved; kill a server that does not answer")
+	cmd.Flags().BoolVar(&force, "force", false,
+		"end it although answers cannot be saved; kill a server that does not answer")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -57,7 +58,8 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 			return err
 		}
 	case gone(err):
-		return c.show(map[string]string{"done": "no server runs"}, func(w io.Writer) { fmt.Fprintln(w, "no server runs here") })
+		return c.show(map[string]string{"done": "no server runs"},
+			func(w io.Writer) { fmt.Fprintln(w, "no server runs here") })
 	case !force:
 		return err
 	default:

@@ -75,11 +75,13 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Short: s.Short, Sizes: func(ctx context.Context) (string, error) {
-		z, err := s.Sizes(ctx)
-		return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
-			z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.File), thread.Bytes(z.Free), thread.Bytes(z.Log)), err
-	}}
+	o := &openStore{backend: s, About: "SQLite, " + s.Path(), Close: s.Close, Compact: s.Compact, Short: s.Short,
+		Sizes: func(ctx context.Context) (string, error) {
+			z, err := s.Sizes(ctx)
+			return fmt.Sprintf("%d threads, %d checkpoints: %s in %s; file %s with %s free, log %s",
+				z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.File),
+				thread.Bytes(z.Free), thread.Bytes(z.Log)), err
+		}}
 	o.Damaged = s.Report() != nil
 	if err := o.watch(ctx, p, name+"-threads", true); err != nil {
 		return nil, errors.Join(err, o.Close())
@@ -142,11 +144,12 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	if err != nil {
 		return nil, err
 	}
-	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil }, Sizes: func(ctx context.Context) (string, error) {
-		z, err := s.Sizes(ctx)
-		return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
-			z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.Database)), err
-	}}
+	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil },
+		Sizes: func(ctx context.Context) (string, error) {
+			z, err := s.Sizes(ctx)
+			return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
+				z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.Database)), err
+		}}
 	name, err := listName(c.Store)
 	if err == nil {
 		err = o.watch(ctx, p, name, false)

@@ -78,7 +78,8 @@ func sendVerb(c *cli) *cobra.Command {
 				return fmt.Errorf("read the prompt from standard input: %w", err)
 			}
 			if len(text) > mostTyped {
-				return thread.Hint(fmt.Errorf("standard input has more than the %d bytes that can be typed: %w", mostTyped, thread.ErrInvalid),
+				return thread.Hint(fmt.Errorf("standard input has more than the %d bytes that can be typed: %w", mostTyped,
+					thread.ErrInvalid),
 					"put it in a file, and name the file")
 			}
 			args[1] = string(text)

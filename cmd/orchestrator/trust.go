@@ -82,12 +82,13 @@ func trustCommands(c *cli, from string) error {
 	if err != nil {
 		return fmt.Errorf("accept the commands: %w", err)
 	}
-	return c.show(map[string]any{"file": from, "accepts": strings.Split(strings.TrimSpace(string(content)), "\n")}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", from)
-		if len(content) > 0 {
-			fmt.Fprintf(w, "Commands, and the files of %s that they name, are accepted as they are; what those start in turn is not covered:\n%s", root, content)
-		}
-	})
+	return c.show(map[string]any{"file": from, "accepts": strings.Split(strings.TrimSpace(string(content)), "\n")},
+		func(w io.Writer) {
+			fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", from)
+			if len(content) > 0 {
+				fmt.Fprintf(w, "Commands, and the files of %s that they name, are accepted as they are; what those start in turn is not covered:\n%s", root, content)
+			}
+		})
 }
 
 // trustFolder accepts a folder as a project though it holds much else.
@@ -127,7 +128,8 @@ func trustVerb(c *cli) *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&git, "git", false, "show and accept what the repository's own git configuration would run, or connect through")
+	cmd.Flags().BoolVar(&git, "git", false,
+		"show and accept what the repository's own git configuration would run, or connect through")
 	cmd.Flags().BoolVar(&folder, "folder", false, "accept your home folder, or /, as a project")
 	return cmd
 }

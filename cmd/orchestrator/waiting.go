@@ -79,7 +79,8 @@ func lastList(cfg appConfig) ([]thread.Status, time.Time, error) {
 	for _, t := range threads {
 		if t.Deleted.IsZero() {
 			list = append(list, thread.Status{Thread: t, State: thread.StateReport{State: thread.StateUnknown, Since: at,
-				Evidence: []thread.Evidence{{Source: thread.SourceSilence, State: thread.StateUnknown, At: at, Detail: "the store cannot be reached"}}}})
+				Evidence: []thread.Evidence{{Source: thread.SourceSilence, State: thread.StateUnknown, At: at,
+					Detail: "the store cannot be reached"}}}})
 		}
 	}
 	return list, at, errors.Join(r.Close())
@@ -123,7 +124,8 @@ func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 func (w *waiting) refusal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Errorf("not now: %w; until it is back, `orchestrator threads` shows the list as of %s", w.cause, w.at.Local().Format(time.DateTime))
+	return fmt.Errorf("not now: %w; until it is back, `orchestrator threads` shows the list as of %s", w.cause,
+		w.at.Local().Format(time.DateTime))
 }
 
 // info is what clients are told of the server.
@@ -137,7 +139,8 @@ func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, 
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	notice := fmt.Sprintf("this is the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime), w.cause)
+	notice := fmt.Sprintf("this is the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
+		w.cause)
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,
 		StateDir: w.cfg.Project.StateDir(), Store: about, Notices: []string{notice}, NoRepository: !w.cfg.Project.Repository,

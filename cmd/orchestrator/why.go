@@ -17,7 +17,8 @@ import (
 
 func whyVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "why <thread>", Short: "Explain a thread's state", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "why <thread>", Short: "Explain a thread's state", Args: exactly("<thread>"),
+		ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			r, err := api.Why.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
@@ -38,7 +39,8 @@ func whyVerb(c *cli) *cobra.Command {
 						fmt.Fprintf(w, "  %s  %-8s %s\n", e.At.Local().Format(time.TimeOnly), e.Source, e.Detail)
 						continue
 					}
-					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State, e.Detail)
+					fmt.Fprintf(w, "%s %s  %-8s says %-12s %s\n", mark, e.At.Local().Format(time.TimeOnly), e.Source, e.State,
+						e.Detail)
 				}
 				if r.Screen != "" {
 					fmt.Fprintf(w, "the last lines of its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
