@@ -29,7 +29,7 @@ var layered = []string{
 	"cmd/orchestrator/api", "cmd/orchestrator/client", "cmd/orchestrator/replica",
 	"contextmgr/tokens", "contextmgr/wire", "contextmgr/wire/anthropic", "contextmgr/wire/gemini",
 	"contextmgr/wire/openai",
-	"thread", "thread/failpoint", "thread/plaintext", "thread/share", "thread/spool", "thread/turns",
+	"thread", "thread/failpoint", "thread/manager/events", "thread/plaintext", "thread/share", "thread/spool", "thread/turns",
 	"thread/typing",
 	"ui/dialog", "ui/diff", "ui/field", "ui/layout", "ui/markdown", "ui/paint", "ui/plain", "ui/terminal",
 	"ui/theme", "ui/timeline", "ui/tree", "ui/turn",

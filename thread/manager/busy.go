@@ -54,7 +54,7 @@ func (l *line) notWorking(ctx context.Context) error {
 func (m *Manager) awaitNote(ctx context.Context, l *line) error {
 	ctx, cancel := context.WithTimeout(ctx, noteLimit)
 	defer cancel()
-	events := m.bus.subscribe(ctx)
+	events := m.bus.Subscribe(ctx)
 	for {
 		noted := l.answersNote()
 		err := l.do(ctx, l.notWorking)

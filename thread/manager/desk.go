@@ -64,7 +64,7 @@ func (l *line) place(p thread.Prompt) {
 	l.desk.Keep(p)
 	l.note()
 	told := p.Brief()
-	l.m.bus.publish(thread.Event{At: l.m.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &told})
+	l.m.bus.Publish(thread.Event{At: l.m.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &told})
 }
 
 // note shows others what the desk holds. desk.mu is held.
@@ -87,7 +87,7 @@ func (l *line) wait(why string) {
 	}
 	p = p.Brief()
 	p.Reason = why
-	l.m.bus.publish(thread.Event{At: l.m.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &p})
+	l.m.bus.Publish(thread.Event{At: l.m.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &p})
 }
 
 // takes returns the session that a prompt may be typed into now, nil with the reason where it may not.

@@ -155,7 +155,7 @@ func (m *Manager) takeBackFork(ctx context.Context, id thread.ID) error {
 	m.mu.Lock()
 	if l := m.lines[id]; l != nil {
 		m.drop(l)
-		m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: id})
+		m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: id})
 	}
 	m.mu.Unlock()
 	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {

@@ -21,7 +21,7 @@ func (m *Manager) Switch(_ context.Context, ref string) (thread.Status, error) {
 	if err != nil {
 		return thread.Status{}, err
 	}
-	m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventSwitch, ThreadID: l.id})
+	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventSwitch, ThreadID: l.id})
 	return m.statusOf(l), nil
 }
 

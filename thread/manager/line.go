@@ -15,7 +15,7 @@ import (
 // one step after the other: recording answers, starting, stopping, rewinding. A step may take
 // Manager.mu for a moment; it never waits for another line's queue.
 //
-// Lock order: line.reporting or line.desk.mu, then line.queue.mu, then Manager.mu, then bus.mu.
+// Lock order: line.reporting or line.desk.mu, then line.queue.mu, then Manager.mu, then events.Bus.mu.
 type line struct {
 	m  *Manager
 	id thread.ID

@@ -11,6 +11,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/fair"
+	"orchestrator/thread/manager/events"
 	"orchestrator/thread/secret"
 )
 
@@ -87,7 +88,7 @@ type Manager struct {
 	LeftAlone []string
 
 	cfg Config
-	bus bus
+	bus events.Bus
 
 	ctx     context.Context // of steps and background work; ends when Close gives up waiting
 	cancel  context.CancelFunc
@@ -134,7 +135,7 @@ func New(cfg Config) *Manager {
 		closing: make(chan struct{}), hands: fair.NewLine(typedAtOnce, typingShare), idle: make(chan struct{}), lines: make(map[thread.ID]*line),
 		offers: offers{mode: cfg.Offers},
 	}
-	m.bus.seq = cfg.Clock().UnixMicro() // numbers of an earlier run are smaller
+	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	if t, ok := cfg.Worktrees.(thread.Teller); ok {
 		t.Tell(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
 	}
@@ -230,7 +231,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		}
 	}
 	m.mu.Unlock()
-	m.bus.close()
+	m.bus.Close()
 	return errors.Join(errs...)
 }
 
@@ -320,5 +321,5 @@ func (m *Manager) notice(id thread.ID, level thread.Level, format string, args .
 	if m.cfg.Heard != nil {
 		m.cfg.Heard(level, text)
 	}
-	m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text}})
+	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text}})
 }

@@ -56,7 +56,7 @@ func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (threa
 		if err := l.purge(ctx); err != nil {
 			return err
 		}
-		m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+		m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
 		return m.forgetFiles(ctx, l.id)
 	})
 	if back != nil && !errors.Is(back, errClosed) {

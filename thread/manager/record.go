@@ -418,7 +418,7 @@ func (r *record) accepted(ctx context.Context, l *line, p put, c thread.Checkpoi
 	if err := l.reread(ctx); err != nil {
 		m.cfg.Log.Error("read the thread after a checkpoint", "thread", string(l.id), "err", err)
 	}
-	m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
+	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
 	l.promptsStored(p.prompts)
 	if again {
 		m.notice(l.id, thread.LevelInfo, "%s: all answers are stored again", l.thread().DisplayName())

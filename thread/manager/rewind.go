@@ -234,7 +234,7 @@ func (l *line) setBack(ctx context.Context, c thread.Checkpoint, conversation bo
 	if err != nil {
 		return fmt.Errorf("read the rewind: %w", err)
 	}
-	l.m.bus.publish(thread.Event{At: l.m.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
+	l.m.bus.Publish(thread.Event{At: l.m.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
 	return nil
 }
 

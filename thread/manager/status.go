@@ -27,11 +27,11 @@ func (m *Manager) List(context.Context) ([]thread.Status, error) {
 // Events returns what happens from now on, until ctx ends. A subscriber that falls behind sees a
 // gap in Seq and lists again.
 func (m *Manager) Events(ctx context.Context) (<-chan thread.Event, error) {
-	return m.bus.subscribe(ctx), nil
+	return m.bus.Subscribe(ctx), nil
 }
 
 // Seq is the number of the newest event; 0 before the first.
-func (m *Manager) Seq() int64 { return m.bus.newest() }
+func (m *Manager) Seq() int64 { return m.bus.Newest() }
 
 // Why says what speaks for a thread's state.
 func (m *Manager) Why(_ context.Context, ref string) (thread.StateReport, error) {
@@ -62,7 +62,7 @@ func (m *Manager) Why(_ context.Context, ref string) (thread.StateReport, error)
 
 // status returns what clients show of a thread. Manager.mu is held.
 func (m *Manager) status(l *line) thread.Status {
-	s := thread.Status{Thread: l.t, Seq: m.bus.newest(), State: l.shown, Depth: m.depth(l.t.Parent)}
+	s := thread.Status{Thread: l.t, Seq: m.bus.Newest(), State: l.shown, Depth: m.depth(l.t.Parent)}
 	s.Setup = l.setup()
 	s.Gauge.CostUSD += l.sideCost
 	s.Usage.CostUSD, _ = s.Cost()
@@ -108,7 +108,7 @@ func (m *Manager) show(l *line) {
 	if !l.t.Deleted.IsZero() {
 		if l.published != nil {
 			l.published = nil
-			m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+			m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: l.id})
 		}
 		return
 	}
@@ -117,7 +117,7 @@ func (m *Manager) show(l *line) {
 	}
 	l.published = &s
 	told := s
-	m.bus.publish(thread.Event{At: m.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
+	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
 }
 
 // same compares what clients see at a glance; the evidence behind a state is left out, because it
@@ -169,4 +169,20 @@ func (m *Manager) Adopt(ctx context.Context, id thread.ID) (thread.Status, error
 		m.show(l)
 	}
 	return m.status(l), nil
+}
+
+// Speech returns the events of one thread from now on with what its model says, in the order in which all that
+// happens, until ctx ends. A response that is under way is told from its beginning. One that falls behind is told a
+// speech that was missed, after which it asks again for what it wants to know.
+func (m *Manager) Speech(ctx context.Context, ref string) (<-chan thread.Event, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return nil, err
+	}
+	return m.bus.SubscribeTo(ctx, l.id, m.now()), nil
+}
+
+// Spoke implements Observer.
+func (m *Manager) Spoke(id thread.ID, s thread.Speech) {
+	m.bus.Say(thread.Event{At: m.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s})
 }

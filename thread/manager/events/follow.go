@@ -1,9 +1,6 @@
-package manager
+package events
 
 import (
-	"context"
-	"time"
-
 	"orchestrator/thread"
 )
 
@@ -17,7 +14,7 @@ const (
 
 // followers are the bus's subscribers of single threads. What they are told is bounded in bytes for each: one that is
 // slow costs nobody anything and loses what comes, is told so once it has read the rest, and hears of what it lost in
-// the middle of a response nothing more until the next one. bus.mu guards all of it.
+// the middle of a response nothing more until the next one. Bus.mu guards all of it.
 type followers struct {
 	by   map[thread.ID]map[*follower]struct{}
 	said map[thread.ID]*soFar
@@ -36,28 +33,6 @@ type follower struct {
 	size   int   // of the queue
 	missed bool  // something was lost behind what is in the queue
 	lost   int64 // request whose speech was lost in part
-}
-
-// Speech returns the events of one thread from now on with what its model says, in the order in which all that
-// happens, until ctx ends. A response that is under way is told from its beginning. One that falls behind is told a
-// speech that was missed, after which it asks again for what it wants to know.
-func (m *Manager) Speech(ctx context.Context, ref string) (<-chan thread.Event, error) {
-	l, err := m.find(ref)
-	if err != nil {
-		return nil, err
-	}
-	return m.bus.subscribeTo(ctx, l.id, m.now()), nil
-}
-
-// Spoke implements Observer.
-func (m *Manager) Spoke(id thread.ID, s thread.Speech) {
-	e := thread.Event{At: m.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s}
-	m.bus.mu.Lock()
-	defer m.bus.mu.Unlock()
-	if !m.bus.closed {
-		m.bus.follow.keep(id, s)
-		m.bus.follow.publish(e)
-	}
 }
 
 // keep notes what a thread's running response has said.
@@ -130,72 +105,6 @@ func (f *follower) join(s *thread.Speech) bool {
 	joined.Text = last.Speech.Text + s.Text
 	last.Speech = &joined // others may read the one before
 	return true
-}
-
-// subscribeTo returns a channel of what is published of a thread from now on.
-func (b *bus) subscribeTo(ctx context.Context, id thread.ID, now time.Time) <-chan thread.Event {
-	out := make(chan thread.Event)
-	f := &follower{subscriber: subscriber{wake: make(chan struct{}, 1)}}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		close(out)
-		return out
-	}
-	if b.follow.by == nil {
-		b.follow.by = make(map[thread.ID]map[*follower]struct{})
-	}
-	if b.follow.by[id] == nil {
-		b.follow.by[id] = make(map[*follower]struct{})
-	}
-	b.follow.by[id][f] = struct{}{}
-	if s := b.follow.said[id]; s != nil {
-		f.hear(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
-	}
-	go b.pumpTo(ctx, id, f, out)
-	return out
-}
-
-// pumpTo moves a follower's events to its channel until ctx or the bus ends.
-func (b *bus) pumpTo(ctx context.Context, id thread.ID, f *follower, out chan<- thread.Event) {
-	defer close(out)
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.follow.by[id], f)
-		if len(b.follow.by[id]) == 0 {
-			delete(b.follow.by, id)
-		}
-	}()
-	for {
-		b.mu.Lock()
-		batch := f.queue
-		f.queue, f.size = nil, 0
-		if len(batch) == 0 && f.missed {
-			f.missed = false
-			batch = []thread.Event{{Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: f.lost, Missed: true}}}
-		}
-		closed := b.closed
-		b.mu.Unlock()
-		for _, e := range batch {
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if len(batch) > 0 {
-			continue
-		}
-		if closed {
-			return
-		}
-		select {
-		case <-f.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // rouse has all pumps look at their queues.
