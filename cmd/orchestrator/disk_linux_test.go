@@ -117,8 +117,15 @@ func TestStartOnAFullDisk(t *testing.T) {
 			if s := r.status(name); s.Turn != 1 {
 				t.Errorf("on a full disk: %+v", s)
 			}
-			freeMore := r.fill(disk) // the start may have folded a log and freed its room
-			if res := r.run("doctor"); res.code != exitError || !strings.Contains(res.stdout, "→ free some space") {
+			res := r.run("doctor")
+			for range 5 { // the start, or a server at rest, may have folded the log and freed its room: fill that too
+				if strings.Contains(res.stdout, "→ free some space") {
+					break
+				}
+				defer r.fill(disk)()
+				res = r.run("doctor")
+			}
+			if res.code != exitError || !strings.Contains(res.stdout, "→ free some space") {
 				t.Errorf("the doctor said (exit %d):\n%s%s", res.code, res.stdout, res.stderr)
 			}
 			if got := r.ok("checkpoint", "show", name, "1"); !strings.Contains(got, "list files") {
@@ -129,7 +136,6 @@ func TestStartOnAFullDisk(t *testing.T) {
 				t.Errorf("a search on a full disk: exit %d %s", res.code, res.stderr)
 			}
 			free()
-			freeMore()
 			if got := r.ok("find", "files"); !strings.Contains(got, name) {
 				t.Errorf("a search when there is room: %s", got)
 			}

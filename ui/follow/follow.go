@@ -10,13 +10,15 @@ import "orchestrator/thread"
 type State int
 
 const (
-	// Empty: nothing is attached. The selected thread has no terminal, nothing is selected, or it does not rest yet.
+	// Empty means that nothing is attached: the selected thread has no terminal, nothing is selected, or the selection
+	// does not rest yet.
 	Empty State = iota
-	// Moving: the selection has left the attached thread, which stays attached and hidden, and does not rest yet.
+	// Moving means that the selection has left the attached thread, which stays attached and hidden, and does not rest
+	// yet.
 	Moving
-	// Passing: the selection is over the attached thread again, which is shown, but does not rest yet.
+	// Passing means that the selection is over the attached thread again, which is shown, but does not rest yet.
 	Passing
-	// Resting: the selected thread is attached and the selection rests.
+	// Resting means that the selected thread is attached and the selection rests.
 	Resting
 )
 
