@@ -112,7 +112,7 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(root, files(root, spec.Dir, spec.Session), spec.Marks)
 }
 
-// Rebuild writes the session's files: in place where Session is to be made anew, or as NewSession in
+// Rebuild writes the session's files: in place where Session is to be written again, or as NewSession in
 // the project folder of Dir.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {

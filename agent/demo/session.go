@@ -42,7 +42,7 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(a.config.Home, files, spec.Marks)
 }
 
-// Rebuild writes the session's file: in place where Session is to be made anew, or as NewSession.
+// Rebuild writes the session's file: in place where Session is to be written again, or as NewSession.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	session := spec.Session
 	fork := spec.NewSession != "" && spec.NewSession != spec.Session

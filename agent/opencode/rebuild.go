@@ -56,7 +56,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		case len(now.main) > len(s.main):
 			return "", fmt.Errorf("opencode session %s has other content and more: %w", id, thread.ErrConflict)
 		case len(now.main) > 0:
-			id = newID() // parts of it are there: they cannot be replaced, so all of it is made anew
+			id = newID() // parts of it are there: they cannot be replaced, so all of it is written again
 		}
 	} else {
 		id = spec.NewSession

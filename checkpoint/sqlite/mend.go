@@ -8,7 +8,7 @@ import (
 )
 
 // mend looks at every thread's record at the start. One that is damaged by itself, which the database's own
-// check does not see, is made anew from what is left: its name, and the newest of its checkpoints.
+// check does not see, is made again from what is left: its name, and the newest of its checkpoints.
 func (s *Store) mend(ctx context.Context) error {
 	bad := map[thread.ID]string{}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread")

@@ -2,7 +2,7 @@
 //
 // The index is a file of its own beside the store, made from the store and from nothing else: it
 // may lag behind for as long as nobody searches, it never slows a put, and one that is missing or
-// damaged is made anew. It holds what checkpoints hold of prompts and answers, their first 2,000
+// damaged is made again. It holds what checkpoints hold of prompts and answers, their first 2,000
 // bytes, without the secrets in them. It serves any thread.Store.
 package words
 

@@ -27,7 +27,7 @@ func between(least, most int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// split tells a verb's words from what stands after --.
+// split divides a verb's words from those after --.
 func split(cmd *cobra.Command, args []string) (words, rest []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]

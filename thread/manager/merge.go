@@ -131,7 +131,7 @@ func (m *Manager) mergeTarget(ctx context.Context, child *line, r thread.MergeRe
 		return in, nil, err
 	}
 	if branch == "" {
-		return in, nil, thread.Hint(fmt.Errorf("%s stands on no branch: %w", in.Dir, thread.ErrRefused), "check a branch out there first")
+		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused), "check a branch out there first")
 	}
 	in.Target = branch
 	return in, target, nil
@@ -146,7 +146,7 @@ func (m *Manager) standsOn(ctx context.Context, t thread.Thread) (string, error)
 	case err != nil:
 		return "", err
 	case branch == "":
-		return "", thread.Hint(fmt.Errorf("its worktree %s stands on no branch: %w", t.Worktree.Path, thread.ErrRefused), "git -C "+t.Worktree.Path+" switch -c NAME")
+		return "", thread.Hint(fmt.Errorf("its worktree %s is on no branch: %w", t.Worktree.Path, thread.ErrRefused), "git -C "+t.Worktree.Path+" switch -c NAME")
 	}
 	return branch, nil
 }

@@ -262,7 +262,7 @@ func TestRealOtherBranch(t *testing.T) {
 		"preview": func() error { _, err := r.m.Merge(ctx, thread.MergeRequest{Thread: f.Name, DryRun: true}); return err },
 		"push":    func() error { _, err := r.m.Push(ctx, thread.PushRequest{Thread: f.Name}); return err },
 	} {
-		if err := call(); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "stands on no branch") {
+		if err := call(); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "is on no branch") {
 			t.Errorf("%s of a detached worktree: %v", name, err)
 		}
 	}
