@@ -143,7 +143,7 @@ func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 	})
 	var said *git.Error
 	if errors.As(err, &said) && strings.Contains(said.Stderr, "unrelated histories") {
-		err = thread.Hint(fmt.Errorf("the branch shares no commit with what %s stands at: %w", t.Root, thread.ErrRefused),
+		err = thread.Hint(fmt.Errorf("the branch shares no commit with what is checked out in %s: %w", t.Root, thread.ErrRefused),
 			"bring it there first, in its own folder: git rebase --root --onto "+head)
 	}
 	if err == nil && code == 129 {
