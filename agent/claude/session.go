@@ -15,9 +15,6 @@ import (
 	"orchestrator/thread"
 )
 
-// mainFile is the name of a session's own file; sub-agents' files are "subagents/agent-….jsonl".
-const mainFile = "main"
-
 // maxSubagents bounds the sub-agents' files that are read of one session.
 const maxSubagents = 500
 

@@ -145,3 +145,6 @@ func merge(e *thread.Exchange, l line) {
 		}
 	}
 }
+
+// mainFile is the name of a session's own file; sub-agents' files are "subagents/agent-….jsonl".
+const mainFile = "main"

@@ -271,3 +271,9 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 		return nil, env
 	}
 }
+
+// commandsSee returns what gives commands of the agent a variable of their own. What they inherit Codex
+// writes into a file that others may read (0644, with shell_snapshot).
+func commandsSee(variable, value string) []string {
+	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
+}

@@ -123,12 +123,6 @@ func shield(env launch.Env, dirs []string) []string {
 	return args
 }
 
-// commandsSee returns what gives commands of the agent a variable of their own. What they inherit Codex
-// writes into a file that others may read (0644, with shell_snapshot).
-func commandsSee(variable, value string) []string {
-	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
-}
-
 // rules read the screen; the words were taken from recordings of 0.169.0.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{

@@ -18,9 +18,6 @@ import (
 	"orchestrator/thread"
 )
 
-// mainFile is the name of a session's own rollout; rollouts it stands on are "base/<session>".
-const mainFile = "main"
-
 // basePrefix is what names of those begin with.
 const basePrefix = "base/"
 

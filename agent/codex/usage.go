@@ -165,3 +165,6 @@ func (r *usageReader) record(l line, u usage) {
 	e.Usage = u.tokens()
 	r.all = append(r.all, e)
 }
+
+// mainFile is the name of a session's own rollout; rollouts it stands on are "base/<session>".
+const mainFile = "main"

@@ -2,12 +2,14 @@ package opencode
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/pattern"
 )
 
 // message is what the line of an assistant's message says of it.
@@ -86,4 +88,18 @@ func after(id string) (string, error) {
 		return "", fmt.Errorf("message id %.50q: %w", id, err)
 	}
 	return fmt.Sprintf("%012x%s", n+1, letters(14)), nil
+}
+
+// inner is the form of the ids of messages and parts: the time, which orders them, and a random rest.
+var inner = pattern.Lazy(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
+
+// letters returns n random letters and digits.
+func letters(n int) string {
+	const all = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	b := make([]byte, n)
+	rand.Read(b)
+	for i := range b {
+		b[i] = all[int(b[i])%len(all)]
+	}
+	return string(b)
 }

@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"orchestrator/agent/launch"
 	"orchestrator/agent/transcript"
 	"orchestrator/thread"
-	"orchestrator/thread/pattern"
 )
 
 // importTimeout is how long opencode may take to import a session.
@@ -89,20 +87,6 @@ func newID() string {
 	ms := uint64(time.Now().UnixMilli()) << 12
 	return fmt.Sprintf("ses_%012x%s", ^ms&(1<<48-1), letters(14))
 }
-
-// letters returns n random letters and digits.
-func letters(n int) string {
-	const all = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	b := make([]byte, n)
-	rand.Read(b)
-	for i := range b {
-		b[i] = all[int(b[i])%len(all)]
-	}
-	return string(b)
-}
-
-// inner is the form of the ids of messages and parts: the time, which orders them, and a random rest.
-var inner = pattern.Lazy(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
 
 // fresh gives a session and all that is in it new ids, in the same order: opencode leaves out what has
 // an id that it knows.
