@@ -176,12 +176,3 @@ func (t tree) stage(ctx context.Context) error {
 	}
 	return nil
 }
-
-// split reads names that end with NUL.
-func split(out []byte) []string {
-	s := strings.TrimSuffix(string(out), "\x00")
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\x00")
-}

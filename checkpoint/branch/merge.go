@@ -254,26 +254,3 @@ func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
 	}
 	return t.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")
 }
-
-func (t tree) names(ctx context.Context, args ...string) (map[string]bool, error) {
-	out, err := t.run(ctx, git.Call{Args: args})
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, name := range split(out) {
-		found[name] = true
-	}
-	return found, nil
-}
-
-// unmerged returns the paths with conflicts.
-func (t tree) unmerged(ctx context.Context) ([]string, error) {
-	out, err := t.run(ctx, git.Call{Args: []string{"diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}})
-	if err != nil {
-		return nil, err
-	}
-	names := split(out)
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}

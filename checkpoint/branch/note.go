@@ -182,24 +182,18 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	return t.giveBack(ctx, b.Head, b.Double)
 }
 
-// unlocked refuses a worktree whose index another git holds, which git itself says of some commands only.
-func (t tree) unlocked() error {
-	lock := filepath.Join(t.GitDir, "index.lock")
-	if _, err := os.Lstat(lock); err != nil {
-		return nil
-	}
-	return thread.Hint(&atWorkError{dir: t.Root}, "try again; remove "+lock+" when no git runs")
-}
-
-// atWorkError is a thread.ErrBusy.
-type atWorkError struct{ dir string }
-
-func (e *atWorkError) Error() string { return "git is at work in " + e.dir + ", or was killed there" }
-func (e *atWorkError) Unwrap() error { return thread.ErrBusy }
-
 // quit has git forget that it is in the middle of a merge.
 func (t tree) quit(ctx context.Context) error {
 	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--quit"}})
+	return err
+}
+
+// undo has git take back the merge that it is in the middle of.
+func (t tree) undo(ctx context.Context) error {
+	if err := t.unlocked(); err != nil {
+		return err
+	}
+	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true})
 	return err
 }
 

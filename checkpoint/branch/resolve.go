@@ -104,15 +104,6 @@ func (t tree) aborted(ctx context.Context, stop begun) error {
 	return errors.Join(err, t.ended())
 }
 
-// undo has git take back the merge that it is in the middle of.
-func (t tree) undo(ctx context.Context) error {
-	if err := t.unlocked(); err != nil {
-		return err
-	}
-	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--abort"}, Durable: true, Reflog: true})
-	return err
-}
-
 // Continue commits a merge whose conflicts are resolved; Conflicts names those that are not. A text file that had
 // conflict marks and has none any more is resolved; everything else is when it was added with git.
 func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, error) {

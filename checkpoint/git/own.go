@@ -7,14 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/accept"
 )
-
-// readLimit bounds reading a configuration, which may include what never ends.
-const readLimit = 20 * time.Second
 
 // Setting is one line of a configuration.
 type Setting struct {
@@ -22,15 +18,6 @@ type Setting struct {
 	Value  string
 	valued bool // "key" alone means true
 }
-
-// Use is what a program is run for.
-type Use int
-
-// Uses of what a repository's own configuration may name.
-const (
-	Converts Use = iota + 1 // files on their way into a commit or out of one, merges, signatures
-	Connects                // on the way to a remote, or decides who it really is
-)
 
 // Own is what a repository's own configuration, with all that it includes, said when it was read, once. What it says
 // later changes nothing in what was read.

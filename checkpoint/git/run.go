@@ -22,6 +22,9 @@ type Git struct {
 	readLimit time.Duration // of a configuration
 }
 
+// readLimit bounds reading a configuration, which may include what never ends.
+const readLimit = 20 * time.Second
+
 // New finds git. The environment is that of the process, then extra, without the GIT_* variables of either that do
 // not say who the person is or how they are configured.
 func New(extra ...string) (*Git, error) {

@@ -51,6 +51,15 @@ var data = sync.OnceValue(func() map[string]bool {
 `)
 })
 
+// Use is what a program is run for.
+type Use int
+
+// Uses of what a repository's own configuration may name.
+const (
+	Converts Use = iota + 1 // files on their way into a commit or out of one, merges, signatures
+	Connects                // on the way to a remote, or decides who it really is
+)
+
 // programs are those of which git runs the value, or lets it decide where it connects to and what it believes there.
 var programs = sync.OnceValue(func() map[Use]map[string]bool {
 	return map[Use]map[string]bool{

@@ -15,9 +15,6 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// branchPrefix is what the branches of our worktrees begin with.
-const branchPrefix = "orchestrator/"
-
 // Add makes a worktree with the files of a snapshot, on a new branch at the commit that HEAD stood at when the
 // snapshot was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. A branch of
 // that name is taken up again when it stands at that very commit and no worktree has it.
@@ -42,24 +39,24 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	if strings.Contains(name, "/") {
 		return thread.Worktree{}, fmt.Errorf("worktree name %q holds a slash: %w", name, thread.ErrInvalid)
 	}
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		return thread.Worktree{}, err
 	}
 	if !git.IsObjectID(at.Tree) || !git.IsObjectID(at.Commit) {
-		if at.Tree, err = w.snapshotTree(ctx, at); err != nil {
+		if at.Tree, err = w.repo.snapshotTree(ctx, at); err != nil {
 			return thread.Worktree{}, err
 		}
 	}
-	made := thread.Worktree{Path: filepath.Join(w.trees, name), Branch: branchPrefix + name, Base: at.Base}
+	made := thread.Worktree{Path: filepath.Join(w.repo.trees, name), Branch: branchPrefix + name, Base: at.Base}
 	o := op{Kind: opAdd, Thread: id, Worktree: name, Base: at.Base, Commit: at.Commit}
-	if o.NewBranch, o.Ref, err = w.free(ctx, id, made); err != nil {
+	if o.NewBranch, o.Ref, err = w.repo.free(ctx, id, made); err != nil {
 		return thread.Worktree{}, err
 	}
-	if err := os.MkdirAll(w.trees, 0o700); err != nil {
+	if err := os.MkdirAll(w.repo.trees, 0o700); err != nil {
 		return thread.Worktree{}, err
 	}
-	j, err := w.begin(o)
+	j, err := w.repo.journals.begin(o)
 	if err != nil {
 		return thread.Worktree{}, err
 	}
@@ -68,7 +65,7 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	if err != nil {
 		j.leave()
 		// The context may be what failed: taking back must not depend on it.
-		if back := s.takeBack(context.WithoutCancel(ctx), w, j.op); back != nil {
+		if back := s.takeBack(context.WithoutCancel(ctx), w.repo, j.op); back != nil {
 			return thread.Worktree{}, errors.Join(err, fmt.Errorf("take it back: %w", back))
 		}
 		return thread.Worktree{}, errors.Join(err, j.end())
@@ -81,35 +78,29 @@ func (s *Store) add(ctx context.Context, id thread.ID, dir, name string, at thre
 	return made, nil
 }
 
-// realParent resolves the links in the folder that path is in, so that git and we call it the same.
-func realParent(path string) (string, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	return filepath.Join(dir, filepath.Base(path)), err
-}
-
 // free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
 // the thread is the next.
-func (w *worktree) free(ctx context.Context, id thread.ID, made thread.Worktree) (newBranch bool, next string, err error) {
+func (repo *repository) free(ctx context.Context, id thread.ID, made thread.Worktree) (newBranch bool, next string, err error) {
 	if _, err := os.Lstat(made.Path); err == nil {
 		return false, "", fmt.Errorf("folder %s exists: %w", made.Path, thread.ErrNameTaken)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return false, "", err
 	}
-	refs, err := w.refs(ctx, "refs/heads/", namespace+string(id)+"/")
+	refs, err := repo.refs(ctx, "refs/heads/", namespace+string(id)+"/")
 	if err != nil {
 		return false, "", err
 	}
-	newBranch, err = w.branchFree(ctx, made, refs)
-	return newBranch, refName(id, w.skipTaken(id, after(refs, id))), err
+	newBranch, err = repo.branchFree(ctx, made, refs)
+	return newBranch, refName(id, repo.skipTaken(id, after(refs, id))), err
 }
 
 // branchFree tells whether the branch is to be made, as it is not there.
-func (w *worktree) branchFree(ctx context.Context, o thread.Worktree, refs map[string]string) (bool, error) {
+func (repo *repository) branchFree(ctx context.Context, o thread.Worktree, refs map[string]string) (bool, error) {
 	want := "refs/heads/" + o.Branch
 	for ref, tip := range refs {
 		switch {
 		case ref == want:
-			if err := w.mayTakeUp(ctx, o, tip); err != nil {
+			if err := repo.mayTakeUp(ctx, o, tip); err != nil {
 				return false, err
 			}
 			return false, nil
@@ -125,16 +116,16 @@ func (w *worktree) branchFree(ctx context.Context, o thread.Worktree, refs map[s
 }
 
 // mayTakeUp says whether a branch that exists may be used again.
-func (w *worktree) mayTakeUp(ctx context.Context, o thread.Worktree, tip string) error {
+func (repo *repository) mayTakeUp(ctx context.Context, o thread.Worktree, tip string) error {
 	if tip != o.Base {
 		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
 	}
-	unlock, err := w.lockAll(ctx)
+	unlock, err := repo.lockAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	out, err := w.live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	out, err := repo.live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
 	if err != nil {
 		return err
 	}
@@ -148,12 +139,12 @@ func (w *worktree) mayTakeUp(ctx context.Context, o thread.Worktree, tip string)
 
 // fill makes the worktree, its files, its index, its private index, its record and its marker.
 func (s *Store) fill(ctx context.Context, w *worktree, o op, made thread.Worktree, at thread.Snapshot) (*worktree, error) {
-	files, err := w.register(ctx, o, made, at)
+	files, err := w.repo.register(ctx, o, made, at)
 	if err != nil {
 		return nil, err
 	}
 	failpoint.Hit("snapshot.add.registered")
-	n, err := s.openLike(ctx, made.Path, w)
+	n, err := s.finder.openLike(ctx, made.Path, w)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +190,7 @@ func both(a, b func() error) error {
 }
 
 // register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
-func (w *worktree) register(ctx context.Context, o op, made thread.Worktree, at thread.Snapshot) (toFill, error) {
+func (repo *repository) register(ctx context.Context, o op, made thread.Worktree, at thread.Snapshot) (toFill, error) {
 	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
 	if at.Base != "" && o.NewBranch {
 		lines += "create refs/heads/" + made.Branch + "\x00" + at.Base + "\x00"
@@ -211,10 +202,10 @@ func (w *worktree) register(ctx context.Context, o op, made thread.Worktree, at 
 	var files toFill
 	err := both(
 		func() (err error) {
-			files, err = w.toFill(ctx, at)
-			return errors.Join(err, w.updateRefs(ctx, lines))
+			files, err = repo.toFill(ctx, at)
+			return errors.Join(err, repo.updateRefs(ctx, lines))
 		},
-		func() error { return w.addEmpty(ctx, made.Path, from) },
+		func() error { return repo.addEmpty(ctx, made.Path, from) },
 	)
 	if err != nil {
 		return files, err
@@ -224,26 +215,26 @@ func (w *worktree) register(ctx context.Context, o op, made thread.Worktree, at 
 	if err != nil {
 		return files, err
 	}
-	return files, w.setHead(ctx, n, "refs/heads/"+made.Branch)
+	return files, repo.setHead(ctx, n, "refs/heads/"+made.Branch)
 }
 
 // addEmpty makes a worktree without files, detached.
-func (w *worktree) addEmpty(ctx context.Context, root, from string) error {
-	unlock, err := w.lockAll(ctx)
+func (repo *repository) addEmpty(ctx context.Context, root, from string) error {
+	unlock, err := repo.lockAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	// git makes the folder, but not through a link that leads nowhere.
-	if err := os.Mkdir(filepath.Join(w.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(filepath.Join(repo.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	for try := 1; ; try++ {
-		_, err := w.theirs(ctx, git.Call{Args: []string{
+		_, err := repo.theirs(ctx, git.Call{Args: []string{
 			"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", root, from,
 		}})
 		if err == nil {
-			return w.leadHome(root)
+			return repo.leadHome(root)
 		}
 		var said *git.Error
 		if try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
@@ -253,7 +244,7 @@ func (w *worktree) addEmpty(ctx context.Context, root, from string) error {
 }
 
 // leadHome makes a new worktree's .git lead to the repository, where git wrote the view.
-func (w *worktree) leadHome(root string) error {
+func (repo *repository) leadHome(root string) error {
 	n, err := git.Find(root) // follows the view's link
 	if err != nil {
 		return err
@@ -262,7 +253,7 @@ func (w *worktree) leadHome(root string) error {
 }
 
 // setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
-func (w *worktree) setHead(ctx context.Context, n git.Worktree, ref string) error {
+func (repo *repository) setHead(ctx context.Context, n git.Worktree, ref string) error {
 	head := filepath.Join(n.GitDir, "HEAD")
 	b, err := os.ReadFile(head)
 	if err != nil {
@@ -271,7 +262,7 @@ func (w *worktree) setHead(ctx context.Context, n git.Worktree, ref string) erro
 	if git.IsObjectID(strings.TrimSpace(string(b))) {
 		return writeFile(head, []byte("ref: "+ref+"\n"), false)
 	}
-	_, err = w.git.Run(ctx, git.Call{Dir: n.Root, Env: n.In(w.view()), Args: []string{"symbolic-ref", "HEAD", ref}})
+	_, err = repo.git.Run(ctx, git.Call{Dir: n.Root, Env: n.In(repo.view()), Args: []string{"symbolic-ref", "HEAD", ref}})
 	return err
 }
 
@@ -316,7 +307,7 @@ func (w *worktree) leaveOutMissing(ctx context.Context, tree string) error {
 			oids = append(oids, e.oid)
 		}
 	}
-	lacks, err := w.missing(ctx, oids)
+	lacks, err := w.repo.missing(ctx, oids)
 	if err != nil {
 		return err
 	}
@@ -357,7 +348,7 @@ func (w *worktree) standIn(ctx context.Context, tree string, at thread.Snapshot)
 	for _, sk := range at.Skipped {
 		skipped[sk.Path] = true
 	}
-	list, err := w.between(ctx, tree, at.Base)
+	list, err := w.repo.between(ctx, tree, at.Base)
 	if err != nil {
 		return err
 	}

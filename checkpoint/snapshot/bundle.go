@@ -18,11 +18,11 @@ import (
 // snapshots of ours any more are left out; it reports how many were written, and writes nothing when
 // there is none.
 func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int, error) {
-	in, err := s.open(ctx, s.cfg.Dir)
+	in, err := s.finder.open(ctx, s.cfg.Dir)
 	if err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
-	refs, err := in.refs(ctx, namespace)
+	refs, err := in.repo.refs(ctx, namespace)
 	if err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
@@ -30,25 +30,29 @@ func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int,
 	for _, c := range commits {
 		wanted[c] = true
 	}
-	var names strings.Builder
-	n := 0
+	var names []string
 	for ref, oid := range refs {
 		if wanted[oid] {
 			delete(wanted, oid)
-			names.WriteString(ref + "\n")
-			n++
+			names = append(names, ref)
 		}
 	}
-	if n == 0 {
-		return 0, nil
-	}
-	_, err = in.theirs(ctx, git.Call{
-		Args: []string{"bundle", "create", "--quiet", "-", "--stdin"}, Stdin: strings.NewReader(names.String()), Stdout: w,
-	})
-	if err != nil {
+	if err := in.repo.bundle(ctx, w, names); err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
-	return n, nil
+	return len(names), nil
+}
+
+// bundle writes refs as a git bundle, nothing when there is none.
+func (repo *repository) bundle(ctx context.Context, to io.Writer, refs []string) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	_, err := repo.theirs(ctx, git.Call{
+		Args:  []string{"bundle", "create", "--quiet", "-", "--stdin"},
+		Stdin: strings.NewReader(strings.Join(refs, "\n") + "\n"), Stdout: to,
+	})
+	return err
 }
 
 // Unbundle takes the snapshots in a bundle file as those of a thread; taking them again changes
@@ -68,18 +72,22 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 
 // fetch takes refs of ours from a bundle file; as says under which name each is kept, "" leaves it.
 func (s *Store) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
-	w, err := s.open(ctx, s.cfg.Dir)
+	in, err := s.finder.open(ctx, s.cfg.Dir)
 	if err != nil {
 		return 0, err
 	}
+	return in.repo.fetch(ctx, file, as)
+}
+
+func (repo *repository) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("%s is not a file: %w", file, errors.Join(err, thread.ErrInvalid))
 	}
-	heads, err := w.theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
+	heads, err := repo.theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
 	if err != nil {
 		return 0, errors.Join(err, thread.ErrInvalid)
 	}
-	dir, err := os.MkdirTemp(w.home, "bundle-*")
+	dir, err := os.MkdirTemp(repo.home, "bundle-*")
 	if err != nil {
 		return 0, err
 	}
@@ -111,7 +119,7 @@ func (s *Store) fetch(ctx context.Context, file string, as func(ref string) stri
 	} else {
 		args = append(args, specs...)
 	}
-	_, err = w.theirs(ctx, git.Call{
+	_, err = repo.theirs(ctx, git.Call{
 		Args: args, Stdin: in, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
 		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
 	})
@@ -127,25 +135,19 @@ const mostArgs = 1000
 // Save writes all snapshots of all threads, with the history they stand on, as a git bundle. It reports how many refs it
 // holds, and writes nothing when there is none.
 func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
-	in, err := s.open(ctx, s.cfg.Dir)
+	in, err := s.finder.open(ctx, s.cfg.Dir)
 	if err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
-	refs, err := in.refs(ctx, namespace)
+	refs, err := in.repo.refs(ctx, namespace)
 	if err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
-	var names strings.Builder
+	names := make([]string, 0, len(refs))
 	for ref := range refs {
-		names.WriteString(ref + "\n")
+		names = append(names, ref)
 	}
-	if len(refs) == 0 {
-		return 0, nil
-	}
-	_, err = in.theirs(ctx, git.Call{
-		Args: []string{"bundle", "create", "--quiet", "-", "--stdin"}, Stdin: strings.NewReader(names.String()), Stdout: w,
-	})
-	if err != nil {
+	if err := in.repo.bundle(ctx, w, names); err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
 	return len(refs), nil

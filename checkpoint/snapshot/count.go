@@ -12,7 +12,7 @@ import (
 )
 
 // count fills in how a snapshot differs from the one before, or from its base when there is none.
-func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *thread.Snapshot) error {
+func (repo *repository) count(ctx context.Context, snap *thread.Snapshot, prev *thread.Snapshot) error {
 	before := snap.Base
 	if prev != nil {
 		if prev.Tree == snap.Tree {
@@ -20,14 +20,14 @@ func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *threa
 		}
 		before = prev.Tree
 	}
-	before, err := w.treeOf(ctx, before)
+	before, err := repo.treeOf(ctx, before)
 	if err != nil {
 		return err
 	}
-	stats, err := w.numstat(ctx, nil, before, snap.Tree)
+	stats, err := repo.numstat(ctx, nil, before, snap.Tree)
 	var said *git.Error
-	if w.set.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
-		list, err := w.between(ctx, before, snap.Tree)
+	if repo.set.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
+		list, err := repo.between(ctx, before, snap.Tree)
 		if err == nil {
 			snap.Files = len(list.steps)
 		}
@@ -44,38 +44,6 @@ func (w *worktree) count(ctx context.Context, snap *thread.Snapshot, prev *threa
 	return nil
 }
 
-// treeOf returns the tree of a commit or tree, or of HEAD, without what is foreign in it; of "" and of an unborn HEAD
-// the empty one.
-func (w *worktree) treeOf(ctx context.Context, id string) (string, error) {
-	return w.treeOfIn(ctx, nil, id)
-}
-
-// treeOfIn does so with further environment.
-func (w *worktree) treeOfIn(ctx context.Context, env []string, id string) (string, error) {
-	if id == "HEAD" {
-		at, err := w.head(ctx)
-		if err != nil {
-			return "", err
-		}
-		id = at
-	}
-	if id == "" {
-		out, err := w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: env})
-		return strings.TrimSpace(string(out)), err
-	}
-	if !git.IsObjectID(id) {
-		return "", fmt.Errorf("%q is no commit: %w", git.Printable(id), thread.ErrInvalid)
-	}
-	tops, err := w.tops(ctx, env, id)
-	if err != nil {
-		return "", err
-	}
-	if tops[0].tree == "" {
-		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
-	}
-	return w.without(ctx, env, tops[0])
-}
-
 // stat is one file's line counts.
 type stat struct {
 	path     string
@@ -84,9 +52,9 @@ type stat struct {
 	binary   bool
 }
 
-func (w *worktree) numstat(ctx context.Context, env []string, from, to string, args ...string) ([]stat, error) {
+func (repo *repository) numstat(ctx context.Context, env []string, from, to string, args ...string) ([]stat, error) {
 	call := append([]string{"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}, args...)
-	out, err := w.ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
+	out, err := repo.ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
 	if err != nil {
 		return nil, err
 	}

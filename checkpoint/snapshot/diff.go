@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"orchestrator/checkpoint/git"
@@ -31,11 +30,11 @@ func (s *Store) Diff(ctx context.Context, dir, from, to string) ([]thread.FileDi
 }
 
 func (s *Store) diff(ctx context.Context, dir, from, to string) ([]thread.FileDiff, error) {
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.view(ctx, w, to == "")
+	v, err := openView(ctx, w, to == "", s.cfg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func (s *Store) Describe(ctx context.Context, dir string) string {
 }
 
 func (s *Store) changed(ctx context.Context, dir string) (int, error) {
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -82,7 +81,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := s.view(ctx, w, true)
+	v, err := openView(ctx, w, true, s.cfg.Limit)
 	if err != nil {
 		return 0, err
 	}
@@ -94,95 +93,12 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	stats, err := w.numstat(ctx, v.env, a, v.now)
+	stats, err := w.repo.numstat(ctx, v.env, a, v.now)
 	if err != nil {
 		return 0, err
 	}
 	same, err := v.equivalent(ctx, a, v.now)
 	return len(stats) - len(same), err
-}
-
-// view looks at a worktree without a trace: objects that it needs go to a folder that ends with it.
-type view struct {
-	w   *worktree
-	dir string
-	env []string
-	now string // tree of the worktree as it lies there
-}
-
-// view opens one; live also reads the worktree's files.
-func (s *Store) view(ctx context.Context, w *worktree, live bool) (*view, error) {
-	dir, err := os.MkdirTemp(w.home, "view-*")
-	if err != nil {
-		return nil, err
-	}
-	v := &view{w: w, dir: dir}
-	v.env = []string{
-		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
-		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(w.Common, "objects")),
-	}
-	err = os.Mkdir(filepath.Join(dir, "objects"), 0o700)
-	if err == nil && live {
-		err = s.readNow(ctx, v)
-	}
-	if err != nil {
-		v.close()
-		return nil, err
-	}
-	return v, nil
-}
-
-func (v *view) close() { _ = os.RemoveAll(v.dir) }
-
-// readNow reads the worktree through a copy of the private index.
-func (s *Store) readNow(ctx context.Context, v *view) error {
-	unlock, err := v.w.lock(ctx)
-	if err != nil {
-		return err
-	}
-	_, trusted := v.w.holds()
-	if _, err := os.Stat(v.w.index()); err != nil || !trusted || v.w.set.Sparse {
-		err = v.w.seed(ctx)
-		if err != nil {
-			unlock()
-			return err
-		}
-	}
-	err = git.CopyIndex(v.w.index(), filepath.Join(v.dir, "index"))
-	unlock()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	found, err := v.w.scan(ctx, v.env, s.cfg.Limit)
-	if err != nil {
-		return err
-	}
-	if _, err := v.w.apply(ctx, found, v.env, false); err != nil {
-		return err
-	}
-	out, err := v.w.ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
-	v.now = strings.TrimSpace(string(out))
-	return err
-}
-
-func (v *view) side(ctx context.Context, id string) (string, error) {
-	if id == "" {
-		return v.now, nil
-	}
-	if id == v.empty() {
-		_, err := v.w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
-		return id, err
-	}
-	return v.w.treeOfIn(ctx, v.env, id)
-}
-
-// empty is the id of the tree without files.
-func (v *view) empty() string {
-	if v.w.set.Format == "sha256" {
-		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-	}
-	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 }
 
 // files compares two trees.
@@ -196,7 +112,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 	if err != nil {
 		return nil, err
 	}
-	stats, err := v.w.numstat(ctx, v.env, a, b, "-M", "-l1000", "--submodule=short")
+	stats, err := v.w.repo.numstat(ctx, v.env, a, b, "-M", "-l1000", "--submodule=short")
 	if err != nil {
 		return nil, err
 	}

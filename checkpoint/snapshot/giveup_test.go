@@ -52,7 +52,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b-gone")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if !errors.Is(failed, ErrChanged) || len(list.left) != 1 {
 		t.Fatalf("%v, left %v", failed, list.left)
 	}
-	j, err := w.begin(op{Kind: opRestore, Thread: "t1", Target: &first})
+	j, err := w.repo.journals.begin(op{Kind: opRestore, Thread: "t1", Target: &first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "b-gone")); !os.IsNotExist(err) {
 		t.Errorf("b-gone is there: %v", err)
 	}
-	if left, _, err := w.left(); err != nil || len(left) > 0 {
+	if left, _, err := w.repo.journals.left(); err != nil || len(left) > 0 {
 		t.Errorf("pending: %v %v", left, err)
 	}
 }

@@ -18,46 +18,46 @@ import (
 
 // find returns the worktree that dir lies in. One of ours that a power cut made hollow is rebuilt first. A folder
 // among our worktrees is never taken for a part of a repository around them.
-func (s *Store) find(ctx context.Context, dir string) (git.Worktree, error) {
-	found, err := s.findWhole(dir)
+func (f *finder) find(ctx context.Context, dir string) (git.Worktree, error) {
+	found, err := f.findWhole(dir)
 	if err == nil || !errors.Is(err, errHollow) && errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	said, mended := s.mend(ctx, dir)
+	said, mended := f.mend(ctx, dir)
 	if mended != nil {
 		return git.Worktree{}, fmt.Errorf("%w; rebuild it: %w", err, mended)
 	}
 	if said == "" {
 		return git.Worktree{}, err // not ours
 	}
-	s.mu.Lock()
-	hears := s.hears
-	s.mu.Unlock()
+	f.mu.Lock()
+	hears := f.hears
+	f.mu.Unlock()
 	if hears != nil {
 		hears(said)
 	}
-	return s.findWhole(dir)
+	return f.findWhole(dir)
 }
 
 var errHollow = errors.New("files of the worktree's part of the repository are empty")
 
 // findWhole finds a worktree; errHollow says that it is ours and lost what makes it one.
-func (s *Store) findWhole(dir string) (git.Worktree, error) {
+func (f *finder) findWhole(dir string) (git.Worktree, error) {
 	found, err := git.Find(dir)
 	if err != nil {
 		return found, err
 	}
-	trees, real := resolved(s.cfg.Worktrees), resolved(dir)
+	trees, real := resolved(f.trees), resolved(dir)
 	if git.Within(real, trees) && !git.Within(found.Root, trees) {
 		return found, fmt.Errorf("%s has no .git file: %w", git.Printable(real), git.ErrForeign)
 	}
-	if filepath.Dir(found.Root) == trees && !s.linksHome(found) {
+	if filepath.Dir(found.Root) == trees && !f.linksHome(found) {
 		return found, fmt.Errorf("%s/.git leads to another repository: %w", git.Printable(found.Root), git.ErrForeign)
 	}
 	if !found.Linked() {
 		return found, nil
 	}
-	w := s.at(found)
+	w := f.at(found)
 	if r, err := recordAt(w.home); err == nil && r.Name == w.name() && len(hollow(found.Common, r, found.Root)) > 0 {
 		return found, fmt.Errorf("%s: %w", found.Root, errHollow)
 	}
@@ -66,14 +66,14 @@ func (s *Store) findWhole(dir string) (git.Worktree, error) {
 
 // linksHome reports whether a worktree among ours is one of the project's repository, of one inside of the project, or
 // of one that our state has a record for: an agent may write its .git file.
-func (s *Store) linksHome(w git.Worktree) bool {
+func (f *finder) linksHome(w git.Worktree) bool {
 	if !w.Linked() {
 		return false
 	}
-	if key, below := s.repository(w); key == ownRepository || below != "" {
+	if key, below := f.repository(w); key == ownRepository || below != "" {
 		return true
 	}
-	_, err := recordAt(s.at(w).home)
+	_, err := recordAt(f.at(w).home)
 	return err == nil
 }
 
@@ -115,23 +115,15 @@ func hollow(common string, r record, root string) []string {
 	return found
 }
 
-// branchFile is where the repository keeps a worktree's branch, unless it is packed with others.
-func branchFile(common string, r record) string {
-	return filepath.Join(common, "refs/heads", filepath.FromSlash(r.Branch))
-}
-
-// nothing reports whether a file holds no byte that says anything.
-func nothing(b []byte) bool { return len(bytes.Trim(b, "\x00 \r\n\t")) == 0 }
-
 // mend rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
-func (s *Store) mend(ctx context.Context, dir string) (string, error) {
-	all, _, err := s.folders()
+func (f *finder) mend(ctx context.Context, dir string) (string, error) {
+	all, _, err := f.folders()
 	if err != nil {
 		return "", err
 	}
 	real := resolved(dir)
-	for _, f := range all {
-		records, _, err := s.records(f.key)
+	for _, known := range all {
+		records, _, err := f.records(known.key)
 		if err != nil {
 			return "", err
 		}
@@ -139,11 +131,11 @@ func (s *Store) mend(ctx context.Context, dir string) (string, error) {
 			if !git.Within(real, r.Root) {
 				continue
 			}
-			repo, err := git.Find(f.dir)
+			repo, err := git.Find(known.dir)
 			if err != nil {
 				return "", err
 			}
-			return s.mendOne(ctx, repo, r, false)
+			return f.mendOne(ctx, repo, r, false)
 		}
 	}
 	return "", nil
@@ -151,8 +143,8 @@ func (s *Store) mend(ctx context.Context, dir string) (string, error) {
 
 // rebuild looks for the worktrees of a repository that a power cut left hollow, or with files that were not synced
 // yet, and sets them right.
-func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said []string, err error) {
-	records, damaged, err := s.records(key)
+func (f *finder) rebuild(ctx context.Context, repo *repository, key string) (said []string, err error) {
+	records, damaged, err := f.records(key)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +164,7 @@ func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said [
 		ref := "refs/heads/" + r.Branch
 		head, err := private.ReadRegular(filepath.Join(repo.part(r.Name), "HEAD"), smallFile)
 		lost := there[ref] == "" && r.Base != "" && err == nil && strings.TrimSpace(string(head)) == "ref: "+ref
-		did, err := s.mendOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
+		did, err := f.mendOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
 		if err != nil {
 			if ctx.Err() != nil {
 				return said, err
@@ -191,8 +183,8 @@ func (s *Store) rebuild(ctx context.Context, repo *worktree, key string) (said [
 
 // mendOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
 // lost is set when its branch is known to be gone or to lead to nothing.
-func (s *Store) mendOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
-	main := s.at(repo)
+func (f *finder) mendOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
+	main := f.at(repo).repo
 	empty := hollow(repo.Common, r, r.Root)
 	branch := branchFile(repo.Common, r)
 	if lost && !slices.Contains(empty, branch) {
@@ -205,14 +197,14 @@ func (s *Store) mendOne(ctx context.Context, repo git.Worktree, r record, lost b
 			return "", nil // not ours any more, or whole
 		}
 	}
-	w := s.at(git.Worktree{Root: r.Root, GitDir: main.part(r.Name), Common: repo.Common})
+	w := f.at(git.Worktree{Root: r.Root, GitDir: main.part(r.Name), Common: repo.Common})
 	unlock, err := w.lock(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
 	if len(empty) > 0 {
-		if err := s.refill(ctx, main, w, r, empty); err != nil {
+		if err := w.refill(ctx, main, r, empty); err != nil {
 			return "", thread.Hint(err, "its snapshots can still be forked: the thread's last turn holds its files")
 		}
 	}
@@ -270,7 +262,7 @@ func listed(names []string) string {
 }
 
 // refill writes what makes a worktree one again. The caller holds its lock.
-func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty []string) error {
+func (w *worktree) refill(ctx context.Context, main *repository, r record, empty []string) error {
 	unlock, err := main.lockAll(ctx)
 	if err != nil {
 		return err
@@ -281,7 +273,7 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 	}
 	for _, file := range empty {
 		if file == branchFile(main.Common, r) {
-			if err := s.keepBranch(ctx, main, r); err != nil {
+			if err := main.keepBranch(ctx, r); err != nil {
 				return err
 			}
 			continue
@@ -295,7 +287,7 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 		case "gitdir":
 			text = filepath.Join(w.Root, ".git") + "\n"
 		case "HEAD":
-			if err := s.keepBranch(ctx, main, r); err != nil {
+			if err := main.keepBranch(ctx, r); err != nil {
 				return err
 			}
 			text = "ref: refs/heads/" + r.Branch + "\n"
@@ -328,100 +320,4 @@ func (s *Store) refill(ctx context.Context, main, w *worktree, r record, empty [
 	}
 	_, err = w.ours(ctx, git.Call{Args: []string{"read-tree", head}, Env: []string{"GIT_INDEX_FILE=" + index}, Durable: true})
 	return err
-}
-
-// keepBranch makes sure that a worktree's branch is there: one that is lost or leads to nothing is set to the last
-// commit in its reflog, or to where HEAD stood at the thread's last snapshot.
-func (s *Store) keepBranch(ctx context.Context, main *worktree, r record) error {
-	ref := "refs/heads/" + r.Branch
-	at, err := main.resolve(ctx, ref)
-	if err != nil || r.Base == "" {
-		return err
-	}
-	b, err := private.ReadRegular(branchFile(main.Common, r), smallFile)
-	odd := err == nil && !isRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
-	if at != "" && !odd {
-		return nil
-	}
-	base := r.Base
-	if last, err := main.newest(ctx, r.Thread); err == nil && last != "" {
-		if parent, err := main.resolve(ctx, last+"^1"); err == nil && parent != "" {
-			base = parent
-		}
-	}
-	if logged, err := main.resolve(ctx, main.lastLogged(ref)); err == nil && logged != "" {
-		base = logged
-	}
-	if at != "" {
-		base = at
-	}
-	if err := main.dropBad(ctx, ref); err != nil {
-		return err
-	}
-	return main.updateRefs(ctx, "create "+ref+"\x00"+base+"\x00")
-}
-
-// lastLogged is where a ref stood last by its reflog, "" where there is none: "old new name <mail> time\ttext".
-func (w *worktree) lastLogged(ref string) string {
-	b, err := private.ReadRegular(filepath.Join(w.Common, "logs", filepath.FromSlash(ref)), 16<<20)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(strings.TrimRight(string(b), "\x00\n"), "\n")
-	f := strings.Fields(lines[len(lines)-1])
-	if len(f) < 2 || !git.IsObjectID(f[1]) {
-		return ""
-	}
-	return f[1]
-}
-
-// newest returns the commit of a thread's last snapshot, "" where it has none.
-func (w *worktree) newest(ctx context.Context, id thread.ID) (string, error) {
-	refs, err := w.refs(ctx, namespace+string(id)+"/")
-	if err != nil {
-		return "", err
-	}
-	at, last := "", 0
-	for ref, commit := range refs {
-		if n := number(ref); n > last && ref == refName(id, n) {
-			at, last = commit, n
-		}
-	}
-	return at, nil
-}
-
-// keepMarker writes the marker into the worktree's part of the repository.
-func (w *worktree) keepMarker(r record) error {
-	return writeFile(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
-}
-
-// syncPart brings to the disk what makes a folder a worktree: git syncs none of it.
-func (w *worktree) syncPart() error {
-	for _, path := range []string{
-		filepath.Join(w.Root, ".git"), filepath.Join(w.GitDir, "HEAD"), filepath.Join(w.GitDir, "commondir"),
-		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
-		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.home, filepath.Dir(w.home),
-	} {
-		if err := syncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
-			return fmt.Errorf("sync worktree: %w", err)
-		}
-	}
-	return nil
-}
-
-// settle syncs the files of a new worktree and notes in its record that they are on the disk. Where it fails, Repair
-// looks after them.
-func (w *worktree) settle(ctx context.Context) {
-	if syncTree(w.Root) != nil {
-		return
-	}
-	unlock, err := w.lock(ctx)
-	if err != nil {
-		return // it was removed
-	}
-	defer unlock()
-	if r, err := recordAt(w.home); err == nil && r.Name == w.name() {
-		r.Settled = true
-		_ = keepRecord(w.home, r)
-	}
 }

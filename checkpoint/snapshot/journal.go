@@ -103,13 +103,19 @@ type journal struct {
 	again bool // it goes on with an operation that was cut off
 }
 
+// journals are those of the operations on one repository.
+type journals struct {
+	state      string // the Store's folder
+	repository string // what that one is called there
+}
+
 // begin writes an operation's journal, durably, before the first step.
-func (w *worktree) begin(o op) (*journal, error) {
+func (js journals) begin(o op) (*journal, error) {
 	again := o.ID != ""
 	if !again {
 		o.ID, o.Started = thread.NewID[string](), time.Now()
 	}
-	j, err := w.write(o)
+	j, err := js.write(o)
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", o.Kind, err)
 	}
@@ -117,7 +123,7 @@ func (w *worktree) begin(o op) (*journal, error) {
 	return j, nil
 }
 
-func (w *worktree) write(o op) (*journal, error) {
+func (js journals) write(o op) (*journal, error) {
 	if err := o.check(); err != nil {
 		return nil, err // it could not be read back
 	}
@@ -125,7 +131,7 @@ func (w *worktree) write(o op) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := private.Make(w.state, filepath.Base(w.commonState()), "journal")
+	dir, err := private.Make(js.state, js.repository, "journal")
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +177,8 @@ func (j *journal) leave() { j.file.Close() }
 
 // left returns the operations that were begun and that nobody works on any more. What lies among the journals and is
 // none of ours is put aside and named in refused.
-func (w *worktree) left() (ops []op, refused []string, err error) {
-	dir, err := private.Open(w.state, filepath.Base(w.commonState()), "journal")
+func (js journals) left() (ops []op, refused []string, err error) {
+	dir, err := private.Open(js.state, js.repository, "journal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -191,7 +197,7 @@ func (w *worktree) left() (ops []op, refused []string, err error) {
 		case strings.HasPrefix(e.Name(), unborn) && free: // never came to be: nothing had begun
 			_ = dir.Remove(e.Name())
 		case err != nil:
-			said, err := w.putAside(dir, e.Name(), err)
+			said, err := js.putAside(dir, e.Name(), err)
 			if err != nil {
 				return nil, nil, fmt.Errorf("read journals: %w", err)
 			}
@@ -237,8 +243,8 @@ func readJournal(dir *private.Folder, name string) (o op, free bool, err error) 
 }
 
 // putAside moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
-func (w *worktree) putAside(dir *private.Folder, name string, why error) (string, error) {
-	aside, err := private.Make(w.state, filepath.Base(w.commonState()), "refused")
+func (js journals) putAside(dir *private.Folder, name string, why error) (string, error) {
+	aside, err := private.Make(js.state, js.repository, "refused")
 	if err != nil {
 		return "", err
 	}
@@ -249,4 +255,17 @@ func (w *worktree) putAside(dir *private.Folder, name string, why error) (string
 	}
 	return fmt.Sprintf("put aside %s as %s: it is not one of our journals (%s); nothing that it names was touched",
 		git.Printable(name), to, git.Printable(why.Error())), nil
+}
+
+// forget takes away the journal of an operation that is settled.
+func (js journals) forget(o op) error {
+	dir, err := private.Open(js.state, js.repository, "journal")
+	if err == nil {
+		defer dir.Close()
+		err = dir.Remove(o.ID + ".json")
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -14,23 +14,6 @@ import (
 	"orchestrator/thread"
 )
 
-// About is what a snapshot's commit says of its thread.
-type About struct {
-	Name    string    `json:"name,omitempty"`
-	Agent   string    `json:"agent,omitempty"`
-	Session string    `json:"session,omitempty"` // the agent's own
-	Parent  thread.ID `json:"parent,omitempty"`
-}
-
-// about is what is known of a thread.
-func (s *Store) about(id thread.ID) About {
-	if s.cfg.About == nil {
-		return About{}
-	}
-	about, _ := s.cfg.About(id)
-	return about
-}
-
 // Known is a thread as the repository tells it: by the refs of its snapshots, and by the worktree that Add made for it.
 type Known struct {
 	About
@@ -46,8 +29,8 @@ type Known struct {
 // data: who takes one for a thread of the project's has made sure that it is one.
 func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	all := map[thread.ID]*Known{}
-	err := s.each(ctx, func(w *worktree) error {
-		refs, err := w.refs(ctx, namespace)
+	err := s.finder.each(ctx, func(repo *repository) error {
+		refs, err := repo.refs(ctx, namespace)
 		if err != nil {
 			return err
 		}
@@ -63,12 +46,12 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 			byThread[thread.ID(id)][ref] = commit
 		}
 		for id, refs := range byThread {
-			list, err := w.taken(ctx, refs)
+			list, err := repo.taken(ctx, refs)
 			if err != nil {
 				return err
 			}
 			if k := known(id, list); k.Snapshots+len(k.Parent) > 0 && all[id] == nil {
-				k.Dir = w.Root
+				k.Dir = repo.Root
 				all[id] = &k
 			}
 		}
@@ -138,19 +121,19 @@ func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
 		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
 	var all []Taken
-	err := s.each(ctx, func(w *worktree) error {
-		refs, err := w.refs(ctx, namespace+string(id)+"/")
+	err := s.finder.each(ctx, func(repo *repository) error {
+		refs, err := repo.refs(ctx, namespace+string(id)+"/")
 		if err != nil {
 			return err
 		}
-		list, err := w.taken(ctx, refs)
+		list, err := repo.taken(ctx, refs)
 		if err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(k Taken) bool { return k.of != id })
 		var prev *thread.Snapshot
 		for i := range list {
-			if err := w.count(ctx, &list[i].Snapshot, prev); err != nil {
+			if err := repo.count(ctx, &list[i].Snapshot, prev); err != nil {
 				return err
 			}
 			prev = &list[i].Snapshot
@@ -166,7 +149,7 @@ func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
 
 // taken reads the commits that a thread's refs lead to, in the order of the refs; those that are no snapshots are left
 // out.
-func (w *worktree) taken(ctx context.Context, refs map[string]string) ([]Taken, error) {
+func (repo *repository) taken(ctx context.Context, refs map[string]string) ([]Taken, error) {
 	names := make([]string, 0, len(refs))
 	for ref := range refs {
 		names = append(names, ref)
@@ -179,7 +162,7 @@ func (w *worktree) taken(ctx context.Context, refs map[string]string) ([]Taken, 
 	if len(names) == 0 {
 		return nil, nil
 	}
-	out, err := w.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String())})
+	out, err := repo.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String())})
 	if err != nil {
 		return nil, err
 	}

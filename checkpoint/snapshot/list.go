@@ -21,10 +21,10 @@ type Entry struct {
 // List returns the worktrees that Add made and that the repositories still know.
 func (s *Store) List(ctx context.Context) ([]Entry, error) {
 	var list []Entry
-	err := s.each(ctx, func(w *worktree) error {
-		all, err := w.registered()
+	err := s.finder.each(ctx, func(repo *repository) error {
+		all, err := repo.registered()
 		for _, r := range all {
-			m, err := w.recordOf(filepath.Base(r.gitDir))
+			m, err := repo.recordOf(filepath.Base(r.gitDir))
 			if err != nil {
 				continue // not ours, or damaged: Repair names it
 			}

@@ -1,20 +1,20 @@
 package snapshot
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
+
+// ErrNotOurs says that a worktree was not made by Add.
+var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
 
 // marker says in a worktree's part of the repository which record of ours it belongs to. What the repository says
 // alone counts for nothing: a copy of the project has the markers, and not the records.
@@ -38,11 +38,7 @@ type record struct {
 	Settled bool `json:"settled,omitempty"`
 }
 
-const (
-	recordFile = "made.json"
-	// smallFile is the most bytes that a small file of ours or of git's may have.
-	smallFile = 64 << 10
-)
+const recordFile = "made.json"
 
 // check refuses what no record of ours says.
 func (r record) check() error {
@@ -52,17 +48,6 @@ func (r record) check() error {
 		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
 	}
 	return nil
-}
-
-// plainName reports whether s names something in a folder, and nowhere else.
-func plainName(s string) bool {
-	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
-}
-
-// ourBranch reports whether Add makes branches of that name.
-func ourBranch(name string) bool {
-	rest, ok := strings.CutPrefix(name, branchPrefix)
-	return ok && !strings.Contains(rest, "/") && git.CheckBranch(name) == nil
 }
 
 // recordAt reads the record in a worktree's state folder; fs.ErrNotExist where there is none.
@@ -89,9 +74,9 @@ func keepRecord(home string, r record) error {
 
 // recordOf returns the record of the worktree whose part of the repository has a name. ErrNotOurs says that Add did not
 // make it, or that another one has its name by now.
-func (w *worktree) recordOf(name string) (record, error) {
-	gitDir := w.part(name)
-	r, err := recordAt(filepath.Join(w.commonState(), short(name)))
+func (repo *repository) recordOf(name string) (record, error) {
+	gitDir := repo.part(name)
+	r, err := recordAt(filepath.Join(repo.commonState(), short(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
 	}
@@ -106,32 +91,43 @@ func (w *worktree) recordOf(name string) (record, error) {
 	return r, nil
 }
 
-// name is what the worktree's part of the repository is called, "" for the main one.
-func (w *worktree) name() string {
-	if !w.Linked() {
-		return ""
-	}
-	return filepath.Base(w.GitDir)
+// part is where the repository keeps its part of a worktree.
+func (repo *repository) part(name string) string {
+	return filepath.Join(repo.Common, "worktrees", name)
 }
 
-// part is where the repository keeps its part of a worktree.
-func (w *worktree) part(name string) string { return filepath.Join(w.Common, "worktrees", name) }
+// branchFile is where the repository keeps a worktree's branch, unless it is packed with others.
+func branchFile(common string, r record) string {
+	return filepath.Join(common, "refs/heads", filepath.FromSlash(r.Branch))
+}
 
-// records returns what our state records about the worktrees of a repository; damaged names what cannot be read.
-func (s *Store) records(repository string) (all []record, damaged []string, err error) {
-	dir := filepath.Join(s.cfg.State, repository)
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
+// keepBranch makes sure that a worktree's branch is there: one that is lost or leads to nothing is set to the last
+// commit in its reflog, or to where HEAD stood at the thread's last snapshot.
+func (repo *repository) keepBranch(ctx context.Context, r record) error {
+	ref := "refs/heads/" + r.Branch
+	at, err := repo.resolve(ctx, ref)
+	if err != nil || r.Base == "" {
+		return err
 	}
-	for _, e := range entries {
-		r, err := recordAt(filepath.Join(dir, e.Name()))
-		switch {
-		case err == nil && short(r.Name) == e.Name():
-			all = append(all, r)
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR):
-			damaged = append(damaged, filepath.Join(dir, e.Name(), recordFile))
+	b, err := private.ReadRegular(branchFile(repo.Common, r), smallFile)
+	odd := err == nil && !isRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
+	if at != "" && !odd {
+		return nil
+	}
+	base := r.Base
+	if last, err := repo.newest(ctx, r.Thread); err == nil && last != "" {
+		if parent, err := repo.resolve(ctx, last+"^1"); err == nil && parent != "" {
+			base = parent
 		}
 	}
-	return all, damaged, nil
+	if logged, err := repo.resolve(ctx, repo.lastLogged(ref)); err == nil && logged != "" {
+		base = logged
+	}
+	if at != "" {
+		base = at
+	}
+	if err := repo.dropBad(ctx, ref); err != nil {
+		return err
+	}
+	return repo.updateRefs(ctx, "create "+ref+"\x00"+base+"\x00")
 }

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,14 +45,6 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 			"`git -C %s symbolic-ref HEAD %s` goes back to its own", r.Root, git.Printable(ref), r.Root, own))
 	}
 	return found
-}
-
-// hasRef returns a function that reports whether a ref leads to something.
-func (w *worktree) hasRef(ctx context.Context) func(ref string) bool {
-	return func(ref string) bool {
-		at, err := w.resolve(ctx, ref)
-		return err == nil && at != ""
-	}
 }
 
 // sweepOdd removes what is no file where we keep what can be made again of a worktree: a pipe would be waited at.

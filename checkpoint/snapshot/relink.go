@@ -2,9 +2,7 @@ package snapshot
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +15,8 @@ import (
 // other's absolute path. Only those that our state has a record of are touched, so that a copy of a project, whose
 // state is another one, leaves the original's alone; git's own `worktree repair` looks at all that the repository
 // lists. It says what it did.
-func (s *Store) relink(ctx context.Context, repo *worktree, key string) (said []string, err error) {
-	records, _, err := s.records(key)
+func (f *finder) relink(ctx context.Context, repo *repository, key string) (said []string, err error) {
+	records, _, err := f.records(key)
 	if err != nil || len(records) == 0 {
 		return nil, err
 	}
@@ -28,7 +26,7 @@ func (s *Store) relink(ctx context.Context, repo *worktree, key string) (said []
 	}
 	defer unlock()
 	for _, r := range records {
-		did, err := s.relinkOne(repo, r)
+		did, err := f.relinkOne(repo, r)
 		if err != nil {
 			did = fmt.Sprintf("could not relink the worktree %s: %v", r.Root, err)
 		}
@@ -39,7 +37,7 @@ func (s *Store) relink(ctx context.Context, repo *worktree, key string) (said []
 	return said, nil
 }
 
-func (s *Store) relinkOne(repo *worktree, r record) (string, error) {
+func (f *finder) relinkOne(repo *repository, r record) (string, error) {
 	if _, err := repo.recordOf(r.Name); err != nil {
 		return "", nil // not ours any more; a hollow marker is for mend
 	}
@@ -85,12 +83,12 @@ func (s *Store) relinkOne(repo *worktree, r record) (string, error) {
 
 // standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the
 // folder of our worktrees. It is "" where it lies in none of them.
-func (w *worktree) standing(part string, r record) string {
+func (repo *repository) standing(part string, r record) string {
 	places := []string{r.Root}
 	if b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile); err == nil && !nothing(b) {
 		places = append(places, filepath.Dir(strings.TrimSpace(string(b))))
 	}
-	for _, root := range append(places, filepath.Join(w.trees, filepath.Base(r.Root))) {
+	for _, root := range append(places, filepath.Join(repo.trees, filepath.Base(r.Root))) {
 		info, err := os.Lstat(root)
 		if err != nil || !info.IsDir() || !filepath.IsAbs(root) {
 			continue
@@ -107,29 +105,4 @@ func (w *worktree) standing(part string, r record) string {
 func claimed(part, dot string) bool {
 	b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile)
 	return err == nil && sameFile(strings.TrimSpace(string(b)), dot)
-}
-
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
-// dropHollow removes the file of a ref of ours that holds no id, so that the ref can be made again.
-func (w *worktree) dropHollow(ref string) error {
-	file := filepath.Join(w.Common, filepath.FromSlash(ref))
-	b, err := private.ReadRegular(file, smallFile)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && isRef(b) {
-		return nil
-	}
-	if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
-		return err
-	}
-	return removeIn(filepath.Dir(file), filepath.Base(file))
 }

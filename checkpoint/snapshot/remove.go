@@ -18,9 +18,6 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrNotOurs says that a worktree was not made by Add.
-var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
-
 // ErrLocked says that somebody locked a worktree.
 var ErrLocked = errors.New("the worktree is locked")
 
@@ -46,14 +43,14 @@ func (s *Store) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (t
 	if _, err := os.Lstat(wt.Path); errors.Is(err, fs.ErrNotExist) {
 		return thread.Snapshot{}, s.strikeOff(ctx, wt.Path)
 	}
-	w, err := s.open(ctx, wt.Path)
+	w, err := s.finder.open(ctx, wt.Path)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
 	if real, err := realParent(wt.Path); err != nil || real != w.Root {
 		return thread.Snapshot{}, fmt.Errorf("%s is no worktree's root: %w", wt.Path, ErrNotOurs)
 	}
-	r, err := w.recordOf(w.name())
+	r, err := w.repo.recordOf(w.name())
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -61,20 +58,6 @@ func (s *Store) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (t
 		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "git worktree unlock "+w.Root)
 	}
 	return s.clear(ctx, w, op{Thread: id, Branch: r.Branch, Base: r.Base})
-}
-
-func lockReason(gitDir string) (why string, locked bool) {
-	b, err := private.ReadRegular(filepath.Join(gitDir, "locked"), 64<<10)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", false
-	}
-	if err != nil {
-		return ": " + err.Error(), true // whatever it is, it is there
-	}
-	if why = strings.TrimSpace(string(b)); why != "" {
-		why = ": " + git.Printable(why)
-	}
-	return why, true
 }
 
 // clear saves and removes a worktree. o says what is known of it; a killed clear is done again in the same way.
@@ -100,25 +83,25 @@ func (s *Store) clear(ctx context.Context, w *worktree, o op) (thread.Snapshot, 
 	}
 	o.Kind, o.Worktree, o.Whole = opRemove, w.name(), len(ignored) == 0 && len(snap.Skipped) == 0 && !w.holdsForeign()
 	o.Trash = nameInTrash(filepath.Base(w.Root), time.Now())
-	trash, err := private.Make(w.trees, trashFolder)
+	trash, err := private.Make(w.repo.trees, trashFolder)
 	if err != nil {
 		return snap, err
 	}
 	defer trash.Close()
-	j, err := w.begin(o)
+	j, err := w.repo.journals.begin(o)
 	if err != nil {
 		return snap, err
 	}
 	failpoint.Hit("snapshot.remove.begun")
 	err = os.Rename(w.Root, trash.Path(o.Trash))
 	if errors.Is(err, unix.EXDEV) {
-		err = thread.Hint(fmt.Errorf("%w: it lies on another file system than %s", err, w.trees), "git worktree move it back there")
+		err = thread.Hint(fmt.Errorf("%w: it lies on another file system than %s", err, w.repo.trees), "git worktree move it back there")
 	}
 	if err != nil {
 		return snap, errors.Join(err, j.end())
 	}
 	failpoint.Hit("snapshot.remove.moved")
-	if err := s.sweep(ctx, w, o); err != nil {
+	if err := s.sweep(ctx, w.repo, o); err != nil {
 		j.leave()
 		return snap, err
 	}
@@ -162,17 +145,17 @@ func holdsSubmodule(root, name string) error {
 }
 
 // sweep takes away what is left of a worktree whose files are in the trash. It can be done again.
-func (s *Store) sweep(ctx context.Context, w *worktree, o op) error {
-	main, err := git.Find(filepath.Dir(w.Common))
+func (s *Store) sweep(ctx context.Context, repo *repository, o op) error {
+	main, err := git.Find(filepath.Dir(repo.Common))
 	if err != nil {
-		main = git.Worktree{Root: w.Common, GitDir: w.Common, Common: w.Common} // no main worktree: the repository alone
+		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common} // no main worktree: the repository alone
 	}
-	unlock, err := w.lockAll(ctx)
+	unlock, err := repo.lockAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if err := w.strike(o.Worktree); err != nil {
+	if err := repo.strike(o.Worktree); err != nil {
 		return err
 	}
 	failpoint.Hit("snapshot.remove.struck")
@@ -180,22 +163,12 @@ func (s *Store) sweep(ctx context.Context, w *worktree, o op) error {
 		return err
 	}
 	if o.Whole && o.Trash != "" {
-		if err := removeIn(filepath.Join(w.trees, trashFolder), o.Trash); err != nil {
+		if err := removeIn(filepath.Join(repo.trees, trashFolder), o.Trash); err != nil {
 			return err
 		}
 	}
 	failpoint.Hit("snapshot.remove.swept")
-	return removeIn(w.commonState(), short(o.Worktree))
-}
-
-// strike takes a worktree out of the repository, as git does when it removes one.
-func (w *worktree) strike(name string) error {
-	list := filepath.Join(w.Common, "worktrees")
-	if err := removeIn(list, name); err != nil {
-		return err
-	}
-	_ = os.Remove(list) // git removes the folder with the last one; it is not empty otherwise
-	return nil
+	return removeIn(repo.commonState(), short(o.Worktree))
 }
 
 // dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds
@@ -205,7 +178,7 @@ func (s *Store) dropBranch(ctx context.Context, at git.Worktree, branch, base st
 		return nil
 	}
 	ref := "refs/heads/" + branch
-	w := s.at(at)
+	w := s.finder.at(at)
 	out, err := w.theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
 	if err != nil || strings.TrimSpace(string(out)) != base {
 		return err
@@ -224,13 +197,13 @@ func (s *Store) dropBranch(ctx context.Context, at git.Worktree, branch, base st
 // strikeOff takes a worktree of ours whose folder is gone out of the repository.
 func (s *Store) strikeOff(ctx context.Context, path string) error {
 	found := false
-	err := s.each(ctx, func(w *worktree) error {
-		all, err := w.registered()
+	err := s.finder.each(ctx, func(repo *repository) error {
+		all, err := repo.registered()
 		for _, r := range all {
 			if filepath.Clean(r.path) != filepath.Clean(path) || found {
 				continue
 			}
-			m, err := w.recordOf(filepath.Base(r.gitDir))
+			m, err := repo.recordOf(filepath.Base(r.gitDir))
 			if err != nil {
 				return err
 			}
@@ -241,7 +214,7 @@ func (s *Store) strikeOff(ctx context.Context, path string) error {
 				return err
 			}
 			found = true
-			if err := s.sweep(ctx, w, op{Worktree: m.Name, Branch: m.Branch, Base: m.Base}); err != nil {
+			if err := s.sweep(ctx, repo, op{Worktree: m.Name, Branch: m.Branch, Base: m.Base}); err != nil {
 				return err
 			}
 		}
@@ -253,26 +226,13 @@ func (s *Store) strikeOff(ctx context.Context, path string) error {
 	return err
 }
 
-// registered is a worktree as the repository knows it.
-type registered struct {
-	gitDir string
-	path   string // where it was last
-}
-
-// registered returns the repository's linked worktrees.
-func (w *worktree) registered() ([]registered, error) {
-	entries, err := os.ReadDir(filepath.Join(w.Common, "worktrees"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var all []registered
+// holdsForeign reports whether the worktree has such a folder.
+func (w *worktree) holdsForeign() bool {
+	entries, err := os.ReadDir(w.Root)
 	for _, e := range entries {
-		gitDir := filepath.Join(w.Common, "worktrees", e.Name())
-		b, err := private.ReadRegular(filepath.Join(gitDir, "gitdir"), 64<<10)
-		if err != nil {
-			continue
+		if git.IsForeign(e.Name()) {
+			return true
 		}
-		all = append(all, registered{gitDir: gitDir, path: filepath.Dir(strings.TrimSpace(string(b)))})
 	}
-	return all, nil
+	return err != nil
 }

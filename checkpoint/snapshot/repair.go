@@ -14,13 +14,12 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
-	"orchestrator/thread/private"
 )
 
 // Repair finishes or takes back what was cut off, links again what was moved, rebuilds what a power cut emptied, and
 // says what it did, for people. What cannot be set right stays pending and is named; the others go on.
 func (s *Store) Repair(ctx context.Context) ([]string, error) {
-	all, said, err := s.folders()
+	all, said, err := s.finder.folders()
 	if err != nil {
 		return nil, fmt.Errorf("repair worktrees: %w", err)
 	}
@@ -42,44 +41,44 @@ func (s *Store) repair(ctx context.Context, f folder) (said []string, err error)
 	if err := sweepOdd(filepath.Join(s.cfg.State, f.key)); err != nil {
 		return nil, err
 	}
-	w, err := s.open(ctx, f.dir)
+	w, err := s.finder.open(ctx, f.dir)
 	if err != nil {
 		return nil, err
 	}
-	said, err = s.relink(ctx, w, f.key)
+	said, err = s.finder.relink(ctx, w.repo, f.key)
 	if err != nil {
 		return said, err
 	}
-	ops, refused, err := w.left()
+	ops, refused, err := w.repo.journals.left()
 	said = append(said, refused...)
 	if err != nil {
 		return said, err
 	}
 	for _, o := range ops {
-		did, err := s.finish(ctx, w, o)
+		did, err := s.finish(ctx, w.repo, o)
 		if err != nil {
 			if ctx.Err() != nil {
 				return said, err
 			}
 			did = fmt.Sprintf("could not finish to %s %s, begun %s: %v",
-				o.Kind, w.called(o), o.Started.Format(time.DateTime), err)
+				o.Kind, w.repo.called(o), o.Started.Format(time.DateTime), err)
 		}
 		said = append(said, did)
 	}
-	rebuilt, err := s.rebuild(ctx, w, f.key)
+	rebuilt, err := s.finder.rebuild(ctx, w.repo, f.key)
 	return append(said, rebuilt...), err
 }
 
 // called is what an operation works on, for people.
-func (w *worktree) called(o op) string {
+func (repo *repository) called(o op) string {
 	if o.Worktree == "" {
-		return mainRoot(w.Worktree)
+		return mainRoot(repo.Worktree)
 	}
 	return "worktree " + git.Printable(o.Worktree)
 }
 
 // finish sets one operation right and says what was done.
-func (s *Store) finish(ctx context.Context, repo *worktree, o op) (string, error) {
+func (s *Store) finish(ctx context.Context, repo *repository, o op) (string, error) {
 	switch o.Kind {
 	case opRestore:
 		return s.finishRestore(ctx, repo, o)
@@ -87,49 +86,36 @@ func (s *Store) finish(ctx context.Context, repo *worktree, o op) (string, error
 		if err := s.takeBack(ctx, repo, o); err != nil {
 			return "", err
 		}
-		return "took back the half-made worktree " + filepath.Join(repo.trees, o.Worktree), repo.forget(o)
+		return "took back the half-made worktree " + filepath.Join(repo.trees, o.Worktree), repo.journals.forget(o)
 	case opRemove:
 		return s.finishRemove(ctx, repo, o)
 	}
 	return "", fmt.Errorf("journal of a kind %q: %w", o.Kind, thread.ErrDamaged)
 }
 
-// forget takes away the journal of an operation that is settled.
-func (w *worktree) forget(o op) error {
-	dir, err := private.Open(w.state, filepath.Base(w.commonState()), "journal")
-	if err == nil {
-		defer dir.Close()
-		err = dir.Remove(o.ID + ".json")
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // rootOf is where the repository says that the worktree of an operation lies, "" where it knows none.
-func (w *worktree) rootOf(o op) (string, error) {
+func (repo *repository) rootOf(o op) (string, error) {
 	if o.Worktree == "" {
-		return mainRoot(w.Worktree), nil
+		return mainRoot(repo.Worktree), nil
 	}
-	all, err := w.registered()
+	all, err := repo.registered()
 	for _, r := range all {
-		if r.gitDir == w.part(o.Worktree) {
+		if r.gitDir == repo.part(o.Worktree) {
 			return r.path, nil
 		}
 	}
 	return "", err
 }
 
-func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string, error) {
+func (s *Store) finishRestore(ctx context.Context, repo *repository, o op) (string, error) {
 	root, err := repo.rootOf(o)
 	if err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
-		return "forgot a restore of " + repo.called(o) + ", which is gone", repo.forget(o)
+		return "forgot a restore of " + repo.called(o) + ", which is gone", repo.journals.forget(o)
 	}
-	w, err := s.open(ctx, root)
+	w, err := s.finder.open(ctx, root)
 	if err != nil {
 		return "", err
 	}
@@ -143,7 +129,7 @@ func (s *Store) finishRestore(ctx context.Context, repo *worktree, o op) (string
 	return fmt.Sprintf("finished restoring the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
 }
 
-func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string, error) {
+func (s *Store) finishRemove(ctx context.Context, repo *repository, o op) (string, error) {
 	if _, err := os.Lstat(repo.part(o.Worktree)); err == nil {
 		if _, err := repo.recordOf(o.Worktree); err != nil {
 			return "", err // not made by us, or not any more
@@ -154,12 +140,12 @@ func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string,
 		return "", err
 	}
 	if _, err := os.Lstat(root); root != "" && err == nil {
-		w, err := s.open(ctx, root)
+		w, err := s.finder.open(ctx, root)
 		if err != nil {
 			return "", err
 		}
 		if w.GitDir != repo.part(o.Worktree) { // another worktree stands there by now
-			return "left " + root + " as it is", repo.forget(o)
+			return "left " + root + " as it is", repo.journals.forget(o)
 		}
 		if _, err := s.clear(ctx, w, op{Thread: o.Thread, Branch: o.Branch, Base: o.Base}); err != nil {
 			return "", err
@@ -167,16 +153,16 @@ func (s *Store) finishRemove(ctx context.Context, repo *worktree, o op) (string,
 	} else if err := s.sweep(ctx, repo, o); err != nil {
 		return "", err
 	}
-	return "finished to remove the " + repo.called(o), repo.forget(o)
+	return "finished to remove the " + repo.called(o), repo.journals.forget(o)
 }
 
 // unlockBranch takes away the lock of a branch that a killed git was about to make for us, after giving a git that
 // goes on without us the time to end.
-func (w *worktree) unlockBranch(ctx context.Context, branch string) error {
+func (repo *repository) unlockBranch(ctx context.Context, branch string) error {
 	if branch == "" {
 		return nil
 	}
-	lock := filepath.Join(w.Common, "refs/heads", branch+".lock")
+	lock := filepath.Join(repo.Common, "refs/heads", branch+".lock")
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		if _, err := os.Lstat(lock); err != nil {
 			return nil
@@ -194,7 +180,7 @@ func (w *worktree) unlockBranch(ctx context.Context, branch string) error {
 }
 
 // takeBack removes a worktree that was made in part. What it holds is saved first, as in Remove.
-func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
+func (s *Store) takeBack(ctx context.Context, repo *repository, o op) error {
 	all, err := repo.registered()
 	if err != nil {
 		return err
@@ -212,7 +198,7 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 	if err := repo.unlockBranch(ctx, branch); err != nil {
 		return err
 	}
-	w, err := s.open(ctx, root)
+	w, err := s.finder.open(ctx, root)
 	if err == nil && w.Root == root && w.GitDir == gitDir {
 		_, err := s.clear(ctx, w, op{Thread: o.Thread, Branch: branch, Base: o.Base})
 		if err == nil {
@@ -250,8 +236,8 @@ func (s *Store) takeBack(ctx context.Context, repo *worktree, o op) error {
 
 // dropRef takes back the ref that an add made for the snapshot, which another one keeps still, as before, and
 // those of the snapshots that taking it back made, unless they hold a file that the first has not.
-func (w *worktree) dropRef(ctx context.Context, o op) error {
-	refs, err := w.refs(ctx, namespace+string(o.Thread)+"/")
+func (repo *repository) dropRef(ctx context.Context, o op) error {
+	refs, err := repo.refs(ctx, namespace+string(o.Thread)+"/")
 	if err != nil || o.Ref == "" {
 		return err
 	}
@@ -262,7 +248,7 @@ func (w *worktree) dropRef(ctx context.Context, o op) error {
 		case n < first:
 			continue // the thread had it before
 		case commit != o.Commit:
-			adds, err := w.adds(ctx, o.Commit, commit)
+			adds, err := repo.adds(ctx, o.Commit, commit)
 			if err != nil {
 				return err
 			}
@@ -275,13 +261,13 @@ func (w *worktree) dropRef(ctx context.Context, o op) error {
 	if lines.Len() == 0 {
 		return nil
 	}
-	return w.updateRefs(ctx, lines.String())
+	return repo.updateRefs(ctx, lines.String())
 }
 
 // adds reports whether one snapshot holds anything that another has not. A file that begins as the other's and then
 // ends is one that a killed checkout did not write to its end: it adds nothing.
-func (w *worktree) adds(ctx context.Context, first, second string) (bool, error) {
-	list, err := w.between(ctx, first, second)
+func (repo *repository) adds(ctx context.Context, first, second string) (bool, error) {
+	list, err := repo.between(ctx, first, second)
 	if err != nil {
 		return false, err
 	}
@@ -296,7 +282,7 @@ func (w *worktree) adds(ctx context.Context, first, second string) (bool, error)
 		}
 	}
 	adds := false
-	err = w.blobs(ctx, cut, func(next func() (io.Reader, error)) error {
+	err = repo.blobs(ctx, cut, func(next func() (io.Reader, error)) error {
 		for range len(cut) / 2 {
 			begins, err := beginsWith(next)
 			if err != nil || !begins {

@@ -1,29 +1,42 @@
 package snapshot
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/git"
-	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
+
+// finder finds the repositories and worktrees of a project, opens them, and sets right what was moved or left hollow.
+type finder struct {
+	dir, state, trees string // as Config has them
+	git               *git.Git
+	locks             *locks
+
+	// mu guards checked and hears. It is taken after a worktree's lock, never before one.
+	mu      sync.Mutex
+	hears   func(string)
+	checked map[string]bool // common folders that git said may be used
+}
 
 // ownRepository is the state folder of the project's own repository.
 const ownRepository = "own"
 
 // repository names a repository's folder in our state. below is where the project holds it, "" for its own and for
 // one that lies elsewhere.
-func (s *Store) repository(found git.Worktree) (key, below string) {
-	if own, err := git.Find(s.cfg.Dir); err == nil && own.Common == found.Common {
+func (f *finder) repository(found git.Worktree) (key, below string) {
+	if own, err := git.Find(f.dir); err == nil && own.Common == found.Common {
 		return ownRepository, ""
 	}
 	root := mainRoot(found)
-	if below, err := filepath.Rel(resolved(s.cfg.Dir), root); err == nil && filepath.IsLocal(below) && below != "." {
+	if below, err := filepath.Rel(resolved(f.dir), root); err == nil && filepath.IsLocal(below) && below != "." {
 		return short(below), below
 	}
 	return short(found.Common), ""
@@ -46,25 +59,25 @@ type folder struct {
 // folders returns the project's own repository and those inside of the project that threads have worked in. What the
 // state says of them is not believed: one is named in refused unless it lies below the project, reached through no
 // link, and is the repository that the folder is for.
-func (s *Store) folders() (found []folder, refused []string, err error) {
-	found = []folder{{ownRepository, s.cfg.Dir}}
-	entries, err := os.ReadDir(s.cfg.State)
+func (f *finder) folders() (found []folder, refused []string, err error) {
+	found = []folder{{ownRepository, f.dir}}
+	entries, err := os.ReadDir(f.state)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		name := filepath.Join(s.cfg.State, e.Name(), "root")
+		name := filepath.Join(f.state, e.Name(), "root")
 		if _, err := os.Lstat(name); err != nil || e.Name() == ownRepository {
 			continue // not a repository inside the project
 		}
 		b, err := private.ReadRegular(name, 64<<10)
-		dir := filepath.Join(resolved(s.cfg.Dir), string(b))
+		dir := filepath.Join(resolved(f.dir), string(b))
 		if err != nil || !filepath.IsLocal(string(b)) || short(string(b)) != e.Name() {
 			refused = append(refused, fmt.Sprintf("did not open what %s names: it is not a repository inside the project", name))
 			continue
 		}
 		if w, err := git.Find(dir); err == nil && w.Root == dir { // else it is gone, or reached through a link
-			if key, _ := s.repository(w); key == e.Name() {
+			if key, _ := f.repository(w); key == e.Name() {
 				found = append(found, folder{key, dir})
 			}
 		}
@@ -72,24 +85,42 @@ func (s *Store) folders() (found []folder, refused []string, err error) {
 	return found, refused, nil
 }
 
-// each calls do for every repository that the store has worked in, with one of its worktrees.
-func (s *Store) each(ctx context.Context, do func(*worktree) error) error {
-	all, _, err := s.folders()
-	if err != nil {
-		return err
+func (f *finder) at(found git.Worktree) *worktree {
+	key, below := f.repository(found)
+	a := &access{Worktree: found, git: f.git, locks: f.locks, below: below}
+	state := resolved(f.state)
+	w := &worktree{access: a, repo: &repository{
+		access: a, journals: journals{state: state, repository: key}, state: state, trees: resolved(f.trees),
+	}}
+	w.home = f.home(key, w.name())
+	return w
+}
+
+// home is the state folder of one worktree. It goes by names within the project and its repository, which stay when
+// the project, the state or the worktree is moved.
+func (f *finder) home(repository, worktree string) string {
+	part := "main"
+	if worktree != "" {
+		part = short(worktree)
 	}
-	for _, f := range all {
-		w, err := s.open(ctx, f.dir)
-		if errors.Is(err, thread.ErrNoRepository) || errors.Is(err, thread.ErrNotFound) ||
-			err != nil && f.key != ownRepository && ctx.Err() == nil {
-			continue
-		}
-		if err == nil {
-			err = do(w)
-		}
-		if err != nil {
-			return err
+	return filepath.Join(f.state, repository, part)
+}
+
+// records returns what our state records about the worktrees of a repository; damaged names what cannot be read.
+func (f *finder) records(repository string) (all []record, damaged []string, err error) {
+	dir := filepath.Join(f.state, repository)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		r, err := recordAt(filepath.Join(dir, e.Name()))
+		switch {
+		case err == nil && short(r.Name) == e.Name():
+			all = append(all, r)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR):
+			damaged = append(damaged, filepath.Join(dir, e.Name(), recordFile))
 		}
 	}
-	return nil
+	return all, damaged, nil
 }

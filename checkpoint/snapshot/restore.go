@@ -5,17 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 
-	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
-
-// ErrChanged says that files changed while they were being restored. What was restored so far is taken back.
-var ErrChanged = errors.New("a file changed meanwhile")
 
 // Restore makes the worktree that dir lies in hold exactly what a snapshot holds, as far as files are not ignored,
 // and returns the safety snapshot of what was there before: restoring that undoes it. What had to be left as it is
@@ -35,7 +29,7 @@ func (s *Store) restoreTo(ctx context.Context, id thread.ID, dir string, at thre
 	if err := checkID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -53,7 +47,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 		return thread.Snapshot{}, err
 	}
 	defer unlock()
-	target, err := w.snapshotTree(ctx, at)
+	target, err := w.repo.snapshotTree(ctx, at)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -68,7 +62,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	}
 	failpoint.Hit("snapshot.restore.saved")
 	todo.from, todo.to = safety.Tree, target
-	j, err := w.begin(o)
+	j, err := w.repo.journals.begin(o)
 	if err != nil {
 		return safety, err
 	}
@@ -87,23 +81,6 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	failpoint.Hit("snapshot.restore.written")
 	safety.Skipped = append(safety.Skipped, todo.left...)
 	return safety, j.end()
-}
-
-// snapshotTree returns a snapshot's tree, without what is foreign in it, and makes sure that it is the one that was stored with it.
-func (w *worktree) snapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
-	if !git.IsObjectID(at.Commit) {
-		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
-	}
-	tops, err := w.tops(ctx, nil, at.Commit)
-	switch {
-	case err != nil:
-		return "", err
-	case tops[0].tree == "":
-		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
-	case at.Tree != "" && at.Tree != tops[0].tree:
-		return "", fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
-	}
-	return w.without(ctx, nil, tops[0])
 }
 
 // giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise
@@ -129,7 +106,7 @@ func (w *worktree) reverse(ctx context.Context, where *place, t *todo) error {
 			done[st.path] = true
 		}
 	}
-	back, err := w.between(ctx, t.to, t.from)
+	back, err := w.repo.between(ctx, t.to, t.from)
 	if err != nil {
 		return err
 	}
@@ -151,7 +128,7 @@ func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, tar
 		return safety, nil, fmt.Errorf("save what is there: %w", err)
 	}
 	for range tries {
-		list, err := w.between(ctx, safety.Tree, target)
+		list, err := w.repo.between(ctx, safety.Tree, target)
 		if err != nil {
 			return safety, nil, err
 		}
@@ -172,105 +149,4 @@ func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, tar
 		safety = again
 	}
 	return safety, nil, fmt.Errorf("save what is there: files keep changing, is the agent still working: %w", ErrChanged)
-}
-
-// todo is what a restore has to do.
-type todo struct {
-	from, to string     // trees
-	steps    []todoStep // sorted by path
-	left     []thread.Skip
-}
-
-// todoStep is one path that differs.
-type todoStep struct {
-	path    string
-	oldMode string // "" where the safety snapshot has nothing
-	newMode string // "" where the target has nothing
-	oid     string // of the target
-	oldOID  string
-	done    bool        // carried out and not left, so that it would have to be taken back
-	old     fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
-}
-
-// between lists what leads from one tree to another.
-func (w *worktree) between(ctx context.Context, from, to string) (*todo, error) {
-	return w.betweenIn(ctx, nil, from, to)
-}
-
-// betweenIn does so with further environment.
-func (w *worktree) betweenIn(ctx context.Context, env []string, from, to string) (*todo, error) {
-	out, err := w.ours(ctx, git.Call{Args: []string{
-		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to, "--",
-	}, Env: env})
-	if err != nil {
-		return nil, err
-	}
-	t := &todo{}
-	f := split(out)
-	for i := 0; i+1 < len(f); i += 2 {
-		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
-		if len(head) != 5 {
-			return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
-		}
-		st := todoStep{path: f[i+1], oldMode: head[0], newMode: head[1], oid: head[3], oldOID: head[2]}
-		if st.oldMode == "000000" {
-			st.oldMode = ""
-		}
-		if st.newMode == "000000" {
-			st.newMode = ""
-		}
-		t.steps = append(t.steps, st)
-	}
-	slices.SortFunc(t.steps, func(a, b todoStep) int { return strings.Compare(a.path, b.path) })
-	return t, nil
-}
-
-func (t *todo) leave(name, reason string) {
-	t.left = append(t.left, thread.Skip{Path: name, Reason: reason})
-}
-
-// only takes out what is not about some paths.
-func (t *todo) only(paths []string) {
-	names := make(map[string]bool, len(paths))
-	for _, p := range paths {
-		names[p] = true
-	}
-	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.path] })
-}
-
-// spare takes out what the target does not hold only because it skipped it.
-func (t *todo) spare(skipped []thread.Skip) {
-	if len(skipped) == 0 {
-		return
-	}
-	names := make(map[string]bool, len(skipped))
-	for _, sk := range skipped {
-		names[strings.TrimSuffix(sk.Path, "/")] = true
-	}
-	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool {
-		if st.newMode != "" {
-			return false
-		}
-		for at := st.path; at != "."; at = path.Dir(at) {
-			if names[at] {
-				t.leave(st.path, "left as it is: the snapshot skipped it")
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// parents are the folders that the target needs.
-func (t *todo) parents() map[string]bool {
-	need := map[string]bool{}
-	for _, st := range t.steps {
-		if st.newMode == "" {
-			continue
-		}
-		for dir := path.Dir(st.path); dir != "." && !need[dir]; dir = path.Dir(dir) {
-			need[dir] = true
-		}
-	}
-	return need
 }

@@ -20,7 +20,7 @@ import (
 // repository; without this, every such file would look changed.
 func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, error) {
 	same := map[string]bool{}
-	list, err := v.w.betweenIn(ctx, v.env, a, b)
+	list, err := v.w.repo.betweenIn(ctx, v.env, a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 	for _, st := range both {
 		oids = append(oids, st.oldOID, st.oid)
 	}
-	err = v.w.blobsIn(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
+	err = v.w.repo.blobsIn(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
 		for _, st := range both {
 			old, err := digestNext(next)
 			if err != nil {

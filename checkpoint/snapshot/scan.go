@@ -113,17 +113,6 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 	return s, nil
 }
 
-// mine reports whether a path belongs to our own folders, where they lie inside the worktree.
-func (w *worktree) mine(path string) bool {
-	abs := filepath.Join(w.Root, path)
-	for _, own := range []string{w.state, w.trees} {
-		if git.Within(own, w.Root) && own != w.Root && git.Within(abs, own) {
-			return true
-		}
-	}
-	return false
-}
-
 func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 	var l lists
 	var errs [4]error
@@ -149,15 +138,6 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 	})
 	wg.Wait()
 	return l, errors.Join(errs[:]...)
-}
-
-// split reads names that end with NUL.
-func split(out []byte) []string {
-	s := strings.TrimSuffix(string(out), "\x00")
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\x00")
 }
 
 // parseRaw reads `diff-files --raw -z --no-renames`: ":mode mode oid oid status\0path\0".

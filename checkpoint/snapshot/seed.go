@@ -8,25 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread/failpoint"
-)
-
-// entry is a line of an index.
-type entry struct {
-	tag   byte // as `ls-files -v` shows it
-	mode  string
-	oid   string
-	stage string
-	path  string
-}
-
-const (
-	modeLink = "120000"
-	modeRepo = "160000"
 )
 
 // seed builds the private index from the person's, so that git need not read every file to see that it did not
@@ -82,25 +67,9 @@ func (w *worktree) seedFrom(ctx context.Context) (entries []entry, copied bool, 
 	return entries, false, err
 }
 
-// parseEntries reads `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
-func parseEntries(out []byte) ([]entry, error) {
-	var entries []entry
-	for len(out) > 0 {
-		line, rest, _ := bytes.Cut(out, []byte{0})
-		out = rest
-		head, path, ok := bytes.Cut(line, []byte{'\t'})
-		f := strings.Fields(string(head))
-		if !ok || len(f) != 4 || len(f[0]) != 1 {
-			return nil, fmt.Errorf("git ls-files wrote %q", git.Printable(string(line)))
-		}
-		entries = append(entries, entry{tag: f[0][0], mode: f[1], oid: f[2], stage: f[3], path: string(path)})
-	}
-	return entries, nil
-}
-
 // doubtful returns lines for `update-index --index-info` that take the stat data from entries that need a look.
 func (w *worktree) doubtful(ctx context.Context, entries []entry, copied bool) ([]byte, error) {
-	sizes, err := w.blobSizes(ctx, entries)
+	sizes, err := w.repo.blobSizes(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -135,37 +104,6 @@ func (w *worktree) mayDiffer(e entry, sizes map[string]int64, converted map[stri
 	}
 	size, have := sizes[e.oid]
 	return !have || size != info.Size() || converted[e.path]
-}
-
-// blobSizes asks for the sizes of all blobs; what is missing from the repository is missing from the map.
-func (w *worktree) blobSizes(ctx context.Context, entries []entry) (map[string]int64, error) {
-	var in bytes.Buffer
-	for _, e := range entries {
-		if e.mode != modeRepo {
-			in.WriteString(e.oid + "\n")
-		}
-	}
-	sizes := make(map[string]int64, len(entries))
-	if in.Len() == 0 {
-		return sizes, nil
-	}
-	out, err := w.ours(ctx, git.Call{
-		Args:  []string{"cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"},
-		Stdin: &in,
-	})
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) != 3 || f[1] != "blob" {
-			continue // "<oid> missing"
-		}
-		if n, err := strconv.ParseInt(f[2], 10, 64); err == nil {
-			sizes[f[0]] = n
-		}
-	}
-	return sizes, nil
 }
 
 // converted names the files that git would not keep as they lie on the disk, as far as the size does not tell.

@@ -86,3 +86,14 @@ func (w *worktree) loose(path string) bool {
 	entries, err := os.ReadDir(dir)
 	return err == nil && len(entries) > 0
 }
+
+// mine reports whether a path belongs to our own folders, where they lie inside the worktree.
+func (w *worktree) mine(path string) bool {
+	abs := filepath.Join(w.Root, path)
+	for _, own := range []string{w.repo.state, w.repo.trees} {
+		if git.Within(own, w.Root) && own != w.Root && git.Within(abs, own) {
+			return true
+		}
+	}
+	return false
+}

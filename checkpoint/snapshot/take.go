@@ -17,16 +17,13 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// tries is how often a snapshot is begun anew when files change while git reads them.
-const tries = 3
-
 // Take makes a snapshot of the worktree that dir lies in, for a thread. prev is the one before: when nothing
 // changed since, its commit is returned and nothing is written.
 func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error) {
 	if err := checkID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
-	w, err := s.open(ctx, dir)
+	w, err := s.finder.open(ctx, dir)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
@@ -57,7 +54,7 @@ type order struct {
 
 // take makes a snapshot. The caller holds the worktree's lock.
 func (s *Store) take(ctx context.Context, w *worktree, o order) (thread.Snapshot, error) {
-	h, trusted, base, err := s.standing(ctx, w)
+	h, trusted, base, err := w.standing(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -82,20 +79,20 @@ func (s *Store) take(ctx context.Context, w *worktree, o order) (thread.Snapshot
 	if snap.Commit, err = s.keep(ctx, w, o, h, trusted, snap); err != nil {
 		return thread.Snapshot{}, err
 	}
-	if err := w.count(ctx, &snap, o.prev); err != nil {
+	if err := w.repo.count(ctx, &snap, o.prev); err != nil {
 		return thread.Snapshot{}, err
 	}
 	return snap, nil
 }
 
 // standing returns what the private index holds, whether that is true and kept by a ref, and where HEAD stands.
-func (s *Store) standing(ctx context.Context, w *worktree) (h held, trusted bool, base string, err error) {
+func (w *worktree) standing(ctx context.Context) (h held, trusted bool, base string, err error) {
 	h, trusted = w.holds()
 	var wg sync.WaitGroup
 	var at string
 	var refErr error
 	if trusted {
-		wg.Go(func() { at, refErr = w.resolve(ctx, h.Ref) })
+		wg.Go(func() { at, refErr = w.repo.resolve(ctx, h.Ref) })
 	}
 	base, err = w.head(ctx)
 	wg.Wait()
@@ -109,30 +106,6 @@ func (s *Store) standing(ctx context.Context, w *worktree) (h held, trusted bool
 		trusted = false
 	}
 	return h, trusted && at == h.Commit, base, nil
-}
-
-// head returns the commit that HEAD stands at, empty on an unborn branch.
-func (w *worktree) head(ctx context.Context) (string, error) {
-	at, err := w.resolve(ctx, "HEAD")
-	if err != nil || at != "" {
-		return at, err
-	}
-	if _, err := w.theirs(ctx, git.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}}); err != nil {
-		return "", fmt.Errorf("HEAD of %s names no commit: %w", w.Root, thread.ErrDamaged)
-	}
-	return "", nil
-}
-
-// resolve returns the commit that a ref leads to, empty when there is none.
-func (w *worktree) resolve(ctx context.Context, ref string) (string, error) {
-	out, err := w.theirs(ctx, git.Call{
-		Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}, OK: []int{1},
-	})
-	at := strings.TrimSpace(string(out))
-	if err != nil || !git.IsObjectID(at) {
-		return "", err
-	}
-	return at, nil
 }
 
 // tree brings the private index to what lies on the disk and writes it as a tree.
@@ -236,12 +209,12 @@ func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted 
 	commit := h.Commit
 	if !same || !said {
 		var err error
-		if commit, err = w.commit(ctx, o, snap, about); err != nil {
+		if commit, err = w.repo.commit(ctx, o, snap, about); err != nil {
 			return "", err
 		}
 		failpoint.Hit("snapshot.take.committed")
 	}
-	ref, err := s.addRef(ctx, w, o.thread, commit)
+	ref, err := s.numbers.add(ctx, w.repo, o.thread, commit)
 	if err != nil {
 		return "", err
 	}
@@ -253,17 +226,7 @@ func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted 
 	return commit, nil
 }
 
-// note is what a snapshot's commit says besides its first line.
-type note struct {
-	Version int           `json:"version"`
-	Thread  thread.ID     `json:"thread"`
-	Base    string        `json:"base,omitempty"`
-	Skipped []thread.Skip `json:"skipped,omitempty"`
-	At      time.Time     `json:"at,omitzero"`
-	About   About         `json:"about,omitzero"`
-}
-
-func (w *worktree) commit(ctx context.Context, o order, snap thread.Snapshot, about About) (string, error) {
+func (repo *repository) commit(ctx context.Context, o order, snap thread.Snapshot, about About) (string, error) {
 	text, err := json.Marshal(note{
 		Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped, At: time.Now().UTC(), About: about,
 	})
@@ -274,7 +237,7 @@ func (w *worktree) commit(ctx context.Context, o order, snap thread.Snapshot, ab
 	if snap.Base != "" {
 		args = append(args, "-p", snap.Base)
 	}
-	out, err := w.ours(ctx, git.Call{
+	out, err := repo.ours(ctx, git.Call{
 		Args:  append(args, "-F", "-", snap.Tree),
 		Stdin: strings.NewReader("orchestrator: " + o.note + "\n\n" + string(text) + "\n"),
 		Env: []string{

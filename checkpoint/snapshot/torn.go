@@ -17,7 +17,7 @@ import (
 // refillFiles writes the files of the last snapshot that a power cut cut short: what lies there is the beginning of
 // the file, or nothing, and then zeroes. Any other file stays as it is. It names what it wrote.
 func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) {
-	commit, err := w.newest(ctx, r.Thread)
+	commit, err := w.repo.newest(ctx, r.Thread)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 		return nil, err
 	}
 	var torn []suspect
-	err = w.blobs(ctx, oids(suspects), func(next func() (io.Reader, error)) error {
+	err = w.repo.blobs(ctx, oids(suspects), func(next func() (io.Reader, error)) error {
 		for _, f := range suspects {
 			blob, err := next()
 			if err != nil {
@@ -59,7 +59,7 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 		return nil, err
 	}
 	names := make([]string, 0, len(torn))
-	return names, w.blobs(ctx, oids(torn), func(next func() (io.Reader, error)) error {
+	return names, w.repo.blobs(ctx, oids(torn), func(next func() (io.Reader, error)) error {
 		for _, f := range torn {
 			blob, err := next()
 			if err != nil {

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +9,14 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread/failpoint"
 )
+
+// ErrChanged says that files changed while they were being restored. What was restored so far is taken back.
+var ErrChanged = errors.New("a file changed meanwhile")
 
 // carryOut removes what the target has not, then writes what it has.
 func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
@@ -38,12 +39,12 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 			oids = append(oids, st.oid)
 		}
 	}
-	missing, err := w.missing(ctx, oids)
+	missing, err := w.repo.missing(ctx, oids)
 	if err != nil {
 		return err
 	}
 	oids = slices.DeleteFunc(oids, func(oid string) bool { return missing[oid] })
-	return w.blobs(ctx, oids, func(next func() (io.Reader, error)) error {
+	return w.repo.blobs(ctx, oids, func(next func() (io.Reader, error)) error {
 		for i := range t.steps {
 			st := &t.steps[i]
 			if st.newMode == "" {
@@ -62,25 +63,6 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 		}
 		return nil
 	})
-}
-
-// missing returns the blobs that a partial clone lacks; a whole one lacks none.
-func (w *worktree) missing(ctx context.Context, oids []string) (map[string]bool, error) {
-	if !w.set.Partial {
-		return nil, nil
-	}
-	entries := make([]entry, 0, len(oids))
-	for _, oid := range oids {
-		entries = append(entries, entry{oid: oid})
-	}
-	sizes, err := w.blobSizes(ctx, entries)
-	lacks := map[string]bool{}
-	for _, oid := range oids {
-		if _, have := sizes[oid]; !have {
-			lacks[oid] = true
-		}
-	}
-	return lacks, err
 }
 
 // takeAway removes one file, and the folders that are empty then and that nothing needs.
@@ -167,81 +149,4 @@ func (t *todo) write(where *place, st *todoStep, next func() (io.Reader, error))
 		return nil
 	}
 	return err
-}
-
-// blobs reads blobs in order: each call of next returns the next one's content, which ends before the following
-// call and need not be read.
-func (w *worktree) blobs(ctx context.Context, oids []string, use func(next func() (io.Reader, error)) error) error {
-	return w.blobsIn(ctx, nil, oids, use)
-}
-
-// blobsIn does so with further environment.
-func (w *worktree) blobsIn(ctx context.Context, env, oids []string, use func(next func() (io.Reader, error)) error) error {
-	if len(oids) == 0 {
-		return use(func() (io.Reader, error) { return nil, io.EOF })
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	out, in := io.Pipe()
-	done := make(chan error, 1)
-	go func() { // ends with git: when use is done the pipe is closed and the context with it
-		_, err := w.ours(ctx, git.Call{
-			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in, Env: env,
-		})
-		in.CloseWithError(err)
-		done <- err
-	}()
-	r := &batch{r: bufio.NewReaderSize(out, 64<<10)}
-	err := use(r.next)
-	if err == nil {
-		_, err = io.Copy(io.Discard, r.r) // let git come to its end
-	}
-	_ = out.Close()
-	cancel()
-	if ended := <-done; err == nil && ended != nil && !errors.Is(ended, context.Canceled) {
-		err = ended
-	}
-	return err
-}
-
-// batch reads what `cat-file --batch` writes: "<oid> blob <size>\n<content>\n".
-type batch struct {
-	r    *bufio.Reader
-	body *io.LimitedReader
-}
-
-func (b *batch) next() (io.Reader, error) {
-	if b.body != nil {
-		if _, err := io.Copy(io.Discard, b.body); err != nil {
-			return nil, err
-		}
-		if _, err := b.r.Discard(1); err != nil {
-			return nil, err
-		}
-	}
-	line, err := b.r.ReadString('\n')
-	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
-	}
-	f := strings.Fields(line)
-	if len(f) != 3 || f[1] != "blob" {
-		return nil, fmt.Errorf("read blob: git cat-file wrote %q", git.Printable(strings.TrimSpace(line)))
-	}
-	n, err := strconv.ParseInt(f[2], 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
-	}
-	b.body = &io.LimitedReader{R: b.r, N: n}
-	return &whole{b.body}, nil
-}
-
-// whole turns an early end into an error: a file is never written short.
-type whole struct{ r *io.LimitedReader }
-
-func (w *whole) Read(p []byte) (int, error) {
-	n, err := w.r.Read(p)
-	if errors.Is(err, io.EOF) && w.r.N > 0 {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
 }

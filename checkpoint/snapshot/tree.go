@@ -4,24 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 )
-
-// holdsForeign reports whether the worktree has such a folder.
-func (w *worktree) holdsForeign() bool {
-	entries, err := os.ReadDir(w.Root)
-	for _, e := range entries {
-		if git.IsForeign(e.Name()) {
-			return true
-		}
-	}
-	return err != nil
-}
 
 // top is a tree with what is to know of its top.
 type top struct {
@@ -30,12 +18,12 @@ type top struct {
 }
 
 // tops looks at the trees of commits or trees.
-func (w *worktree) tops(ctx context.Context, env []string, ids ...string) ([]top, error) {
+func (repo *repository) tops(ctx context.Context, env []string, ids ...string) ([]top, error) {
 	var in strings.Builder
 	for _, id := range ids {
 		in.WriteString(id + "^{tree}\n")
 	}
-	out, err := w.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String()), Env: env})
+	out, err := repo.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String()), Env: env})
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +68,11 @@ func namesForeign(tree []byte, id int) (bool, error) {
 }
 
 // without returns a tree less what is foreign in it.
-func (w *worktree) without(ctx context.Context, env []string, t top) (string, error) {
+func (repo *repository) without(ctx context.Context, env []string, t top) (string, error) {
 	if !t.foreign {
 		return t.tree, nil
 	}
-	out, err := w.ours(ctx, git.Call{Args: []string{"ls-tree", "-z", "--full-tree", t.tree}, Env: env})
+	out, err := repo.ours(ctx, git.Call{Args: []string{"ls-tree", "-z", "--full-tree", t.tree}, Env: env})
 	if err != nil {
 		return "", err
 	}
@@ -98,8 +86,49 @@ func (w *worktree) without(ctx context.Context, env []string, t top) (string, er
 			kept.WriteString(line + "\x00")
 		}
 	}
-	out, err = w.ours(ctx, git.Call{Args: []string{"mktree", "-z", "--missing"}, Stdin: &kept, Env: env})
+	out, err = repo.ours(ctx, git.Call{Args: []string{"mktree", "-z", "--missing"}, Stdin: &kept, Env: env})
 	return strings.TrimSpace(string(out)), err
+}
+
+// treeOf returns the tree of a commit or tree, without what is foreign in it; of "" the empty one.
+func (repo *repository) treeOf(ctx context.Context, id string) (string, error) {
+	return repo.treeOfIn(ctx, nil, id)
+}
+
+// treeOfIn does so with further environment.
+func (repo *repository) treeOfIn(ctx context.Context, env []string, id string) (string, error) {
+	if id == "" {
+		out, err := repo.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: env})
+		return strings.TrimSpace(string(out)), err
+	}
+	if !git.IsObjectID(id) {
+		return "", fmt.Errorf("%q is no commit: %w", git.Printable(id), thread.ErrInvalid)
+	}
+	tops, err := repo.tops(ctx, env, id)
+	if err != nil {
+		return "", err
+	}
+	if tops[0].tree == "" {
+		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
+	}
+	return repo.without(ctx, env, tops[0])
+}
+
+// snapshotTree returns a snapshot's tree, without what is foreign in it, and makes sure that it is the one that was stored with it.
+func (repo *repository) snapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
+	if !git.IsObjectID(at.Commit) {
+		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
+	}
+	tops, err := repo.tops(ctx, nil, at.Commit)
+	switch {
+	case err != nil:
+		return "", err
+	case tops[0].tree == "":
+		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
+	case at.Tree != "" && at.Tree != tops[0].tree:
+		return "", fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
+	}
+	return repo.without(ctx, nil, tops[0])
 }
 
 // toFill is what goes into a new worktree.
@@ -108,18 +137,18 @@ type toFill struct {
 	foreign bool   // the base has something foreign, which is checked out as git does it
 }
 
-func (w *worktree) toFill(ctx context.Context, at thread.Snapshot) (toFill, error) {
+func (repo *repository) toFill(ctx context.Context, at thread.Snapshot) (toFill, error) {
 	ids := []string{at.Tree}
 	if at.Base != "" {
 		ids = append(ids, at.Base)
 	}
-	tops, err := w.tops(ctx, nil, ids...)
+	tops, err := repo.tops(ctx, nil, ids...)
 	if err != nil {
 		return toFill{}, err
 	}
 	if tops[0].tree == "" {
 		return toFill{}, fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
 	}
-	tree, err := w.without(ctx, nil, tops[0])
+	tree, err := repo.without(ctx, nil, tops[0])
 	return toFill{tree: tree, foreign: len(tops) > 1 && tops[1].foreign}, err
 }

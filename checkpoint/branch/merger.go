@@ -1,0 +1,56 @@
+package branch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread"
+)
+
+// Config says what a Merger works with.
+type Config struct {
+	// State is a folder of ours that neither repositories nor agents write: what git is to believe lies there while
+	// it runs.
+	State string
+	// Accepted reports whether the person accepted exactly this content of a place; nil accepts nothing.
+	Accepted func(place string, content []byte) bool
+	// Env follows the process's environment for git.
+	Env []string
+}
+
+// Merger works on the branches of one project's worktrees. It holds no state and is safe for concurrent use on
+// different worktrees.
+type Merger struct {
+	git      *git.Git
+	temp     string // the temporary folder
+	state    string
+	accepted func(place string, content []byte) bool
+}
+
+var _ thread.Merges = (*Merger)(nil)
+
+// New makes a Merger. What a process that was killed in a merge left in the temporary folder and in ours is removed.
+func New(cfg Config) (*Merger, error) {
+	g, err := git.New(cfg.Env...)
+	if err != nil {
+		return nil, fmt.Errorf("open branches: %w", err)
+	}
+	m := &Merger{git: g, temp: os.TempDir(), accepted: cfg.Accepted}
+	for _, kv := range cfg.Env {
+		if dir, ok := strings.CutPrefix(kv, "TMPDIR="); ok && dir != "" {
+			m.temp = dir
+		}
+	}
+	if m.state, err = filepath.Abs(cfg.State); err != nil {
+		return nil, fmt.Errorf("open branches: %w", err)
+	}
+	if err := os.MkdirAll(m.state, 0o700); err != nil {
+		return nil, fmt.Errorf("open branches: %w", err)
+	}
+	sweep(m.temp)
+	sweep(m.state)
+	return m, nil
+}

@@ -1,0 +1,233 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+)
+
+// access is how git is run on a repository, through one of its worktrees and with our state for that:
+//
+//	home/lock    flock: one operation at a time
+//	home/shadow/ a git folder of our own: its configuration and attributes are ours, its objects the repository's
+//	home/view/   a frozen view of the repository
+//	home/stamp   what the shadow's configuration was made from
+type access struct {
+	git.Worktree
+	git   *git.Git
+	locks *locks
+	home  string
+	below string // where the project holds this other repository, "" for its own and for one elsewhere
+	set   settings
+}
+
+// tries is how often a snapshot is begun anew when files change while git reads them.
+const tries = 3
+
+func (a *access) index() string  { return filepath.Join(a.home, "index") }
+func (a *access) shadow() string { return filepath.Join(a.home, "shadow") }
+func (a *access) stamp() string  { return filepath.Join(a.home, "stamp") }
+
+// commonState holds what belongs to the repository and not to one worktree.
+func (a *access) commonState() string { return filepath.Dir(a.home) }
+
+// private makes git see the worktree through our own git folder and index.
+func (a *access) private() []string {
+	return []string{
+		"GIT_DIR=" + a.shadow(),
+		"GIT_WORK_TREE=" + a.Root,
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(a.Common, "objects"),
+		"GIT_INDEX_FILE=" + a.index(),
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_ATTR_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1",
+	}
+}
+
+// view is a frozen view of the repository, with what its own configuration said when a.set was read: what git runs
+// by it, later or then, does not run for us.
+func (a *access) view() string { return filepath.Join(a.home, "view") }
+
+// ours runs git through our own git folder, theirs with the person's.
+func (a *access) ours(ctx context.Context, c git.Call) ([]byte, error) {
+	c.Dir, c.Env = a.Root, append(a.private(), c.Env...)
+	return a.git.Run(ctx, c)
+}
+
+func (a *access) theirs(ctx context.Context, c git.Call) ([]byte, error) {
+	if !a.viewed() { // a worktree that is only put right
+		if err := a.freeze(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.Dir, c.Env = a.Root, append(a.In(a.view()), c.Env...)
+	return a.git.Run(ctx, c)
+}
+
+// live runs git with the repository as it is, for what starts no program whatever that says.
+func (a *access) live(ctx context.Context, c git.Call) ([]byte, error) {
+	c.Dir, c.Env = a.Root, append(a.Env(), c.Env...)
+	return a.git.Run(ctx, c)
+}
+
+// viewed reports whether there is a view that is whole, of the repository where it is now.
+func (a *access) viewed() bool {
+	to, err := os.Readlink(filepath.Join(a.view(), "objects"))
+	return err == nil && to == filepath.Join(a.Common, "objects") && git.Frozen(a.view())
+}
+
+// freeze makes the view, or brings it up to date.
+func (a *access) freeze(ctx context.Context) error {
+	own, err := a.git.ReadOwn(ctx, a.Worktree)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(a.view(), 0o700); err != nil {
+		return err
+	}
+	_, err = own.Freeze(a.view(), false)
+	return err
+}
+
+// noObject is the id of nothing, as long as the repository's ids are.
+func (a *access) noObject() string {
+	if a.set.Format == "sha256" {
+		return strings.Repeat("0", 64)
+	}
+	return strings.Repeat("0", 40)
+}
+
+// prepare makes the state folder and brings the shadow's configuration up to date.
+func (a *access) prepare(ctx context.Context) error {
+	b, err := os.ReadFile(a.stamp())
+	if err == nil && json.Unmarshal(b, &a.set) == nil && a.set.fresh() && a.whole() {
+		return nil
+	}
+	if err := os.MkdirAll(a.home, 0o700); err != nil {
+		return err
+	}
+	if a.below != "" { // the next start finds the repository by this
+		if err := writeFile(filepath.Join(a.commonState(), "root"), []byte(a.below), true); err != nil {
+			return err
+		}
+	}
+	if a.set, err = a.readSettings(ctx); err != nil {
+		return err
+	}
+	unlock, err := a.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := a.freeze(ctx); err != nil {
+		return err
+	}
+	return a.writeShadow()
+}
+
+func (a *access) readSettings(ctx context.Context) (settings, error) {
+	out, err := a.live(ctx, git.Call{Args: []string{"config", "--list", "--show-origin", "-z", "--includes"}})
+	if err != nil {
+		return settings{}, fmt.Errorf("read configuration: %w", err)
+	}
+	s := settings{FileMode: true, Symlinks: true, Format: "sha1"}
+	origins := map[string]bool{
+		filepath.Join(a.Common, "config"):          true,
+		filepath.Join(a.GitDir, "config.worktree"): true,
+	}
+	for _, env := range a.git.Env() {
+		switch key, v, _ := strings.Cut(env, "="); key {
+		case "HOME":
+			origins[filepath.Join(v, ".gitconfig")] = true
+			origins[filepath.Join(v, ".config/git/config")] = true
+		case "XDG_CONFIG_HOME":
+			origins[filepath.Join(v, "git/config")] = true
+		}
+	}
+	fields := bytes.Split(out, []byte{0})
+	for i := 0; i+1 < len(fields); i += 2 {
+		if from, ok := strings.CutPrefix(string(fields[i]), "file:"); ok {
+			if !filepath.IsAbs(from) {
+				from = filepath.Join(a.Root, from)
+			}
+			origins[from] = true
+		}
+		key, value, valued := strings.Cut(string(fields[i+1]), "\n")
+		s.read(key, value, !valued || truth(value))
+	}
+	for path := range origins {
+		s.Origins = append(s.Origins, stampOf(path))
+	}
+	slices.SortFunc(s.Origins, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
+	if s.Excludes != "" {
+		s.Excludes = expandHome(s.Excludes, a.git.Env())
+	}
+	return s, nil
+}
+
+// writeShadow makes the git folder of our own. The caller holds the lock.
+func (a *access) writeShadow() error {
+	if err := os.Remove(a.stamp()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, dir := range []string{"objects", "refs", "info"} {
+		if err := os.MkdirAll(filepath.Join(a.shadow(), dir), 0o700); err != nil {
+			return err
+		}
+	}
+	exclude := filepath.Join(a.shadow(), "info/exclude")
+	if err := os.Remove(exclude); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(filepath.Join(a.Common, "info/exclude"), exclude); err != nil {
+		return err
+	}
+	for name, text := range a.set.shadow() {
+		if err := writeFile(filepath.Join(a.shadow(), name), []byte(text), false); err != nil {
+			return err
+		}
+	}
+	b, err := json.Marshal(a.set)
+	if err != nil {
+		return err
+	}
+	return writeFile(a.stamp(), b, false)
+}
+
+// whole reports whether our own git folder is as it was written: a power cut may have emptied its files, which are
+// not synced.
+func (a *access) whole() bool {
+	if !a.viewed() {
+		return false
+	}
+	for name, text := range a.set.shadow() {
+		if b, err := os.ReadFile(filepath.Join(a.shadow(), name)); err != nil || string(b) != text {
+			return false
+		}
+	}
+	return true
+}
+
+// lock makes the caller the only one who works on this worktree, other processes included.
+func (a *access) lock(ctx context.Context) (unlock func(), err error) {
+	return a.locks.lock(ctx, filepath.Join(a.home, "lock"))
+}
+
+// split reads names that end with NUL.
+func split(out []byte) []string {
+	s := strings.TrimSuffix(string(out), "\x00")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\x00")
+}

@@ -1,0 +1,25 @@
+package snapshot
+
+import (
+	"time"
+
+	"orchestrator/thread"
+)
+
+// About is what a snapshot's commit says of its thread.
+type About struct {
+	Name    string    `json:"name,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"` // the agent's own
+	Parent  thread.ID `json:"parent,omitempty"`
+}
+
+// note is what a snapshot's commit says besides its first line.
+type note struct {
+	Version int           `json:"version"`
+	Thread  thread.ID     `json:"thread"`
+	Base    string        `json:"base,omitempty"`
+	Skipped []thread.Skip `json:"skipped,omitempty"`
+	At      time.Time     `json:"at,omitzero"`
+	About   About         `json:"about,omitzero"`
+}

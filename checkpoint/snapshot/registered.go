@@ -1,0 +1,60 @@
+package snapshot
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+	"orchestrator/thread/private"
+)
+
+// registered is a worktree as the repository knows it.
+type registered struct {
+	gitDir string
+	path   string // where it was last
+}
+
+// registered returns the repository's linked worktrees.
+func (repo *repository) registered() ([]registered, error) {
+	entries, err := os.ReadDir(filepath.Join(repo.Common, "worktrees"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []registered
+	for _, e := range entries {
+		gitDir := filepath.Join(repo.Common, "worktrees", e.Name())
+		b, err := private.ReadRegular(filepath.Join(gitDir, "gitdir"), 64<<10)
+		if err != nil {
+			continue
+		}
+		all = append(all, registered{gitDir: gitDir, path: filepath.Dir(strings.TrimSpace(string(b)))})
+	}
+	return all, nil
+}
+
+// strike takes a worktree out of the repository, as git does when it removes one.
+func (repo *repository) strike(name string) error {
+	list := filepath.Join(repo.Common, "worktrees")
+	if err := removeIn(list, name); err != nil {
+		return err
+	}
+	_ = os.Remove(list) // git removes the folder with the last one; it is not empty otherwise
+	return nil
+}
+
+func lockReason(gitDir string) (why string, locked bool) {
+	b, err := private.ReadRegular(filepath.Join(gitDir, "locked"), 64<<10)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", false
+	}
+	if err != nil {
+		return ": " + err.Error(), true // whatever it is, it is there
+	}
+	if why = strings.TrimSpace(string(b)); why != "" {
+		why = ": " + git.Printable(why)
+	}
+	return why, true
+}

@@ -1,0 +1,102 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/git"
+)
+
+// view looks at a worktree without a trace: objects that it needs go to a folder that ends with it.
+type view struct {
+	w   *worktree
+	dir string
+	env []string
+	now string // tree of the worktree as it lies there
+}
+
+// openView opens one; live also reads the worktree's files, up to a limit.
+func openView(ctx context.Context, w *worktree, live bool, limit int64) (*view, error) {
+	dir, err := os.MkdirTemp(w.home, "view-*")
+	if err != nil {
+		return nil, err
+	}
+	v := &view{w: w, dir: dir}
+	v.env = []string{
+		"GIT_INDEX_FILE=" + filepath.Join(dir, "index"),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + git.Alternate(filepath.Join(w.Common, "objects")),
+	}
+	err = os.Mkdir(filepath.Join(dir, "objects"), 0o700)
+	if err == nil && live {
+		err = v.readNow(ctx, limit)
+	}
+	if err != nil {
+		v.close()
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *view) close() { _ = os.RemoveAll(v.dir) }
+
+// readNow reads the worktree through a copy of the private index.
+func (v *view) readNow(ctx context.Context, limit int64) error {
+	unlock, err := v.w.lock(ctx)
+	if err != nil {
+		return err
+	}
+	_, trusted := v.w.holds()
+	if _, err := os.Stat(v.w.index()); err != nil || !trusted || v.w.set.Sparse {
+		err = v.w.seed(ctx)
+		if err != nil {
+			unlock()
+			return err
+		}
+	}
+	err = git.CopyIndex(v.w.index(), filepath.Join(v.dir, "index"))
+	unlock()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	found, err := v.w.scan(ctx, v.env, limit)
+	if err != nil {
+		return err
+	}
+	if _, err := v.w.apply(ctx, found, v.env, false); err != nil {
+		return err
+	}
+	out, err := v.w.ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
+	v.now = strings.TrimSpace(string(out))
+	return err
+}
+
+func (v *view) side(ctx context.Context, id string) (string, error) {
+	if id == "" {
+		return v.now, nil
+	}
+	if id == v.empty() {
+		_, err := v.w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
+		return id, err
+	}
+	if id == "HEAD" { // "" on an unborn branch
+		at, err := v.w.head(ctx)
+		if err != nil {
+			return "", err
+		}
+		id = at
+	}
+	return v.w.repo.treeOfIn(ctx, v.env, id)
+}
+
+// empty is the id of the tree without files.
+func (v *view) empty() string {
+	if v.w.set.Format == "sha256" {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+}
