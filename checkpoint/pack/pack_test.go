@@ -199,6 +199,32 @@ func TestTranscriptHash(t *testing.T) {
 	}
 }
 
+// TestThreadOfAnotherSum opens a thread's document under the sum of another one, and another thread's under its own.
+func TestThreadOfAnotherSum(t *testing.T) {
+	p := New()
+	older, olderSum, err := p.Thread(thread.Thread{ID: "a", Label: "older"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer, newerSum, err := p.Thread(thread.Thread{ID: "a", Label: "newer"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		id       thread.ID
+		doc, sum []byte
+		ok       bool
+	}{
+		{"a", older, olderSum, true}, {"a", newer, newerSum, true},
+		{"a", older, newerSum, false}, {"a", newer, nil, false}, {"b", newer, newerSum, false},
+	} {
+		got, err := p.OpenThread(c.id, c.doc, c.sum)
+		if c.ok && err != nil || !c.ok && !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("thread %s, sum %.4x: %+v, %v", c.id, c.sum, got, err)
+		}
+	}
+}
+
 // FuzzOpen opens records that carry the right hash and may make no sense, as from a hostile writer: one is refused as
 // damaged, or all that it describes lies within it. The same record under another hash or number is always refused.
 func FuzzOpen(f *testing.F) {

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"context"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -21,11 +22,15 @@ type Packer struct {
 	codec  *codec
 	frames *frames
 	cache  *cache
+	opened openedThreads
 }
 
 // New returns a Packer.
 func New() *Packer {
-	return &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
+	p := &Packer{codec: newCodec(), frames: newFrames(), cache: newCache(cacheBytes)}
+	p.opened.by = map[thread.ID]openedThread{}
+	time.AfterFunc(openedFor, p.opened.drop)
+	return p
 }
 
 // Known returns the number of a checkpoint's row where the Packer remembers it. The row may be gone since.

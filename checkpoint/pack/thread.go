@@ -33,3 +33,16 @@ func (p *Packer) OpenThread(id thread.ID, doc, sum []byte) (thread.Thread, error
 	}
 	return t, nil
 }
+
+// OpenListed is OpenThread for a list of all threads: while the Packer is new, what was opened before from the same
+// document, and matched its hash then, is not opened again.
+func (p *Packer) OpenListed(id thread.ID, doc, sum []byte) (thread.Thread, error) {
+	if t, ok := p.opened.get(id, doc, sum); ok {
+		return t, nil
+	}
+	t, err := p.OpenThread(id, doc, sum)
+	if err == nil {
+		p.opened.put(t, doc, sum)
+	}
+	return t, err
+}

@@ -154,7 +154,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	var id string
 	var sum, doc []byte
 	_, err = pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil {
+		if t, err := s.packer.OpenListed(thread.ID(id), doc, sum); err == nil {
 			out = append(out, t)
 		}
 		return nil

@@ -124,6 +124,13 @@ func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	return r.list(), r.at
 }
 
+// Len returns how many threads are listed.
+func (r *Roster) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.threads)
+}
+
 // Thread returns a listed thread.
 func (r *Roster) Thread(id thread.ID) (t thread.Thread, ok bool) {
 	r.mu.Lock()

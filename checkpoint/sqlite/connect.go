@@ -15,6 +15,8 @@ const (
 	logPages = 4000
 	// readers is how many connections read.
 	readers = 4
+	// statements is how many prepared statements each of them keeps: many queries are asked for each thread in turn.
+	statements = 16
 )
 
 // connect opens the connections and brings the schema up to date.
@@ -48,7 +50,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	if _, err := s.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", logPages)); err != nil {
 		return db(err)
 	}
-	s.read = sql.OpenDB(connector(dsn(s.path, "&_query_only=1")))
+	s.read = sql.OpenDB(connector(dsn(s.path, fmt.Sprintf("&_query_only=1&_stmt_cache_size=%d", statements))))
 	s.read.SetMaxOpenConns(readers)
 	s.read.SetMaxIdleConns(readers)
 	s.finder, err = s.read.PrepareContext(ctx, pairQuery)

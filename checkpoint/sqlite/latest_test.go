@@ -1,7 +1,11 @@
 package sqlite_test
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"orchestrator/thread"
@@ -27,4 +31,53 @@ func TestPutKeepsWhatChangedMeanwhile(t *testing.T) {
 	if got.Label != "renamed" {
 		t.Errorf("after a put the thread's label is %q, want that of the change before", got.Label)
 	}
+}
+
+// TestDocumentOfAnotherSum puts an older document of a thread, whole in itself, where a newer one is recorded: neither
+// the running store nor the next one takes it for the thread.
+func TestDocumentOfAnotherSum(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := open(t, path)
+	k := newTalk(t, s, "a-0001")
+	k.say("one", "two")
+	older := document(t, path, k.id)
+	if _, err := s.UpdateThread(t.Context(), k.id, func(th *thread.Thread) error { th.Label = "newer"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	outside(t, path, fmt.Sprintf("UPDATE thread SET doc = x'%x' WHERE id = '%s'", older, k.id))
+	if got, err := s.Thread(t.Context(), k.id); !errors.Is(err, thread.ErrDamaged) {
+		t.Errorf("read as %+v, %v", got, err)
+	}
+	if list, err := s.Threads(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("listed as %+v, %v", list, err)
+	}
+	got, err := s.UpdateThread(t.Context(), k.id, func(th *thread.Thread) error { th.Seen = !th.Seen; return nil })
+	if !errors.Is(err, thread.ErrDamaged) {
+		t.Errorf("changed to %+v, %v", got, err)
+	}
+	if _, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: "next", Thread: k.id, Parent: k.head.ID, Kind: thread.KindTurn, Items: k.head.Items},
+		thread.Delta{Keep: k.head.Items}); !errors.Is(err, thread.ErrDamaged) {
+		t.Errorf("a checkpoint was put upon it: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	if r := s.Report(); r == nil || len(r.Dropped) != 1 || !strings.Contains(r.Dropped[0], "a-0001") {
+		t.Errorf("the next start reports %v", r)
+	}
+}
+
+// document is a thread's document as it is stored.
+func document(t *testing.T, path string, id thread.ID) (doc []byte) {
+	t.Helper()
+	c, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.QueryRow("SELECT doc FROM thread WHERE id = ?", string(id)).Scan(&doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"orchestrator/thread"
@@ -17,11 +18,11 @@ func (s *Store) mend(ctx context.Context) error {
 	}
 	err = each(rows, func(scan func(...any) error) error {
 		var id, name string
-		var sum, doc []byte
+		var sum, doc sql.RawBytes
 		if err := scan(&id, &name, &sum, &doc); err != nil {
 			return err
 		}
-		if _, err := s.packer.OpenThread(thread.ID(id), doc, sum); err != nil {
+		if _, err := s.packer.OpenListed(thread.ID(id), doc, sum); err != nil {
 			bad[thread.ID(id)] = name
 		}
 		return nil

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/mattn/go-sqlite3" // registers the driver "sqlite3", too
-	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/mark"
 	"orchestrator/checkpoint/pack"
@@ -145,14 +144,6 @@ func prepare(path string) error {
 		return err
 	}
 	return nil
-}
-
-// create makes the file with its mode before anybody can open it, and without a descriptor of our own. Where the
-// system does not allow it, secure sets the mode a moment later; the folder is closed anyway.
-func create(path string) {
-	if !exists(path) {
-		_ = unix.Mknod(path, unix.S_IFREG|0o600, 0)
-	}
 }
 
 // secure closes the files to others. SQLite gives -wal and -shm the mode of the file itself.

@@ -172,11 +172,11 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	out := []thread.Thread{}
 	err = each(rows, func(scan func(...any) error) error {
 		var id thread.ID
-		var doc, sum []byte
+		var doc, sum sql.RawBytes
 		if err := scan(&id, &sum, &doc); err != nil {
 			return err
 		}
-		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
+		if t, err := s.packer.OpenListed(id, doc, sum); err == nil {
 			out = append(out, t)
 		}
 		return nil

@@ -66,15 +66,21 @@ CREATE INDEX docs_thread ON docs (thread);
 CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
 `
 
-// Open returns the index in a folder, which is opened or made at once where that can be, on a full disk at the first
-// search that finds room. It begins to index what is there already, so that the first search need not wait for all
-// of it.
-func Open(dir string, source Source) *Index {
+// Open returns the index in a folder. It begins after a while to index what is there already, so that the start of its
+// program need not wait for that, and a later search neither. A search before that does it first. On a full disk the file
+// is made by the first search that finds room.
+func Open(dir string, source Source, after time.Duration) *Index {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &Index{source: source, file: filepath.Join(dir, "search.db"), stop: stop, filled: make(chan struct{})}
 	go func() {
 		defer close(x.filled)
-		_, _ = x.Update(ctx) // a search meets the same error and tells it
+		begin := time.NewTimer(after)
+		defer begin.Stop()
+		select {
+		case <-begin.C:
+			_, _ = x.Update(ctx) // a search meets the same error and tells it
+		case <-ctx.Done():
+		}
 	}()
 	return x
 }
@@ -94,6 +100,9 @@ func (x *Index) ready() error {
 			return thread.Hint(fmt.Errorf("open the search index: %w", err), "move it away: the index is made again")
 		}
 	}
+	if err := create(x.file); err != nil {
+		return fmt.Errorf("open the search index: %w", full(err))
+	}
 	err := x.open(x.file)
 	if err == nil {
 		return nil
@@ -107,6 +116,9 @@ func (x *Index) ready() error {
 			return fmt.Errorf("make the search index again: %w", err)
 		}
 	}
+	if err := create(x.file); err != nil {
+		return fmt.Errorf("open the search index: %w", full(err))
+	}
 	if err := x.open(x.file); err != nil {
 		return fmt.Errorf("open the search index: %w", err)
 	}
@@ -116,7 +128,7 @@ func (x *Index) ready() error {
 // full makes an error for want of room a thread.ErrDiskFull.
 func full(err error) error {
 	var e sqlite3.Error
-	if !errors.As(err, &e) || e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC {
+	if !errors.Is(err, syscall.ENOSPC) && (!errors.As(err, &e) || e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC) {
 		return err
 	}
 	return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space; the next search goes on")
@@ -128,8 +140,21 @@ func untouched(err error) bool {
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrFull || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrCantOpen)
 }
 
+// create makes the file with its mode before SQLite opens it, which gives -wal and -shm the same: what the program's
+// umask allows does not matter then. It follows no link.
+func create(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 func (x *Index) open(file string) error {
-	db, err := sql.Open("sqlite3", "file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000")
+	db, err := sql.Open("sqlite3", "file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=16")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"orchestrator/checkpoint/checkpointtest/memory"
@@ -21,6 +22,7 @@ type world struct {
 	t     *testing.T
 	store *memory.Store
 	dir   string
+	after time.Duration // of the start, that the index is filled by itself
 	index *words.Index
 	heads map[thread.ID]thread.CheckpointID
 	turns map[thread.ID]int
@@ -35,7 +37,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	w.index = words.Open(w.dir, w.store)
+	w.index = words.Open(w.dir, w.store, w.after)
 }
 
 func (w *world) thread(id thread.ID, name string) {
@@ -142,6 +144,83 @@ func TestDamagedIndexIsMadeAnew(t *testing.T) {
 	}
 }
 
+// TestFillsByItself: what was stored before is indexed though nobody searches, after a while and not at once.
+func TestFillsByItself(t *testing.T) {
+	w := newWorld(t)
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		source := &counting{Source: w.store}
+		x := words.Open(dir, source, time.Minute)
+		time.Sleep(59 * time.Second) // of the bubble's clock
+		synctest.Wait()
+		if source.reads != 0 {
+			t.Error("the start itself filled it")
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if source.reads != 1 {
+			t.Errorf("its one thread is read %d times", source.reads)
+		}
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// counting is a source that counts how often checkpoints are read.
+type counting struct {
+	words.Source
+	reads int
+}
+
+func (c *counting) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
+	c.reads++
+	return c.Source.Checkpoints(ctx, id, p)
+}
+
+// TestSearchRightAfterTheStart finds all of what was stored before, though the index would be filled much later, and
+// Close waits for nothing.
+func TestSearchRightAfterTheStart(t *testing.T) {
+	w := newWorld(t)
+	w.after = time.Hour
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	if err := errors.Join(w.index.Close(), os.RemoveAll(w.dir), os.Mkdir(w.dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.expect("unusual", "one-0001/1/prompt")
+	if err := w.index.Close(); err != nil {
+		t.Error(err)
+	}
+	w.open()
+	begin := time.Now()
+	if err := w.index.Close(); err != nil || time.Since(begin) > time.Minute {
+		t.Errorf("closed after %v: %v", time.Since(begin), err)
+	}
+}
+
+// TestFilesAreOurs: the files are made 0600 whatever the umask is, for the program's own is the person's by then.
+func TestFilesAreOurs(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	w := newWorld(t)
+	w.after = time.Hour
+	w.thread("a", "one-0001")
+	w.turn("a", "unusual words", "")
+	w.expect("unusual", "one-0001/1/prompt")
+	entries, err := os.ReadDir(w.dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", e.Name(), info.Mode(), err)
+		}
+	}
+}
+
 // TestLinksAreNotFollowed puts links, pipes and folders in the place of the index: what a link leads to is not written,
 // nothing waits, and the index is made again.
 func TestLinksAreNotFollowed(t *testing.T) {
@@ -183,7 +262,7 @@ func BenchmarkFind(b *testing.B) {
 		}
 		parent = c.ID
 	}
-	x := words.Open(b.TempDir(), store)
+	x := words.Open(b.TempDir(), store, 0)
 	b.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			b.Error(err)

@@ -1,0 +1,61 @@
+package pack
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// openedFor is how long a Packer keeps the threads that it opened for a list: a server that starts asks for the same list
+// from several sides, and nobody does so later.
+const openedFor = 15 * time.Second
+
+// openedThreads are the threads that were opened for a list, each with what it was opened from.
+type openedThreads struct {
+	mu sync.Mutex
+	by map[thread.ID]openedThread // nil from openedFor on
+}
+
+type openedThread struct {
+	doc, sum string
+	t        thread.Thread
+}
+
+func (o *openedThreads) drop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.by = nil
+}
+
+// get returns a thread that was opened from the same document and sum.
+func (o *openedThreads) get(id thread.ID, doc, sum []byte) (thread.Thread, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	k, ok := o.by[id]
+	if !ok || k.doc != string(doc) || k.sum != string(sum) {
+		return thread.Thread{}, false
+	}
+	return unshared(k.t), true
+}
+
+func (o *openedThreads) put(t thread.Thread, doc, sum []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by != nil {
+		o.by[t.ID] = openedThread{string(doc), string(sum), unshared(t)}
+	}
+}
+
+// unshared returns a thread that points to nothing that another one points to.
+func unshared(t thread.Thread) thread.Thread {
+	t.Launch.Args, t.Launch.Env, t.Launch.Program = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env), slices.Clone(t.Launch.Program)
+	t.Grants = slices.Clone(t.Grants)
+	if t.Handoff != nil {
+		h := *t.Handoff
+		h.EnabledMCPs = slices.Clone(h.EnabledMCPs)
+		t.Handoff = &h
+	}
+	return t
+}
