@@ -152,7 +152,9 @@ func (c *cleaner) append(dst []byte, s string) []byte {
 		if n := plainRun(s); n > 0 {
 			dst = c.release(dst, rune(s[0]))
 			dst = append(dst, s[:n]...)
-			c.prev = rune(s[n-1])
+			if c.prev = rune(s[n-1]); c.prev < 0x20 {
+				c.prev = 0
+			}
 			s = s[n:]
 			continue
 		}
@@ -177,10 +179,10 @@ func (c *cleaner) finish(dst []byte) []byte {
 	return dst
 }
 
-// plainRun returns how many bytes of printable ASCII s begins with.
+// plainRun returns how many bytes of printable ASCII, newlines and tabs s begins with.
 func plainRun(s string) int {
 	n := 0
-	for n < len(s) && s[n] >= 0x20 && s[n] <= 0x7e {
+	for n < len(s) && (s[n] >= 0x20 && s[n] <= 0x7e || s[n] == '\n' || s[n] == '\t') {
 		n++
 	}
 	return n
@@ -207,8 +209,6 @@ func (c *cleaner) release(dst []byte, next rune) []byte {
 // rune appends one character, or holds it.
 func (c *cleaner) rune(dst []byte, r rune) []byte {
 	switch {
-	case r == '\n' || r == '\t':
-		c.prev = 0
 	case r == '\r', mayJoin(c.prev, r):
 		c.held = r
 		return dst

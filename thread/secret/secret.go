@@ -7,7 +7,9 @@
 // the program starts.
 package secret
 
-import "strings"
+import (
+	"strings"
+)
 
 // Redact returns s with each secret replaced by a note of what it was, such as [redacted GitHub token].
 // Redacting twice is redacting once.
@@ -91,9 +93,6 @@ func match(s string, i int) (found, bool) {
 	}
 	return found{}, false
 }
-
-// maxLook is how far it is looked for whether something is a secret; one that is ends where it ends.
-const maxLook = 512
 
 // boundary reports whether a word may begin at s[i]: behind no letter, digit or underscore, but behind
 // an escape of JSON or of a URL.

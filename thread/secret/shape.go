@@ -1,6 +1,8 @@
 package secret
 
-import "strings"
+import (
+	"strings"
+)
 
 // shape is a key that is known by its prefix.
 type shape struct {
@@ -219,3 +221,6 @@ func placeholder(s string) bool {
 	}
 	return false
 }
+
+// maxLook is how far it is looked for whether something is a secret; one that is ends where it ends.
+const maxLook = 512

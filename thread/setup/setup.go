@@ -23,33 +23,6 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Ignored lists files of a worktree that match patterns of the form of .gitignore and that its repository ignores.
-type Ignored func(ctx context.Context, dir string, patterns []string) ([]string, error)
-
-// Config says what a project wants and how far it may go.
-type Config struct {
-	// Project is the folder that ignored files are copied from.
-	Project string
-	// Own are folders of ours: nothing in them is copied.
-	Own []string
-	// Logs is a folder for the commands' output.
-	Logs string
-	// Commands are the project's, with the files that they name still to be accepted.
-	Commands Commands
-	// Limit is how long a command may run.
-	Limit time.Duration
-	// Accepted reports whether the person accepted exactly this content of a place.
-	Accepted func(place string, content []byte) bool
-	Ignored  Ignored
-	// Local are patterns of an agent's own local files; nil for none.
-	Local func(agent string) []string
-	// Env is the commands' environment.
-	Env []string
-}
-
-// Commands are a project's, "" for none, as a shell reads them.
-type Commands struct{ Setup, Teardown string }
-
 // Content is what the person accepts, and a name for it: both commands, and the files of a folder that they name. It
 // is empty where there is no command.
 func (c Commands) Content(dir string) (place string, content []byte, err error) {
@@ -66,13 +39,7 @@ func (c Commands) Content(dir string) (place string, content []byte, err error) 
 	return "commands#" + accept.Short(content), content, err
 }
 
-// Setup makes worktrees ready.
-type Setup struct{ cfg Config }
-
 var _ thread.Furnisher = (*Setup)(nil)
-
-// New makes a Setup.
-func New(cfg Config) *Setup { return &Setup{cfg: cfg} }
 
 // Furnish copies files into a thread's worktree and runs the setup command there. The error says why that did not end
 // well, or was not done.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -188,16 +187,6 @@ func stem(w string) string {
 	return w
 }
 
-func set(words string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		m := make(map[string]bool)
-		for _, w := range strings.Fields(words) {
-			m[w] = true
-		}
-		return m
-	})
-}
-
 // stopWords say nothing of a subject.
 var stopWords = set(`a about that this these those them they its after all am an and any are as at be been before being but by can cant could couldnt did didnt do
 does doesnt doing dont down for from get gets getting give given go goes going got had has have having here how i id if ill im in
@@ -213,3 +202,17 @@ fixing folder function functions good great handle help idea implement implement
 lines look looks maybe method new next nice nothing number ok old part possible problem problems project quick quickly question
 remove return returns right run running same simple small something start step still support sure thanks thank think time together
 too try trying unrelated update updated work working works write writing wrong yes btw topic subject separate`)
+
+// Limits of the rules.
+const (
+	bandShare     = 90 // percent of the context
+	sameFailures  = 4  // tool results that fail alike, in a row
+	complaints    = 3  // prompts that say that it still fails, in a row
+	subjectTurns  = 2  // turns that a thread has before it can be left
+	subjectWords  = 30 // words that say well what a thread is about
+	fewWords      = 20 // fewer say too little to tell
+	promptWords   = 5  // words that a prompt needs to be about something else
+	openingWords  = 8  // words within which people say that the subject changes, or else a sentence begins so
+	far           = 4  // what speaks for another subject, to offer a fork
+	maxLabelWords = 6
+)

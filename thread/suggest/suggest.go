@@ -24,20 +24,6 @@ const (
 	RuleSubject  Rule = "subject"  // the prompt leaves the thread's subject
 )
 
-// Limits of the rules.
-const (
-	bandShare     = 90 // percent of the context
-	sameFailures  = 4  // tool results that fail alike, in a row
-	complaints    = 3  // prompts that say that it still fails, in a row
-	subjectTurns  = 2  // turns that a thread has before it can be left
-	subjectWords  = 30 // words that say well what a thread is about
-	fewWords      = 20 // fewer say too little to tell
-	promptWords   = 5  // words that a prompt needs to be about something else
-	openingWords  = 8  // words within which people say that the subject changes, or else a sentence begins so
-	far           = 4  // what speaks for another subject, to offer a fork
-	maxLabelWords = 6
-)
-
 // Input is what an offer is considered from.
 type Input struct {
 	Prompt   string  // the new prompt, empty when none was given
@@ -111,12 +97,4 @@ func label(text, otherwise string) string {
 		return otherwise
 	}
 	return strings.Join(out, " ")
-}
-
-func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
 }

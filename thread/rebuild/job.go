@@ -1,0 +1,158 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"orchestrator/thread"
+)
+
+// job is the work for one thread.
+type job struct {
+	Config
+	t      thread.Thread
+	was    *thread.Thread // before the loss, nil where that is not known
+	others []thread.Thread
+	agent  Agent
+}
+
+// begins sets a fork that had said nothing yet to the turn of its parent that it began at; 0 where it is none.
+func (j *job) begins(ctx context.Context) (at int, err error) {
+	if j.t.Head != "" || j.t.Session != "" || j.was == nil || j.was.Turn == 0 || j.was.Session != "" {
+		return 0, nil
+	}
+	parent, ok := j.other(j.was.Parent)
+	if !ok {
+		return 0, nil
+	}
+	if parent, err = j.Store.Thread(ctx, parent.ID); err != nil || parent.Head == "" {
+		return 0, err
+	}
+	list, err := j.Store.Lineage(ctx, parent.Head, thread.Page{Turns: true, Before: int64(j.was.Turn) + 1, Limit: 1})
+	if err != nil || len(list) == 0 || list[0].Turn != j.was.Turn {
+		return 0, err
+	}
+	_, err = j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error {
+		t.Head, t.ForkPoint, t.Turn, t.Interrupted = list[0].ID, list[0].ID, list[0].Turn, false
+		return nil
+	})
+	return j.was.Turn, err
+}
+
+// reread returns the thread as it is now. One that got turns back is interrupted: its agent ended before they were
+// known, and what can be resumed of it is shown.
+func (j *job) reread(ctx context.Context, rebuilt bool) (thread.Thread, error) {
+	t, err := j.Store.Thread(ctx, j.t.ID)
+	if err != nil || !rebuilt || t.Interrupted || !t.Archived.IsZero() || !t.Deleted.IsZero() || t.Outcome.Kind != thread.OutcomeNone {
+		return t, err
+	}
+	return j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error { t.Interrupted = true; return nil })
+}
+
+// ready finds the agent; why says why nothing can be read.
+func (j *job) ready() (why string, err error) {
+	if j.t.Agent == "" {
+		return "which agent it had is not known", nil
+	}
+	a, err := j.Agents.Agent(j.t.Agent)
+	if errors.Is(err, thread.ErrNotFound) {
+		return err.Error(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var ok bool
+	if j.agent, ok = a.(Agent); !ok {
+		return fmt.Sprintf("agent %s keeps no transcript that can be read", j.t.Agent), nil
+	}
+	if j.t.Session == "" {
+		return "the session of its agent is not known", nil
+	}
+	for _, other := range j.others {
+		if other.ID != j.t.ID && other.Session == j.t.Session && other.Created.Compare(j.t.Created) <= 0 {
+			return fmt.Sprintf("its agent's session %s is that of %s", j.t.Session, other.Name), nil
+		}
+	}
+	return "", nil
+}
+
+// environ is what the agent is started from.
+func (j *job) environ() []string { return slices.Concat(j.Env, j.t.Launch.Env) }
+
+// read reads the session's files beyond what is marked; main is what the main file gained, from an offset on.
+func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk, side []thread.Chunk, err error) {
+	chunks, err := j.agent.ReadTranscript(ctx, thread.TranscriptSpec{
+		Session: j.t.Session, Dir: j.t.Dir, Env: j.environ(), Marks: marks,
+	})
+	for _, c := range chunks {
+		if c.File == mainFile {
+			main = c
+		} else {
+			side = append(side, c)
+		}
+	}
+	return main, side, err
+}
+
+// spooled are the responses that the spool keeps of the thread.
+func (j *job) spooled() []thread.Checkpoint {
+	if j.Spool == nil {
+		return nil
+	}
+	kept, _ := j.Spool.Kept() // what cannot be listed is named by who stores it
+	var list []thread.Checkpoint
+	for _, at := range kept[j.t.ID].Places {
+		c, _, err := j.Spool.Read(j.t.ID, at)
+		if err != nil {
+			break
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// sizeOf is how much of the main file is marked.
+func sizeOf(marks []thread.Mark) int64 {
+	for _, m := range marks {
+		if m.File == mainFile {
+			return m.Size
+		}
+	}
+	return 0
+}
+
+// lineage returns the checkpoints up to one, oldest first.
+func (c Config) lineage(ctx context.Context, at thread.CheckpointID) ([]thread.Checkpoint, error) {
+	if at == "" {
+		return nil, nil
+	}
+	list, err := c.Store.Lineage(ctx, at, thread.Page{Limit: 1 << 20})
+	slices.Reverse(list)
+	return list, err
+}
+
+// responses are the checkpoints that are responses.
+func responses(list []thread.Checkpoint) []thread.Checkpoint {
+	return slices.DeleteFunc(slices.Clone(list), func(c thread.Checkpoint) bool { return c.Kind != thread.KindResponse })
+}
+
+// sessionOf is the session that a line of checkpoints ends in, and whose it is.
+func sessionOf(list []thread.Checkpoint) (session string, of thread.ID) {
+	for _, c := range slices.Backward(list) {
+		if c.Session != "" {
+			return c.Session, c.Thread
+		}
+	}
+	return "", ""
+}
+
+// other is a thread by its id.
+func (j *job) other(id thread.ID) (thread.Thread, bool) {
+	i := slices.IndexFunc(j.others, func(t thread.Thread) bool { return t.ID == id })
+	if i < 0 {
+		return thread.Thread{}, false
+	}
+	return j.others[i], true
+}
