@@ -10,30 +10,16 @@ import (
 	"orchestrator/thread/manager/activity"
 )
 
-// StopAgent stops a thread's agent. The thread can be started again where it left off.
-func (m *Manager) StopAgent(ctx context.Context, ref string) error {
-	l, err := m.find(ref)
-	if err != nil {
-		return err
-	}
-	return l.do(ctx, func(ctx context.Context) error {
-		if l.running() == nil {
-			return fmt.Errorf("stop %s: %w", l.thread().Name, thread.ErrNotRunning)
-		}
-		return l.stop(ctx, "stopped")
-	})
-}
-
 // stop is the step that ends a thread's process, if one runs, and its execution.
-func (l *line) stop(ctx context.Context, reason string) error {
-	l.m.mu.Lock()
+func (l *run) stop(ctx context.Context, reason string) error {
+	l.mu.Lock()
 	s, x := l.session, l.execution
 	l.stopping = s != nil
-	l.m.mu.Unlock()
+	l.mu.Unlock()
 	if s == nil || x == nil {
 		return nil
 	}
-	if err := s.Stop(ctx, l.m.cfg.Limits.Grace); err != nil {
+	if err := s.Stop(ctx, l.cfg.Limits.Grace); err != nil {
 		return fmt.Errorf("stop the agent of %s: %w", l.thread().Name, err)
 	}
 	l.exited(x.ID, thread.Exit{Reason: reason}) // for sessions that tell their end later than this
@@ -42,11 +28,10 @@ func (l *line) stop(ctx context.Context, reason string) error {
 }
 
 // stateChanged takes over what a session reports. It comes from the session's goroutine.
-func (l *line) stateChanged(id thread.ExecutionID, r thread.StateReport) {
-	m := l.m
-	m.mu.Lock()
+func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
+	l.mu.Lock()
 	if l.execution == nil || l.execution.ID != id || l.exit != nil || !r.State.Live() {
-		m.mu.Unlock() // an end is told with its code by exited
+		l.mu.Unlock() // an end is told with its code by exited
 		return
 	}
 	waits := waiting(r.State) && !waiting(l.reported.State)
@@ -54,7 +39,7 @@ func (l *line) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	stuck := r.Stuck && !l.reported.Stuck
 	l.reported = r
 	poll := false
-	if l.direct && !l.polling {
+	if l.sight.direct() && !l.polling {
 		switch r.State {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
 			// Held back like an answer through the gateway, until its transcript is read.
@@ -63,59 +48,55 @@ func (l *line) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 		default:
 		}
 	}
-	m.show(l)
+	l.show()
 	name := l.t.Name
-	m.mu.Unlock()
+	l.mu.Unlock()
 	if trouble { // once, however often the agent tries again
-		m.notice(l.id, thread.LevelWarn, "%s: %s", name, told(r))
+		l.notice(l.id, thread.LevelWarn, "%s: %s", name, told(r))
 	}
 	if stuck {
-		l.enqueue(func() { l.markUnseen(m.ctx) })
+		l.enqueue(func() { l.markUnseen(l.ctx) })
 	}
 	l.poke()
 	if _, rests := atRest(r); rests {
 		l.rest()
 	}
 	if waits {
-		l.enqueue(func() { l.leave() })
+		l.enqueue(func() { l.closeIfLeft() })
 	}
-	if poll && !l.enqueue(func() { l.poll() }) {
+	if poll && !l.enqueue(func() { l.pollStep() }) {
 		l.stored(1)
 	}
 }
-
-// waiting reports whether an agent in this state waits for a prompt.
-func waiting(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }
 
 // leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as left:
 // between a tool's end and the next request a screen may look as if it did.
 const leaveAfter = 2 * time.Second
 
-// leave is the step that looks whether an agent waits in the middle of a turn: the person
+// closeIfLeft is the step that looks whether an agent waits in the middle of a turn: the person
 // interrupted it, and no answer will come to end the turn.
-func (l *line) leave() {
+func (l *run) closeIfLeft() {
 	if !l.rec.open() {
 		return
 	}
-	l.m.mu.Lock()
+	l.mu.Lock()
 	requests := l.requests.Begun()
-	l.m.mu.Unlock()
+	l.mu.Unlock()
 	l.later(leaveAfter, func() {
-		l.m.mu.Lock()
+		l.mu.Lock()
 		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.Flying()
-		l.m.mu.Unlock()
+		l.mu.Unlock()
 		if left {
-			l.rec.leave(l.m.ctx, l)
+			l.leave(l.ctx)
 		}
 	})
 }
 
 // exited hears the end of a process; from here on the thread shows no running agent.
-func (l *line) exited(id thread.ExecutionID, e thread.Exit) {
-	m := l.m
-	m.mu.Lock()
+func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
+	l.mu.Lock()
 	if l.execution == nil || l.execution.ID != id || l.exit != nil {
-		m.mu.Unlock()
+		l.mu.Unlock()
 		return
 	}
 	if l.stopping && e.Reason == "" {
@@ -125,35 +106,34 @@ func (l *line) exited(id thread.ExecutionID, e thread.Exit) {
 	l.exit, l.session = &e, nil
 	l.amid = l.requests.Flying() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
 	l.t.Interrupted, l.t.Exit = l.lost(e), e
-	m.show(l)
-	m.mu.Unlock()
+	l.show()
+	l.mu.Unlock()
 	if e.Limit {
-		m.notice(l.id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), e.Reason)
+		l.notice(l.id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), e.Reason)
 	}
-	l.enqueue(func() { l.ended(m.ctx, id) })
+	l.enqueue(func() { l.ended(l.ctx, id) })
 }
 
 // lost reports whether a process ended in a way that leaves something to be resumed: it was killed, or it ended in
-// the middle of a turn, and nobody had asked for it. One that ends by itself otherwise has exited. Manager.mu is held.
-func (l *line) lost(e thread.Exit) bool {
+// the middle of a turn, and nobody had asked for it. One that ends by itself otherwise has exited. core.mu is held.
+func (l *run) lost(e thread.Exit) bool {
 	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.Killed())
 }
 
 // ended is the step that records the end of a process, once.
-func (l *line) ended(ctx context.Context, id thread.ExecutionID) {
-	m := l.m
-	m.mu.Lock()
+func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
+	l.mu.Lock()
 	if l.execution == nil || l.execution.ID != id || l.exit == nil {
-		m.mu.Unlock()
+		l.mu.Unlock()
 		return
 	}
-	exit, asked, direct, cost := *l.exit, l.stopping, l.direct, l.sideCost
+	exit, asked, direct, cost := *l.exit, l.stopping, l.sight.direct(), l.sideCost
 	interrupted := l.lost(exit)
-	m.mu.Unlock()
+	l.mu.Unlock()
 	if direct {
-		l.rec.poll(ctx, l) // what it wrote last
+		l.poll(ctx) // what it wrote last
 	}
-	l.rec.flush(ctx, l)
+	l.flush(ctx)
 	l.dismiss(ctx, "its agent ended: "+activity.Exit(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
 	err := l.update(ctx, func(t *thread.Thread) error {
@@ -162,20 +142,20 @@ func (l *line) ended(ctx context.Context, id thread.ExecutionID) {
 		return nil
 	})
 	if err == nil {
-		m.mu.Lock()
+		l.mu.Lock()
 		l.sideCost -= cost
-		m.mu.Unlock()
+		l.mu.Unlock()
 	} else if !errors.Is(err, thread.ErrNotFound) {
-		m.notice(l.id, thread.LevelWarn, "the end of the agent could not be stored: %v", err)
+		l.notice(l.id, thread.LevelWarn, "the end of the agent could not be stored: %v", err)
 	}
 	// When this fails the run stays open, and the next start names the thread as interrupted.
-	if err := m.cfg.Store.EndExecution(ctx, id, m.now(), exit); err != nil {
-		m.cfg.Log.Error("end a run", "thread", string(l.id), "err", err)
+	if err := l.cfg.Store.EndExecution(ctx, id, l.now(), exit); err != nil {
+		l.cfg.Log.Error("end a run", "thread", string(l.id), "err", err)
 	}
-	m.mu.Lock()
+	l.mu.Lock()
 	l.execution, l.stopping = nil, false
-	m.show(l)
-	m.mu.Unlock()
+	l.show()
+	l.mu.Unlock()
 	if interrupted {
 		l.prove(ctx)
 	}

@@ -1,6 +1,7 @@
 package manager_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -76,7 +77,8 @@ type natives struct {
 	mu      sync.Mutex // guards the fields
 	files   map[string][]byte
 	rebuilt int
-	refuse  error // answer of Rebuild
+	refuse  error  // answer of Rebuild
+	yields  string // session that Rebuild says it wrote, "" for the one it did
 }
 
 func (n *natives) conversation(session string) []thread.Item {
@@ -158,5 +160,5 @@ func (a *fullAgent) Rebuild(_ context.Context, s thread.RebuildSpec) (string, er
 	}
 	a.n.rebuilt++
 	a.n.files[session] = append([]byte(nil), s.Files[0].Data...)
-	return session, nil
+	return cmp.Or(a.n.yields, session), nil
 }

@@ -12,20 +12,20 @@ import (
 
 // Finish archives a thread and removes its worktree when all that it holds is part of what it was
 // merged into; otherwise the worktree stays and the report says why.
-func (m *Manager) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
+func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
 	child, err := m.find(ref)
 	if err != nil {
 		return thread.MergeReport{}, err
 	}
 	name := child.thread().Name
 	if child.thread().Worktree.Path == "" {
-		if err := m.Archive(ctx, ref); err != nil {
+		if err := m.life.Archive(ctx, ref); err != nil {
 			return thread.MergeReport{}, fmt.Errorf("finish %s: %w", name, err)
 		}
 		return thread.MergeReport{Finished: true, Dir: child.thread().Dir}, nil
 	}
 	r := thread.MergeRequest{Thread: string(child.id)}
-	if into := child.thread().Outcome.Into; into != "" && m.line(into) != nil {
+	if into := child.thread().Outcome.Into; into != "" && m.run(into) != nil {
 		r.Into = string(into)
 	}
 	in, _, err := m.mergeTarget(ctx, child, r)
@@ -40,7 +40,7 @@ func (m *Manager) Finish(ctx context.Context, ref string) (thread.MergeReport, e
 }
 
 // finish is the end of Finish and of a merge that asked for it. Manager.merging is held.
-func (m *Manager) finish(ctx context.Context, child *line, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
+func (m *merges) finish(ctx context.Context, child *run, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (m *Manager) finish(ctx context.Context, child *line, in mergeIntent, repor
 	return report, nil
 }
 
-func (m *Manager) finishStep(ctx context.Context, child *line, in mergeIntent, report *thread.MergeReport) error {
+func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, report *thread.MergeReport) error {
 	if err := child.stop(ctx, "finished"); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (m *Manager) finishStep(ctx context.Context, child *line, in mergeIntent, r
 		report.Kept = cmp.Or(why, "not all of it is merged")
 		return nil
 	}
-	if err := m.removeWorktree(ctx, child); err != nil {
+	if err := child.removeWorktree(ctx); err != nil {
 		report.Kept = err.Error() // archived all the same; nothing is lost
 		return nil
 	}

@@ -13,9 +13,16 @@ import (
 	"orchestrator/thread/secret"
 )
 
+// forks is the use cases that fork threads.
+type forks struct {
+	*registry
+	runs     *runs
+	creation *creation
+}
+
 // Fork makes a thread at a point of another, with the files as they were there, and starts its
 // agent. The parent is not touched. The agent's native conversation is written at the first start.
-func (m *Manager) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
+func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
 	parent, err := m.find(r.Thread)
 	if err != nil {
 		return thread.Status{}, err
@@ -26,14 +33,14 @@ func (m *Manager) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
 	if !r.NoStart {
-		if err := m.ready(ctx, t); err != nil {
+		if err := m.runs.ready(ctx, t); err != nil {
 			return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 		}
 	}
 	name := cmp.Or(secret.Redact(r.Name), cmp.Or(secret.Redact(r.Label), cmp.Or(titleOf(r.Prompt), slugOf(p.Name))))
-	var l *line
+	var l *run
 	if r.NoWorktree || m.cfg.Worktrees == nil {
-		l, err = m.create(ctx, t, name)
+		l, err = m.creation.create(ctx, t, name)
 	} else {
 		l, err = m.forkWithWorktree(ctx, t, name, p, at)
 	}
@@ -41,13 +48,13 @@ func (m *Manager) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status
 		return thread.Status{}, fmt.Errorf("fork %s: %w", p.Name, err)
 	}
 	if r.NoStart {
-		return m.statusOf(l), nil
+		return l.current(), nil
 	}
-	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
+	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
 }
 
 // forkOf lays out a fork and finds the checkpoint it begins at; the zero one while nothing was said.
-func (m *Manager) forkOf(ctx context.Context, parent *line, r thread.ForkRequest) (thread.Thread, thread.Checkpoint, error) {
+func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (thread.Thread, thread.Checkpoint, error) {
 	p := parent.thread()
 	m.mu.Lock()
 	depth := m.depth(p.ID)
@@ -84,7 +91,7 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r thread.ForkRequest
 	if len(r.Args) > 0 {
 		t.Launch.Args = r.Args
 	}
-	if err := m.checkLaunch(t); err != nil {
+	if err := m.creation.checkLaunch(t); err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
 	if at.ID != "" {
@@ -104,7 +111,7 @@ func (m *Manager) forkOf(ctx context.Context, parent *line, r thread.ForkRequest
 
 // forkWithWorktree makes the fork with a worktree at the files of its fork point. Where there is no
 // repository the fork shares its parent's folder, and that is said.
-func (m *Manager) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*line, error) {
+func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*run, error) {
 	snap, err := m.snapshotAt(ctx, at.ID)
 	if err != nil {
 		return nil, err
@@ -121,7 +128,7 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t thread.Thread, name st
 		snap, err = m.presentFiles(ctx, t, p, at)
 		if errors.Is(err, thread.ErrNoRepository) {
 			m.notice(p.ID, thread.LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
-			return m.create(ctx, t, name)
+			return m.creation.create(ctx, t, name)
 		}
 		if err != nil {
 			return nil, err
@@ -132,12 +139,12 @@ func (m *Manager) forkWithWorktree(ctx context.Context, t thread.Thread, name st
 	if info, err := os.Stat(t.Dir); err != nil || !info.IsDir() {
 		t.Dir, root = m.cfg.Project, m.cfg.Project
 	}
-	return m.createWithWorktree(ctx, t, name, root, snap)
+	return m.creation.createWithWorktree(ctx, t, name, root, snap)
 }
 
 // startFiles returns the files that a thread began with, for a fork at its turn 0; nil where that is not what is
 // asked, or nothing is known of them.
-func (m *Manager) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	if at.ID != "" || p.Head == "" {
 		return nil, nil
 	}
@@ -156,7 +163,7 @@ func (m *Manager) startFiles(ctx context.Context, p thread.Thread, at thread.Che
 }
 
 // presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.
-func (m *Manager) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
+func (m *forks) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
 	if err != nil {
 		return nil, fmt.Errorf("keep the files of %s: %w", p.Name, err)
@@ -167,5 +174,48 @@ func (m *Manager) presentFiles(ctx context.Context, t, p thread.Thread, at threa
 	return &s, nil
 }
 
-// slugOf returns a name without its digits.
-func slugOf(name string) string { return name[:max(0, len(name)-5)] }
+// repairFork takes a fork back whose worktree is not there, and keeps one that is.
+func (m *forks) repairFork(ctx context.Context, i thread.Intent) error {
+	t, err := m.cfg.Store.Thread(ctx, i.Thread)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		m.notice("", thread.LevelInfo, "a fork was cut off before it began; nothing is left of it")
+		return m.forgetFiles(ctx, i.Thread)
+	case err != nil:
+		return err
+	case t.Worktree.Path != "":
+		return nil // only the intent was left
+	}
+	if w, ok, err := m.madeFor(ctx, t.ID); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return m.finishFork(ctx, t, w)
+	}
+	m.notice("", thread.LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.DisplayName())
+	return m.creation.takeBackFork(ctx, i.Thread)
+}
+
+// finishFork stores the worktree of a fork that was cut off after it was made.
+func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktree) error {
+	l := m.run(t.ID)
+	if l == nil {
+		return nil
+	}
+	from := m.cfg.Project
+	if p := m.run(t.Parent); p != nil {
+		from = m.rootOf(p.thread())
+	}
+	err := l.update(ctx, func(t *thread.Thread) error {
+		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
+		if m.cfg.Furnisher != nil {
+			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not begun
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("store the worktree: %w", err)
+	}
+	m.notice(t.ID, thread.LevelInfo, "the fork %s was cut off by a crash and is finished now; start it", t.DisplayName())
+	return nil
+}

@@ -484,9 +484,7 @@ func TestPrimerKeepsItsBudgetAndItsFilesPrivate(t *testing.T) {
 func TestForkBeforeTheTurnIsStored(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{})
-		w.store.mu.Lock()
-		w.store.turnless = p.ID
-		w.store.mu.Unlock()
+		w.store.refuseTurns(p.ID)
 		w.turn(p.ID, "one")
 		head := w.status(p.ID).Head
 		f, err := w.m.Fork(ctx, thread.ForkRequest{Thread: string(p.ID), Label: "soon"})
@@ -501,8 +499,6 @@ func TestForkBeforeTheTurnIsStored(t *testing.T) {
 		if got := w.status(p.ID).Head; got != head {
 			t.Errorf("the fork moved its parent's head from %s to %s", head, got)
 		}
-		w.store.mu.Lock()
-		w.store.turnless = ""
-		w.store.mu.Unlock()
+		w.store.refuseTurns("")
 	})
 }

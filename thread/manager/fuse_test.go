@@ -76,6 +76,22 @@ type failing struct {
 	// turnless is a thread whose turns' checkpoints are refused.
 	turnless thread.ID
 	lost     bool // the answers to puts of prompts are lost, which are stored
+	// held are the kinds of checkpoints whose puts wait until it is closed.
+	held map[thread.CheckpointKind]chan struct{}
+}
+
+// hold has puts of a kind of checkpoints wait until release is called.
+func (f *failing) hold(kind thread.CheckpointKind) (release func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	wait := make(chan struct{})
+	f.held = map[thread.CheckpointKind]chan struct{}{kind: wait}
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.held = nil
+		close(wait)
+	}
 }
 
 // lose has the answers to puts of prompts be lost, though they are stored, until it is called with false.
@@ -98,6 +114,13 @@ func (f *failing) refusal() error {
 	return f.write
 }
 
+// refuseTurns has the checkpoints of a thread's turns be refused, until it is called with another.
+func (f *failing) refuseTurns(id thread.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turnless = id
+}
+
 func (f *failing) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +141,11 @@ func (f *failing) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thre
 	if err == nil && c.Kind == thread.KindTurn && c.Thread == f.turnless {
 		err = errors.New("no turns now")
 	}
+	held := f.held[c.Kind]
 	f.mu.Unlock()
+	if held != nil {
+		<-held
+	}
 	if err != nil {
 		return thread.Checkpoint{}, err
 	}

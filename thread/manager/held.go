@@ -1,8 +1,6 @@
 package manager
 
 import (
-	"slices"
-
 	"orchestrator/thread"
 )
 
@@ -37,23 +35,4 @@ func (h *held) end() {
 	}
 	h.release()
 	h.release = nil
-}
-
-// shrink leaves of a checkpoint that waits for the store only what is to be stored: its items are pieces of a
-// whole request. What is spooled takes nothing.
-func (p *put) shrink() {
-	if p.spooled {
-		p.held.end()
-	}
-	if p.small || p.held == nil || p.held.release == nil {
-		return
-	}
-	p.small = true
-	size := int64(1 << 10)
-	p.delta.Items = slices.Clone(p.delta.Items)
-	for i, it := range p.delta.Items {
-		p.delta.Items[i].Raw = slices.Clone(it.Raw)
-		size += int64(len(it.Raw))
-	}
-	p.held.shrink(size)
 }

@@ -4,29 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/plaintext"
-	"orchestrator/thread/private"
 	"orchestrator/thread/secret"
 )
 
+// lifecycle is the use cases that change what a thread is called, who may do what, and whether it is in use.
+type lifecycle struct{ *registry }
+
 // Switch asks the clients to show a thread.
-func (m *Manager) Switch(_ context.Context, ref string) (thread.Status, error) {
+func (m *lifecycle) Switch(_ context.Context, ref string) (thread.Status, error) {
 	l, err := m.find(ref)
 	if err != nil {
 		return thread.Status{}, err
 	}
 	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventSwitch, ThreadID: l.id})
-	return m.statusOf(l), nil
+	return l.current(), nil
 }
 
 // Seen notes that a person has looked at a thread.
-func (m *Manager) Seen(ctx context.Context, ref string) error {
+func (m *lifecycle) Seen(ctx context.Context, ref string) error {
 	return m.change(ctx, ref, "mark as seen", func(t *thread.Thread) bool {
 		was := t.Seen
 		t.Seen = true
@@ -35,7 +37,7 @@ func (m *Manager) Seen(ctx context.Context, ref string) error {
 }
 
 // Pin pins or unpins a thread. A pinned thread is listed first and never cleaned up.
-func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error {
+func (m *lifecycle) Pin(ctx context.Context, ref string, pinned bool) error {
 	return m.change(ctx, ref, "pin", func(t *thread.Thread) bool {
 		was := t.Pinned
 		t.Pinned = pinned
@@ -44,7 +46,7 @@ func (m *Manager) Pin(ctx context.Context, ref string, pinned bool) error {
 }
 
 // SetGrants changes what a thread's agent may ask of the server; next makes the new grants of the old ones.
-func (m *Manager) SetGrants(ctx context.Context, ref string, next func([]thread.Grant) []thread.Grant) error {
+func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]thread.Grant) []thread.Grant) error {
 	return m.change(ctx, ref, "set the grants of", func(t *thread.Thread) bool {
 		was := t.Grants
 		t.Grants = next(was)
@@ -53,7 +55,7 @@ func (m *Manager) SetGrants(ctx context.Context, ref string, next func([]thread.
 }
 
 // Abandon records that a thread came to nothing, and why.
-func (m *Manager) Abandon(ctx context.Context, ref, reason string) error {
+func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *thread.Thread) bool {
 		t.Outcome = thread.Outcome{Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now()}
 		return true
@@ -62,7 +64,7 @@ func (m *Manager) Abandon(ctx context.Context, ref, reason string) error {
 
 // change is a use case that changes a thread's row and nothing else; nothing is written when change
 // returns false for the thread as it is.
-func (m *Manager) change(ctx context.Context, ref, verb string, change func(*thread.Thread) bool) error {
+func (m *lifecycle) change(ctx context.Context, ref, verb string, change func(*thread.Thread) bool) error {
 	l, err := m.find(ref)
 	if err != nil {
 		return err
@@ -80,7 +82,7 @@ func (m *Manager) change(ctx context.Context, ref, verb string, change func(*thr
 }
 
 // Rename gives a thread another name: the slug changes, the four digits stay where they can.
-func (m *Manager) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
+func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
 	l, err := m.find(ref)
 	if err != nil {
 		return thread.Status{}, err
@@ -110,7 +112,7 @@ func (m *Manager) Rename(ctx context.Context, ref, name string) (thread.Status, 
 			next = thread.NewName(name)
 		}
 	})
-	return m.statusOf(l), err
+	return l.current(), err
 }
 
 // renamed returns the new name for an old one: its digits, behind the new slug.
@@ -120,7 +122,7 @@ func renamed(old, name string) string {
 }
 
 // Archive stops a thread's agent and puts the thread away. Its worktree stays.
-func (m *Manager) Archive(ctx context.Context, ref string) error {
+func (m *lifecycle) Archive(ctx context.Context, ref string) error {
 	l, err := m.find(ref)
 	if err != nil {
 		return err
@@ -128,26 +130,8 @@ func (m *Manager) Archive(ctx context.Context, ref string) error {
 	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
-func (l *line) archive(ctx context.Context) error {
-	if err := l.stop(ctx, "archived"); err != nil {
-		return err
-	}
-	failpoint.Hit("thread.archive.stopped")
-	if !l.thread().Archived.IsZero() {
-		return nil
-	}
-	err := l.update(ctx, func(t *thread.Thread) error {
-		t.Archived, t.Interrupted = l.m.now(), false
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
-	}
-	return nil
-}
-
 // Unarchive brings an archived thread back.
-func (m *Manager) Unarchive(ctx context.Context, ref string) error {
+func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
 	var none thread.Thread
 	return m.change(ctx, ref, "restore", func(t *thread.Thread) bool {
 		was := t.Archived
@@ -158,7 +142,7 @@ func (m *Manager) Unarchive(ctx context.Context, ref string) error {
 
 // Delete stops a thread's agent and hides the thread. Undelete brings it back until it is purged;
 // until then nothing of it is removed, its worktree included.
-func (m *Manager) Delete(ctx context.Context, ref string) error {
+func (m *lifecycle) Delete(ctx context.Context, ref string) error {
 	l, err := m.find(ref)
 	if err != nil {
 		return err
@@ -180,7 +164,7 @@ func (m *Manager) Delete(ctx context.Context, ref string) error {
 }
 
 // Undelete brings a deleted thread back.
-func (m *Manager) Undelete(ctx context.Context, ref string) error {
+func (m *lifecycle) Undelete(ctx context.Context, ref string) error {
 	l, err := m.findDeleted(ref)
 	if err != nil {
 		return err
@@ -194,75 +178,10 @@ func (m *Manager) Undelete(ctx context.Context, ref string) error {
 	})
 }
 
-// purge is the step that removes a deleted thread for good. Every step can be done again.
-func (l *line) purge(ctx context.Context) error {
-	m, t := l.m, l.thread()
-	if t.Deleted.IsZero() {
-		return nil // brought back meanwhile
-	}
-	intent, err := m.intend(ctx, intentDelete, l.id, struct{}{})
-	if err != nil {
-		return err
-	}
-	failpoint.Hit("thread.delete.intended")
-	if err := m.removeWorktree(ctx, l); err != nil {
-		return errors.Join(err, m.settled(ctx, intent))
-	}
-	failpoint.Hit("thread.delete.removed")
-	if err := m.cfg.Store.PurgeThread(ctx, l.id); err != nil {
-		return fmt.Errorf("remove the thread: %w", err)
-	}
-	failpoint.Hit("thread.delete.purged")
-	m.mu.Lock()
-	m.drop(l)
-	m.mu.Unlock()
-	if err := removeStateDir(m.cfg.StateDir, l.id); err != nil {
-		m.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
-	}
-	return m.settled(ctx, intent)
-}
-
-// removeStateDir removes a purged thread's folder, reached through no link and nowhere else.
-func removeStateDir(state string, id thread.ID) error {
-	all, err := private.Open(state, "threads")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer all.Close()
-	return all.RemoveAll(string(id))
-}
-
-// removeWorktree saves what is uncommitted in a thread's worktree and removes it. One that is gone already, by a
-// finish or by an earlier try, is no error.
-func (m *Manager) removeWorktree(ctx context.Context, l *line) error {
-	t := l.thread()
-	if t.Worktree.Path == "" || m.cfg.Worktrees == nil {
-		return nil
-	}
-	if others := m.besides(t); len(others) > 0 {
-		return fmt.Errorf("remove the worktree %s: %s works in it too: %w", t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
-	}
-	m.clear(t)
-	saved, err := m.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
-	if errors.Is(err, thread.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("remove the worktree: %w", err)
-	}
-	if saved.Commit != "" {
-		m.notice(l.id, thread.LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.DisplayName(), saved.Commit)
-	}
-	return nil
-}
-
 // Discard removes one archived or deleted thread for good: its uncommitted files are saved under our refs before
 // its worktree goes. A thread that is neither is refused.
-func (m *Manager) Discard(ctx context.Context, id thread.ID) error {
-	l := m.line(id)
+func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
+	l := m.run(id)
 	if l == nil {
 		return fmt.Errorf("discard thread %s: %w", id, thread.ErrNotFound)
 	}
@@ -281,4 +200,32 @@ func (m *Manager) Discard(ctx context.Context, id thread.ID) error {
 		}
 		return nil
 	})
+}
+
+// SetUp makes a thread's worktree ready to work in once more, as it is.
+func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	t := l.thread()
+	switch info, err := os.Stat(t.Worktree.Path); {
+	case t.Worktree.Path == "" || m.cfg.Furnisher == nil:
+		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, thread.ErrRefused)
+	case err != nil || !info.IsDir():
+		return thread.Status{}, thread.Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound), "`orchestrator resume "+t.Name+"` makes it again and sets it up")
+	}
+	begins, err := l.willFurnish()
+	if err != nil {
+		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	if err := l.inTurn(ctx, func(t *thread.Thread) error { t.Setup = begins; return nil }); err != nil {
+		l.notFurnishing()
+		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	m.cfg.Furnisher.End(t)
+	if err := l.furnish(l.inTurn); err != nil {
+		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
+	}
+	return l.current(), nil
 }

@@ -214,6 +214,31 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 	})
 }
 
+// TestCutAnswerLeavesItsTurnOpen: an answer that was cut off ends no turn, whatever it says of itself; when its agent
+// gives up and waits, the turn is closed as the interrupted one that it is.
+func TestCutAnswerLeavesItsTurnOpen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		half := item("assistant", "half an ans")
+		w.m.RequestStarted(s.ID, thread.Begun{Main: true, Model: "m1", At: time.Now()})
+		w.m.ExchangeEnded(s.ID, thread.Exchange{Main: true, Status: 200, Items: []thread.Item{item("user", "p1")}, Answer: &half,
+			Prompt: "p1", Interrupted: true, EndsTurn: true, Err: "cut at byte 11", Ended: time.Now()})
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if got := w.status(s.ID); got.Turn != 0 || got.State.State == thread.StateIdle || got.State.State == thread.StateDone {
+			t.Errorf("cut off, the thread is %s at turn %d", got.State.State, got.Turn)
+		}
+		w.m.Hook(s.ID, "Stop", nil)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		got := w.status(s.ID)
+		c, err := w.store.Checkpoint(ctx, got.Head)
+		if err != nil || c.Kind != thread.KindTurn || !c.Interrupted || got.Turn != 1 {
+			t.Errorf("closed at turn %d as %+v, %v", got.Turn, c, err)
+		}
+	})
+}
+
 // TestInterruptedTurnIsClosed is the person's Esc: no answer comes any more, and the agent waits.
 func TestInterruptedTurnIsClosed(t *testing.T) {
 	inWorld(t, func(w *world) {

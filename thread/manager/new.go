@@ -15,8 +15,14 @@ import (
 	"orchestrator/thread/secret"
 )
 
+// creation is the use cases that make threads.
+type creation struct {
+	*registry
+	runs *runs
+}
+
 // New makes a thread and starts its agent.
-func (m *Manager) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
+func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
 	t, err := m.newThread(r)
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
@@ -24,7 +30,7 @@ func (m *Manager) New(ctx context.Context, r thread.NewRequest) (thread.Status, 
 	if r.Worktree && m.cfg.Worktrees == nil {
 		return thread.Status{}, fmt.Errorf("new thread: worktree: %w", thread.ErrNoRepository)
 	}
-	if err := m.ready(ctx, t); err != nil {
+	if err := m.runs.ready(ctx, t); err != nil {
 		return thread.Status{}, fmt.Errorf("new thread: %w", err)
 	}
 	l, err := m.place(ctx, t, r)
@@ -37,14 +43,14 @@ func (m *Manager) New(ctx context.Context, r thread.NewRequest) (thread.Status, 
 // startNew starts the agent of a thread that was just made. Where that fails nothing is left of the thread: what it was
 // to be asked is with the person still, who gets the error. The end of the server is no failure: the next one has the
 // thread as it was made.
-func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (thread.Status, error) {
-	s, err := m.startLine(ctx, l, r)
+func (m *creation) startNew(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
+	s, err := m.runs.startLine(ctx, l, r)
 	if err == nil {
 		return s, nil
 	}
 	// A step of its own: where the person left meanwhile, the start is still to come or may have come to something.
 	back := l.do(m.ctx, func(ctx context.Context) error {
-		if l.running() != nil || m.ends() {
+		if l.running() != nil || m.closes() {
 			return nil
 		}
 		if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil }); err != nil {
@@ -66,7 +72,7 @@ func (m *Manager) startNew(ctx context.Context, l *line, r launchRequest) (threa
 }
 
 // checkLaunch refuses what a thread's agent can never be started with, before anything is made for it.
-func (m *Manager) checkLaunch(t thread.Thread) error {
+func (m *creation) checkLaunch(t thread.Thread) error {
 	if err := checkFlags(t.Launch); err != nil {
 		return err
 	}
@@ -81,7 +87,7 @@ func (m *Manager) checkLaunch(t thread.Thread) error {
 }
 
 // newThread checks a request and lays out the thread.
-func (m *Manager) newThread(r thread.NewRequest) (thread.Thread, error) {
+func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
 		return thread.Thread{}, err
 	}
@@ -150,8 +156,48 @@ func credential(key string) bool {
 	return key == "TOKEN" || key == "KEY" || key == "AUTH"
 }
 
+// place stores a new thread where it is to work: in its folder, or in a worktree of its own where it asks for one or
+// others have the folder.
+func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewRequest) (*run, error) {
+	if r.Worktree {
+		return m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)
+	}
+	others, apart := m.apart(t, r)
+	if !apart {
+		return m.create(ctx, t, namePart(r))
+	}
+	files, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
+	if errors.Is(err, thread.ErrNoRepository) || err == nil && files.Base == "" { // a branch begins at a commit
+		return m.create(ctx, t, namePart(r))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the files of %s: %w", t.Dir, err)
+	}
+	l, err := m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, &files)
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		m.notice(l.id, thread.LevelInfo, "%s works in a worktree of its own, %s: %s already works in %s",
+			l.thread().DisplayName(), l.thread().Dir, strings.Join(others, ", "), t.Dir)
+	}
+	return l, nil
+}
+
+// apart decides whether a new thread gets a worktree though it did not ask for one, and names those that have its
+// folder.
+func (m *creation) apart(t thread.Thread, r thread.NewRequest) (others []string, apart bool) {
+	if r.InPlace || m.cfg.Worktrees == nil || m.cfg.NewWorktree == WorktreeNever {
+		return nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	others = m.sharing(t)
+	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
+}
+
 // create stores a thread under a name that nobody has.
-func (m *Manager) create(ctx context.Context, t thread.Thread, label string) (*line, error) {
+func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*run, error) {
 	for range 100 {
 		t.Name = thread.NewName(label)
 		err := m.cfg.Store.CreateThread(ctx, t)
@@ -164,7 +210,7 @@ func (m *Manager) create(ctx context.Context, t thread.Thread, label string) (*l
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		l := m.add(t)
-		m.show(l)
+		l.show()
 		return l, nil
 	}
 	return nil, fmt.Errorf("a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
@@ -173,7 +219,7 @@ func (m *Manager) create(ctx context.Context, t thread.Thread, label string) (*l
 // createWithWorktree is create with a worktree at a snapshot of the thread's folder, at what it
 // holds now where at is nil. root is what the folder lies in and the worktree stands for. A crash in
 // between is repaired by the next Open.
-func (m *Manager) createWithWorktree(ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot) (*line, error) {
+func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot) (*run, error) {
 	if at == nil {
 		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
 		if err != nil {
@@ -218,19 +264,16 @@ func (m *Manager) createWithWorktree(ctx context.Context, t thread.Thread, label
 	return l, nil
 }
 
-// rootOf is the folder that a thread's worktree, or the project, begins at.
-func (m *Manager) rootOf(t thread.Thread) string { return cmp.Or(t.Worktree.Path, m.cfg.Project) }
-
-// titleOf is what a prompt calls a thread: its first line, without the secrets in it. Names go to branches,
-// worktrees and searches; the prompt itself is kept by the conversation alone.
-func titleOf(prompt string) string { return firstLine(secret.Redact(prompt)) }
-
-// firstLine returns the first line of a text that holds anything.
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
+// takeBackFork removes a thread that never had anything of its own.
+func (m *creation) takeBackFork(ctx context.Context, id thread.ID) error {
+	m.mu.Lock()
+	if l := m.byID[id]; l != nil {
+		m.drop(l)
+		m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventRemoved, ThreadID: id})
 	}
-	return ""
+	m.mu.Unlock()
+	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
+		return fmt.Errorf("take the thread back: %w", err)
+	}
+	return m.forgetFiles(ctx, id)
 }

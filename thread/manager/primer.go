@@ -20,30 +20,30 @@ const maxSummary = 1500
 
 // handOver writes what an agent is told that cannot be given its native conversation, from our own
 // record: never more tokens than the budget, bulky results as files that the agent may read.
-func (l *line) handOver(ctx context.Context) (string, error) {
-	m, t := l.m, l.thread()
-	c, err := m.cfg.Store.Checkpoint(ctx, t.Head)
+func (l *run) handOver(ctx context.Context) (string, error) {
+	t := l.thread()
+	c, err := l.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
 		return "", fmt.Errorf("read the checkpoint to hand over: %w", err)
 	}
-	items, err := m.cfg.Store.Conversation(ctx, t.Head)
+	items, err := l.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
 		return "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
-	top := m.topOf(t)
+	top := l.topOf(t)
 	in := primerInput{
-		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "", budget: m.cfg.Limits.Primer, tokens: m.cfg.Tokens,
+		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "", budget: l.cfg.Limits.Primer, tokens: l.cfg.Tokens,
 		own: func(s string) string { return s },
 	}
-	if moved := m.movedTops(t, top); len(moved) > 0 {
+	if moved := l.movedTops(t, top); len(moved) > 0 {
 		in.own = relocate.New(moved).Text
 	}
-	in.turns, err = m.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
+	in.turns, err = l.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
 	if err != nil {
 		return "", fmt.Errorf("read the turns to hand over: %w", err)
 	}
 	from := t
-	if p := m.line(c.Thread); p != nil {
+	if p := l.other(c.Thread); p != nil {
 		from = p.thread()
 	}
 	in.thread, in.agent = from.Name, from.Agent
@@ -53,10 +53,10 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	if !slices.ContainsFunc(in.turns, primerTurn.says) {
 		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), thread.ErrDamaged)
 	}
-	in.files = m.changedFiles(ctx, t, c)
-	in.open = m.unanswered(ctx, t, c)
+	in.files = l.changedFiles(ctx, t, c)
+	in.open = l.unanswered(ctx, t, c)
 	in.save = func(name, text string) (string, error) {
-		return m.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
+		return l.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
 	text, err := writePrimer(in)
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 		return "", err
 	}
 	err = l.update(ctx, func(t *thread.Thread) error {
-		h := m.handoff(*t, from, c, in.label)
+		h := l.handoff(*t, from, c, in.label)
 		h.ContextSummary = plaintext.Cut(text, maxSummary)
 		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
 		t.Handoff = &h
@@ -75,15 +75,15 @@ func (l *line) handOver(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("store the handoff: %w", err)
 	}
-	m.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
-		t.DisplayName(), thread.Tokens(int64(m.cfg.Tokens(text))), thread.Tokens(int64(in.budget)), in.thread, c.Turn)
+	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
+		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.budget)), in.thread, c.Turn)
 	return text, nil
 }
 
 // topOf is the folder that a thread's files are named from: the worktree that it works in, or the project.
-func (m *Manager) topOf(t thread.Thread) string {
-	tops := []string{t.Worktree.Path, m.cfg.Project}
-	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
+func (l *run) topOf(t thread.Thread) string {
+	tops := []string{t.Worktree.Path, l.cfg.Project}
+	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
 		tops = append(tops, p.thread().Worktree.Path)
 	}
 	best := ""
@@ -97,25 +97,25 @@ func (m *Manager) topOf(t thread.Thread) string {
 
 // movedTops says where the files of the threads that a thread comes from are for itself. What an agent reads of them
 // must not name their folders: it would work there.
-func (m *Manager) movedTops(t thread.Thread, top string) map[string]string {
+func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 	moved := map[string]string{}
-	for p := m.line(t.Parent); p != nil; p = m.line(p.thread().Parent) {
-		if was := m.topOf(p.thread()); was != top {
+	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
+		if was := l.topOf(p.thread()); was != top {
 			moved[was] = top
 		}
 	}
 	if len(moved) > 0 {
 		moved[top] = top                       // it may lie in one of them,
-		moved[m.cfg.StateDir] = m.cfg.StateDir // and so may what is kept of threads
+		moved[l.cfg.StateDir] = l.cfg.StateDir // and so may what is kept of threads
 	}
 	return moved
 }
 
 // primerTurns divides a conversation into turns as the timeline counts them. Of turns that the conversation does not
 // hold any more, because it was compacted, there is what their checkpoints keep. clean is what becomes of every text.
-func (m *Manager) primerTurns(ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string) ([]primerTurn, error) {
+func (l *run) primerTurns(ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string) ([]primerTurn, error) {
 	const all = 1 << 20
-	list, err := m.turns(ctx, c.ID, thread.Page{Limit: all})
+	list, err := l.turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func (m *Manager) primerTurns(ctx context.Context, c thread.Checkpoint, items []
 			}
 		}
 		if to > 0 {
-			t.loose = from > to || from < to && i > 0 && !holds(m.entries(items[from:to]), e.Prompt)
+			t.loose = from > to || from < to && i > 0 && !holds(l.entries(items[from:to]), e.Prompt)
 			if t.loose {
 				from = 0
 			}
-			t.rest = m.entries(items[from:to])
+			t.rest = l.entries(items[from:to])
 			for j := range t.rest {
 				t.rest[j].Text = clean(t.rest[j].Text)
 			}
@@ -175,7 +175,7 @@ func holds(entries []thread.Entry, prompt string) bool {
 
 // unanswered returns the prompts that nobody answered by the point that a thread goes on from, oldest first: they are
 // open for it.
-func (m *Manager) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoint) []thread.Prompt {
+func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoint) []thread.Prompt {
 	const newest = 200
 	var out []thread.Prompt
 	waits := map[string]bool{} // what the thread's own agent is asked anyway
@@ -184,9 +184,9 @@ func (m *Manager) unanswered(ctx context.Context, t thread.Thread, c thread.Chec
 		ids = slices.Compact([]thread.ID{t.ID, t.Parent, c.Thread})
 	}
 	for _, id := range ids {
-		list, err := m.cfg.Store.Prompts(ctx, id, false, newest)
+		list, err := l.cfg.Store.Prompts(ctx, id, false, newest)
 		if err != nil {
-			m.cfg.Log.Warn("read what was not answered", "thread", string(id), "err", err)
+			l.cfg.Log.Warn("read what was not answered", "thread", string(id), "err", err)
 			continue
 		}
 		list = slices.DeleteFunc(list, func(p thread.Prompt) bool { return id != t.ID && p.Accepted.After(t.Created) })
@@ -216,7 +216,7 @@ func (m *Manager) unanswered(ctx context.Context, t thread.Thread, c thread.Chec
 }
 
 // handoff is the payload that is stored with a fork.
-func (m *Manager) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
+func (m *core) handoff(t, from thread.Thread, at thread.Checkpoint, label string) thread.Handoff {
 	mcps := at.MCP
 	if mcps == nil {
 		mcps = []string{}
@@ -225,21 +225,4 @@ func (m *Manager) handoff(t, from thread.Thread, at thread.Checkpoint, label str
 		TaskID: string(t.ID), ThreadID: t.ID, Description: label, EnabledMCPs: mcps, CheckpointID: at.ID,
 		Metadata: thread.HandoffMetadata{ParentThreadID: from.ID, ForkPoint: at.Turn, TokenBudget: m.cfg.Limits.Primer},
 	}
-}
-
-// changedFiles returns what the thread changed up to a checkpoint, as far as snapshots tell.
-func (m *Manager) changedFiles(ctx context.Context, t thread.Thread, at thread.Checkpoint) []thread.FileDiff {
-	if m.cfg.Differ == nil {
-		return nil
-	}
-	s, err := m.snapshotAt(ctx, at.ID)
-	if err != nil || s == nil || s.Base == "" {
-		return nil
-	}
-	files, err := m.cfg.Differ.Diff(ctx, t.Dir, s.Base, s.Commit)
-	if err != nil {
-		m.cfg.Log.Warn("compare the files for a handoff", "thread", string(t.ID), "err", err)
-		return nil
-	}
-	return files
 }

@@ -22,6 +22,13 @@ const (
 	maxChanged = 60   // files listed
 )
 
+// pathIn finds file names in the arguments of tool calls: of their own, and in a patch, by itself or inside of JSON.
+var pathIn = pattern.Lazy(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"` +
+	`|(?:^|\n|\\n|")\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]{1,300})`)
+
+// openLine finds what an answer leaves to do.
+var openLine = pattern.Lazy(`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
+
 // primerInput is what a primer is written from.
 type primerInput struct {
 	thread, agent string // where the conversation comes from
@@ -156,10 +163,6 @@ func primerRecord(in primerInput, turns []primerTurn, budget int) string {
 	return title + "\n\n" + strings.Join(lines, "\n")
 }
 
-// pathIn finds file names in the arguments of tool calls: of their own, and in a patch, by itself or inside of JSON.
-var pathIn = pattern.Lazy(`"(?:file_path|filePath|path|filename|notebook_path|absolute_path)"\s*:\s*"([^"\\]{1,300})"` +
-	`|(?:^|\n|\\n|")\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]{1,300})`)
-
 // primerFiles lists the files that were changed and those that tools named, each once.
 func primerFiles(in primerInput, turns []primerTurn) string {
 	var lines []string
@@ -211,9 +214,6 @@ func (in primerInput) name(path string) string {
 	}
 	return path
 }
-
-// openLine finds what an answer leaves to do.
-var openLine = pattern.Lazy(`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
 
 // primerOpen lists what the newest turns left open.
 func primerOpen(in primerInput, turns []primerTurn) string {
@@ -309,19 +309,6 @@ func fullTurn(in primerInput, t primerTurn) (string, error) {
 		}
 	}
 	return strings.TrimSpace(b.String()), nil
-}
-
-func quote(s string) string {
-	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ")
-}
-
-// oneLine joins a text's lines and cuts it.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= n {
-		return s
-	}
-	return plaintext.Cut(s, n) + "…"
 }
 
 // fit cuts a text to a number of tokens, at a line where that is possible, and says so.

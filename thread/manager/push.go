@@ -9,7 +9,7 @@ import (
 )
 
 // Push commits a thread's work with the person's identity and pushes its branch.
-func (m *Manager) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
+func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
 	l, err := m.find(r.Thread)
 	if err != nil {
 		return thread.PushReport{}, err

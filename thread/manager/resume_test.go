@@ -188,6 +188,89 @@ func TestTwoThreadsNeverShareASession(t *testing.T) {
 	})
 }
 
+// share has the store say that a thread's session is another's, as after a copy of either, and starts again upon it.
+func (w *world) share(id thread.ID, change func(*thread.Thread)) {
+	w.t.Helper()
+	if _, err := w.store.UpdateThread(ctx, id, func(t *thread.Thread) error { change(t); return nil }); err != nil {
+		w.t.Fatal(err)
+	}
+	w.crash()
+}
+
+// resumed resumes a thread and returns what its agent was started with.
+func (w *world) resumed(s thread.Status) string {
+	w.t.Helper()
+	if _, err := w.m.Resume(ctx, s.Name, 0, 0); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+	return w.args(s.ID)
+}
+
+// TestLostRecordTakesNobodysSession: a thread whose turns the store lost goes on in its own session, and not in one that
+// another thread has.
+func TestLostRecordTakesNobodysSession(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			a, b := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+			w.turn(a.ID, "p1")
+			w.turn(b.ID, "p1")
+			session := b.Session
+			if taken {
+				session = a.Session
+			}
+			w.share(b.ID, func(t *thread.Thread) { t.Head, t.Session = "", session })
+			if p := w.status(b.ID).Resume; p == nil || (p.How == thread.ResumeNative) == taken || (p.Session == session) == taken {
+				t.Errorf("taken %v: proof %+v", taken, p)
+			}
+			if taken { // there is nothing else to go on with, and a blank session would pass for its own
+				if _, err := w.m.Resume(ctx, b.Name, 0, 0); !errors.Is(err, thread.ErrNotFound) || w.sess.of(b.ID) != nil {
+					t.Errorf("resumed without its session: %v", err)
+				}
+			} else if got := w.resumed(b); got != "--resume "+session {
+				t.Errorf("started with %s", got)
+			}
+		})
+	}
+}
+
+// TestRebuiltBesideASharedSession: where another thread has a thread's session too, its conversation is written to one of
+// its own, and the shared one stays as it is.
+func TestRebuiltBesideASharedSession(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a, b := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+		w.turn(b.ID, "p1")
+		was := w.natives.bytes(b.Session)
+		w.share(a.ID, func(t *thread.Thread) { t.Session = b.Session })
+		args := w.resumed(b)
+		now := w.status(b.ID).Session
+		if now == b.Session || args != "--resume "+now || w.natives.bytes(now) != was || w.natives.bytes(b.Session) != was {
+			t.Errorf("started with %s; its session is %s with %q", args, now, w.natives.bytes(now))
+		}
+	})
+}
+
+// TestRebuiltIntoAnothersSession: an agent that says it wrote a conversation into another thread's session is not resumed
+// in it; its agent gets a summary.
+func TestRebuiltIntoAnothersSession(t *testing.T) {
+	inWorld(t, func(w *world) {
+		a, b := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+		w.turn(a.ID, "p1")
+		w.turn(b.ID, "p1: use tabs")
+		if err := w.m.StopAgent(ctx, b.Name); err != nil {
+			t.Fatal(err)
+		}
+		w.natives.remove(b.Session)
+		w.natives.yields = a.Session
+		if got := w.resumed(b); strings.Contains(got, "--resume") || strings.Contains(got, a.Session) {
+			t.Errorf("started with %s", got)
+		}
+		if got := w.sess.of(b.ID).prompts(); !strings.Contains(got, "p1: use tabs") || !strings.Contains(w.events.notices(), "belongs to another thread") {
+			t.Errorf("sent %q, told %q", got, w.events.notices())
+		}
+	})
+}
+
 func TestTurnCutBeforeItsCheckpointIsFinished(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{})

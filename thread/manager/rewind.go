@@ -5,23 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/share"
 )
 
-// rewindIntent is what a rewind writes down before it changes anything.
-type rewindIntent struct {
-	Safety       thread.CheckpointID `json:"safety"`
-	To           thread.CheckpointID `json:"to"`
-	Rewind       thread.CheckpointID `json:"rewind"` // stored last
-	Conversation bool                `json:"conversation"`
-}
+// rewinds is the use cases that set threads back.
+type rewinds struct{ *registry }
 
 // Rewind sets a thread's files, its conversation or both back to one of its points. A safety
 // checkpoint comes first: rewinding to that one undoes it.
-func (m *Manager) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
+func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	l, err := m.find(r.Thread)
 	if err != nil {
 		return thread.RewindReport{}, err
@@ -41,210 +38,13 @@ func (m *Manager) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 	return report, err
 }
 
-// rewind is the step behind Rewind.
-func (l *line) rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
-	m := l.m
-	if err := l.idle(ctx); err != nil {
-		return thread.RewindReport{}, err
-	}
-	to, snap, err := l.rewindTarget(ctx, r)
-	if err != nil {
-		return thread.RewindReport{}, err
-	}
-	running := l.running() != nil
-	if running && r.Conversation {
-		if err := l.stop(ctx, "stopped to rewind"); err != nil {
-			return thread.RewindReport{}, err
-		}
-	}
-	safety, err := l.safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
-	if err != nil {
-		return thread.RewindReport{}, err
-	}
-	rewind := l.rewindCheckpoint(r, to, safety, snap)
-	intent, err := m.intend(ctx, intentRewind, l.id, rewindIntent{Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation})
-	if err != nil {
-		return thread.RewindReport{}, err
-	}
-	failpoint.Hit("thread.rewind.intended")
-	var left []string
-	if r.Files {
-		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
-			err = fmt.Errorf("set the files back: %w", err)
-			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "what they were is checkpoint "+string(safety.ID)), m.settled(ctx, intent))
-		}
-	}
-	failpoint.Hit("thread.rewind.restored")
-	if err := l.setBack(ctx, rewind, r.Conversation); err != nil {
-		return thread.RewindReport{Safety: safety.ID}, err
-	}
-	if err := m.settled(ctx, intent); err != nil {
-		return thread.RewindReport{Safety: safety.ID}, err
-	}
-	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
-	if len(left) > 0 {
-		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written", counted(len(left), "file"))
-	}
-	if r.Files && m.cfg.Differ != nil && safety.Snapshot != nil {
-		report.Files, err = m.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
-		if err != nil {
-			m.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.id), "err", err)
-		}
-	}
-	if running && r.Conversation {
-		if err := l.start(ctx, launchRequest{}); err != nil {
-			return report, fmt.Errorf("the rewind is done, but its agent did not start again: %w", err)
-		}
-	}
-	return report, nil
-}
-
-// restore sets the files back to a snapshot. Of a folder that other threads work in too it sets back what this thread
-// alone wrote, and returns what it left; the rewind then holds the files as they came out.
-func (l *line) restore(ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint) (left []string, err error) {
-	trees, dir := l.m.cfg.Worktrees, l.thread().Dir
-	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
-	if err != nil {
-		return nil, err
-	}
-	if !shared {
-		_, err := trees.Restore(ctx, l.id, dir, snap)
-		return nil, err
-	}
-	if _, err := trees.RestoreOnly(ctx, l.id, dir, snap, own); err != nil {
-		return nil, err
-	}
-	after, err := trees.Take(ctx, l.id, dir, &snap)
-	if err != nil {
-		return nil, err
-	}
-	rewind.Snapshot = &after
-	return left, nil
-}
-
-// rewindTarget finds the checkpoint to go to and the files that belong to it.
-func (l *line) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
-	m := l.m
-	l.rec.settle(ctx, l)
-	to, err := m.point(ctx, l.thread(), r.At)
-	if err != nil {
-		return to, nil, err
-	}
-	if to.ID == "" {
-		return to, nil, fmt.Errorf("nothing was said yet: %w", thread.ErrNotFound)
-	}
-	if r.Conversation && !to.Whole() {
-		return to, nil, thread.Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid), "choose a whole turn")
-	}
-	if !r.Files {
-		return to, nil, nil
-	}
-	if m.cfg.Worktrees == nil {
-		return to, nil, fmt.Errorf("files: %w", thread.ErrNoRepository)
-	}
-	snap, err := m.snapshotAt(ctx, to.ID)
-	if err != nil {
-		return to, nil, err
-	}
-	if snap == nil {
-		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "none were kept by then; rewind the conversation only")
-	}
-	if to.Snapshot == nil {
-		m.notice(l.id, thread.LevelWarn, "no files were kept at turn %d itself; those of the newest snapshot before it are taken", to.Turn)
-	}
-	return to, snap, nil
-}
-
-// safety writes a checkpoint of the thread as it is now, files and all, and waits until it is
-// durable. With files it is an error when they cannot be kept.
-func (l *line) safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
-	r := &l.rec
-	r.load(ctx, l)
-	t := l.thread()
-	c := thread.Checkpoint{
-		ID: thread.NewID[thread.CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: thread.KindSafety,
-		Created: l.m.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
-		MCP: l.m.mcps(l.id), Note: note, Snapshot: r.snapshot,
-	}
-	if l.m.cfg.Worktrees != nil {
-		s, err := l.m.cfg.Worktrees.Take(ctx, l.id, t.Dir, r.snapshot)
-		switch {
-		case err == nil:
-			c.Snapshot, r.snapshot = &s, &s
-		case files:
-			return c, fmt.Errorf("keep the files first: %w", err)
-		case !errors.Is(err, thread.ErrNoRepository):
-			l.m.notice(l.id, thread.LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
-		}
-	}
-	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(l, r.files.peek(ctx, l, r.session, "", time.Time{}))}
-	ended := r.ended
-	r.head = c.ID
-	r.put(ctx, l, put{c: c, delta: delta})
-	r.ended = ended
-	if len(r.pending) > 0 {
-		l.m.mu.Lock()
-		defer l.m.mu.Unlock()
-		return c, fmt.Errorf("store the safety checkpoint: %s: %w", l.trouble, thread.ErrReadOnly)
-	}
-	return c, nil
-}
-
-// rewindCheckpoint lays out the checkpoint that makes a rewind true. With the conversation it stands
-// on the target; with the files alone on the safety checkpoint.
-func (l *line) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot) thread.Checkpoint {
-	c := to
-	what := "the conversation"
-	if !r.Conversation {
-		c, what = safety, "the files"
-	} else if r.Files {
-		what = "files and conversation"
-	}
-	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
-	c.Thread, c.Kind, c.Created, c.Seq = l.id, thread.KindRewind, l.m.now(), 0
-	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
-	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not given back
-	c.Note = fmt.Sprintf("%s set back to turn %d", what, to.Turn)
-	c.Snapshot = safety.Snapshot
-	if r.Files {
-		c.Snapshot = snap
-	}
-	if r.Conversation {
-		c.Session = "" // its session is written at the next start
-	}
-	return c
-}
-
-// setBack stores the rewind and forgets what is known of the conversation before it.
-func (l *line) setBack(ctx context.Context, c thread.Checkpoint, conversation bool) error {
-	if _, err := l.m.cfg.Store.PutCheckpoint(ctx, c, thread.Delta{Keep: c.Items}); err != nil {
-		return fmt.Errorf("store the rewind: %w", err)
-	}
-	failpoint.Hit("thread.rewind.stored")
-	l.rec = record{waiting: l.rec.waiting}
-	if conversation {
-		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
-			return fmt.Errorf("leave the old session: %w", err)
-		}
-	}
-	if err := l.reread(ctx); err != nil {
-		return err
-	}
-	stored, err := l.m.cfg.Store.Checkpoint(ctx, c.ID)
-	if err != nil {
-		return fmt.Errorf("read the rewind: %w", err)
-	}
-	l.m.bus.Publish(thread.Event{At: l.m.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
-	return nil
-}
-
 // repairRewind finishes a rewind that was stored, and names the safety checkpoint of one that was not.
-func (m *Manager) repairRewind(ctx context.Context, i thread.Intent) error {
+func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	var d rewindIntent
 	if err := json.Unmarshal(i.Data, &d); err != nil {
 		return fmt.Errorf("read the intent: %w", err)
 	}
-	l := m.line(i.Thread)
+	l := m.run(i.Thread)
 	if l == nil {
 		return nil
 	}
@@ -265,4 +65,290 @@ func (m *Manager) repairRewind(ctx context.Context, i thread.Intent) error {
 	}
 	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was finished after a crash; checkpoint %s undoes it", name, d.Safety)
 	return nil
+}
+
+// rewind is the step behind Rewind.
+func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
+	if err := l.idle(ctx); err != nil {
+		return thread.RewindReport{}, err
+	}
+	to, snap, err := l.rewindTarget(ctx, r)
+	if err != nil {
+		return thread.RewindReport{}, err
+	}
+	running := l.running() != nil
+	if running && r.Conversation {
+		if err := l.stop(ctx, "stopped to rewind"); err != nil {
+			return thread.RewindReport{}, err
+		}
+	}
+	safety, err := l.safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
+	if err != nil {
+		return thread.RewindReport{}, err
+	}
+	rewind := l.rewindCheckpoint(r, to, safety, snap)
+	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation})
+	if err != nil {
+		return thread.RewindReport{}, err
+	}
+	failpoint.Hit("thread.rewind.intended")
+	var left []string
+	if r.Files {
+		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
+			err = fmt.Errorf("set the files back: %w", err)
+			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "what they were is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
+		}
+	}
+	failpoint.Hit("thread.rewind.restored")
+	if err := l.setBack(ctx, rewind, r.Conversation); err != nil {
+		return thread.RewindReport{Safety: safety.ID}, err
+	}
+	if err := l.settled(ctx, intent); err != nil {
+		return thread.RewindReport{Safety: safety.ID}, err
+	}
+	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
+	if len(left) > 0 {
+		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written", counted(len(left), "file"))
+	}
+	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
+		report.Files, err = l.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
+		if err != nil {
+			l.cfg.Log.Warn("compare the files of a rewind", "thread", string(l.id), "err", err)
+		}
+	}
+	if running && r.Conversation {
+		if err := l.start(ctx, launchRequest{}); err != nil {
+			return report, fmt.Errorf("the rewind is done, but its agent did not start again: %w", err)
+		}
+	}
+	return report, nil
+}
+
+// restore sets the files back to a snapshot. Of a folder that other threads work in too it sets back what this thread
+// alone wrote, and returns what it left; the rewind then holds the files as they came out.
+func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint) (left []string, err error) {
+	trees, dir := l.cfg.Worktrees, l.thread().Dir
+	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	if !shared {
+		_, err := trees.Restore(ctx, l.id, dir, snap)
+		return nil, err
+	}
+	if _, err := trees.RestoreOnly(ctx, l.id, dir, snap, own); err != nil {
+		return nil, err
+	}
+	after, err := trees.Take(ctx, l.id, dir, &snap)
+	if err != nil {
+		return nil, err
+	}
+	rewind.Snapshot = &after
+	return left, nil
+}
+
+// ownFiles tells, of a folder that several threads work in, which of the files that changed since a checkpoint only
+// this thread can have written, and which others may have. shared is false where nobody else does: then all are its
+// own. now is the snapshot of the files as they are.
+func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot) (own, others []string, shared bool, err error) {
+	t := l.thread()
+	history := make(map[thread.ID][]thread.Checkpoint)
+	for _, o := range l.together(t) {
+		list, err := l.since(ctx, o.ID, to)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		shared = shared || len(list) > 0 || o.InUse()
+		history[o.ID] = list
+	}
+	if !shared {
+		return nil, nil, false, nil
+	}
+	if l.cfg.Differ == nil {
+		return nil, nil, true, fmt.Errorf("compare the files: %w", thread.ErrUnsupported)
+	}
+	if history[l.id], err = l.since(ctx, l.id, to); err != nil {
+		return nil, nil, true, err
+	}
+	var steps []share.Step
+	from, since := target, to.Created
+	for _, c := range kept(history) {
+		step := share.Step{Alone: l.alone(c.Thread, history, since, c.Created)}
+		if c.Kind != thread.KindSafety { // that holds what anybody wrote before it
+			step.Thread = string(c.Thread)
+		}
+		if step.Paths, err = l.changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
+			return nil, nil, true, err
+		}
+		steps = append(steps, step)
+		from, since = *c.Snapshot, c.Created
+	}
+	last := share.Step{}
+	if last.Paths, err = l.changed(ctx, t.Dir, from, now); err != nil {
+		return nil, nil, true, err
+	}
+	own, others = share.Own(string(l.id), append(steps, last))
+	return own, others, true, nil
+}
+
+// alone reports whether no thread but one was in the middle of a turn between two times. What a turn writes it writes
+// after its first response.
+func (l *run) alone(id thread.ID, history map[thread.ID][]thread.Checkpoint, from, until time.Time) bool {
+	for other, list := range history {
+		if other == id {
+			continue
+		}
+		ended := map[int]time.Time{}
+		for _, c := range list {
+			if c.Kind == thread.KindTurn {
+				ended[c.Turn] = c.Created
+			}
+		}
+		for _, c := range list {
+			if c.Kind != thread.KindResponse || !c.Created.Before(until) {
+				continue
+			}
+			if end, over := ended[c.Turn]; !over || end.After(from) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// kept returns the checkpoints that hold files, oldest first.
+func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
+	var all []thread.Checkpoint
+	for _, list := range history {
+		for _, c := range list {
+			if c.Snapshot != nil && c.Kind != thread.KindResponse {
+				all = append(all, c)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b thread.Checkpoint) int { return a.Created.Compare(b.Created) })
+	return all
+}
+
+// rewindTarget finds the checkpoint to go to and the files that belong to it.
+func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
+	l.settle(ctx)
+	to, err := l.point(ctx, l.thread(), r.At)
+	if err != nil {
+		return to, nil, err
+	}
+	if to.ID == "" {
+		return to, nil, fmt.Errorf("nothing was said yet: %w", thread.ErrNotFound)
+	}
+	if r.Conversation && !to.Whole() {
+		return to, nil, thread.Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid), "choose a whole turn")
+	}
+	if !r.Files {
+		return to, nil, nil
+	}
+	if l.cfg.Worktrees == nil {
+		return to, nil, fmt.Errorf("files: %w", thread.ErrNoRepository)
+	}
+	snap, err := l.snapshotAt(ctx, to.ID)
+	if err != nil {
+		return to, nil, err
+	}
+	if snap == nil {
+		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "none were kept by then; rewind the conversation only")
+	}
+	if to.Snapshot == nil {
+		l.notice(l.id, thread.LevelWarn, "no files were kept at turn %d itself; those of the newest snapshot before it are taken", to.Turn)
+	}
+	return to, snap, nil
+}
+
+// safety writes a checkpoint of the thread as it is now, files and all, and waits until it is
+// durable. With files it is an error when they cannot be kept.
+func (l *run) safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
+	r := &l.rec
+	l.load(ctx)
+	t := l.thread()
+	c := thread.Checkpoint{
+		ID: thread.NewID[thread.CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: thread.KindSafety,
+		Created: l.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
+		MCP: l.mcps(l.id), Note: note, Snapshot: r.snapshot,
+	}
+	if l.cfg.Worktrees != nil {
+		s, err := l.cfg.Worktrees.Take(ctx, l.id, t.Dir, r.snapshot)
+		switch {
+		case err == nil:
+			c.Snapshot, r.snapshot = &s, &s
+		case files:
+			return c, fmt.Errorf("keep the files first: %w", err)
+		case !errors.Is(err, thread.ErrNoRepository):
+			l.notice(l.id, thread.LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
+		}
+	}
+	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, "", time.Time{}))}
+	phase := r.phase
+	r.head = c.ID
+	l.commit(ctx, put{c: c, delta: delta})
+	r.phase = phase // it is where it was
+	if len(r.pending) > 0 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return c, fmt.Errorf("store the safety checkpoint: %s: %w", l.trouble, thread.ErrReadOnly)
+	}
+	return c, nil
+}
+
+// rewindCheckpoint lays out the checkpoint that makes a rewind true. With the conversation it stands
+// on the target; with the files alone on the safety checkpoint.
+func (l *run) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot) thread.Checkpoint {
+	c := to
+	what := "the conversation"
+	if !r.Conversation {
+		c, what = safety, "the files"
+	} else if r.Files {
+		what = "files and conversation"
+	}
+	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
+	c.Thread, c.Kind, c.Created, c.Seq = l.id, thread.KindRewind, l.now(), 0
+	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
+	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not given back
+	c.Note = fmt.Sprintf("%s set back to turn %d", what, to.Turn)
+	c.Snapshot = safety.Snapshot
+	if r.Files {
+		c.Snapshot = snap
+	}
+	if r.Conversation {
+		c.Session = "" // its session is written at the next start
+	}
+	return c
+}
+
+// setBack stores the rewind and forgets what is known of the conversation before it.
+func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation bool) error {
+	if _, err := l.cfg.Store.PutCheckpoint(ctx, c, thread.Delta{Keep: c.Items}); err != nil {
+		return fmt.Errorf("store the rewind: %w", err)
+	}
+	failpoint.Hit("thread.rewind.stored")
+	l.rec = record{waiting: l.rec.waiting}
+	if conversation {
+		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
+			return fmt.Errorf("leave the old session: %w", err)
+		}
+	}
+	if err := l.reread(ctx); err != nil {
+		return err
+	}
+	stored, err := l.cfg.Store.Checkpoint(ctx, c.ID)
+	if err != nil {
+		return fmt.Errorf("read the rewind: %w", err)
+	}
+	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &stored})
+	return nil
+}
+
+// rewindIntent is what a rewind writes down before it changes anything.
+type rewindIntent struct {
+	Safety       thread.CheckpointID `json:"safety"`
+	To           thread.CheckpointID `json:"to"`
+	Rewind       thread.CheckpointID `json:"rewind"` // stored last
+	Conversation bool                `json:"conversation"`
 }

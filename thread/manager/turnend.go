@@ -2,6 +2,9 @@ package manager
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"orchestrator/thread"
@@ -10,16 +13,17 @@ import (
 
 // endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
 // Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
-func (r *record) endTurn(ctx context.Context, l *line, last thread.Checkpoint, e arrival, stored func()) {
+func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arrival, stored func()) {
+	r := &l.rec
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = thread.NewID[thread.CheckpointID](), last.ID, thread.KindTurn, ""
-	c.Thread = l.id                                // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
-	c.Created, c.Usage = l.m.now(), thread.Usage{} // the responses have counted it
+	c.Thread = l.id                              // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
+	c.Created, c.Usage = l.now(), thread.Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
-	asked := l.ends(r, c, e.why)
+	asked := l.ends(c, e.why)
 	delta := thread.Delta{Keep: last.Items, Prompts: asked}
 	if !e.direct && !e.past {
-		delta.Transcript = r.files.note(l, r.files.peek(ctx, l, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
+		delta.Transcript = r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
@@ -28,8 +32,8 @@ func (r *record) endTurn(ctx context.Context, l *line, last thread.Checkpoint, e
 		r.snapshot = l.snapshot(ctx, r.snapshot)
 	}
 	c.Snapshot = r.snapshot
-	r.head, r.ended = c.ID, true
-	r.put(ctx, l, put{c: c, delta: delta, prompts: asked, stored: stored})
+	r.head, r.phase = c.ID, phaseEnded
+	l.commit(ctx, put{c: c, delta: delta, prompts: asked, stored: stored})
 }
 
 // answerWait is how long an agent may take to write down the answer that ended its turn.
@@ -37,9 +41,9 @@ const answerWait = time.Second
 
 // waitUntil says how long to wait for an answer in its agent's transcript. When the next one has come already
 // the agent has gone on: a backlog waits for none but its last.
-func (l *line) waitUntil(e thread.Exchange) time.Time {
-	l.m.mu.Lock()
-	defer l.m.mu.Unlock()
+func (l *recorder) waitUntil(e thread.Exchange) time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case e.Ended.IsZero():
 		return time.Time{}
@@ -50,32 +54,95 @@ func (l *line) waitUntil(e thread.Exchange) time.Time {
 	}
 }
 
-// open reports whether a turn was begun and not ended.
-func (r *record) open() bool { return r.loaded && r.head != "" && !r.ended }
+// snapshot keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
+// and says so, once.
+func (l *recorder) snapshot(ctx context.Context, prev *thread.Snapshot) *thread.Snapshot {
+	if l.cfg.Worktrees == nil {
+		return nil
+	}
+	t := l.thread()
+	s, err := l.cfg.Worktrees.Take(ctx, l.id, t.Dir, prev)
+	switch {
+	case errors.Is(err, thread.ErrNoRepository):
+		return nil
+	case err != nil:
+		l.notice(l.id, thread.LevelWarn, "%s: the files of turn %d were not kept: %v", t.DisplayName(), t.Turn, err)
+		return nil
+	}
+	l.nameSkipped(s, prev)
+	return &s
+}
+
+// nameSkipped says which files a snapshot could not keep, once for each.
+func (l *recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
+	known := map[thread.Skip]bool{}
+	if prev != nil {
+		for _, k := range prev.Skipped {
+			known[k] = true
+		}
+	}
+	var names []string
+	for _, k := range s.Skipped {
+		if !known[k] {
+			names = append(names, fmt.Sprintf("%s (%s)", k.Path, k.Reason))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	const most = 5
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	l.notice(l.id, thread.LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", l.thread().DisplayName(), shown)
+}
 
 // leave closes a turn that its agent was interrupted in, files and all, as what it is.
-func (r *record) leave(ctx context.Context, l *line) {
+func (l *recorder) leave(ctx context.Context) {
+	r := &l.rec
 	if !r.open() || len(r.pending) > 0 {
 		return
 	}
-	last, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	last, err := l.cfg.Store.Checkpoint(ctx, r.head)
 	if err != nil || last.Kind != thread.KindResponse {
 		return
 	}
 	last.Interrupted = true
-	r.endTurn(ctx, l, last, arrival{}, nil)
-	r.left = true
+	l.endTurn(ctx, last, arrival{}, nil)
+	r.phase = phaseLeft
 }
 
 // abandon closes a turn that never ended and that another one follows.
-func (r *record) abandon(ctx context.Context, l *line) {
+func (l *recorder) abandon(ctx context.Context) {
+	r := &l.rec
 	if !r.open() || len(r.pending) > 0 {
 		return
 	}
-	last, err := l.m.cfg.Store.Checkpoint(ctx, r.head)
+	last, err := l.cfg.Store.Checkpoint(ctx, r.head)
 	if err != nil || last.Kind != thread.KindResponse || last.Thread != l.id {
 		return
 	}
 	last.Interrupted = true
-	r.endTurn(ctx, l, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
+	l.endTurn(ctx, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
+}
+
+// settle brings the thread to a state in which nothing of its past is missing: what waits is stored
+// and a turn that a crash cut between its answer and its checkpoint gets it. It reads the
+// conversation only where that is needed: a start with many interrupted threads must stay quick.
+func (l *recorder) settle(ctx context.Context) {
+	r := &l.rec
+	l.flush(ctx)
+	head := r.head
+	if !r.loaded {
+		head = l.thread().Head
+	}
+	if head == "" || len(r.pending) > 0 {
+		return
+	}
+	c, err := l.cfg.Store.Checkpoint(ctx, head)
+	if err == nil && c.Kind == thread.KindResponse && c.Note == thread.NoteTurnEnded {
+		l.load(ctx)
+		l.endTurn(ctx, c, arrival{Exchange: thread.Exchange{Text: c.Answer}}, nil)
+	}
 }

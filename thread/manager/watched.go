@@ -13,36 +13,36 @@ import (
 
 // watch is the step before a start that names what agents obey and that changed since one last started in
 // the folder: another agent may have written it. It is told once, and holds nothing up.
-func (l *line) watch(ctx context.Context, spec thread.LaunchSpec) {
-	m, t := l.m, l.thread()
-	root := m.rootOf(t)
-	now, err := watchlist.Look(root, t.Dir, obeyed(m.cfg.Agents))
+func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
+	t := l.thread()
+	root := l.rootOf(t)
+	now, err := watchlist.Look(root, t.Dir, obeyed(l.cfg.Agents))
 	if err != nil {
-		m.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
 		return
 	}
-	before, in := lastLook(ctx, m.cfg.Store, t.Dir), root
+	before, in := lastLook(ctx, l.cfg.Store, t.Dir), root
 	changes := watchlist.Changes(before.State, now)
 	if before.At.IsZero() {
 		// A folder of its own begins with what was accepted where it comes from.
-		if p := m.line(t.Parent); p != nil {
+		if p := l.other(t.Parent); p != nil {
 			pt := p.thread()
-			before, in = lastLook(ctx, m.cfg.Store, pt.Dir), m.rootOf(pt)
+			before, in = lastLook(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
 		}
 		if before.At.IsZero() && spec.Origin != "" {
-			before, in = lastLook(ctx, m.cfg.Store, spec.Origin), m.cfg.Project
+			before, in = lastLook(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
 		}
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
-		m.notice(l.id, thread.LevelWarn, "%s: what agents obey changed: %s", t.DisplayName(), watchlist.Message(changes, m.ranSince(in, before, t)))
+		l.notice(l.id, thread.LevelWarn, "%s: what agents obey changed: %s", t.DisplayName(), watchlist.Message(changes, l.ranSince(in, before, t)))
 	}
-	raw, err := json.Marshal(watchlist.Record{At: m.now(), State: now})
+	raw, err := json.Marshal(watchlist.Record{At: l.now(), State: now})
 	if err == nil {
-		err = m.cfg.Store.SetSetting(ctx, watchKey(t.Dir), string(raw))
+		err = l.cfg.Store.SetSetting(ctx, watchKey(t.Dir), string(raw))
 	}
 	if err != nil {
-		m.cfg.Log.Warn("keep what agents obey", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("keep what agents obey", "thread", string(l.id), "err", err)
 	}
 }
 
@@ -77,7 +77,7 @@ func obeyed(agents thread.Agents) []string {
 
 // ranSince names the threads in a worktree or the project whose agents ran since a look; one that starts for
 // the first time did not.
-func (m *Manager) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
+func (m *roll) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var names []string

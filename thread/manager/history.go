@@ -5,14 +5,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
 )
+
+// history is the use cases that read what was said and which files there were.
+type history struct{ *registry }
 
 // Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
 // Page.Before is a turn. With Page.Turns, which leaves the responses out, a turn's checkpoint carries
 // the sum of its responses' usage.
-func (m *Manager) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
+func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	l, err := m.find(ref)
 	if err != nil {
 		return nil, err
@@ -36,45 +43,8 @@ func (m *Manager) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 	return list, nil
 }
 
-// turns reads a page of turns with what their responses used, in one pass over both.
-func (m *Manager) turns(ctx context.Context, head thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
-	limit := p.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	list := make([]thread.Checkpoint, 0, limit)
-	for next := head; next != ""; {
-		all, err := m.cfg.Store.Lineage(ctx, next, thread.Page{Before: p.Before, Limit: 2*limit + 20})
-		if err != nil {
-			return nil, err
-		}
-		next = ""
-		for _, c := range all {
-			next = c.Parent
-			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
-				continue // its agent went on after it by itself
-			}
-			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
-				list = list[:n-1]
-				continue
-			}
-			if c.Kind != thread.KindResponse {
-				if len(list) == limit {
-					return list, nil
-				}
-				list = append(list, c)
-				continue
-			}
-			if n := len(list); n > 0 && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
-				list[n-1].Usage = list[n-1].Usage.Add(c.Usage)
-			}
-		}
-	}
-	return list, nil
-}
-
 // withRest adds to a page of turns what Page.All asks for.
-func (m *Manager) withRest(ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint) ([]thread.Checkpoint, error) {
+func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint) ([]thread.Checkpoint, error) {
 	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
 		return nil, err
@@ -126,7 +96,7 @@ func amongst(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint 
 }
 
 // Turn returns what was said and done in the turn of a point.
-func (m *Manager) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
+func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
 	l, err := m.find(ref)
 	if err != nil {
 		return nil, err
@@ -157,18 +127,9 @@ func (m *Manager) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 	return entries, nil
 }
 
-// turnStart returns how many items stood when a checkpoint's turn began.
-func (m *Manager) turnStart(ctx context.Context, c thread.Checkpoint) (int, error) {
-	before, err := m.cfg.Store.Lineage(ctx, c.ID, thread.Page{Turns: true, Before: int64(c.Turn), Limit: 1})
-	if err != nil || len(before) == 0 || before[0].Note == thread.NoteRebuilt && c.Note != thread.NoteRebuilt {
-		return 0, err // what was rebuilt has fewer items than the agent's requests
-	}
-	return before[0].Items, nil
-}
-
 // Diff compares the files of two points of a thread: "base" is where its branch began, "now" the
 // worktree as it is, and the empty ones are those two.
-func (m *Manager) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
+func (m *history) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
 	l, err := m.find(r.Thread)
 	if err != nil {
 		return nil, err
@@ -193,7 +154,7 @@ func (m *Manager) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.File
 }
 
 // filesAt returns the commit that holds a thread's files at a point, "" for the worktree itself.
-func (m *Manager) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
+func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
 	switch at {
 	case "now":
 		return "", nil
@@ -214,26 +175,8 @@ func (m *Manager) filesAt(ctx context.Context, t thread.Thread, at string) (stri
 	return s.Commit, nil
 }
 
-// baseOf returns the commit that a thread's work is compared with: what its branch began at, or what
-// its folder stood on at its first snapshot.
-func (m *Manager) baseOf(ctx context.Context, t thread.Thread) (string, error) {
-	if t.Worktree.Base != "" {
-		return t.Worktree.Base, nil
-	}
-	list, err := m.cfg.Store.Checkpoints(ctx, t.ID, thread.Page{Turns: true, Limit: 1 << 20})
-	if err != nil {
-		return "", err
-	}
-	for i := len(list) - 1; i >= 0; i-- {
-		if s := list[i].Snapshot; s != nil && s.Base != "" {
-			return s.Base, nil
-		}
-	}
-	return "HEAD", nil
-}
-
 // Find searches names, prompts and answers.
-func (m *Manager) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
+func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	if m.cfg.Finder == nil {
 		return nil, fmt.Errorf("search: %w", thread.ErrUnsupported)
 	}
@@ -246,10 +189,31 @@ func (m *Manager) Find(ctx context.Context, query string, limit int) ([]thread.H
 	}
 	kept := m.promptHits(query, limit)
 	for _, h := range hits[:max(0, min(len(hits), limit-len(kept)))] {
-		if l := m.line(h.Thread); l != nil && l.thread().Deleted.IsZero() {
+		if l := m.run(h.Thread); l != nil && l.thread().Deleted.IsZero() {
 			h.Name = l.thread().Name
 			kept = append(kept, h)
 		}
 	}
 	return kept, nil
+}
+
+// promptHits finds prompts without an answer that hold all words of a search; the others are found by their turns.
+func (m *history) promptHits(query string, limit int) []thread.Hit {
+	words := strings.Fields(strings.ToLower(query))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var hits []thread.Hit
+	for _, l := range slices.Backward(m.all()) {
+		for _, p := range slices.Backward(l.asked.Prompts) {
+			text := strings.ToLower(p.Text)
+			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+				continue
+			}
+			hits = append(hits, thread.Hit{
+				Thread: l.id, Name: l.t.Name, Prompt: p.ID, Where: string(p.State) + " prompt",
+				Snippet: plaintext.Cut(secret.Redact(p.Text), outbox.MaxText), At: p.Accepted,
+			})
+		}
+	}
+	return hits
 }

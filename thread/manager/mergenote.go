@@ -1,0 +1,88 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// tellMerged sends the note of a thread's newest merge.
+func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeIntent) (thread.MergeReport, error) {
+	t := child.thread()
+	report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
+	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.id {
+		return report, thread.Hint(fmt.Errorf("it was not merged into another thread's branch: %w", thread.ErrInvalid), "merge it first")
+	}
+	if m.cfg.Differ != nil {
+		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
+		if err != nil {
+			m.cfg.Log.Warn("compare the files of a merge", "thread", string(t.ID), "err", err) // its worktree may be gone
+		}
+		report.Files = files
+	}
+	report.Summary, report.Told = m.mergeSummary(ctx, child, in, report), true
+	m.tell(ctx, target, report.Summary)
+	return report, nil
+}
+
+// mergeSummary is what the target's agent is told of a merge. The fork's own words are quoted.
+func (m *merges) mergeSummary(ctx context.Context, child *run, in mergeIntent, report thread.MergeReport) string {
+	t := child.thread()
+	var b strings.Builder
+	fmt.Fprintf(&b, "For your information: thread %q", t.Name)
+	if t.Label != "" {
+		fmt.Fprintf(&b, " (%s)", oneLine(t.Label, 200))
+	}
+	fmt.Fprintf(&b, " was merged into your branch %s", in.Target)
+	if report.Commit != "" {
+		fmt.Fprintf(&b, " as commit %s", report.Commit[:min(12, len(report.Commit))])
+	}
+	b.WriteString(".\n")
+	if len(report.Files) > 0 {
+		b.WriteString("\nFiles:\n")
+		for i, f := range report.Files {
+			if i == 30 {
+				fmt.Fprintf(&b, "- … and %d more\n", len(report.Files)-i)
+				break
+			}
+			fmt.Fprintf(&b, "- %s (%s, +%d −%d)\n", oneLine(f.Path, 200), f.Status, f.Insertions, f.Deletions)
+		}
+	}
+	if answer := m.lastAnswer(ctx, t); answer != "" {
+		fmt.Fprintf(&b, "\nIts last answer, quoted:\n> %s\n", quote(answer))
+	}
+	b.WriteString("\nTake note of it and say so in one sentence; do nothing else now.")
+	return b.String()
+}
+
+// tell queues something of our own for a thread's agent, whether it runs or not.
+func (m *merges) tell(ctx context.Context, l *run, text string) {
+	if _, err := l.accept(ctx, thread.Prompt{From: thread.FromNote, Text: text}); err != nil {
+		m.notice(l.id, thread.LevelWarn, "%s could not be told of the merge: %v", l.thread().DisplayName(), err)
+	}
+}
+
+// awaitNote is an error while a thread's agent changes files. A turn that answers a note of ours is waited for: else a
+// merge would be in the way of the next one.
+func (m *merges) awaitNote(ctx context.Context, l *run) error {
+	ctx, cancel := context.WithTimeout(ctx, noteLimit)
+	defer cancel()
+	events := m.bus.Subscribe(ctx)
+	for {
+		noted := l.answersNote()
+		err := l.do(ctx, l.notWorking)
+		if !noted && !l.answersNote() || err != nil && !errors.Is(err, thread.ErrBusy) {
+			return err
+		}
+		for heard := false; !heard; {
+			e, more := <-events
+			if !more {
+				return err
+			}
+			heard = e.ThreadID == l.id
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"orchestrator/thread"
+)
+
+// mergePreview says what a merge would come to.
+func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (thread.MergeReport, error) {
+	report := m.mergeReport(child, in)
+	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
+		return report, err
+	}
+	t := child.thread()
+	what, err := m.cfg.Merges.Preview(ctx, in.Dir, t.Worktree.Path)
+	switch {
+	case err != nil && m.commitsInto(in) && errors.Is(err, thread.ErrConflict):
+		report.Unsure = "what is not committed in " + in.Dir + " is committed first, and may conflict"
+	case err != nil:
+		return report, m.offerCommit(ctx, t.Name, in, err)
+	}
+	if in.Commit {
+		if report.Committed, err = m.uncommitted(ctx, in); err != nil {
+			return report, err
+		}
+	}
+	report.UpToDate, report.Conflicts = what.UpToDate, what.Conflicts
+	if m.cfg.Differ != nil && !what.UpToDate {
+		report.Files, err = m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
+		if err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// mergeStopped notes in a report that the thread's merge into a folder waits there for its conflicts to
+// be resolved, and which. That another's does is an error.
+func (m *merges) mergeStopped(ctx context.Context, child *run, dir string, report *thread.MergeReport) error {
+	under, err := m.cfg.Merges.InProgress(ctx, dir)
+	if err != nil || !under {
+		return err
+	}
+	if _, own, err := m.openMerge(ctx, child); err != nil || own.Dir != dir {
+		return thread.Hint(fmt.Errorf("%s is in the middle of another merge: %w", dir, thread.ErrConflict), "continue or abort that one first")
+	}
+	report.Stopped = true
+	report.Conflicts, err = m.cfg.Merges.Unresolved(ctx, dir)
+	return err
+}
+
+// commitsInto reports whether a merge goes into a worktree of ours: a fork begins with its parent's
+// uncommitted work, so that the same changes lie in both, and there they are committed before it. The
+// person's own folder is theirs to commit, unless they ask for it.
+func (m *merges) commitsInto(in mergeIntent) bool {
+	into := m.run(in.Into)
+	return in.Commit || into != nil && into.thread().Worktree.Path == in.Dir
+}
+
+// uncommitted names the files that a commit of all that lies in the target's folder would hold.
+func (m *merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, error) {
+	if m.cfg.Differ == nil {
+		return nil, nil
+	}
+	files, err := m.cfg.Differ.Diff(ctx, in.Dir, "HEAD", "")
+	if err != nil {
+		return nil, fmt.Errorf("look for what is not committed in %s: %w", in.Dir, err)
+	}
+	names := make([]string, 0, len(files))
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	return names, nil
+}
+
+// offerCommit adds to a refusal, because of what is not committed in the target's folder, what would be committed to get
+// it out of the way, and how.
+func (m *merges) offerCommit(ctx context.Context, name string, in mergeIntent, refused error) error {
+	if !errors.Is(refused, thread.ErrConflict) || in.Commit {
+		return refused
+	}
+	files, err := m.uncommitted(ctx, in)
+	if err != nil || len(files) == 0 {
+		return refused
+	}
+	shown := strings.Join(files[:min(10, len(files))], ", ")
+	if more := len(files) - 10; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	if hint := (*thread.HintError)(nil); errors.As(refused, &hint) {
+		refused = hint.Err
+	}
+	return thread.Hint(refused, fmt.Sprintf("`orchestrator merge %s --commit-parent` commits all that is not committed there first: %s", name, shown))
+}

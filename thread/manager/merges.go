@@ -1,0 +1,168 @@
+package manager
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"orchestrator/thread"
+)
+
+// merges is the use cases that bring a thread's work into another branch, finish threads and push.
+type merges struct {
+	*registry
+	life *lifecycle
+	// merging is held during a merge or finish: they span two threads and one repository. Taken
+	// before anything else.
+	merging sync.Mutex
+}
+
+// mergeIntent is a merge that is under way, or waits for a person to resolve its conflicts.
+type mergeIntent struct {
+	Into   thread.ID `json:"into,omitempty"` // empty for the project's own folder
+	Dir    string    `json:"dir"`
+	Branch string    `json:"branch"`
+	Target string    `json:"target"` // branch checked out in Dir
+	Tell   bool      `json:"tell"`   // send the target's agent a note
+	Ask    bool      `json:"ask,omitempty"`
+	Finish bool      `json:"finish"`
+	// Commit is set where the person wants what is not committed in Dir to be committed before.
+	Commit bool `json:"commit,omitempty"`
+}
+
+// detached runs a use case that spans several threads, to its end even when the client leaves.
+func (m *merges) detached(ctx context.Context, run func(context.Context) (thread.MergeReport, error)) (thread.MergeReport, error) {
+	if !m.begin() {
+		return thread.MergeReport{}, errClosed
+	}
+	type result struct {
+		report thread.MergeReport
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		defer m.done()
+		report, err := run(m.ctx)
+		done <- result{report, err}
+	}()
+	select {
+	case r := <-done:
+		return r.report, r.err
+	case <-ctx.Done():
+		return thread.MergeReport{}, fmt.Errorf("wait for the merge: %w", ctx.Err())
+	}
+}
+
+// mergeTarget finds what a thread is to be merged into; the line is nil for the project's own folder.
+func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequest) (_ mergeIntent, _ *run, err error) {
+	t := child.thread()
+	if m.cfg.Merges == nil {
+		return mergeIntent{}, nil, thread.ErrNoRepository
+	}
+	if t.Worktree.Path == "" {
+		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("it has no worktree of its own: %w", thread.ErrRefused), "its work is in "+t.Dir+" already")
+	}
+	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish, Commit: r.CommitInto}
+	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {
+		return in, nil, err
+	}
+	var target *run
+	switch {
+	case r.Into != "":
+		l, err := m.find(r.Into)
+		if err != nil {
+			return in, nil, err
+		}
+		target = l
+	case t.Parent != "":
+		target = m.run(t.Parent)
+		if target != nil && !target.thread().Deleted.IsZero() {
+			target = nil // the project's folder is what is left
+		}
+	}
+	if target == child {
+		return in, nil, fmt.Errorf("into itself: %w", thread.ErrInvalid)
+	}
+	if target != nil {
+		in.Into, in.Dir = target.id, m.rootOf(target.thread())
+	}
+	branch, err := m.cfg.Merges.Branch(ctx, in.Dir)
+	switch {
+	case errors.Is(err, thread.ErrNotFound) && target != nil:
+		return in, nil, thread.Hint(err, "resume "+target.thread().Name+", which makes its folder again, or merge into another thread")
+	case err != nil:
+		return in, nil, err
+	}
+	if branch == "" {
+		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused), "check a branch out there first")
+	}
+	in.Target = branch
+	return in, target, nil
+}
+
+// noteMode says whether a merge is told to the target's agent, and else whether the person is to be asked.
+func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
+	if wanted == "" {
+		wanted = m.cfg.MergeNote
+	}
+	switch wanted {
+	case thread.NoteAlways:
+		return true, false, nil
+	case thread.NoteNever:
+		return false, false, nil
+	case thread.NoteAsk, "":
+		return false, true, nil
+	}
+	return false, false, fmt.Errorf("note %q: it is %s, %s or %s: %w", string(wanted), thread.NoteAlways, thread.NoteNever, thread.NoteAsk, thread.ErrInvalid)
+}
+
+// standsOn returns the branch that a thread's work is on: its own, or another one that its agent checked out.
+func (m *merges) standsOn(ctx context.Context, t thread.Thread) (string, error) {
+	branch, err := m.cfg.Merges.Branch(ctx, t.Worktree.Path)
+	switch {
+	case errors.Is(err, thread.ErrNotFound):
+		return t.Worktree.Branch, nil // the folder is gone: what needs it says so
+	case err != nil:
+		return "", err
+	case branch == "":
+		return "", thread.Hint(fmt.Errorf("its worktree %s is on no branch: %w", t.Worktree.Path, thread.ErrRefused), "git -C "+t.Worktree.Path+" switch -c NAME")
+	}
+	return branch, nil
+}
+
+// mergeReport begins the report of a merge: from where to where, and whose folders these are besides.
+func (m *merges) mergeReport(child *run, in mergeIntent) thread.MergeReport {
+	there := thread.Thread{ID: in.Into, Dir: in.Dir}
+	if into := m.run(in.Into); into != nil {
+		there.Worktree = into.thread().Worktree
+	}
+	t := child.thread()
+	shared := m.besides(t)
+	beside := slices.DeleteFunc(m.besides(there), func(name string) bool { return name == t.Name || slices.Contains(shared, name) })
+	return thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Shared: shared, Beside: beside}
+}
+
+// openMerge finds the merge of a thread that waits for a person.
+func (m *merges) openMerge(ctx context.Context, child *run) (thread.Intent, mergeIntent, error) {
+	if m.cfg.Merges == nil {
+		return thread.Intent{}, mergeIntent{}, thread.ErrNoRepository
+	}
+	all, err := m.cfg.Store.Intents(ctx)
+	if err != nil {
+		return thread.Intent{}, mergeIntent{}, err
+	}
+	for _, i := range all {
+		if i.Kind != intentMerge || i.Thread != child.id {
+			continue
+		}
+		var in mergeIntent
+		if err := json.Unmarshal(i.Data, &in); err != nil {
+			return i, in, fmt.Errorf("read the intent: %w", err)
+		}
+		return i, in, nil
+	}
+	return thread.Intent{}, mergeIntent{}, fmt.Errorf("no merge is under way: %w", thread.ErrRefused)
+}

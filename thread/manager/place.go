@@ -1,0 +1,78 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"orchestrator/thread"
+)
+
+// subDir moves dir from one root to another, to that root itself where it is not below the first.
+func subDir(from, dir, to string) string {
+	rel, err := filepath.Rel(from, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return to
+	}
+	moved := filepath.Join(to, rel)
+	if info, err := os.Stat(moved); err != nil || !info.IsDir() {
+		return to
+	}
+	return moved
+}
+
+// within reports whether a folder is another one or lies below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// madeFor looks for a worktree that was made for a thread.
+func (m *core) madeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
+	if !ok {
+		return thread.Worktree{}, false, nil
+	}
+	w, ok, err := f.Made(ctx, id)
+	if errors.Is(err, thread.ErrNoRepository) {
+		return thread.Worktree{}, false, nil
+	}
+	return w, ok, err
+}
+
+// forgetFiles drops the snapshots of a thread that is no more.
+func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
+	if m.cfg.Worktrees == nil {
+		return nil
+	}
+	if err := m.cfg.Worktrees.Drop(ctx, id); err != nil && !errors.Is(err, thread.ErrNoRepository) {
+		return fmt.Errorf("drop the snapshots: %w", err)
+	}
+	return nil
+}
+
+func (m *core) whereabouts(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
+	if t.Worktree.Path != "" {
+		if _, err := os.Lstat(t.Worktree.Path); err == nil {
+			return t.Worktree, t.Dir
+		}
+		found, ok, err := m.madeFor(ctx, t.ID)
+		if err != nil || !ok || found.Path == t.Worktree.Path {
+			return t.Worktree, t.Dir // missing: it is made again when the thread is resumed
+		}
+		w := t.Worktree
+		w.Path = found.Path
+		return w, subDir(t.Worktree.Path, t.Dir, w.Path)
+	}
+	if within(t.Dir, m.cfg.Project) {
+		return t.Worktree, t.Dir
+	}
+	for _, was := range m.cfg.Moved {
+		if within(t.Dir, was) {
+			return t.Worktree, subDir(was, t.Dir, m.cfg.Project)
+		}
+	}
+	return t.Worktree, t.Dir
+}

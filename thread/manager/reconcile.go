@@ -1,0 +1,105 @@
+package manager
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/turns"
+)
+
+// leftBehind is why a prompt is open or being typed and no agent runs.
+const leftBehind = "the server ended before it was answered"
+
+// reconcile is the step that finds out what became of prompts that an earlier server left with an agent that is gone.
+// One that was answered in the moment of its end is: its turn is settled first. One that was being typed is queued
+// again, unless the agent wrote down that it has it: nothing is sent twice that nobody saw arrive.
+func (l *recorder) reconcile(ctx context.Context) {
+	l.settle(ctx)
+	d := &l.desk
+	var wrote []byte
+	for _, p := range l.left() {
+		if p.State == thread.PromptTyping && wrote == nil {
+			wrote = append(l.written(ctx), ' ')
+		}
+		d.mu.Lock()
+		if now, known := d.Prompt(p.ID); known && now.State == p.State {
+			e, reason := outbox.Stopped, leftBehind
+			if p.State == thread.PromptTyping && !mentions(wrote, p.Text) {
+				e, reason = outbox.Postponed, "the server ended before it was typed"
+			}
+			if p.From == thread.FromPrimer { // the next start makes it again
+				e = outbox.Forgotten
+			}
+			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the desk has it
+		}
+		d.mu.Unlock()
+	}
+}
+
+// written returns what the agent's own files gained since the last checkpoint.
+func (l *recorder) written(ctx context.Context) []byte {
+	r := &l.rec
+	l.load(ctx)
+	var all []byte
+	for _, c := range r.files.peek(ctx, &l.line, r.session, "", time.Time{}) {
+		all = append(all, c.Data...)
+	}
+	return all
+}
+
+// mentions reports whether an agent's files hold a prompt: its first words, as JSON writes them.
+func mentions(wrote []byte, text string) bool {
+	const enough = 80
+	raw, err := json.Marshal(plaintext.Cut(firstLine(text), enough))
+	if err != nil || len(raw) < 3 {
+		return false
+	}
+	return bytes.Contains(wrote, raw[1:len(raw)-1])
+}
+
+// heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
+// model. One that is not on the desk was typed by the person in the agent itself.
+func (l *recorder) heard(ctx context.Context, said string, hook bool) {
+	if strings.TrimSpace(said) == "" {
+		return
+	}
+	r, d := &l.rec, &l.desk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := d.Claim(said, hook)
+	if len(found) == 0 {
+		if turns.Same(said, r.said) && !(hook && r.told) {
+			r.told = true // of the turn that is known
+			return
+		}
+		found = d.ClaimPast(said)
+	}
+	l.mu.Lock()
+	requests := l.requests.Begun()
+	l.mu.Unlock()
+	if !hook {
+		requests-- // it is that request
+	}
+	if len(found) == 0 {
+		found = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now()}}
+	}
+	for _, p := range found {
+		if _, known := d.Begun(p.ID); !known {
+			d.Begin(p.ID, requests)
+		}
+		if hook {
+			d.Tell(p.ID)
+		}
+		if p.State == thread.PromptOpen {
+			continue
+		}
+		l.put(ctx, l.after(p, outbox.Heard, "")) //nolint:errcheck // logged; of one of the pane the answer tells again
+	}
+	l.rest()
+}

@@ -1,0 +1,96 @@
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/private"
+)
+
+func (l *run) archive(ctx context.Context) error {
+	if err := l.stop(ctx, "archived"); err != nil {
+		return err
+	}
+	failpoint.Hit("thread.archive.stopped")
+	if !l.thread().Archived.IsZero() {
+		return nil
+	}
+	err := l.update(ctx, func(t *thread.Thread) error {
+		t.Archived, t.Interrupted = l.now(), false
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("archive %s: %w", l.thread().Name, err)
+	}
+	return nil
+}
+
+// purge is the step that removes a deleted thread for good. Every step can be done again.
+func (l *run) purge(ctx context.Context) error {
+	t := l.thread()
+	if t.Deleted.IsZero() {
+		return nil // brought back meanwhile
+	}
+	intent, err := l.intend(ctx, intentDelete, l.id, struct{}{})
+	if err != nil {
+		return err
+	}
+	failpoint.Hit("thread.delete.intended")
+	if err := l.removeWorktree(ctx); err != nil {
+		return errors.Join(err, l.settled(ctx, intent))
+	}
+	failpoint.Hit("thread.delete.removed")
+	if err := l.cfg.Store.PurgeThread(ctx, l.id); err != nil {
+		return fmt.Errorf("remove the thread: %w", err)
+	}
+	failpoint.Hit("thread.delete.purged")
+	l.mu.Lock()
+	l.forget()
+	l.mu.Unlock()
+	if err := removeStateDir(l.cfg.StateDir, l.id); err != nil {
+		l.cfg.Log.Warn("remove the thread's folder", "thread", string(l.id), "err", err)
+	}
+	return l.settled(ctx, intent)
+}
+
+// removeStateDir removes a purged thread's folder, reached through no link and nowhere else.
+func removeStateDir(state string, id thread.ID) error {
+	all, err := private.Open(state, "threads")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	return all.RemoveAll(string(id))
+}
+
+// removeWorktree saves what is uncommitted in a thread's worktree and removes it. One that is gone already, by a
+// finish or by an earlier try, is no error.
+func (l *run) removeWorktree(ctx context.Context) error {
+	t := l.thread()
+	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
+		return nil
+	}
+	if others := l.besides(t); len(others) > 0 {
+		return fmt.Errorf("remove the worktree %s: %s works in it too: %w", t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
+	}
+	l.clear(t)
+	saved, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
+	if errors.Is(err, thread.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove the worktree: %w", err)
+	}
+	if saved.Commit != "" {
+		l.notice(l.id, thread.LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.DisplayName(), saved.Commit)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"orchestrator/thread"
+)
+
+// runs is the use cases that start, resume and stop agents.
+type runs struct{ *registry }
+
+// Start starts a thread's agent where it left off.
+func (m *runs) Start(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
+	l, err := m.find(ref)
+	if err != nil {
+		return thread.Status{}, err
+	}
+	return m.startLine(ctx, l, launchRequest{cols: cols, rows: rows})
+}
+
+func (m *runs) startLine(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
+	err := l.do(ctx, func(ctx context.Context) error { return l.start(ctx, r) })
+	return l.current(), err
+}
+
+// Resume starts a thread's agent where it left off.
+func (m *runs) Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
+	return m.Start(ctx, ref, cols, rows)
+}
+
+// ResumeAll resumes every interrupted thread that is still in use. Those that cannot be are in the error; the others
+// run all the same.
+func (m *runs) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
+	m.mu.Lock()
+	var lines []*run
+	for _, l := range m.all() {
+		if l.t.Interrupted && l.session == nil && l.t.Deleted.IsZero() && l.t.Archived.IsZero() && l.t.Outcome.Kind == thread.OutcomeNone {
+			lines = append(lines, l)
+		}
+	}
+	m.mu.Unlock()
+	list := []thread.Status{}
+	var errs []error
+	for _, l := range lines {
+		s, err := m.startLine(ctx, l, launchRequest{cols: cols, rows: rows})
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, errors.Join(errs...)
+}
+
+// StopAgent stops a thread's agent. The thread can be started again where it left off.
+func (m *runs) StopAgent(ctx context.Context, ref string) error {
+	l, err := m.find(ref)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, func(ctx context.Context) error {
+		if l.running() == nil {
+			return fmt.Errorf("stop %s: %w", l.thread().Name, thread.ErrNotRunning)
+		}
+		return l.stop(ctx, "stopped")
+	})
+}
+
+// ready refuses what cannot be started, before a new thread and its worktree are made for it.
+func (m *runs) ready(ctx context.Context, t thread.Thread) error {
+	release, err := m.takeSlot()
+	if err != nil {
+		return err
+	}
+	release() // start takes its own
+	if len(t.Launch.Env) > 0 {
+		return nil // with its own PATH an agent may be found that is not here
+	}
+	agent, err := m.cfg.Agents.Agent(t.Agent)
+	if err != nil {
+		return err
+	}
+	d, ok := agent.(thread.Detector)
+	if !ok {
+		return nil
+	}
+	switch info := d.Detect(ctx); {
+	case !info.Found:
+		return thread.Hint(fmt.Errorf("%s: %s: %w", t.Agent, cmp.Or(info.Problem, "not found"), thread.ErrNotFound), info.Hint)
+	case info.Problem != "":
+		return thread.Hint(fmt.Errorf("%s: %s: %w", t.Agent, info.Problem, thread.ErrUnsupported), info.Hint)
+	}
+	return nil
+}

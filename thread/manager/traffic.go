@@ -1,0 +1,132 @@
+package manager
+
+import (
+	"cmp"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
+)
+
+// traffic takes what the gateway and the agents' hooks report: it implements thread.Observer.
+type traffic struct{ *registry }
+
+// RequestStarted implements Observer.
+func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
+	if !b.Main {
+		return
+	}
+	l := m.run(id)
+	if l == nil {
+		return
+	}
+	m.mu.Lock()
+	l.requests.Begin()
+	m.mu.Unlock()
+	// The start counts from when it was, however late it is told: the end may have been in the same millisecond.
+	l.report(activity.Started(b))
+	if b.Prompt != "" {
+		l.enqueue(func() { l.heard(m.ctx, b.Prompt, false) })
+	}
+}
+
+// RequestReached implements Observer.
+func (m *traffic) RequestReached(id thread.ID, s thread.Stage, at time.Time) {
+	l := m.run(id)
+	if l == nil {
+		return
+	}
+	if e, says := activity.Reached(s, at); says {
+		l.report(e)
+	}
+}
+
+// ExchangeEnded implements Observer. It returns at once; recording is the line's work.
+func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
+	l := m.run(id)
+	if l == nil {
+		return
+	}
+	if !e.Main {
+		m.mu.Lock()
+		l.sideCost += e.Usage.CostUSD
+		l.show()
+		m.mu.Unlock()
+		return
+	}
+	m.mu.Lock()
+	requests := l.requests.Begun()
+	answered := e.Answer != nil || e.Unread
+	l.requests.End(answered)
+	if answered {
+		l.show()
+	}
+	m.mu.Unlock()
+	if !answered {
+		f := activity.Failure(e)
+		m.mu.Lock()
+		if f.State != thread.StateUnknown {
+			l.requests.Fail(requests, f.Detail)
+		}
+		m.mu.Unlock()
+		l.reportUnless(requests, f)
+		l.rest()
+		return
+	}
+	held := hold(e)
+	recorded := l.enqueue(func() {
+		m.mu.Lock()
+		l.requests.Take()
+		m.mu.Unlock()
+		l.answer(m.ctx, arrival{Exchange: e, requests: requests, held: held})
+	})
+	if !recorded {
+		held.end()
+		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
+	}
+}
+
+// Notice shows people what the gateway found about a thread.
+func (m *traffic) Notice(id thread.ID, level thread.Level, text string) {
+	m.notice(id, level, "%s", text)
+}
+
+// Spoke implements Observer.
+func (m *traffic) Spoke(id thread.ID, s thread.Speech) {
+	m.bus.Say(thread.Event{At: m.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s})
+}
+
+// Hook implements Observer. What a report says counts after the answers that came before it: the
+// thread shows no waiting state while one of them is not durable.
+func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
+	l := m.run(id)
+	if l == nil {
+		return
+	}
+	m.mu.Lock()
+	name, direct := l.t.Agent, l.sight.direct()
+	m.mu.Unlock()
+	var r thread.HookReport
+	ok := false
+	if agent, err := m.cfg.Agents.Agent(name); err == nil {
+		if reader, can := agent.(thread.HookReader); can {
+			r, ok = reader.ReadHook(event, payload)
+		}
+	}
+	if !ok {
+		m.cfg.Log.Debug("hook report", "thread", string(id), "event", event)
+		return
+	}
+	if r.State != "" {
+		l.report(thread.Evidence{Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.now(), Prompt: r.Prompt != ""})
+	}
+	if r.Session != "" {
+		l.enqueue(func() { l.adopt(m.ctx, r.Session) })
+	}
+	if r.Prompt != "" {
+		l.enqueue(func() { l.heard(m.ctx, r.Prompt, true) })
+	}
+	if direct && r.State == thread.StateIdle {
+		l.enqueue(func() { l.poll(m.ctx) })
+	}
+}
