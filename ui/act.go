@@ -3,6 +3,7 @@ package ui
 import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
+	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,8 +40,12 @@ func (m *Model) inDialog(in intent.Intent) tea.Cmd {
 	if search != nil {
 		before = search.Query()
 	}
-	if r := m.dialogs.Handle(in); r != nil {
-		return m.host.Result(r)
+	switch r := m.dialogs.Handle(in).(type) {
+	case nil:
+	case host.Do:
+		return r()
+	default:
+		return nil
 	}
 	if search != nil && search.Query() != before {
 		return m.search.Typed(search)

@@ -9,6 +9,7 @@ import (
 	"orchestrator/ui/layout"
 	"orchestrator/ui/plain"
 	"orchestrator/ui/prompts"
+	"orchestrator/ui/resume"
 	"orchestrator/ui/styled"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
@@ -70,9 +71,9 @@ func (m *Model) drawTabs(main layout.Box) {
 		}
 	}
 	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.told.wants.back > 0) {
-		hint := " " + leaveKey(m.keys) + " leaves the agent "
+		hint := " " + m.keys.LeaveKey() + " leaves the agent "
 		if n := m.told.wants.back; n > 0 {
-			hint = " scrolled back " + dialog.Count(n, "line") + " "
+			hint = " scrolled back " + plain.Count(n, "line") + " "
 		}
 		if last := tabs()[views.Count-1]; last.x+last.w+plain.Width(hint)+4 <= edge.W {
 			c.PrintRight(edge, 2, 0, m.th.Style(theme.Accent), hint)
@@ -118,7 +119,7 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 		lines = append(append(lines, left...), dialog.Line{})
 	}
 	if s.Resume != nil {
-		how, tok := dialog.Proof(s.Resume)
+		how, tok := resume.Proof(s.Resume)
 		lines = append(lines, dialog.Line{Text: "Can be resumed: " + how, Tok: tok})
 	}
 	if s.Archived.IsZero() {

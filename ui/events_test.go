@@ -9,7 +9,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/connection"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 
 	tea "charm.land/bubbletea/v2"
@@ -230,7 +229,7 @@ func TestRepliesDoNotUndoEvents(t *testing.T) {
 		late.Seq, late.State.State = 10, thread.StateStarting
 		r.m.apply(thread.Event{Seq: 20, Kind: thread.EventThread, Status: &now})
 		r.srv.resumed = []thread.Status{late}
-		r.run(r.m.host.Result(dialog.Resumed{}))
+		r.run(r.m.resumes.All())
 		r.settle()
 		r.run(r.m.host.Start("new thread", "started", false, func(context.Context) (thread.Status, error) { return late, nil }))
 		r.settle()

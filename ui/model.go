@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
@@ -48,6 +49,7 @@ type Model struct {
 	prompts *prompts.Feature
 	search  *search.Feature
 	servers *servers.Feature
+	agents  *agents.Feature
 	start   *start.Feature
 	resumes *resume.Feature
 }

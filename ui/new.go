@@ -4,17 +4,20 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/editor"
 	"orchestrator/ui/field"
 	"orchestrator/ui/fork"
 	"orchestrator/ui/grants"
+	"orchestrator/ui/help"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/merge"
 	"orchestrator/ui/messages"
 	"orchestrator/ui/offer"
+	"orchestrator/ui/palette"
 	"orchestrator/ui/portable"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/publish"
@@ -72,14 +75,15 @@ func New(cfg Config) *Model {
 // addFeatures adds what answers the actions, and tells each feature what it needs of another.
 func (m *Model) addFeatures() {
 	h, srv := m.host, m.cfg.Server
-	m.start = start.New(h, srv, start.Config{Project: m.cfg.Project, Git: m.cfg.Git, Agent: m.cfg.Agent})
+	m.agents = agents.New(h, srv, func() tea.Cmd { return m.start.Demo() })
+	m.start = start.New(h, srv, start.Config{Project: m.cfg.Project, Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known})
 	m.offers = offer.New(h, srv)
 	m.resumes = resume.New(h, srv)
 	m.prompts = prompts.New(h, srv)
 	m.servers = servers.New(h, srv)
 	m.search = search.New(h, srv, m.visit)
 	life := lifecycle.New(h, srv)
-	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.start.Agents, Offer: m.offers.Current})
+	forks := fork.New(h, srv, fork.Config{Git: m.cfg.Git, Agents: m.agents.Known, Offer: m.offers.Current})
 	rewinds := rewind.New(h, srv, func(id thread.ID) tea.Cmd { return m.views.Rewound(id) })
 	edit := editor.New(h, editor.Config{Command: m.cfg.Editor,
 		Leave: func() { m.suspendPane(true) }, Return: func() { m.suspendPane(false) },
@@ -87,6 +91,9 @@ func (m *Model) addFeatures() {
 	m.views = views.New(h, srv, views.Actions{Fork: forks.Open, Rewind: rewinds.Open, Edit: edit.Open})
 	merge.Register(h, srv, life.Archive)
 	undo.Register(h)
+	help.Register(h, m.cfg.Version, m.scopes)
+	palette.Register(h, palette.Config{Scopes: m.scopes, Do: func(a intent.Action) tea.Cmd { return m.do(a) },
+		Visit: func(id thread.ID) tea.Cmd { return m.visit(thread.Hit{Thread: id}) }})
 	messages.Register(h)
 	grants.Register(h, srv)
 	why.Register(h, srv, m.offers.Current)
@@ -110,7 +117,7 @@ func (m *Model) connect() {
 			if m.cfg.Open == "" {
 				m.resumes.Offer()
 			}
-			m.start.Listed()
+			m.agents.Listed()
 		},
 	})
 }
@@ -126,8 +133,6 @@ func (m *Model) registerActions() {
 	m.host.On(intent.Quit, m.leave)
 	m.host.On(intent.NextView, func() tea.Cmd { return m.show((m.views.Now() + 1) % views.Count) })
 	m.host.On(intent.PrevView, func() tea.Cmd { return m.show((m.views.Now() + views.Count - 1) % views.Count) })
-	m.host.On(intent.Help, m.showHelp)
-	m.host.On(intent.Palette, m.showPalette)
 	m.host.On(intent.Redraw, m.redraw)
 	m.host.On(intent.NextWait, func() tea.Cmd {
 		if m.tree.NextWaiting() {
@@ -151,7 +156,7 @@ func (m *Model) registerActions() {
 
 // Init begins to listen.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.conn.Open(), m.start.Load(), m.servers.Load()}
+	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Load()}
 	if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/follow"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/views"
 
 	tea "charm.land/bubbletea/v2"
@@ -81,7 +81,7 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 	cmd := m.passOn(msg)
 	if c, ok := msg.(CopiedText); ok {
 		n := strings.Count(strings.TrimSuffix(c.CopiedText(), "\n"), "\n") + 1
-		return tea.Batch(cmd, m.host.Tell(thread.LevelInfo, dialog.Count(n, "line")+" copied"))
+		return tea.Batch(cmd, m.host.Tell(thread.LevelInfo, plain.Count(n, "line")+" copied"))
 	}
 	return cmd
 }

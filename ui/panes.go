@@ -96,7 +96,7 @@ func (m *Model) drawMain(b boxes) {
 func (m *Model) drawOffer(b layout.Box) {
 	leave := ""
 	if m.told.focus { // the agent has the keys
-		leave = leaveKey(m.keys)
+		leave = m.keys.LeaveKey()
 	}
 	m.offers.Draw(&m.screen.canvas, b, m.th, leave)
 }

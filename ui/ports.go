@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"orchestrator/thread"
+	"orchestrator/ui/agents"
 	"orchestrator/ui/connection"
 	"orchestrator/ui/fork"
 	"orchestrator/ui/grants"
@@ -32,6 +33,7 @@ import (
 type Server interface {
 	connection.Server
 	start.Server
+	agents.Server
 	fork.Server
 	resume.Server
 	prompts.Server

@@ -24,12 +24,3 @@ func (m *Model) scopes() []intent.Scope {
 	}
 	return append(out, m.views.Scope(), intent.Global)
 }
-
-func leaveKey(keys *intent.Table) string {
-	for _, b := range keys.Bindings(intent.Terminal) {
-		if b.Action == intent.Leave {
-			return b.Label()
-		}
-	}
-	return ""
-}

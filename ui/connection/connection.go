@@ -12,6 +12,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -267,7 +268,7 @@ func (f *Feature) endRestart(done Restarted, err error) tea.Cmd {
 			f.Notices.Note(host.Notice{Level: thread.LevelWarn, Text: p, At: f.Clock()})
 		}
 	}
-	said := "the server runs again; " + dialog.Count(done.Resumed, "agent") + " resumed"
+	said := "the server runs again; " + plain.Count(done.Resumed, "agent") + " resumed"
 	if n := len(done.Failed); n > 0 {
 		f.Dialogs.Push(dialog.NewText("not resumed", done.failed()))
 		return f.Tell(thread.LevelWarn, fmt.Sprintf("%s, %d not", said, n))

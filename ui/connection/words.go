@@ -7,6 +7,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
 
@@ -51,11 +52,11 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 		body = append(body, dialog.Line{Text: "No agent runs."})
 	} else {
 		body = append(body,
-			dialog.Line{Text: dialog.Count(run, "agent") + " will be stopped, and resumed by the new server."})
+			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped, and resumed by the new server."})
 	}
 	if work > 0 {
 		body = append(body,
-			dialog.Line{Text: dialog.Count(work, "agent") + " at work: what is not answered yet is cut off.", Tok: theme.Warn})
+			dialog.Line{Text: plain.Count(work, "agent") + " at work: what is not answered yet is cut off.", Tok: theme.Warn})
 	}
 	return body
 }

@@ -26,7 +26,7 @@ func Cancel(label string) Choice { return Choice{Label: label, Result: Cancelled
 // cancels, and what is typed as text leads back there: nobody answers yes who does not choose to.
 type Ask struct {
 	title   string
-	body    scroll
+	body    Scroll
 	choices []Choice
 	at      int
 	over    func() string
@@ -41,7 +41,7 @@ func NewAsk(title string, body []Line, choices ...Choice) *Ask {
 
 // Set replaces the body and the answers, as when something was looked up. A question that was withdrawn stays so.
 func (a *Ask) Set(body []Line, choices ...Choice) {
-	a.body, a.choices = newScroll(body), choices
+	a.body, a.choices = NewScroll(body), choices
 	a.begin()
 	a.Recheck()
 }
@@ -74,7 +74,7 @@ func (a *Ask) Recheck() bool {
 	if why == "" {
 		return false
 	}
-	a.body, a.choices, a.at = newScroll([]Line{{Text: why, Tok: theme.Warn}}), []Choice{Cancel("Close")}, 0
+	a.body, a.choices, a.at = NewScroll([]Line{{Text: why, Tok: theme.Warn}}), []Choice{Cancel("Close")}, 0
 	a.over = nil
 	return true
 }
@@ -104,9 +104,9 @@ func (a *Ask) Size(w, h int) (int, int) {
 	for _, ch := range a.choices {
 		row += plain.Width(ch.Label) + 6
 	}
-	bw, bh := a.body.size(w)
+	bw, bh := a.body.Size(w)
 	bw = min(max(bw, row, plain.Width(a.title)+4, 44), w)
-	_, bh2 := a.body.size(bw)
+	_, bh2 := a.body.Size(bw)
 	return bw, min(max(bh, bh2)+1+a.rows(bw), h)
 }
 
@@ -155,7 +155,7 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	case intent.Right:
 		a.at = max(min(a.at+1, len(a.choices)-1), 0)
 	default:
-		a.body.handle(act)
+		a.body.Handle(act)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (a *Ask) Handle(in intent.Intent) Result {
 func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	body, foot := b.Bottom(a.rows(b.W))
 	body.H--
-	a.body.draw(c, body, th)
+	a.body.Draw(c, body, th)
 	at := a.buttons(b.W)
 	for i, ch := range a.choices {
 		st := th.Style(theme.Text)

@@ -52,17 +52,20 @@ func margin(s string, most int) int {
 	return n
 }
 
-// scroll is a body that may be longer than its box.
-type scroll struct {
+// Scroll is a body that may be longer than its box.
+type Scroll struct {
 	lines []Line
 	win   list.Window
 }
 
-func newScroll(lines []Line) scroll { return scroll{lines: lines, win: list.Window{Free: true}} }
+// NewScroll makes it.
+func NewScroll(lines []Line) Scroll { return Scroll{lines: lines, win: list.Window{Free: true}} }
 
-func (s *scroll) handle(a intent.Action) { s.win.Handle(a) }
+// Handle scrolls by an action that moves.
+func (s *Scroll) Handle(a intent.Action) { s.win.Handle(a) }
 
-func (s *scroll) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+// Draw draws what shows of it.
+func (s *Scroll) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	lines := wrap(s.lines, b.W)
 	s.win.Fit(len(lines), b.H, nil)
 	for i, y := range s.win.Items() {
@@ -76,8 +79,8 @@ func (s *scroll) draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 }
 
-// size returns what the lines want within a width.
-func (s *scroll) size(w int) (int, int) {
+// Size returns what the lines want within a width.
+func (s *Scroll) Size(w int) (int, int) {
 	widest := 0
 	for _, l := range s.lines {
 		widest = max(widest, plain.Width(l.Text))
@@ -86,5 +89,5 @@ func (s *scroll) size(w int) (int, int) {
 	return widest, len(wrap(s.lines, max(widest, 1)))
 }
 
-// fits reports whether all of it shows in a box.
-func (s *scroll) fits(b layout.Box) bool { return len(wrap(s.lines, b.W)) <= b.H }
+// Fits reports whether all of it shows in a box.
+func (s *Scroll) Fits(b layout.Box) bool { return len(wrap(s.lines, b.W)) <= b.H }

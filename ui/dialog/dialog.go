@@ -1,8 +1,8 @@
 // Package dialog is what stands over the screen and asks: each dialog is a model that takes
 // intents and ends in one typed result. A stack owns them; only the top one hears anything.
 //
-// Dialogs do nothing themselves. What they need from outside is set by the root, and what a
-// person chose goes back to it as a Result.
+// Dialogs do nothing themselves. What they need from outside is set by who opens them, and what a person chose goes
+// back as a Result. Here are the kinds of dialog; a feature fills one, or has one of its own.
 package dialog
 
 import (
@@ -11,7 +11,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Result is what a dialog ends in. The root may have its own.
+// Result is what a dialog ends in.
 type Result interface{ DialogResult() }
 
 // Cancelled is the result of a dialog that was closed without a choice.

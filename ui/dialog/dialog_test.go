@@ -1,17 +1,21 @@
 package dialog
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"orchestrator/thread"
+	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
 	"orchestrator/ui/theme"
 
 	"github.com/charmbracelet/colorprofile"
 )
+
+// picked is a result.
+type picked struct{ what string }
+
+func (picked) DialogResult() {}
 
 func keys(t *testing.T) *intent.Table {
 	t.Helper()
@@ -33,13 +37,13 @@ func draw(t *testing.T, s *Stack, w, h int) string {
 // Only the top dialog hears anything, and one that ends leaves the one below open.
 func TestStack(t *testing.T) {
 	var s Stack
-	below, above := NewText("below", Plain("x")), NewAsk("above", Plain("y"), Choice{Label: "go", Result: Resumed{"1"}})
+	below, above := NewText("below", Plain("x")), NewAsk("above", Plain("y"), Choice{Label: "go", Result: picked{"1"}})
 	s.Push(below)
 	s.Push(above)
 	if got := s.Handle(intent.Up); got != nil {
 		t.Errorf("up ends in %v", got)
 	}
-	if got := s.Handle(intent.Accept); got != (Resumed{"1"}) || s.Top() != Dialog(below) {
+	if got := s.Handle(intent.Accept); got != (picked{"1"}) || s.Top() != Dialog(below) {
 		t.Errorf("yes ends in %v, on top is %v", got, s.Top())
 	}
 	if got := s.Handle(intent.Cancel); got != (Cancelled{}) || s.Open() {
@@ -123,78 +127,35 @@ func TestLongLines(t *testing.T) {
 }
 
 func TestFormKeepsTheFieldInSight(t *testing.T) {
-	agents := []thread.AgentInfo{{Name: "demo", Found: true}}
+	inputs := []*Input{{Label: "Agent", Options: []Option{{Value: "demo", Note: "ready"}}}, {Label: "Prompt", Rows: 3, Text: field.Field{Multi: true}}}
+	for range 5 {
+		inputs = append(inputs, &Input{Label: "More"})
+	}
+	last := inputs[len(inputs)-1]
 	var s Stack
-	s.Push(NewNewThread(agents, Defaults{Agent: "demo", Dir: "/x", Git: true}))
-	for range 6 {
+	s.Push(NewForm("new thread", func() (Result, string) { return picked{last.Text.Value()}, "" }, inputs...))
+	for range inputs[1:] {
 		s.Handle(intent.NextField)
 	}
 	s.Handle(intent.Type{Text: "mode-x"})
 	if got := draw(t, &s, 60, 12); !strings.Contains(got, "mode-x") {
 		t.Errorf("the field typed into is out of sight:\n%s", got)
 	}
-	r, ok := s.Handle(intent.Accept).(NewThread)
-	if !ok || r.Request.Flags.PermissionMode+r.Request.Model != "mode-x" {
+	if r := s.Handle(intent.Accept); r != (picked{"mode-x"}) {
 		t.Errorf("result %+v", r)
 	}
 }
 
-func TestProof(t *testing.T) {
-	for _, c := range []struct {
-		p    *thread.ResumeProof
-		want string
-	}{
-		{nil, "not checked yet"},
-		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1234567}, "transcript verified (1,234,567 bytes)"},
-		{&thread.ResumeProof{How: thread.ResumeFresh, Prompts: []thread.Prompt{{Text: "first"}, {Text: "second\nline"}}},
-			"nothing was said yet · not answered: “second” and 1 more"},
-		{&thread.ResumeProof{How: thread.ResumeNative, Bytes: 1}, "transcript verified (1 byte)"},
-		{&thread.ResumeProof{How: thread.ResumeRebuilt, Detail: "written anew\x1b[m", Worktree: "clean"}, "written anew␛[m · worktree: clean"},
-		{&thread.ResumeProof{How: thread.ResumePrimer, Incomplete: "turn 3"}, "a summary of what is stored · incomplete: turn 3"},
-		{&thread.ResumeProof{How: thread.ResumeFresh}, "nothing was said yet"},
-	} {
-		if got, _ := Proof(c.p); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	if got := Count(1, "line") + ", " + Count(2, "line") + ", " + Count(0, "line"); got != "1 line, 2 lines, 0 lines" {
-		t.Error(got)
-	}
-}
-
 func TestPicker(t *testing.T) {
-	p := NewPicker("commands", []Item{{Title: "fork here", Result: Resumed{"f"}}, {Title: "rename", Result: Resumed{"r"}}})
+	p := NewPicker("commands", []Item{{Title: "fork here", Result: picked{"f"}}, {Title: "rename", Result: picked{"r"}}})
 	for _, c := range "rnm" {
 		p.Handle(intent.Type{Text: string(c)})
 	}
-	if got := p.Handle(intent.Accept); got != (Resumed{"r"}) {
+	if got := p.Handle(intent.Accept); got != (picked{"r"}) {
 		t.Errorf("picked %v", got)
 	}
 	p.Handle(intent.Type{Text: "zzz"})
 	if got := p.Handle(intent.Accept); got != nil {
 		t.Errorf("picked %v of nothing", got)
-	}
-}
-
-func TestWords(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		want []string
-		open bool
-	}{
-		{"", nil, false},
-		{"  sh  -c\t'a  b' ", []string{"sh", "-c", "a  b"}, false},
-		{`"" x''y "it's" 'say "hi"'`, []string{"", "xy", "it's", `say "hi"`}, false},
-		{`a\ b "q\"q" "\n" '\n'`, []string{"a b", `q"q`, `\n`, `\n`}, false},
-		{"größe '修复 缓存'", []string{"größe", "修复 缓存"}, false},
-		{`"open`, nil, true}, {`'open "x"`, nil, true}, {`end\`, nil, true},
-	} {
-		got, closed := words(c.in)
-		if closed == c.open || !c.open && !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, closed %v", c.in, got, closed)
-		}
 	}
 }

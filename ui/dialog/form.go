@@ -28,6 +28,17 @@ func NewForm(title string, submit func() (Result, string), inputs ...*Input) *Fo
 	return &Form{title: title, submit: submit, inputs: inputs}
 }
 
+// NewOne makes a form with a single text; where nothing is in it, empty says what to enter.
+func NewOne(title string, in *Input, empty string, result func(string) Result) *Form {
+	return NewForm(title, func() (Result, string) {
+		v := strings.TrimSpace(in.Text.Value())
+		if v == "" {
+			return nil, empty
+		}
+		return result(v), ""
+	}, in)
+}
+
 // Title names it.
 func (f *Form) Title() string { return f.title }
 

@@ -44,8 +44,8 @@ func (i *Input) Choice() string {
 	return ""
 }
 
-// yesNo makes an input that is on or off.
-func yesNo(label string, on bool, note string) *Input {
+// YesNo makes an input that is on or off.
+func YesNo(label string, on bool, note string) *Input {
 	i := &Input{Label: label, Options: []Option{{Value: "no", Note: note}, {Value: "yes", Note: note}}}
 	if on {
 		i.Pick = 1
@@ -53,7 +53,8 @@ func yesNo(label string, on bool, note string) *Input {
 	return i
 }
 
-func (i *Input) on() bool { return i.Pick == 1 }
+// On reports whether such an input is on.
+func (i *Input) On() bool { return i.Pick == 1 }
 
 func (i *Input) rows() int {
 	if len(i.Options) > 0 {

@@ -10,14 +10,14 @@ import (
 // Text is something to read.
 type Text struct {
 	title string
-	body  scroll
+	body  Scroll
 }
 
 // NewText makes it.
-func NewText(title string, body []Line) *Text { return &Text{title: title, body: newScroll(body)} }
+func NewText(title string, body []Line) *Text { return &Text{title: title, body: NewScroll(body)} }
 
 // Set replaces what it says.
-func (t *Text) Set(body []Line) { t.body = newScroll(body) }
+func (t *Text) Set(body []Line) { t.body = NewScroll(body) }
 
 // Title names it.
 func (t *Text) Title() string { return t.title }
@@ -27,7 +27,7 @@ func (t *Text) Scope() intent.Scope { return intent.List }
 
 // Hints leaves out the keys that scroll where all of it shows.
 func (t *Text) Hints(inside layout.Box) []intent.Action {
-	if t.body.fits(inside) {
+	if t.body.Fits(inside) {
 		return []intent.Action{intent.Cancel}
 	}
 	return []intent.Action{intent.Down, intent.Cancel}
@@ -36,9 +36,9 @@ func (t *Text) Hints(inside layout.Box) []intent.Action {
 // Size returns what it wants.
 func (t *Text) Size(w, h int) (int, int) {
 	w = min(w, 100)
-	bw, _ := t.body.size(w)
+	bw, _ := t.body.Size(w)
 	bw = min(max(bw, plain.Width(t.title)+4, 40), w)
-	_, bh := t.body.size(bw)
+	_, bh := t.body.Size(bw)
 	return bw, min(bh, h)
 }
 
@@ -48,9 +48,9 @@ func (t *Text) Handle(in intent.Intent) Result {
 	if act == intent.Accept || act == intent.Cancel {
 		return Cancelled{}
 	}
-	t.body.handle(act)
+	t.body.Handle(act)
 	return nil
 }
 
 // Draw draws it.
-func (t *Text) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.body.draw(c, b, th) }
+func (t *Text) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.body.Draw(c, b, th) }

@@ -6,7 +6,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/suggest"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 
@@ -37,28 +36,26 @@ type Feature struct {
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, srv: srv, cfg: cfg}
 	h.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
-		f.Open(dialog.Point{Text: "its newest turn"})
+		f.Open(host.Point{Text: "its newest turn"})
 		return nil
 	})
-	host.OnResult(h, f.fork)
 	return f
 }
 
 // Open asks about a fork of the selected thread at a point.
-func (f *Feature) Open(at dialog.Point) {
+func (f *Feature) Open(at host.Point) {
 	s := f.Threads.Selected()
 	if s == nil {
 		return
 	}
-	d := dialog.ForkDefaults{Git: f.cfg.Git}
+	d := defaults{git: f.cfg.Git}
 	if o := f.cfg.Offer(); o != nil {
-		d.Label, d.Fresh = o.Label, o.Rule == string(suggest.RuleBand)
+		d.label, d.fresh = o.Label, o.Rule == string(suggest.RuleBand)
 	}
-	f.Dialogs.Push(dialog.NewFork(s, at, f.cfg.Agents(), d))
+	f.Dialogs.Push(newForm(s, at, f.cfg.Agents(), d, f.fork))
 }
 
-func (f *Feature) fork(r dialog.Forked) tea.Cmd {
-	req := r.Request
+func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
 	return tea.Batch(f.Tell(thread.LevelInfo, "forking …"), f.Start("fork", "forked", false,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))

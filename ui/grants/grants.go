@@ -3,6 +3,7 @@ package grants
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"orchestrator/thread"
@@ -19,26 +20,52 @@ type Server interface {
 	Grant(ctx context.Context, ref string, add, remove []thread.Grant) error
 }
 
-// Register adds the feature.
-func Register(h *host.Host, srv Server) {
-	h.OnThread(intent.Grants, func(s *thread.Status) tea.Cmd {
-		h.Dialogs.Push(dialog.NewGrants(s))
-		return nil
-	})
-	host.OnResult(h, func(r dialog.Granted) tea.Cmd { return change(h, srv, r) })
+// Feature changes grants.
+type Feature struct {
+	*host.Host
+	srv Server
 }
 
-func change(h *host.Host, srv Server, r dialog.Granted) tea.Cmd {
-	if len(r.Add)+len(r.Remove) == 0 {
+// Register adds the feature.
+func Register(h *host.Host, srv Server) {
+	f := &Feature{h, srv}
+	h.OnThread(intent.Grants, f.open)
+}
+
+// open shows what a thread's agent may do beyond looking at its own thread, to be changed.
+func (f *Feature) open(s *thread.Status) tea.Cmd {
+	id, was := s.ID, slices.Clone(s.Grants)
+	all := grant.All()
+	inputs := make([]*dialog.Input, len(all))
+	for i, m := range all {
+		inputs[i] = dialog.YesNo(string(m.Grant), slices.Contains(was, m.Grant), m.May)
+	}
+	f.Dialogs.Push(dialog.NewForm("grants of "+s.DisplayName(), func() (dialog.Result, string) {
+		var add, remove []thread.Grant
+		for i, m := range all {
+			switch had := slices.Contains(was, m.Grant); {
+			case inputs[i].On() && !had:
+				add = append(add, m.Grant)
+			case !inputs[i].On() && had:
+				remove = append(remove, m.Grant)
+			}
+		}
+		return host.Do(func() tea.Cmd { return f.change(id, add, remove) }), ""
+	}, inputs...))
+	return nil
+}
+
+func (f *Feature) change(id thread.ID, add, remove []thread.Grant) tea.Cmd {
+	if len(add)+len(remove) == 0 {
 		return nil
 	}
 	var parts []string
-	if len(r.Add) > 0 {
-		parts = append(parts, "added "+grant.Format(r.Add))
+	if len(add) > 0 {
+		parts = append(parts, "added "+grant.Format(add))
 	}
-	if len(r.Remove) > 0 {
-		parts = append(parts, "removed "+grant.Format(r.Remove))
+	if len(remove) > 0 {
+		parts = append(parts, "removed "+grant.Format(remove))
 	}
-	return h.Change("grants of "+h.Name(r.ID)+": "+strings.Join(parts, ", "),
-		func(ctx context.Context) error { return srv.Grant(ctx, string(r.ID), r.Add, r.Remove) }, nil)
+	return f.Change("grants of "+f.Name(id)+": "+strings.Join(parts, ", "),
+		func(ctx context.Context) error { return f.srv.Grant(ctx, string(id), add, remove) }, nil)
 }

@@ -1,6 +1,6 @@
 // Package host is what the features of the interface share: the threads as they are known, the dialogs, the notices,
-// what can be undone, and how a call of the server becomes a command. A feature registers the actions and the dialog
-// results that it answers, so that neither the root nor another feature has to know it.
+// what can be undone, and how a call of the server becomes a command. A feature registers the actions that it answers,
+// and its dialogs end in what it does then, so that neither the root nor another feature has to know it.
 //
 // Nothing here does I/O but inside of a command, and what a command brings is acted upon in Update: nothing needs a
 // lock.
@@ -8,7 +8,6 @@ package host
 
 import (
 	"context"
-	"reflect"
 	"strings"
 	"time"
 
@@ -122,11 +121,6 @@ func (h *Host) Fail(what string, err error) tea.Cmd {
 	return h.Tell(thread.LevelError, text)
 }
 
-// OnResult registers what the result of a dialog leads to.
-func OnResult[T dialog.Result](h *Host, do func(T) tea.Cmd) {
-	h.results[reflect.TypeFor[T]()] = func(r dialog.Result) tea.Cmd { return do(r.(T)) }
-}
-
 // Act does what is registered for an action.
 func (h *Host) Act(a intent.Action) tea.Cmd {
 	if do := h.actions[a]; do != nil {
@@ -134,17 +128,6 @@ func (h *Host) Act(a intent.Action) tea.Cmd {
 	}
 	if do, s := h.threads[a], h.Threads.Selected(); do != nil && s != nil {
 		return do(s)
-	}
-	return nil
-}
-
-// Result does what a dialog ended in.
-func (h *Host) Result(r dialog.Result) tea.Cmd {
-	if do, ok := r.(Do); ok {
-		return do()
-	}
-	if do := h.results[reflect.TypeOf(r)]; do != nil {
-		return do(r)
 	}
 	return nil
 }

@@ -1,10 +1,7 @@
 package host
 
 import (
-	"reflect"
-
 	"orchestrator/thread"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/intent"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,24 +10,22 @@ import (
 // Reply is the message that a feature's effect ends in: what it does when it comes back into Update.
 type Reply func() tea.Cmd
 
-// Do is the result of a choice that says itself what it leads to.
+// Do is the result of a dialog that says itself what it leads to.
 type Do func() tea.Cmd
 
 // DialogResult marks it.
 func (Do) DialogResult() {}
 
-// registry is who answers which action and which result of a dialog.
+// registry is who answers which action.
 type registry struct {
 	actions map[intent.Action]func() tea.Cmd
 	threads map[intent.Action]func(*thread.Status) tea.Cmd
-	results map[reflect.Type]func(dialog.Result) tea.Cmd
 }
 
 func newRegistry() registry {
 	return registry{
 		actions: map[intent.Action]func() tea.Cmd{},
 		threads: map[intent.Action]func(*thread.Status) tea.Cmd{},
-		results: map[reflect.Type]func(dialog.Result) tea.Cmd{},
 	}
 }
 

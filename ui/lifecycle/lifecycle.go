@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/field"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/theme"
@@ -37,8 +38,8 @@ type Feature struct {
 // New adds the feature.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
-	h.OnThread(intent.Rename, f.asks(func(s *thread.Status) dialog.Dialog { return dialog.NewRename(s) }))
-	h.OnThread(intent.Abandon, f.asks(func(s *thread.Status) dialog.Dialog { return dialog.NewAbandon(s) }))
+	h.OnThread(intent.Rename, f.openRename)
+	h.OnThread(intent.Abandon, f.openAbandon)
 	h.OnThread(intent.Pin, f.pin)
 	h.OnThread(intent.Archive, func(s *thread.Status) tea.Cmd {
 		if !s.Archived.IsZero() {
@@ -48,17 +49,7 @@ func New(h *host.Host, srv Server) *Feature {
 	})
 	h.OnThread(intent.Delete, f.openDelete)
 	h.OnThread(intent.Stop, f.openStop)
-	host.OnResult(h, f.rename)
-	host.OnResult(h, f.openAbandon)
 	return f
-}
-
-// asks opens a dialog about the selected thread.
-func (f *Feature) asks(about func(*thread.Status) dialog.Dialog) func(*thread.Status) tea.Cmd {
-	return func(s *thread.Status) tea.Cmd {
-		f.Dialogs.Push(about(s))
-		return nil
-	}
 }
 
 func (f *Feature) pin(s *thread.Status) tea.Cmd {
@@ -76,10 +67,10 @@ func (f *Feature) stop(id thread.ID) tea.Cmd {
 		func(ctx context.Context) error { return f.srv.StopAgent(ctx, string(id)) }, nil)
 }
 
-func (f *Feature) abandon(r dialog.Abandoned) tea.Cmd {
-	name := f.Name(r.ID)
+func (f *Feature) abandon(id thread.ID, reason string) tea.Cmd {
+	name := f.Name(id)
 	return f.Begin("abandoning "+name+" …", name+" is abandoned",
-		func(ctx context.Context) error { return f.srv.Abandon(ctx, string(r.ID), r.Reason) },
+		func(ctx context.Context) error { return f.srv.Abandon(ctx, string(id), reason) },
 		&host.Step{What: "abandoning " + name, Never: "This cannot be undone: it stays marked as abandoned. " +
 			"Its conversation, files and worktree are as they were."})
 }
@@ -154,12 +145,21 @@ func (f *Feature) openStop(s *thread.Status) tea.Cmd {
 	return nil
 }
 
-// openAbandon asks whether to abandon a thread for the reason that was given.
-func (f *Feature) openAbandon(r dialog.Abandoned) tea.Cmd {
-	name := f.Name(r.ID)
-	f.Dialogs.Push(dialog.NewAsk("abandon "+name+"?", dialog.Plain("Reason: "+r.Reason, "", "It is marked as abandoned, which cannot be undone. Its conversation and files stay."),
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Abandon", Result: host.Do(func() tea.Cmd { return f.abandon(r) }), Danger: true}).
-		Until(func() string { return f.Gone(r.ID, name) }))
+// openAbandon asks why to abandon a thread, and then whether to.
+func (f *Feature) openAbandon(s *thread.Status) tea.Cmd {
+	id := s.ID
+	in := &dialog.Input{Label: "Reason", Hint: "Why (kept with the thread)"}
+	f.Dialogs.Push(dialog.NewOne("abandon "+s.DisplayName(), in, "Enter a reason", func(reason string) dialog.Result {
+		return host.Do(func() tea.Cmd { return f.confirmAbandon(id, reason) })
+	}).Verb("continue"))
+	return nil
+}
+
+func (f *Feature) confirmAbandon(id thread.ID, reason string) tea.Cmd {
+	name := f.Name(id)
+	f.Dialogs.Push(dialog.NewAsk("abandon "+name+"?", dialog.Plain("Reason: "+reason, "", "It is marked as abandoned, which cannot be undone. Its conversation and files stay."),
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Abandon", Result: host.Do(func() tea.Cmd { return f.abandon(id, reason) }), Danger: true}).
+		Until(func() string { return f.Gone(id, name) }))
 	return nil
 }
 
@@ -205,24 +205,33 @@ func (f *Feature) bringBack(what string, s thread.Status, gone func(*thread.Stat
 	}
 }
 
+func (f *Feature) openRename(s *thread.Status) tea.Cmd {
+	id := s.ID
+	in := &dialog.Input{Label: "Name", Text: field.New(s.DisplayName())}
+	f.Dialogs.Push(dialog.NewOne("rename "+s.DisplayName(), in, "Enter a name", func(name string) dialog.Result {
+		return host.Do(func() tea.Cmd { return f.rename(id, name) })
+	}).Verb("rename"))
+	return nil
+}
+
 // rename renames a thread; undoing gives it its name back.
-func (f *Feature) rename(r dialog.Renamed) tea.Cmd {
-	was, srv := f.Name(r.ID), f.srv
+func (f *Feature) rename(id thread.ID, name string) tea.Cmd {
+	was, srv := f.Name(id), f.srv
 	return f.Change("", func(ctx context.Context) error {
-		_, err := srv.Rename(ctx, string(r.ID), r.Name)
+		_, err := srv.Rename(ctx, string(id), name)
 		return err
 	}, &host.Step{
 		What: "renaming of " + was,
 		Ways: func() ([]dialog.Line, []host.Way) {
 			return dialog.Plain("Its name is " + was + " again."), []host.Way{{Label: "Rename", Run: func() tea.Cmd {
 				return f.Change("its name is "+was+" again", func(ctx context.Context) error {
-					_, err := srv.Rename(ctx, string(r.ID), was)
+					_, err := srv.Rename(ctx, string(id), was)
 					return err
 				}, nil)
 			}}}
 		},
 		Over: func() string {
-			if f.Name(r.ID) == was {
+			if f.Name(id) == was {
 				return "Its name is " + was + " already."
 			}
 			return ""

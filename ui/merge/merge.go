@@ -186,7 +186,7 @@ func (f *Feature) note(p plan) tea.Cmd {
 func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 	switch {
 	case r.Stopped || len(r.Conflicts) > 0:
-		f.Dialogs.Push(dialog.NewAsk("merge stopped: "+dialog.Count(len(r.Conflicts), "conflict"), stoppedLines(r),
+		f.Dialogs.Push(dialog.NewAsk("merge stopped: "+plain.Count(len(r.Conflicts), "conflict"), stoppedLines(r),
 			f.stoppedChoices(p.id)...).Until(f.over(p.id)))
 		return nil
 	case errors.Is(err, thread.ErrConflict) && !p.commit, errors.Is(err, errOthersToCommit):

@@ -16,7 +16,7 @@ func stoppedLines(r thread.MergeReport) []dialog.Line {
 		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
 	}
 	if n := len(r.Committed); n > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "What was not committed there is in a commit of " + r.Into + " now: " + dialog.Count(n, "file") + "."})
+		body = append(body, dialog.Line{}, dialog.Line{Text: "What was not committed there is in a commit of " + r.Into + " now: " + plain.Count(n, "file") + "."})
 	}
 	return append(body, dialog.Line{}, dialog.Line{Text: "Merging again later leads back to here.", Tok: theme.Muted})
 }
@@ -63,7 +63,7 @@ func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 		body = append(body, dialog.Line{}, dialog.Line{Text: r.Unsure, Tok: theme.Warn})
 	}
 	if len(r.Conflicts) > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: dialog.Count(len(r.Conflicts), "conflict") + " to be resolved in " + r.Dir + ":", Tok: theme.Warn})
+		body = append(body, dialog.Line{}, dialog.Line{Text: plain.Count(len(r.Conflicts), "conflict") + " to be resolved in " + r.Dir + ":", Tok: theme.Warn})
 		for _, f := range r.Conflicts {
 			body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Warn})
 		}
@@ -87,7 +87,7 @@ func mergedText(name string, r thread.MergeReport) string {
 		text += " (" + diff.Counts(r.Files) + ")"
 	}
 	if n := len(r.Committed); n > 0 {
-		text += "; " + dialog.Count(n, "file") + " committed there"
+		text += "; " + plain.Count(n, "file") + " committed there"
 	}
 	if r.Finished {
 		text += "; archived"

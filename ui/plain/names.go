@@ -25,3 +25,14 @@ func Few(names []string) string {
 		return fmt.Sprintf("%s +%d", names[0], len(names)-1)
 	}
 }
+
+// Count says how many of something there are: "1 line", "2 lines".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Excerpt is the beginning of a text, on one line and quoted.
+func Excerpt(text string, most int) string { return "“" + Cut(First(text), most) + "”" }

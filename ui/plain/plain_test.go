@@ -126,3 +126,9 @@ func TestBreaksLoseNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestCount(t *testing.T) {
+	if got := Count(1, "line") + ", " + Count(2, "line") + ", " + Count(0, "line"); got != "1 line, 2 lines, 0 lines" {
+		t.Error(got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"orchestrator/thread"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 
@@ -19,25 +18,34 @@ type Server interface {
 	Import(context.Context, thread.PortRequest) (thread.Status, error)
 }
 
+// Feature moves threads.
+type Feature struct {
+	*host.Host
+	srv Server
+}
+
 // Register adds the feature for the project in a folder.
 func Register(h *host.Host, srv Server, project string) {
+	f := &Feature{h, srv}
 	h.On(intent.Import, func() tea.Cmd {
-		h.Dialogs.Push(dialog.NewImport(project))
+		h.Dialogs.Push(newImport(project, f.take))
 		return nil
 	})
 	h.OnThread(intent.Export, func(s *thread.Status) tea.Cmd {
-		h.Dialogs.Push(dialog.NewExport(s, project))
+		h.Dialogs.Push(newExport(s, project, f.export))
 		return nil
 	})
-	host.OnResult(h, func(r dialog.Exported) tea.Cmd {
-		return h.Begin("exporting …", "exported to "+r.Request.File, func(ctx context.Context) error {
-			_, err := srv.Export(ctx, r.Request)
-			return err
-		}, nil)
-	})
-	host.OnResult(h, func(r dialog.Imported) tea.Cmd {
-		return tea.Batch(h.Tell(thread.LevelInfo, "importing "+filepath.Base(r.Request.File)+" …"),
-			h.Start("import", "imported", false,
-				func(ctx context.Context) (thread.Status, error) { return srv.Import(ctx, r.Request) }))
-	})
+}
+
+func (f *Feature) export(r thread.PortRequest) tea.Cmd {
+	return f.Begin("exporting …", "exported to "+r.File, func(ctx context.Context) error {
+		_, err := f.srv.Export(ctx, r)
+		return err
+	}, nil)
+}
+
+func (f *Feature) take(r thread.PortRequest) tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "importing "+filepath.Base(r.File)+" …"),
+		f.Start("import", "imported", false,
+			func(ctx context.Context) (thread.Status, error) { return f.srv.Import(ctx, r) }))
 }

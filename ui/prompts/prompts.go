@@ -7,6 +7,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/field"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/plain"
@@ -38,14 +39,19 @@ type Feature struct {
 // New adds the feature.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, now: map[thread.PromptID]thread.PromptState{}}
-	h.OnThread(intent.Send, func(s *thread.Status) tea.Cmd {
-		h.Dialogs.Push(dialog.NewPrompt(s))
-		return nil
-	})
+	h.OnThread(intent.Send, f.openNew)
 	h.OnThread(intent.Prompts, f.Open)
-	host.OnResult(h, f.send)
-	host.OnResult(h, f.change)
 	return f
+}
+
+// openNew asks for a prompt to be sent to a thread.
+func (f *Feature) openNew(s *thread.Status) tea.Cmd {
+	id := s.ID
+	in := &dialog.Input{Label: "Prompt", Hint: "Task", Text: field.Field{Multi: true}, Rows: 4}
+	f.Dialogs.Push(dialog.NewOne("prompt for "+s.DisplayName(), in, "Enter a prompt", func(text string) dialog.Result {
+		return host.Do(func() tea.Cmd { return f.send(id, text) })
+	}).Sending(in).Verb("send"))
+	return nil
 }
 
 // Open lists what a thread was asked and has not answered.
@@ -133,9 +139,14 @@ func (f *Feature) seen(p thread.Prompt) host.Do {
 	}
 }
 
+// edit asks for another text of a prompt that waits.
 func (f *Feature) edit(p thread.Prompt) host.Do {
 	return func() tea.Cmd {
-		f.Dialogs.Push(dialog.NewEdit(p, f.Name(p.Thread)))
+		in := &dialog.Input{Label: "Prompt", Text: field.Field{Multi: true}, Rows: 6}
+		in.Text.Set(p.Text)
+		f.Dialogs.Push(dialog.NewOne("edit a prompt for "+f.Name(p.Thread), in, "Enter a prompt, or withdraw this one", func(text string) dialog.Result {
+			return host.Do(func() tea.Cmd { return f.change(p.ID, text) })
+		}).Sending(in).Verb("save"))
 		return nil
 	}
 }
@@ -153,13 +164,13 @@ func (f *Feature) again(id thread.PromptID) host.Do {
 	}
 }
 
-func (f *Feature) send(r dialog.Prompted) tea.Cmd {
-	return f.ask(r.ID, "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.Ask(ctx, string(r.ID), r.Text) })
+func (f *Feature) send(to thread.ID, text string) tea.Cmd {
+	return f.ask(to, "", func(ctx context.Context) (thread.Prompt, error) { return f.srv.Ask(ctx, string(to), text) })
 }
 
-func (f *Feature) change(r dialog.Edited) tea.Cmd {
+func (f *Feature) change(id thread.PromptID, text string) tea.Cmd {
 	return f.ask("", "the prompt is changed",
-		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, r.ID, r.Text) })
+		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, id, text) })
 }
 
 // ask sends or changes a prompt of a thread. What is said where it worked is told; "" tells how far the prompt got.
@@ -201,7 +212,7 @@ func (f *Feature) Changed(p thread.Prompt) tea.Cmd {
 	}
 	if p.State.Again() && p.From != thread.FromPane && (!known || was != p.State) {
 		cmds = append(cmds, f.Tell(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s sends it again",
-			f.Name(p.Thread), dialog.Excerpt(p.Text, 30), p.State, f.Keys.KeyOf(intent.Prompts))))
+			f.Name(p.Thread), plain.Excerpt(p.Text, 30), p.State, f.Keys.KeyOf(intent.Prompts))))
 	}
 	return tea.Batch(cmds...)
 }

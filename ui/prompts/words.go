@@ -5,6 +5,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 )
 
@@ -19,7 +20,7 @@ func Unanswered(prompts []thread.Prompt) []dialog.Line {
 		if p.Reason != "" {
 			text += " (" + p.Reason + ")"
 		}
-		out = append(out, dialog.Line{Text: text + ": " + dialog.Excerpt(p.Text, 120), Tok: theme.Warn})
+		out = append(out, dialog.Line{Text: text + ": " + plain.Excerpt(p.Text, 120), Tok: theme.Warn})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,12 +40,6 @@ func New(h *host.Host, srv Server) *Feature {
 		return nil
 	})
 	h.On(intent.ResumeAll, f.openAll)
-	host.OnResult(h, func(r dialog.Resumed) tea.Cmd {
-		if r.ID == "" {
-			return tea.Batch(h.Tell(thread.LevelInfo, "resuming all …"), f.all())
-		}
-		return f.one(r.ID, false)
-	})
 	return f
 }
 
@@ -66,7 +61,7 @@ func (f *Feature) openAll() tea.Cmd {
 	if len(left) == 0 {
 		return f.Tell(thread.LevelInfo, "nothing is interrupted")
 	}
-	body := dialog.Plain(dialog.Count(len(left), "agent") + " to start:")
+	body := dialog.Plain(plain.Count(len(left), "agent") + " to start:")
 	const most = 8
 	for i, id := range left {
 		if i == most {
@@ -76,7 +71,7 @@ func (f *Feature) openAll() tea.Cmd {
 		body = append(body, dialog.Line{Text: "  " + f.Name(id), Tok: theme.Muted})
 	}
 	f.Dialogs.Push(dialog.NewAsk("resume all?", body,
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Resume all", Result: dialog.Resumed{}}).
+		dialog.Cancel("Cancel"), dialog.Choice{Label: "Resume all", Result: host.Do(f.All)}).
 		Until(func() string {
 			if len(f.interrupted()) == 0 {
 				return "Nothing is interrupted any more."
@@ -103,7 +98,7 @@ func (f *Feature) Offer() bool {
 	if len(left) == 0 {
 		return false
 	}
-	f.Dialogs.Push(dialog.NewResumes(left, f.Threads.Thread))
+	f.Dialogs.Push(newThreads(left, f.Threads.Thread, func(id thread.ID) tea.Cmd { return f.one(id, false) }, f.All))
 	return true
 }
 
@@ -114,9 +109,10 @@ func (f *Feature) one(id thread.ID, focus bool) tea.Cmd {
 	})
 }
 
-func (f *Feature) all() tea.Cmd {
+// All resumes the agents of all threads that were interrupted.
+func (f *Feature) All() tea.Cmd {
 	cols, rows := f.PaneSize()
-	return host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Tell(thread.LevelInfo, "resuming all …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
 		func(all []thread.Status, err error) tea.Cmd {
 			if err != nil {
@@ -125,6 +121,6 @@ func (f *Feature) all() tea.Cmd {
 			for _, s := range all {
 				f.Threads.Put(s)
 			}
-			return f.Tell(thread.LevelInfo, dialog.Count(len(all), "thread")+" resumed")
-		})
+			return f.Tell(thread.LevelInfo, plain.Count(len(all), "thread")+" resumed")
+		}))
 }

@@ -10,6 +10,7 @@ import (
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
+	"orchestrator/ui/plain"
 	"orchestrator/ui/theme"
 
 	tea "charm.land/bubbletea/v2"
@@ -59,7 +60,7 @@ func (f *Feature) removed(done thread.Collected, err error) tea.Cmd {
 		return f.Fail("delete old threads", err)
 	}
 	return f.Tell(thread.LevelInfo,
-		fmt.Sprintf("%s deleted, %s freed", dialog.Count(len(done.Threads), "thread"), thread.Bytes(done.Freed)))
+		fmt.Sprintf("%s deleted, %s freed", plain.Count(len(done.Threads), "thread"), thread.Bytes(done.Freed)))
 }
 
 // fill puts what would be deleted into the dialog that asks.

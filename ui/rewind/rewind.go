@@ -68,7 +68,7 @@ func (f *Feature) fill(d *dialog.Ask, p plan, changed []thread.FileDiff, err err
 	}
 	body := []dialog.Line{}
 	if n := now - p.turn; n > 0 {
-		body = append(body, dialog.Line{Text: "Conversation: " + dialog.Count(n, "turn") + " back, from " + fmt.Sprint(now) + " to " + fmt.Sprint(p.turn) + "."})
+		body = append(body, dialog.Line{Text: "Conversation: " + plain.Count(n, "turn") + " back, from " + fmt.Sprint(now) + " to " + fmt.Sprint(p.turn) + "."})
 	} else {
 		body = append(body, dialog.Line{Text: "Conversation: it is the newest turn."})
 	}
@@ -150,7 +150,7 @@ func (f *Feature) unwind(done thread.RewindRequest, report thread.RewindReport) 
 		Ways: func() ([]dialog.Line, []host.Way) {
 			body := dialog.Plain("Sets " + what + " to what they were before that.")
 			if s := f.Threads.Thread(id); s != nil && back.Conversation && s.Turn > turn {
-				body = append(body, dialog.Line{Text: "Made since then, and left behind: " + dialog.Count(s.Turn-turn, "turn") + ". Undoing this again brings that back.", Tok: theme.Warn})
+				body = append(body, dialog.Line{Text: "Made since then, and left behind: " + plain.Count(s.Turn-turn, "turn") + ". Undoing this again brings that back.", Tok: theme.Warn})
 			}
 			if back.Files {
 				body = append(body, dialog.Line{Text: "Files changed since then change back, too; a safety point is taken first.", Tok: theme.Warn})

@@ -73,6 +73,30 @@ func TestGroupsTurns(t *testing.T) {
 	}
 }
 
+// TestCostsOfTurns: what has no price shows none; only what was free costs $0.00. Both for a turn and for the responses
+// that it unfolds to.
+func TestCostsOfTurns(t *testing.T) {
+	for _, c := range []struct {
+		usage thread.Usage
+		want  int // prices that show
+		price string
+	}{
+		{thread.Usage{Input: 100, Output: 10}, 0, "$"},
+		{thread.Usage{Input: 100, Output: 10, Priced: true}, 2, "$0.00"},
+		{thread.Usage{Input: 100, Output: 10, Priced: true, CostUSD: 0.5}, 2, "$0.50"},
+	} {
+		first, second := cp("b", 1, 1, thread.KindResponse), cp("b", 2, 1, thread.KindResponse)
+		first.Usage, second.Usage = c.usage, thread.Usage{}
+		m := made(second, first)
+		m.sort()
+		m.Handle(intent.Unfold)
+		text := draw(m, 80, 20)
+		if n := strings.Count(text, c.price); n != c.want || !strings.Contains(text, "100 in 10 out") {
+			t.Errorf("%+v: %s shows %d times, want %d:\n%s", c.usage, c.price, n, c.want, text)
+		}
+	}
+}
+
 // A fork that has said nothing yet shows where it began; the cursor goes to turns only.
 func TestForkWithoutTurns(t *testing.T) {
 	m := made(cp("a", 2, 2, thread.KindTurn), cp("a", 1, 1, thread.KindTurn))

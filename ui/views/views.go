@@ -10,7 +10,6 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/detail"
-	"orchestrator/ui/dialog"
 	"orchestrator/ui/diff"
 	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
@@ -49,7 +48,7 @@ type Server interface {
 
 // Actions are what a view leads to that others do.
 type Actions struct {
-	Fork   func(dialog.Point)
+	Fork   func(host.Point)
 	Rewind func(at thread.CheckpointID, turn int) tea.Cmd
 	Edit   func(path string) tea.Cmd
 }
@@ -237,8 +236,8 @@ func (f *Feature) inTimeline(a intent.Action) (tea.Cmd, bool) {
 	return nil, true
 }
 
-func pointOf(cp thread.Checkpoint) dialog.Point {
-	p := dialog.Point{At: string(cp.ID), Text: fmt.Sprintf("turn %d", cp.Turn), Inside: !cp.Whole()}
+func pointOf(cp thread.Checkpoint) host.Point {
+	p := host.Point{At: string(cp.ID), Text: fmt.Sprintf("turn %d", cp.Turn), Inside: !cp.Whole()}
 	if p.Inside {
 		p.Text = "a response of " + p.Text
 	}

@@ -1,4 +1,5 @@
-package ui
+// Package help lists the keys, those that work where the person is first, and what the marks of the list mean.
+package help
 
 import (
 	"fmt"
@@ -7,12 +8,21 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
+	"orchestrator/ui/host"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/theme"
 	"orchestrator/ui/tree"
 
 	tea "charm.land/bubbletea/v2"
 )
+
+// Register adds the feature; scopes are those whose keys are asked, innermost first.
+func Register(h *host.Host, version string, scopes func() []intent.Scope) {
+	h.On(intent.Help, func() tea.Cmd {
+		h.Dialogs.Push(newGuide("keys", lines(h.Keys, scopes(), version)))
+		return nil
+	})
+}
 
 // legend are the marks of the list, with what they say.
 func legend() []dialog.Line {
@@ -34,9 +44,8 @@ func legend() []dialog.Line {
 	return body
 }
 
-// showHelp lists the keys, those that work here first, and what the marks mean.
-func (m *Model) showHelp() tea.Cmd {
-	here := m.scopes()
+// lines are the keys, those of the scopes that are asked now first, and the legend below them.
+func lines(keys *intent.Table, here []intent.Scope, version string) []dialog.Line {
 	order := append([]intent.Scope{}, here...)
 	for _, s := range intent.Scopes() {
 		if !slices.Contains(order, s) {
@@ -53,7 +62,7 @@ func (m *Model) showHelp() tea.Cmd {
 			head += ", where you are"
 		}
 		body = append(body, dialog.Line{Text: head, Tok: theme.Heading})
-		for _, b := range m.keys.Bindings(s) {
+		for _, b := range keys.Bindings(s) {
 			labels := make([]string, len(b.Keys()))
 			for k, key := range b.Keys() {
 				labels[k] = intent.KeyLabel(key)
@@ -68,8 +77,6 @@ func (m *Model) showHelp() tea.Cmd {
 			body = append(append(body, legend()...), dialog.Line{})
 		}
 	}
-	body = append(body, dialog.Line{Text: "While an agent has the keys, only " + leaveKey(m.keys) + " is taken from it.", Tok: theme.Muted},
-		dialog.Line{Text: "orchestrator " + m.cfg.Version, Tok: theme.Muted})
-	m.dialogs.Push(dialog.NewGuide("keys", body))
-	return nil
+	return append(body, dialog.Line{Text: "While an agent has the keys, only " + keys.LeaveKey() + " is taken from it.", Tok: theme.Muted},
+		dialog.Line{Text: "orchestrator " + version, Tok: theme.Muted})
 }

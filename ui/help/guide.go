@@ -1,8 +1,9 @@
-package dialog
+package help
 
 import (
 	"strings"
 
+	"orchestrator/ui/dialog"
 	"orchestrator/ui/field"
 	"orchestrator/ui/intent"
 	"orchestrator/ui/layout"
@@ -10,69 +11,69 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Guide is a text to read and to search: what is typed leaves the lines that hold all of its words, below the
+// guide is a text to read and to search: what is typed leaves the lines that hold all of its words, below the
 // headings that they stand under.
-type Guide struct {
+type guide struct {
 	title string
-	all   []Line
+	all   []dialog.Line
 	query field.Field
-	body  scroll
+	body  dialog.Scroll
 }
 
-// NewGuide makes it; lines drawn as headings are headings.
-func NewGuide(title string, body []Line) *Guide {
-	return &Guide{title: title, all: body, body: newScroll(body)}
+// newGuide makes it; lines drawn as headings are headings.
+func newGuide(title string, body []dialog.Line) *guide {
+	return &guide{title: title, all: body, body: dialog.NewScroll(body)}
 }
 
 // Title names it.
-func (g *Guide) Title() string { return g.title }
+func (g *guide) Title() string { return g.title }
 
 // Scope says which keys it takes.
-func (g *Guide) Scope() intent.Scope { return intent.Field }
+func (g *guide) Scope() intent.Scope { return intent.Field }
 
 // Size returns what it wants: room for all of it, so that it does not change while one types.
-func (g *Guide) Size(w, h int) (int, int) {
+func (g *guide) Size(w, h int) (int, int) {
 	w = min(w, 100)
-	all := scroll{lines: g.all}
-	bw, _ := all.size(w)
+	all := dialog.NewScroll(g.all)
+	bw, _ := all.Size(w)
 	bw = min(max(bw, plain.Width(g.title)+4, 40), w)
-	_, bh := all.size(bw)
+	_, bh := all.Size(bw)
 	return bw, min(bh+2, h)
 }
 
 // Hints leaves out the keys that scroll where all of it shows.
-func (g *Guide) Hints(inside layout.Box) []intent.Action {
+func (g *guide) Hints(inside layout.Box) []intent.Action {
 	_, body := inside.Top(2)
-	if g.body.fits(body) {
+	if g.body.Fits(body) {
 		return []intent.Action{intent.Cancel}
 	}
 	return []intent.Action{intent.Down, intent.PageDown, intent.Cancel}
 }
 
 // Handle takes an intent.
-func (g *Guide) Handle(in intent.Intent) Result {
+func (g *guide) Handle(in intent.Intent) dialog.Result {
 	switch in {
 	case intent.Accept, intent.Cancel:
-		return Cancelled{}
+		return dialog.Cancelled{}
 	case intent.Up, intent.Down, intent.PageUp, intent.PageDown:
-		g.body.handle(in.(intent.Action))
+		g.body.Handle(in.(intent.Action))
 		return nil
 	}
 	was := g.query.Value()
 	g.query.Handle(in)
 	if now := g.query.Value(); now != was {
-		g.body = newScroll(holding(g.all, strings.Fields(strings.ToLower(now))))
+		g.body = dialog.NewScroll(holding(g.all, strings.Fields(strings.ToLower(now))))
 	}
 	return nil
 }
 
 // holding returns the lines that hold all words, with their headings.
-func holding(lines []Line, words []string) []Line {
+func holding(lines []dialog.Line, words []string) []dialog.Line {
 	if len(words) == 0 {
 		return lines
 	}
-	var out []Line
-	var head *Line
+	var out []dialog.Line
+	var head *dialog.Line
 	whole := false // the heading itself matches
 	for i, l := range lines {
 		switch {
@@ -82,7 +83,7 @@ func holding(lines []Line, words []string) []Line {
 		default:
 			if head != nil {
 				if len(out) > 0 {
-					out = append(out, Line{})
+					out = append(out, dialog.Line{})
 				}
 				out = append(out, *head)
 				head = nil
@@ -91,7 +92,7 @@ func holding(lines []Line, words []string) []Line {
 		}
 	}
 	if len(out) == 0 {
-		return []Line{{Text: "No matches", Tok: theme.Muted}}
+		return []dialog.Line{{Text: "No matches", Tok: theme.Muted}}
 	}
 	return out
 }
@@ -107,11 +108,11 @@ func holds(text string, words []string) bool {
 }
 
 // Draw draws it.
-func (g *Guide) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
+func (g *guide) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	top, body := b.Top(2)
 	line := top.Row(0)
 	c.Print(line, 0, 0, th.Style(theme.Accent), "/")
 	_, line = line.Left(2)
 	g.query.Draw(c, line, th, th.Style(theme.Text), "Type to search", true)
-	g.body.draw(c, body, th)
+	g.body.Draw(c, body, th)
 }

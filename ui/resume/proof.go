@@ -1,0 +1,63 @@
+package resume
+
+import (
+	"fmt"
+
+	"orchestrator/thread"
+	"orchestrator/ui/plain"
+	"orchestrator/ui/theme"
+)
+
+// Proof says what a resume rests on.
+func Proof(p *thread.ResumeProof) (string, theme.Token) {
+	if p == nil {
+		return "not checked yet", theme.Muted
+	}
+	var how string
+	tok := theme.Good
+	switch p.How {
+	case thread.ResumeNative:
+		how = "transcript found"
+	case thread.ResumeRebuilt:
+		how = "transcript rebuilt from what is stored"
+	case thread.ResumePrimer:
+		how, tok = "a summary of what is stored", theme.Warn
+	case thread.ResumeFresh:
+		how, tok = "nothing was said yet", theme.Muted
+	default:
+		how, tok = string(p.How), theme.Warn
+	}
+	switch {
+	case p.Detail != "":
+		how = plain.Line(p.Detail) // says the same, more closely
+	case p.Bytes > 0 && p.How == thread.ResumeNative:
+		how = "transcript verified (" + bytes(p.Bytes) + ")"
+	case p.Bytes > 0:
+		how += ", " + bytes(p.Bytes) + " verified"
+	}
+	if p.Worktree != "" {
+		how += " · worktree: " + plain.Line(p.Worktree)
+	}
+	if n := len(p.Prompts); n > 0 {
+		how += " · not answered: " + plain.Excerpt(p.Prompts[n-1].Text, 60)
+		if n > 1 {
+			how += fmt.Sprintf(" and %d more", n-1)
+		}
+	}
+	if p.Incomplete != "" {
+		how, tok = how+" · incomplete: "+plain.Line(p.Incomplete), theme.Warn
+	}
+	return how, tok
+}
+
+// bytes formats a size with its thousands apart.
+func bytes(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s + " bytes"
+}
