@@ -1,10 +1,11 @@
 package main
 
 import (
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"orchestrator/cmd/orchestrator/edition"
 )
 
 // exactly checks the number of arguments and says what they are.
@@ -81,20 +82,5 @@ func lookup(environ []string, name string) string {
 	return value
 }
 
-// version is the program's, from its build information.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (v == "" || v == "(devel)") && len(s.Value) >= 12 {
-			v = "devel-" + s.Value[:12]
-		}
-	}
-	if v == "" || v == "(devel)" {
-		v = "devel"
-	}
-	return v
-}
+// version is the program's.
+func version() string { return edition.Version() }

@@ -54,7 +54,7 @@ func TestBackup(t *testing.T) {
 		t.Errorf("the backup: %+v", kept)
 	}
 	r.ok("backup", "--with-secrets", whole)
-	r.says(exitError, []string{whole + " is there already", "choose another name"}, "backup", whole)
+	r.says(exitError, []string{whole + ": file already exists (choose another name)"}, "backup", whole)
 	for _, file := range []string{clean, whole} {
 		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", file, info, err)

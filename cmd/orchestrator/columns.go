@@ -28,11 +28,13 @@ func (t *columns) print(w io.Writer) {
 			wide[i] = max(wide[i], plain.Width(c))
 		}
 	}
+	var out strings.Builder // written at once: what is below looks at each piece, and makes a call of the system of it
 	for _, r := range t.rows {
 		var line strings.Builder
 		for i, c := range r {
 			line.WriteString(c + strings.Repeat(" ", wide[i]-plain.Width(c)+2))
 		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+		fmt.Fprintln(&out, strings.TrimRight(line.String(), " "))
 	}
+	io.WriteString(w, out.String()) //nolint:errcheck // as Fprintln would: nobody to tell
 }

@@ -47,7 +47,7 @@ func initialised(t *testing.T, environ []string, args ...string) map[string]int 
 func TestInitIsCheap(t *testing.T) {
 	const most = 64 << 10
 	total := 0
-	packages := initialised(t, nil, "version")
+	packages := initialised(t, nil, "version", "--json")
 	for name, n := range packages {
 		if strings.HasPrefix(name, "orchestrator/") || name == "main" {
 			total += n
@@ -84,6 +84,27 @@ func TestHookIsAnsweredFirst(t *testing.T) {
 		theirs := name == "net" || name == "net/http" || strings.Contains(name, "cobra") || strings.Contains(name, "goldmark")
 		if ours || theirs || name == "main" {
 			t.Errorf("%s is initialised first", name)
+		}
+	}
+}
+
+// TestVersionIsAnsweredFirst: the version is printed before the command line's packages, the screen's or the network's are
+// initialised, and alike by the verb itself. Neither looks for a project.
+func TestVersionIsAnsweredFirst(t *testing.T) {
+	for name := range initialised(t, nil, "version") {
+		if strings.Contains(name, "cobra") || strings.Contains(name, "goldmark") || strings.Contains(name, "lipgloss") || name == "net" || name == "main" {
+			t.Errorf("%s is initialised first", name)
+		}
+	}
+	for _, args := range [][]string{{"version"}, {"version", "--json=false"}, {"--project", "/nowhere/at/all", "version"}} {
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Env = t.TempDir(), []string{"HOME=/nowhere"}
+		if err := os.WriteFile(cmd.Dir+"/.orchestrator.toml", []byte("no configuration"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.CombinedOutput()
+		if want := "orchestrator " + version() + "\n"; err != nil || string(out) != want {
+			t.Errorf("%v: %q, %v; want %q", args, out, err, want)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"orchestrator/thread"
 )
 
-// TestMeasureStored says how long a server takes until it has listed its threads, with none, 1,000 and 5,000 of them
-// stored, by turns in one run; then the same list where all work in one folder.
+// TestMeasureStored says how long a server takes until it has listed its threads, and how much of the processors its
+// process and the client's need, with none, 1,000 and 5,000 of them stored, by turns in one run; then the same list where
+// all work in one folder.
 func TestMeasureStored(t *testing.T) {
 	if os.Getenv("MEASURE") == "" {
 		t.Skip("SKIPPED: it measures; `MEASURE=1 go test -v -count=1 -run TestMeasureStored ./cmd/orchestrator` runs it")
@@ -23,6 +24,7 @@ func TestMeasureStored(t *testing.T) {
 		shared  bool
 		rig     *rig
 		starts  []time.Duration
+		work    []time.Duration
 		lists   []time.Duration
 	}{{threads: 0}, {threads: 1000}, {threads: 5000}, {threads: 5000, shared: true}}
 	for i := range cases {
@@ -33,19 +35,23 @@ func TestMeasureStored(t *testing.T) {
 		for i := range cases {
 			c := &cases[i]
 			begin := time.Now()
-			c.rig.ok("threads", "--json")
+			list := c.rig.command("threads")
+			if out, err := list.CombinedOutput(); err != nil {
+				t.Fatalf("threads: %v\n%s", err, out)
+			}
 			c.starts = append(c.starts, time.Since(begin))
+			c.work = append(c.work, list.ProcessState.UserTime()+list.ProcessState.SystemTime()+cpuOf(t, c.rig.serverPID()))
 			begin = time.Now()
 			c.rig.ok("threads", "--json")
 			c.lists = append(c.lists, time.Since(begin))
 			c.rig.ok("stop")
 		}
 	}
-	empty := percentile(cases[0].starts, 50)
+	empty, idle := percentile(cases[0].starts, 50), percentile(cases[0].work, 50)
 	for _, c := range cases {
-		start := percentile(c.starts, 50)
-		t.Logf("%d threads stored, one folder %v: started and listed in %v (%.2f times an empty start), listed again in %v (medians)",
-			c.threads, c.shared, start, float64(start)/float64(empty), percentile(c.lists, 50))
+		start, work := percentile(c.starts, 50), percentile(c.work, 50)
+		t.Logf("%d threads stored, one folder %v: started and listed in %v (%.2f times an empty start), with %v of the processors (%.2f times), listed again in %v (medians)",
+			c.threads, c.shared, start, float64(start)/float64(empty), work, float64(work)/float64(idle), percentile(c.lists, 50))
 	}
 }
 

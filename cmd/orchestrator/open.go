@@ -105,6 +105,10 @@ func readers() wire.Readers {
 // spoolRoom is how much of the disk is kept for answers that the store refuses, beside what the store keeps itself.
 const spoolRoom = 1 << 20
 
+// fillAfter is how long after a start what is not in the index of words yet is put into it: the first answers should not
+// wait for that.
+const fillAfter = 2 * time.Second
+
 func (a *App) openManager(ctx context.Context) error {
 	refused, err := private.Make(a.Project.StateDir(), "spool")
 	if err != nil {
@@ -116,7 +120,7 @@ func (a *App) openManager(ctx context.Context) error {
 	}
 	kept := spool.Open(refused, room)
 	a.onClose(kept.Close)
-	index := words.Open(a.Project.StateDir(), a.store)
+	index := words.Open(a.Project.StateDir(), a.store, fillAfter)
 	a.onClose(index.Close)
 	cfg := manager.Config{
 		Project: a.Project.Root, Moved: a.Project.Was, StateDir: a.Project.StateDir(), Bin: a.Program.Bin,

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +19,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	r.turn(name, "write notes.txt: two")
 	file := filepath.Join(r.home, "carried")
 	r.ok("export", name, "-o", file)
-	r.says(exitError, []string{file + " is there already", "choose another name"}, "export", name, "-o", file)
+	r.says(exitError, []string{file + ": file already exists (choose another name)"}, "export", name, "-o", file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the archive: %v %v", info, err)
 	}
@@ -72,6 +74,27 @@ func TestCollect(t *testing.T) {
 	}
 	if out := r.ok("doctor"); !strings.Contains(out, "2 threads") {
 		t.Errorf("the doctor:\n%s", out)
+	}
+}
+
+// TestFilesThatAreThere: what lies at the name of an export or a backup stays as it is, and nothing is left beside it.
+func TestFilesThatAreThere(t *testing.T) {
+	dir := t.TempDir()
+	file, folder := filepath.Join(dir, "file"), filepath.Join(dir, "folder")
+	if err := errors.Join(os.WriteFile(file, []byte("a person's own"), 0o600), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{file, folder} {
+		err := writeFile(at, func(w io.Writer) error { _, err := io.WriteString(w, "an export"); return err })
+		if err == nil || err.Error() != at+": file already exists (choose another name)" || exitCode(err) != exitError {
+			t.Errorf("%s: %v, exit code %d", at, err, exitCode(err))
+		}
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != "a person's own" {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

@@ -61,7 +61,7 @@ func writeFile(file string, write func(io.Writer) error) error {
 		err = os.Link(out.Name(), file) // refuses what is there already
 	}
 	if errors.Is(err, fs.ErrExist) {
-		err = thread.Hint(fmt.Errorf("%s is there already: %w", file, fs.ErrExist), "choose another name")
+		err = thread.Hint(fmt.Errorf("%s: %w", file, fs.ErrExist), "choose another name")
 	}
 	// Its lock ends after its name, so that who waits for it does not get a file that is gone.
 	err = errors.Join(err, os.Remove(out.Name()), out.Close())

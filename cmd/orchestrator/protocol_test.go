@@ -2,12 +2,27 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"orchestrator/cmd/orchestrator/api"
 )
+
+// TestOneProtocol: a server is met only where it speaks exactly the protocol of this program.
+func TestOneProtocol(t *testing.T) {
+	t.Parallel()
+	for protocol, same := range map[int]bool{0: false, api.Version - 1: false, api.Version: true, api.Version + 1: false} {
+		c := &cli{told: true}
+		for verb, check := range map[string]func(api.ServerInfo) error{"a verb": c.meet, "doctor": c.sameVersion} {
+			var other *otherProtocol
+			if err := check(api.ServerInfo{Protocol: protocol, Version: "v"}); errors.As(err, &other) == same || same && err != nil {
+				t.Errorf("%s meets protocol %d: %v", verb, protocol, err)
+			}
+		}
+	}
+}
 
 // TestAnotherProtocol meets a server of another version: verbs refuse it and name the way out, and ask it for nothing
 // else.

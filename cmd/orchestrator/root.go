@@ -119,9 +119,12 @@ func (c *cli) verbs() []*cobra.Command {
 	}
 }
 
+// versionVerb prints what package edition has not printed before the verbs were there: it was called with a flag. It
+// needs no project.
 func versionVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(),
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(*cobra.Command, []string) error {
 			return c.show(map[string]string{"version": version()},
 				func(w io.Writer) { fmt.Fprintln(w, "orchestrator", version()) })

@@ -11,193 +11,193 @@ import (
 // screenServer is the server as the screen asks it: ui.Server by the calls of the API.
 type screenServer struct{ client *client.Client }
 
-// List implements ui.Feed.
+// List implements ui.Server.
 func (s screenServer) List(ctx context.Context) ([]thread.Status, error) {
 	return api.List.Do(ctx, s.client, api.None{})
 }
 
-// Events implements ui.Feed.
+// Events implements ui.Server.
 func (s screenServer) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return api.Events.Open(ctx, s.client, api.None{})
 }
 
-// Why implements ui.Feed.
+// Why implements ui.Server.
 func (s screenServer) Why(ctx context.Context, ref string) (thread.StateReport, error) {
 	return api.Why.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Seen implements ui.Feed.
+// Seen implements ui.Server.
 func (s screenServer) Seen(ctx context.Context, ref string) error {
 	return api.Seen.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// New implements ui.Runner.
+// New implements ui.Server.
 func (s screenServer) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
 	return api.New.Do(ctx, s.client, r)
 }
 
-// Fork implements ui.Runner.
+// Fork implements ui.Server.
 func (s screenServer) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
 	return api.Fork.Do(ctx, s.client, r)
 }
 
-// Resume implements ui.Runner.
+// Resume implements ui.Server.
 func (s screenServer) Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error) {
 	return api.Resume.Do(ctx, s.client, api.ResumeRequest{Thread: ref, Cols: cols, Rows: rows})
 }
 
-// ResumeAll implements ui.Runner.
+// ResumeAll implements ui.Server.
 func (s screenServer) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
 	return api.ResumeAll.Do(ctx, s.client, api.ResumeRequest{Cols: cols, Rows: rows})
 }
 
-// StopAgent implements ui.Runner.
+// StopAgent implements ui.Server.
 func (s screenServer) StopAgent(ctx context.Context, ref string) error {
 	return api.StopAgent.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Ask implements ui.Asker.
+// Ask implements ui.Server.
 func (s screenServer) Ask(ctx context.Context, ref, text string) (thread.Prompt, error) {
 	return api.Ask.Do(ctx, s.client, api.AskRequest{Thread: ref, Text: text})
 }
 
-// Prompts implements ui.Asker.
+// Prompts implements ui.Server.
 func (s screenServer) Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
 	return api.Prompts.Do(ctx, s.client, api.PromptsRequest{Thread: ref, Open: open})
 }
 
-// EditPrompt implements ui.Asker.
+// EditPrompt implements ui.Server.
 func (s screenServer) EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
 	return api.EditPrompt.Do(ctx, s.client, api.EditRequest{ID: id, Text: text})
 }
 
-// CancelPrompt implements ui.Asker.
+// CancelPrompt implements ui.Server.
 func (s screenServer) CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	return api.CancelPrompt.Do(ctx, s.client, api.PromptRef{ID: id})
 }
 
-// AskAgain implements ui.Asker.
+// AskAgain implements ui.Server.
 func (s screenServer) AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	return api.AskAgain.Do(ctx, s.client, api.PromptRef{ID: id})
 }
 
-// AnswerOffer implements ui.Offerer.
+// AnswerOffer implements ui.Server.
 func (s screenServer) AnswerOffer(ctx context.Context, offerID, what string) (thread.Status, error) {
 	return api.AnswerOffer.Do(ctx, s.client, api.OfferAnswer{Offer: offerID, Answer: what})
 }
 
-// SetOffers implements ui.Offerer.
+// SetOffers implements ui.Server.
 func (s screenServer) SetOffers(ctx context.Context, mode thread.OfferMode) error {
 	return api.SetOffers.Do(ctx, s.client, api.OffersRequest{Mode: mode})
 }
 
-// Rename implements ui.Keeper.
+// Rename implements ui.Server.
 func (s screenServer) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
 	return api.Rename.Do(ctx, s.client, api.RenameRequest{Thread: ref, Name: name})
 }
 
-// Pin implements ui.Keeper.
+// Pin implements ui.Server.
 func (s screenServer) Pin(ctx context.Context, ref string, on bool) error {
 	return api.Pin.Do(ctx, s.client, api.PinRequest{Thread: ref, On: on})
 }
 
-// Archive implements ui.Keeper.
+// Archive implements ui.Server.
 func (s screenServer) Archive(ctx context.Context, ref string) error {
 	return api.Archive.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Unarchive implements ui.Keeper.
+// Unarchive implements ui.Server.
 func (s screenServer) Unarchive(ctx context.Context, ref string) error {
 	return api.Unarchive.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Abandon implements ui.Keeper.
+// Abandon implements ui.Server.
 func (s screenServer) Abandon(ctx context.Context, ref, reason string) error {
 	return api.Abandon.Do(ctx, s.client, api.AbandonRequest{Thread: ref, Reason: reason})
 }
 
-// Grant implements ui.Granter.
+// Grant implements ui.Server.
 func (s screenServer) Grant(ctx context.Context, ref string, add, remove []thread.Grant) error {
 	_, err := api.SetGrants.Do(ctx, s.client, api.GrantsRequest{Thread: ref, Add: add, Remove: remove})
 	return err
 }
 
-// Delete implements ui.Bin.
+// Delete implements ui.Server.
 func (s screenServer) Delete(ctx context.Context, ref string) error {
 	return api.Delete.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Undelete implements ui.Bin.
+// Undelete implements ui.Server.
 func (s screenServer) Undelete(ctx context.Context, ref string) error {
 	return api.Undelete.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Timeline implements ui.History.
+// Timeline implements ui.Server.
 func (s screenServer) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	return api.Timeline.Do(ctx, s.client, api.TimelineRequest{Thread: ref, Page: p})
 }
 
-// Turn implements ui.History.
+// Turn implements ui.Server.
 func (s screenServer) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
 	return api.Turn.Do(ctx, s.client, api.TurnRequest{Thread: ref, At: at})
 }
 
-// Diff implements ui.History.
+// Diff implements ui.Server.
 func (s screenServer) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
 	return api.Diff.Do(ctx, s.client, r)
 }
 
-// Rewind implements ui.History.
+// Rewind implements ui.Server.
 func (s screenServer) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	return api.Rewind.Do(ctx, s.client, r)
 }
 
-// Find implements ui.History.
+// Find implements ui.Server.
 func (s screenServer) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	return api.Find.Do(ctx, s.client, api.FindRequest{Query: query, Limit: limit})
 }
 
-// Merge implements ui.Merger.
+// Merge implements ui.Server.
 func (s screenServer) Merge(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
 	return api.Merge.Do(ctx, s.client, r)
 }
 
-// MergeContinue implements ui.Merger.
+// MergeContinue implements ui.Server.
 func (s screenServer) MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error) {
 	return api.MergeContinue.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// MergeAbort implements ui.Merger.
+// MergeAbort implements ui.Server.
 func (s screenServer) MergeAbort(ctx context.Context, ref string) error {
 	return api.MergeAbort.Do(ctx, s.client, api.Ref{Thread: ref})
 }
 
-// Push implements ui.Porter.
+// Push implements ui.Server.
 func (s screenServer) Push(ctx context.Context, r thread.PushRequest) (thread.PushReport, error) {
 	return api.Push.Do(ctx, s.client, r)
 }
 
-// Export implements ui.Porter.
+// Export implements ui.Server.
 func (s screenServer) Export(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	return api.Export.Do(ctx, s.client, r)
 }
 
-// Import implements ui.Porter.
+// Import implements ui.Server.
 func (s screenServer) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
 	return api.Import.Do(ctx, s.client, r)
 }
 
-// Collect implements ui.Porter.
+// Collect implements ui.Server.
 func (s screenServer) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	return api.Collect.Do(ctx, s.client, r)
 }
 
-// Agents implements ui.Catalogue.
+// Agents implements ui.Server.
 func (s screenServer) Agents(ctx context.Context) ([]thread.AgentInfo, error) {
 	return api.Agents.Do(ctx, s.client, api.None{})
 }
 
-// MCP implements ui.Catalogue.
+// MCP implements ui.Server.
 func (s screenServer) MCP(ctx context.Context) ([]thread.MCPServer, error) {
 	return api.MCP.Do(ctx, s.client, api.None{})
 }

@@ -113,9 +113,12 @@ func (e *endedError) Error() string {
 	return fmt.Sprintf("the server ended at once (%v)", e.err)
 }
 
-// listens waits until a server answers; false when ctx ends before.
+// listens waits until a server answers; false when ctx ends before. The longer it takes, the longer it pauses, at most a
+// tenth of that: looking takes a part of the processor that the server needs.
 func (c *cli) listens(ctx context.Context) bool {
-	poll := time.NewTicker(5 * time.Millisecond)
+	const shortest, longest = 5 * time.Millisecond, 100 * time.Millisecond
+	begun := time.Now()
+	poll := time.NewTimer(shortest)
 	defer poll.Stop()
 	for {
 		if paths, _ := c.project.Sockets(); len(paths) > 0 {
@@ -128,6 +131,7 @@ func (c *cli) listens(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		case <-poll.C:
+			poll.Reset(min(max(time.Since(begun)/10, shortest), longest))
 		}
 	}
 }

@@ -109,16 +109,12 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 			o.Problems = append(o.Problems, err.Error())
 			return nil // the list stays as it is until it can be compared
 		}
-		threads, err := o.Threads(ctx)
-		if err != nil {
-			return err
-		}
-		o.Doubtful = o.Damaged || len(threads) == 0
 	}
 	watched, err := list.Watch(ctx, o.backend, time.Now)
 	if err != nil {
 		o.Problems = append(o.Problems, err.Error())
 	}
+	o.Doubtful = restore && (o.Damaged || list.Len() == 0)
 	o.backend, o.Listed = watched, list.Thread
 	return nil
 }

@@ -66,7 +66,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	}
 	accepted := make(chan net.Conn, 2)
 	go func() {
-		l := &ownerOnly{Listener: listener, log: slog.New(slog.DiscardHandler)}
+		l := &ownerOnly{Listener: listener, uid: os.Getuid(), log: slog.New(slog.DiscardHandler)}
 		for {
 			c, err := l.Accept()
 			if err != nil {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 )
 
 // ownerOnly drops connections of other users, which the folder's mode should keep away already, and notes of the
 // others who connects.
 type ownerOnly struct {
 	net.Listener
+	uid int // the socket's owner
 	log *slog.Logger
 }
 
@@ -22,7 +22,7 @@ func (l *ownerOnly) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		p, err := peerOf(c)
-		if err == nil && p.uid == os.Getuid() {
+		if err == nil && p.uid == l.uid {
 			return &known{Conn: c, peer: p}, nil
 		}
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,7 @@ type Server struct {
 
 // Serve answers on a listener until Close.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(&ownerOnly{Listener: l, log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(&ownerOnly{Listener: l, uid: os.Getuid(), log: s.Log}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve the socket: %w", err)
 	}
 	return nil

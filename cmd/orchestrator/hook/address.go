@@ -59,3 +59,6 @@ func escape(event string) string {
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.'
 }
+
+// AddressVariable tells an agent's hooks the secret address of the gateway.
+const AddressVariable = "ORCHESTRATOR_HOOK_URL"

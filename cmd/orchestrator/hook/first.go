@@ -1,9 +1,8 @@
 package hook
 
-import "os"
-
-// AddressVariable tells an agent's hooks the secret address of the gateway.
-const AddressVariable = "ORCHESTRATOR_HOOK_URL"
+import (
+	"os"
+)
 
 func init() {
 	if event, ok := called(os.Args); ok && answerable(os.Getenv(AddressVariable)) {
