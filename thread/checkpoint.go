@@ -48,8 +48,8 @@ type Checkpoint struct {
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	MCP      []string  `json:"mcp,omitempty"`
 	Note     string    `json:"note,omitempty"` // for people: "before rewind to turn 3"
-	// Aside is set in timelines for a turn that a rewind left behind. It is not stored.
-	Aside bool `json:"aside,omitempty"`
+	// Rewound is set in timelines for a turn that a rewind left behind. It is not stored.
+	Rewound bool `json:"aside,omitempty"`
 }
 
 // Whole reports whether a conversation can be cut at the checkpoint: not in the middle of a turn.
@@ -134,7 +134,7 @@ type Page struct {
 	// Turns leaves out the responses inside turns.
 	Turns bool
 	// All adds to the turns of a timeline what is no whole turn of its conversation: the newest response of one that has
-	// not ended, and the turns that a rewind left behind, as Aside. Stores pay no heed to it.
+	// not ended, and the turns that a rewind left behind, as Rewound. Stores pay no heed to it.
 	All bool
 }
 

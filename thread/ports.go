@@ -85,9 +85,9 @@ type Spool interface {
 	Kept() (map[ID]Spooled, error)
 	// Drop removes what is kept of a thread: the store has it all.
 	Drop(ID) error
-	// PutAside moves what is kept of a thread out of the way, for people to look at, and says where it is; "" where
+	// SetAside moves what is kept of a thread out of the way, for people to look at, and says where it is; "" where
 	// there is nothing.
-	PutAside(ID) (path string, err error)
+	SetAside(ID) (path string, err error)
 }
 
 // Spooled is what is kept of one thread.
@@ -116,12 +116,12 @@ type Agent interface {
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
-// Obeyer is an agent that obeys files of the project: instructions, permissions, programs to start.
+// ConfigFiles is an agent that obeys files of the project: instructions, permissions, programs to start.
 // Optional for an Agent.
-type Obeyer interface {
+type ConfigFiles interface {
 	// Obeys names them, slash-separated and relative to a folder of the project; a name that ends with a
 	// slash stands for all below a folder.
-	Obeys() []string
+	ConfigFiles() []string
 }
 
 // LocalFiles is an agent that looks for files of the person's beside the project's own, which git usually

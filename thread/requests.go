@@ -154,8 +154,8 @@ type MergeReport struct {
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
 }
 
-// PortRequest asks to write a thread to a file or to take one from it. File is absolute.
-type PortRequest struct {
+// TransferRequest asks to write a thread to a file or to take one from it. File is absolute.
+type TransferRequest struct {
 	Thread  string `json:"thread,omitempty"`
 	File    string `json:"file"`
 	NoFiles bool   `json:"noFiles,omitempty"`
@@ -163,8 +163,8 @@ type PortRequest struct {
 	WithSecrets bool `json:"withSecrets,omitempty"`
 }
 
-// Kept says what a backup holds, or what was taken back from one.
-type Kept struct {
+// BackupReport says what a backup holds, or what was taken back from one.
+type BackupReport struct {
 	File        string `json:"file"`
 	Threads     int    `json:"threads"`
 	Checkpoints int    `json:"checkpoints"`
@@ -173,8 +173,8 @@ type Kept struct {
 	Secrets bool `json:"secrets"`
 	Files   bool `json:"files"`
 	// There are the threads of a backup that were not taken back, as they are here already.
-	There []string `json:"there,omitempty"`
-	Notes []string `json:"notes,omitempty"` // for people
+	Existing []string `json:"there,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // for people
 }
 
 // CollectRequest asks to let go of what the retention settings need not keep.

@@ -12,10 +12,10 @@ const SecretMark = "orchestrator-secret:"
 // NoSecret stands in a gateway address where the secret would.
 const NoSecret = "-"
 
-// OpenURL takes the secret out of a gateway's base URL, for agents whose address others can read: in the
+// PublicURL takes the secret out of a gateway's base URL, for agents whose address others can read: in the
 // list of processes, in error lines, in logs. Requests to what it returns need a header with the mark.
 // A URL without a secret is returned as it is, with no mark.
-func OpenURL(base string) (open, mark string) {
+func PublicURL(base string) (open, mark string) {
 	before, after, ok := strings.Cut(base, "/t/")
 	secret, rest, found := strings.Cut(after, "/")
 	if !ok || secret == "" {

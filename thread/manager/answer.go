@@ -51,9 +51,9 @@ func (l *recorder) answer(ctx context.Context, e arrival) {
 	ends := e.EndsTurn && !e.Interrupted
 	switch {
 	case e.direct:
-		delta.Transcript = r.files.note(&l.line, e.chunks)
+		delta.Transcript = r.files.note(&l.liveThread, e.chunks)
 	case !ends: // the end of a turn waits for the agent to write the answer down; see endTurn
-		delta.Transcript = r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, "", time.Time{}))
+		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))
 	}
 	cost := l.takeSideCost()
 	c.Gauge.CostUSD = r.gauge.CostUSD + cost + e.Usage.CostUSD
@@ -123,7 +123,7 @@ func (l *recorder) gaugeOf(e thread.Exchange) thread.Gauge {
 	r := &l.rec
 	g := thread.Gauge{Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "gateway"}
 	l.mu.Lock()
-	if l.sight.direct() {
+	if l.visibility.direct() {
 		g.Source = "transcript"
 	}
 	l.mu.Unlock()
@@ -143,7 +143,7 @@ func (l *recorder) stored(n int) {
 	l.show()
 	l.mu.Unlock()
 	if all {
-		l.poke()
+		l.scheduleTyping()
 	}
 }
 
@@ -192,7 +192,7 @@ func (l *recorder) poll(ctx context.Context) {
 		return
 	}
 	l.load(ctx)
-	chunks := r.files.peek(ctx, &l.line, r.session, "", time.Time{})
+	chunks := r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{})
 	if len(chunks) == 0 {
 		return
 	}

@@ -14,9 +14,9 @@ import (
 // set where its request holds a word of the person that the one before did not.
 func (l *recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []thread.Prompt) {
 	r := &l.rec
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	fresh = l.desk.Claim(e.Prompt, false)
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	fresh = l.outbox.Claim(e.Prompt, false)
 	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane })
 	if r.head == "" {
 		return !r.phase.open(), fresh
@@ -29,7 +29,7 @@ func (l *recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []t
 // have come to nothing, or that nobody told of before.
 func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt {
 	r := &l.rec
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(fresh) == 0 {
@@ -52,7 +52,7 @@ func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt
 		*p = l.after(*p, outbox.Answering, "")
 		p.Turn = r.turn
 		r.asked = append(r.asked, p.ID)
-		r.told = r.told || d.Told(p.ID)
+		r.told = r.told || d.Reported(p.ID)
 		l.place(*p)
 	}
 	return fresh
@@ -61,11 +61,11 @@ func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt
 // ends returns the prompts of the turn that ends with a checkpoint, as they are to be stored with it.
 func (l *recorder) ends(c thread.Checkpoint, why string) []thread.Prompt {
 	r := &l.rec
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	var out []thread.Prompt
 	for _, id := range r.asked {
-		p, known := l.desk.Prompt(id)
+		p, known := l.outbox.Prompt(id)
 		if !known || p.State == thread.PromptAnswered {
 			continue
 		}
@@ -82,10 +82,10 @@ func (l *recorder) ends(c thread.Checkpoint, why string) []thread.Prompt {
 
 // askedIn returns the prompts of the turn of the newest checkpoint, as far as something may come of them.
 func (l *recorder) askedIn(c thread.Checkpoint) []thread.PromptID {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	var ids []thread.PromptID
-	for _, p := range l.desk.Which(func(p thread.Prompt) bool {
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
 		return p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID)
 	}) {
 		ids = append(ids, p.ID)
@@ -95,21 +95,21 @@ func (l *recorder) askedIn(c thread.Checkpoint) []thread.PromptID {
 
 // left returns the prompts that were given to an agent and are not in a checkpoint that waits to be stored.
 func (l *recorder) left() []thread.Prompt {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	return l.desk.Which(func(p thread.Prompt) bool {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.Filter(func(p thread.Prompt) bool {
 		return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && !l.rec.answers(p.ID)
 	})
 }
 
 // dismiss is the step at the end of a run: what the agent had is interrupted.
-func (l *recorder) dismiss(ctx context.Context, why string) {
+func (l *recorder) interruptPrompts(ctx context.Context, why string) {
 	for _, p := range l.left() {
-		l.desk.mu.Lock()
-		if p, known := l.desk.Prompt(p.ID); known && p.State == thread.PromptOpen {
-			l.put(ctx, l.after(p, outbox.Stopped, why)) //nolint:errcheck // logged; the desk has it
+		l.outbox.mu.Lock()
+		if p, known := l.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
+			l.put(ctx, l.after(p, outbox.Stopped, why)) //nolint:errcheck // logged; the outbox has it
 		}
-		l.desk.mu.Unlock()
+		l.outbox.mu.Unlock()
 	}
 }
 

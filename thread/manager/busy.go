@@ -63,8 +63,8 @@ func (l *recorder) works(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		l.mu.Lock()
-		works := l.session != nil && (l.requests.Flying() || l.shown.Works() || l.session.State().Works())
-		certain = certain || l.sight.direct() || l.requests.Flying() || l.requests.Unstored()
+		works := l.session != nil && (l.requests.InFlight() || l.shown.Works() || l.session.State().Works())
+		certain = certain || l.visibility.direct() || l.requests.InFlight() || l.requests.Unstored()
 		l.mu.Unlock()
 		if !works || certain {
 			return works

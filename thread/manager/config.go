@@ -46,7 +46,7 @@ type Config struct {
 	Differ    thread.Differ
 	Finder    thread.Finder
 	Merges    thread.Merges
-	Furnisher thread.Furnisher // may be nil
+	Setup     thread.SetupRunner // may be nil
 	// Models fills in what transcripts do not tell, nil where nobody knows.
 	Models thread.Models
 
@@ -63,6 +63,6 @@ type Config struct {
 	// EnabledMCPs names the MCP servers that are on for a thread; none when nil.
 	EnabledMCPs func(thread.ID) []string
 	Log         *slog.Logger // discarded when nil
-	// Heard hears every notice when it is told, those of Open too; it must not block or call the Manager. May be nil.
-	Heard func(level thread.Level, text string)
+	// OnNotice hears every notice when it is told, those of Open too; it must not block or call the Manager. May be nil.
+	OnNotice func(level thread.Level, text string)
 }

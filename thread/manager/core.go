@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/fair"
-	"orchestrator/thread/handout"
+	"orchestrator/thread/attachment"
 	"orchestrator/thread/manager/events"
 	"orchestrator/thread/secret"
+	"orchestrator/thread/semaphore"
 )
 
 // core is what every part of the Manager stands on: the configuration, the bus of events, the count of what is under
@@ -30,9 +30,9 @@ type core struct {
 
 	ctx     context.Context // of steps and background work; ends when Close gives up waiting
 	cancel  context.CancelFunc
-	closing chan struct{} // closed when Close begins
-	hands   *fair.Line    // that type prompts
-	drained chan struct{} // closed when nothing is under way any more, after Close began
+	closing chan struct{}        // closed when Close begins
+	typing  *semaphore.Semaphore // that type prompts
+	drained chan struct{}        // closed when nothing is under way any more, after Close began
 
 	// mu guards what follows, the roll and the marked fields of every line; held for moments only, never while a port
 	// is called.
@@ -63,7 +63,7 @@ func newCore(cfg Config) *core {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &core{
 		cfg: cfg, ctx: ctx, cancel: cancel,
-		closing: make(chan struct{}), hands: fair.NewLine(typedAtOnce, typingShare), drained: make(chan struct{}),
+		closing: make(chan struct{}), typing: semaphore.New(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m
@@ -92,8 +92,8 @@ var errClosed = fmt.Errorf("the server is stopping: %w", thread.ErrNotRunning)
 func (m *core) notice(id thread.ID, level thread.Level, format string, args ...any) {
 	text := secret.Redact(fmt.Sprintf(format, args...))
 	m.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
-	if m.cfg.Heard != nil {
-		m.cfg.Heard(level, text)
+	if m.cfg.OnNotice != nil {
+		m.cfg.OnNotice(level, text)
 	}
 	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text}})
 }
@@ -182,9 +182,9 @@ func (m *core) stateDir(id thread.ID) string {
 	return filepath.Join(m.cfg.StateDir, "threads", string(id))
 }
 
-// handedOut is the folder of what a thread's agent is named.
-func (m *core) handedOut(id thread.ID) handout.Folder {
-	return handout.At(filepath.Join(m.stateDir(id), "read"))
+// attachments is the folder of what a thread's agent is named.
+func (m *core) attachments(id thread.ID) attachment.Folder {
+	return attachment.At(filepath.Join(m.stateDir(id), "read"))
 }
 
 // rootOf is the folder that a thread's worktree, or the project, begins at.

@@ -39,7 +39,7 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	stuck := r.Stuck && !l.reported.Stuck
 	l.reported = r
 	poll := false
-	if l.sight.direct() && !l.polling {
+	if l.visibility.direct() && !l.polling {
 		switch r.State {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
 			// Held back like an answer through the gateway, until its transcript is read.
@@ -52,14 +52,14 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	name := l.t.Name
 	l.mu.Unlock()
 	if trouble { // once, however often the agent tries again
-		l.notice(l.id, thread.LevelWarn, "%s: %s", name, told(r))
+		l.notice(l.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
 	}
 	if stuck {
 		l.enqueue(func() { l.markUnseen(l.ctx) })
 	}
-	l.poke()
-	if _, rests := atRest(r); rests {
-		l.rest()
+	l.scheduleTyping()
+	if _, idle := idleSince(r); idle {
+		l.checkIdle()
 	}
 	if waits {
 		l.enqueue(func() { l.closeIfLeft() })
@@ -84,7 +84,7 @@ func (l *run) closeIfLeft() {
 	l.mu.Unlock()
 	l.later(leaveAfter, func() {
 		l.mu.Lock()
-		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.Flying()
+		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.InFlight()
 		l.mu.Unlock()
 		if left {
 			l.leave(l.ctx)
@@ -104,7 +104,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	}
 	e.Screen = thread.Excerpt(e.Screen)
 	l.exit, l.session = &e, nil
-	l.amid = l.requests.Flying() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
+	l.amid = l.requests.InFlight() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
 	l.t.Interrupted, l.t.Exit = l.lost(e), e
 	l.show()
 	l.mu.Unlock()
@@ -127,14 +127,14 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.mu.Unlock()
 		return
 	}
-	exit, asked, direct, cost := *l.exit, l.stopping, l.sight.direct(), l.sideCost
+	exit, asked, direct, cost := *l.exit, l.stopping, l.visibility.direct(), l.sideCost
 	interrupted := l.lost(exit)
 	l.mu.Unlock()
 	if direct {
 		l.poll(ctx) // what it wrote last
 	}
 	l.flush(ctx)
-	l.dismiss(ctx, "its agent ended: "+activity.Exit(exit))
+	l.interruptPrompts(ctx, "its agent ended: "+activity.Exit(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
@@ -161,8 +161,8 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	}
 }
 
-// told says for people what trouble a thread is in.
-func told(r thread.StateReport) string {
+// troubleText says for people what trouble a thread is in.
+func troubleText(r thread.StateReport) string {
 	what := map[thread.State]string{
 		thread.StateUnauthorised: "the provider refuses the credentials", thread.StateLimited: "the provider limits requests",
 		thread.StateUnavailable: "the provider fails", thread.StateUnreachable: "the provider cannot be reached",

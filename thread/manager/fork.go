@@ -186,7 +186,7 @@ func (m *forks) repairFork(ctx context.Context, i thread.Intent) error {
 	case t.Worktree.Path != "":
 		return nil // only the intent was left
 	}
-	if w, ok, err := m.madeFor(ctx, t.ID); err != nil || ok {
+	if w, ok, err := m.worktreeMadeFor(ctx, t.ID); err != nil || ok {
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktr
 	}
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
-		if m.cfg.Furnisher != nil {
+		if m.cfg.Setup != nil {
 			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not begun
 		}
 		return nil

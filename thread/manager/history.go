@@ -69,7 +69,7 @@ func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, 
 		own = slices.DeleteFunc(own, func(c thread.Checkpoint) bool {
 			return c.Kind != thread.KindTurn || in[c.ID] || c.Turn < from || p.Before > 0 && int64(c.Turn) >= p.Before
 		})
-		turns = amongst(t.ID, turns, own)
+		turns = insertRewound(t.ID, turns, own)
 	}
 	if head.Kind == thread.KindResponse && (p.Before == 0 || int64(head.Turn) < p.Before) {
 		turns = append([]thread.Checkpoint{head}, turns...)
@@ -77,19 +77,19 @@ func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, 
 	return turns, nil
 }
 
-// amongst puts turns that a rewind left behind in their places among those of a timeline, by the order in which the
+// insertRewound puts turns that a rewind left behind in their places among those of a timeline, by the order in which the
 // thread stored them: clocks are set. All come newest first.
-func amongst(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint {
+func insertRewound(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint {
 	all := make([]thread.Checkpoint, 0, len(turns)+len(left))
 	for _, c := range turns {
 		for len(left) > 0 && (c.Thread != id || c.Seq < left[0].Seq) { // what came before the fork is older
-			left[0].Aside = true
+			left[0].Rewound = true
 			all, left = append(all, left[0]), left[1:]
 		}
 		all = append(all, c)
 	}
 	for _, c := range left {
-		c.Aside = true
+		c.Rewound = true
 		all = append(all, c)
 	}
 	return all

@@ -210,21 +210,21 @@ func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	}
 	t := l.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
-	case t.Worktree.Path == "" || m.cfg.Furnisher == nil:
+	case t.Worktree.Path == "" || m.cfg.Setup == nil:
 		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, thread.ErrRefused)
 	case err != nil || !info.IsDir():
 		return thread.Status{}, thread.Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound), "`orchestrator resume "+t.Name+"` makes it again and sets it up")
 	}
-	begins, err := l.willFurnish()
+	begins, err := l.beginSetup()
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
 	if err := l.inTurn(ctx, func(t *thread.Thread) error { t.Setup = begins; return nil }); err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
-	m.cfg.Furnisher.End(t)
-	if err := l.furnish(l.inTurn); err != nil {
+	m.cfg.Setup.StopSetup(t)
+	if err := l.runSetup(l.inTurn); err != nil {
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
 	return l.current(), nil

@@ -12,8 +12,8 @@ import (
 // Manager is the use cases. Create it with the function New, set Gateway, Open it, Close it.
 // All methods may be called at once from many goroutines.
 type Manager struct {
-	// LeftAlone says which stored threads Open left alone, and why.
-	LeftAlone []string
+	// Skipped says which stored threads Open left alone, and why.
+	Skipped []string
 
 	*registry
 	*status
@@ -32,17 +32,17 @@ type Manager struct {
 
 // New returns a Manager that does nothing until Open.
 func New(cfg Config) *Manager {
-	r := &registry{roll: newRoll(newCore(cfg)), byID: make(map[thread.ID]*run)}
+	r := &registry{liveThreads: newLiveThreads(newCore(cfg)), byID: make(map[thread.ID]*run)}
 	m := &Manager{registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r}, rewinds: &rewinds{r}, traffic: &traffic{r}}
 	m.creation = &creation{registry: r, runs: m.runs}
 	m.forks = &forks{registry: r, runs: m.runs, creation: m.creation}
 	m.merges = &merges{registry: r, life: m.lifecycle}
-	m.suggestions = &suggestions{registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, musing: make(map[thread.ID]*musing)}
+	m.suggestions = &suggestions{registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, signals: make(map[thread.ID]*forkSignals)}
 	m.prompts = &prompts{registry: r, suggestions: m.suggestions}
 	m.recovery = &recovery{registry: r, creation: m.creation, forks: m.forks, rewinds: m.rewinds, merges: m.merges}
-	r.answered = m.suggestions.hear
-	if t, ok := cfg.Worktrees.(thread.Teller); ok {
-		t.Tell(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
+	r.answered = m.suggestions.observe
+	if t, ok := cfg.Worktrees.(thread.RepairReporter); ok {
+		t.OnRepair(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
 	}
 	return m
 }
@@ -57,7 +57,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.mu.Lock()
 	for _, t := range threads {
 		if err := t.ID.Check(); err != nil {
-			m.LeftAlone = append(m.LeftAlone, fmt.Sprintf("stored thread %q is left alone: %v", t.Name, err))
+			m.Skipped = append(m.Skipped, fmt.Sprintf("stored thread %q is left alone: %v", t.Name, err))
 			m.cfg.Log.Error("a stored thread is left alone", "thread", t.Name, "err", err)
 			continue
 		}

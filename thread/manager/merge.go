@@ -22,7 +22,7 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
 	if err == nil {
-		in.Branch, err = m.standsOn(ctx, child.thread())
+		in.Branch, err = m.branchOf(ctx, child.thread())
 	}
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)

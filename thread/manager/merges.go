@@ -119,8 +119,8 @@ func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
 	return false, false, fmt.Errorf("note %q: it is %s, %s or %s: %w", string(wanted), thread.NoteAlways, thread.NoteNever, thread.NoteAsk, thread.ErrInvalid)
 }
 
-// standsOn returns the branch that a thread's work is on: its own, or another one that its agent checked out.
-func (m *merges) standsOn(ctx context.Context, t thread.Thread) (string, error) {
+// branchOf returns the branch that a thread's work is on: its own, or another one that its agent checked out.
+func (m *merges) branchOf(ctx context.Context, t thread.Thread) (string, error) {
 	branch, err := m.cfg.Merges.Branch(ctx, t.Worktree.Path)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):

@@ -10,7 +10,7 @@ import (
 // follow does so for one thread.
 func (l *run) follow(ctx context.Context) error {
 	t := l.thread()
-	w, dir := l.whereabouts(ctx, t)
+	w, dir := l.location(ctx, t)
 	if w == t.Worktree && dir == t.Dir {
 		return nil
 	}

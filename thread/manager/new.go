@@ -243,7 +243,7 @@ func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, labe
 	}
 	failpoint.Hit("thread.fork.added")
 	dir := subDir(root, t.Dir, w.Path)
-	setup, err := l.willFurnish()
+	setup, err := l.beginSetup()
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +252,15 @@ func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, labe
 		return nil
 	})
 	if err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return nil, fmt.Errorf("store the worktree: %w", err)
 	}
 	failpoint.Hit("thread.fork.stored")
 	if err := m.settled(ctx, intent); err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return nil, err
 	}
-	_ = l.furnish(l.inTurn) // what fails is told and stored; the worktree can be used
+	_ = l.runSetup(l.inTurn) // what fails is told and stored; the worktree can be used
 	return l, nil
 }
 

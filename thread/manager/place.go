@@ -29,8 +29,8 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// madeFor looks for a worktree that was made for a thread.
-func (m *core) madeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+// worktreeMadeFor looks for a worktree that was made for a thread.
+func (m *core) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
 	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
 	if !ok {
 		return thread.Worktree{}, false, nil
@@ -53,12 +53,12 @@ func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 	return nil
 }
 
-func (m *core) whereabouts(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
+func (m *core) location(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
 	if t.Worktree.Path != "" {
 		if _, err := os.Lstat(t.Worktree.Path); err == nil {
 			return t.Worktree, t.Dir
 		}
-		found, ok, err := m.madeFor(ctx, t.ID)
+		found, ok, err := m.worktreeMadeFor(ctx, t.ID)
 		if err != nil || !ok || found.Path == t.Worktree.Path {
 			return t.Worktree, t.Dir // missing: it is made again when the thread is resumed
 		}

@@ -18,9 +18,9 @@ import (
 // lies beside it in the thread's folder.
 const maxSummary = 1500
 
-// handOver writes what an agent is told that cannot be given its native conversation, from our own
+// writeHandoff writes what an agent is told that cannot be given its native conversation, from our own
 // record: never more tokens than the budget, bulky results as files that the agent may read.
-func (l *run) handOver(ctx context.Context) (string, error) {
+func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	t := l.thread()
 	c, err := l.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
@@ -56,7 +56,7 @@ func (l *run) handOver(ctx context.Context) (string, error) {
 	in.files = l.changedFiles(ctx, t, c)
 	in.open = l.unanswered(ctx, t, c)
 	in.save = func(name, text string) (string, error) {
-		return l.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
+		return l.attachments(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
 	text, err := writePrimer(in)
 	if err != nil {

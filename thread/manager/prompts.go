@@ -88,7 +88,7 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 		if l == nil || !l.thread().Deleted.IsZero() {
 			continue
 		}
-		p = l.onDesk(p)
+		p = l.upToDate(p)
 		if open && p.State.Over() {
 			continue
 		}
@@ -124,9 +124,9 @@ func (m *prompts) changeQueued(
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("%s prompt: %w", verb, err)
 	}
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	if now, known := l.desk.Prompt(id); known {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if now, known := l.outbox.Prompt(id); known {
 		p = now
 	}
 	switch {
@@ -171,7 +171,7 @@ func (m *prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (t
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("read prompt: %w", err)
 	}
-	return l.onDesk(p), nil
+	return l.upToDate(p), nil
 }
 
 // prompt finds a prompt with its thread.

@@ -21,7 +21,7 @@ const leftBehind = "the server ended before it was answered"
 // again, unless the agent wrote down that it has it: nothing is sent twice that nobody saw arrive.
 func (l *recorder) reconcile(ctx context.Context) {
 	l.settle(ctx)
-	d := &l.desk
+	d := &l.outbox
 	var wrote []byte
 	for _, p := range l.left() {
 		if p.State == thread.PromptTyping && wrote == nil {
@@ -36,7 +36,7 @@ func (l *recorder) reconcile(ctx context.Context) {
 			if p.From == thread.FromPrimer { // the next start makes it again
 				e = outbox.Forgotten
 			}
-			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the desk has it
+			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the outbox has it
 		}
 		d.mu.Unlock()
 	}
@@ -47,7 +47,7 @@ func (l *recorder) written(ctx context.Context) []byte {
 	r := &l.rec
 	l.load(ctx)
 	var all []byte
-	for _, c := range r.files.peek(ctx, &l.line, r.session, "", time.Time{}) {
+	for _, c := range r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}) {
 		all = append(all, c.Data...)
 	}
 	return all
@@ -64,12 +64,12 @@ func mentions(wrote []byte, text string) bool {
 }
 
 // heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
-// model. One that is not on the desk was typed by the person in the agent itself.
-func (l *recorder) heard(ctx context.Context, said string, hook bool) {
+// model. One that is not in the outbox was typed by the person in the agent itself.
+func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 	if strings.TrimSpace(said) == "" {
 		return
 	}
-	r, d := &l.rec, &l.desk
+	r, d := &l.rec, &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	found := d.Claim(said, hook)
@@ -94,12 +94,12 @@ func (l *recorder) heard(ctx context.Context, said string, hook bool) {
 			d.Begin(p.ID, requests)
 		}
 		if hook {
-			d.Tell(p.ID)
+			d.MarkReported(p.ID)
 		}
 		if p.State == thread.PromptOpen {
 			continue
 		}
-		l.put(ctx, l.after(p, outbox.Heard, "")) //nolint:errcheck // logged; of one of the pane the answer tells again
+		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; of one of the pane the answer tells again
 	}
-	l.rest()
+	l.checkIdle()
 }

@@ -36,22 +36,22 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 	slices.SortFunc(list, func(a, b thread.Prompt) int { return int(a.Seq - b.Seq) })
 	for _, p := range list {
 		if l := m.run(p.Thread); l != nil {
-			l.desk.mu.Lock()
-			l.desk.Keep(p)
-			l.desk.mu.Unlock()
+			l.outbox.mu.Lock()
+			l.outbox.Keep(p)
+			l.outbox.mu.Unlock()
 		}
 	}
 	m.mu.Lock()
 	lines := m.all()
 	m.mu.Unlock()
 	for _, l := range lines {
-		l.desk.mu.Lock()
-		some := l.desk.Any(func(thread.Prompt) bool { return true })
-		left := l.desk.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+		l.outbox.mu.Lock()
+		some := l.outbox.Any(func(thread.Prompt) bool { return true })
+		left := l.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
 		if some {
 			l.note()
 		}
-		l.desk.mu.Unlock()
+		l.outbox.mu.Unlock()
 		if left {
 			l.enqueue(func() { l.reconcile(m.ctx) })
 		}
@@ -87,16 +87,16 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 	for id, k := range kept {
 		l := m.run(id)
 		if l == nil {
-			m.putAside(id, k)
+			m.setAside(id, k)
 			continue
 		}
 		l.recover(ctx, k)
 	}
 }
 
-// putAside moves the spool of a thread that is not there out of the way, so that it is named once and kept.
-func (m *recovery) putAside(id thread.ID, k thread.Spooled) {
-	path, err := m.cfg.Spool.PutAside(id)
+// setAside moves the spool of a thread that is not there out of the way, so that it is named once and kept.
+func (m *recovery) setAside(id thread.ID, k thread.Spooled) {
+	path, err := m.cfg.Spool.SetAside(id)
 	switch {
 	case err != nil:
 		m.notice("", thread.LevelWarn, "%s of thread %s wait to be stored, but there is no such thread: %v", counted(len(k.Places), "answer"), id, err)
@@ -216,7 +216,7 @@ func (m *recovery) checkInterrupted() {
 
 // nameUnfinished ends what is left of setups that the end of an earlier server cut off, and names their threads.
 func (m *recovery) nameUnfinished() {
-	if m.cfg.Furnisher == nil {
+	if m.cfg.Setup == nil {
 		return
 	}
 	m.mu.Lock()
@@ -228,7 +228,7 @@ func (m *recovery) nameUnfinished() {
 			continue
 		}
 		ended := ""
-		if n := m.cfg.Furnisher.End(s.Thread); n > 0 {
+		if n := m.cfg.Setup.StopSetup(s.Thread); n > 0 {
 			ended = fmt.Sprintf("; %d of its processes were still running and have been ended", n)
 		}
 		m.notice(l.id, thread.LevelWarn, "%s: %s%s", s.DisplayName(), s.SetupProblem(), ended)
@@ -246,7 +246,7 @@ func (m *recovery) repairIntents(ctx context.Context) error {
 		if err != nil {
 			m.notice("", thread.LevelError, "repair of the worktrees: %v", err)
 		}
-		m.mendSnapshots(ctx)
+		m.repairSnapshotRefs(ctx)
 	}
 	m.follow(ctx)
 	intents, err := m.cfg.Store.Intents(ctx)
@@ -303,14 +303,14 @@ func (m *recovery) follow(ctx context.Context) {
 	}
 }
 
-// mendSnapshots makes the snapshots of threads reachable again whose refs are damaged. Refs of threads that the store
+// repairSnapshotRefs makes the snapshots of threads reachable again whose refs are damaged. Refs of threads that the store
 // does not know are left alone: they may be another project's of which this one is a copy.
-func (m *recovery) mendSnapshots(ctx context.Context) {
-	mender, ok := m.cfg.Worktrees.(thread.SnapshotMender)
+func (m *recovery) repairSnapshotRefs(ctx context.Context) {
+	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
 	if !ok {
 		return
 	}
-	ids, err := mender.Damaged(ctx)
+	ids, err := repairer.Damaged(ctx)
 	if err != nil {
 		m.cfg.Log.Warn("look for damaged snapshots", "err", err)
 	}
@@ -319,7 +319,7 @@ func (m *recovery) mendSnapshots(ctx context.Context) {
 		if l == nil {
 			continue
 		}
-		said, err := mend(ctx, m.cfg.Store, mender, id)
+		said, err := repairRefs(ctx, m.cfg.Store, repairer, id)
 		if err != nil {
 			m.notice(id, thread.LevelError, "%s: its damaged snapshots: %v", l.thread().DisplayName(), err)
 			continue
@@ -332,7 +332,7 @@ func (m *recovery) mendSnapshots(ctx context.Context) {
 // ref that was deleted shows nowhere else, and git drops in time what no ref keeps. Close ends it; the next start looks
 // at all of them again.
 func (m *recovery) checkKept() {
-	mender, ok := m.cfg.Worktrees.(thread.SnapshotMender)
+	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
 	if !ok || !m.begin() {
 		return
 	}
@@ -347,14 +347,14 @@ func (m *recovery) checkKept() {
 		case <-ctx.Done():
 			return
 		}
-		if err := m.keepAll(ctx, mender); err != nil && ctx.Err() == nil {
+		if err := m.keepAll(ctx, repairer); err != nil && ctx.Err() == nil {
 			m.notice("", thread.LevelError, "it is not known whether all snapshots are kept: %v", err)
 		}
 	}()
 }
 
-func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) error {
-	kept, err := mender.Kept(ctx)
+func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
+	kept, err := repairer.Kept(ctx)
 	if err != nil {
 		return err
 	}
@@ -369,7 +369,7 @@ func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) er
 		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.id][c] }) {
 			continue
 		}
-		said, err := mender.Mend(ctx, l.id, commits)
+		said, err := repairer.RepairRefs(ctx, l.id, commits)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -383,12 +383,12 @@ func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) er
 }
 
 // mend gives one thread's snapshots their refs again, from its checkpoints.
-func mend(ctx context.Context, store thread.Store, mender thread.SnapshotMender, id thread.ID) (string, error) {
+func repairRefs(ctx context.Context, store thread.Store, repairer thread.RefRepairer, id thread.ID) (string, error) {
 	commits, err := commitsOf(ctx, store, id)
 	if err != nil {
 		return "", err
 	}
-	return mender.Mend(ctx, id, commits)
+	return repairer.RepairRefs(ctx, id, commits)
 }
 
 // commitsOf returns those of a thread's own snapshots: the ones that it began from are kept by others, or not any more.

@@ -11,7 +11,7 @@ import (
 
 // registry finds threads.
 type registry struct {
-	*roll
+	*liveThreads
 	byID map[thread.ID]*run // guarded by core.mu
 	// answered hears of what every thread's agent answers.
 	answered func(ctx context.Context, l *recorder, a answered)
@@ -20,18 +20,18 @@ type registry struct {
 // add takes a thread in. core.mu is held.
 func (m *registry) add(t thread.Thread) *run {
 	l := &run{recorder: recorder{
-		typist:   typist{line: line{roll: m.roll, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}},
+		typist:   typist{liveThread: liveThread{liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}},
 		answered: m.answered,
 	}}
 	l.forget = func() { m.drop(l) }
-	m.enter(&l.line)
+	m.insert(&l.liveThread)
 	m.byID[t.ID] = l
 	return l
 }
 
 // drop forgets a purged thread. core.mu is held.
 func (m *registry) drop(l *run) {
-	m.strike(&l.line)
+	m.remove(&l.liveThread)
 	delete(m.byID, l.id)
 }
 

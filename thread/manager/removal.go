@@ -81,7 +81,7 @@ func (l *run) removeWorktree(ctx context.Context) error {
 	if others := l.besides(t); len(others) > 0 {
 		return fmt.Errorf("remove the worktree %s: %s works in it too: %w", t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
 	}
-	l.clear(t)
+	l.tearDown(t)
 	saved, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
 	if errors.Is(err, thread.ErrNotFound) {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // wayBack is how an agent gets its conversation back.
-type wayBack struct {
+type resumePlan struct {
 	how     thread.ResumeHow
 	session string // to resume
 	resume  bool
@@ -109,30 +109,30 @@ func (l *run) assessNative(ctx context.Context, agent thread.Agent, t thread.Thr
 
 // wayBack finds and prepares the best way back into a thread's conversation. It is an error rather
 // than a blank session when there is none.
-func (l *run) wayBack(ctx context.Context, agent thread.Agent) (wayBack, error) {
+func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, error) {
 	p := l.assess(ctx, agent)
 	switch p.How {
 	case thread.ResumeFresh:
-		return wayBack{how: thread.ResumeFresh}, nil
+		return resumePlan{how: thread.ResumeFresh}, nil
 	case thread.ResumeNative:
-		return wayBack{how: thread.ResumeNative, session: p.Session, resume: true}, nil
+		return resumePlan{how: thread.ResumeNative, session: p.Session, resume: true}, nil
 	case thread.ResumeRebuilt:
 		session, err := l.rebuild(ctx, agent)
 		if err == nil {
 			l.rec.rewritten()
-			return wayBack{how: thread.ResumeRebuilt, session: session, resume: true}, nil
+			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
 		l.notice(l.id, thread.LevelWarn, "%s: its transcript could not be written again (%v); the agent gets a summary instead", l.thread().DisplayName(), err)
 	case thread.ResumePrimer:
 	default:
 	}
-	text, err := l.handOver(ctx)
+	text, err := l.writeHandoff(ctx)
 	if err != nil {
-		return wayBack{}, thread.Hint(err, "its record is damaged; fork the thread at an earlier turn")
+		return resumePlan{}, thread.Hint(err, "its record is damaged; fork the thread at an earlier turn")
 	}
 	l.rec.rewritten()
-	return wayBack{how: thread.ResumePrimer, primer: text}, nil
+	return resumePlan{how: thread.ResumePrimer, primer: text}, nil
 }
 
 // rebuild writes the agent's native session from the stored transcript: the same one where it

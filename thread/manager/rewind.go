@@ -284,7 +284,7 @@ func (l *run) safety(ctx context.Context, note string, files bool) (thread.Check
 			l.notice(l.id, thread.LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
 		}
 	}
-	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, "", time.Time{}))}
+	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))}
 	phase := r.phase
 	r.head = c.ID
 	l.commit(ctx, put{c: c, delta: delta})

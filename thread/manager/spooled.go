@@ -56,7 +56,7 @@ func (l *recorder) unspool() {
 	}
 	if r.damaged {
 		r.damaged = false
-		l.putAside()
+		l.setAside()
 		return
 	}
 	if err := l.cfg.Spool.Drop(l.id); err != nil {
@@ -64,9 +64,9 @@ func (l *recorder) unspool() {
 	}
 }
 
-// putAside moves a thread's spool out of the way and says where it is.
-func (l *recorder) putAside() {
-	path, err := l.cfg.Spool.PutAside(l.id)
+// setAside moves a thread's spool out of the way and says where it is.
+func (l *recorder) setAside() {
+	path, err := l.cfg.Spool.SetAside(l.id)
 	if err != nil {
 		l.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
 		return

@@ -32,7 +32,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: it is deleted: %w", t.Name, thread.ErrRefused)
 	case !t.Archived.IsZero():
 		return thread.Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, thread.ErrRefused), "restore it first")
-	case l.isFurnishing():
+	case l.setupRunning():
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	}
 	select {
@@ -60,11 +60,11 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	// What the agent's files gained after the last checkpoint must not be lost by writing them anew.
 	l.settle(ctx)
 	l.reconcile(ctx)
-	way, err := l.wayBack(ctx, agent)
+	plan, err := l.planResume(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", t.Name, err)
 	}
-	if err := l.launch(ctx, agent, way, r); err != nil {
+	if err := l.launch(ctx, agent, plan, r); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	return nil
@@ -100,7 +100,7 @@ func (l *run) ensureDir(ctx context.Context) error {
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
 	l.notice(l.id, thread.LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.DisplayName(), t.Turn)
-	setup, err := l.willFurnish()
+	setup, err := l.beginSetup()
 	if err != nil {
 		return err
 	}
@@ -109,17 +109,17 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return err
 	}
-	_ = l.furnish(l.update) // what fails is told and stored; the worktree can be used
+	_ = l.runSetup(l.update) // what fails is told and stored; the worktree can be used
 	return nil
 }
 
 // launch starts the process: everything that leads to it is durable before.
-func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r launchRequest) error {
+func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r launchRequest) error {
 	t := l.thread()
-	spec, direct, err := l.spec(agent, way)
+	spec, direct, err := l.spec(agent, plan)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r lau
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.sight = sightOf(direct, tells)
+	l.visibility = visibilityOf(direct, tells)
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
@@ -149,14 +149,14 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r lau
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
-		OnReady: l.poke,
+		OnReady: l.scheduleTyping,
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)
 		return err
 	}
 	failpoint.Hit("thread.start.started")
-	return l.launched(ctx, session, launch, way.primer)
+	return l.launched(ctx, session, launch, plan.primer)
 }
 
 // notStarted ends the run of a process that could not be started.
@@ -202,11 +202,11 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 }
 
 // spec lays out what the agent is started with, and whether it runs without the gateway.
-func (l *run) spec(agent thread.Agent, way wayBack) (spec thread.LaunchSpec, direct bool, err error) {
+func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, direct bool, err error) {
 	t := l.thread()
 	spec = thread.LaunchSpec{
 		Thread: t.ID, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
-		Session: way.session, Resume: way.resume,
+		Session: plan.session, Resume: plan.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
 		return spec, false, fmt.Errorf("make the thread's folder: %w", err)
@@ -251,13 +251,13 @@ func windows(agent thread.Agent, env []string) map[string]int64 {
 // readDirs returns the folders that a thread's agent may read without a question: its own, and those of the
 // threads that it was forked from, whose files its conversation names.
 func (l *run) readDirs(t thread.Thread) ([]string, error) {
-	own := l.handedOut(t.ID)
+	own := l.attachments(t.ID)
 	if err := own.Make(); err != nil {
 		return nil, err
 	}
 	dirs := []string{own.Dir()}
 	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
-		if f := l.handedOut(p.id); !f.Empty() {
+		if f := l.attachments(p.id); !f.Empty() {
 			dirs = append(dirs, f.Dir())
 		}
 	}
@@ -272,11 +272,11 @@ func orDefault(n, otherwise int) int {
 }
 
 // takeSlot counts an agent in that is about to start.
-func (m *roll) takeSlot() (release func(), err error) {
+func (m *liveThreads) takeSlot() (release func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.starts
-	for _, l := range m.lines {
+	for _, l := range m.live {
 		if l.session != nil {
 			n++
 		}

@@ -144,7 +144,7 @@ func (l *recorder) giveUp(p put, cause error) {
 	l.notice(l.id, thread.LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().DisplayName(), p.c.Turn, cause)
 	spooled := slices.ContainsFunc(r.pending, func(p put) bool { return p.spooled })
 	if spooled || r.damaged {
-		l.putAside()
+		l.setAside()
 	}
 	for _, p := range r.pending {
 		p.held.end()
@@ -259,10 +259,10 @@ func (l *recorder) promptsStored(ps []thread.Prompt) {
 	if len(ps) == 0 {
 		return
 	}
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	for _, p := range ps {
-		if now, known := l.desk.Prompt(p.ID); known {
+		if now, known := l.outbox.Prompt(p.ID); known {
 			if p.Seq = now.Seq; p.Seq == 0 {
 				if stored, err := l.cfg.Store.Prompt(l.ctx, p.ID); err == nil {
 					p.Seq = stored.Seq
@@ -270,7 +270,7 @@ func (l *recorder) promptsStored(ps []thread.Prompt) {
 			}
 			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
 				now.Seq = p.Seq
-				l.desk.Keep(now)
+				l.outbox.Keep(now)
 				continue // told already; it may be further by now
 			}
 		}
@@ -281,11 +281,11 @@ func (l *recorder) promptsStored(ps []thread.Prompt) {
 
 // promptsLost ends prompts whose checkpoint can never be stored.
 func (l *recorder) promptsLost(ps []thread.Prompt) {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	for _, p := range ps {
 		if p.State.Over() {
-			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the desk has it
+			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the outbox has it
 		}
 	}
 }

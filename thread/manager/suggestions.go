@@ -22,9 +22,9 @@ type suggestions struct {
 
 	// What follows is guarded by core.mu.
 
-	mode   thread.OfferMode
-	open   []thread.Offer        // not answered yet, oldest first
-	musing map[thread.ID]*musing // each belongs to the steps of its thread's queue
+	mode    thread.OfferMode
+	open    []thread.Offer             // not answered yet, oldest first
+	signals map[thread.ID]*forkSignals // each belongs to the steps of its thread's queue
 }
 
 // offersKey is the setting that remembers that a person switched offers off.
@@ -39,7 +39,7 @@ const (
 
 // musing is what is kept of a thread to notice when a fork would help. It belongs to the steps of the
 // thread's queue.
-type musing struct {
+type forkSignals struct {
 	loaded   bool
 	subject  suggest.Subject
 	prompt   string // of the running turn, not part of the subject yet
@@ -61,26 +61,26 @@ func (m *suggestions) offerMode() thread.OfferMode {
 
 // hear takes note of a response and offers a fork where the rules say so. A fork begins where the turn began, but where
 // the context is full it takes the turn along.
-func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
+func (m *suggestions) observe(ctx context.Context, l *recorder, a answered) {
 	if m.offerMode() == thread.OffersOff {
 		return
 	}
-	r, u := &l.rec, m.musingOf(l.id)
-	u.load(ctx, &l.line, r.began)
-	failedBefore := u.failures
-	u.results(m.entries(a.news))
-	in := suggest.Input{Subject: u.subject}
+	r, sig := &l.rec, m.signalsOf(l.id)
+	sig.load(ctx, &l.liveThread, r.began)
+	failedBefore := sig.failures
+	sig.results(m.entries(a.news))
+	in := suggest.Input{Subject: sig.subject}
 	if a.first {
-		if u.prompt != "" {
-			u.subject.Add(secret.Redact(u.prompt), u.answer)
-			in.Subject = u.subject
+		if sig.prompt != "" {
+			sig.subject.Add(secret.Redact(sig.prompt), sig.answer)
+			in.Subject = sig.subject
 		}
-		u.prompt, u.answer = plaintext.Cut(a.Prompt, thread.MaxExcerpt), "" // a fork that is offered needs it as it is
-		in.Prompt = secret.Redact(u.prompt)
+		sig.prompt, sig.answer = plaintext.Cut(a.Prompt, thread.MaxExcerpt), "" // a fork that is offered needs it as it is
+		in.Prompt = secret.Redact(sig.prompt)
 	}
-	u.answer = plaintext.Cut(u.answer+" "+thread.Excerpt(a.Text), 4*thread.MaxExcerpt)
-	if u.failures > failedBefore {
-		in.Failures, in.Failure = u.failures, u.failure
+	sig.answer = plaintext.Cut(sig.answer+" "+thread.Excerpt(a.Text), 4*thread.MaxExcerpt)
+	if sig.failures > failedBefore {
+		in.Failures, in.Failure = sig.failures, sig.failure
 	}
 	if a.EndsTurn { // mid-turn a person cannot act on it
 		in.Share = r.gauge.Share()
@@ -93,16 +93,16 @@ func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
 	if !ok || at == "" || leaves(s.Rule) && at == l.thread().ForkPoint {
 		return // a fork's first prompt is what it was made for
 	}
-	if last, was := u.offered[s.Rule]; was && r.turn-last < offerPause {
+	if last, was := sig.offered[s.Rule]; was && r.turn-last < offerPause {
 		return
 	}
-	if u.offered == nil {
-		u.offered = make(map[suggest.Rule]int)
+	if sig.offered == nil {
+		sig.offered = make(map[suggest.Rule]int)
 	}
-	u.offered[s.Rule] = r.turn
+	sig.offered[s.Rule] = r.turn
 	o := thread.Offer{ID: thread.NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
 	if leaves(s.Rule) {
-		o.Prompt = u.prompt
+		o.Prompt = sig.prompt
 	}
 	if s.Rule == suggest.RuleBand && m.offerMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
 		go func() { // a fork waits for steps of this thread
@@ -114,17 +114,17 @@ func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
 	m.addOffer(o)
 }
 
-// musingOf returns what is kept of a thread, made at its first answer; what is kept of purged ones goes then.
-func (m *suggestions) musingOf(id thread.ID) *musing {
+// signalsOf returns what is kept of a thread, made at its first answer; what is kept of purged ones goes then.
+func (m *suggestions) signalsOf(id thread.ID) *forkSignals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	u := m.musing[id]
-	if u == nil {
-		maps.DeleteFunc(m.musing, func(id thread.ID, _ *musing) bool { return m.byID[id] == nil })
-		u = &musing{}
-		m.musing[id] = u
+	sig := m.signals[id]
+	if sig == nil {
+		maps.DeleteFunc(m.signals, func(id thread.ID, _ *forkSignals) bool { return m.byID[id] == nil })
+		sig = &forkSignals{}
+		m.signals[id] = sig
 	}
-	return u
+	return sig
 }
 
 // continued reports whether a thread goes on in another one that began with a summary of it.
@@ -288,12 +288,12 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 	var s suggest.Offer
 	ok := false
 	err := l.do(ctx, func(ctx context.Context) error {
-		u := m.musingOf(l.id)
+		sig := m.signalsOf(l.id)
 		l.load(ctx)
-		u.load(ctx, &l.line, l.rec.head)
-		subject := u.subject.Clone()
-		if u.prompt != "" { // the newest turn's own is not part of it yet
-			subject.Add(secret.Redact(u.prompt), u.answer)
+		sig.load(ctx, &l.liveThread, l.rec.head)
+		subject := sig.subject.Clone()
+		if sig.prompt != "" { // the newest turn's own is not part of it yet
+			subject.Add(secret.Redact(sig.prompt), sig.answer)
 		}
 		s, ok = suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Subject: subject})
 		return nil
@@ -311,11 +311,11 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 }
 
 // load reads what the thread was about from the turns that are stored.
-func (u *musing) load(ctx context.Context, l *line, head thread.CheckpointID) {
-	if u.loaded {
+func (sig *forkSignals) load(ctx context.Context, l *liveThread, head thread.CheckpointID) {
+	if sig.loaded {
 		return
 	}
-	u.loaded = true
+	sig.loaded = true
 	if head == "" {
 		return
 	}
@@ -326,26 +326,26 @@ func (u *musing) load(ctx context.Context, l *line, head thread.CheckpointID) {
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Kind == thread.KindTurn {
-			u.subject.Add(list[i].Prompt, list[i].Answer)
+			sig.subject.Add(list[i].Prompt, list[i].Answer)
 		}
 	}
 }
 
 // results counts tool results that fail alike.
-func (u *musing) results(entries []thread.Entry) {
+func (sig *forkSignals) results(entries []thread.Entry) {
 	for _, e := range entries {
 		switch e.Kind {
 		case thread.EntryCall:
-			u.subject.Hear(plaintext.Cut(e.Text, 500)) // names of files say what a thread is about
+			sig.subject.AddText(plaintext.Cut(e.Text, 500)) // names of files say what a thread is about
 		case thread.EntryResult:
 			text := oneLine(e.Text, 200)
 			switch {
 			case !e.Error:
-				u.failures, u.failure = 0, ""
-			case alike(text, u.failure):
-				u.failures++
+				sig.failures, sig.failure = 0, ""
+			case alike(text, sig.failure):
+				sig.failures++
 			default:
-				u.failures, u.failure = 1, text
+				sig.failures, sig.failure = 1, text
 			}
 		default:
 		}

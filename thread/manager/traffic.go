@@ -26,7 +26,7 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	// The start counts from when it was, however late it is told: the end may have been in the same millisecond.
 	l.report(activity.Started(b))
 	if b.Prompt != "" {
-		l.enqueue(func() { l.heard(m.ctx, b.Prompt, false) })
+		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
 	}
 }
 
@@ -70,7 +70,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		}
 		m.mu.Unlock()
 		l.reportUnless(requests, f)
-		l.rest()
+		l.checkIdle()
 		return
 	}
 	held := hold(e)
@@ -104,7 +104,7 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		return
 	}
 	m.mu.Lock()
-	name, direct := l.t.Agent, l.sight.direct()
+	name, direct := l.t.Agent, l.visibility.direct()
 	m.mu.Unlock()
 	var r thread.HookReport
 	ok := false
@@ -124,7 +124,7 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		l.enqueue(func() { l.adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
-		l.enqueue(func() { l.heard(m.ctx, r.Prompt, true) })
+		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {
 		l.enqueue(func() { l.poll(m.ctx) })

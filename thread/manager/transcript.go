@@ -27,7 +27,7 @@ type knownFile struct {
 }
 
 // load takes over the files of a checkpoint.
-func (f *transcript) load(ctx context.Context, l *line, at thread.CheckpointID) error {
+func (f *transcript) load(ctx context.Context, l *liveThread, at thread.CheckpointID) error {
 	if f.loaded {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (f *transcript) marks() []thread.Mark {
 
 // note takes note of chunks that are to be stored and returns those that fit. Nothing is lost by
 // the others: the next look brings their files whole.
-func (f *transcript) note(l *line, chunks []thread.Chunk) []thread.Chunk {
+func (f *transcript) note(l *liveThread, chunks []thread.Chunk) []thread.Chunk {
 	var kept []thread.Chunk
 	for _, c := range chunks {
 		if !f.add(c) {
@@ -91,7 +91,7 @@ func (f *transcript) note(l *line, chunks []thread.Chunk) []thread.Chunk {
 
 // peek returns what the agent's native files gained. With an answer it waits a moment until they
 // hold it, by the time given.
-func (f *transcript) peek(ctx context.Context, l *line, session, answer string, by time.Time) []thread.Chunk {
+func (f *transcript) peek(ctx context.Context, l *liveThread, session, answer string, by time.Time) []thread.Chunk {
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	if err != nil || session == "" {

@@ -23,7 +23,7 @@ func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 	asked := l.ends(c, e.why)
 	delta := thread.Delta{Keep: last.Items, Prompts: asked}
 	if !e.direct && !e.past {
-		delta.Transcript = r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
+		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// Of turns that ended while the one before was being recorded the files were looked at already, closer to

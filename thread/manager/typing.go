@@ -23,7 +23,7 @@ var errQueueFull = fmt.Errorf("%d prompts wait already: %w", maxQueued, thread.E
 
 // accept stores a prompt, and has it typed as soon as the agent takes one.
 func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Prompt, error) {
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.Queued() >= maxQueued {
@@ -60,7 +60,7 @@ func (l *typist) withdraw(p thread.Prompt) {
 }
 
 // poke has what waits typed, if there is something; it does not block.
-func (l *typist) poke() {
+func (l *typist) scheduleTyping() {
 	l.mu.Lock()
 	some := l.asked.ToType
 	l.mu.Unlock()
@@ -69,34 +69,34 @@ func (l *typist) poke() {
 	}
 	go func() {
 		defer l.done()
-		l.desk.mu.Lock()
-		defer l.desk.mu.Unlock()
+		l.outbox.mu.Lock()
+		defer l.outbox.mu.Unlock()
 		l.typeNext()
 	}()
 }
 
 // typeNext begins to type the oldest prompt that is queued, if the agent takes one now. Threads are served in the order
-// in which they could be. desk.mu is held.
+// in which they could be. outbox.mu is held.
 func (l *typist) typeNext() {
 	s, p := l.mayType()
-	if s == nil || l.desk.Hand.Phase() == outbox.InLine {
+	if s == nil || l.outbox.Typer.Phase() == outbox.Waiting {
 		return
 	}
-	if leave, ok := l.hands.TryEnter(); ok {
+	if leave, ok := l.typing.TryAcquire(); ok {
 		l.typeNow(s, p, leave)
 		return
 	}
 	if !l.begin() {
 		return
 	}
-	l.desk.Hand.LineUp()
+	l.outbox.Typer.Wait()
 	l.wait("prompts of other threads are typed first")
 	go func() {
 		defer l.done()
-		leave, ok := l.hands.Enter(l.closing)
-		l.desk.mu.Lock()
-		defer l.desk.mu.Unlock()
-		l.desk.Hand.LeaveLine()
+		leave, ok := l.typing.Acquire(l.closing)
+		l.outbox.mu.Lock()
+		defer l.outbox.mu.Unlock()
+		l.outbox.Typer.StopWaiting()
 		if !ok {
 			return
 		}
@@ -109,10 +109,10 @@ func (l *typist) typeNext() {
 }
 
 // mayType returns the session that takes a prompt now, and the prompt that is to be typed: none for the primer alone.
-// The session is nil where there is nothing to type, or it has to wait, which it notes. desk.mu is held.
+// The session is nil where there is nothing to type, or it has to wait, which it notes. outbox.mu is held.
 func (l *typist) mayType() (thread.Session, thread.Prompt) {
-	d := &l.desk
-	if d.Hand.Call() {
+	d := &l.outbox
+	if d.Typer.Recheck() {
 		return nil, thread.Prompt{}
 	}
 	p, queued := d.Next()
@@ -135,7 +135,7 @@ func (l *typist) mayType() (thread.Session, thread.Prompt) {
 func (l *typist) takes() (thread.Session, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	g := outbox.Gate{Running: l.session != nil, Stopping: l.stopping, Silent: l.sight == sightNone, State: l.shown.State}
+	g := outbox.Gate{Running: l.session != nil, Stopping: l.stopping, Silent: l.visibility == notVisible, State: l.shown.State}
 	if l.limited() {
 		g.Limit = l.shown.Until
 	}
@@ -156,7 +156,7 @@ func (l *typist) limited() bool {
 // and machines sleep.
 const limitStep = 30 * time.Second
 
-// awaitLimit has what waits typed once the limit is over. desk.mu is held.
+// awaitLimit has what waits typed once the limit is over. outbox.mu is held.
 func (l *typist) awaitLimit() {
 	l.mu.Lock()
 	due := !l.limited() || l.awaiting
@@ -172,13 +172,13 @@ func (l *typist) awaitLimit() {
 		l.mu.Lock()
 		l.awaiting = false
 		l.mu.Unlock()
-		l.poke()
+		l.scheduleTyping()
 	})
 }
 
-// typeNow begins to type a prompt, or the primer alone; leave tells when others may. desk.mu is held.
+// typeNow begins to type a prompt, or the primer alone; leave tells when others may. outbox.mu is held.
 func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
-	d := &l.desk
+	d := &l.outbox
 	text := joinPrompts(d.Primer(), p.Text)
 	if p.ID == "" {
 		text = d.Primer()
@@ -193,7 +193,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 			l.note()
 		}
 		l.wait("the store refuses it: " + err.Error())
-		l.later(retryAfter, l.poke)
+		l.later(retryAfter, l.scheduleTyping)
 		leave()
 		return
 	}
@@ -202,7 +202,7 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 		leave()
 		return // the next start finds it
 	}
-	d.Hand.Begin(p.ID)
+	d.Typer.Begin(p.ID)
 	l.mu.Lock()
 	d.Begin(p.ID, l.requests.Begun())
 	l.mu.Unlock()
@@ -216,17 +216,17 @@ func (l *typist) typeNow(s thread.Session, p thread.Prompt, leave func()) {
 }
 
 // leaves reports whether a program of which only its requests are known seems to have left what it has unanswered: they
-// failed, and no other one is under way after a while. Nothing else will ever tell. desk.mu is held.
+// failed, and no other one is under way after a while. Nothing else will ever tell. outbox.mu is held.
 func (l *typist) leaves() bool {
 	l.mu.Lock()
 	r := l.reported
-	failed := l.sight.requestsAlone() && !l.requests.Flying() && r.State.Trouble() && len(r.Evidence) > 0
+	failed := l.visibility.requestsAlone() && !l.requests.InFlight() && r.State.Trouble() && len(r.Evidence) > 0
 	l.mu.Unlock()
 	if !failed {
 		return false
 	}
 	if wait := turns.AfterRequest - l.now().Sub(r.Evidence[0].At); wait > 0 {
-		l.later(wait, l.poke)
+		l.later(wait, l.scheduleTyping)
 		return false
 	}
 	return true
@@ -235,12 +235,12 @@ func (l *typist) leaves() bool {
 // typed takes note of how typing a prompt ended.
 func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	failpoint.Hit("thread.ask.typed")
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	again := d.Hand.End()
+	again := d.Typer.End()
 	l.mu.Lock()
-	same, silent := l.session == s, l.sight == sightNone
+	same, silent := l.session == s, l.visibility == notVisible
 	l.mu.Unlock()
 	if err == nil && same {
 		d.Prime("")
@@ -248,7 +248,7 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 	later := false
 	if p, known := d.Prompt(id); known && p.State == thread.PromptTyping {
 		p, later = l.typedAs(p, err, silent)
-		l.put(l.ctx, p) //nolint:errcheck // logged; the desk has it
+		l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
 	}
 	switch {
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
@@ -256,10 +256,10 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 			return // the next start tells it
 		}
 	case later && !again:
-		l.later(retryAfter, l.poke)
+		l.later(retryAfter, l.scheduleTyping)
 		return
 	}
-	l.rest()
+	l.checkIdle()
 	l.typeNext()
 }
 
@@ -267,7 +267,7 @@ func (l *typist) typed(s thread.Session, id thread.PromptID, err error) {
 func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prompt, later bool) {
 	switch {
 	case err == nil && silent:
-		return l.after(p, outbox.Dealt, "typed; this program does not report what it answers"), false
+		return l.after(p, outbox.Taken, "typed; this program does not report what it answers"), false
 	case err == nil:
 		return l.after(p, outbox.Typed, ""), false
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
@@ -310,11 +310,11 @@ func (l *typist) send(s thread.Session, text string) error {
 // prime is the step at a start that notes what the agent is told before all else, and forgets what another run was to
 // be told.
 func (l *typist) prime(ctx context.Context, primer string) {
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.Which(func(p thread.Prompt) bool { return p.From == thread.FromPrimer && p.State == thread.PromptQueued }) {
-		l.put(ctx, l.after(p, outbox.Forgotten, p.Reason)) //nolint:errcheck // logged; the desk has it
+	for _, p := range d.Filter(func(p thread.Prompt) bool { return p.From == thread.FromPrimer && p.State == thread.PromptQueued }) {
+		l.put(ctx, l.after(p, outbox.Forgotten, p.Reason)) //nolint:errcheck // logged; the outbox has it
 	}
 	d.Prime(primer)
 	l.note()
@@ -322,9 +322,9 @@ func (l *typist) prime(ctx context.Context, primer string) {
 }
 
 // rest looks after a while whether the agent is at rest with a prompt that it took. It does not block.
-func (l *typist) rest() { l.restFor(turns.AfterRequest) }
+func (l *typist) checkIdle() { l.checkIdleAfter(turns.AfterRequest) }
 
-func (l *typist) restFor(wait time.Duration) {
+func (l *typist) checkIdleAfter(wait time.Duration) {
 	l.mu.Lock()
 	due := l.judging
 	if l.asked.Open {
@@ -340,33 +340,33 @@ func (l *typist) restFor(wait time.Duration) {
 		l.judging = false
 		l.mu.Unlock()
 		if wait := l.judge(l.ctx); wait > 0 {
-			l.restFor(wait)
+			l.checkIdleAfter(wait)
 		}
 	})
 }
 
 // verdicts are what becomes of a prompt that the agent is at rest with.
 var verdicts = map[turns.Verdict]outbox.Event{
-	turns.Taken: outbox.Dealt, turns.Interrupted: outbox.Stopped, turns.Refused: outbox.Refused,
+	turns.Taken: outbox.Taken, turns.Interrupted: outbox.Stopped, turns.Refused: outbox.Refused,
 }
 
 // judge is the step that ends prompts that the agent took and is at rest with; it returns when to look again, 0 for
 // not before something happens.
 func (l *typist) judge(ctx context.Context) time.Duration {
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l.mu.Lock()
-	since, rests := atRest(l.reported)
-	rests = rests && l.session != nil && l.requests.Quiet()
+	since, idle := idleSince(l.reported)
+	idle = idle && l.session != nil && l.requests.Quiet()
 	requests, failure := l.requests.Begun(), l.requests.Failure()
 	l.mu.Unlock()
-	if !rests {
+	if !idle {
 		return 0
 	}
 	var again time.Duration
 	ended := false
-	for _, p := range d.Which(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
+	for _, p := range d.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptOpen && p.Turn == 0 }) {
 		begun, known := d.Begun(p.ID)
 		if !known {
 			begun = requests
@@ -375,7 +375,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 		if p.Opened.After(begin) {
 			begin = p.Opened
 		}
-		v, reason, wait := turns.Rest(turns.Resting{For: l.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure})
+		v, reason, wait := turns.Judge(turns.Idle{For: l.now().Sub(begin), Text: p.Text, Requests: requests - begun, Failure: failure})
 		if v == turns.Wait {
 			if again == 0 || wait < again {
 				again = wait
@@ -383,7 +383,7 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 			continue
 		}
 		p = l.after(p, verdicts[v], reason)
-		l.put(ctx, p) //nolint:errcheck // logged; the desk has it
+		l.put(ctx, p) //nolint:errcheck // logged; the outbox has it
 		ended = true
 		if v == turns.Refused {
 			l.offerAgain(p)
@@ -395,8 +395,8 @@ func (l *typist) judge(ctx context.Context) time.Duration {
 	return again
 }
 
-// atRest reports since when an agent waits for a prompt: it is idle, or it has given up on its provider.
-func atRest(r thread.StateReport) (since time.Time, ok bool) {
+// idleSince reports since when an agent waits for a prompt: it is idle, or it has given up on its provider.
+func idleSince(r thread.StateReport) (since time.Time, ok bool) {
 	return r.Since, waiting(r.State) || r.Stuck
 }
 
@@ -427,7 +427,7 @@ func (l *typist) offerAgain(p thread.Prompt) {
 
 // askAgain sends a prompt again that was interrupted or refused.
 func (l *typist) askAgain(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
-	p = l.onDesk(p)
+	p = l.upToDate(p)
 	switch {
 	case !p.State.Again():
 		return p, thread.Hint(fmt.Errorf("send prompt %s again: it is %s: %w", p.ID, p.State, thread.ErrRefused), "only prompts that were interrupted or refused can be")

@@ -16,21 +16,21 @@ import (
 func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
 	t := l.thread()
 	root := l.rootOf(t)
-	now, err := watchlist.Look(root, t.Dir, obeyed(l.cfg.Agents))
+	now, err := watchlist.Scan(root, t.Dir, configFiles(l.cfg.Agents))
 	if err != nil {
 		l.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
 		return
 	}
-	before, in := lastLook(ctx, l.cfg.Store, t.Dir), root
+	before, in := lastScan(ctx, l.cfg.Store, t.Dir), root
 	changes := watchlist.Changes(before.State, now)
 	if before.At.IsZero() {
 		// A folder of its own begins with what was accepted where it comes from.
 		if p := l.other(t.Parent); p != nil {
 			pt := p.thread()
-			before, in = lastLook(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
+			before, in = lastScan(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
 		}
 		if before.At.IsZero() && spec.Origin != "" {
-			before, in = lastLook(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
+			before, in = lastScan(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
 		}
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
@@ -46,8 +46,8 @@ func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
 	}
 }
 
-// lastLook returns the last look at a folder, the zero one where there was none.
-func lastLook(ctx context.Context, store thread.Store, dir string) watchlist.Record {
+// lastScan returns the last look at a folder, the zero one where there was none.
+func lastScan(ctx context.Context, store thread.Store, dir string) watchlist.Record {
 	var r watchlist.Record
 	raw, err := store.Setting(ctx, watchKey(dir))
 	if err == nil && raw != "" && json.Unmarshal([]byte(raw), &r) != nil {
@@ -63,12 +63,12 @@ func watchKey(dir string) string {
 }
 
 // obeyed names the files that any agent obeys: what one writes, another may read.
-func obeyed(agents thread.Agents) []string {
+func configFiles(agents thread.Agents) []string {
 	names := slices.Clone(watchlist.Editors)
 	for _, name := range agents.Names() {
 		agent, err := agents.Agent(name)
-		if o, ok := agent.(thread.Obeyer); ok && err == nil {
-			names = append(names, o.Obeys()...)
+		if o, ok := agent.(thread.ConfigFiles); ok && err == nil {
+			names = append(names, o.ConfigFiles()...)
 		}
 	}
 	slices.Sort(names)
@@ -77,12 +77,12 @@ func obeyed(agents thread.Agents) []string {
 
 // ranSince names the threads in a worktree or the project whose agents ran since a look; one that starts for
 // the first time did not.
-func (m *roll) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
+func (m *liveThreads) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var names []string
 	for _, id := range m.order {
-		l := m.lines[id]
+		l := m.live[id]
 		if id == starts.ID && starts.Created.After(r.At) {
 			continue
 		}

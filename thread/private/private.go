@@ -142,7 +142,7 @@ func (f *Folder) Open(name string) (*Folder, error) { return f.enter(name, false
 func (f *Folder) Make(name string) (*Folder, error) { return f.enter(name, true) }
 
 func (f *Folder) enter(name string, create bool) (*Folder, error) {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if create {
@@ -214,7 +214,7 @@ func (f *Folder) check() error {
 // File opens a file of the folder with O_RDONLY, O_WRONLY or O_RDWR, and O_CREATE, O_EXCL or O_APPEND. It must be a
 // regular file of this user; a link or anything else is refused.
 func (f *Folder) File(name string, flag int) (*os.File, error) {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if flag&os.O_TRUNC != 0 {
@@ -323,7 +323,7 @@ func (f *Folder) Create(name string, content []byte) error {
 
 // Rename gives a file of the folder another name in it, which nothing may have yet.
 func (f *Folder) Rename(name, other string) error {
-	if err := errors.Join(plain(name), plain(other)); err != nil {
+	if err := errors.Join(checkName(name), checkName(other)); err != nil {
 		return err
 	}
 	if _, err := f.root.Lstat(other); !errors.Is(err, fs.ErrNotExist) {
@@ -337,7 +337,7 @@ func (f *Folder) Rename(name, other string) error {
 
 // Remove removes a file, a link itself, or an empty folder.
 func (f *Folder) Remove(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if err := f.root.Remove(name); err != nil {
@@ -348,7 +348,7 @@ func (f *Folder) Remove(name string) error {
 
 // RemoveAll removes what lies at a name, with all below it; it follows no link out of the folder.
 func (f *Folder) RemoveAll(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if err := f.root.RemoveAll(name); err != nil {
@@ -429,8 +429,8 @@ func readAll(file *os.File, path string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// plain refuses what is no name of something in a folder.
-func plain(name string) error {
+// checkName refuses what is no name of something in a folder.
+func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return &Error{Path: fmt.Sprintf("%q", name), Err: errors.New("not a name in a folder")}
 	}

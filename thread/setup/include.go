@@ -123,7 +123,7 @@ func copyFiles(from, to string, names []string) (n int, skipped []string, err er
 	var total int64
 	var good []string
 	for _, name := range names {
-		info, err := plain(src, name)
+		info, err := statRegular(src, name)
 		if err != nil {
 			skipped = append(skipped, fmt.Sprintf("%s: %v", name, err))
 			continue
@@ -154,8 +154,8 @@ func copyFiles(from, to string, names []string) (n int, skipped []string, err er
 
 var errLink = errors.New("a link, or behind one")
 
-// plain looks at a regular file that no link leads to.
-func plain(root *os.Root, name string) (fs.FileInfo, error) {
+// statRegular looks at a regular file that no link leads to.
+func statRegular(root *os.Root, name string) (fs.FileInfo, error) {
 	if !filepath.IsLocal(name) {
 		return nil, errors.New("outside the project")
 	}
@@ -185,7 +185,7 @@ func plain(root *os.Root, name string) (fs.FileInfo, error) {
 
 // copyFile copies one file, and nothing of it where it cannot be copied whole.
 func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
-	was, err := plain(src, name)
+	was, err := statRegular(src, name)
 	if err != nil {
 		return 0, err
 	}

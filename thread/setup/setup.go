@@ -39,23 +39,23 @@ func (c Commands) Content(dir string) (place string, content []byte, err error) 
 	return "commands#" + accept.Short(content), content, err
 }
 
-var _ thread.Furnisher = (*Setup)(nil)
+var _ thread.SetupRunner = (*Setup)(nil)
 
-// Furnish copies files into a thread's worktree and runs the setup command there. The error says why that did not end
+// SetUp copies files into a thread's worktree and runs the setup command there. The error says why that did not end
 // well, or was not done.
-func (s *Setup) Furnish(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
+func (s *Setup) SetUp(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
 	s.copyIgnored(ctx, t, say)
 	return s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
 }
 
-// Clear runs the teardown command in a thread's worktree.
-func (s *Setup) Clear(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
+// TearDown runs the teardown command in a thread's worktree.
+func (s *Setup) TearDown(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
 	_ = s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
 }
 
-// End ends the processes of a command that runs in a thread's worktree, of an earlier process of ours, and says how many
+// StopSetup ends the processes of a command that runs in a thread's worktree, of an earlier process of ours, and says how many
 // there were.
-func (s *Setup) End(t thread.Thread) (ended int) {
+func (s *Setup) StopSetup(t thread.Thread) (ended int) {
 	prefix := runOf(t.ID)
 	n := len(members(prefix))
 	if n > 0 {

@@ -96,11 +96,11 @@ func TestRequests(t *testing.T) {
 		t.Error("it is not quiet before the first request")
 	}
 	r.Begin()
-	if r.Begun() != 1 || !r.Flying() || r.Quiet() {
+	if r.Begun() != 1 || !r.InFlight() || r.Quiet() {
 		t.Errorf("one began: %+v", r)
 	}
 	r.End(true)
-	if r.Flying() || !r.Waiting() || !r.Unstored() || r.Quiet() {
+	if r.InFlight() || !r.Waiting() || !r.Unstored() || r.Quiet() {
 		t.Errorf("it was answered: %+v", r)
 	}
 	r.Take()
@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 	}
 	r.End(false)
 	r.End(false) // more ends than starts: its start was not told
-	if r.Flying() {
+	if r.InFlight() {
 		t.Errorf("all have ended: %+v", r)
 	}
 }
@@ -186,12 +186,12 @@ func TestStill(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.t.Created, c.t.Updated = early, later
-			got := activity.Still(c.t, nil, c.before)
+			got := activity.Stopped(c.t, nil, c.before)
 			if got.State != c.want || !got.Since.Equal(c.since) || got.Why() != c.why {
 				t.Errorf("Still = %s since %s, %q; want %s since %s, %q", got.State, got.Since, got.Why(), c.want, c.since, c.why)
 			}
 			proof := &thread.ResumeProof{Rebuilt: true, Detail: "written again"}
-			if ev := activity.Still(c.t, proof, c.before).Evidence; len(ev) != 2 || ev[1].Detail != proof.Detail {
+			if ev := activity.Stopped(c.t, proof, c.before).Evidence; len(ev) != 2 || ev[1].Detail != proof.Detail {
 				t.Errorf("with a proof: %+v", ev)
 			}
 		})

@@ -4,7 +4,7 @@ package activity
 // Requests has seen none.
 type Requests struct {
 	begun    int
-	flying   int    // have not ended
+	inFlight int    // have not ended
 	arrived  int    // answers that nothing was done about yet
 	unstored int    // answers and polls that are not durable yet
 	failure  string // of the newest one
@@ -13,13 +13,13 @@ type Requests struct {
 // Begin counts one that has started.
 func (r *Requests) Begin() {
 	r.begun++
-	r.flying++
+	r.inFlight++
 	r.failure = ""
 }
 
 // End counts one that has ended, with an answer or without.
 func (r *Requests) End(answered bool) {
-	r.flying = max(0, r.flying-1)
+	r.inFlight = max(0, r.inFlight-1)
 	if answered {
 		r.unstored++
 		r.arrived++
@@ -51,8 +51,8 @@ func (r *Requests) Store(n int) (all bool) {
 // Begun is how many have started.
 func (r *Requests) Begun() int { return r.begun }
 
-// Flying reports whether one has not ended.
-func (r *Requests) Flying() bool { return r.flying > 0 }
+// InFlight reports whether one has not ended.
+func (r *Requests) InFlight() bool { return r.inFlight > 0 }
 
 // Waiting reports whether nothing was done yet about an answer.
 func (r *Requests) Waiting() bool { return r.arrived > 0 }
@@ -61,7 +61,7 @@ func (r *Requests) Waiting() bool { return r.arrived > 0 }
 func (r *Requests) Unstored() bool { return r.unstored > 0 }
 
 // Quiet reports whether all have ended and all answers are durable.
-func (r *Requests) Quiet() bool { return r.flying == 0 && r.arrived == 0 && r.unstored == 0 }
+func (r *Requests) Quiet() bool { return r.inFlight == 0 && r.arrived == 0 && r.unstored == 0 }
 
 // Failure says how the newest one failed, "" where it did not.
 func (r *Requests) Failure() string { return r.failure }

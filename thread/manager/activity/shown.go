@@ -35,7 +35,7 @@ func Running(k Known, before thread.StateReport) thread.StateReport {
 			return heldBack(k, before)
 		}
 		if k.First {
-			return beingTold(r)
+			return typingFirst(r)
 		}
 		r.State = thread.StateIdle
 		if !k.Seen {
@@ -59,9 +59,9 @@ func heldBack(k Known, before thread.StateReport) thread.StateReport {
 	return under(k.Reported, thread.StateWorking, since, detail)
 }
 
-// beingTold says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
+// typingFirst says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
 // answer.
-func beingTold(r thread.StateReport) thread.StateReport {
+func typingFirst(r thread.StateReport) thread.StateReport {
 	return under(r, thread.StateStarting, r.Since, "its first prompt is being typed")
 }
 
@@ -71,9 +71,9 @@ func under(r thread.StateReport, s thread.State, since time.Time, detail string)
 	return thread.StateReport{State: s, Since: since, Evidence: append([]thread.Evidence{v}, r.Evidence...)}
 }
 
-// Still is the state of a thread whose agent does not run. before is what people saw last; proof what is known of how
+// Stopped is the state of a thread whose agent does not run. before is what people saw last; proof what is known of how
 // it was resumed, nil for nothing.
-func Still(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport) thread.StateReport {
+func Stopped(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport) thread.StateReport {
 	state, detail, since := thread.StateExited, "not started yet", t.Created
 	ended := t.Exit != thread.Exit{}
 	switch {

@@ -41,7 +41,7 @@ func (b *Bus) Publish(e thread.Event) {
 			s.queue = nil
 		}
 		s.queue = append(s.queue, e)
-		s.rouse()
+		s.notify()
 	}
 	b.follow.publish(e)
 }
@@ -129,9 +129,9 @@ func (b *Bus) Close() {
 	defer b.mu.Unlock()
 	b.closed = true
 	for s := range b.subs {
-		s.rouse()
+		s.notify()
 	}
-	b.follow.rouse()
+	b.follow.notify()
 }
 
 // SubscribeTo returns a channel of what is published of a thread from now on.
@@ -152,7 +152,7 @@ func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-ch
 	}
 	b.follow.by[id][f] = struct{}{}
 	if s := b.follow.said[id]; s != nil {
-		f.hear(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
+		f.queueEvent(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
 	}
 	go b.pumpTo(ctx, id, f, out)
 	return out

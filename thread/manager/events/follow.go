@@ -61,13 +61,13 @@ func (fs *followers) keep(id thread.ID, s thread.Speech) {
 // publish tells an event to those that follow its thread.
 func (fs *followers) publish(e thread.Event) {
 	for f := range fs.by[e.ThreadID] {
-		f.hear(e)
-		f.rouse()
+		f.queueEvent(e)
+		f.notify()
 	}
 }
 
-// hear queues an event where there is room for it.
-func (f *follower) hear(e thread.Event) {
+// queueEvent queues an event where there is room for it.
+func (f *follower) queueEvent(e thread.Event) {
 	cost := followEvent
 	if s := e.Speech; s != nil {
 		if s.Missed {
@@ -107,11 +107,11 @@ func (f *follower) join(s *thread.Speech) bool {
 	return true
 }
 
-// rouse has all pumps look at their queues.
-func (fs *followers) rouse() {
+// notify has all pumps look at their queues.
+func (fs *followers) notify() {
 	for _, those := range fs.by {
 		for f := range those {
-			f.rouse()
+			f.notify()
 		}
 	}
 }

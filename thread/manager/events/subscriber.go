@@ -11,8 +11,8 @@ type subscriber struct {
 	wake  chan struct{} // holds a token when queue gained something
 }
 
-// rouse has the subscriber's pump look at its queue.
-func (s *subscriber) rouse() {
+// notify has the subscriber's pump look at its queue.
+func (s *subscriber) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

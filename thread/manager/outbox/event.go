@@ -20,11 +20,11 @@ const (
 	TypingBegan Event = "typing began"
 	Postponed   Event = "postponed" // it was not typed, and is to be tried again
 	Typed       Event = "typed"     // its agent took it
-	Dealt       Event = "dealt"     // its agent took it, and nothing will tell of an answer
+	Taken       Event = "taken"     // its agent took it, and nothing will tell of an answer
 	Refused     Event = "refused"   // its agent or the provider did not take it
 	Stopped     Event = "stopped"   // its agent ended, or was stopped, before it answered
 
-	Heard     Event = "heard"     // a hook, or a request to the model, shows that the agent has it
+	Received  Event = "received"  // a hook, or a request to the model, shows that the agent has it
 	Answering Event = "answering" // a turn that is about it has its first response
 	Answered  Event = "answered"  // that turn has ended
 	Cut       Event = "cut"       // that turn was interrupted
@@ -55,11 +55,11 @@ var table = map[Event]transition{
 	TypingBegan: {states(fresh, thread.PromptQueued), thread.PromptTyping},
 	Postponed:   {states(thread.PromptTyping), thread.PromptQueued},
 	Typed:       {states(thread.PromptTyping), thread.PromptOpen},
-	Dealt:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
+	Taken:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
 	Refused:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptRefused},
 	Stopped:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptInterrupted},
 
-	Heard:     {append(states(fresh), given...), thread.PromptOpen},
+	Received:  {append(states(fresh), given...), thread.PromptOpen},
 	Answering: {append(states(fresh), given...), thread.PromptOpen},
 	Answered:  {given, thread.PromptAnswered},
 	Cut:       {given, thread.PromptInterrupted},
@@ -90,9 +90,9 @@ func After(p thread.Prompt, e Event, at time.Time, reason string) (thread.Prompt
 	switch e {
 	case Accepted:
 		p.Accepted = at
-	case Typed, Heard:
+	case Typed, Received:
 		p.Opened = at
-	case Answering, Dealt:
+	case Answering, Taken:
 		if p.Opened.IsZero() {
 			p.Opened = at
 		}

@@ -13,12 +13,12 @@ const maxPast = 20
 // Outbox is what a thread's agent was asked: the prompts that are not over, and the newest of those that are and were
 // not answered. The zero Outbox is empty.
 type Outbox struct {
-	Hand Hand
+	Typer Typer
 
-	prompts []thread.Prompt // in the order of acceptance
-	primer  string
-	begun   map[thread.PromptID]int
-	told    map[thread.PromptID]bool
+	prompts  []thread.Prompt // in the order of acceptance
+	primer   string
+	begun    map[thread.PromptID]int
+	reported map[thread.PromptID]bool
 }
 
 // Prompt returns one of the prompts, false where it is not there.
@@ -46,14 +46,14 @@ func (o *Outbox) Open() bool {
 
 // Queued is how many prompts wait.
 func (o *Outbox) Queued() int {
-	return len(o.Which(func(p thread.Prompt) bool { return p.State == thread.PromptQueued }))
+	return len(o.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptQueued }))
 }
 
 // Any reports whether there is a prompt of a kind.
 func (o *Outbox) Any(is func(thread.Prompt) bool) bool { return slices.ContainsFunc(o.prompts, is) }
 
 // Which returns the prompts of a kind, oldest first.
-func (o *Outbox) Which(is func(thread.Prompt) bool) []thread.Prompt {
+func (o *Outbox) Filter(is func(thread.Prompt) bool) []thread.Prompt {
 	var out []thread.Prompt
 	for _, p := range o.prompts {
 		if is(p) {
@@ -85,9 +85,9 @@ func (o *Outbox) Keep(p thread.Prompt) {
 			}
 		}
 	}
-	for id := range o.told {
+	for id := range o.reported {
 		if o.at(id) < 0 {
-			delete(o.told, id)
+			delete(o.reported, id)
 		}
 	}
 	for id := range o.begun {
@@ -118,25 +118,25 @@ func (o *Outbox) Begun(id thread.PromptID) (requests int, known bool) {
 }
 
 // Tell remembers that a hook told of a prompt.
-func (o *Outbox) Tell(id thread.PromptID) {
-	if o.told == nil {
-		o.told = map[thread.PromptID]bool{}
+func (o *Outbox) MarkReported(id thread.PromptID) {
+	if o.reported == nil {
+		o.reported = map[thread.PromptID]bool{}
 	}
-	o.told[id] = true
+	o.reported[id] = true
 }
 
 // Told reports whether a hook told of a prompt.
-func (o *Outbox) Told(id thread.PromptID) bool { return o.told[id] }
+func (o *Outbox) Reported(id thread.PromptID) bool { return o.reported[id] }
 
 // Claim returns the prompts that a text holds which the agent sent to its model or told of by a hook, of those that
 // were given to it and that no turn is known to answer. One that a hook told of is not told of again.
 func (o *Outbox) Claim(said string, hook bool) []thread.Prompt {
-	return Claim(said, o.Which(func(p thread.Prompt) bool { return underway(p) && !(hook && o.told[p.ID]) }))
+	return Claim(said, o.Filter(func(p thread.Prompt) bool { return underway(p) && !(hook && o.reported[p.ID]) }))
 }
 
 // ClaimPast is Claim among those that seemed to have come to nothing, the newest of which is meant.
 func (o *Outbox) ClaimPast(said string) []thread.Prompt {
-	past := o.Which(func(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken })
+	past := o.Filter(func(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken })
 	slices.Reverse(past)
 	return Claim(said, past)
 }

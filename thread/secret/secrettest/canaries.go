@@ -13,8 +13,8 @@ type Canary struct {
 	Text string
 }
 
-// drawn returns n characters of an alphabet that look drawn, other ones for every seed.
-func drawn(alphabet string, n int, seed uint32) string {
+// pseudoRandom returns n characters of an alphabet that look random, different for every seed.
+func pseudoRandom(alphabet string, n int, seed uint32) string {
 	b := make([]byte, n)
 	for i := range b {
 		seed = seed*1664525 + 1013904223
@@ -34,7 +34,7 @@ const (
 func All() []Canary {
 	var all []Canary
 	seed := uint32(7)
-	next := func(alphabet string, n int) string { seed += 1000003; return drawn(alphabet, n, seed) }
+	next := func(alphabet string, n int) string { seed += 1000003; return pseudoRandom(alphabet, n, seed) }
 	add := func(name, secret, before, behind string) {
 		all = append(all, Canary{Name: name, Secret: secret, Text: before + secret + behind})
 	}

@@ -13,9 +13,9 @@ import (
 
 // typist types what a thread's agent was asked, one prompt at a time, when the agent takes one.
 type typist struct {
-	line
+	liveThread
 	// desk has a lock of its own: what is asked does not wait for the queue.
-	desk desk
+	outbox guardedOutbox
 }
 
 // The bounds of what a thread may be asked.
@@ -26,8 +26,8 @@ const (
 
 // desk is what a thread's agent was asked. Each change is stored before it is told. A prompt is typed when the agent
 // waits for one and has no other one open, so that each turn has its own.
-type desk struct {
-	mu sync.Mutex // guards the outbox; held while the store is called; taken before line.queue.mu and core.mu
+type guardedOutbox struct {
+	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and core.mu
 	outbox.Outbox
 }
 
@@ -41,9 +41,9 @@ func (l *typist) after(p thread.Prompt, e outbox.Event, reason string) thread.Pr
 }
 
 // put stores a prompt and tells of it. Of a prompt that is stored already the change counts though the store refuses
-// it: the next one brings it. desk.mu is held.
+// it: the next one brings it. outbox.mu is held.
 func (l *typist) put(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
-	_, known := l.desk.Prompt(p.ID)
+	_, known := l.outbox.Prompt(p.ID)
 	stored, err := l.cfg.Store.PutPrompt(ctx, p)
 	if err != nil && !known {
 		return thread.Prompt{}, err
@@ -57,29 +57,29 @@ func (l *typist) put(ctx context.Context, p thread.Prompt) (thread.Prompt, error
 	return p, err
 }
 
-// place puts a prompt that is stored on the desk and tells of it. desk.mu is held.
+// place puts a prompt that is stored in the outbox and tells of it. outbox.mu is held.
 func (l *typist) place(p thread.Prompt) {
-	l.desk.Keep(p)
+	l.outbox.Keep(p)
 	l.note()
 	told := p.Brief()
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &told})
 }
 
-// note shows others what the desk holds. desk.mu is held.
+// note shows others what the desk holds. outbox.mu is held.
 func (l *typist) note() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked = l.desk.Glance(l.asked.Waits)
+	l.asked = l.outbox.Glance(l.asked.Waits)
 	l.show()
 }
 
-// wait notes why the oldest prompt is not typed, and tells of it when that is news. desk.mu is held.
+// wait notes why the oldest prompt is not typed, and tells of it when that is news. outbox.mu is held.
 func (l *typist) wait(why string) {
 	l.mu.Lock()
 	news := l.asked.Waits != why
 	l.asked.Waits = why
 	l.mu.Unlock()
-	p, queued := l.desk.Next()
+	p, queued := l.outbox.Next()
 	if !news || !queued {
 		return
 	}
@@ -98,11 +98,11 @@ func (l *typist) seen(p thread.Prompt) thread.Prompt {
 	return p
 }
 
-// onDesk returns a prompt as it is now: the store may lag.
-func (l *typist) onDesk(p thread.Prompt) thread.Prompt {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	if now, known := l.desk.Prompt(p.ID); known {
+// upToDate returns a prompt as it is now: the store may lag.
+func (l *typist) upToDate(p thread.Prompt) thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if now, known := l.outbox.Prompt(p.ID); known {
 		p = now
 	}
 	return l.seen(p)
@@ -110,9 +110,9 @@ func (l *typist) onDesk(p thread.Prompt) thread.Prompt {
 
 // firstAsked returns the prompt that a new thread began with.
 func (l *typist) firstAsked() (thread.Prompt, error) {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	if first := l.desk.Which(func(p thread.Prompt) bool { return p.From == thread.FromFirst }); len(first) > 0 {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if first := l.outbox.Filter(func(p thread.Prompt) bool { return p.From == thread.FromFirst }); len(first) > 0 {
 		return l.seen(first[0]), nil
 	}
 	return thread.Prompt{}, fmt.Errorf("first prompt of %s: %w", l.thread().Name, thread.ErrNotFound)
@@ -154,9 +154,9 @@ const oldNotesMoved = "tell moved"
 
 // answersNote reports whether the agent is at a note of ours, or is just being told it.
 func (l *typist) answersNote() bool {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	return l.desk.Any(func(p thread.Prompt) bool {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.Any(func(p thread.Prompt) bool {
 		return p.From == thread.FromNote && (p.State == thread.PromptTyping || p.State == thread.PromptOpen)
 	})
 }

@@ -16,32 +16,34 @@ import (
 )
 
 // roll is the list of all lines: what one thread has to know of the others. core.mu guards it.
-type roll struct {
+type liveThreads struct {
 	*core
-	lines map[thread.ID]*line
+	live  map[thread.ID]*liveThread
 	order []thread.ID // oldest first
 }
 
-func newRoll(c *core) *roll { return &roll{core: c, lines: make(map[thread.ID]*line)} }
+func newLiveThreads(c *core) *liveThreads {
+	return &liveThreads{core: c, live: make(map[thread.ID]*liveThread)}
+}
 
 // enter adds a line. core.mu is held.
-func (m *roll) enter(l *line) {
-	m.lines[l.id] = l
+func (m *liveThreads) insert(l *liveThread) {
+	m.live[l.id] = l
 	m.order = append(m.order, l.id)
 }
 
 // strike forgets a purged thread. core.mu is held.
-func (m *roll) strike(l *line) {
+func (m *liveThreads) remove(l *liveThread) {
 	l.gone = true
-	delete(m.lines, l.id)
+	delete(m.live, l.id)
 	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
 }
 
 // other returns a thread's line by its id, nil when there is none.
-func (m *roll) other(id thread.ID) *line {
+func (m *liveThreads) other(id thread.ID) *liveThread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lines[id]
+	return m.live[id]
 }
 
 // line is one thread with what is true of it right now. What takes time happens in its work queue,
@@ -51,9 +53,9 @@ func (m *roll) other(id thread.ID) *line {
 // Four types stand on each other: a line; the typist, who types what the thread's agent was asked; the recorder, who
 // stores what it answers; and the run, which starts and ends its process.
 //
-// Lock order: line.reporting or desk.mu, then queue.mu, then core.mu, then events.Bus.mu.
-type line struct {
-	*roll
+// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
+type liveThread struct {
+	*liveThreads
 	id thread.ID
 
 	queue queue
@@ -64,41 +66,41 @@ type line struct {
 
 	// The fields below are guarded by core.mu.
 
-	t         thread.Thread
-	gone      bool // purged
-	execution *thread.Execution
-	session   thread.Session
-	exit      *thread.Exit       // of the execution, once it ended and was not recorded yet
-	reported  thread.StateReport // by the session
-	shown     thread.StateReport // to people, see show
-	proof     *thread.ResumeProof
-	published *thread.Status
-	requests  activity.Requests // main ones; an older answer's idle does not count
-	trouble   string            // why they are not, while the store refuses
-	pending   int               // checkpoints that the store has refused so far
-	unsaved   int               // those of them that the spool does not have either
-	sight     sight             // how much is seen of what its program does
-	polling   bool              // a poll is queued
-	stopping  bool              // we asked it to end
-	amid      bool              // it ended while it worked
-	judging   bool              // what the agent took is looked at after a while
-	awaiting  bool              // the end of a limit is waited for
-	asked     outbox.Glance     // what others see of the desk
-	offer     *thread.Offer     // the newest that nobody answered
-	sideCost  float64
-	windows   map[string]int64 // that the agent is configured with; replaced, never changed
+	t          thread.Thread
+	gone       bool // purged
+	execution  *thread.Execution
+	session    thread.Session
+	exit       *thread.Exit       // of the execution, once it ended and was not recorded yet
+	reported   thread.StateReport // by the session
+	shown      thread.StateReport // to people, see show
+	proof      *thread.ResumeProof
+	published  *thread.Status
+	requests   activity.Requests // main ones; an older answer's idle does not count
+	trouble    string            // why they are not, while the store refuses
+	pending    int               // checkpoints that the store has refused so far
+	unsaved    int               // those of them that the spool does not have either
+	visibility visibility        // how much is seen of what its program does
+	polling    bool              // a poll is queued
+	stopping   bool              // we asked it to end
+	amid       bool              // it ended while it worked
+	judging    bool              // what the agent took is looked at after a while
+	awaiting   bool              // the end of a limit is waited for
+	asked      outbox.Glance     // what others see of the outbox
+	offer      *thread.Offer     // the newest that nobody answered
+	sideCost   float64
+	windows    map[string]int64 // that the agent is configured with; replaced, never changed
 
-	furnishing bool // its worktree's setup runs
+	settingUp bool // its worktree's setup runs
 }
 
 // enqueue adds a step; false when the manager has closed.
-func (l *line) enqueue(step func()) bool { return l.queue.enqueue(step) }
+func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
 
 // depth counts the ancestors from parent on; purged ones do not count. core.mu is held.
-func (m *roll) depth(parent thread.ID) int {
+func (m *liveThreads) depth(parent thread.ID) int {
 	n := 0
-	for n <= len(m.lines) {
-		l := m.lines[parent]
+	for n <= len(m.live) {
+		l := m.live[parent]
 		if l == nil {
 			break
 		}
@@ -109,10 +111,10 @@ func (m *roll) depth(parent thread.ID) int {
 }
 
 // sessionTaken reports whether another thread has a session.
-func (m *roll) sessionTaken(id thread.ID, session string) bool {
+func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, other := range m.lines {
+	for _, other := range m.live {
 		if other.id != id && other.t.Session == session {
 			return true
 		}
@@ -121,10 +123,10 @@ func (m *roll) sessionTaken(id thread.ID, session string) bool {
 }
 
 // threads are all threads, oldest first. core.mu is held while they are taken.
-func (m *roll) threads() iter.Seq[thread.Thread] {
+func (m *liveThreads) threads() iter.Seq[thread.Thread] {
 	return func(yield func(thread.Thread) bool) {
 		for _, id := range m.order {
-			if !yield(m.lines[id].t) {
+			if !yield(m.live[id].t) {
 				return
 			}
 		}
@@ -132,12 +134,12 @@ func (m *roll) threads() iter.Seq[thread.Thread] {
 }
 
 // sharing names the threads in use that work on the same files as one does. core.mu is held.
-func (m *roll) sharing(t thread.Thread) []string {
+func (m *liveThreads) sharing(t thread.Thread) []string {
 	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(t))
 }
 
 // besides is sharing for a thread that is in use or not.
-func (m *roll) besides(t thread.Thread) []string {
+func (m *liveThreads) besides(t thread.Thread) []string {
 	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,7 +148,7 @@ func (m *roll) besides(t thread.Thread) []string {
 
 // together returns the other threads whose files are a thread's too, those included that are not in use any more:
 // what they wrote is still there.
-func (m *roll) together(t thread.Thread) []thread.Thread {
+func (m *liveThreads) together(t thread.Thread) []thread.Thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var others []thread.Thread
@@ -161,7 +163,7 @@ func (m *roll) together(t thread.Thread) []thread.Thread {
 
 // do runs a use case as a step and waits for it. A client that leaves does not cut it in half:
 // the step has the manager's own context.
-func (l *line) do(ctx context.Context, step func(ctx context.Context) error) error {
+func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	ok := l.enqueue(func() {
 		if l.isGone() {
@@ -181,28 +183,28 @@ func (l *line) do(ctx context.Context, step func(ctx context.Context) error) err
 	}
 }
 
-func (l *line) isGone() bool {
+func (l *liveThread) isGone() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gone
 }
 
 // thread returns the thread as it is now.
-func (l *line) thread() thread.Thread {
+func (l *liveThread) thread() thread.Thread {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.t
 }
 
 // running returns the session, nil when no process runs.
-func (l *line) running() thread.Session {
+func (l *liveThread) running() thread.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session
 }
 
 // update changes the stored thread and shows what came of it.
-func (l *line) update(ctx context.Context, change func(*thread.Thread) error) error {
+func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) error) error {
 	t, err := l.cfg.Store.UpdateThread(ctx, l.id, func(t *thread.Thread) error {
 		if err := change(t); err != nil {
 			return err
@@ -218,7 +220,7 @@ func (l *line) update(ctx context.Context, change func(*thread.Thread) error) er
 }
 
 // set takes over a thread that was read from or written to the store.
-func (l *line) set(t thread.Thread) {
+func (l *liveThread) set(t thread.Thread) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.t = t
@@ -226,7 +228,7 @@ func (l *line) set(t thread.Thread) {
 }
 
 // reread takes over the thread as the store has it.
-func (l *line) reread(ctx context.Context) error {
+func (l *liveThread) reread(ctx context.Context) error {
 	t, err := l.cfg.Store.Thread(ctx, l.id)
 	if err != nil {
 		return err
@@ -236,7 +238,7 @@ func (l *line) reread(ctx context.Context) error {
 }
 
 // report tells the session evidence; nothing when none runs.
-func (l *line) report(e thread.Evidence) {
+func (l *liveThread) report(e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
 	if s := l.running(); s != nil {
@@ -245,7 +247,7 @@ func (l *line) report(e thread.Evidence) {
 }
 
 // reportUnless tells the session evidence unless another main request has begun since.
-func (l *line) reportUnless(requests int, e thread.Evidence) {
+func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
 	l.mu.Lock()
@@ -257,7 +259,7 @@ func (l *line) reportUnless(requests int, e thread.Evidence) {
 }
 
 // later runs a step after a while, unless the manager closes before.
-func (l *line) later(wait time.Duration, step func()) {
+func (l *liveThread) later(wait time.Duration, step func()) {
 	if !l.begin() {
 		return
 	}
@@ -274,15 +276,15 @@ func (l *line) later(wait time.Duration, step func()) {
 }
 
 // setup is a thread's as people see it. core.mu is held.
-func (l *line) setup() thread.Setup {
-	if l.t.Setup.State == thread.SetupRuns && !l.furnishing {
+func (l *liveThread) setup() thread.Setup {
+	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
 		return thread.Setup{State: thread.SetupUnfinished}
 	}
 	return l.t.Setup
 }
 
 // status returns what clients show of a thread. core.mu is held.
-func (l *line) status() thread.Status {
+func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
 	s.Gauge.CostUSD += l.sideCost
@@ -301,7 +303,7 @@ func (l *line) status() thread.Status {
 }
 
 // current returns what clients show of a thread.
-func (l *line) current() thread.Status {
+func (l *liveThread) current() thread.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status()
@@ -309,7 +311,7 @@ func (l *line) current() thread.Status {
 
 // show works out what a thread's state is to people and publishes it when anything changed.
 // core.mu is held.
-func (l *line) show() {
+func (l *liveThread) show() {
 	l.shown = l.state()
 	s := l.status()
 	if !l.t.Deleted.IsZero() {
@@ -328,9 +330,9 @@ func (l *line) show() {
 }
 
 // state returns a thread's state as people may see it. core.mu is held.
-func (l *line) state() thread.StateReport {
+func (l *liveThread) state() thread.StateReport {
 	if l.session == nil {
-		return activity.Still(l.t, l.proof, l.shown)
+		return activity.Stopped(l.t, l.proof, l.shown)
 	}
 	k := activity.Known{
 		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble, First: l.asked.First,

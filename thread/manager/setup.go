@@ -11,57 +11,57 @@ import (
 )
 
 // errSettingUp refuses what has to wait for the end of a setup.
-var errSettingUp = thread.Hint(settingUp{}, "wait for its end")
+var errSettingUp = thread.Hint(setupRunningError{}, "wait for its end")
 
-type settingUp struct{}
+type setupRunningError struct{}
 
-func (settingUp) Error() string { return "its setup is running" }
+func (setupRunningError) Error() string { return "its setup is running" }
 
 // Is makes it one of the errors that say "not now".
-func (settingUp) Is(target error) bool { return target == thread.ErrBusy }
+func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy }
 
-// willFurnish keeps others from setting a worktree up until furnish or notFurnishing is called, and returns what is to be
+// beginSetup keeps others from setting a worktree up until runSetup or endSetup is called, and returns what is to be
 // stored before it begins.
-func (l *run) willFurnish() (thread.Setup, error) {
+func (l *run) beginSetup() (thread.Setup, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.furnishing {
+	if l.settingUp {
 		return thread.Setup{}, errSettingUp
 	}
-	if l.cfg.Furnisher == nil {
+	if l.cfg.Setup == nil {
 		return thread.Setup{}, nil
 	}
-	l.furnishing = true
+	l.settingUp = true
 	return thread.Setup{State: thread.SetupRuns}, nil
 }
 
-func (l *run) isFurnishing() bool {
+func (l *run) setupRunning() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.furnishing
+	return l.settingUp
 }
 
-// notFurnishing ends what willFurnish began.
-func (l *run) notFurnishing() {
+// endSetup ends what beginSetup began.
+func (l *run) endSetup() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.furnishing = false
+	l.settingUp = false
 	l.show()
 }
 
-// furnish makes a thread's worktree ready to work in, of which is stored that its setup runs. It goes on when the
+// runSetup makes a thread's worktree ready to work in, of which is stored that its setup runs. It goes on when the
 // client leaves, and ends with the server. One that the end of the server cut off is not run again without a person: a
 // half of it is done, which may hurt a second time, and it may be what took the machine down.
-func (l *run) furnish(store func(context.Context, func(*thread.Thread) error) error) error {
-	defer l.notFurnishing()
-	if l.cfg.Furnisher == nil || !l.begin() {
+func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) error) error {
+	defer l.endSetup()
+	if l.cfg.Setup == nil || !l.begin() {
 		return nil
 	}
 	defer l.done()
 	ctx, cancel := l.untilClosing()
 	defer cancel()
 	failpoint.Hit("thread.setup.begun")
-	err := l.cfg.Furnisher.Furnish(ctx, l.thread(), l.about(l.id))
+	err := l.cfg.Setup.SetUp(ctx, l.thread(), l.about(l.id))
 	if err != nil && ctx.Err() != nil {
 		return err // it stays unfinished
 	}
@@ -82,12 +82,12 @@ func (l *run) inTurn(ctx context.Context, change func(*thread.Thread) error) err
 }
 
 // clear clears up in a thread's worktree that is about to be removed.
-func (l *run) clear(t thread.Thread) {
-	if info, err := os.Stat(t.Worktree.Path); l.cfg.Furnisher == nil || err != nil || !info.IsDir() || !l.begin() {
+func (l *run) tearDown(t thread.Thread) {
+	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.begin() {
 		return
 	}
 	defer l.done()
 	ctx, cancel := l.untilClosing()
 	defer cancel()
-	l.cfg.Furnisher.Clear(ctx, t, l.about(t.ID))
+	l.cfg.Setup.TearDown(ctx, t, l.about(t.ID))
 }
