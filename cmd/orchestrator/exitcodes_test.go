@@ -27,7 +27,7 @@ func works(args ...string) verbCase { return verbCase{exitOK, "", args} }
 // verbCases holds every verb to the README's exit codes. one is a thread in the project's own folder whose agent does
 // not run, two names begin with "twin", old is archived, and new has the same beginning.
 func verbCases(one, old string) []verbCase {
-	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread is called", args...) }
+	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread named", args...) }
 	usage := func(args ...string) verbCase { return fails(exitUsage, "expected", args...) }
 	return []verbCase{
 		fails(exitUsage, "which agent", "new", "x"), fails(exitUsage, "which agent", "new", "-a", ""),
@@ -41,7 +41,7 @@ func verbCases(one, old string) []verbCase {
 		usage("prompts", "cancel"), fails(exitNotFound, "not found", "prompts", "cancel", "p0"),
 		usage("prompts", "again"), fails(exitNotFound, "not found", "prompts", "again", "p0"),
 		usage("switch"), unknown("switch", "nobody"), works("switch", one),
-		usage("attach"), unknown("attach", "nobody"), fails(exitNotFound, "several threads are meant", "attach", "twin"),
+		usage("attach"), unknown("attach", "nobody"), fails(exitNotFound, "is ambiguous", "attach", "twin"),
 		usage("resume", "a", "b"), unknown("resume", "nobody"), fails(exitRefused, "archived", "resume", old),
 		usage("why"), unknown("why", "nobody"), fails(exitNotFound, one, "why", one+"x"), fails(exitNotFound, "twin-a", "why", "twin"), works("why", one),
 		usage("grants"), unknown("grants", "nobody"), fails(exitUsage, "no grant", "grants", one, "--add", "x"), works("grants", one),

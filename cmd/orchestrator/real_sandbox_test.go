@@ -141,7 +141,7 @@ func TestRealSandboxKeepsOut(t *testing.T) {
 			if code == "0" {
 				t.Errorf("a verb worked from within: %s", line)
 			}
-			if !strings.Contains(line, "is for the person alone") && !strings.Contains(line, "cannot be reached from here") {
+			if !strings.Contains(line, "only the user may do this") && !strings.Contains(line, "cannot be reached from here") {
 				t.Errorf("a verb within does not say why it cannot work: %s", line)
 			}
 		}
