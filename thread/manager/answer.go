@@ -10,8 +10,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// answer records a main response: one checkpoint, then, at the end of a turn, the turn's with the
-// files. The thread is let go when all of that is durable.
+// answer records a main response: one checkpoint, and at the end of a turn also the turn's checkpoint with the files.
+// The thread is released when all of that is durable.
 func (l *recorder) answer(ctx context.Context, e arrival) {
 	r := &l.rec
 	l.load(ctx)
@@ -52,7 +52,7 @@ func (l *recorder) answer(ctx context.Context, e arrival) {
 	switch {
 	case e.direct:
 		delta.Transcript = r.files.note(&l.liveThread, e.chunks)
-	case !ends: // the end of a turn waits for the agent to write the answer down; see endTurn
+	case !ends: // at the end of a turn, wait until the agent has written the answer down; see endTurn
 		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))
 	}
 	cost := l.takeSideCost()
@@ -68,12 +68,12 @@ func (l *recorder) answer(ctx context.Context, e arrival) {
 	if e.direct {
 		source = thread.SourceTranscript
 	}
-	report, requests := activity.Outcome(e.Exchange, source), e.requests // the exchange itself is held no longer than it must
+	report, requests := activity.Outcome(e.Exchange, source), e.requests // keeps the exchange itself no longer
 	stored := func() {
 		if ends {
 			l.markUnseen(ctx)
 		}
-		// The report first: were the answer let go before, an older state would flash up.
+		// Report first: releasing the answer first would briefly show an older state.
 		l.reportUnless(requests, report)
 		l.stored(1)
 	}
@@ -83,16 +83,15 @@ func (l *recorder) answer(ctx context.Context, e arrival) {
 	} else {
 		l.commit(ctx, put{c: c, delta: delta, cost: cost, held: e.held, prompts: asked, stored: stored})
 	}
-	// endTurn has closed it; should the agent go on without another prompt, it has not ended.
+	// endTurn has closed it; if the agent continues without another prompt, it has not ended.
 	r.phase = phaseAfter(e.EndsTurn, e.Interrupted, e.Unread)
 	if l.answered != nil {
 		l.answered(ctx, l, answered{Exchange: e.Exchange, news: delta.Items, first: newTurn})
 	}
 }
 
-// response makes the checkpoint of a main response and what it adds to the conversation: what the
-// request and its answer hold beyond what stands already, or the news where there is no request. keep is how many of
-// the request's items stand.
+// response returns the checkpoint of a main response and what it adds to the conversation: the new items of the request
+// and its answer, or news if there is no request. keep is how many of the request's items are already stored.
 func (l *recorder) response(e thread.Exchange, keep int, news []thread.Item) (thread.Checkpoint, thread.Delta) {
 	r := &l.rec
 	items := news
@@ -103,7 +102,7 @@ func (l *recorder) response(e thread.Exchange, keep int, news []thread.Item) (th
 		if e.Answer != nil {
 			items = append(slices.Clip(items), *e.Answer)
 		}
-		n := r.kept(items, keep) // the answer may stand already too
+		n := r.kept(items, keep) // the answer may be stored already
 		items, keep = items[n:], keep+n
 	}
 	r.hashes = append(r.hashes[:keep], r.hash(items)...)
@@ -127,7 +126,7 @@ func (l *recorder) gaugeOf(e thread.Exchange) thread.Gauge {
 		g.Source = "transcript"
 	}
 	l.mu.Unlock()
-	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider counted
+	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider reported the count
 		g.Tokens, g.Estimated = r.gauge.Tokens, true
 	}
 	if g.Window == 0 && (g.Model == r.gauge.Model || g.Model == "") {
@@ -136,7 +135,7 @@ func (l *recorder) gaugeOf(e thread.Exchange) thread.Gauge {
 	return g
 }
 
-// stored lets go of answers that were held back until they are durable.
+// stored releases answers that were held back until they are durable.
 func (l *recorder) stored(n int) {
 	l.mu.Lock()
 	all := l.requests.Store(n)
@@ -147,18 +146,18 @@ func (l *recorder) stored(n int) {
 	}
 }
 
-// takeSideCost returns the cost of side requests that is in no checkpoint yet.
+// takeSideCost returns the cost of side requests that no checkpoint includes yet.
 func (l *recorder) takeSideCost() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	cost := l.sideCost
 	for _, p := range l.rec.pending {
-		cost -= p.cost // it waits with that checkpoint already
+		cost -= p.cost // included in that checkpoint
 	}
 	return cost
 }
 
-// markUnseen notes that there is an answer that nobody has looked at.
+// markUnseen marks the thread as having an answer that nobody has seen.
 func (l *recorder) markUnseen(ctx context.Context) {
 	if !l.thread().Seen {
 		return
@@ -170,7 +169,7 @@ func (l *recorder) markUnseen(ctx context.Context) {
 	}
 }
 
-// pollStep is the step that reads the transcript of a thread without gateway.
+// pollStep is the step that reads the transcript of a thread without a gateway.
 func (l *recorder) pollStep() {
 	l.mu.Lock()
 	l.polling = false
@@ -179,7 +178,7 @@ func (l *recorder) pollStep() {
 	l.stored(1)
 }
 
-// poll records the responses that the transcript gained.
+// poll records the responses that were added to the transcript.
 func (l *recorder) poll(ctx context.Context) {
 	r := &l.rec
 	t := l.thread()
@@ -201,7 +200,7 @@ func (l *recorder) poll(ctx context.Context) {
 		l.cfg.Log.Warn("read usage from the transcript", "thread", string(l.id), "err", err)
 	}
 	if !slices.ContainsFunc(exchanges, func(e thread.Exchange) bool { return e.Main }) {
-		return // read again when there is an answer to store it with
+		return // read again once there is an answer to store it with
 	}
 	read := time.Now()
 	for _, e := range exchanges {
@@ -221,7 +220,7 @@ func (l *recorder) poll(ctx context.Context) {
 	}
 }
 
-// complete fills in what the agent's transcript does not tell of a response: its model's window and its price.
+// complete fills in what the transcript lacks about a response: the model's window and the price.
 func (l *recorder) complete(e *thread.Exchange) {
 	known := l.cfg.Models
 	if known == nil {

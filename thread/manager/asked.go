@@ -10,8 +10,8 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// begins reports whether a response begins a turn, and which prompts it is about that no turn answered yet. spoke is
-// set where its request holds a word of the person that the one before did not.
+// begins reports whether a response begins a turn, and which unanswered prompts it is about. spoke is set if its
+// request contains words of the person that the one before did not.
 func (l *recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []thread.Prompt) {
 	r := &l.rec
 	l.outbox.mu.Lock()
@@ -24,9 +24,9 @@ func (l *recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []t
 	return r.phase.begins(spoke, e.Prompt != "" && !r.same(e.Prompt), len(fresh) > 0, ours), fresh
 }
 
-// answering returns the prompts that a turn is about, as they are to be stored with its first response; the turn is
-// named by the first of them. fresh are those that are known to be with the agent; with none, it is one that seemed to
-// have come to nothing, or that nobody told of before.
+// answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
+// the turn. fresh are those that the agent is known to have; if there are none, it is one that seemed lost, or one that
+// nobody reported.
 func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt {
 	r := &l.rec
 	d := &l.outbox
@@ -36,7 +36,9 @@ func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt
 		fresh = d.ClaimPast(said)
 	}
 	if len(fresh) == 0 && strings.TrimSpace(said) != "" {
-		fresh = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now()}}
+		fresh = []thread.Prompt{{
+			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now(),
+		}}
 	}
 	var first thread.PromptID
 	if len(r.asked) > 0 {
@@ -58,7 +60,7 @@ func (l *recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt
 	return fresh
 }
 
-// ends returns the prompts of the turn that ends with a checkpoint, as they are to be stored with it.
+// ends returns the prompts of the turn that a checkpoint ends, as they are stored with it.
 func (l *recorder) ends(c thread.Checkpoint, why string) []thread.Prompt {
 	r := &l.rec
 	l.outbox.mu.Lock()
@@ -80,7 +82,7 @@ func (l *recorder) ends(c thread.Checkpoint, why string) []thread.Prompt {
 	return out
 }
 
-// askedIn returns the prompts of the turn of the newest checkpoint, as far as something may come of them.
+// askedIn returns the prompts of the newest checkpoint's turn that may still change.
 func (l *recorder) askedIn(c thread.Checkpoint) []thread.PromptID {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
@@ -93,7 +95,7 @@ func (l *recorder) askedIn(c thread.Checkpoint) []thread.PromptID {
 	return ids
 }
 
-// left returns the prompts that were given to an agent and are not in a checkpoint that waits to be stored.
+// left returns the prompts that an agent was given and that are not part of a checkpoint waiting to be stored.
 func (l *recorder) left() []thread.Prompt {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
@@ -102,7 +104,7 @@ func (l *recorder) left() []thread.Prompt {
 	})
 }
 
-// dismiss is the step at the end of a run: what the agent had is interrupted.
+// interruptPrompts is the step at the end of a run: the prompts that the agent had are interrupted.
 func (l *recorder) interruptPrompts(ctx context.Context, why string) {
 	for _, p := range l.left() {
 		l.outbox.mu.Lock()
@@ -113,9 +115,9 @@ func (l *recorder) interruptPrompts(ctx context.Context, why string) {
 	}
 }
 
-// spoke reports whether a response's request holds words of the person that the conversation did not hold before: an
-// agent may go on after a turn by itself, with what a sub-agent in the background has found. keep is how many of its
-// items stand already.
+// spoke reports whether a response's request contains words of the person that the conversation did not contain before:
+// an agent may continue by itself after a turn, with the results of a background sub-agent. keep is how many of its
+// items are already stored.
 func (l *recorder) spoke(e arrival, keep int) bool {
 	r := &l.rec
 	switch {
@@ -123,7 +125,7 @@ func (l *recorder) spoke(e arrival, keep int) bool {
 		return r.phase != phaseLeft || e.Prompt != "" && !r.same(e.Prompt)
 	case e.Prompt != "" && !r.same(e.Prompt):
 		return true
-	case len(e.Items) < len(r.hashes): // it was compacted, or the person went back in it and said the same
+	case len(e.Items) < len(r.hashes): // it was compacted, or the person went back and repeated a prompt
 		return false
 	}
 	count := func(all []bool) (n int) {

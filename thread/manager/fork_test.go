@@ -136,7 +136,7 @@ func TestForkOfARunningTurn(t *testing.T) {
 		if g.ForkPoint != mid || g.Turn != 2 || strings.Contains(w.args(g.ID), "--resume") || w.natives.rebuilt != rebuilt {
 			t.Errorf("forked at %s as %+v, args %s", mid, g.Thread, w.args(g.ID))
 		}
-		if !strings.Contains(w.events.notices(), "cannot be cut there") {
+		if !strings.Contains(w.events.notices(), "cannot be forked there") {
 			t.Errorf("told %s", w.events.notices())
 		}
 		if got := w.status(p.ID); got.State.State != thread.StateWorking {
@@ -285,7 +285,7 @@ func TestForkCutOffIsTakenBack(t *testing.T) {
 		w.crash()
 		list, _ := w.m.List(ctx)
 		intents, _ := w.store.Intents(ctx)
-		if len(list) != 1 || len(intents) != 0 || !strings.Contains(w.events.notices(), "half-0000 was cut off") {
+		if len(list) != 1 || len(intents) != 0 || !strings.Contains(w.events.notices(), "half-0000 was interrupted") {
 			t.Errorf("left %d threads, %v, told %s", len(list), intents, w.events.notices())
 		}
 	})

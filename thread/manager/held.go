@@ -4,13 +4,13 @@ import (
 	"orchestrator/thread"
 )
 
-// held is the memory that an exchange takes until it is stored. The nil held takes none that is counted.
+// held is the memory that an exchange takes until it is stored. A nil held counts nothing.
 type held struct {
 	keep    func(bytes int64) (release func())
 	release func()
 }
 
-// hold counts an exchange as held.
+// hold counts an exchange.
 func hold(e thread.Exchange) *held {
 	if e.Keep == nil {
 		return nil
@@ -18,7 +18,7 @@ func hold(e thread.Exchange) *held {
 	return &held{keep: e.Keep, release: e.Keep(e.Bytes)}
 }
 
-// shrink counts less from here on.
+// shrink counts fewer bytes from here on.
 func (h *held) shrink(bytes int64) {
 	if h == nil || h.release == nil {
 		return
@@ -28,7 +28,7 @@ func (h *held) shrink(bytes int64) {
 	h.release = less
 }
 
-// end counts nothing any more.
+// end stops counting.
 func (h *held) end() {
 	if h == nil || h.release == nil {
 		return

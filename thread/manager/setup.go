@@ -10,18 +10,18 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// errSettingUp refuses what has to wait for the end of a setup.
-var errSettingUp = thread.Hint(setupRunningError{}, "wait for its end")
+// errSettingUp is returned for what has to wait for the end of a setup.
+var errSettingUp = thread.Hint(setupRunningError{}, "wait until it has finished")
 
 type setupRunningError struct{}
 
 func (setupRunningError) Error() string { return "its setup is running" }
 
-// Is makes it one of the errors that say "not now".
+// Is makes it an ErrBusy.
 func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy }
 
-// beginSetup keeps others from setting a worktree up until runSetup or endSetup is called, and returns what is to be
-// stored before it begins.
+// beginSetup marks a worktree's setup as running until runSetup or endSetup is called, and returns the state to store
+// before it begins.
 func (l *run) beginSetup() (thread.Setup, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *run) setupRunning() bool {
 	return l.settingUp
 }
 
-// endSetup ends what beginSetup began.
+// endSetup undoes beginSetup.
 func (l *run) endSetup() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,9 +49,9 @@ func (l *run) endSetup() {
 	l.show()
 }
 
-// runSetup makes a thread's worktree ready to work in, of which is stored that its setup runs. It goes on when the
-// client leaves, and ends with the server. One that the end of the server cut off is not run again without a person: a
-// half of it is done, which may hurt a second time, and it may be what took the machine down.
+// runSetup prepares a thread's worktree, after the state "running" was stored. It continues when the client
+// disconnects, and ends with the server. A setup that the end of the server interrupted is not run again without a
+// person: it is half done, which may do damage a second time, and it may be what crashed the machine.
 func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) error) error {
 	defer l.endSetup()
 	if l.cfg.Setup == nil || !l.begin() {
@@ -71,7 +71,7 @@ func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) e
 		end = thread.Setup{State: thread.SetupFailed, Detail: plaintext.Cut(secret.Redact(err.Error()), 1000)}
 	}
 	if serr := store(l.ctx, func(t *thread.Thread) error { t.Setup = end; return nil }); serr != nil {
-		l.notice(l.id, thread.LevelWarn, "%s: that its setup has ended could not be stored: %v", l.thread().DisplayName(), serr)
+		l.notice(l.id, thread.LevelWarn, "%s: cannot record that its setup ended: %v", l.thread().DisplayName(), serr)
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func (l *run) inTurn(ctx context.Context, change func(*thread.Thread) error) err
 	return l.do(ctx, func(ctx context.Context) error { return l.update(ctx, change) })
 }
 
-// clear clears up in a thread's worktree that is about to be removed.
+// tearDown runs the teardown of a worktree that is about to be removed.
 func (l *run) tearDown(t thread.Thread) {
 	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.begin() {
 		return

@@ -79,7 +79,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 			synctest.Wait()
 		}
 		told := w.events.notices()
-		if n := strings.Count(told, "the provider limits requests until"); n != 1 || strings.Contains(told, "the provider fails") || strings.Count(told, "cannot be reached") != 1 {
+		if n := strings.Count(told, "rate limited by the provider until"); n != 1 || strings.Contains(told, "the provider is failing") || strings.Count(told, "cannot be reached") != 1 {
 			t.Errorf("told:\n%s", told)
 		}
 		got := w.status(s.ID)

@@ -11,27 +11,27 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// typist types what a thread's agent was asked, one prompt at a time, when the agent takes one.
+// typist types a thread's prompts, one at a time, when the agent is ready for one.
 type typist struct {
 	liveThread
-	// desk has a lock of its own: what is asked does not wait for the queue.
+	// outbox has its own lock: accepting a prompt does not wait for the queue.
 	outbox guardedOutbox
 }
 
-// The bounds of what a thread may be asked.
+// The limits on a thread's prompts.
 const (
-	maxQueued = 1000    // prompts that wait
-	maxAsk    = 1 << 20 // bytes of one
+	maxQueued = 1000    // queued prompts
+	maxAsk    = 1 << 20 // bytes of one prompt
 )
 
-// desk is what a thread's agent was asked. Each change is stored before it is told. A prompt is typed when the agent
-// waits for one and has no other one open, so that each turn has its own.
+// guardedOutbox is a thread's outbox with its lock. Each change is stored before it is published. A prompt is typed
+// when the agent is ready for one and has none open, so that each turn has its own.
 type guardedOutbox struct {
 	mu sync.Mutex // guards the outbox; held while the store is called; taken before liveThread.queue.mu and core.mu
 	outbox.Outbox
 }
 
-// after returns a prompt as an event leaves it. What cannot happen to it is logged, and leaves it as it was.
+// after returns a prompt as an event leaves it. An event that is not allowed is logged and changes nothing.
 func (l *typist) after(p thread.Prompt, e outbox.Event, reason string) thread.Prompt {
 	p, err := outbox.After(p, e, l.now(), reason)
 	if err != nil {
@@ -40,8 +40,8 @@ func (l *typist) after(p thread.Prompt, e outbox.Event, reason string) thread.Pr
 	return p
 }
 
-// put stores a prompt and tells of it. Of a prompt that is stored already the change counts though the store refuses
-// it: the next one brings it. outbox.mu is held.
+// put stores a prompt and publishes it. A change to a prompt that is already stored takes effect even if the store
+// refuses it: the next one brings it. outbox.mu is held.
 func (l *typist) put(ctx context.Context, p thread.Prompt) (thread.Prompt, error) {
 	_, known := l.outbox.Prompt(p.ID)
 	stored, err := l.cfg.Store.PutPrompt(ctx, p)
@@ -51,13 +51,14 @@ func (l *typist) put(ctx context.Context, p thread.Prompt) (thread.Prompt, error
 	if err == nil {
 		p = stored
 	} else {
-		l.cfg.Log.Warn("store a prompt", "thread", string(l.id), "prompt", string(p.ID), "state", string(p.State), "err", err)
+		l.cfg.Log.Warn("store a prompt",
+			"thread", string(l.id), "prompt", string(p.ID), "state", string(p.State), "err", err)
 	}
 	l.place(p)
 	return p, err
 }
 
-// place puts a prompt that is stored in the outbox and tells of it. outbox.mu is held.
+// place puts a stored prompt in the outbox and publishes it. outbox.mu is held.
 func (l *typist) place(p thread.Prompt) {
 	l.outbox.Keep(p)
 	l.note()
@@ -65,7 +66,7 @@ func (l *typist) place(p thread.Prompt) {
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &told})
 }
 
-// note shows others what the desk holds. outbox.mu is held.
+// note makes the content of the outbox visible to others. outbox.mu is held.
 func (l *typist) note() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +74,7 @@ func (l *typist) note() {
 	l.show()
 }
 
-// wait notes why the oldest prompt is not typed, and tells of it when that is news. outbox.mu is held.
+// wait records why the oldest prompt is not typed, and publishes it if it changed. outbox.mu is held.
 func (l *typist) wait(why string) {
 	l.mu.Lock()
 	news := l.asked.Waits != why
@@ -88,7 +89,7 @@ func (l *typist) wait(why string) {
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventPrompt, ThreadID: l.id, Prompt: &p})
 }
 
-// seen returns a prompt with the reason for which it waits.
+// seen returns a prompt with the reason why it waits.
 func (l *typist) seen(p thread.Prompt) thread.Prompt {
 	if p.State == thread.PromptQueued {
 		l.mu.Lock()
@@ -98,7 +99,7 @@ func (l *typist) seen(p thread.Prompt) thread.Prompt {
 	return p
 }
 
-// upToDate returns a prompt as it is now: the store may lag.
+// upToDate returns the current version of a prompt: the store may lag behind.
 func (l *typist) upToDate(p thread.Prompt) thread.Prompt {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
@@ -108,7 +109,7 @@ func (l *typist) upToDate(p thread.Prompt) thread.Prompt {
 	return l.seen(p)
 }
 
-// firstAsked returns the prompt that a new thread began with.
+// firstAsked returns the first prompt of a new thread.
 func (l *typist) firstAsked() (thread.Prompt, error) {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()
@@ -126,7 +127,7 @@ func (l *typist) moveOldNotes(ctx context.Context) error {
 	}
 	var texts []string
 	if err := json.Unmarshal([]byte(raw), &texts); err != nil {
-		l.cfg.Log.Warn("what a thread was to be told cannot be read", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("read the pending notes of a thread", "thread", string(l.id), "err", err)
 	}
 	newest, err := store.Checkpoints(ctx, l.id, thread.Page{Turns: true, Limit: 1})
 	if err != nil {
@@ -134,11 +135,13 @@ func (l *typist) moveOldNotes(ctx context.Context) error {
 	}
 	for i, text := range texts {
 		if i == 0 && len(newest) > 0 && len(outbox.Claim(newest[0].Prompt, []thread.Prompt{{Text: text}})) > 0 {
-			continue // it was told in the moment of the end
+			continue // it was sent just before the end
 		}
-		// The id makes a second try the same prompt.
+		// With this id a second try stores the same prompt.
 		id := thread.PromptID(fmt.Sprintf("p%.10s%02x", l.id, i&0xff))
-		p := thread.Prompt{ID: id, Thread: l.id, From: thread.FromNote, Text: text, State: thread.PromptQueued, Accepted: l.now()}
+		p := thread.Prompt{
+			ID: id, Thread: l.id, From: thread.FromNote, Text: text, State: thread.PromptQueued, Accepted: l.now(),
+		}
 		if _, err := store.PutPrompt(ctx, p); err != nil {
 			return err
 		}
@@ -146,13 +149,13 @@ func (l *typist) moveOldNotes(ctx context.Context) error {
 	return store.SetSetting(ctx, oldNotesKey(l.id), "")
 }
 
-// oldNotesKey is the setting in which older programs kept what a thread's agent was still to be told, and
-// oldNotesMoved the one that says that all of it is prompts now.
+// oldNotesKey is the setting in which older versions kept pending notes to a thread's agent, and oldNotesMoved the one
+// that says that all of them are prompts now.
 func oldNotesKey(id thread.ID) string { return "tell:" + string(id) }
 
 const oldNotesMoved = "tell moved"
 
-// answersNote reports whether the agent is at a note of ours, or is just being told it.
+// answersNote reports whether the agent is answering one of our notes, or one is being typed.
 func (l *typist) answersNote() bool {
 	l.outbox.mu.Lock()
 	defer l.outbox.mu.Unlock()

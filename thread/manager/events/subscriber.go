@@ -8,10 +8,10 @@ const backlog = 1024
 // subscriber is one reader of the bus. Its fields are guarded by Bus.mu.
 type subscriber struct {
 	queue []thread.Event
-	wake  chan struct{} // holds a token when queue gained something
+	wake  chan struct{} // holds a token when queue has something new
 }
 
-// notify has the subscriber's pump look at its queue.
+// notify wakes the subscriber's pump.
 func (s *subscriber) notify() {
 	select {
 	case s.wake <- struct{}{}:
