@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 )
 
@@ -117,7 +118,7 @@ func (a *access) prepare(ctx context.Context) error {
 		return err
 	}
 	if a.below != "" { // the next start finds the repository by this
-		if err := writeFile(filepath.Join(a.commonState(), "root"), []byte(a.below), true); err != nil {
+		if err := disk.Write(filepath.Join(a.commonState(), "root"), []byte(a.below), true); err != nil {
 			return err
 		}
 	}
@@ -193,7 +194,7 @@ func (a *access) writeShadow() error {
 		return err
 	}
 	for name, text := range a.set.shadow() {
-		if err := writeFile(filepath.Join(a.shadow(), name), []byte(text), false); err != nil {
+		if err := disk.Write(filepath.Join(a.shadow(), name), []byte(text), false); err != nil {
 			return err
 		}
 	}
@@ -201,7 +202,7 @@ func (a *access) writeShadow() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(a.stamp(), b, false)
+	return disk.Write(a.stamp(), b, false)
 }
 
 // whole reports whether our own git folder is as it was written: a power cut may have emptied its files, which are

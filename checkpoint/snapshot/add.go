@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -249,7 +250,7 @@ func (repo *repository) leadHome(root string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
+	return disk.Write(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
 }
 
 // setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
@@ -260,7 +261,7 @@ func (repo *repository) setHead(ctx context.Context, n git.Worktree, ref string)
 		return err
 	}
 	if git.IsObjectID(strings.TrimSpace(string(b))) {
-		return writeFile(head, []byte("ref: "+ref+"\n"), false)
+		return disk.Write(head, []byte("ref: "+ref+"\n"), false)
 	}
 	_, err = repo.git.Run(ctx, git.Call{Dir: n.Root, Env: n.In(repo.view()), Args: []string{"symbolic-ref", "HEAD", ref}})
 	return err

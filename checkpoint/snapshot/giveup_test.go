@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"orchestrator/checkpoint/disk"
 )
 
 // TestGiveUpSparesWhatWasLeft fails a restore in its middle, after it had to leave an ignored file that is in the way:
@@ -56,11 +58,11 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	where, err := openPlace(dir)
+	where, err := disk.OpenPlace(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer where.close()
+	defer where.Close()
 	safety, list, err := s.settle(ctx, w, where, op{Thread: "t1"}, first.Tree)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -92,7 +93,7 @@ func hollow(common string, r record, root string) []string {
 		filepath.Join(root, ".git"), filepath.Join(part, "commondir"), filepath.Join(part, "gitdir"),
 		filepath.Join(part, "HEAD"), filepath.Join(part, marker),
 	} {
-		b, err := private.ReadRegular(file, smallFile)
+		b, err := disk.ReadSmall(file)
 		bad := nothing(b) || bytes.IndexByte(b, 0) >= 0
 		switch filepath.Base(file) {
 		case "HEAD":
@@ -106,7 +107,7 @@ func hollow(common string, r record, root string) []string {
 	}
 	// The agent's own git may have written it, which syncs no ref.
 	branch := branchFile(common, r)
-	if b, err := private.ReadRegular(branch, smallFile); err == nil && !isRef(b) {
+	if b, err := disk.ReadSmall(branch); err == nil && !isRef(b) {
 		found = append(found, branch)
 	}
 	if index := filepath.Join(part, "index"); badIndex(index, r.Base != "") {
@@ -162,7 +163,7 @@ func (f *finder) rebuild(ctx context.Context, repo *repository, key string) (sai
 	}
 	for _, r := range records {
 		ref := "refs/heads/" + r.Branch
-		head, err := private.ReadRegular(filepath.Join(repo.part(r.Name), "HEAD"), smallFile)
+		head, err := disk.ReadSmall(filepath.Join(repo.part(r.Name), "HEAD"))
 		lost := there[ref] == "" && r.Base != "" && err == nil && strings.TrimSpace(string(head)) == "ref: "+ref
 		did, err := f.mendOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
 		if err != nil {
@@ -221,7 +222,7 @@ func (f *finder) mendOne(ctx context.Context, repo git.Worktree, r record, lost 
 	if err != nil {
 		return "", err
 	}
-	if err := syncTree(r.Root); err != nil {
+	if err := disk.SyncTree(r.Root); err != nil {
 		return "", err
 	}
 	if r.Settled = true; len(empty)+len(files) == 0 {
@@ -299,7 +300,7 @@ func (w *worktree) refill(ctx context.Context, main *repository, r record, empty
 		case "index":
 			continue
 		}
-		if err := writeFile(file, []byte(text), true); err != nil {
+		if err := disk.Write(file, []byte(text), true); err != nil {
 			return err
 		}
 	}

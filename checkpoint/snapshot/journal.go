@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/flock"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
@@ -67,7 +68,7 @@ func (o op) check() error {
 		return bad("id", o.ID)
 	case checkID(o.Thread) != nil:
 		return bad("thread", string(o.Thread))
-	case o.Worktree != "" && !plainName(o.Worktree):
+	case o.Worktree != "" && !disk.IsName(o.Worktree):
 		return bad("worktree", o.Worktree)
 	case o.Base != "" && !git.IsObjectID(o.Base):
 		return bad("base", o.Base)
@@ -169,7 +170,7 @@ func (j *journal) end() error {
 	if err := os.Remove(j.path); err != nil {
 		return fmt.Errorf("end %s: %w", j.Kind, err)
 	}
-	return syncDir(filepath.Dir(j.path))
+	return disk.SyncDir(filepath.Dir(j.path))
 }
 
 // leave keeps the journal for Repair.

@@ -2,8 +2,6 @@ package snapshot
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"sync"
 
@@ -40,10 +38,4 @@ func (l *locks) lock(ctx context.Context, path string) (unlock func(), err error
 		return nil, fmt.Errorf("lock worktree: %w", err)
 	}
 	return func() { f.Close(); line.Release(1) }, nil
-}
-
-// short names a folder by its path, for our own folders.
-func short(path string) string {
-	sum := sha256.Sum256([]byte(path))
-	return hex.EncodeToString(sum[:8])
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -43,7 +44,7 @@ const recordFile = "made.json"
 // check refuses what no record of ours says.
 func (r record) check() error {
 	switch {
-	case !threadName().MatchString(r.ID), checkID(r.Thread) != nil, !plainName(r.Name),
+	case !threadName().MatchString(r.ID), checkID(r.Thread) != nil, !disk.IsName(r.Name),
 		!filepath.IsAbs(r.Root), filepath.Clean(r.Root) != r.Root, !ourBranch(r.Branch), r.Base != "" && !git.IsObjectID(r.Base), !git.IsObjectID(r.Commit):
 		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
 	}
@@ -53,7 +54,7 @@ func (r record) check() error {
 // recordAt reads the record in a worktree's state folder; fs.ErrNotExist where there is none.
 func recordAt(home string) (record, error) {
 	var r record
-	b, err := private.ReadRegular(filepath.Join(home, recordFile), smallFile)
+	b, err := disk.ReadSmall(filepath.Join(home, recordFile))
 	if err != nil {
 		return r, err
 	}
@@ -69,14 +70,14 @@ func keepRecord(home string, r record) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(home, recordFile), b, true)
+	return disk.Write(filepath.Join(home, recordFile), b, true)
 }
 
 // recordOf returns the record of the worktree whose part of the repository has a name. ErrNotOurs says that Add did not
 // make it, or that another one has its name by now.
 func (repo *repository) recordOf(name string) (record, error) {
 	gitDir := repo.part(name)
-	r, err := recordAt(filepath.Join(repo.commonState(), short(name)))
+	r, err := recordAt(filepath.Join(repo.commonState(), disk.Short(name)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
 	}
@@ -84,7 +85,7 @@ func (repo *repository) recordOf(name string) (record, error) {
 		return r, err
 	}
 	var m mark
-	b, err := private.ReadRegular(filepath.Join(gitDir, marker), smallFile)
+	b, err := disk.ReadSmall(filepath.Join(gitDir, marker))
 	if err != nil || json.Unmarshal(b, &m) != nil || m.ID != r.ID || r.Name != name {
 		return r, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
 	}
@@ -109,7 +110,7 @@ func (repo *repository) keepBranch(ctx context.Context, r record) error {
 	if err != nil || r.Base == "" {
 		return err
 	}
-	b, err := private.ReadRegular(branchFile(repo.Common, r), smallFile)
+	b, err := disk.ReadSmall(branchFile(repo.Common, r))
 	odd := err == nil && !isRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
 	if at != "" && !odd {
 		return nil

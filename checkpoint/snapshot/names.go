@@ -38,11 +38,6 @@ func checkID(id thread.ID) error {
 	return nil
 }
 
-// plainName reports whether s names something in a folder, and nowhere else.
-func plainName(s string) bool {
-	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\x00")
-}
-
 // ourBranch reports whether Add makes branches of that name.
 func ourBranch(name string) bool {
 	rest, ok := strings.CutPrefix(name, branchPrefix)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
-	"orchestrator/thread/private"
 )
 
 // odd says, for people, what of a worktree of ours is there and cannot be what it should, in a way that nothing here
@@ -38,7 +38,7 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 				"and the next start writes it again", r.Root, filepath.Join(r.Root, ".git")))
 		}
 	}
-	head, err := private.ReadRegular(filepath.Join(part, "HEAD"), smallFile)
+	head, err := disk.ReadSmall(filepath.Join(part, "HEAD"))
 	ref, isRef := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
 	if own := "refs/heads/" + r.Branch; err == nil && isRef && ref != own && branch(own) && !branch(ref) {
 		found = append(found, fmt.Sprintf("the worktree %s is on the branch %s, which does not exist; unless you have just begun that one, "+
@@ -62,7 +62,7 @@ func sweepOdd(state string) error {
 			if info, err := os.Lstat(file); err != nil || info.Mode().IsRegular() {
 				continue
 			}
-			if err := removeIn(filepath.Dir(file), filepath.Base(file)); err != nil {
+			if err := disk.RemoveIn(filepath.Dir(file), filepath.Base(file)); err != nil {
 				return fmt.Errorf("remove what is no file: %w", err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -123,7 +124,7 @@ func (repo *repository) resolve(ctx context.Context, ref string) (string, error)
 
 // hollowRefs returns the refs below a prefix whose file leads nowhere.
 func (repo *repository) hollowRefs(prefix string) ([]string, error) {
-	top, err := openFolder(filepath.Join(repo.Common, "refs"))
+	top, err := disk.OpenFolder(filepath.Join(repo.Common, "refs"))
 	if err != nil {
 		return nil, fmt.Errorf("read refs: %w", err)
 	}
@@ -139,7 +140,7 @@ func (repo *repository) hollowRefs(prefix string) ([]string, error) {
 		case d.IsDir() || strings.HasSuffix(path, ".lock"):
 			return nil
 		}
-		b, err := private.ReadRegular(filepath.Join(repo.Common, "refs", path), smallFile)
+		b, err := disk.ReadSmall(filepath.Join(repo.Common, "refs", path))
 		if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
 			return nil // just removed, or not ours to read: git will say
 		}
@@ -207,14 +208,14 @@ func (repo *repository) dropBad(ctx context.Context, ref string) error {
 // dropHollow removes the file of a ref of ours that holds no id, so that the ref can be made again.
 func (repo *repository) dropHollow(ref string) error {
 	file := filepath.Join(repo.Common, filepath.FromSlash(ref))
-	b, err := private.ReadRegular(file, smallFile)
+	b, err := disk.ReadSmall(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && isRef(b) {
 		return nil
 	}
 	if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
 		return err
 	}
-	return removeIn(filepath.Dir(file), filepath.Base(file))
+	return disk.RemoveIn(filepath.Dir(file), filepath.Base(file))
 }
 
 // lastLogged is where a ref stood last by its reflog, "" where there is none: "old new name <mail> time\ttext".

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
-	"orchestrator/thread/private"
 )
 
 // registered is a worktree as the repository knows it.
@@ -26,7 +26,7 @@ func (repo *repository) registered() ([]registered, error) {
 	var all []registered
 	for _, e := range entries {
 		gitDir := filepath.Join(repo.Common, "worktrees", e.Name())
-		b, err := private.ReadRegular(filepath.Join(gitDir, "gitdir"), 64<<10)
+		b, err := disk.ReadSmall(filepath.Join(gitDir, "gitdir"))
 		if err != nil {
 			continue
 		}
@@ -38,7 +38,7 @@ func (repo *repository) registered() ([]registered, error) {
 // strike takes a worktree out of the repository, as git does when it removes one.
 func (repo *repository) strike(name string) error {
 	list := filepath.Join(repo.Common, "worktrees")
-	if err := removeIn(list, name); err != nil {
+	if err := disk.RemoveIn(list, name); err != nil {
 		return err
 	}
 	_ = os.Remove(list) // git removes the folder with the last one; it is not empty otherwise
@@ -46,7 +46,7 @@ func (repo *repository) strike(name string) error {
 }
 
 func lockReason(gitDir string) (why string, locked bool) {
-	b, err := private.ReadRegular(filepath.Join(gitDir, "locked"), 64<<10)
+	b, err := disk.ReadSmall(filepath.Join(gitDir, "locked"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false
 	}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/thread"
-	"orchestrator/thread/private"
 )
 
 // relink links the worktrees that Add made to their repository again after one of both was moved: each holds the
@@ -47,11 +47,11 @@ func (f *finder) relinkOne(repo *repository, r record) (string, error) {
 		return "", nil // the folder is gone
 	}
 	dot, back := filepath.Join(root, ".git"), filepath.Join(part, "gitdir")
-	there, err := private.ReadRegular(dot, smallFile)
+	there, err := disk.ReadSmall(dot)
 	if err != nil {
 		return "", nil // not a worktree, or one for mend
 	}
-	here, err := private.ReadRegular(back, smallFile)
+	here, err := disk.ReadSmall(back)
 	if err != nil {
 		return "", nil
 	}
@@ -68,24 +68,24 @@ func (f *finder) relinkOne(repo *repository, r record) (string, error) {
 			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s by now: %w", to, ErrNotOurs),
 				"fork the thread again; what its last turn held is kept")
 		}
-		if err := writeFile(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
+		if err := disk.Write(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
 			return "", err
 		}
 	}
 	if known != dot {
-		if err := writeFile(back, []byte(dot+"\n"), true); err != nil {
+		if err := disk.Write(back, []byte(dot+"\n"), true); err != nil {
 			return "", err
 		}
 	}
 	r.Root = root
-	return "linked the worktree " + root + " again after a move", keepRecord(filepath.Join(repo.commonState(), short(r.Name)), r)
+	return "linked the worktree " + root + " again after a move", keepRecord(filepath.Join(repo.commonState(), disk.Short(r.Name)), r)
 }
 
 // standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the
 // folder of our worktrees. It is "" where it lies in none of them.
 func (repo *repository) standing(part string, r record) string {
 	places := []string{r.Root}
-	if b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile); err == nil && !nothing(b) {
+	if b, err := disk.ReadSmall(filepath.Join(part, "gitdir")); err == nil && !nothing(b) {
 		places = append(places, filepath.Dir(strings.TrimSpace(string(b))))
 	}
 	for _, root := range append(places, filepath.Join(repo.trees, filepath.Base(r.Root))) {
@@ -93,7 +93,7 @@ func (repo *repository) standing(part string, r record) string {
 		if err != nil || !info.IsDir() || !filepath.IsAbs(root) {
 			continue
 		}
-		to, err := private.ReadRegular(filepath.Join(root, ".git"), smallFile)
+		to, err := disk.ReadSmall(filepath.Join(root, ".git"))
 		if err == nil && filepath.Base(strings.TrimSpace(string(to))) == r.Name {
 			return resolved(root)
 		}
@@ -103,6 +103,6 @@ func (repo *repository) standing(part string, r record) string {
 
 // claimed reports whether a worktree's part of some repository is there and says that the worktree is its own.
 func claimed(part, dot string) bool {
-	b, err := private.ReadRegular(filepath.Join(part, "gitdir"), smallFile)
+	b, err := disk.ReadSmall(filepath.Join(part, "gitdir"))
 	return err == nil && sameFile(strings.TrimSpace(string(b)), dot)
 }

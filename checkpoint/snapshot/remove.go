@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -163,12 +164,12 @@ func (s *Store) sweep(ctx context.Context, repo *repository, o op) error {
 		return err
 	}
 	if o.Whole && o.Trash != "" {
-		if err := removeIn(filepath.Join(repo.trees, trashFolder), o.Trash); err != nil {
+		if err := disk.RemoveIn(filepath.Join(repo.trees, trashFolder), o.Trash); err != nil {
 			return err
 		}
 	}
 	failpoint.Hit("snapshot.remove.swept")
-	return removeIn(repo.commonState(), short(o.Worktree))
+	return disk.RemoveIn(repo.commonState(), disk.Short(o.Worktree))
 }
 
 // dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds

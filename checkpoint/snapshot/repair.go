@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 )
@@ -215,7 +216,7 @@ func (s *Store) takeBack(ctx context.Context, repo *repository, o op) error {
 	if err := repo.dropRef(ctx, o); err != nil {
 		return err
 	}
-	if err := removeIn(repo.trees, o.Worktree); err != nil {
+	if err := disk.RemoveIn(repo.trees, o.Worktree); err != nil {
 		return err
 	}
 	unlock, err := repo.lockAll(ctx)
@@ -227,7 +228,7 @@ func (s *Store) takeBack(ctx context.Context, repo *repository, o op) error {
 		if err := repo.strike(filepath.Base(gitDir)); err != nil {
 			return err
 		}
-		if err := removeIn(repo.commonState(), short(filepath.Base(gitDir))); err != nil {
+		if err := disk.RemoveIn(repo.commonState(), disk.Short(filepath.Base(gitDir))); err != nil {
 			return err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
-	"orchestrator/thread/private"
 )
 
 // finder finds the repositories and worktrees of a project, opens them, and sets right what was moved or left hollow.
@@ -37,9 +37,9 @@ func (f *finder) repository(found git.Worktree) (key, below string) {
 	}
 	root := mainRoot(found)
 	if below, err := filepath.Rel(resolved(f.dir), root); err == nil && filepath.IsLocal(below) && below != "." {
-		return short(below), below
+		return disk.Short(below), below
 	}
-	return short(found.Common), ""
+	return disk.Short(found.Common), ""
 }
 
 // mainRoot is the repository's main worktree, or this one where it has none.
@@ -70,9 +70,9 @@ func (f *finder) folders() (found []folder, refused []string, err error) {
 		if _, err := os.Lstat(name); err != nil || e.Name() == ownRepository {
 			continue // not a repository inside the project
 		}
-		b, err := private.ReadRegular(name, 64<<10)
+		b, err := disk.ReadSmall(name)
 		dir := filepath.Join(resolved(f.dir), string(b))
-		if err != nil || !filepath.IsLocal(string(b)) || short(string(b)) != e.Name() {
+		if err != nil || !filepath.IsLocal(string(b)) || disk.Short(string(b)) != e.Name() {
 			refused = append(refused, fmt.Sprintf("did not open what %s names: it is not a repository inside the project", name))
 			continue
 		}
@@ -101,7 +101,7 @@ func (f *finder) at(found git.Worktree) *worktree {
 func (f *finder) home(repository, worktree string) string {
 	part := "main"
 	if worktree != "" {
-		part = short(worktree)
+		part = disk.Short(worktree)
 	}
 	return filepath.Join(f.state, repository, part)
 }
@@ -116,7 +116,7 @@ func (f *finder) records(repository string) (all []record, damaged []string, err
 	for _, e := range entries {
 		r, err := recordAt(filepath.Join(dir, e.Name()))
 		switch {
-		case err == nil && short(r.Name) == e.Name():
+		case err == nil && disk.Short(r.Name) == e.Name():
 			all = append(all, r)
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR):
 			damaged = append(damaged, filepath.Join(dir, e.Name(), recordFile))

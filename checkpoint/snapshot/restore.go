@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -51,11 +52,11 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	where, err := openPlace(w.Root)
+	where, err := disk.OpenPlace(w.Root)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	defer where.close()
+	defer where.Close()
 	safety, todo, err := s.settle(ctx, w, where, o, target)
 	if err != nil {
 		return thread.Snapshot{}, err
@@ -73,7 +74,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	todo.spare(at.Skipped)
 	err = w.carryOut(ctx, where, todo)
 	if err == nil {
-		err = syncTree(w.Root)
+		err = disk.SyncTree(w.Root)
 	}
 	if err != nil {
 		return safety, w.giveUp(ctx, where, j, todo, err)
@@ -85,7 +86,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 
 // giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise
 // later; where that fails too, or where it went on with one that had been cut off, the journal stays.
-func (w *worktree) giveUp(ctx context.Context, where *place, j *journal, t *todo, why error) error {
+func (w *worktree) giveUp(ctx context.Context, where *disk.Place, j *journal, t *todo, why error) error {
 	ctx = context.WithoutCancel(ctx) // it may be what failed
 	if err := w.reverse(ctx, where, t); err != nil {
 		j.leave()
@@ -99,7 +100,7 @@ func (w *worktree) giveUp(ctx context.Context, where *place, j *journal, t *todo
 }
 
 // reverse takes back the steps that were done, and only those.
-func (w *worktree) reverse(ctx context.Context, where *place, t *todo) error {
+func (w *worktree) reverse(ctx context.Context, where *disk.Place, t *todo) error {
 	done := map[string]bool{}
 	for _, st := range t.steps {
 		if st.done {
@@ -113,7 +114,7 @@ func (w *worktree) reverse(ctx context.Context, where *place, t *todo) error {
 	back.steps = slices.DeleteFunc(back.steps, func(st todoStep) bool { return !done[st.path] })
 	for i := range back.steps {
 		st := &back.steps[i]
-		if st.old, err = where.lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if st.old, err = where.Lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -121,7 +122,7 @@ func (w *worktree) reverse(ctx context.Context, where *place, t *todo) error {
 }
 
 // settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
-func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, target string) (thread.Snapshot, *todo, error) {
+func (s *Store) settle(ctx context.Context, w *worktree, where *disk.Place, o op, target string) (thread.Snapshot, *todo, error) {
 	order := order{thread: o.Thread, limit: s.cfg.Limit, note: "before restoring"}
 	safety, err := s.take(ctx, w, order)
 	if err != nil {
@@ -134,7 +135,7 @@ func (s *Store) settle(ctx context.Context, w *worktree, where *place, o op, tar
 		}
 		for i := range list.steps {
 			if st := &list.steps[i]; st.oldMode != "" {
-				if st.old, err = where.lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				if st.old, err = where.Lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return safety, nil, err
 				}
 			}

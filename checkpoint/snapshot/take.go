@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -154,12 +155,12 @@ func (w *worktree) apply(ctx context.Context, found scan, env []string, durable 
 			return nil, err
 		}
 	}
-	if !durable || len(found.add) < syncAtOnce {
+	if !durable || len(found.add) < disk.SyncAtOnce {
 		return w.addFiles(ctx, found.add, env, durable)
 	}
 	skipped, err := w.addFiles(ctx, found.add, env, false)
 	if err == nil {
-		err = syncTree(filepath.Join(w.Common, "objects"))
+		err = disk.SyncTree(filepath.Join(w.Common, "objects"))
 	}
 	return skipped, err
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 )
 
@@ -28,12 +27,12 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	where, err := openPlace(w.Root)
+	where, err := disk.OpenPlace(w.Root)
 	if err != nil {
 		return nil, err
 	}
-	defer where.close()
-	suspects, err := where.suspects(split(out))
+	defer where.Close()
+	suspects, err := suspectsIn(where, split(out))
 	if err != nil || len(suspects) == 0 {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 			if err != nil {
 				return err
 			}
-			if is, err := where.torn(f.path, blob); err != nil {
+			if is, err := isTorn(where, f.path, blob); err != nil {
 				return err
 			} else if is {
 				torn = append(torn, f)
@@ -65,7 +64,7 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 			if err != nil {
 				return err
 			}
-			if err := where.file(f.path, blob, f.exec, f.info); err != nil {
+			if err := where.PutFile(f.path, blob, f.exec, f.info); err != nil {
 				return err
 			}
 			names = append(names, f.path)
@@ -89,9 +88,9 @@ func oids(files []suspect) []string {
 	return list
 }
 
-// suspects picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that end
+// suspectsIn picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that end
 // with a zero.
-func (p *place) suspects(lines []string) ([]suspect, error) {
+func suspectsIn(p *disk.Place, lines []string) ([]suspect, error) {
 	var found []suspect
 	for _, line := range lines {
 		head, path, ok := strings.Cut(line, "\t")
@@ -103,8 +102,8 @@ func (p *place) suspects(lines []string) ([]suspect, error) {
 		if err != nil || !strings.HasPrefix(f[0], "100") || git.IsForeign(path) {
 			continue // a link or another repository
 		}
-		info, err := p.lstat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > size || info.Size() == size && !p.endsWithZero(path, size) {
+		info, err := p.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > size || info.Size() == size && !endsWithZero(p, path, size) {
 			continue
 		}
 		found = append(found, suspect{path: path, oid: f[2], exec: f[0] == "100755", info: info})
@@ -112,8 +111,8 @@ func (p *place) suspects(lines []string) ([]suspect, error) {
 	return found, nil
 }
 
-func (p *place) endsWithZero(path string, size int64) bool {
-	f, err := p.open(path)
+func endsWithZero(p *disk.Place, path string, size int64) bool {
+	f, err := p.Open(path)
 	if err != nil || size == 0 {
 		return false
 	}
@@ -123,9 +122,9 @@ func (p *place) endsWithZero(path string, size int64) bool {
 	return err == nil && last[0] == 0
 }
 
-// torn reports whether a file is not the blob, and yet nothing but its beginning and zeroes.
-func (p *place) torn(path string, blob io.Reader) (bool, error) {
-	f, err := p.open(path)
+// isTorn reports whether a file is not the blob, and yet nothing but its beginning and zeroes.
+func isTorn(p *disk.Place, path string, blob io.Reader) (bool, error) {
+	f, err := p.Open(path)
 	if err != nil {
 		return false, nil
 	}
@@ -156,13 +155,4 @@ func (p *place) torn(path string, blob io.Reader) (bool, error) {
 			}
 		}
 	}
-}
-
-// open opens a regular file to be read.
-func (p *place) open(name string) (*os.File, error) {
-	dir, err := p.folder(name, false)
-	if err != nil {
-		return nil, err
-	}
-	return dir.OpenFile(filepath.Base(name), os.O_RDONLY|noFollow, 0)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/thread/private"
 )
 
@@ -39,8 +40,8 @@ func (s *Store) emptyTrash(before time.Time) (freed int64, err error) {
 		if err != nil || !trashName().MatchString(e.Name()) || !moved.Before(before) {
 			continue
 		}
-		freed += sizeIn(trash.Path(), e.Name())
-		if err := removeIn(trash.Path(), e.Name()); err != nil {
+		freed += disk.SizeIn(trash.Path(), e.Name())
+		if err := disk.RemoveIn(trash.Path(), e.Name()); err != nil {
 			return freed, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 )
@@ -58,7 +59,7 @@ func (w *worktree) hold(h held) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(w.meta(), b, false)
+	return disk.Write(w.meta(), b, false)
 }
 
 // distrust makes the next snapshot build the private index anew unless this one ends well: what it names may
@@ -84,7 +85,7 @@ func (w *worktree) head(ctx context.Context) (string, error) {
 
 // keepMarker writes the marker into the worktree's part of the repository.
 func (w *worktree) keepMarker(r record) error {
-	return writeFile(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
+	return disk.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
 }
 
 // syncPart brings to the disk what makes a folder a worktree: git syncs none of it.
@@ -94,7 +95,7 @@ func (w *worktree) syncPart() error {
 		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
 		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.home, filepath.Dir(w.home),
 	} {
-		if err := syncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
+		if err := disk.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
 			return fmt.Errorf("sync worktree: %w", err)
 		}
 	}
@@ -104,7 +105,7 @@ func (w *worktree) syncPart() error {
 // settle syncs the files of a new worktree and notes in its record that they are on the disk. Where it fails, Repair
 // looks after them.
 func (w *worktree) settle(ctx context.Context) {
-	if syncTree(w.Root) != nil {
+	if disk.SyncTree(w.Root) != nil {
 		return
 	}
 	unlock, err := w.lock(ctx)

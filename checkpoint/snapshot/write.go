@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread/failpoint"
 )
@@ -19,7 +20,7 @@ import (
 var ErrChanged = errors.New("a file changed meanwhile")
 
 // carryOut removes what the target has not, then writes what it has.
-func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
+func (w *worktree) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 	need := t.parents()
 	for i := len(t.steps) - 1; i >= 0; i-- { // what lies deeper first
 		st := &t.steps[i]
@@ -66,7 +67,7 @@ func (w *worktree) carryOut(ctx context.Context, where *place, t *todo) error {
 }
 
 // takeAway removes one file, and the folders that are empty then and that nothing needs.
-func (t *todo) takeAway(where *place, st *todoStep, need map[string]bool) error {
+func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) error {
 	if st.oldMode == modeRepo {
 		t.leave(st.path, "left as it is: a submodule")
 		return nil
@@ -75,12 +76,12 @@ func (t *todo) takeAway(where *place, st *todoStep, need map[string]bool) error 
 		if err := unchanged(where, st); err != nil {
 			return err
 		}
-		if err := where.remove(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := where.Remove(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	for dir := path.Dir(st.path); dir != "." && !need[dir]; dir = path.Dir(dir) {
-		if where.remove(dir) != nil {
+		if where.Remove(dir) != nil {
 			break // not empty: something ignored, or another file of the snapshot
 		}
 	}
@@ -88,8 +89,8 @@ func (t *todo) takeAway(where *place, st *todoStep, need map[string]bool) error 
 }
 
 // unchanged makes sure that a path is as the safety snapshot saw it.
-func unchanged(where *place, st *todoStep) error {
-	now, err := where.lstat(st.path)
+func unchanged(where *disk.Place, st *todoStep) error {
+	now, err := where.Lstat(st.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -104,13 +105,13 @@ func unchanged(where *place, st *todoStep) error {
 }
 
 // write puts one file of the target in place, unless something that is not saved stands there.
-func (t *todo) write(where *place, st *todoStep, next func() (io.Reader, error)) error {
+func (t *todo) write(where *disk.Place, st *todoStep, next func() (io.Reader, error)) error {
 	if st.newMode == modeRepo {
 		if st.oldMode != "" {
 			t.leave(st.path, "left as it is: a submodule")
 			return nil
 		}
-		if err := where.mkdir(st.path); err != nil {
+		if err := where.Mkdir(st.path); err != nil {
 			t.leave(st.path, "left out: "+err.Error())
 		}
 		return nil
@@ -119,11 +120,11 @@ func (t *todo) write(where *place, st *todoStep, next func() (io.Reader, error))
 	if err != nil {
 		return err
 	}
-	switch now, err := where.lstat(st.path); {
+	switch now, err := where.Lstat(st.path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case now.IsDir() && (st.oldMode == modeRepo || where.remove(st.path) != nil):
+	case now.IsDir() && (st.oldMode == modeRepo || where.Remove(st.path) != nil):
 		t.leave(st.path, "left out: a folder with other files is in the way")
 		return nil
 	case now.IsDir(): // it was empty and is gone
@@ -140,11 +141,11 @@ func (t *todo) write(where *place, st *todoStep, next func() (io.Reader, error))
 		if _, err := io.Copy(&target, io.LimitReader(content, 64<<10)); err != nil {
 			return err
 		}
-		err = where.link(st.path, target.String())
+		err = where.PutLink(st.path, target.String())
 	} else {
-		err = where.file(st.path, content, st.newMode == "100755", st.old)
+		err = where.PutFile(st.path, content, st.newMode == "100755", st.old)
 	}
-	if errors.Is(err, errInTheWay) {
+	if errors.Is(err, disk.ErrInTheWay) {
 		t.leave(st.path, "left out: an ignored file or link is in the way of its folder")
 		return nil
 	}

@@ -1,4 +1,4 @@
-package snapshot
+package disk
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncAtOnce is how many files are worth one sync of the whole file system instead of one of each.
-const syncAtOnce = 32
+// SyncAtOnce is how many files are worth one sync of the whole file system instead of one of each.
+const SyncAtOnce = 32
 
-// syncTree brings everything below a folder to the disk, and all else on its file system.
-func syncTree(dir string) error {
+// SyncTree brings everything below a folder to the disk, and all else on its file system.
+func SyncTree(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return fmt.Errorf("sync files: %w", err)

@@ -1,4 +1,4 @@
-package snapshot
+package disk
 
 import (
 	"errors"
@@ -23,21 +23,21 @@ func TestPlaceFollowsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p, err := openPlace(root)
+	p, err := OpenPlace(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer p.Close()
 	for _, name := range []string{"out/f", "in/f", "chain/f", "out/deep/f"} {
-		if err := p.file(name, strings.NewReader("x"), false, nil); !errors.Is(err, errInTheWay) {
+		if err := p.PutFile(name, strings.NewReader("x"), false, nil); !errors.Is(err, ErrInTheWay) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := p.remove(name); err == nil {
+		if err := p.Remove(name); err == nil {
 			t.Errorf("removed %s", name)
 		}
 	}
 	for _, name := range []string{"../x", "d/../../x", "/etc/x"} {
-		if err := p.file(name, strings.NewReader("x"), false, nil); err == nil {
+		if err := p.PutFile(name, strings.NewReader("x"), false, nil); err == nil {
 			t.Errorf("wrote %s", name)
 		}
 	}
@@ -61,7 +61,7 @@ func TestPlaceFollowsNoLink(t *testing.T) {
 	wrote := 0
 	for range 1000 {
 		p.forget() // look at the folder anew each time
-		if p.file("d/f", strings.NewReader("x"), false, nil) == nil {
+		if p.PutFile("d/f", strings.NewReader("x"), false, nil) == nil {
 			wrote++
 		}
 	}

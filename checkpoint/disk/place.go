@@ -1,4 +1,4 @@
-package snapshot
+package disk
 
 import (
 	"errors"
@@ -7,39 +7,38 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"orchestrator/thread"
 )
 
-// place writes below one folder: through no symbolic link, not even one that stays inside, and nowhere outside.
-type place struct {
+// Place writes below one folder: through no symbolic link, not even one that stays inside, and nowhere outside.
+type Place struct {
 	root *os.Root
 	// last is the folder that the last call worked in: calls come sorted, so it is mostly the next one's too.
 	last    *os.Root
 	lastDir string
 }
 
-// errInTheWay says that something which is not a folder stands where a folder is needed.
-var errInTheWay = errors.New("something else is in the way")
+// ErrInTheWay says that something which is not a folder stands where a folder is needed.
+var ErrInTheWay = errors.New("something else is in the way")
 
-func openPlace(dir string) (*place, error) {
+// OpenPlace opens one.
+func OpenPlace(dir string) (*Place, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &place{root: root}, nil
+	return &Place{root: root}, nil
 }
 
-func (p *place) close() {
+// Close lets go of it.
+func (p *Place) Close() {
 	p.forget()
 	_ = p.root.Close()
 }
 
-func (p *place) forget() {
+func (p *Place) forget() {
 	if p.last != nil {
 		_ = p.last.Close()
 	}
@@ -47,7 +46,7 @@ func (p *place) forget() {
 }
 
 // folder opens the folder that holds a path, making it when build is set. The result belongs to the place.
-func (p *place) folder(name string, build bool) (*os.Root, error) {
+func (p *Place) folder(name string, build bool) (*os.Root, error) {
 	dir := path.Dir(name)
 	if dir == "." {
 		return p.root, nil
@@ -84,7 +83,7 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, errInTheWay
+		return nil, ErrInTheWay
 	}
 	next, err := at.OpenRoot(name)
 	if err != nil {
@@ -92,7 +91,7 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	}
 	got, err := next.Stat(".")
 	if err == nil && !os.SameFile(info, got) {
-		err = errInTheWay // it was swapped for a link
+		err = ErrInTheWay // it was swapped for a link
 	}
 	if err != nil {
 		_ = next.Close()
@@ -101,10 +100,10 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	return next, nil
 }
 
-// lstat describes a path itself; fs.ErrNotExist also when a parent is no folder.
-func (p *place) lstat(name string) (fs.FileInfo, error) {
+// Lstat describes a path itself; fs.ErrNotExist also when a parent is no folder.
+func (p *Place) Lstat(name string) (fs.FileInfo, error) {
 	dir, err := p.folder(name, false)
-	if errors.Is(err, errInTheWay) {
+	if errors.Is(err, ErrInTheWay) {
 		return nil, fs.ErrNotExist
 	}
 	if err != nil {
@@ -113,8 +112,8 @@ func (p *place) lstat(name string) (fs.FileInfo, error) {
 	return dir.Lstat(path.Base(name))
 }
 
-// remove removes a file, a link, or an empty folder.
-func (p *place) remove(name string) error {
+// Remove removes a file, a link, or an empty folder.
+func (p *Place) Remove(name string) error {
 	dir, err := p.folder(name, false)
 	if err != nil {
 		return err
@@ -128,8 +127,8 @@ func (p *place) remove(name string) error {
 // temporary is how files begin that are not whole yet.
 const temporary = ".orchestrator-new-"
 
-// file puts a regular file in place at once. It keeps the permission bits of old, when there is one.
-func (p *place) file(name string, content io.Reader, exec bool, old fs.FileInfo) error {
+// PutFile puts a regular file in place at once. It keeps the permission bits of old, when there is one.
+func (p *Place) PutFile(name string, content io.Reader, exec bool, old fs.FileInfo) error {
 	return p.put(name, func(dir *os.Root, tmp string) error {
 		perm := fs.FileMode(0o666)
 		if exec {
@@ -159,17 +158,17 @@ func permLike(old fs.FileMode, exec bool) fs.FileMode {
 	return old
 }
 
-// link puts a symbolic link in place at once.
-func (p *place) link(name, target string) error {
+// PutLink puts a symbolic link in place at once.
+func (p *Place) PutLink(name, target string) error {
 	return p.put(name, func(dir *os.Root, tmp string) error { return dir.Symlink(target, tmp) })
 }
 
-func (p *place) put(name string, make func(dir *os.Root, tmp string) error) error {
+func (p *Place) put(name string, make func(dir *os.Root, tmp string) error) error {
 	dir, err := p.folder(name, true)
 	if err != nil {
 		return err
 	}
-	tmp := temporary + short(name)
+	tmp := temporary + Short(name)
 	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err // one that a crash left
 	}
@@ -184,8 +183,8 @@ func (p *place) put(name string, make func(dir *os.Root, tmp string) error) erro
 	return nil
 }
 
-// mkdir makes a folder, for a submodule's place.
-func (p *place) mkdir(name string) error {
+// Mkdir makes a folder, for a submodule's place.
+func (p *Place) Mkdir(name string) error {
 	dir, err := p.folder(name, true)
 	if err != nil {
 		return err
@@ -196,60 +195,11 @@ func (p *place) mkdir(name string) error {
 	return nil
 }
 
-// noFollow opens what lies there itself, and does not wait for a pipe.
-const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
-
-// removeIn removes what has a name in a folder, with all below it. It reaches neither the folder nor anything in it
-// through a link: of a link it removes the link.
-func removeIn(dir, name string) error {
-	if !plainName(name) {
-		return fmt.Errorf("remove %q: %w", name, thread.ErrInvalid)
-	}
-	at, err := openFolder(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer at.Close()
-	if err = at.RemoveAll(name); errors.Is(err, fs.ErrPermission) { // an agent took away the right to
-		_ = fs.WalkDir(at.FS(), filepath.ToSlash(name), func(path string, d fs.DirEntry, _ error) error {
-			if d != nil && d.IsDir() {
-				_ = at.Chmod(path, 0o700)
-			}
-			return nil
-		})
-		err = at.RemoveAll(name)
-	}
-	return err
-}
-
-// openFolder opens a folder that is no link itself.
-func openFolder(dir string) (*os.Root, error) {
-	parent, err := os.OpenRoot(filepath.Dir(dir))
+// Open opens a regular file to be read: what lies there itself, and without waiting at a pipe.
+func (p *Place) Open(name string) (*os.File, error) {
+	dir, err := p.folder(name, false)
 	if err != nil {
 		return nil, err
 	}
-	defer parent.Close()
-	return step(parent, filepath.Base(dir), false)
-}
-
-// sizeIn counts the bytes of the files below a name in a folder, through no link; it is a courtesy and never fails.
-func sizeIn(dir, name string) (size int64) {
-	at, err := openFolder(dir)
-	if err != nil {
-		return 0
-	}
-	defer at.Close()
-	_ = fs.WalkDir(at.FS(), name, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			size += info.Size()
-		}
-		return nil
-	})
-	return size
+	return dir.OpenFile(path.Base(name), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
