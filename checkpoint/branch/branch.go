@@ -56,7 +56,7 @@ func (m *Merger) reachable(ctx context.Context, worktree, into string) (bool, st
 		return false, "", err
 	}
 	n := 0
-	for _, line := range split(out) { // "XY path"
+	for _, line := range git.Fields(out) { // "XY path"
 		if len(line) > 3 && !git.IsForeign(line[3:]) {
 			n++
 		}

@@ -88,7 +88,7 @@ func (t tree) unstageForeign(ctx context.Context, than string) (changed bool, er
 		return false, err
 	}
 	var back bytes.Buffer
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i+1 < len(f); i += 2 {
 		old := strings.Fields(strings.TrimPrefix(f[i], ":"))
 		switch {
@@ -137,7 +137,7 @@ func (t tree) stage(ctx context.Context) error {
 		return err
 	}
 	var gone, there bytes.Buffer
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i+1 < len(f); i += 2 {
 		if git.IsForeign(f[i+1]) {
 			continue
@@ -155,7 +155,7 @@ func (t tree) stage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range split(out) {
+	for _, path := range git.Fields(out) {
 		if !strings.HasSuffix(path, "/") && !git.IsForeign(path) { // another repository: it keeps its own history
 			there.WriteString(path + "\x00")
 		}

@@ -159,7 +159,7 @@ func (t tree) stageResolved(ctx context.Context) error {
 		return err
 	}
 	stages := map[string]int{} // "both sides have it" is what git writes marks for
-	for _, line := range split(out) {
+	for _, line := range git.Fields(out) {
 		head, path, _ := strings.Cut(line, "\t")
 		f := strings.Fields(head)
 		if len(f) == 3 && (f[2] == "2" || f[2] == "3") && strings.HasPrefix(f[0], "100") {

@@ -113,7 +113,7 @@ func (t tree) names(ctx context.Context, args ...string) (map[string]bool, error
 		return nil, err
 	}
 	found := map[string]bool{}
-	for _, name := range split(out) {
+	for _, name := range git.Fields(out) {
 		found[name] = true
 	}
 	return found, nil
@@ -125,7 +125,7 @@ func (t tree) unmerged(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := split(out)
+	names := git.Fields(out)
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
@@ -157,12 +157,3 @@ type atWorkError struct{ dir string }
 
 func (e *atWorkError) Error() string { return "git is at work in " + e.dir + ", or was killed there" }
 func (e *atWorkError) Unwrap() error { return thread.ErrBusy }
-
-// split reads names that end with NUL.
-func split(out []byte) []string {
-	s := strings.TrimSuffix(string(out), "\x00")
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\x00")
-}

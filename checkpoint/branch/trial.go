@@ -77,7 +77,7 @@ func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 	if err != nil {
 		return err
 	}
-	names := split(bytes.TrimSuffix(out, []byte{0}))
+	names := git.Fields(bytes.TrimSuffix(out, []byte{0}))
 	if len(names) > 0 {
 		tr.result = strings.TrimSpace(names[0])
 	}
@@ -97,7 +97,7 @@ func (t tree) changes(ctx context.Context, env []string, from, to string) (map[s
 		return nil, err
 	}
 	found := map[string]change{}
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i+1 < len(f); i += 2 {
 		if c := strings.Fields(strings.TrimPrefix(f[i], ":")); len(c) == 5 {
 			found[f[i+1]] = change{fromMode: c[0], toMode: c[1], to: c[3]}

@@ -73,7 +73,7 @@ func (t tree) filtered(ctx context.Context, key string) []string {
 		return nil
 	}
 	var found []string
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i+2 < len(f); i += 3 {
 		if f[i+2] != name || slices.Contains(found, f[i]) {
 			continue

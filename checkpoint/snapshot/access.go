@@ -223,12 +223,3 @@ func (a *access) whole() bool {
 func (a *access) lock(ctx context.Context) (unlock func(), err error) {
 	return a.locks.lock(ctx, filepath.Join(a.home, "lock"))
 }
-
-// split reads names that end with NUL.
-func split(out []byte) []string {
-	s := strings.TrimSuffix(string(out), "\x00")
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\x00")
-}

@@ -64,7 +64,7 @@ func (repo *repository) numstat(ctx context.Context, env []string, from, to stri
 // parseNumstat reads "ins\tdel\tpath\0", and for renames "ins\tdel\t\0old\0new\0".
 func parseNumstat(out []byte) ([]stat, error) {
 	var stats []stat
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i < len(f); i++ {
 		part := strings.SplitN(f[i], "\t", 3)
 		if len(part) != 3 {

@@ -156,7 +156,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 // parseDiffs reads `diff-tree --raw -z -M`: ":mode mode oid oid S\0path\0", with a second path for renames.
 func parseDiffs(raw []byte) ([]thread.FileDiff, error) {
 	var diffs []thread.FileDiff
-	f := split(raw)
+	f := git.Fields(raw)
 	for i := 0; i < len(f); {
 		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
 		if len(head) != 5 || i+1 >= len(f) {

@@ -116,7 +116,7 @@ func (w *worktree) noSubmodules(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, entry := range split(out) {
+	for _, entry := range git.Fields(out) {
 		head, path, _ := strings.Cut(entry, "\t")
 		if !strings.HasPrefix(head, modeRepo+" ") {
 			continue

@@ -120,7 +120,7 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 	names := func(into *[]string, at *error, run func(context.Context, git.Call) ([]byte, error), args ...string) {
 		wg.Go(func() {
 			out, err := run(ctx, git.Call{Args: args, Env: env})
-			*into, *at = split(out), err
+			*into, *at = git.Fields(out), err
 		})
 	}
 	wg.Go(func() {
@@ -134,7 +134,7 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 	names(&l.ours, &errs[2], w.ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	wg.Go(func() {
 		out, err := w.theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
-		l.theirs, errs[3] = slices.Compact(split(out)), err // an unmerged path stands there up to three times
+		l.theirs, errs[3] = slices.Compact(git.Fields(out)), err // an unmerged path stands there up to three times
 	})
 	wg.Wait()
 	return l, errors.Join(errs[:]...)
@@ -142,7 +142,7 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 
 // parseRaw reads `diff-files --raw -z --no-renames`: ":mode mode oid oid status\0path\0".
 func parseRaw(out []byte) ([]change, error) {
-	f := split(out)
+	f := git.Fields(out)
 	if len(f)%2 != 0 {
 		return nil, fmt.Errorf("git diff-files wrote %d fields", len(f))
 	}

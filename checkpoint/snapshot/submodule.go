@@ -30,7 +30,7 @@ func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]b
 		return nil, err
 	}
 	found := map[string]bool{}
-	for _, entry := range split(out) {
+	for _, entry := range git.Fields(out) {
 		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, modeRepo+" ") {
 			found[path] = true
 		}
@@ -48,7 +48,7 @@ func (w *worktree) filled(ctx context.Context, env []string) (places, files []st
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, entry := range split(out) {
+	for _, entry := range git.Fields(out) {
 		head, path, _ := strings.Cut(entry, "\t")
 		if !strings.HasPrefix(head, modeRepo+" ") {
 			continue
@@ -64,7 +64,7 @@ func (w *worktree) filled(ctx context.Context, env []string) (places, files []st
 		if err != nil {
 			return nil, nil, err
 		}
-		if found := split(out); len(found) > 0 {
+		if found := git.Fields(out); len(found) > 0 {
 			places, files = append(places, path), append(files, found...)
 		}
 	}

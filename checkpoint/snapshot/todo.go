@@ -44,7 +44,7 @@ func (repo *repository) betweenIn(ctx context.Context, env []string, from, to st
 		return nil, err
 	}
 	t := &todo{}
-	f := split(out)
+	f := git.Fields(out)
 	for i := 0; i+1 < len(f); i += 2 {
 		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
 		if len(head) != 5 {

@@ -32,7 +32,7 @@ func (w *worktree) refillFiles(ctx context.Context, r record) ([]string, error) 
 		return nil, err
 	}
 	defer where.Close()
-	suspects, err := suspectsIn(where, split(out))
+	suspects, err := suspectsIn(where, git.Fields(out))
 	if err != nil || len(suspects) == 0 {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (repo *repository) without(ctx context.Context, env []string, t top) (strin
 		return "", err
 	}
 	var kept bytes.Buffer
-	for _, line := range split(out) {
+	for _, line := range git.Fields(out) {
 		_, name, ok := strings.Cut(line, "\t")
 		if !ok {
 			return "", fmt.Errorf("git ls-tree wrote %q", git.Printable(line))
