@@ -71,3 +71,16 @@ func Printable(s string) string {
 		return r
 	}, s)
 }
+
+// PrintableList names the first of many, each as Printable.
+func PrintableList(names []string) string {
+	const most = 10
+	shown := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, Printable(name))
+	}
+	if len(names) > most {
+		shown = append(shown, fmt.Sprintf("and %d more", len(names)-most))
+	}
+	return strings.Join(shown, ", ")
+}

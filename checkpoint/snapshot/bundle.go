@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
@@ -18,11 +19,11 @@ import (
 // snapshots of ours any more are left out; it reports how many were written, and writes nothing when
 // there is none.
 func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int, error) {
-	in, err := s.finder.open(ctx, s.cfg.Dir)
+	in, err := s.found.OpenProject(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
-	refs, err := in.repo.refs(ctx, namespace)
+	refs, err := in.Repo.Refs(ctx, repository.Namespace)
 	if err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
@@ -37,18 +38,18 @@ func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int,
 			names = append(names, ref)
 		}
 	}
-	if err := in.repo.bundle(ctx, w, names); err != nil {
+	if err := bundle(ctx, in.Repo, w, names); err != nil {
 		return 0, fmt.Errorf("bundle snapshots: %w", err)
 	}
 	return len(names), nil
 }
 
 // bundle writes refs as a git bundle, nothing when there is none.
-func (repo *repository) bundle(ctx context.Context, to io.Writer, refs []string) error {
+func bundle(ctx context.Context, repo *repository.Repository, to io.Writer, refs []string) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	_, err := repo.theirs(ctx, git.Call{
+	_, err := repo.Theirs(ctx, git.Call{
 		Args:  []string{"bundle", "create", "--quiet", "-", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(refs, "\n") + "\n"), Stdout: to,
 	})
@@ -59,11 +60,11 @@ func (repo *repository) bundle(ctx context.Context, to io.Writer, refs []string)
 // nothing. Git checks every object; one that is malformed, or would write outside of a worktree, is
 // refused.
 func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, error) {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
 	taken := 0
-	n, err := s.fetch(ctx, file, func(string) string { taken++; return refName(id, taken) })
+	n, err := s.fetch(ctx, file, func(string) string { taken++; return repository.RefName(id, taken) })
 	if err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
 	}
@@ -72,22 +73,22 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 
 // fetch takes refs of ours from a bundle file; as says under which name each is kept, "" leaves it.
 func (s *Store) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
-	in, err := s.finder.open(ctx, s.cfg.Dir)
+	in, err := s.found.OpenProject(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return in.repo.fetch(ctx, file, as)
+	return fetch(ctx, in.Repo, file, as)
 }
 
-func (repo *repository) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
+func fetch(ctx context.Context, repo *repository.Repository, file string, as func(ref string) string) (int, error) {
 	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
 		return 0, fmt.Errorf("%s is not a file: %w", file, errors.Join(err, thread.ErrInvalid))
 	}
-	heads, err := repo.theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
+	heads, err := repo.Theirs(ctx, git.Call{Args: []string{"bundle", "list-heads", file}})
 	if err != nil {
 		return 0, errors.Join(err, thread.ErrInvalid)
 	}
-	dir, err := os.MkdirTemp(repo.home, "bundle-*")
+	dir, err := os.MkdirTemp(repo.Home, "bundle-*")
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +104,7 @@ func (repo *repository) fetch(ctx context.Context, file string, as func(ref stri
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", name}
 	var specs []string
 	for line := range strings.Lines(string(heads)) {
-		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, namespace) {
+		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, repository.Namespace) {
 			if to := as(ref); to != "" {
 				specs = append(specs, ref+":"+to)
 			}
@@ -119,7 +120,7 @@ func (repo *repository) fetch(ctx context.Context, file string, as func(ref stri
 	} else {
 		args = append(args, specs...)
 	}
-	_, err = repo.theirs(ctx, git.Call{
+	_, err = repo.Theirs(ctx, git.Call{
 		Args: args, Stdin: in, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
 		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
 	})
@@ -135,11 +136,11 @@ const mostArgs = 1000
 // Save writes all snapshots of all threads, with the history they stand on, as a git bundle. It reports how many refs it
 // holds, and writes nothing when there is none.
 func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
-	in, err := s.finder.open(ctx, s.cfg.Dir)
+	in, err := s.found.OpenProject(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
-	refs, err := in.repo.refs(ctx, namespace)
+	refs, err := in.Repo.Refs(ctx, repository.Namespace)
 	if err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
@@ -147,7 +148,7 @@ func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
 	for ref := range refs {
 		names = append(names, ref)
 	}
-	if err := in.repo.bundle(ctx, w, names); err != nil {
+	if err := bundle(ctx, in.Repo, w, names); err != nil {
 		return 0, fmt.Errorf("save snapshots: %w", err)
 	}
 	return len(refs), nil
@@ -158,14 +159,14 @@ func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
 func (s *Store) Load(ctx context.Context, file string, ids []thread.ID) (int, error) {
 	wanted := map[thread.ID]bool{}
 	for _, id := range ids {
-		if err := checkID(id); err != nil {
+		if err := repository.CheckID(id); err != nil {
 			return 0, fmt.Errorf("load snapshots: %w", err)
 		}
 		wanted[id] = true
 	}
 	n, err := s.fetch(ctx, file, func(ref string) string {
-		id, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
-		if !wanted[thread.ID(id)] || number(ref) == 0 || ref != refName(thread.ID(id), number(ref)) {
+		id, _, _ := strings.Cut(strings.TrimPrefix(ref, repository.Namespace), "/")
+		if !wanted[thread.ID(id)] || repository.RefNumber(ref) == 0 || ref != repository.RefName(thread.ID(id), repository.RefNumber(ref)) {
 			return ""
 		}
 		return ref

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 )
 
@@ -27,11 +28,11 @@ func bundleRepository(t *testing.T) (string, *snapshot.Store) {
 		}
 	}
 	state := t.TempDir()
-	s, err := snapshot.New(snapshot.Config{Dir: dir, State: filepath.Join(state, "s"), Worktrees: filepath.Join(state, "w"), Env: env})
+	found, err := worktree.NewFinder(worktree.Config{Dir: dir, State: filepath.Join(state, "s"), Worktrees: filepath.Join(state, "w"), Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dir, s
+	return dir, snapshot.New(found, snapshot.Config{})
 }
 
 func TestBundleBringsFilesToAnotherRepository(t *testing.T) {

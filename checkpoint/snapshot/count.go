@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
 // count fills in how a snapshot differs from the one before, or from its base when there is none.
-func (repo *repository) count(ctx context.Context, snap *thread.Snapshot, prev *thread.Snapshot) error {
+func count(ctx context.Context, repo *repository.Repository, snap *thread.Snapshot, prev *thread.Snapshot) error {
 	before := snap.Base
 	if prev != nil {
 		if prev.Tree == snap.Tree {
@@ -20,16 +21,16 @@ func (repo *repository) count(ctx context.Context, snap *thread.Snapshot, prev *
 		}
 		before = prev.Tree
 	}
-	before, err := repo.treeOf(ctx, before)
+	before, err := repo.TreeOf(ctx, nil, before)
 	if err != nil {
 		return err
 	}
-	stats, err := repo.numstat(ctx, nil, before, snap.Tree)
+	stats, err := numstat(ctx, repo, nil, before, snap.Tree)
 	var said *git.Error
-	if repo.set.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
-		list, err := repo.between(ctx, before, snap.Tree)
+	if repo.Settings.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
+		list, err := repo.Changes(ctx, nil, before, snap.Tree)
 		if err == nil {
-			snap.Files = len(list.steps)
+			snap.Files = len(list)
 		}
 		return err
 	}
@@ -52,9 +53,9 @@ type stat struct {
 	binary   bool
 }
 
-func (repo *repository) numstat(ctx context.Context, env []string, from, to string, args ...string) ([]stat, error) {
+func numstat(ctx context.Context, repo *repository.Repository, env []string, from, to string, args ...string) ([]stat, error) {
 	call := append([]string{"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}, args...)
-	out, err := repo.ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
+	out, err := repo.Ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
@@ -14,11 +15,11 @@ import (
 // lacks. git passes over the first two with a warning, and refuses to clean up at the third.
 func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 	var ids []thread.ID
-	err := s.finder.each(ctx, func(repo *repository) error {
-		bad, err := repo.badRefs(ctx, namespace)
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		bad, err := repo.BadRefs(ctx, repository.Namespace)
 		for _, ref := range bad {
-			id, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
-			if checkID(thread.ID(id)) == nil && !slices.Contains(ids, thread.ID(id)) {
+			id, _, _ := strings.Cut(strings.TrimPrefix(ref, repository.Namespace), "/")
+			if repository.CheckID(thread.ID(id)) == nil && !slices.Contains(ids, thread.ID(id)) {
 				ids = append(ids, thread.ID(id))
 			}
 		}
@@ -34,35 +35,35 @@ func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 // RepairRefs takes a thread's damaged refs away and makes one for each of its commits that the repository still has and no
 // ref keeps. commits are those that its checkpoints name. It says what it did, and what is lost.
 func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) (string, error) {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return "", fmt.Errorf("mend snapshots: %w", err)
 	}
 	gone, kept := 0, 0
 	lost := slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(commits),
 		func(c string) bool { return !git.IsObjectID(c) }))))
-	err := s.finder.each(ctx, func(repo *repository) error {
-		bad, err := repo.badRefs(ctx, namespace+string(id)+"/")
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		bad, err := repo.BadRefs(ctx, repository.Namespace+string(id)+"/")
 		if err != nil {
 			return err
 		}
 		for _, ref := range bad {
-			if err := repo.dropBad(ctx, ref); err != nil {
+			if err := repo.DropBad(ctx, ref); err != nil {
 				return err
 			}
 		}
 		gone += len(bad)
-		refs, err := repo.refs(ctx, namespace+string(id)+"/")
+		refs, err := repo.Refs(ctx, repository.Namespace+string(id)+"/")
 		if err != nil {
 			return err
 		}
-		tops, err := repo.tops(ctx, nil, lost...)
+		tops, err := repo.Tops(ctx, nil, lost...)
 		if err != nil {
 			return err
 		}
 		var left []string
 		for i, commit := range lost {
 			switch {
-			case tops[i].tree == "":
+			case tops[i].Tree == "":
 				left = append(left, commit)
 			case !slices.Contains(values(refs), commit):
 				if _, err := s.numbers.add(ctx, repo, id, commit); err != nil {
@@ -80,7 +81,7 @@ func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) 
 	said := fmt.Sprintf("%s damaged; %s kept again", counted(gone, "snapshot ref was", "snapshot refs were"),
 		counted(kept, "snapshot is", "snapshots are"))
 	if len(lost) > 0 {
-		said += fmt.Sprintf("; %s lost: %s", counted(len(lost), "snapshot is", "snapshots are"), listed(lost))
+		said += fmt.Sprintf("; %s lost: %s", counted(len(lost), "snapshot is", "snapshots are"), git.PrintableList(lost))
 	}
 	return said, nil
 }

@@ -30,7 +30,7 @@ func (s *Store) Diff(ctx context.Context, dir, from, to string) ([]thread.FileDi
 }
 
 func (s *Store) diff(ctx context.Context, dir, from, to string) ([]thread.FileDiff, error) {
-	w, err := s.finder.open(ctx, dir)
+	w, err := s.open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +73,11 @@ func (s *Store) Describe(ctx context.Context, dir string) string {
 }
 
 func (s *Store) changed(ctx context.Context, dir string) (int, error) {
-	w, err := s.finder.open(ctx, dir)
+	w, err := s.open(ctx, dir)
 	if err != nil {
 		return 0, err
 	}
-	base, err := w.head(ctx)
+	base, err := w.Head(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	stats, err := w.repo.numstat(ctx, v.env, a, v.now)
+	stats, err := numstat(ctx, w.Repo, v.env, a, v.now)
 	if err != nil {
 		return 0, err
 	}
@@ -104,7 +104,7 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 // files compares two trees.
 func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error) {
 	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"}
-	raw, err := v.w.ours(ctx, git.Call{Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env})
+	raw, err := v.w.Ours(ctx, git.Call{Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 	if err != nil {
 		return nil, err
 	}
-	stats, err := v.w.repo.numstat(ctx, v.env, a, b, "-M", "-l1000", "--submodule=short")
+	stats, err := numstat(ctx, v.w.Repo, v.env, a, b, "-M", "-l1000", "--submodule=short")
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 		return nil, fmt.Errorf("git diff-tree wrote %d files and counted %d", len(diffs), len(stats))
 	}
 	// Without -z, so that a name with a newline is quoted and no line of it looks like a header.
-	patch, err := v.w.ours(ctx, git.Call{
+	patch, err := v.w.Ours(ctx, git.Call{
 		Args: append(common[:len(common):len(common)], "-p", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", a, b, "--"), Env: v.env,
 	})
 	if err != nil {

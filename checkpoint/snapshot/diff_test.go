@@ -15,30 +15,30 @@ import (
 func TestDiff(t *testing.T) {
 	r := isolate(t)
 	ctx := context.Background()
-	r.write("mod", "1\n2\n3\n")
-	r.write("gone", "g\n")
-	r.write("old name", strings.Repeat("line\n", 20))
-	r.write("bin", "\x00\x01")
-	r.write("kind", "file\n")
-	r.write("crlf.txt", "a\r\nb\r\n")
-	r.write("lfs.dat", "the content")
-	r.write(".gitattributes", "*.txt text\n")
-	base := r.commitAll("first")
-	r.write("mod", "1\ntwo\n3\n")
-	r.remove("gone")
-	if err := os.Rename(filepath.Join(r.dir, "old name"), filepath.Join(r.dir, "new \"name\"")); err != nil {
+	r.Write("mod", "1\n2\n3\n")
+	r.Write("gone", "g\n")
+	r.Write("old name", strings.Repeat("line\n", 20))
+	r.Write("bin", "\x00\x01")
+	r.Write("kind", "file\n")
+	r.Write("crlf.txt", "a\r\nb\r\n")
+	r.Write("lfs.dat", "the content")
+	r.Write(".gitattributes", "*.txt text\n")
+	base := r.CommitAll("first")
+	r.Write("mod", "1\ntwo\n3\n")
+	r.Remove("gone")
+	if err := os.Rename(filepath.Join(r.Dir, "old name"), filepath.Join(r.Dir, "new \"name\"")); err != nil {
 		t.Fatal(err)
 	}
-	r.write("bin", "\x00\x02")
-	r.remove("kind")
-	r.link("kind", "mod")
-	r.write("added\nline", "x\n@@ -1 +1 @@\ndiff --git a/y b/y\n")
-	refs := r.git("for-each-ref")
-	got, err := r.store.Diff(ctx, r.dir, base, "")
+	r.Write("bin", "\x00\x02")
+	r.Remove("kind")
+	r.Link("kind", "mod")
+	r.Write("added\nline", "x\n@@ -1 +1 @@\ndiff --git a/y b/y\n")
+	refs := r.Git("for-each-ref")
+	got, err := r.Store.Diff(ctx, r.Dir, base, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.git("for-each-ref") != refs {
+	if r.Git("for-each-ref") != refs {
 		t.Error("a diff left a ref")
 	}
 	want := []thread.FileDiff{
@@ -57,15 +57,15 @@ func TestDiff(t *testing.T) {
 			t.Errorf("got  %+v\nwant %+v", got[i], want[i])
 		}
 	}
-	snap := r.take(nil)
-	again, err := r.store.Diff(ctx, r.dir, base, snap.Commit)
+	snap := r.Take(nil)
+	again, err := r.Store.Diff(ctx, r.Dir, base, snap.Commit)
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(got) {
 		t.Errorf("the snapshot differs otherwise than the worktree: %v\n%+v", err, again)
 	}
-	if d := r.store.Describe(ctx, r.dir); d != "6 files changed" && d != "7 files changed" {
+	if d := r.Store.Describe(ctx, r.Dir); d != "6 files changed" && d != "7 files changed" {
 		t.Errorf("described as %q", d)
 	}
-	if _, err := r.store.Diff(ctx, r.dir, "--output=/tmp/x", ""); !errors.Is(err, thread.ErrInvalid) {
+	if _, err := r.Store.Diff(ctx, r.Dir, "--output=/tmp/x", ""); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("an option for a commit: %v", err)
 	}
 }

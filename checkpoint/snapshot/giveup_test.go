@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/checkpoint/worktree"
 )
 
 // TestGiveUpSparesWhatWasLeft fails a restore in its middle, after it had to leave an ignored file that is in the way:
@@ -27,10 +29,13 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s, err := New(Config{Dir: dir, State: filepath.Join(top, "state"), Worktrees: filepath.Join(top, "trees"), Env: env})
+	found, err := worktree.NewFinder(worktree.Config{
+		Dir: dir, State: filepath.Join(top, "state"), Worktrees: filepath.Join(top, "trees"), Env: env,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := New(found, Config{})
 	write := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -54,7 +59,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b-gone")); err != nil {
 		t.Fatal(err)
 	}
-	w, err := s.finder.open(ctx, dir)
+	w, err := s.open(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer where.Close()
-	safety, list, err := s.settle(ctx, w, where, op{Thread: "t1"}, first.Tree)
+	safety, list, err := s.settle(ctx, w, where, repository.Operation{Thread: "t1"}, first.Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +78,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if !errors.Is(failed, ErrChanged) || len(list.left) != 1 {
 		t.Fatalf("%v, left %v", failed, list.left)
 	}
-	j, err := w.repo.journals.begin(op{Kind: opRestore, Thread: "t1", Target: &first})
+	j, err := w.Repo.Journals.Begin(repository.Operation{Kind: repository.KindRestore, Thread: "t1", Target: &first})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +95,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(dir, "b-gone")); !os.IsNotExist(err) {
 		t.Errorf("b-gone is there: %v", err)
 	}
-	if left, _, err := w.repo.journals.left(); err != nil || len(left) > 0 {
+	if left, _, err := w.Repo.Journals.Left(); err != nil || len(left) > 0 {
 		t.Errorf("pending: %v %v", left, err)
 	}
 }

@@ -8,16 +8,17 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
 // Kept says which commits the refs of each thread keep.
 func (s *Store) Kept(ctx context.Context) (map[thread.ID]map[string]bool, error) {
 	kept := map[thread.ID]map[string]bool{}
-	err := s.finder.each(ctx, func(repo *repository) error {
-		refs, err := repo.refs(ctx, namespace)
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		refs, err := repo.Refs(ctx, repository.Namespace)
 		for ref, commit := range refs {
-			name, _, _ := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
+			name, _, _ := strings.Cut(strings.TrimPrefix(ref, repository.Namespace), "/")
 			id := thread.ID(name)
 			if kept[id] == nil {
 				kept[id] = map[string]bool{}
@@ -35,9 +36,9 @@ func (s *Store) Kept(ctx context.Context) (map[thread.ID]map[string]bool, error)
 // Size returns how many bytes our refs keep in the repository beyond what its own branches and tags do.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	var total int64
-	err := s.finder.each(ctx, func(repo *repository) error {
-		out, err := repo.theirs(ctx, git.Call{Args: []string{
-			"rev-list", "--disk-usage", "--objects", "--glob=" + namespace + "*", "--not", "--branches", "--tags", "--remotes",
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		out, err := repo.Theirs(ctx, git.Call{Args: []string{
+			"rev-list", "--disk-usage", "--objects", "--glob=" + repository.Namespace + "*", "--not", "--branches", "--tags", "--remotes",
 		}})
 		if err != nil {
 			return fmt.Errorf("size of snapshots: %w", err)
@@ -52,18 +53,18 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 // Drop forgets the snapshots of a purged thread, in every repository that one was taken in. What another thread
 // keeps too stays; git itself frees the rest in time.
 func (s *Store) Drop(ctx context.Context, id thread.ID) error {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return fmt.Errorf("drop snapshots: %w", err)
 	}
-	return s.finder.each(ctx, func(repo *repository) error {
-		bad, err := repo.hollowRefs(namespace + string(id) + "/")
+	return s.found.Each(ctx, func(repo *repository.Repository) error {
+		bad, err := repo.HollowRefs(repository.Namespace + string(id) + "/")
 		for _, ref := range bad {
-			err = errors.Join(err, repo.dropHollow(ref))
+			err = errors.Join(err, repo.DropHollow(ref))
 		}
 		if err != nil {
 			return fmt.Errorf("drop snapshots: %w", err)
 		}
-		refs, err := repo.refs(ctx, namespace+string(id)+"/")
+		refs, err := repo.Refs(ctx, repository.Namespace+string(id)+"/")
 		if err != nil {
 			return fmt.Errorf("drop snapshots: %w", err)
 		}
@@ -74,7 +75,7 @@ func (s *Store) Drop(ctx context.Context, id thread.ID) error {
 		if lines.Len() == 0 {
 			return nil
 		}
-		if err := repo.updateRefs(ctx, lines.String()); err != nil {
+		if err := repo.UpdateRefs(ctx, lines.String()); err != nil {
 			return fmt.Errorf("drop snapshots: %w", err)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
@@ -29,15 +30,15 @@ type Known struct {
 // data: who takes one for a thread of the project's has made sure that it is one.
 func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	all := map[thread.ID]*Known{}
-	err := s.finder.each(ctx, func(repo *repository) error {
-		refs, err := repo.refs(ctx, namespace)
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		refs, err := repo.Refs(ctx, repository.Namespace)
 		if err != nil {
 			return err
 		}
 		byThread := map[thread.ID]map[string]string{}
 		for ref, commit := range refs {
-			id, _, ok := strings.Cut(strings.TrimPrefix(ref, namespace), "/")
-			if !ok || checkID(thread.ID(id)) != nil || number(ref) == 0 {
+			id, _, ok := strings.Cut(strings.TrimPrefix(ref, repository.Namespace), "/")
+			if !ok || repository.CheckID(thread.ID(id)) != nil || repository.RefNumber(ref) == 0 {
 				continue
 			}
 			if byThread[thread.ID(id)] == nil {
@@ -46,7 +47,7 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 			byThread[thread.ID(id)][ref] = commit
 		}
 		for id, refs := range byThread {
-			list, err := repo.taken(ctx, refs)
+			list, err := taken(ctx, repo, refs)
 			if err != nil {
 				return err
 			}
@@ -60,7 +61,7 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for threads in the repository: %w", err)
 	}
-	made, err := s.List(ctx)
+	made, err := s.found.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for threads in the repository: %w", err)
 	}
@@ -72,7 +73,7 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 		}
 		k.Worktree, k.Dir = e.Worktree, e.Path
 		if k.Name == "" {
-			k.Name = strings.TrimPrefix(e.Branch, branchPrefix)
+			k.Name = strings.TrimPrefix(e.Branch, repository.BranchPrefix)
 		}
 	}
 	var list []Known
@@ -117,23 +118,23 @@ type Taken struct {
 // Taken returns the snapshots that were taken for a thread and that its refs still keep, oldest first, each with what it
 // changed against the one before.
 func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return nil, fmt.Errorf("list snapshots: %w", err)
 	}
 	var all []Taken
-	err := s.finder.each(ctx, func(repo *repository) error {
-		refs, err := repo.refs(ctx, namespace+string(id)+"/")
+	err := s.found.Each(ctx, func(repo *repository.Repository) error {
+		refs, err := repo.Refs(ctx, repository.Namespace+string(id)+"/")
 		if err != nil {
 			return err
 		}
-		list, err := repo.taken(ctx, refs)
+		list, err := taken(ctx, repo, refs)
 		if err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(k Taken) bool { return k.of != id })
 		var prev *thread.Snapshot
 		for i := range list {
-			if err := repo.count(ctx, &list[i].Snapshot, prev); err != nil {
+			if err := count(ctx, repo, &list[i].Snapshot, prev); err != nil {
 				return err
 			}
 			prev = &list[i].Snapshot
@@ -149,12 +150,12 @@ func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
 
 // taken reads the commits that a thread's refs lead to, in the order of the refs; those that are no snapshots are left
 // out.
-func (repo *repository) taken(ctx context.Context, refs map[string]string) ([]Taken, error) {
+func taken(ctx context.Context, repo *repository.Repository, refs map[string]string) ([]Taken, error) {
 	names := make([]string, 0, len(refs))
 	for ref := range refs {
 		names = append(names, ref)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(repository.RefNumber(a), repository.RefNumber(b)) })
 	var in strings.Builder
 	for _, ref := range names {
 		in.WriteString(refs[ref] + "\n")
@@ -162,7 +163,7 @@ func (repo *repository) taken(ctx context.Context, refs map[string]string) ([]Ta
 	if len(names) == 0 {
 		return nil, nil
 	}
-	out, err := repo.ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String())})
+	out, err := repo.Ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String())})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (repo *repository) taken(ctx context.Context, refs map[string]string) ([]Ta
 		if err != nil || size < 0 || size >= len(rest) {
 			return nil, fmt.Errorf("git cat-file wrote %q", git.Printable(line))
 		}
-		if k, ok := readTaken(head[0], rest[:size]); ok && head[1] == "commit" && checkID(k.of) == nil {
+		if k, ok := readTaken(head[0], rest[:size]); ok && head[1] == "commit" && repository.CheckID(k.of) == nil {
 			list = append(list, k)
 		}
 		text = rest[size+1:]

@@ -2,23 +2,22 @@ package snapshot_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/snapshot/snapshottest"
 	"orchestrator/thread"
 )
 
 // TestKnown finds threads by their refs and worktrees, with what their snapshots say of them, and when each was taken.
 func TestKnown(t *testing.T) {
 	r := newRepo(t, t.TempDir())
-	r.write("a.txt", "one\n")
-	r.commitAll("begin")
+	r.Write("a.txt", "one\n")
+	r.CommitAll("begin")
 	about := map[thread.ID]snapshot.About{"aaaa": {Name: "alpha-0001", Agent: "demo"}, "bbbb": {Name: "beta-0001", Agent: "claude", Session: "s2", Parent: "aaaa"}}
-	s, err := snapshot.New(snapshot.Config{
-		Dir: r.dir, State: filepath.Join(r.top, "state"), Worktrees: r.trees(), Env: r.env,
+	s, err := snapshottest.OpenStore(r.Where(), snapshot.Config{
 		About: func(id thread.ID) (snapshot.About, bool) { a, ok := about[id]; return a, ok },
 	})
 	if err != nil {
@@ -26,7 +25,7 @@ func TestKnown(t *testing.T) {
 	}
 	take := func(id thread.ID, prev *thread.Snapshot) thread.Snapshot {
 		t.Helper()
-		snap, err := s.Take(t.Context(), id, r.dir, prev)
+		snap, err := s.Take(t.Context(), id, r.Dir, prev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,18 +41,18 @@ func TestKnown(t *testing.T) {
 	if again := take("aaaa", &said); again.Commit != said.Commit {
 		t.Error("nothing changed, and there is another snapshot")
 	}
-	r.write("a.txt", "two\nthree\n")
+	r.Write("a.txt", "two\nthree\n")
 	second := take("aaaa", &said)
 	shared := take("bbbb", nil)
 	if shared.Tree != second.Tree {
 		t.Fatalf("%+v", shared)
 	}
 	end := time.Now()
-	if _, err := s.Add(t.Context(), "cccc", r.dir, "gamma-0001", second); err != nil {
+	if _, err := s.Add(t.Context(), "cccc", r.Dir, "gamma-0001", second); err != nil {
 		t.Fatal(err)
 	}
-	r.git("update-ref", "refs/orchestrator/not/ours", "HEAD")
-	r.git("update-ref", "refs/orchestrator/dddd/1", "HEAD") // no snapshot
+	r.Git("update-ref", "refs/orchestrator/not/ours", "HEAD")
+	r.Git("update-ref", "refs/orchestrator/dddd/1", "HEAD") // no snapshot
 
 	known, err := s.Known(t.Context())
 	if err != nil {

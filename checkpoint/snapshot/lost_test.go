@@ -13,24 +13,6 @@ import (
 	"orchestrator/thread"
 )
 
-// reachable returns every file with its content that some snapshot holds, as "name\0content".
-func (r *repo) reachable() map[string]bool {
-	r.Helper()
-	found := map[string]bool{}
-	seen := map[string]bool{}
-	for line := range strings.Lines(r.git("for-each-ref", "--format=%(tree) %(objectname)", "refs/orchestrator")) {
-		tree, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if seen[tree] {
-			continue
-		}
-		seen[tree] = true
-		for name, body := range r.held(thread.Snapshot{Commit: commit}) {
-			found[name+"\x00"+body] = true
-		}
-	}
-	return found
-}
-
 // TestWorkIsNeverLost leads a worktree with uncommitted and untracked files through what people and servers do to
 // it, in an order that a fixed seed picks, the person's own `git gc --prune=now` and `git worktree prune` included.
 // Everything that was ever in it when one of our operations began must be in some snapshot at the end.
@@ -45,16 +27,16 @@ func TestWorkIsNeverLost(t *testing.T) {
 	t.Logf("%d rounds; WORK_ROUNDS=100 for the long run", n)
 	ctx := context.Background()
 	r := isolate(t)
-	r.write("a", "a\n")
-	r.write(".gitignore", ".env\n")
-	r.commitAll("first")
+	r.Write("a", "a\n")
+	r.Write(".gitignore", ".env\n")
+	r.CommitAll("first")
 	rng := rand.New(rand.NewPCG(20261121, 3))
-	snap := r.take(nil)
+	snap := r.Take(nil)
 	all := []thread.Snapshot{snap}
-	wt := r.add("work", snap)
+	wt := r.Add("work", snap)
 	must := map[string]bool{}
 	owe := func() {
-		for name, body := range r.files(wt.Path) {
+		for name, body := range r.Files(wt.Path) {
 			if name != ".env" {
 				must[name+"\x00"+body] = true
 			}
@@ -62,65 +44,65 @@ func TestWorkIsNeverLost(t *testing.T) {
 	}
 	for i := range n {
 		for range 1 + rng.IntN(3) {
-			r.writeIn(wt.Path, fmt.Sprintf("f%d", rng.IntN(6)), fmt.Sprintf("content %d of round %d\n", rng.IntN(1000), i), 0o644)
+			r.WriteIn(wt.Path, fmt.Sprintf("f%d", rng.IntN(6)), fmt.Sprintf("content %d of round %d\n", rng.IntN(1000), i), 0o644)
 		}
 		if rng.IntN(4) == 0 {
 			_ = os.Remove(filepath.Join(wt.Path, fmt.Sprintf("f%d", rng.IntN(6))))
 		}
-		r.writeIn(wt.Path, ".env", "secret", 0o600)
+		r.WriteIn(wt.Path, ".env", "secret", 0o600)
 		owe()
 		act := rng.IntN(6)
 		switch act {
 		case 0, 1: // a turn ends
-			s, err := r.store.Take(ctx, "t2", wt.Path, &snap)
+			s, err := r.Store.Take(ctx, "t2", wt.Path, &snap)
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, s)
 		case 2: // back to an earlier turn
-			if _, err := r.store.Restore(ctx, "t2", wt.Path, all[rng.IntN(len(all))]); err != nil {
+			if _, err := r.Store.Restore(ctx, "t2", wt.Path, all[rng.IntN(len(all))]); err != nil {
 				t.Fatal(err)
 			}
 		case 3: // removed, pruned, and made again
-			s, err := r.store.Remove(ctx, "t2", wt)
+			s, err := r.Store.Remove(ctx, "t2", wt)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.git("worktree", "prune")
+			r.Git("worktree", "prune")
 			all = append(all, s)
-			wt = r.add("work", s)
+			wt = r.Add("work", s)
 		case 4: // the folder is deleted by hand after a turn
-			s, err := r.store.Take(ctx, "t2", wt.Path, nil)
+			s, err := r.Store.Take(ctx, "t2", wt.Path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := os.RemoveAll(wt.Path); err != nil {
 				t.Fatal(err)
 			}
-			r.git("worktree", "prune")
-			if err := r.store.Drop(ctx, "t9"); err != nil {
+			r.Git("worktree", "prune")
+			if err := r.Store.Drop(ctx, "t9"); err != nil {
 				t.Fatal(err)
 			}
-			r.git("branch", "-q", "-D", wt.Branch)
+			r.Git("branch", "-q", "-D", wt.Branch)
 			all = append(all, s)
-			wt = r.add("work", s)
+			wt = r.Add("work", s)
 		case 5: // another server, and git cleans up
-			s, err := r.store.Take(ctx, "t2", wt.Path, nil)
+			s, err := r.Store.Take(ctx, "t2", wt.Path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, s)
-			r.store = r.open(0)
-			if said, err := r.store.Repair(ctx); err != nil || len(said) > 0 {
+			r.Store = r.Open(0)
+			if said, err := r.Store.Repair(ctx); err != nil || len(said) > 0 {
 				t.Fatalf("repair: %v %v", said, err)
 			}
 			if rng.IntN(3) == 0 {
-				r.git("gc", "-q", "--prune=now")
+				r.Git("gc", "-q", "--prune=now")
 			}
 		}
 	}
-	r.git("gc", "-q", "--prune=now")
-	safe := r.reachable()
+	r.Git("gc", "-q", "--prune=now")
+	safe := r.Reachable()
 	for file := range must {
 		if !safe[file] {
 			name, body, _ := strings.Cut(file, "\x00")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"orchestrator/checkpoint/snapshot"
+	"orchestrator/checkpoint/snapshot/snapshottest"
 	"orchestrator/thread"
 )
 
@@ -21,21 +22,21 @@ func TestDiffKnowsConversions(t *testing.T) {
 	ctx := context.Background()
 	content := "large content\n"
 	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256([]byte(content)), len(content))
-	r.write("crlf.txt", "a\nb\n")
-	r.write("really.txt", "a\nb\n")
-	r.write("plain", "a\nb\n")
-	r.write("big.dat", pointer)
-	r.write("other.dat", pointer)
-	r.write(".gitattributes", "*.txt text eol=crlf\n*.dat filter=lfs -text\n")
-	base := r.commitAll("first")
-	r.write("crlf.txt", "a\r\nb\r\n")
-	r.write("really.txt", "a\r\nc\r\n")
-	r.write("plain", "a\r\nb\r\n")
-	r.write("big.dat", content)
-	r.write("other.dat", "other content!\n")
-	snap := r.take(nil)
+	r.Write("crlf.txt", "a\nb\n")
+	r.Write("really.txt", "a\nb\n")
+	r.Write("plain", "a\nb\n")
+	r.Write("big.dat", pointer)
+	r.Write("other.dat", pointer)
+	r.Write(".gitattributes", "*.txt text eol=crlf\n*.dat filter=lfs -text\n")
+	base := r.CommitAll("first")
+	r.Write("crlf.txt", "a\r\nb\r\n")
+	r.Write("really.txt", "a\r\nc\r\n")
+	r.Write("plain", "a\r\nb\r\n")
+	r.Write("big.dat", content)
+	r.Write("other.dat", "other content!\n")
+	snap := r.Take(nil)
 	for _, to := range []string{"", snap.Commit} {
-		diffs, err := r.store.Diff(ctx, r.dir, base, to)
+		diffs, err := r.Store.Diff(ctx, r.Dir, base, to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,19 +48,19 @@ func TestDiffKnowsConversions(t *testing.T) {
 			t.Errorf("to %q: %v", to, names)
 		}
 	}
-	if got := r.store.Describe(ctx, r.dir); got != "3 files changed" {
+	if got := r.Store.Describe(ctx, r.Dir); got != "3 files changed" {
 		t.Errorf("described as %q", got)
 	}
 }
 
 func TestDiffOfUnborn(t *testing.T) {
 	r := isolate(t)
-	r.write("a", "a\n")
-	diffs, err := r.store.Diff(context.Background(), r.dir, "", "")
+	r.Write("a", "a\n")
+	diffs, err := r.Store.Diff(context.Background(), r.Dir, "", "")
 	if err != nil || len(diffs) != 1 || diffs[0].Status != "added" {
 		t.Errorf("%+v %v", diffs, err)
 	}
-	if got := r.store.Describe(context.Background(), r.dir); got != "1 file changed" {
+	if got := r.Store.Describe(context.Background(), r.Dir); got != "1 file changed" {
 		t.Errorf("described as %q", got)
 	}
 }
@@ -69,17 +70,17 @@ func TestAtOnce(t *testing.T) {
 	r := isolate(t)
 	ctx := context.Background()
 	for i := range 20 {
-		r.write(fmt.Sprintf("f%d", i), "x\n")
+		r.Write(fmt.Sprintf("f%d", i), "x\n")
 	}
-	r.commitAll("first")
-	base := r.take(nil)
-	stores := []*snapshot.Store{r.store, r.open(0)}
+	r.CommitAll("first")
+	base := r.Take(nil)
+	stores := []*snapshottest.Store{r.Store, r.Open(0)}
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
 			s := stores[i%2]
 			id := thread.ID(fmt.Sprint("w", i))
-			wt, err := s.Add(ctx, id, r.dir, fmt.Sprint("fork", i), base)
+			wt, err := s.Add(ctx, id, r.Dir, fmt.Sprint("fork", i), base)
 			if err != nil {
 				t.Error(err)
 				return
@@ -91,7 +92,7 @@ func TestAtOnce(t *testing.T) {
 				if _, err := s.Take(ctx, id, wt.Path, nil); err != nil {
 					t.Error(err)
 				}
-				if _, err := s.Take(ctx, "shared", r.dir, nil); err != nil {
+				if _, err := s.Take(ctx, "shared", r.Dir, nil); err != nil {
 					t.Error(err)
 				}
 			}
@@ -104,10 +105,10 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if list, err := r.store.List(ctx); err != nil || len(list) != 0 {
+	if list, err := r.Store.List(ctx); err != nil || len(list) != 0 {
 		t.Errorf("left: %+v %v", list, err)
 	}
-	safe := r.reachable()
+	safe := r.Reachable()
 	for i := range 6 {
 		if !safe[fmt.Sprintf("f0\x00%d 2\n", i)] {
 			t.Errorf("the work of %d is lost", i)
@@ -122,26 +123,26 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("NOT RUN: needs a small file system: mount -t tmpfs -o size=4m tmpfs /mnt/small && SMALL_DISK=/mnt/small go test -run FullDisk ./checkpoint/snapshot")
 	}
 	r := newRepo(t, dir)
-	r.write("a", "a\n")
-	r.commitAll("first")
-	first := r.take(nil)
+	r.Write("a", "a\n")
+	r.CommitAll("first")
+	first := r.Take(nil)
 	var blob []byte
 	for i := range 3 << 20 {
 		blob = append(blob, byte(i*7+i>>8*13+i>>16))
 	}
-	r.write("big", string(blob[:1<<20]))
-	filler := filepath.Join(r.top, "filler")
+	r.Write("big", string(blob[:1<<20]))
+	filler := filepath.Join(r.Top, "filler")
 	if err := os.WriteFile(filler, blob, 0o600); err == nil {
 		t.Log("the file system is larger than 4 MB")
 	}
-	if _, err := r.store.Take(context.Background(), "t1", r.dir, &first); !errors.Is(err, thread.ErrDiskFull) {
+	if _, err := r.Store.Take(context.Background(), "t1", r.Dir, &first); !errors.Is(err, thread.ErrDiskFull) {
 		t.Errorf("a full disk: %v", err)
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	again := r.take(&first)
-	if r.held(again)["big"] == "" {
+	again := r.Take(&first)
+	if r.Held(again)["big"] == "" {
 		t.Error("the file is missing after there is room again")
 	}
 }
@@ -150,19 +151,19 @@ func TestFullDisk(t *testing.T) {
 func TestRestoreWhileAnAgentWrites(t *testing.T) {
 	r := isolate(t)
 	for i := range 30 {
-		r.write(fmt.Sprintf("f%02d", i), "first\n")
+		r.Write(fmt.Sprintf("f%02d", i), "first\n")
 	}
-	r.write("busy", "first\n")
-	r.commitAll("first")
-	first := r.take(nil)
+	r.Write("busy", "first\n")
+	r.CommitAll("first")
+	first := r.Take(nil)
 	done, gaveUp := 0, 0
 	for round := range 4 {
 		for i := range 30 {
-			r.write(fmt.Sprintf("f%02d", i), fmt.Sprintf("second %d\n", round))
+			r.Write(fmt.Sprintf("f%02d", i), fmt.Sprintf("second %d\n", round))
 		}
-		r.remove("f05")
-		r.write("new/file", "n\n")
-		before := r.files(r.dir)
+		r.Remove("f05")
+		r.Write("new/file", "n\n")
+		before := r.Files(r.Dir)
 		stop, ended := make(chan struct{}), make(chan struct{})
 		go func() { // ends with stop
 			defer close(ended)
@@ -173,14 +174,14 @@ func TestRestoreWhileAnAgentWrites(t *testing.T) {
 				case <-stop:
 					return
 				case <-tick.C:
-					_ = os.WriteFile(filepath.Join(r.dir, "busy"), fmt.Appendf(nil, "%d of %d\n", n, round), 0o600)
+					_ = os.WriteFile(filepath.Join(r.Dir, "busy"), fmt.Appendf(nil, "%d of %d\n", n, round), 0o600)
 				}
 			}
 		}()
-		_, err := r.store.Restore(context.Background(), "t1", r.dir, first)
+		_, err := r.Store.Restore(context.Background(), "t1", r.Dir, first)
 		close(stop)
 		<-ended
-		after := r.files(r.dir)
+		after := r.Files(r.Dir)
 		delete(before, "busy")
 		delete(after, "busy")
 		switch {
@@ -191,11 +192,11 @@ func TestRestoreWhileAnAgentWrites(t *testing.T) {
 			}
 		case errors.Is(err, snapshot.ErrChanged):
 			gaveUp++
-			r.same("given up, yet changed", after, before)
+			r.Same("given up, yet changed", after, before)
 		default:
 			t.Error(err)
 		}
-		if said, err := r.store.Repair(context.Background()); err != nil || len(said) > 0 {
+		if said, err := r.Store.Repair(context.Background()); err != nil || len(said) > 0 {
 			t.Errorf("left to repair: %q %v", said, err)
 		}
 	}

@@ -3,16 +3,12 @@ package snapshot
 import (
 	"time"
 
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
 // About is what a snapshot's commit says of its thread.
-type About struct {
-	Name    string    `json:"name,omitempty"`
-	Agent   string    `json:"agent,omitempty"`
-	Session string    `json:"session,omitempty"` // the agent's own
-	Parent  thread.ID `json:"parent,omitempty"`
-}
+type About = repository.About
 
 // note is what a snapshot's commit says besides its first line.
 type note struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -27,28 +28,34 @@ func (s *Store) RestoreOnly(ctx context.Context, id thread.ID, dir string, at th
 }
 
 func (s *Store) restoreTo(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, only *[]string) (thread.Snapshot, error) {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	w, err := s.finder.open(ctx, dir)
+	w, err := s.open(ctx, dir)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
-	safety, err := s.restore(ctx, w, op{Kind: opRestore, Thread: id, Worktree: w.name(), Target: &at, Only: only}, at)
+	o := repository.Operation{Kind: repository.KindRestore, Thread: id, Worktree: w.Name(), Target: &at, Only: only}
+	safety, err := s.restore(ctx, w, o, at)
 	if err != nil {
 		return safety, fmt.Errorf("restore snapshot: %w", err)
 	}
 	return safety, nil
 }
 
-// restore sets the files to at. An op with an id is one that goes on.
-func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapshot) (thread.Snapshot, error) {
-	unlock, err := w.lock(ctx)
+// Resume finishes a restore that was cut off, and returns the safety snapshot of what was there before.
+func (s *Store) Resume(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error) {
+	return s.restore(ctx, files{w}, o, *o.Target)
+}
+
+// restore sets the files to at. An operation with an id is one that goes on.
+func (s *Store) restore(ctx context.Context, w files, o repository.Operation, at thread.Snapshot) (thread.Snapshot, error) {
+	unlock, err := w.Lock(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
 	defer unlock()
-	target, err := w.repo.snapshotTree(ctx, at)
+	target, err := w.Repo.SnapshotTree(ctx, at)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -63,7 +70,7 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	}
 	failpoint.Hit("snapshot.restore.saved")
 	todo.from, todo.to = safety.Tree, target
-	j, err := w.repo.journals.begin(o)
+	j, err := w.Repo.Journals.Begin(o)
 	if err != nil {
 		return safety, err
 	}
@@ -81,40 +88,40 @@ func (s *Store) restore(ctx context.Context, w *worktree, o op, at thread.Snapsh
 	}
 	failpoint.Hit("snapshot.restore.written")
 	safety.Skipped = append(safety.Skipped, todo.left...)
-	return safety, j.end()
+	return safety, j.End()
 }
 
 // giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise
 // later; where that fails too, or where it went on with one that had been cut off, the journal stays.
-func (w *worktree) giveUp(ctx context.Context, where *disk.Place, j *journal, t *todo, why error) error {
+func (w files) giveUp(ctx context.Context, where *disk.Place, j *repository.Journal, t *todo, why error) error {
 	ctx = context.WithoutCancel(ctx) // it may be what failed
 	if err := w.reverse(ctx, where, t); err != nil {
-		j.leave()
+		j.Leave()
 		return errors.Join(why, fmt.Errorf("take back what was restored: %w", err))
 	}
-	if j.again {
-		j.leave()
+	if j.Again {
+		j.Leave()
 		return why
 	}
-	return errors.Join(why, j.end())
+	return errors.Join(why, j.End())
 }
 
 // reverse takes back the steps that were done, and only those.
-func (w *worktree) reverse(ctx context.Context, where *disk.Place, t *todo) error {
+func (w files) reverse(ctx context.Context, where *disk.Place, t *todo) error {
 	done := map[string]bool{}
 	for _, st := range t.steps {
 		if st.done {
-			done[st.path] = true
+			done[st.Path] = true
 		}
 	}
-	back, err := w.repo.between(ctx, t.to, t.from)
+	back, err := w.between(ctx, t.to, t.from)
 	if err != nil {
 		return err
 	}
-	back.steps = slices.DeleteFunc(back.steps, func(st todoStep) bool { return !done[st.path] })
+	back.steps = slices.DeleteFunc(back.steps, func(st todoStep) bool { return !done[st.Path] })
 	for i := range back.steps {
 		st := &back.steps[i]
-		if st.old, err = where.Lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if st.old, err = where.Lstat(st.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -122,20 +129,20 @@ func (w *worktree) reverse(ctx context.Context, where *disk.Place, t *todo) erro
 }
 
 // settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
-func (s *Store) settle(ctx context.Context, w *worktree, where *disk.Place, o op, target string) (thread.Snapshot, *todo, error) {
+func (s *Store) settle(ctx context.Context, w files, where *disk.Place, o repository.Operation, target string) (thread.Snapshot, *todo, error) {
 	order := order{thread: o.Thread, limit: s.cfg.Limit, note: "before restoring"}
 	safety, err := s.take(ctx, w, order)
 	if err != nil {
 		return safety, nil, fmt.Errorf("save what is there: %w", err)
 	}
 	for range tries {
-		list, err := w.repo.between(ctx, safety.Tree, target)
+		list, err := w.between(ctx, safety.Tree, target)
 		if err != nil {
 			return safety, nil, err
 		}
 		for i := range list.steps {
-			if st := &list.steps[i]; st.oldMode != "" {
-				if st.old, err = where.Lstat(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if st := &list.steps[i]; st.OldMode != "" {
+				if st.old, err = where.Lstat(st.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return safety, nil, err
 				}
 			}

@@ -11,84 +11,85 @@ import (
 
 	"pgregory.net/rapid"
 
+	"orchestrator/checkpoint/snapshot/snapshottest"
 	"orchestrator/thread"
 )
 
 func TestRestoreIsExactAndUndone(t *testing.T) {
 	r := isolate(t)
-	r.write("a", "a\n")
-	r.write("dir/b", "b\n")
-	r.write("swap", "a file\n")
-	r.write(".gitignore", ".env\n")
-	r.commitAll("first")
-	r.write("untracked", "u")
-	r.link("link", "a")
-	r.writeIn(r.dir, "private", "p", 0o600)
-	first := r.take(nil)
-	want := r.files(r.dir)
+	r.Write("a", "a\n")
+	r.Write("dir/b", "b\n")
+	r.Write("swap", "a file\n")
+	r.Write(".gitignore", ".env\n")
+	r.CommitAll("first")
+	r.Write("untracked", "u")
+	r.Link("link", "a")
+	r.WriteIn(r.Dir, "private", "p", 0o600)
+	first := r.Take(nil)
+	want := r.Files(r.Dir)
 
-	r.write(".env", "S")
-	r.remove("dir")
-	r.write("dir", "now a file")
-	r.remove("swap")
-	r.write("swap/deep/er", "now a folder")
-	r.remove("link")
-	r.write("link", "no link")
-	r.write("a", "changed")
-	r.write("later/new", "n")
-	r.writeIn(r.dir, "private", "changed", 0o600)
-	r.git("add", "a")
-	second := r.files(r.dir)
-	before := r.visible()
+	r.Write(".env", "S")
+	r.Remove("dir")
+	r.Write("dir", "now a file")
+	r.Remove("swap")
+	r.Write("swap/deep/er", "now a folder")
+	r.Remove("link")
+	r.Write("link", "no link")
+	r.Write("a", "changed")
+	r.Write("later/new", "n")
+	r.WriteIn(r.Dir, "private", "changed", 0o600)
+	r.Git("add", "a")
+	second := r.Files(r.Dir)
+	before := r.Visible()
 
-	safety := r.restore(first)
+	safety := r.Restore(first)
 	want[".env"] = "S"
-	r.same("restored", r.files(r.dir), want)
-	if _, err := os.Stat(filepath.Join(r.dir, "later")); !os.IsNotExist(err) {
+	r.Same("restored", r.Files(r.Dir), want)
+	if _, err := os.Stat(filepath.Join(r.Dir, "later")); !os.IsNotExist(err) {
 		t.Error("an empty folder is left")
 	}
-	if info, err := os.Stat(filepath.Join(r.dir, "private")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(r.Dir, "private")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("permission bits: %v %v", info.Mode(), err)
 	}
-	if r.visible() != before {
+	if r.Visible() != before {
 		t.Error("branch, index or reflog changed")
 	}
-	r.restore(safety)
-	r.same("undone", r.files(r.dir), second)
-	if said, err := r.store.Repair(context.Background()); err != nil || len(said) > 0 {
+	r.Restore(safety)
+	r.Same("undone", r.Files(r.Dir), second)
+	if said, err := r.Store.Repair(context.Background()); err != nil || len(said) > 0 {
 		t.Errorf("left to repair: %q %v", said, err)
 	}
 }
 
 func TestRestoreLeavesWhatIsNotSaved(t *testing.T) {
 	r := isolate(t)
-	outside := filepath.Join(r.top, "outside")
-	r.writeIn(outside, "f", "outside", 0o644)
-	r.write("conf", "old secret\n")
-	r.write("cache/x", "x\n")
-	r.write("d/f", "inside\n")
-	r.write("keep", "k")
-	r.commitAll("first")
-	first := r.take(nil)
+	outside := filepath.Join(r.Top, "outside")
+	r.WriteIn(outside, "f", "outside", 0o644)
+	r.Write("conf", "old secret\n")
+	r.Write("cache/x", "x\n")
+	r.Write("d/f", "inside\n")
+	r.Write("keep", "k")
+	r.CommitAll("first")
+	first := r.Take(nil)
 
 	// What was kept then is ignored now, and stands in the way in every form.
 	for _, name := range []string{"conf", "cache", "d"} {
-		r.remove(name)
+		r.Remove(name)
 	}
-	r.write(".gitignore", "conf\ncache\nd\n")
-	r.write("conf", "NEW SECRET\n")
-	r.write("cache", "a file where a folder was")
-	r.link("d", outside)
-	r.write("keep", "changed")
-	r.git("rm", "-q", "-r", "--cached", "conf", "cache", "d")
+	r.Write(".gitignore", "conf\ncache\nd\n")
+	r.Write("conf", "NEW SECRET\n")
+	r.Write("cache", "a file where a folder was")
+	r.Link("d", outside)
+	r.Write("keep", "changed")
+	r.Git("rm", "-q", "-r", "--cached", "conf", "cache", "d")
 
-	safety := r.restore(first)
-	got := r.files(r.dir)
+	safety := r.Restore(first)
+	got := r.Files(r.Dir)
 	want := map[string]string{
 		"conf": "NEW SECRET\n", "cache": "a file where a folder was", "d": "link " + outside, "keep": "k",
 	}
-	r.same("restored", got, want)
-	r.same("outside", r.files(outside), map[string]string{"f": "outside"})
+	r.Same("restored", got, want)
+	r.Same("outside", r.Files(outside), map[string]string{"f": "outside"})
 	if len(safety.Skipped) != 3 {
 		t.Errorf("left: %+v", safety.Skipped)
 	}
@@ -96,15 +97,15 @@ func TestRestoreLeavesWhatIsNotSaved(t *testing.T) {
 
 func TestRestoreRefuses(t *testing.T) {
 	r := isolate(t)
-	r.write("a", "a")
-	r.commitAll("first")
-	snap := r.take(nil)
+	r.Write("a", "a")
+	r.CommitAll("first")
+	snap := r.Take(nil)
 	for name, at := range map[string]thread.Snapshot{
 		"no commit": {}, "an option": {Commit: "--output=x"}, "a ref": {Commit: "HEAD"},
 		"gone": {Commit: strings.Repeat("a", 40)}, "another tree": {Commit: snap.Commit, Tree: strings.Repeat("b", 40)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := r.store.Restore(context.Background(), "t1", r.dir, at)
+			_, err := r.Store.Restore(context.Background(), "t1", r.Dir, at)
 			if name == "no commit" { // the empty tree would mean to delete everything
 				if err == nil {
 					t.Error("accepted")
@@ -116,10 +117,10 @@ func TestRestoreRefuses(t *testing.T) {
 			}
 		})
 	}
-	r.same("untouched", r.files(r.dir), map[string]string{"a": "a"})
+	r.Same("untouched", r.Files(r.Dir), map[string]string{"a": "a"})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := r.store.Restore(ctx, "t1", r.dir, snap); !errors.Is(err, context.Canceled) {
+	if _, err := r.Store.Restore(ctx, "t1", r.Dir, snap); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended context: %v", err)
 	}
 }
@@ -170,17 +171,17 @@ func taken(tree map[string]string, name string) bool {
 // lay makes a worktree hold exactly a tree.
 func (r *repo) lay(tree map[string]string) {
 	r.Helper()
-	for name := range r.files(r.dir) {
-		r.remove(strings.SplitN(name, "/", 2)[0])
+	for name := range r.Files(r.Dir) {
+		r.Remove(strings.SplitN(name, "/", 2)[0])
 	}
 	for name, body := range tree {
 		switch {
 		case strings.HasPrefix(body, "link "):
-			r.link(name, strings.TrimPrefix(body, "link "))
+			r.Link(name, strings.TrimPrefix(body, "link "))
 		case strings.HasPrefix(body, "exec "):
-			r.writeIn(r.dir, name, strings.TrimPrefix(body, "exec "), 0o755)
+			r.WriteIn(r.Dir, name, strings.TrimPrefix(body, "exec "), 0o755)
 		default:
-			r.write(name, body)
+			r.Write(name, body)
 		}
 	}
 }
@@ -195,21 +196,21 @@ func TestRestoreOfTakeIsIdentity(t *testing.T) {
 		r := newRepo(t, filepath.Join(mkdir(t, dir, n)))
 		base, first, second := drawTree(t, "base"), drawTree(t, "first"), drawTree(t, "second")
 		r.lay(base)
-		r.commitAll("base")
+		r.CommitAll("base")
 		r.lay(first)
-		snap := r.take(nil)
-		r.same("taken", r.held(snap), first)
+		snap := r.Take(nil)
+		r.Same("taken", r.Held(snap), first)
 		r.lay(second)
-		safety := r.restore(snap)
-		r.same("restored", r.files(r.dir), first)
-		r.restore(safety)
-		r.same("undone", r.files(r.dir), second)
-		wt, err := r.store.Add(context.Background(), "t2", r.dir, "fork", snap)
+		safety := r.Restore(snap)
+		r.Same("restored", r.Files(r.Dir), first)
+		r.Restore(safety)
+		r.Same("undone", r.Files(r.Dir), second)
+		wt, err := r.Store.Add(context.Background(), "t2", r.Dir, "fork", snap)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.same("forked", r.files(wt.Path), first)
-		diffs, err := r.store.Diff(context.Background(), wt.Path, snap.Commit, "")
+		r.Same("forked", r.Files(wt.Path), first)
+		diffs, err := r.Store.Diff(context.Background(), wt.Path, snap.Commit, "")
 		if err != nil || len(diffs) != 0 {
 			t.Fatalf("a fork differs from its snapshot: %+v %v", diffs, err)
 		}
@@ -217,7 +218,7 @@ func TestRestoreOfTakeIsIdentity(t *testing.T) {
 	})
 }
 
-func mkdir(t tb, dir string, n int) string {
+func mkdir(t snapshottest.T, dir string, n int) string {
 	t.Helper()
 	path := filepath.Join(dir, fmt.Sprint(n))
 	if err := os.Mkdir(path, 0o755); err != nil {
@@ -229,7 +230,7 @@ func mkdir(t tb, dir string, n int) string {
 // checkDiff compares what Diff says about two snapshots with their files.
 func (r *repo) checkDiff(from, to thread.Snapshot, a, b map[string]string) {
 	r.Helper()
-	diffs, err := r.store.Diff(context.Background(), r.dir, from.Commit, to.Commit)
+	diffs, err := r.Store.Diff(context.Background(), r.Dir, from.Commit, to.Commit)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -260,30 +261,30 @@ func (r *repo) checkDiff(from, to thread.Snapshot, a, b map[string]string) {
 			want[name] = "added"
 		}
 	}
-	r.same("diff", got, want)
+	r.Same("diff", got, want)
 }
 
 // TestRestoreOnly: the paths that were asked for go back, the others stay as they are, and so does what is in the way.
 func TestRestoreOnly(t *testing.T) {
 	r := isolate(t)
-	r.write("mine", "old")
-	r.write("theirs", "old")
-	r.write("swap", "a file")
-	r.commitAll("first")
-	first := r.take(nil)
-	r.write("mine", "new")
-	r.write("theirs", "new")
-	r.write("added", "mine too")
-	r.write("their/file", "added")
-	r.remove("swap")
-	r.write("swap/theirs", "in the way")
-	safety, err := r.store.RestoreOnly(t.Context(), "t1", r.dir, first, []string{"mine", "added", "swap", "not/there"})
+	r.Write("mine", "old")
+	r.Write("theirs", "old")
+	r.Write("swap", "a file")
+	r.CommitAll("first")
+	first := r.Take(nil)
+	r.Write("mine", "new")
+	r.Write("theirs", "new")
+	r.Write("added", "mine too")
+	r.Write("their/file", "added")
+	r.Remove("swap")
+	r.Write("swap/theirs", "in the way")
+	safety, err := r.Store.RestoreOnly(t.Context(), "t1", r.Dir, first, []string{"mine", "added", "swap", "not/there"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.same("restored", r.files(r.dir), map[string]string{"mine": "old", "theirs": "new", "their/file": "added", "swap/theirs": "in the way"})
-	r.restore(safety)
-	if got := r.files(r.dir)["mine"] + r.files(r.dir)["added"]; got != "newmine too" {
+	r.Same("restored", r.Files(r.Dir), map[string]string{"mine": "old", "theirs": "new", "their/file": "added", "swap/theirs": "in the way"})
+	r.Restore(safety)
+	if got := r.Files(r.Dir)["mine"] + r.Files(r.Dir)["added"]; got != "newmine too" {
 		t.Errorf("undone: %s", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 )
 
 // equivalent names the files that differ between two trees only by what git or large-file storage does to a file
@@ -20,13 +21,13 @@ import (
 // repository; without this, every such file would look changed.
 func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, error) {
 	same := map[string]bool{}
-	list, err := v.w.repo.betweenIn(ctx, v.env, a, b)
+	list, err := v.w.Repo.Changes(ctx, v.env, a, b)
 	if err != nil {
 		return nil, err
 	}
-	var both []todoStep
-	for _, st := range list.steps {
-		if strings.HasPrefix(st.oldMode, "100") && st.oldMode == st.newMode {
+	var both []repository.Change
+	for _, st := range list {
+		if strings.HasPrefix(st.OldMode, "100") && st.OldMode == st.NewMode {
 			both = append(both, st)
 		}
 	}
@@ -36,9 +37,9 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 	}
 	oids := make([]string, 0, 2*len(both))
 	for _, st := range both {
-		oids = append(oids, st.oldOID, st.oid)
+		oids = append(oids, st.OldOID, st.NewOID)
 	}
-	err = v.w.repo.blobsIn(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
+	err = v.w.Repo.Blobs(ctx, v.env, oids, func(next func() (io.Reader, error)) error {
 		for _, st := range both {
 			old, err := digestNext(next)
 			if err != nil {
@@ -48,7 +49,7 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 			if err != nil {
 				return err
 			}
-			same[st.path] = old.means(now)
+			same[st.Path] = old.means(now)
 		}
 		return nil
 	})
@@ -61,11 +62,11 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 }
 
 // mayConvert keeps the files for which the person's configuration or attributes ask for a conversion.
-func (v *view) mayConvert(ctx context.Context, steps []todoStep) ([]todoStep, error) {
+func (v *view) mayConvert(ctx context.Context, steps []repository.Change) ([]repository.Change, error) {
 	if len(steps) == 0 {
 		return nil, nil
 	}
-	auto, err := v.w.theirs(ctx, git.Call{Args: []string{"config", "--get", "core.autocrlf"}, OK: []int{1}})
+	auto, err := v.w.Theirs(ctx, git.Call{Args: []string{"config", "--get", "core.autocrlf"}, OK: []int{1}})
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +75,9 @@ func (v *view) mayConvert(ctx context.Context, steps []todoStep) ([]todoStep, er
 	}
 	var in strings.Builder
 	for _, st := range steps {
-		in.WriteString(st.path + "\x00")
+		in.WriteString(st.Path + "\x00")
 	}
-	out, err := v.w.theirs(ctx, git.Call{
+	out, err := v.w.Theirs(ctx, git.Call{
 		Args: []string{"check-attr", "-z", "--stdin", "filter", "text", "eol", "crlf"}, Stdin: strings.NewReader(in.String()),
 	})
 	if err != nil {
@@ -91,7 +92,7 @@ func (v *view) mayConvert(ctx context.Context, steps []todoStep) ([]todoStep, er
 	}
 	kept := steps[:0]
 	for _, st := range steps {
-		if asked[st.path] {
+		if asked[st.Path] {
 			kept = append(kept, st)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
@@ -41,7 +42,7 @@ type change struct {
 }
 
 // scan compares the worktree with an index of ours (env picks it). limit is the largest file to take, 0 for none.
-func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, error) {
+func (w files) scan(ctx context.Context, env []string, limit int64) (scan, error) {
 	l, err := w.list(ctx, env)
 	if err != nil {
 		return scan{}, err
@@ -76,7 +77,7 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 		}
 		before := len(s.add)
 		if c.status != 'D' {
-			see(c.path, c.oldMode == modeRepo)
+			see(c.path, c.oldMode == repository.ModeRepo)
 		}
 		if len(s.add) == before {
 			s.remove = append(s.remove, c.path)
@@ -113,7 +114,7 @@ func (w *worktree) scan(ctx context.Context, env []string, limit int64) (scan, e
 	return s, nil
 }
 
-func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
+func (w files) list(ctx context.Context, env []string) (lists, error) {
 	var l lists
 	var errs [4]error
 	var wg sync.WaitGroup
@@ -124,16 +125,16 @@ func (w *worktree) list(ctx context.Context, env []string) (lists, error) {
 		})
 	}
 	wg.Go(func() {
-		out, err := w.ours(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}, Env: env})
+		out, err := w.Ours(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}, Env: env})
 		if err == nil {
 			l.changed, err = parseRaw(out)
 		}
 		errs[0] = err
 	})
-	names(&l.others, &errs[1], w.ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+git.Foreign)
-	names(&l.ours, &errs[2], w.ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+	names(&l.others, &errs[1], w.Ours, "ls-files", "-z", "--others", "--exclude-standard", "--exclude=/"+git.Foreign)
+	names(&l.ours, &errs[2], w.Ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	wg.Go(func() {
-		out, err := w.theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
+		out, err := w.Theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
 		l.theirs, errs[3] = slices.Compact(git.Fields(out)), err // an unmerged path stands there up to three times
 	})
 	wg.Wait()
@@ -158,7 +159,7 @@ func parseRaw(out []byte) ([]change, error) {
 }
 
 // look says whether a path is to be kept, and why it cannot be; neither for what is gone again.
-func (w *worktree) look(path string, repository bool, limit int64) (keep bool, reason string) {
+func (w files) look(path string, repository bool, limit int64) (keep bool, reason string) {
 	if git.IsForeign(path) {
 		return false, ""
 	}

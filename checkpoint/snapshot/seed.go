@@ -11,16 +11,17 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread/failpoint"
 )
 
 // seed builds the private index from the person's, so that git need not read every file to see that it did not
 // change. An entry whose stat data says less than that its bytes are the blob's, byte for byte, loses the stat data.
-func (w *worktree) seed(ctx context.Context) error {
-	if err := w.distrust(); err != nil {
+func (w files) seed(ctx context.Context) error {
+	if err := w.Distrust(); err != nil {
 		return fmt.Errorf("seed index: %w", err)
 	}
-	for _, name := range []string{w.index(), w.index() + ".lock"} {
+	for _, name := range []string{w.Index(), w.Index() + ".lock"} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("seed index: %w", err)
 		}
@@ -42,34 +43,34 @@ func (w *worktree) seed(ctx context.Context) error {
 
 // seedFrom copies the person's index where git can read the copy. Where it cannot (a split index, a version of
 // tomorrow) only names and ids are taken over.
-func (w *worktree) seedFrom(ctx context.Context) (entries []entry, copied bool, err error) {
+func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied bool, err error) {
 	list := git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}}
-	switch err = git.CopyIndex(filepath.Join(w.GitDir, "index"), w.index()); {
+	switch err = git.CopyIndex(filepath.Join(w.GitDir, "index"), w.Index()); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil // nothing was added yet
 	case err != nil:
 		return nil, false, err
 	}
-	if out, err := w.ours(ctx, list); err == nil {
-		entries, err = parseEntries(out)
+	if out, err := w.Ours(ctx, list); err == nil {
+		entries, err = repository.ParseEntries(out)
 		return entries, true, err
 	} else if ctx.Err() != nil {
 		return nil, false, err
 	}
-	if err := os.Remove(w.index()); err != nil {
+	if err := os.Remove(w.Index()); err != nil {
 		return nil, false, err
 	}
-	out, err := w.theirs(ctx, list)
+	out, err := w.Theirs(ctx, list)
 	if err != nil {
 		return nil, false, err
 	}
-	entries, err = parseEntries(out)
+	entries, err = repository.ParseEntries(out)
 	return entries, false, err
 }
 
 // doubtful returns lines for `update-index --index-info` that take the stat data from entries that need a look.
-func (w *worktree) doubtful(ctx context.Context, entries []entry, copied bool) ([]byte, error) {
-	sizes, err := w.repo.blobSizes(ctx, entries)
+func (w files) doubtful(ctx context.Context, entries []repository.Entry, copied bool) ([]byte, error) {
+	sizes, err := w.Repo.BlobSizes(ctx, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -79,46 +80,46 @@ func (w *worktree) doubtful(ctx context.Context, entries []entry, copied bool) (
 	}
 	var out bytes.Buffer
 	for _, e := range entries {
-		if e.stage != "0" || git.IsForeign(e.path) {
+		if e.Stage != "0" || git.IsForeign(e.Path) {
 			// A merge stopped here: without an entry the file counts as untracked and is read as it is. Or it is
 			// not ours to keep.
-			fmt.Fprintf(&out, "0 %s\t%s\x00", strings.Repeat("0", len(e.oid)), e.path)
+			fmt.Fprintf(&out, "0 %s\t%s\x00", strings.Repeat("0", len(e.OID)), e.Path)
 			continue
 		}
 		if !copied || w.mayDiffer(e, sizes, converted) {
-			fmt.Fprintf(&out, "%s %s 0\t%s\x00", e.mode, e.oid, e.path)
+			fmt.Fprintf(&out, "%s %s 0\t%s\x00", e.Mode, e.OID, e.Path)
 		}
 	}
 	return out.Bytes(), nil
 }
 
-func (w *worktree) mayDiffer(e entry, sizes map[string]int64, converted map[string]bool) bool {
-	info, err := os.Lstat(filepath.Join(w.Root, e.path))
+func (w files) mayDiffer(e repository.Entry, sizes map[string]int64, converted map[string]bool) bool {
+	info, err := os.Lstat(filepath.Join(w.Root, e.Path))
 	switch {
-	case e.tag >= 'a' && e.tag <= 'z': // "assume unchanged": we assume nothing
+	case e.Tag >= 'a' && e.Tag <= 'z': // "assume unchanged": we assume nothing
 		return true
-	case e.tag == 'S': // left out by a sparse checkout, unless it lies here all the same
+	case e.Tag == 'S': // left out by a sparse checkout, unless it lies here all the same
 		return err == nil
-	case err != nil || e.mode == modeRepo:
+	case err != nil || e.Mode == repository.ModeRepo:
 		return false // git sees by itself that it is gone or moved on
 	}
-	size, have := sizes[e.oid]
-	return !have || size != info.Size() || converted[e.path]
+	size, have := sizes[e.OID]
+	return !have || size != info.Size() || converted[e.Path]
 }
 
 // converted names the files that git would not keep as they lie on the disk, as far as the size does not tell.
-func (w *worktree) converted(ctx context.Context, entries []entry) (map[string]bool, error) {
+func (w files) converted(ctx context.Context, entries []repository.Entry) (map[string]bool, error) {
 	var in bytes.Buffer
 	for _, e := range entries {
-		if e.mode != modeRepo && e.mode != modeLink {
-			in.WriteString(e.path + "\x00")
+		if e.Mode != repository.ModeRepo && e.Mode != repository.ModeLink {
+			in.WriteString(e.Path + "\x00")
 		}
 	}
 	found := map[string]bool{}
 	if in.Len() == 0 {
 		return found, nil
 	}
-	out, err := w.theirs(ctx, git.Call{
+	out, err := w.Theirs(ctx, git.Call{
 		Args:  []string{"check-attr", "-z", "--stdin", "filter", "working-tree-encoding"},
 		Stdin: &in,
 	})
@@ -135,11 +136,11 @@ func (w *worktree) converted(ctx context.Context, entries []entry) (map[string]b
 }
 
 // rewrite gives lines to `update-index --index-info`.
-func (w *worktree) rewrite(ctx context.Context, lines []byte) error {
+func (w files) rewrite(ctx context.Context, lines []byte) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	_, err := w.ours(ctx, git.Call{
+	_, err := w.Ours(ctx, git.Call{
 		Args:  []string{"update-index", "-z", "--index-info"},
 		Stdin: bytes.NewReader(lines), Durable: true,
 	})

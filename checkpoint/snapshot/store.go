@@ -1,13 +1,11 @@
 package snapshot
 
 import (
-	"fmt"
-	"path/filepath"
+	"context"
 	"runtime"
-	"sync"
 	"time"
 
-	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 	"orchestrator/thread/semaphore"
 )
@@ -19,18 +17,10 @@ const DefaultLimit = 50 << 20
 // time, each with a few git processes.
 const takeShare = time.Second
 
-// Config says where a Store works.
+// Config says what a Store keeps.
 type Config struct {
-	// Dir is the project's folder. There need not be a repository yet.
-	Dir string
-	// State is the store's own folder, made when it is missing (0700).
-	State string
-	// Worktrees is where Add makes worktrees, made when it is missing (0700).
-	Worktrees string
 	// Limit is the largest new or changed file that a snapshot holds, in bytes; 0 is DefaultLimit.
 	Limit int64
-	// Env follows the process's environment for git.
-	Env []string
 	// About says what is known of a thread, false when nothing is: it is kept with the thread's snapshots, for the day
 	// when nothing else knows. May be nil.
 	About func(thread.ID) (About, bool)
@@ -40,58 +30,31 @@ type Config struct {
 // several processes.
 type Store struct {
 	cfg     Config
-	finder  *finder
+	found   *worktree.Finder
 	numbers numbers
 	taking  *semaphore.Semaphore // of the snapshots that are taken; entered with the worktree's lock held
-
-	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
-	settling sync.WaitGroup
-}
-
-// OnRepair has a function called with what was found damaged and set right while it was used, for people.
-func (s *Store) OnRepair(report func(string)) {
-	s.finder.mu.Lock()
-	defer s.finder.mu.Unlock()
-	s.finder.onRepair = report
-}
-
-// Close waits until the files of the worktrees that Add made are on the disk.
-func (s *Store) Close() error {
-	s.settling.Wait()
-	return nil
 }
 
 var (
-	_ thread.Worktrees      = (*Store)(nil)
-	_ thread.Differ         = (*Store)(nil)
-	_ thread.WorktreeFinder = (*Store)(nil)
-	_ thread.RefRepairer    = (*Store)(nil)
-	_ thread.RepairReporter = (*Store)(nil)
+	_ thread.Differ      = (*Store)(nil)
+	_ thread.RefRepairer = (*Store)(nil)
+	_ worktree.Saver     = (*Store)(nil)
 )
 
-// New makes a Store. It touches nothing yet.
-func New(cfg Config) (*Store, error) {
+// New makes a Store of snapshots of the worktrees that a Finder finds.
+func New(found *worktree.Finder, cfg Config) *Store {
 	if cfg.Limit <= 0 {
 		cfg.Limit = DefaultLimit
 	}
-	for _, dir := range []*string{&cfg.Dir, &cfg.State, &cfg.Worktrees} {
-		if *dir == "" {
-			return nil, fmt.Errorf("open snapshots: a folder is not set: %w", thread.ErrInvalid)
-		}
-		abs, err := filepath.Abs(*dir)
-		if err != nil {
-			return nil, fmt.Errorf("open snapshots: %w", err)
-		}
-		*dir = abs
-	}
-	g, err := git.New(cfg.Env...)
-	if err != nil {
-		return nil, fmt.Errorf("open snapshots: %w", err)
-	}
-	f := &finder{dir: cfg.Dir, state: cfg.State, trees: cfg.Worktrees, git: g, locks: newLocks(), checked: map[string]bool{}}
 	return &Store{
-		cfg: cfg, finder: f, numbers: numbers{next: map[string]int{}}, taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
-	}, nil
+		cfg: cfg, found: found, numbers: numbers{next: map[string]int{}}, taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
+	}
+}
+
+// open finds the worktree that dir lies in.
+func (s *Store) open(ctx context.Context, dir string) (files, error) {
+	w, err := s.found.Open(ctx, dir)
+	return files{w}, err
 }
 
 // about is what is known of a thread.

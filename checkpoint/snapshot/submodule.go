@@ -9,10 +9,11 @@ import (
 	"strings"
 
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 )
 
 // submodules names those of the repositories among paths that the person's index holds as submodules.
-func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]bool, error) {
+func (w files) submodules(ctx context.Context, paths []string) (map[string]bool, error) {
 	args := []string{"ls-files", "-z", "--stage", "--"}
 	for _, path := range paths {
 		if name, repository := strings.CutSuffix(path, "/"); repository && !w.mine(path) {
@@ -25,13 +26,13 @@ func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]b
 	case len(args) > 1000: // too many for a command line
 		args = args[:4]
 	}
-	out, err := w.theirs(ctx, git.Call{Args: args})
+	out, err := w.Theirs(ctx, git.Call{Args: args})
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]bool{}
 	for _, entry := range git.Fields(out) {
-		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, modeRepo+" ") {
+		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, repository.ModeRepo+" ") {
 			found[path] = true
 		}
 	}
@@ -40,26 +41,26 @@ func (w *worktree) submodules(ctx context.Context, paths []string) (map[string]b
 
 // filled names the entries of submodules in an index of ours in whose places files lie without being a repository,
 // and those files, ignored ones left out: they are the worktree's, and nobody else keeps them.
-func (w *worktree) filled(ctx context.Context, env []string) (places, files []string, err error) {
+func (w files) filled(ctx context.Context, env []string) (places, files []string, err error) {
 	if _, err := os.Lstat(filepath.Join(w.Root, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
-	out, err := w.ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}, Env: env})
+	out, err := w.Ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}, Env: env})
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, entry := range git.Fields(out) {
 		head, path, _ := strings.Cut(entry, "\t")
-		if !strings.HasPrefix(head, modeRepo+" ") {
+		if !strings.HasPrefix(head, repository.ModeRepo+" ") {
 			continue
 		}
 		if !w.loose(path) {
 			continue
 		}
 		// With an index that holds nothing: git looks below no place of a submodule that it knows.
-		out, err := w.ours(ctx, git.Call{
+		out, err := w.Ours(ctx, git.Call{
 			Args: []string{"ls-files", "-z", "--others", "--exclude-standard", "--", path + "/"},
-			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.home, "no-index")),
+			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.Home, "no-index")),
 		})
 		if err != nil {
 			return nil, nil, err
@@ -72,7 +73,7 @@ func (w *worktree) filled(ctx context.Context, env []string) (places, files []st
 }
 
 // loose reports whether a path is a folder, reached through no link, that holds something and is no repository.
-func (w *worktree) loose(path string) bool {
+func (w files) loose(path string) bool {
 	dir := w.Root
 	for part := range strings.SplitSeq(path, "/") {
 		dir = filepath.Join(dir, part)
@@ -88,9 +89,9 @@ func (w *worktree) loose(path string) bool {
 }
 
 // mine reports whether a path belongs to our own folders, where they lie inside the worktree.
-func (w *worktree) mine(path string) bool {
+func (w files) mine(path string) bool {
 	abs := filepath.Join(w.Root, path)
-	for _, own := range []string{w.repo.state, w.repo.trees} {
+	for _, own := range []string{w.Repo.State, w.Repo.Trees} {
 		if git.Within(own, w.Root) && own != w.Root && git.Within(abs, own) {
 			return true
 		}

@@ -19,54 +19,54 @@ func TestSubmoduleThatIsFilledLater(t *testing.T) {
 	} {
 		for kind, fill := range map[string]func(r *repo, dir string) map[string]string{
 			"checked out": func(r *repo, dir string) map[string]string {
-				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
-				return map[string]string{place: "repo " + r.gitIn(dir, "rev-parse", "HEAD")}
+				r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+				return map[string]string{place: "repo " + r.GitIn(dir, "rev-parse", "HEAD")}
 			},
 			"moved on": func(r *repo, dir string) map[string]string {
-				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
-				r.gitIn(dir, "commit", "-q", "--allow-empty", "-m", "on")
-				return map[string]string{place: "repo " + r.gitIn(dir, "rev-parse", "HEAD")}
+				r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+				r.GitIn(dir, "commit", "-q", "--allow-empty", "-m", "on")
+				return map[string]string{place: "repo " + r.GitIn(dir, "rev-parse", "HEAD")}
 			},
 			"without a repository": func(r *repo, dir string) map[string]string {
-				r.writeIn(dir, "l", "l", 0o644)
-				r.writeIn(dir, "d/m", "m", 0o644)
+				r.WriteIn(dir, "l", "l", 0o644)
+				r.WriteIn(dir, "d/m", "m", 0o644)
 				return map[string]string{place + "/l": "l", place + "/d/m": "m"}
 			},
 		} {
 			t.Run(name+", "+kind, func(t *testing.T) {
 				r := isolate(t)
-				lib := filepath.Join(r.top, "lib")
-				r.git("init", "-q", "-b", "main", lib)
-				r.writeIn(lib, "l", "l", 0o644)
-				r.gitIn(lib, "add", "l")
-				r.gitIn(lib, "commit", "-q", "-m", "lib")
-				r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, place)
-				r.commitAll("first")
-				r.git("submodule", "--quiet", "deinit", "--all")
-				dir := filepath.Join(r.dir, place)
+				lib := filepath.Join(r.Top, "lib")
+				r.Git("init", "-q", "-b", "main", lib)
+				r.WriteIn(lib, "l", "l", 0o644)
+				r.GitIn(lib, "add", "l")
+				r.GitIn(lib, "commit", "-q", "-m", "lib")
+				r.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib, place)
+				r.CommitAll("first")
+				r.Git("submodule", "--quiet", "deinit", "--all")
+				dir := filepath.Join(r.Dir, place)
 				before(r, dir)
-				first := r.take(nil)
-				r.take(&first)
+				first := r.Take(nil)
+				r.Take(&first)
 				want := fill(r, dir)
-				second := r.take(&first)
-				got := r.held(second)
+				second := r.Take(&first)
+				got := r.Held(second)
 				for path, content := range want {
 					if got[path] != content {
-						t.Errorf("%s = %q, want %q; held %q, skipped %+v; first %q", path, got[path], content, got, second.Skipped, r.held(first))
+						t.Errorf("%s = %q, want %q; held %q, skipped %+v; first %q", path, got[path], content, got, second.Skipped, r.Held(first))
 					}
 				}
-				if again := r.take(&second); again.Tree != second.Tree {
-					t.Errorf("and then %q", r.held(again))
+				if again := r.Take(&second); again.Tree != second.Tree {
+					t.Errorf("and then %q", r.Held(again))
 				}
 				if kind != "without a repository" {
 					return
 				}
-				r.restore(first)
+				r.Restore(first)
 				if left, err := os.ReadDir(dir); len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("after going back %v lie there: %v", left, err)
 				}
-				r.restore(second)
-				r.same("brought again", r.files(dir), map[string]string{"l": "l", "d/m": "m"})
+				r.Restore(second)
+				r.Same("brought again", r.Files(dir), map[string]string{"l": "l", "d/m": "m"})
 			})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 )
@@ -21,14 +22,14 @@ import (
 // Take makes a snapshot of the worktree that dir lies in, for a thread. prev is the one before: when nothing
 // changed since, its commit is returned and nothing is written.
 func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error) {
-	if err := checkID(id); err != nil {
+	if err := repository.CheckID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
-	w, err := s.finder.open(ctx, dir)
+	w, err := s.open(ctx, dir)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
-	unlock, err := w.lock(ctx)
+	unlock, err := w.Lock(ctx)
 	if err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
@@ -45,6 +46,12 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 	return snap, nil
 }
 
+// Keep takes a snapshot of all that a worktree holds, files of any size included; note is the first line of its commit.
+// The caller holds the worktree's lock.
+func (s *Store) Keep(ctx context.Context, w *repository.Worktree, id thread.ID, note string) (thread.Snapshot, error) {
+	return s.take(ctx, files{w}, order{thread: id, note: note})
+}
+
 // order says which snapshot to take.
 type order struct {
 	thread thread.ID
@@ -54,15 +61,15 @@ type order struct {
 }
 
 // take makes a snapshot. The caller holds the worktree's lock.
-func (s *Store) take(ctx context.Context, w *worktree, o order) (thread.Snapshot, error) {
+func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, error) {
 	h, trusted, base, err := w.standing(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	if w.set.Sparse { // which files lie here may have changed without a word
+	if w.Settings.Sparse { // which files lie here may have changed without a word
 		trusted = false
 	}
-	if err := os.Remove(w.index() + ".lock"); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(w.Index() + ".lock"); err != nil && !os.IsNotExist(err) {
 		return thread.Snapshot{}, err // left by a killed git: the lock says that nobody works here
 	}
 	tree, skipped := "", []thread.Skip(nil)
@@ -80,37 +87,37 @@ func (s *Store) take(ctx context.Context, w *worktree, o order) (thread.Snapshot
 	if snap.Commit, err = s.keep(ctx, w, o, h, trusted, snap); err != nil {
 		return thread.Snapshot{}, err
 	}
-	if err := w.repo.count(ctx, &snap, o.prev); err != nil {
+	if err := count(ctx, w.Repo, &snap, o.prev); err != nil {
 		return thread.Snapshot{}, err
 	}
 	return snap, nil
 }
 
 // standing returns what the private index holds, whether that is true and kept by a ref, and where HEAD stands.
-func (w *worktree) standing(ctx context.Context) (h held, trusted bool, base string, err error) {
-	h, trusted = w.holds()
+func (w files) standing(ctx context.Context) (h repository.Held, trusted bool, base string, err error) {
+	h, trusted = w.Holds()
 	var wg sync.WaitGroup
 	var at string
 	var refErr error
 	if trusted {
-		wg.Go(func() { at, refErr = w.repo.resolve(ctx, h.Ref) })
+		wg.Go(func() { at, refErr = w.Repo.Resolve(ctx, h.Ref) })
 	}
-	base, err = w.head(ctx)
+	base, err = w.Head(ctx)
 	wg.Wait()
 	if err != nil {
-		return held{}, false, "", err
+		return repository.Held{}, false, "", err
 	}
 	if refErr != nil {
-		return held{}, false, "", refErr
+		return repository.Held{}, false, "", refErr
 	}
-	if _, err := os.Stat(w.index()); err != nil {
+	if _, err := os.Stat(w.Index()); err != nil {
 		trusted = false
 	}
 	return h, trusted && at == h.Commit, base, nil
 }
 
 // tree brings the private index to what lies on the disk and writes it as a tree.
-func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) (string, []thread.Skip, error) {
+func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit int64) (string, []thread.Skip, error) {
 	if !trusted {
 		if err := w.seed(ctx); err != nil {
 			return "", nil, err
@@ -123,7 +130,7 @@ func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) 
 	if trusted && found.empty() {
 		return h.Tree, found.skip, nil
 	}
-	if err := w.distrust(); err != nil {
+	if err := w.Distrust(); err != nil {
 		return "", nil, err
 	}
 	failpoint.Hit("snapshot.take.scanned")
@@ -133,10 +140,10 @@ func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) 
 	}
 	failpoint.Hit("snapshot.take.indexed")
 	write := []string{"write-tree"}
-	if w.set.Partial {
+	if w.Settings.Partial {
 		write = append(write, "--missing-ok") // what is on the disk was added above
 	}
-	out, err := w.ours(ctx, git.Call{Args: write, Durable: true})
+	out, err := w.Ours(ctx, git.Call{Args: write, Durable: true})
 	if err != nil {
 		return "", nil, err
 	}
@@ -144,13 +151,13 @@ func (w *worktree) tree(ctx context.Context, trusted bool, h held, limit int64) 
 }
 
 // apply brings an index of ours (env picks it) to what a scan found. It returns what git would not take.
-func (w *worktree) apply(ctx context.Context, found scan, env []string, durable bool) ([]thread.Skip, error) {
+func (w files) apply(ctx context.Context, found scan, env []string, durable bool) ([]thread.Skip, error) {
 	if len(found.remove) > 0 {
 		var in bytes.Buffer
 		for _, path := range found.remove {
 			fmt.Fprintf(&in, "0 %s\t%s\x00", w.noObject(), path)
 		}
-		_, err := w.ours(ctx, git.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable})
+		_, err := w.Ours(ctx, git.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable})
 		if err != nil {
 			return nil, err
 		}
@@ -165,12 +172,20 @@ func (w *worktree) apply(ctx context.Context, found scan, env []string, durable 
 	return skipped, err
 }
 
+// noObject is the id of nothing, as long as the repository's ids are.
+func (w files) noObject() string {
+	if w.Settings.Format == "sha256" {
+		return strings.Repeat("0", 64)
+	}
+	return strings.Repeat("0", 40)
+}
+
 // addFiles reads files into an index. Where git refuses, halving finds which file it is about.
-func (w *worktree) addFiles(ctx context.Context, paths, env []string, durable bool) ([]thread.Skip, error) {
+func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) ([]thread.Skip, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	_, err := w.ours(ctx, git.Call{
+	_, err := w.Ours(ctx, git.Call{
 		Args:  []string{"update-index", "-z", "--add", "--replace", "--remove", "--stdin"},
 		Stdin: strings.NewReader(strings.Join(paths, "\x00") + "\x00"), Env: env, Durable: durable,
 	})
@@ -200,7 +215,7 @@ func (w *worktree) addFiles(ctx context.Context, paths, env []string, durable bo
 }
 
 // keep makes sure that a ref of the thread leads to a commit with the snapshot, and returns the commit.
-func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted bool, snap thread.Snapshot) (string, error) {
+func (s *Store) keep(ctx context.Context, w files, o order, h repository.Held, trusted bool, snap thread.Snapshot) (string, error) {
 	about := s.about(o.thread)
 	same := trusted && h.Tree == snap.Tree && h.Base == snap.Base
 	said := about == About{} || about == h.About
@@ -210,24 +225,25 @@ func (s *Store) keep(ctx context.Context, w *worktree, o order, h held, trusted 
 	commit := h.Commit
 	if !same || !said {
 		var err error
-		if commit, err = w.repo.commit(ctx, o, snap, about); err != nil {
+		if commit, err = commitTree(ctx, w.Repo, o, snap, about); err != nil {
 			return "", err
 		}
 		failpoint.Hit("snapshot.take.committed")
 	}
-	ref, err := s.numbers.add(ctx, w.repo, o.thread, commit)
+	ref, err := s.numbers.add(ctx, w.Repo, o.thread, commit)
 	if err != nil {
 		return "", err
 	}
 	failpoint.Hit("snapshot.take.referenced")
-	err = w.hold(held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about})
+	err = w.Hold(repository.Held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about})
 	if err != nil {
 		return "", err
 	}
 	return commit, nil
 }
 
-func (repo *repository) commit(ctx context.Context, o order, snap thread.Snapshot, about About) (string, error) {
+// commitTree writes the commit of a snapshot.
+func commitTree(ctx context.Context, repo *repository.Repository, o order, snap thread.Snapshot, about About) (string, error) {
 	text, err := json.Marshal(note{
 		Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped, At: time.Now().UTC(), About: about,
 	})
@@ -238,7 +254,7 @@ func (repo *repository) commit(ctx context.Context, o order, snap thread.Snapsho
 	if snap.Base != "" {
 		args = append(args, "-p", snap.Base)
 	}
-	out, err := repo.ours(ctx, git.Call{
+	out, err := repo.Ours(ctx, git.Call{
 		Args:  append(args, "-F", "-", snap.Tree),
 		Stdin: strings.NewReader("orchestrator: " + o.note + "\n\n" + string(text) + "\n"),
 		Env: []string{

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 	"orchestrator/thread/semaphore"
 )
@@ -22,10 +23,13 @@ func TestSnapshotsTakeTheirTurn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(project, "a.txt"), []byte("a"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Dir: project, State: filepath.Join(dir, "state"), Worktrees: filepath.Join(dir, "worktrees")})
+	found, err := worktree.NewFinder(worktree.Config{
+		Dir: project, State: filepath.Join(dir, "state"), Worktrees: filepath.Join(dir, "worktrees"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := New(found, Config{})
 	s.taking = semaphore.New(1, time.Hour)
 	leave, _ := s.taking.TryAcquire() // another is taken
 	id := thread.NewID[thread.ID]()

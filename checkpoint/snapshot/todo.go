@@ -2,13 +2,12 @@ package snapshot
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
-	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread"
 )
 
@@ -19,47 +18,23 @@ type todo struct {
 	left     []thread.Skip
 }
 
-// todoStep is one path that differs.
+// todoStep is one path that differs between the safety snapshot and the target.
 type todoStep struct {
-	path    string
-	oldMode string // "" where the safety snapshot has nothing
-	newMode string // "" where the target has nothing
-	oid     string // of the target
-	oldOID  string
-	done    bool        // carried out and not left, so that it would have to be taken back
-	old     fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
+	repository.Change
+	done bool        // carried out and not left, so that it would have to be taken back
+	old  fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
 }
 
 // between lists what leads from one tree to another.
-func (repo *repository) between(ctx context.Context, from, to string) (*todo, error) {
-	return repo.betweenIn(ctx, nil, from, to)
-}
-
-// betweenIn does so with further environment.
-func (repo *repository) betweenIn(ctx context.Context, env []string, from, to string) (*todo, error) {
-	out, err := repo.ours(ctx, git.Call{Args: []string{
-		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to, "--",
-	}, Env: env})
+func (w files) between(ctx context.Context, from, to string) (*todo, error) {
+	changes, err := w.Repo.Changes(ctx, nil, from, to)
 	if err != nil {
 		return nil, err
 	}
 	t := &todo{}
-	f := git.Fields(out)
-	for i := 0; i+1 < len(f); i += 2 {
-		head := strings.Fields(strings.TrimPrefix(f[i], ":"))
-		if len(head) != 5 {
-			return nil, fmt.Errorf("git diff-tree wrote %q", git.Printable(f[i]))
-		}
-		st := todoStep{path: f[i+1], oldMode: head[0], newMode: head[1], oid: head[3], oldOID: head[2]}
-		if st.oldMode == "000000" {
-			st.oldMode = ""
-		}
-		if st.newMode == "000000" {
-			st.newMode = ""
-		}
-		t.steps = append(t.steps, st)
+	for _, c := range changes {
+		t.steps = append(t.steps, todoStep{Change: c})
 	}
-	slices.SortFunc(t.steps, func(a, b todoStep) int { return strings.Compare(a.path, b.path) })
 	return t, nil
 }
 
@@ -73,7 +48,7 @@ func (t *todo) only(paths []string) {
 	for _, p := range paths {
 		names[p] = true
 	}
-	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.path] })
+	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.Path] })
 }
 
 // spare takes out what the target does not hold only because it skipped it.
@@ -86,12 +61,12 @@ func (t *todo) spare(skipped []thread.Skip) {
 		names[strings.TrimSuffix(sk.Path, "/")] = true
 	}
 	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool {
-		if st.newMode != "" {
+		if st.NewMode != "" {
 			return false
 		}
-		for at := st.path; at != "."; at = path.Dir(at) {
+		for at := st.Path; at != "."; at = path.Dir(at) {
 			if names[at] {
-				t.leave(st.path, "left as it is: the snapshot skipped it")
+				t.leave(st.Path, "left as it is: the snapshot skipped it")
 				return true
 			}
 		}
@@ -103,10 +78,10 @@ func (t *todo) spare(skipped []thread.Skip) {
 func (t *todo) parents() map[string]bool {
 	need := map[string]bool{}
 	for _, st := range t.steps {
-		if st.newMode == "" {
+		if st.NewMode == "" {
 			continue
 		}
-		for dir := path.Dir(st.path); dir != "." && !need[dir]; dir = path.Dir(dir) {
+		for dir := path.Dir(st.Path); dir != "." && !need[dir]; dir = path.Dir(dir) {
 			need[dir] = true
 		}
 	}

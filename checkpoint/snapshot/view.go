@@ -13,15 +13,15 @@ import (
 
 // view looks at a worktree without a trace: objects that it needs go to a folder that ends with it.
 type view struct {
-	w   *worktree
+	w   files
 	dir string
 	env []string
 	now string // tree of the worktree as it lies there
 }
 
 // openView opens one; live also reads the worktree's files, up to a limit.
-func openView(ctx context.Context, w *worktree, live bool, limit int64) (*view, error) {
-	dir, err := os.MkdirTemp(w.home, "view-*")
+func openView(ctx context.Context, w files, live bool, limit int64) (*view, error) {
+	dir, err := os.MkdirTemp(w.Home, "view-*")
 	if err != nil {
 		return nil, err
 	}
@@ -46,19 +46,19 @@ func (v *view) close() { _ = os.RemoveAll(v.dir) }
 
 // readNow reads the worktree through a copy of the private index.
 func (v *view) readNow(ctx context.Context, limit int64) error {
-	unlock, err := v.w.lock(ctx)
+	unlock, err := v.w.Lock(ctx)
 	if err != nil {
 		return err
 	}
-	_, trusted := v.w.holds()
-	if _, err := os.Stat(v.w.index()); err != nil || !trusted || v.w.set.Sparse {
+	_, trusted := v.w.Holds()
+	if _, err := os.Stat(v.w.Index()); err != nil || !trusted || v.w.Settings.Sparse {
 		err = v.w.seed(ctx)
 		if err != nil {
 			unlock()
 			return err
 		}
 	}
-	err = git.CopyIndex(v.w.index(), filepath.Join(v.dir, "index"))
+	err = git.CopyIndex(v.w.Index(), filepath.Join(v.dir, "index"))
 	unlock()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -70,7 +70,7 @@ func (v *view) readNow(ctx context.Context, limit int64) error {
 	if _, err := v.w.apply(ctx, found, v.env, false); err != nil {
 		return err
 	}
-	out, err := v.w.ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
+	out, err := v.w.Ours(ctx, git.Call{Args: []string{"write-tree"}, Env: v.env})
 	v.now = strings.TrimSpace(string(out))
 	return err
 }
@@ -80,22 +80,22 @@ func (v *view) side(ctx context.Context, id string) (string, error) {
 		return v.now, nil
 	}
 	if id == v.empty() {
-		_, err := v.w.ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
+		_, err := v.w.Ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: v.env})
 		return id, err
 	}
 	if id == "HEAD" { // "" on an unborn branch
-		at, err := v.w.head(ctx)
+		at, err := v.w.Head(ctx)
 		if err != nil {
 			return "", err
 		}
 		id = at
 	}
-	return v.w.repo.treeOfIn(ctx, v.env, id)
+	return v.w.Repo.TreeOf(ctx, v.env, id)
 }
 
 // empty is the id of the tree without files.
 func (v *view) empty() string {
-	if v.w.set.Format == "sha256" {
+	if v.w.Settings.Format == "sha256" {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 	}
 	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"

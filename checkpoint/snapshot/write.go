@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/checkpoint/disk"
 	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
 	"orchestrator/thread/failpoint"
 )
 
@@ -20,44 +21,44 @@ import (
 var ErrChanged = errors.New("a file changed meanwhile")
 
 // carryOut removes what the target has not, then writes what it has.
-func (w *worktree) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
+func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 	need := t.parents()
 	for i := len(t.steps) - 1; i >= 0; i-- { // what lies deeper first
 		st := &t.steps[i]
-		if st.newMode != "" {
+		if st.NewMode != "" {
 			continue
 		}
 		left := len(t.left)
 		if err := t.takeAway(where, st, need); err != nil {
-			return fmt.Errorf("remove %s: %w", git.Printable(st.path), err)
+			return fmt.Errorf("remove %s: %w", git.Printable(st.Path), err)
 		}
 		st.done = left == len(t.left)
 		failpoint.Hit("snapshot.restore.removed")
 	}
 	var oids []string
 	for _, st := range t.steps {
-		if st.newMode != "" && st.newMode != modeRepo {
-			oids = append(oids, st.oid)
+		if st.NewMode != "" && st.NewMode != repository.ModeRepo {
+			oids = append(oids, st.NewOID)
 		}
 	}
-	missing, err := w.repo.missing(ctx, oids)
+	missing, err := w.Repo.Missing(ctx, oids)
 	if err != nil {
 		return err
 	}
 	oids = slices.DeleteFunc(oids, func(oid string) bool { return missing[oid] })
-	return w.repo.blobs(ctx, oids, func(next func() (io.Reader, error)) error {
+	return w.Repo.Blobs(ctx, nil, oids, func(next func() (io.Reader, error)) error {
 		for i := range t.steps {
 			st := &t.steps[i]
-			if st.newMode == "" {
+			if st.NewMode == "" {
 				continue
 			}
-			if st.newMode != modeRepo && missing[st.oid] {
-				t.leave(st.path, "left as it is: this partial clone never fetched it")
+			if st.NewMode != repository.ModeRepo && missing[st.NewOID] {
+				t.leave(st.Path, "left as it is: this partial clone never fetched it")
 				continue
 			}
 			left := len(t.left)
 			if err := t.write(where, st, next); err != nil {
-				return fmt.Errorf("write %s: %w", git.Printable(st.path), err)
+				return fmt.Errorf("write %s: %w", git.Printable(st.Path), err)
 			}
 			st.done = left == len(t.left)
 			failpoint.Hit("snapshot.restore.wrote")
@@ -68,19 +69,19 @@ func (w *worktree) carryOut(ctx context.Context, where *disk.Place, t *todo) err
 
 // takeAway removes one file, and the folders that are empty then and that nothing needs.
 func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) error {
-	if st.oldMode == modeRepo {
-		t.leave(st.path, "left as it is: a submodule")
+	if st.OldMode == repository.ModeRepo {
+		t.leave(st.Path, "left as it is: a submodule")
 		return nil
 	}
 	if st.old != nil {
 		if err := unchanged(where, st); err != nil {
 			return err
 		}
-		if err := where.Remove(st.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := where.Remove(st.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	for dir := path.Dir(st.path); dir != "." && !need[dir]; dir = path.Dir(dir) {
+	for dir := path.Dir(st.Path); dir != "." && !need[dir]; dir = path.Dir(dir) {
 		if where.Remove(dir) != nil {
 			break // not empty: something ignored, or another file of the snapshot
 		}
@@ -90,7 +91,7 @@ func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) e
 
 // unchanged makes sure that a path is as the safety snapshot saw it.
 func unchanged(where *disk.Place, st *todoStep) error {
-	now, err := where.Lstat(st.path)
+	now, err := where.Lstat(st.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -106,13 +107,13 @@ func unchanged(where *disk.Place, st *todoStep) error {
 
 // write puts one file of the target in place, unless something that is not saved stands there.
 func (t *todo) write(where *disk.Place, st *todoStep, next func() (io.Reader, error)) error {
-	if st.newMode == modeRepo {
-		if st.oldMode != "" {
-			t.leave(st.path, "left as it is: a submodule")
+	if st.NewMode == repository.ModeRepo {
+		if st.OldMode != "" {
+			t.leave(st.Path, "left as it is: a submodule")
 			return nil
 		}
-		if err := where.Mkdir(st.path); err != nil {
-			t.leave(st.path, "left out: "+err.Error())
+		if err := where.Mkdir(st.Path); err != nil {
+			t.leave(st.Path, "left out: "+err.Error())
 		}
 		return nil
 	}
@@ -120,33 +121,33 @@ func (t *todo) write(where *disk.Place, st *todoStep, next func() (io.Reader, er
 	if err != nil {
 		return err
 	}
-	switch now, err := where.Lstat(st.path); {
+	switch now, err := where.Lstat(st.Path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case now.IsDir() && (st.oldMode == modeRepo || where.Remove(st.path) != nil):
-		t.leave(st.path, "left out: a folder with other files is in the way")
+	case now.IsDir() && (st.OldMode == repository.ModeRepo || where.Remove(st.Path) != nil):
+		t.leave(st.Path, "left out: a folder with other files is in the way")
 		return nil
 	case now.IsDir(): // it was empty and is gone
-	case st.oldMode == "":
-		t.leave(st.path, "left as it is: ignored or not saved")
+	case st.OldMode == "":
+		t.leave(st.Path, "left as it is: ignored or not saved")
 		return nil
 	default:
 		if err := unchanged(where, st); err != nil {
 			return err
 		}
 	}
-	if st.newMode == modeLink {
+	if st.NewMode == repository.ModeLink {
 		var target strings.Builder
 		if _, err := io.Copy(&target, io.LimitReader(content, 64<<10)); err != nil {
 			return err
 		}
-		err = where.PutLink(st.path, target.String())
+		err = where.PutLink(st.Path, target.String())
 	} else {
-		err = where.PutFile(st.path, content, st.newMode == "100755", st.old)
+		err = where.PutFile(st.Path, content, st.NewMode == "100755", st.old)
 	}
 	if errors.Is(err, disk.ErrInTheWay) {
-		t.leave(st.path, "left out: an ignored file or link is in the way of its folder")
+		t.leave(st.Path, "left out: an ignored file or link is in the way of its folder")
 		return nil
 	}
 	return err

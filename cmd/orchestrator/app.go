@@ -16,7 +16,6 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/elapsed"
-	"orchestrator/checkpoint/snapshot"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
@@ -55,7 +54,7 @@ type App struct {
 	store    *openStore
 	clock    *elapsed.Clock
 	keeper   *keeper
-	files    *snapshot.Store // nil without a repository
+	files    *keptFiles // nil without a repository
 	place    place
 	found    heard // at the start
 

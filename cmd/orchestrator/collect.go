@@ -9,7 +9,6 @@ import (
 
 	"orchestrator/checkpoint"
 	"orchestrator/checkpoint/elapsed"
-	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -18,7 +17,7 @@ import (
 type collector struct {
 	manager *manager.Manager
 	store   *openStore
-	files   *snapshot.Store // nil without a repository
+	files   *keptFiles // nil without a repository
 	policy  checkpoint.Policy
 	clock   *elapsed.Clock
 	// careful leaves archived threads whose work is neither merged nor given up and still has its worktree.

@@ -24,7 +24,8 @@ func TestImports(t *testing.T) {
 	}
 	// What the tests of a folder may also use: suites and stores that stand in for the real ones.
 	tests := map[string][]string{
-		"thread": {"checkpoint/checkpointtest/memory", "checkpoint/sqlite", "checkpoint/snapshot", "checkpoint/branch"},
+		"thread": {"checkpoint/checkpointtest/memory", "checkpoint/sqlite", "checkpoint/snapshot",
+			"checkpoint/worktree", "checkpoint/branch"},
 	}
 	root := "../.."
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -16,6 +16,7 @@ import (
 	"orchestrator/checkpoint/git"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/words"
+	"orchestrator/checkpoint/worktree"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/contextmgr/gateway"
@@ -139,10 +140,9 @@ func (a *App) openManager(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
 		}
-		files, err := snapshot.New(snapshot.Config{
-			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"),
-			Worktrees: worktrees, Limit: a.Config.MaxFile, Env: a.Env, About: a.about,
-		})
+		files, err := openFiles(worktree.Config{
+			Dir: a.Project.Root, State: filepath.Join(a.Project.StateDir(), "snapshots"), Worktrees: worktrees, Env: a.Env,
+		}, snapshot.Config{Limit: a.Config.MaxFile, About: a.about})
 		if err != nil {
 			return fmt.Errorf("open the worktrees: %w", err)
 		}

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"orchestrator/checkpoint/archive"
-	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -22,7 +21,7 @@ import (
 type porter struct {
 	manager *manager.Manager
 	store   backend
-	files   *snapshot.Store // nil without a repository
+	files   *keptFiles // nil without a repository
 	project string
 	spool   string
 	// known returns the agent that stands for one that an archive names.

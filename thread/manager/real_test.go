@@ -15,6 +15,7 @@ import (
 	"orchestrator/checkpoint/branch"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/checkpoint/sqlite"
+	"orchestrator/checkpoint/worktree"
 	"orchestrator/thread"
 	"orchestrator/thread/manager"
 )
@@ -58,10 +59,17 @@ func newReal(t testing.TB) *real {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	trees, err := snapshot.New(snapshot.Config{Dir: r.dir, State: filepath.Join(state, "snapshots"), Worktrees: filepath.Join(state, "worktrees"), Env: gitEnv})
+	found, err := worktree.NewFinder(worktree.Config{
+		Dir: r.dir, State: filepath.Join(state, "snapshots"), Worktrees: filepath.Join(state, "worktrees"), Env: gitEnv,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	snapshots := snapshot.New(found, snapshot.Config{})
+	trees := struct {
+		*snapshot.Store
+		*worktree.Keeper
+	}{snapshots, worktree.NewKeeper(found, snapshots)}
 	merger, err := branch.New(branch.Config{State: t.TempDir(), Env: gitEnv})
 	if err != nil {
 		t.Fatal(err)

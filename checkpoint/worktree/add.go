@@ -1,0 +1,303 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+)
+
+// Add makes a worktree with the files of a snapshot, on a new branch at the commit that HEAD stood at when the
+// snapshot was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. A branch of
+// that name is taken up again when it stands at that very commit and no worktree has it.
+//
+// What makes it a worktree is on the disk when Add returns, its branch and the snapshot too. Its files are synced in
+// the background, as they can be made again; until then Repair looks whether a power cut emptied some.
+func (k *Keeper) Add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
+	made, err := k.add(ctx, id, dir, name, at)
+	if err != nil {
+		return thread.Worktree{}, fmt.Errorf("add worktree: %w", err)
+	}
+	return made, nil
+}
+
+func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
+	if err := repository.CheckID(id); err != nil {
+		return thread.Worktree{}, err
+	}
+	if err := git.CheckBranch(name); err != nil {
+		return thread.Worktree{}, err
+	}
+	if strings.Contains(name, "/") {
+		return thread.Worktree{}, fmt.Errorf("worktree name %q holds a slash: %w", name, thread.ErrInvalid)
+	}
+	w, err := k.Open(ctx, dir)
+	if err != nil {
+		return thread.Worktree{}, err
+	}
+	if !git.IsObjectID(at.Tree) || !git.IsObjectID(at.Commit) {
+		if at.Tree, err = w.Repo.SnapshotTree(ctx, at); err != nil {
+			return thread.Worktree{}, err
+		}
+	}
+	made := thread.Worktree{Path: filepath.Join(w.Repo.Trees, name), Branch: repository.BranchPrefix + name, Base: at.Base}
+	o := repository.Operation{Kind: repository.KindAdd, Thread: id, Worktree: name, Base: at.Base, Commit: at.Commit}
+	if o.NewBranch, o.Ref, err = free(ctx, w.Repo, id, made); err != nil {
+		return thread.Worktree{}, err
+	}
+	if err := os.MkdirAll(w.Repo.Trees, 0o700); err != nil {
+		return thread.Worktree{}, err
+	}
+	j, err := w.Repo.Journals.Begin(o)
+	if err != nil {
+		return thread.Worktree{}, err
+	}
+	failpoint.Hit("snapshot.add.begun")
+	n, err := k.fill(ctx, w, j.Operation, made, at)
+	if err != nil {
+		j.Leave()
+		// The context may be what failed: taking back must not depend on it.
+		if back := k.takeBack(context.WithoutCancel(ctx), w.Repo, j.Operation); back != nil {
+			return thread.Worktree{}, errors.Join(err, fmt.Errorf("take it back: %w", back))
+		}
+		return thread.Worktree{}, errors.Join(err, j.End())
+	}
+	failpoint.Hit("snapshot.add.filled")
+	if err := j.End(); err != nil {
+		return thread.Worktree{}, err
+	}
+	k.settling.Go(func() { settle(context.WithoutCancel(ctx), n) })
+	return made, nil
+}
+
+// free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
+// the thread is the next.
+func free(ctx context.Context, repo *repository.Repository, id thread.ID, made thread.Worktree) (newBranch bool, next string, err error) {
+	if _, err := os.Lstat(made.Path); err == nil {
+		return false, "", fmt.Errorf("folder %s exists: %w", made.Path, thread.ErrNameTaken)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, "", err
+	}
+	refs, err := repo.Refs(ctx, "refs/heads/", repository.Namespace+string(id)+"/")
+	if err != nil {
+		return false, "", err
+	}
+	newBranch, err = branchFree(ctx, repo, made, refs)
+	return newBranch, repository.RefName(id, repo.SkipTaken(id, repository.NextNumber(refs, id))), err
+}
+
+// branchFree tells whether the branch is to be made, as it is not there.
+func branchFree(ctx context.Context, repo *repository.Repository, o thread.Worktree, refs map[string]string) (bool, error) {
+	want := "refs/heads/" + o.Branch
+	for ref, tip := range refs {
+		switch {
+		case ref == want:
+			if err := mayTakeUp(ctx, repo, o, tip); err != nil {
+				return false, err
+			}
+			return false, nil
+		case strings.EqualFold(ref, want):
+			return false, fmt.Errorf("branch %s differs from %s in upper and lower case only: %w",
+				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
+		case strings.EqualFold(ref+"/", "refs/heads/"+repository.BranchPrefix) || strings.HasPrefix(ref, want+"/"):
+			return false, fmt.Errorf("branch %s is in the way of %s: %w",
+				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
+		}
+	}
+	return true, nil
+}
+
+// mayTakeUp says whether a branch that exists may be used again.
+func mayTakeUp(ctx context.Context, repo *repository.Repository, o thread.Worktree, tip string) error {
+	if tip != o.Base {
+		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
+	}
+	unlock, err := repo.LockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	out, err := repo.Live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.TrimSuffix(line, "\n") == "branch refs/heads/"+o.Branch {
+			return fmt.Errorf("branch %s is checked out in another worktree: %w", o.Branch, thread.ErrNameTaken)
+		}
+	}
+	return nil
+}
+
+// fill makes the worktree, its files, its index, its private index, its record and its marker.
+func (k *Keeper) fill(ctx context.Context, w *repository.Worktree, o repository.Operation, made thread.Worktree, at thread.Snapshot) (*repository.Worktree, error) {
+	files, err := register(ctx, w.Repo, o, made, at)
+	if err != nil {
+		return nil, err
+	}
+	failpoint.Hit("snapshot.add.registered")
+	n, err := k.openLike(ctx, made.Path, w)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := n.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	r := record{
+		ID: o.ID, Name: n.Name(), Root: n.Root, Thread: o.Thread, Branch: made.Branch, Base: at.Base, Commit: at.Commit,
+	}
+	if err := keepRecord(n.Home, r); err != nil {
+		return nil, err
+	}
+	if err := checkOut(ctx, n, files.tree); err != nil {
+		return nil, err
+	}
+	failpoint.Hit("snapshot.add.checkedout")
+	if err := both(
+		func() error { return startIndex(ctx, n, files, at) },
+		func() error { return keepMarker(n, r) },
+	); err != nil {
+		return nil, err
+	}
+	if err := syncPart(n); err != nil {
+		return nil, err
+	}
+	failpoint.Hit("snapshot.add.indexed")
+	if files.tree != at.Tree {
+		return n, nil // the private index is not the snapshot's
+	}
+	return n, n.Hold(repository.Held{Thread: o.Thread, Ref: o.Ref, Commit: at.Commit, Tree: at.Tree, Base: at.Base})
+}
+
+// both does two things at once.
+func both(a, b func() error) error {
+	var wg sync.WaitGroup
+	var errA, errB error
+	wg.Go(func() { errA = a() })
+	errB = b()
+	wg.Wait()
+	return errors.Join(errA, errB)
+}
+
+// register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
+func register(ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot) (toFill, error) {
+	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
+	if at.Base != "" && o.NewBranch {
+		lines += "create refs/heads/" + made.Branch + "\x00" + at.Base + "\x00"
+	}
+	from := at.Base
+	if from == "" {
+		from = at.Commit // nothing was committed yet: HEAD is set below, before anybody looks
+	}
+	var files toFill
+	err := both(
+		func() (err error) {
+			files, err = toFillFrom(ctx, repo, at)
+			return errors.Join(err, repo.UpdateRefs(ctx, lines))
+		},
+		func() error { return addEmpty(ctx, repo, made.Path, from) },
+	)
+	if err != nil {
+		return files, err
+	}
+	failpoint.Hit("snapshot.add.referenced")
+	n, err := git.Find(made.Path)
+	if err != nil {
+		return files, err
+	}
+	return files, setHead(ctx, repo, n, "refs/heads/"+made.Branch)
+}
+
+// tries is how often a worktree is begun anew when the person's own git is about to make one.
+const tries = 3
+
+// addEmpty makes a worktree without files, detached.
+func addEmpty(ctx context.Context, repo *repository.Repository, root, from string) error {
+	unlock, err := repo.LockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	// git makes the folder, but not through a link that leads nowhere.
+	if err := os.Mkdir(filepath.Join(repo.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	for try := 1; ; try++ {
+		_, err := repo.Theirs(ctx, git.Call{Args: []string{
+			"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", root, from,
+		}})
+		if err == nil {
+			return leadHome(root)
+		}
+		var said *git.Error
+		if try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
+			return err // else the person's own git was about to make one
+		}
+	}
+}
+
+// leadHome makes a new worktree's .git lead to the repository, where git wrote the view.
+func leadHome(root string) error {
+	n, err := git.Find(root) // follows the view's link
+	if err != nil {
+		return err
+	}
+	return disk.Write(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
+}
+
+// setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
+func setHead(ctx context.Context, repo *repository.Repository, n git.Worktree, ref string) error {
+	head := filepath.Join(n.GitDir, "HEAD")
+	b, err := os.ReadFile(head)
+	if err != nil {
+		return err
+	}
+	if git.IsObjectID(strings.TrimSpace(string(b))) {
+		return disk.Write(head, []byte("ref: "+ref+"\n"), false)
+	}
+	_, err = repo.TheirsIn(ctx, n, git.Call{Args: []string{"symbolic-ref", "HEAD", ref}})
+	return err
+}
+
+// syncPart brings to the disk what makes a folder a worktree: git syncs none of it.
+func syncPart(w *repository.Worktree) error {
+	for _, path := range []string{
+		filepath.Join(w.Root, ".git"), filepath.Join(w.GitDir, "HEAD"), filepath.Join(w.GitDir, "commondir"),
+		filepath.Join(w.GitDir, "gitdir"), filepath.Join(w.GitDir, "index"),
+		w.Root, filepath.Dir(w.Root), w.GitDir, filepath.Dir(w.GitDir), w.Home, filepath.Dir(w.Home),
+	} {
+		if err := disk.SyncDir(path); err != nil && !errors.Is(err, fs.ErrNotExist) { // the index of an unborn branch
+			return fmt.Errorf("sync worktree: %w", err)
+		}
+	}
+	return nil
+}
+
+// settle syncs the files of a new worktree and notes in its record that they are on the disk. Where it fails, Repair
+// looks after them.
+func settle(ctx context.Context, w *repository.Worktree) {
+	if disk.SyncTree(w.Root) != nil {
+		return
+	}
+	unlock, err := w.Lock(ctx)
+	if err != nil {
+		return // it was removed
+	}
+	defer unlock()
+	if r, err := recordAt(w.Home); err == nil && r.Name == w.Name() {
+		r.Settled = true
+		_ = keepRecord(w.Home, r)
+	}
+}

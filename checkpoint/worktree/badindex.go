@@ -1,0 +1,49 @@
+package worktree
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// maxIndex is the largest index whose sum is looked at: about two million files.
+const maxIndex = 256 << 20
+
+// badIndex reports whether an index cannot be one, or is not as git wrote it by the sum at its end; git itself looks
+// at that in fsck alone. A missing one is bad where it is due, and what is no file is not judged here: odd names it.
+func badIndex(file string, due bool) bool {
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
+	if err != nil {
+		return due && errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxIndex))
+	if err != nil || !bytes.HasPrefix(b, []byte("DIRC")) {
+		return true
+	}
+	return len(b) < maxIndex && !summed(b)
+}
+
+// summed reports whether the sum at the end of an index is that of what is before it, in either of git's hashes, or all
+// zeroes, which index.skipHash leaves.
+func summed(b []byte) bool {
+	if n := len(b) - sha1.Size; n > 0 {
+		if sum := sha1.Sum(b[:n]); bytes.Equal(sum[:], b[n:]) || len(bytes.Trim(b[n:], "\x00")) == 0 {
+			return true
+		}
+	}
+	if n := len(b) - sha256.Size; n > 0 {
+		sum := sha256.Sum256(b[:n])
+		return bytes.Equal(sum[:], b[n:])
+	}
+	return false
+}

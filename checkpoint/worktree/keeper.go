@@ -1,0 +1,42 @@
+package worktree
+
+import (
+	"context"
+	"sync"
+
+	"orchestrator/checkpoint/repository"
+	"orchestrator/thread"
+)
+
+// Saver saves the files of worktrees.
+type Saver interface {
+	// Keep takes a snapshot of all that a worktree holds, files of any size included, for a thread; note is the first
+	// line of its commit. The caller holds the worktree's lock.
+	Keep(ctx context.Context, w *repository.Worktree, id thread.ID, note string) (thread.Snapshot, error)
+	// Resume finishes a restore that was cut off, and returns the snapshot of what was there before.
+	Resume(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error)
+}
+
+// Keeper makes and removes the worktrees of forks, and sets right what was cut off. It is safe for concurrent use, also
+// by several processes.
+type Keeper struct {
+	*Finder
+	saver Saver
+
+	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
+	settling sync.WaitGroup
+}
+
+// NewKeeper makes a Keeper of the worktrees that a Finder finds.
+func NewKeeper(found *Finder, saver Saver) *Keeper { return &Keeper{Finder: found, saver: saver} }
+
+// Close waits until the files of the worktrees that Add made are on the disk.
+func (k *Keeper) Close() error {
+	k.settling.Wait()
+	return nil
+}
+
+var (
+	_ thread.WorktreeFinder = (*Finder)(nil)
+	_ thread.RepairReporter = (*Finder)(nil)
+)

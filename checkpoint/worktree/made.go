@@ -1,0 +1,135 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/thread"
+	"orchestrator/thread/private"
+)
+
+// ErrNotOurs says that a worktree was not made by Add.
+var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
+
+// marker says in a worktree's part of the repository which record of ours it belongs to. What the repository says
+// alone counts for nothing: a copy of the project has the markers, and not the records.
+const marker = "orchestrator.json"
+
+// mark is the marker's content.
+type mark struct {
+	ID string `json:"id"`
+}
+
+// record is what our state records about a worktree that Add made.
+type record struct {
+	ID     string    `json:"id"`   // the marker's
+	Name   string    `json:"name"` // of the worktree's part of the repository
+	Root   string    `json:"root"` // where it was last
+	Thread thread.ID `json:"thread"`
+	Branch string    `json:"branch"`
+	Base   string    `json:"base,omitempty"`
+	Commit string    `json:"commit"` // the snapshot it began with
+	// Settled is set once the files of that snapshot are synced.
+	Settled bool `json:"settled,omitempty"`
+}
+
+const recordFile = "made.json"
+
+// check refuses what no record of ours says.
+func (r record) check() error {
+	switch {
+	case repository.CheckID(thread.ID(r.ID)) != nil, repository.CheckID(r.Thread) != nil, !disk.IsName(r.Name),
+		!filepath.IsAbs(r.Root), filepath.Clean(r.Root) != r.Root, !repository.OurBranch(r.Branch), r.Base != "" && !git.IsObjectID(r.Base), !git.IsObjectID(r.Commit):
+		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
+	}
+	return nil
+}
+
+// recordAt reads the record in a worktree's state folder; fs.ErrNotExist where there is none.
+func recordAt(home string) (record, error) {
+	var r record
+	b, err := disk.ReadSmall(filepath.Join(home, recordFile))
+	if err != nil {
+		return r, err
+	}
+	if json.Unmarshal(b, &r) != nil {
+		return r, fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
+	}
+	return r, r.check()
+}
+
+// keepRecord writes a record, durably.
+func keepRecord(home string, r record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return disk.Write(filepath.Join(home, recordFile), b, true)
+}
+
+// recordOf returns the record of the worktree whose part of the repository has a name. ErrNotOurs says that Add did not
+// make it, or that another one has its name by now.
+func recordOf(repo *repository.Repository, name string) (record, error) {
+	gitDir := repo.Part(name)
+	r, err := recordAt(filepath.Join(repo.CommonState(), disk.Short(name)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
+	}
+	if err != nil {
+		return r, err
+	}
+	var m mark
+	b, err := disk.ReadSmall(filepath.Join(gitDir, marker))
+	if err != nil || json.Unmarshal(b, &m) != nil || m.ID != r.ID || r.Name != name {
+		return r, fmt.Errorf("%s: %w", gitDir, ErrNotOurs)
+	}
+	return r, nil
+}
+
+// keepMarker writes the marker into the worktree's part of the repository.
+func keepMarker(w *repository.Worktree, r record) error {
+	return disk.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
+}
+
+// branchFile is where the repository keeps a worktree's branch, unless it is packed with others.
+func branchFile(common string, r record) string {
+	return filepath.Join(common, "refs/heads", filepath.FromSlash(r.Branch))
+}
+
+// keepBranch makes sure that a worktree's branch is there: one that is lost or leads to nothing is set to the last
+// commit in its reflog, or to where HEAD stood at the thread's last snapshot.
+func keepBranch(ctx context.Context, repo *repository.Repository, r record) error {
+	ref := "refs/heads/" + r.Branch
+	at, err := repo.Resolve(ctx, ref)
+	if err != nil || r.Base == "" {
+		return err
+	}
+	b, err := disk.ReadSmall(branchFile(repo.Common, r))
+	odd := err == nil && !repository.IsRef(b) || errors.Is(err, private.ErrTooLarge) // git reads its beginning
+	if at != "" && !odd {
+		return nil
+	}
+	base := r.Base
+	if last, err := newest(ctx, repo, r.Thread); err == nil && last != "" {
+		if parent, err := repo.Resolve(ctx, last+"^1"); err == nil && parent != "" {
+			base = parent
+		}
+	}
+	if logged, err := repo.Resolve(ctx, lastLogged(repo, ref)); err == nil && logged != "" {
+		base = logged
+	}
+	if at != "" {
+		base = at
+	}
+	if err := repo.DropBad(ctx, ref); err != nil {
+		return err
+	}
+	return repo.UpdateRefs(ctx, "create "+ref+"\x00"+base+"\x00")
+}

@@ -1,0 +1,109 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/thread"
+)
+
+// relink links the worktrees that Add made to their repository again after one of both was moved: each holds the
+// other's absolute path. Only those that our state has a record of are touched, so that a copy of a project, whose
+// state is another one, leaves the original's alone; git's own `worktree repair` looks at all that the repository
+// lists. It says what it did.
+func (f *Finder) relink(ctx context.Context, repo *repository.Repository, key string) (said []string, err error) {
+	records, _, err := f.records(key)
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	unlock, err := repo.LockAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, r := range records {
+		did, err := f.relinkOne(repo, r)
+		if err != nil {
+			did = fmt.Sprintf("could not relink the worktree %s: %v", r.Root, err)
+		}
+		if did != "" {
+			said = append(said, did)
+		}
+	}
+	return said, nil
+}
+
+func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error) {
+	if _, err := recordOf(repo, r.Name); err != nil {
+		return "", nil // not ours any more; a hollow marker is for mend
+	}
+	part := repo.Part(r.Name)
+	root := standing(repo, part, r)
+	if root == "" {
+		return "", nil // the folder is gone
+	}
+	dot, back := filepath.Join(root, ".git"), filepath.Join(part, "gitdir")
+	there, err := disk.ReadSmall(dot)
+	if err != nil {
+		return "", nil // not a worktree, or one for mend
+	}
+	here, err := disk.ReadSmall(back)
+	if err != nil {
+		return "", nil
+	}
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(there)), "gitdir: ")
+	if !ok || nothing(here) {
+		return "", nil
+	}
+	known := strings.TrimSpace(string(here))
+	if sameFile(to, part) && sameFile(known, dot) && r.Root == root {
+		return "", nil
+	}
+	if !sameFile(to, part) {
+		if claimed(to, dot) {
+			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s by now: %w", to, ErrNotOurs),
+				"fork the thread again; what its last turn held is kept")
+		}
+		if err := disk.Write(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
+			return "", err
+		}
+	}
+	if known != dot {
+		if err := disk.Write(back, []byte(dot+"\n"), true); err != nil {
+			return "", err
+		}
+	}
+	r.Root = root
+	return "linked the worktree " + root + " again after a move", keepRecord(filepath.Join(repo.CommonState(), disk.Short(r.Name)), r)
+}
+
+// standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the
+// folder of our worktrees. It is "" where it lies in none of them.
+func standing(repo *repository.Repository, part string, r record) string {
+	places := []string{r.Root}
+	if b, err := disk.ReadSmall(filepath.Join(part, "gitdir")); err == nil && !nothing(b) {
+		places = append(places, filepath.Dir(strings.TrimSpace(string(b))))
+	}
+	for _, root := range append(places, filepath.Join(repo.Trees, filepath.Base(r.Root))) {
+		info, err := os.Lstat(root)
+		if err != nil || !info.IsDir() || !filepath.IsAbs(root) {
+			continue
+		}
+		to, err := disk.ReadSmall(filepath.Join(root, ".git"))
+		if err == nil && filepath.Base(strings.TrimSpace(string(to))) == r.Name {
+			return resolved(root)
+		}
+	}
+	return ""
+}
+
+// claimed reports whether a worktree's part of some repository is there and says that the worktree is its own.
+func claimed(part, dot string) bool {
+	b, err := disk.ReadSmall(filepath.Join(part, "gitdir"))
+	return err == nil && sameFile(strings.TrimSpace(string(b)), dot)
+}

@@ -1,0 +1,240 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"orchestrator/checkpoint/disk"
+	"orchestrator/checkpoint/git"
+	"orchestrator/checkpoint/repository"
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/private"
+)
+
+// ErrLocked says that somebody locked a worktree.
+var ErrLocked = errors.New("the worktree is locked")
+
+// ErrSubmodules says that a worktree holds repositories which a snapshot names and does not look into.
+var ErrSubmodules = errors.New("a submodule is checked out in the worktree")
+
+// Remove saves what a worktree of ours holds, files of any size included, and removes it. Its branch goes too
+// when it never left its base; commits stay. Ignored files and others that a snapshot cannot hold are moved into
+// the store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only struck off. One with
+// submodules that are checked out is left alone, as git leaves it: their commits and files may lie nowhere else.
+func (k *Keeper) Remove(ctx context.Context, id thread.ID, wt thread.Worktree) (thread.Snapshot, error) {
+	snap, err := k.remove(ctx, id, wt)
+	if err != nil {
+		return snap, fmt.Errorf("remove worktree: %w", err)
+	}
+	return snap, nil
+}
+
+func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (thread.Snapshot, error) {
+	if err := repository.CheckID(id); err != nil {
+		return thread.Snapshot{}, err
+	}
+	if _, err := os.Lstat(wt.Path); errors.Is(err, fs.ErrNotExist) {
+		return thread.Snapshot{}, k.strikeOff(ctx, wt.Path)
+	}
+	w, err := k.Open(ctx, wt.Path)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	if real, err := realParent(wt.Path); err != nil || real != w.Root {
+		return thread.Snapshot{}, fmt.Errorf("%s is no worktree's root: %w", wt.Path, ErrNotOurs)
+	}
+	r, err := recordOf(w.Repo, w.Name())
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	if why, locked := lockReason(w.GitDir); locked {
+		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "git worktree unlock "+w.Root)
+	}
+	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.Branch, Base: r.Base})
+}
+
+// clear saves and removes a worktree. o says what is known of it; a killed clear is done again in the same way.
+func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error) {
+	unlock, err := w.Lock(ctx)
+	if err != nil {
+		return thread.Snapshot{}, err
+	}
+	defer unlock()
+	snap, err := k.saver.Keep(ctx, w, o.Thread, "before removing the worktree")
+	if err != nil {
+		return thread.Snapshot{}, fmt.Errorf("save what is there: %w", err)
+	}
+	failpoint.Hit("snapshot.remove.saved")
+	if err := noSubmodules(ctx, w); err != nil {
+		return snap, err
+	}
+	ignored, err := w.Ours(ctx, git.Call{Args: []string{
+		"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory",
+	}})
+	if err != nil {
+		return snap, err
+	}
+	o.Kind, o.Worktree, o.Whole = repository.KindRemove, w.Name(), len(ignored) == 0 && len(snap.Skipped) == 0 && !holdsForeign(w)
+	o.Trash = repository.TrashName(filepath.Base(w.Root), time.Now())
+	trash, err := private.Make(w.Repo.Trees, trashFolder)
+	if err != nil {
+		return snap, err
+	}
+	defer trash.Close()
+	j, err := w.Repo.Journals.Begin(o)
+	if err != nil {
+		return snap, err
+	}
+	failpoint.Hit("snapshot.remove.begun")
+	err = os.Rename(w.Root, trash.Path(o.Trash))
+	if errors.Is(err, unix.EXDEV) {
+		err = thread.Hint(fmt.Errorf("%w: it lies on another file system than %s", err, w.Repo.Trees), "git worktree move it back there")
+	}
+	if err != nil {
+		return snap, errors.Join(err, j.End())
+	}
+	failpoint.Hit("snapshot.remove.moved")
+	if err := k.sweep(ctx, w.Repo, o); err != nil {
+		j.Leave()
+		return snap, err
+	}
+	return snap, j.End()
+}
+
+// noSubmodules refuses a worktree in which submodules are checked out: the last snapshot, which the private index
+// holds, has no more than their commits' ids.
+func noSubmodules(ctx context.Context, w *repository.Worktree) error {
+	out, err := w.Ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}})
+	if err != nil {
+		return err
+	}
+	for _, entry := range git.Fields(out) {
+		head, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(head, repository.ModeRepo+" ") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(w.Root, path, ".git")); err == nil {
+			return holdsSubmodule(w.Root, path)
+		}
+	}
+	return noModules(w.Root, w.GitDir)
+}
+
+// noModules refuses a worktree's part of a repository where it holds the repositories of submodules.
+func noModules(root, gitDir string) error {
+	entries, err := os.ReadDir(filepath.Join(gitDir, "modules"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 {
+		return holdsSubmodule(root, entries[0].Name())
+	}
+	return nil
+}
+
+func holdsSubmodule(root, name string) error {
+	return thread.Hint(fmt.Errorf("%s: %w: %s", root, ErrSubmodules, git.Printable(name)),
+		"push what it holds, then git worktree remove --force "+root)
+}
+
+// sweep takes away what is left of a worktree whose files are in the trash. It can be done again.
+func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
+	main, err := git.Find(filepath.Dir(repo.Common))
+	if err != nil {
+		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common} // no main worktree: the repository alone
+	}
+	unlock, err := repo.LockAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := strike(repo, o.Worktree); err != nil {
+		return err
+	}
+	failpoint.Hit("snapshot.remove.struck")
+	if err := k.dropBranch(ctx, main, o.Branch, o.Base); err != nil {
+		return err
+	}
+	if o.Whole && o.Trash != "" {
+		if err := disk.RemoveIn(filepath.Join(repo.Trees, trashFolder), o.Trash); err != nil {
+			return err
+		}
+	}
+	failpoint.Hit("snapshot.remove.swept")
+	return disk.RemoveIn(repo.CommonState(), disk.Short(o.Worktree))
+}
+
+// dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds
+// lockAll.
+func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base string) error {
+	if !repository.OurBranch(branch) || !git.IsObjectID(base) {
+		return nil
+	}
+	ref := "refs/heads/" + branch
+	w := k.at(at)
+	out, err := w.Theirs(ctx, git.Call{Args: []string{"for-each-ref", "--format=%(objectname)", "--", ref}})
+	if err != nil || strings.TrimSpace(string(out)) != base {
+		return err
+	}
+	list, err := w.Live(ctx, git.Call{Args: []string{"worktree", "list", "--porcelain"}})
+	if err != nil || strings.Contains(string(list)+"\n", "branch "+ref+"\n") {
+		return err
+	}
+	_, err = w.Theirs(ctx, git.Call{
+		Args:  []string{"update-ref", "--no-deref", "--stdin", "-z"},
+		Stdin: strings.NewReader("delete " + ref + "\x00" + base + "\x00"), Durable: true,
+	})
+	return err
+}
+
+// strikeOff takes a worktree of ours whose folder is gone out of the repository.
+func (k *Keeper) strikeOff(ctx context.Context, path string) error {
+	found := false
+	err := k.Each(ctx, func(repo *repository.Repository) error {
+		all, err := registeredIn(repo)
+		for _, r := range all {
+			if filepath.Clean(r.path) != filepath.Clean(path) || found {
+				continue
+			}
+			m, err := recordOf(repo, filepath.Base(r.gitDir))
+			if err != nil {
+				return err
+			}
+			if why, locked := lockReason(r.gitDir); locked {
+				return fmt.Errorf("%s: %w%s", path, ErrLocked, why)
+			}
+			if err := noModules(path, r.gitDir); err != nil {
+				return err
+			}
+			found = true
+			if err := k.sweep(ctx, repo, repository.Operation{Worktree: m.Name, Branch: m.Branch, Base: m.Base}); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%s: %w", path, thread.ErrNotFound)
+	}
+	return err
+}
+
+// holdsForeign reports whether the worktree has such a folder.
+func holdsForeign(w *repository.Worktree) bool {
+	entries, err := os.ReadDir(w.Root)
+	for _, e := range entries {
+		if git.IsForeign(e.Name()) {
+			return true
+		}
+	}
+	return err != nil
+}
