@@ -107,8 +107,8 @@ type Journal struct {
 
 // Journals are those of the operations on one repository.
 type Journals struct {
-	State      string // the folder of all our state
-	Repository string // what that one is called there
+	state      string // the folder of all our state
+	repository string // what that one is called there
 }
 
 // Begin writes an operation's journal, durably, before the first step.
@@ -133,7 +133,7 @@ func (js Journals) write(o Operation) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := private.Make(js.State, js.Repository, "journal")
+	dir, err := private.Make(js.state, js.repository, "journal")
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (j *Journal) Leave() { j.file.Close() }
 // Left returns the operations that were begun and that nobody works on any more. What lies among the journals and is
 // none of ours is put aside and named in refused.
 func (js Journals) Left() (ops []Operation, refused []string, err error) {
-	dir, err := private.Open(js.State, js.Repository, "journal")
+	dir, err := private.Open(js.state, js.repository, "journal")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -246,7 +246,7 @@ func readJournal(dir *private.Folder, name string) (o Operation, free bool, err 
 
 // putAside moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
 func (js Journals) putAside(dir *private.Folder, name string, why error) (string, error) {
-	aside, err := private.Make(js.State, js.Repository, "refused")
+	aside, err := private.Make(js.state, js.repository, "refused")
 	if err != nil {
 		return "", err
 	}
@@ -261,7 +261,7 @@ func (js Journals) putAside(dir *private.Folder, name string, why error) (string
 
 // Forget takes away the journal of an operation that is settled.
 func (js Journals) Forget(o Operation) error {
-	dir, err := private.Open(js.State, js.Repository, "journal")
+	dir, err := private.Open(js.state, js.repository, "journal")
 	if err == nil {
 		defer dir.Close()
 		err = dir.Remove(o.ID + ".json")

@@ -39,7 +39,7 @@ type Config struct {
 func At(found git.Worktree, cfg Config) *Worktree {
 	a := &Access{Worktree: found, Home: cfg.Home, git: cfg.Git, locks: cfg.Locks, below: cfg.Below}
 	return &Worktree{Access: a, Repo: &Repository{
-		Access: a, Journals: Journals{State: cfg.State, Repository: cfg.Key}, State: cfg.State, Trees: cfg.Trees,
+		Access: a, Journals: Journals{state: cfg.State, repository: cfg.Key}, State: cfg.State, Trees: cfg.Trees,
 	}}
 }
 

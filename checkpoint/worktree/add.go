@@ -192,7 +192,7 @@ func both(a, b func() error) error {
 }
 
 // register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
-func register(ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot) (toFill, error) {
+func register(ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot) (contents, error) {
 	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
 	if at.Base != "" && o.NewBranch {
 		lines += "create refs/heads/" + made.Branch + "\x00" + at.Base + "\x00"
@@ -201,10 +201,10 @@ func register(ctx context.Context, repo *repository.Repository, o repository.Ope
 	if from == "" {
 		from = at.Commit // nothing was committed yet: HEAD is set below, before anybody looks
 	}
-	var files toFill
+	var files contents
 	err := both(
 		func() (err error) {
-			files, err = toFillFrom(ctx, repo, at)
+			files, err = contentsOf(ctx, repo, at)
 			return errors.Join(err, repo.UpdateRefs(ctx, lines))
 		},
 		func() error { return addEmpty(ctx, repo, made.Path, from) },

@@ -14,26 +14,27 @@ import (
 	"orchestrator/thread"
 )
 
-// toFill is what goes into a new worktree.
-type toFill struct {
+// contents is what goes into a new worktree.
+type contents struct {
 	tree    string // the snapshot's, without what is foreign
 	foreign bool   // the base has something foreign, which is checked out as git does it
 }
 
-func toFillFrom(ctx context.Context, repo *repository.Repository, at thread.Snapshot) (toFill, error) {
+// contentsOf reads what goes into a worktree with a snapshot.
+func contentsOf(ctx context.Context, repo *repository.Repository, at thread.Snapshot) (contents, error) {
 	ids := []string{at.Tree}
 	if at.Base != "" {
 		ids = append(ids, at.Base)
 	}
 	tops, err := repo.Tops(ctx, nil, ids...)
 	if err != nil {
-		return toFill{}, err
+		return contents{}, err
 	}
 	if tops[0].Tree == "" {
-		return toFill{}, fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
+		return contents{}, fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
 	}
 	tree, err := repo.Without(ctx, nil, tops[0])
-	return toFill{tree: tree, foreign: len(tops) > 1 && tops[1].Foreign}, err
+	return contents{tree: tree, foreign: len(tops) > 1 && tops[1].Foreign}, err
 }
 
 // checkOut writes a tree's files into an empty worktree, byte for byte, and fills the private index.
@@ -95,7 +96,7 @@ func leaveOutMissing(ctx context.Context, w *repository.Worktree, tree string) e
 }
 
 // startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base'k.
-func startIndex(ctx context.Context, w *repository.Worktree, files toFill, at thread.Snapshot) error {
+func startIndex(ctx context.Context, w *repository.Worktree, files contents, at thread.Snapshot) error {
 	if at.Base == "" {
 		return nil
 	}
