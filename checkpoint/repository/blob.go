@@ -15,7 +15,9 @@ import (
 
 // Blobs reads blobs in order, with further environment for git: each call of next returns the next one's content,
 // which ends before the following call and need not be read.
-func (repo *Repository) Blobs(ctx context.Context, env, oids []string, use func(next func() (io.Reader, error)) error) error {
+func (repo *Repository) Blobs(
+	ctx context.Context, env, oids []string, use func(next func() (io.Reader, error)) error,
+) error {
 	if len(oids) == 0 {
 		return use(func() (io.Reader, error) { return nil, io.EOF })
 	}

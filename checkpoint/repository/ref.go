@@ -121,7 +121,9 @@ func (repo *Repository) BadRefs(ctx context.Context, prefix string) ([]string, e
 		names = append(names, ref)
 		in.WriteString(commit + "\n")
 	}
-	out, err := repo.Ours(ctx, git.Call{Args: []string{"cat-file", "--batch-check=%(objecttype)"}, Stdin: strings.NewReader(in.String())})
+	out, err := repo.Ours(ctx, git.Call{
+		Args: []string{"cat-file", "--batch-check=%(objecttype)"}, Stdin: strings.NewReader(in.String()),
+	})
 	if err != nil {
 		return nil, err
 	}

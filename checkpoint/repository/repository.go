@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Repository is what all worktrees of a repository share: its objects, its refs, its list of worktrees, and our journals
-// of what is done to it. It is reached through one of its worktrees.
+// Repository is what all worktrees of a repository share: its objects, its refs, its list of worktrees, and our
+// journals of what is done to it. It is reached through one of its worktrees.
 type Repository struct {
 	*Access
 	Journals Journals

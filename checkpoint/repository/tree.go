@@ -23,7 +23,9 @@ func (repo *Repository) Tops(ctx context.Context, env []string, ids ...string) (
 	for _, id := range ids {
 		in.WriteString(id + "^{tree}\n")
 	}
-	out, err := repo.Ours(ctx, git.Call{Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String()), Env: env})
+	out, err := repo.Ours(ctx, git.Call{
+		Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(in.String()), Env: env,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -166,7 +166,8 @@ func (s *Store) Load(ctx context.Context, file string, ids []thread.ID) (int, er
 	}
 	n, err := s.fetch(ctx, file, func(ref string) string {
 		id, _, _ := strings.Cut(strings.TrimPrefix(ref, repository.Namespace), "/")
-		if !wanted[thread.ID(id)] || repository.RefNumber(ref) == 0 || ref != repository.RefName(thread.ID(id), repository.RefNumber(ref)) {
+		n := repository.RefNumber(ref)
+		if !wanted[thread.ID(id)] || n == 0 || ref != repository.RefName(thread.ID(id), n) {
 			return ""
 		}
 		return ref

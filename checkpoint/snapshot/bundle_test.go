@@ -28,7 +28,9 @@ func bundleRepository(t *testing.T) (string, *snapshot.Store) {
 		}
 	}
 	state := t.TempDir()
-	found, err := worktree.NewFinder(worktree.Config{Dir: dir, State: filepath.Join(state, "s"), Worktrees: filepath.Join(state, "w"), Env: env})
+	found, err := worktree.NewFinder(worktree.Config{
+		Dir: dir, State: filepath.Join(state, "s"), Worktrees: filepath.Join(state, "w"), Env: env,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,8 +53,12 @@ type stat struct {
 	binary   bool
 }
 
-func numstat(ctx context.Context, repo *repository.Repository, env []string, from, to string, args ...string) ([]stat, error) {
-	call := append([]string{"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}, args...)
+func numstat(
+	ctx context.Context, repo *repository.Repository, env []string, from, to string, args ...string,
+) ([]stat, error) {
+	call := append([]string{
+		"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+	}, args...)
 	out, err := repo.Ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
 	if err != nil {
 		return nil, err

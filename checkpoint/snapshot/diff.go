@@ -104,7 +104,9 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 // files compares two trees.
 func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error) {
 	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"}
-	raw, err := v.w.Ours(ctx, git.Call{Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env})
+	raw, err := v.w.Ours(ctx, git.Call{
+		Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 	var total int64
 	err := s.found.Each(ctx, func(repo *repository.Repository) error {
 		out, err := repo.Theirs(ctx, git.Call{Args: []string{
-			"rev-list", "--disk-usage", "--objects", "--glob=" + repository.Namespace + "*", "--not", "--branches", "--tags", "--remotes",
+			"rev-list", "--disk-usage", "--objects", "--glob=" + repository.Namespace + "*",
+			"--not", "--branches", "--tags", "--remotes",
 		}})
 		if err != nil {
 			return fmt.Errorf("size of snapshots: %w", err)

@@ -49,7 +49,9 @@ func (s *Store) Resume(ctx context.Context, w *repository.Worktree, o repository
 }
 
 // restore sets the files to at. An operation with an id is one that goes on.
-func (s *Store) restore(ctx context.Context, w files, o repository.Operation, at thread.Snapshot) (thread.Snapshot, error) {
+func (s *Store) restore(
+	ctx context.Context, w files, o repository.Operation, at thread.Snapshot,
+) (thread.Snapshot, error) {
 	unlock, err := w.Lock(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
@@ -129,7 +131,9 @@ func (w files) reverse(ctx context.Context, where *disk.Place, t *todo) error {
 }
 
 // settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
-func (s *Store) settle(ctx context.Context, w files, where *disk.Place, o repository.Operation, target string) (thread.Snapshot, *todo, error) {
+func (s *Store) settle(
+	ctx context.Context, w files, where *disk.Place, o repository.Operation, target string,
+) (thread.Snapshot, *todo, error) {
 	order := order{thread: o.Thread, limit: s.cfg.Limit, note: "before restoring"}
 	safety, err := s.take(ctx, w, order)
 	if err != nil {

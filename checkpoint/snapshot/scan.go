@@ -125,7 +125,9 @@ func (w files) list(ctx context.Context, env []string) (lists, error) {
 		})
 	}
 	wg.Go(func() {
-		out, err := w.Ours(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}, Env: env})
+		out, err := w.Ours(ctx, git.Call{
+			Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}, Env: env,
+		})
 		if err == nil {
 			l.changed, err = parseRaw(out)
 		}

@@ -47,7 +47,8 @@ func New(found *worktree.Finder, cfg Config) *Store {
 		cfg.Limit = DefaultLimit
 	}
 	return &Store{
-		cfg: cfg, found: found, numbers: numbers{next: map[string]int{}}, taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
+		cfg: cfg, found: found, numbers: numbers{next: map[string]int{}},
+		taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
 	}
 }
 

@@ -157,7 +157,9 @@ func (w files) apply(ctx context.Context, found scan, env []string, durable bool
 		for _, path := range found.remove {
 			fmt.Fprintf(&in, "0 %s\t%s\x00", w.noObject(), path)
 		}
-		_, err := w.Ours(ctx, git.Call{Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable})
+		_, err := w.Ours(ctx, git.Call{
+			Args: []string{"update-index", "-z", "--index-info"}, Stdin: &in, Env: env, Durable: durable,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +217,9 @@ func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) 
 }
 
 // keep makes sure that a ref of the thread leads to a commit with the snapshot, and returns the commit.
-func (s *Store) keep(ctx context.Context, w files, o order, h repository.Held, trusted bool, snap thread.Snapshot) (string, error) {
+func (s *Store) keep(
+	ctx context.Context, w files, o order, h repository.Held, trusted bool, snap thread.Snapshot,
+) (string, error) {
 	about := s.about(o.thread)
 	same := trusted && h.Tree == snap.Tree && h.Base == snap.Base
 	said := about == About{} || about == h.About
@@ -235,7 +239,9 @@ func (s *Store) keep(ctx context.Context, w files, o order, h repository.Held, t
 		return "", err
 	}
 	failpoint.Hit("snapshot.take.referenced")
-	err = w.Hold(repository.Held{Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about})
+	err = w.Hold(repository.Held{
+		Thread: o.thread, Ref: ref, Commit: commit, Tree: snap.Tree, Base: snap.Base, About: about,
+	})
 	if err != nil {
 		return "", err
 	}
@@ -243,7 +249,9 @@ func (s *Store) keep(ctx context.Context, w files, o order, h repository.Held, t
 }
 
 // commitTree writes the commit of a snapshot.
-func commitTree(ctx context.Context, repo *repository.Repository, o order, snap thread.Snapshot, about About) (string, error) {
+func commitTree(
+	ctx context.Context, repo *repository.Repository, o order, snap thread.Snapshot, about About,
+) (string, error) {
 	text, err := json.Marshal(note{
 		Version: 1, Thread: o.thread, Base: snap.Base, Skipped: snap.Skipped, At: time.Now().UTC(), About: about,
 	})

@@ -82,7 +82,9 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 
 // free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
 // the thread is the next.
-func free(ctx context.Context, repo *repository.Repository, id thread.ID, made thread.Worktree) (newBranch bool, next string, err error) {
+func free(
+	ctx context.Context, repo *repository.Repository, id thread.ID, made thread.Worktree,
+) (newBranch bool, next string, err error) {
 	if _, err := os.Lstat(made.Path); err == nil {
 		return false, "", fmt.Errorf("folder %s exists: %w", made.Path, thread.ErrNameTaken)
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +99,9 @@ func free(ctx context.Context, repo *repository.Repository, id thread.ID, made t
 }
 
 // branchFree tells whether the branch is to be made, as it is not there.
-func branchFree(ctx context.Context, repo *repository.Repository, o thread.Worktree, refs map[string]string) (bool, error) {
+func branchFree(
+	ctx context.Context, repo *repository.Repository, o thread.Worktree, refs map[string]string,
+) (bool, error) {
 	want := "refs/heads/" + o.Branch
 	for ref, tip := range refs {
 		switch {
@@ -140,7 +144,9 @@ func mayTakeUp(ctx context.Context, repo *repository.Repository, o thread.Worktr
 }
 
 // fill makes the worktree, its files, its index, its private index, its record and its marker.
-func (k *Keeper) fill(ctx context.Context, w *repository.Worktree, o repository.Operation, made thread.Worktree, at thread.Snapshot) (*repository.Worktree, error) {
+func (k *Keeper) fill(
+	ctx context.Context, w *repository.Worktree, o repository.Operation, made thread.Worktree, at thread.Snapshot,
+) (*repository.Worktree, error) {
 	files, err := register(ctx, w.Repo, o, made, at)
 	if err != nil {
 		return nil, err
@@ -192,7 +198,9 @@ func both(a, b func() error) error {
 }
 
 // register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
-func register(ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot) (contents, error) {
+func register(
+	ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot,
+) (contents, error) {
 	lines := "create " + o.Ref + "\x00" + at.Commit + "\x00"
 	if at.Base != "" && o.NewBranch {
 		lines += "create refs/heads/" + made.Branch + "\x00" + at.Base + "\x00"

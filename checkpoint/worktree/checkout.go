@@ -91,7 +91,9 @@ func leaveOutMissing(ctx context.Context, w *repository.Worktree, tree string) e
 	if missing.Len() == 0 {
 		return nil
 	}
-	_, err = w.Ours(ctx, git.Call{Args: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, Stdin: strings.NewReader(missing.String())})
+	_, err = w.Ours(ctx, git.Call{
+		Args: []string{"update-index", "-z", "--skip-worktree", "--stdin"}, Stdin: strings.NewReader(missing.String()),
+	})
 	return err
 }
 

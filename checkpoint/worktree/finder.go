@@ -58,7 +58,8 @@ func NewFinder(cfg Config) (*Finder, error) {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
 	return &Finder{
-		dir: cfg.Dir, state: cfg.State, trees: cfg.Worktrees, git: g, locks: repository.NewLocks(), checked: map[string]bool{},
+		dir: cfg.Dir, state: cfg.State, trees: cfg.Worktrees, git: g, locks: repository.NewLocks(),
+		checked: map[string]bool{},
 	}, nil
 }
 
@@ -131,7 +132,8 @@ func (f *Finder) folders() (found []folder, refused []string, err error) {
 func (f *Finder) at(found git.Worktree) *repository.Worktree {
 	key, below := f.repository(found)
 	return repository.At(found, repository.Config{
-		Git: f.git, Locks: f.locks, State: resolved(f.state), Key: key, Home: f.home(key, found), Below: below, Trees: resolved(f.trees),
+		Git: f.git, Locks: f.locks, State: resolved(f.state), Key: key, Home: f.home(key, found), Below: below,
+		Trees: resolved(f.trees),
 	})
 }
 

@@ -307,6 +307,8 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 	if err := w.WriteShadow(); err != nil {
 		return err
 	}
-	_, err = w.Ours(ctx, git.Call{Args: []string{"read-tree", head}, Env: []string{"GIT_INDEX_FILE=" + index}, Durable: true})
+	_, err = w.Ours(ctx, git.Call{
+		Args: []string{"read-tree", head}, Env: []string{"GIT_INDEX_FILE=" + index}, Durable: true,
+	})
 	return err
 }

@@ -46,7 +46,8 @@ const recordFile = "made.json"
 func (r record) check() error {
 	switch {
 	case repository.CheckID(thread.ID(r.ID)) != nil, repository.CheckID(r.Thread) != nil, !disk.IsName(r.Name),
-		!filepath.IsAbs(r.Root), filepath.Clean(r.Root) != r.Root, !repository.OurBranch(r.Branch), r.Base != "" && !git.IsObjectID(r.Base), !git.IsObjectID(r.Commit):
+		!filepath.IsAbs(r.Root), filepath.Clean(r.Root) != r.Root, !repository.OurBranch(r.Branch),
+		r.Base != "" && !git.IsObjectID(r.Base), !git.IsObjectID(r.Commit):
 		return fmt.Errorf("record of a worktree: %w", thread.ErrDamaged)
 	}
 	return nil

@@ -79,7 +79,8 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 		}
 	}
 	r.Root = root
-	return "linked the worktree " + root + " again after a move", keepRecord(filepath.Join(repo.CommonState(), disk.Short(r.Name)), r)
+	home := filepath.Join(repo.CommonState(), disk.Short(r.Name))
+	return "linked the worktree " + root + " again after a move", keepRecord(home, r)
 }
 
 // standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the

@@ -83,7 +83,8 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 	if err != nil {
 		return snap, err
 	}
-	o.Kind, o.Worktree, o.Whole = repository.KindRemove, w.Name(), len(ignored) == 0 && len(snap.Skipped) == 0 && !holdsForeign(w)
+	o.Kind, o.Worktree = repository.KindRemove, w.Name()
+	o.Whole = len(ignored) == 0 && len(snap.Skipped) == 0 && !holdsForeign(w)
 	o.Trash = repository.TrashName(filepath.Base(w.Root), time.Now())
 	trash, err := private.Make(w.Repo.Trees, trashFolder)
 	if err != nil {

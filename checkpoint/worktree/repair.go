@@ -109,7 +109,9 @@ func rootOf(repo *repository.Repository, o repository.Operation) (string, error)
 	return "", err
 }
 
-func (k *Keeper) finishRestore(ctx context.Context, repo *repository.Repository, o repository.Operation) (string, error) {
+func (k *Keeper) finishRestore(
+	ctx context.Context, repo *repository.Repository, o repository.Operation,
+) (string, error) {
 	root, err := rootOf(repo, o)
 	if err != nil {
 		return "", err
@@ -131,7 +133,9 @@ func (k *Keeper) finishRestore(ctx context.Context, repo *repository.Repository,
 	return fmt.Sprintf("finished restoring the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
 }
 
-func (k *Keeper) finishRemove(ctx context.Context, repo *repository.Repository, o repository.Operation) (string, error) {
+func (k *Keeper) finishRemove(
+	ctx context.Context, repo *repository.Repository, o repository.Operation,
+) (string, error) {
 	if _, err := os.Lstat(repo.Part(o.Worktree)); err == nil {
 		if _, err := recordOf(repo, o.Worktree); err != nil {
 			return "", err // not made by us, or not any more

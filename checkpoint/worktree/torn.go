@@ -89,8 +89,8 @@ func oids(files []suspect) []string {
 	return list
 }
 
-// suspectsIn picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that end
-// with a zero.
+// suspectsIn picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that
+// end with a zero.
 func suspectsIn(p *disk.Place, lines []string) ([]suspect, error) {
 	var found []suspect
 	for _, line := range lines {
@@ -104,7 +104,8 @@ func suspectsIn(p *disk.Place, lines []string) ([]suspect, error) {
 			continue // a link or another repository
 		}
 		info, err := p.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > size || info.Size() == size && !endsWithZero(p, path, size) {
+		if err != nil || !info.Mode().IsRegular() || info.Size() > size ||
+			info.Size() == size && !endsWithZero(p, path, size) {
 			continue
 		}
 		found = append(found, suspect{path: path, oid: f[2], exec: f[0] == "100755", info: info})
