@@ -23,7 +23,6 @@ import (
 var ringed = []string{
 	"agent/agenttest", "agent/agenttest/model", "agent/demo/model", "agent/demo/program",
 	"agent/vterm",
-	"contextmgr/gateway",
 }
 
 // TestFilesStandOnEachOther holds that the files of a package form layers: a file uses names of files below it, never
