@@ -5,7 +5,7 @@
 // of its group or session, no child that double-forked, called setsid or wiped its environment (they
 // come to us, because a Host makes this process a subreaper, and are known by a label that the kernel
 // hands down, by their ancestry or the token in their environment), no zombie, no descriptor. The same
-// evidence tells of any process whether it was started below a Process. Waiting costs no OS thread:
+// evidence tells whether any other process was started below a Process. Waiting costs no OS thread:
 // reads go through the runtime's poller, ends are learnt from SIGCHLD. Descriptors are close-on-exec.
 //
 // It does not interpret what a program prints. A program that lowers its label on purpose, leaves its

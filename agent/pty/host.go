@@ -1,45 +1,32 @@
 package pty
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
 	"os"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"orchestrator/thread"
 )
-
-// foreignGrace is how long an ended child that leads a session of its own and that no Process knows
-// is left alone: another part of this program may have started it and be about to wait for it.
-const foreignGrace = 10 * time.Second
 
 // Host starts processes and learns of their ends. One a program: it makes the program a subreaper
 // and listens to SIGCHLD until Close.
 type Host struct {
+	table   *table
 	signals chan os.Signal
 	stop    chan struct{}
 	stopped chan struct{}
-
-	// scanMu lets one at a time look through all processes. It is held over reads of /proc and taken
-	// before mu.
-	scanMu sync.Mutex
-
-	// mu guards running and foreign. A pid in running is not reaped by anyone but this Host while mu
-	// is held, so it can be signalled without meeting another process. No lock is taken under it.
-	mu      sync.Mutex
-	running map[int]*Process
-	foreign map[int]time.Time // ended session leaders that nobody here started, since when
 }
 
 // NewHost makes this process adopt orphans and keep its descriptors to itself, those that it was started
 // with too, and begins to listen for ends.
 func NewHost() *Host {
 	h := &Host{
+		table:   &table{running: make(map[int]*Process)},
 		signals: make(chan os.Signal, 1),
 		stop:    make(chan struct{}), stopped: make(chan struct{}),
-		running: make(map[int]*Process), foreign: make(map[int]time.Time),
 	}
 	keepDescriptors()
 	adoptOrphans()
@@ -55,11 +42,12 @@ func (h *Host) Close() {
 	<-h.stopped
 }
 
-// listen is the owner of all waiting.
+// listen does all the waiting for ends.
 func (h *Host) listen() {
 	defer close(h.stopped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var foreign map[int]time.Time // ended session leaders that nobody here started, since when
 	for {
 		select {
 		case <-h.stop:
@@ -67,95 +55,66 @@ func (h *Host) listen() {
 		case <-h.signals:
 		case <-timer.C:
 		}
-		h.reap()
-		if h.reapForeign() {
+		h.table.reap()
+		if foreign = h.table.reapForeign(foreign); len(foreign) > 0 {
 			timer.Reset(foreignGrace)
 		}
 	}
 }
 
-// reap collects the processes that ended and tells them.
-func (h *Host) reap() {
-	type end struct {
-		p    *Process
-		code int
+// Start runs a program.
+func (h *Host) Start(spec Spec) (*Process, error) {
+	terminal, slave, err := openTerminal(spec.Cols, spec.Rows)
+	if err != nil {
+		return nil, fmt.Errorf("open terminal: %w", err)
 	}
-	var ends []end
-	h.mu.Lock()
-	for pid, p := range h.running {
-		var ws unix.WaitStatus
-		got, err := wait(pid, &ws)
-		if err == nil && got != pid {
-			continue // runs on
-		}
-		delete(h.running, pid)
-		code := -1 // somebody else waited for it
-		if err == nil {
-			code = exitCode(ws)
-		}
-		ends = append(ends, end{p, code})
+	defer slave.Close()
+	token := thread.NewID[string]() + thread.NewID[string]() // 128 bits
+	p := &Process{
+		table: h.table, token: token, label: newLabel(cmp.Or(spec.Owner, token)), spec: spec, terminal: terminal,
+		seen:  make(map[int]uint64),
+		ended: make(chan struct{}), drained: make(chan struct{}), done: make(chan struct{}),
 	}
-	h.mu.Unlock()
-	for _, e := range ends {
-		e.p.leaderEnded(e.code)
+	env := append(Unmarked(spec.Env), tokenName+"="+p.token)
+	attr := &os.ProcAttr{
+		Dir: spec.Dir, Env: env, Files: []*os.File{slave, slave, slave},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0},
 	}
+	h.table.mu.Lock() // so that its end is not collected before it is known
+	proc, err := startLabelled(spec.Path, append([]string{spec.Path}, spec.Args...), attr, p.label)
+	if err != nil {
+		h.table.mu.Unlock()
+		terminal.hangUp() // nothing was started on it
+		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
+	}
+	p.pid = proc.Pid
+	_ = proc.Release() // the Host waits for it; the handle would keep a descriptor
+	h.table.running[p.pid] = p
+	h.table.mu.Unlock()
+	go func() {
+		defer close(p.drained)
+		terminal.read(spec.Turn, spec.Output)
+	}()
+	go p.finish()
+	return p, nil
 }
 
-// reapForeign collects orphans that came to us and ended. It reports whether some are left for later.
-func (h *Host) reapForeign() bool {
-	now := time.Now()
-	zombies := endedChildren()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	later := make(map[int]time.Time)
-	for _, z := range zombies {
-		if _, ours := h.running[z.pid]; ours || z.sid == ownSession() {
-			continue // a Process, or a plain child that its starter waits for
-		}
-		if z.pid == z.sid {
-			since, known := h.foreign[z.pid]
-			if !known {
-				since = now
-			}
-			if now.Sub(since) < foreignGrace {
-				later[z.pid] = since
-				continue
-			}
-		}
-		var ws unix.WaitStatus
-		_, _ = wait(z.pid, &ws) // an error means that somebody was faster
-	}
-	h.foreign = later
-	return len(later) > 0
-}
+// ByToken returns the running Process with a token, nil where there is none.
+func (h *Host) ByToken(token string) *Process { return h.table.byToken(token) }
 
-// reapNow collects ended strays of a Process at once.
-func (h *Host) reapNow(pids []int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, pid := range pids {
-		if _, ours := h.running[pid]; ours {
-			continue
-		}
-		var ws unix.WaitStatus
-		_, _ = wait(pid, &ws) // not our child, or not ended: nothing to collect
+// Counts returns how many processes belong to each running Process, by their labels.
+func (h *Host) Counts() map[*Process]int {
+	h.table.mu.Lock()
+	byLabel := make(map[uint64]*Process, len(h.table.running))
+	for _, p := range h.table.running {
+		byLabel[p.label] = p
 	}
-}
-
-// wait asks for one child's end without waiting.
-func wait(pid int, ws *unix.WaitStatus) (int, error) {
-	for {
-		got, err := unix.Wait4(pid, ws, unix.WNOHANG, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return got, err
+	h.table.mu.Unlock()
+	counts := make(map[*Process]int, len(byLabel))
+	for label, n := range labels() {
+		if p := byLabel[label]; p != nil {
+			counts[p] = n
 		}
 	}
-}
-
-// exitCode is what a shell would show: the code, or 128+signal.
-func exitCode(ws unix.WaitStatus) int {
-	if ws.Signaled() {
-		return 128 + int(ws.Signal())
-	}
-	return ws.ExitStatus()
+	return counts
 }

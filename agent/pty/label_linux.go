@@ -56,11 +56,22 @@ func labelled(pid int) uint64 {
 	return limit.Max
 }
 
-// startLabelled starts a program that carries a label from its first instruction on: it is held by ptrace where its
-// exec ends until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which
-// ptrace would keep from that, the label comes a moment later.
+// labels counts the processes that carry each label.
+func labels() map[uint64]int {
+	counts := make(map[uint64]int)
+	for pid := range pids() {
+		if label := labelled(pid); label != 0 {
+			counts[label]++
+		}
+	}
+	return counts
+}
+
+// startLabelled starts a program that carries a label from its first instruction on: ptrace holds it where its exec
+// ends until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which ptrace
+// would prevent, the label comes a moment later.
 func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) (*os.Process, error) {
-	runtime.LockOSThread() // who starts a process by ptrace must let it go
+	runtime.LockOSThread() // only the thread that started a process by ptrace can detach from it
 	defer runtime.UnlockOSThread()
 	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		held, sys := *attr, *attr.Sys
@@ -69,7 +80,7 @@ func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) 
 		if p, err := os.StartProcess(path, argv, &held); err == nil {
 			awaitStop(p.Pid)
 			attach(p.Pid, label)
-			_ = unix.PtraceDetach(p.Pid) // it has ended already, or goes on
+			_ = unix.PtraceDetach(p.Pid) // it has ended already, or runs on
 			return p, nil
 		}
 	}
@@ -81,11 +92,11 @@ func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) 
 	return p, nil
 }
 
-// stopLimit is how long a program is awaited where its exec ends, which it has done when this is asked.
+// stopLimit is how long a program is awaited to stop where its exec ends. It usually has when we begin to wait.
 const stopLimit = 2 * time.Second
 
-// awaitStop waits until a process that is started by ptrace has stopped or ended. It leaves the end to be learnt by
-// the Host.
+// awaitStop waits until a process that was started by ptrace has stopped or ended. It leaves the end for the Host to
+// learn.
 func awaitStop(pid int) {
 	pause := 20 * time.Microsecond
 	for begin := time.Now(); time.Since(begin) < stopLimit; pause = min(2*pause, time.Millisecond) {
@@ -98,7 +109,8 @@ func awaitStop(pid int) {
 	}
 }
 
-// attach labels a process and what it has started already. Where that is refused, ancestry and environment must do.
+// attach labels a process and what it has started already. Where that is refused, ancestry and environment must
+// do.
 func attach(pid int, label uint64) {
 	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: label, Max: label}, nil) != nil {
 		return
@@ -108,21 +120,4 @@ func attach(pid int, label uint64) {
 			attach(child, label)
 		}
 	}
-}
-
-// Counts returns how many processes belong to each running Process, by their labels.
-func (h *Host) Counts() map[*Process]int {
-	h.mu.Lock()
-	byLabel := make(map[uint64]*Process, len(h.running))
-	for _, p := range h.running {
-		byLabel[p.label] = p
-	}
-	h.mu.Unlock()
-	counts := make(map[*Process]int, len(byLabel))
-	for pid := range pids() {
-		if p := byLabel[labelled(pid)]; p != nil {
-			counts[p]++
-		}
-	}
-	return counts
 }

@@ -17,40 +17,21 @@ const traces = 20
 // whether it was started below one at all, of this Host, ended meanwhile, or of another Host. It goes by the
 // label, the ancestors with their groups and sessions, and the environments. An error means that nothing can
 // be told, because the process is gone.
-func (h *Host) Origin(pid int) (p *Process, below bool, err error) { return origin(h, pid) }
+func (h *Host) Origin(pid int) (p *Process, below bool, err error) { return h.table.origin(pid) }
 
 // Below reports whether a process was started below a Process of any Host.
 func Below(pid int) (bool, error) {
-	_, below, err := origin(nil, pid)
+	_, below, err := (*table)(nil).origin(pid)
 	return below, err
 }
 
-// ByToken returns the running Process with a token, nil where there is none.
-func (h *Host) ByToken(token string) *Process {
-	return h.search(func(p *Process) bool { return token != "" && p.token == token })
-}
-
-// search finds a running Process.
-func (h *Host) search(is func(*Process) bool) *Process {
-	if h == nil {
-		return nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, p := range h.running {
-		if is(p) {
-			return p
-		}
-	}
-	return nil
-}
-
-func origin(h *Host, pid int) (p *Process, below bool, err error) {
-	if h != nil && pid == os.Getpid() {
+// origin is Origin; without a table no Process is known.
+func (t *table) origin(pid int) (p *Process, below bool, err error) {
+	if t != nil && pid == os.Getpid() {
 		return nil, false, nil
 	}
 	for range traces {
-		p, below, err = trace(h, pid)
+		p, below, err = t.trace(pid)
 		if err == nil || !errors.Is(err, errMoving) {
 			break
 		}
@@ -62,16 +43,16 @@ func origin(h *Host, pid int) (p *Process, below bool, err error) {
 }
 
 // trace goes up from a process once.
-func trace(h *Host, pid int) (found *Process, below bool, err error) {
+func (t *table) trace(pid int) (found *Process, below bool, err error) {
 	q, ok := readProc(pid)
 	if !ok || q.ended {
 		return nil, true, errMoving
 	}
 	for {
-		if h != nil && q.pid == os.Getpid() {
+		if t != nil && q.pid == os.Getpid() {
 			return nil, true, nil // an orphan that came to us
 		}
-		p, marked, host := claims(h, q)
+		p, marked, host := t.claims(q)
 		if p != nil {
 			return p, true, nil
 		}
@@ -88,15 +69,15 @@ func trace(h *Host, pid int) (found *Process, below bool, err error) {
 }
 
 // claims tells whose one process is, whether it is marked as anybody's, and as a Host or what one started.
-func claims(h *Host, q proc) (p *Process, marked, host bool) {
+func (t *table) claims(q proc) (p *Process, marked, host bool) {
 	label := labelled(q.pid)
 	tokens, host := marks(q.pid)
-	p = h.search(func(p *Process) bool {
+	p = t.search(func(p *Process) bool {
 		return label != 0 && p.label == label || p.pid == q.pid || p.pid == q.sid || p.pid == q.pgrp
 	})
 	for _, token := range tokens {
 		if p == nil {
-			p = h.ByToken(token)
+			p = t.byToken(token)
 		}
 	}
 	return p, label != 0 || len(tokens) > 0, host

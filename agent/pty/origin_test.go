@@ -15,16 +15,23 @@ import (
 	"orchestrator/agent/pty"
 )
 
+// written is a line of a script that prints "ready" once a process of it has written to $1.
+const written = `
+while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; `
+
 // leaves are ways in which a program leaves the one that started it: each writes the pid of what it leaves to $1
 // before it prints "ready", and what it leaves does not end by itself.
 var leaves = []struct{ name, script string }{
 	{"a child", `sleep 1000 & echo $! > "$1"; echo ready; wait`},
 	{"the program itself", `echo $$ > "$1"; echo ready; sleep 1000`},
 	{"nohup", `nohup sleep 1000 >/dev/null 2>&1 & echo $! > "$1"; echo ready; wait`},
-	{"setsid", `setsid sh -c 'echo $$ > "$1"; exec sleep 1000' sh "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; wait`},
+	{"setsid", `setsid sh -c 'echo $$ > "$1"; exec sleep 1000' sh "$1" &` + written + `wait`},
 	{"without environment", `env -i sleep 1000 & echo $! > "$1"; echo ready; wait`},
-	{"double fork", `(setsid sh -c 'trap "" HUP; echo $$ > "$1"; exec sleep 1000' sh "$1" >/dev/null 2>&1 </dev/null &); while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; sleep 1000`},
-	{"all of it", `(setsid env -i PATH="$PATH" sh -c 'trap "" HUP; (setsid sh -c "echo \$\$ > \"$1\"; exec sleep 1000" sh "$1" &)' sh "$1" >/dev/null 2>&1 </dev/null &); while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; sleep 1000`},
+	{"double fork", `(setsid sh -c 'trap "" HUP; echo $$ > "$1"; exec sleep 1000' \
+		sh "$1" >/dev/null 2>&1 </dev/null &)` + written + `sleep 1000`},
+	{"all of it", `(setsid env -i PATH="$PATH" sh -c '
+		trap "" HUP; (setsid sh -c "echo \$\$ > \"$1\"; exec sleep 1000" sh "$1" &)' \
+		sh "$1" >/dev/null 2>&1 </dev/null &)` + written + `sleep 1000`},
 }
 
 // left reads the pid that a script of leaves wrote, once the process has nobody above it but those it keeps.
@@ -247,13 +254,14 @@ func BenchmarkOrigin(b *testing.B) {
 	}
 }
 
-// TestLabelledFromTheBegin: a program is labelled before it does anything, however busy the machine is.
-func TestLabelledFromTheBegin(t *testing.T) {
+// TestLabelledFromTheStart: a program is labelled before it does anything, however busy the machine is.
+func TestLabelledFromTheStart(t *testing.T) {
 	linux(t)
 	h := host(t)
+	const show = `while read -r line; do case $line in 'Max file locks'*) echo "$line";; esac; done </proc/$$/limits`
 	var runs []*run
 	for range 40 {
-		runs = append(runs, start(t, h, "while read -r line; do case $line in 'Max file locks'*) echo \"$line\";; esac; done </proc/$$/limits"))
+		runs = append(runs, start(t, h, show))
 	}
 	for _, r := range runs {
 		r.wait(t)

@@ -5,38 +5,15 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
-
-// adoptOrphans makes orphaned descendants children of this process instead of init's.
-func adoptOrphans() {
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // every kernel since 3.4 has it
-}
-
-// keepDescriptors closes all but the standard ones in programs that are started from now on. Ours are
-// made so; those that we were started with may not be.
-func keepDescriptors() {
-	const first, last = 3, 1<<32 - 1
-	_ = unix.CloseRange(first, last, unix.CLOSE_RANGE_CLOEXEC) // a kernel before 5.11 cannot
-}
 
 // proc is a process as /proc shows it.
 type proc struct {
 	pid, ppid, sid, pgrp int
 	start                uint64 // ticks since boot: tells a reused pid
 	ended                bool
-}
-
-func ownSession() int {
-	sid, err := unix.Getsid(0)
-	if err != nil {
-		return 0
-	}
-	return sid
 }
 
 // readProc reads one process; false when it is gone.
@@ -84,18 +61,6 @@ func allProcs() []proc {
 	return all
 }
 
-// endedChildren returns this process's children that nobody has waited for yet.
-func endedChildren() []proc {
-	self := os.Getpid()
-	var ended []proc
-	for _, pid := range children(self) {
-		if p, ok := readProc(pid); ok && p.ended && p.ppid == self {
-			ended = append(ended, p)
-		}
-	}
-	return ended
-}
-
 // children returns the children of a process, of all its threads.
 func children(pid int) []int {
 	files, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
@@ -120,68 +85,4 @@ func children(pid int) []int {
 		}
 	}
 	return pids
-}
-
-// marked reports whether a process carries one of some environment entries.
-func marked(pid int, entries ...string) bool {
-	found := false
-	environ(pid, func(kv string) bool { found = slices.Contains(entries, kv); return !found })
-	return found
-}
-
-// environ goes through the environment of a process as it was when the program was started, until see
-// returns false. Another user's cannot be read.
-func environ(pid int, see func(kv string) bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return
-	}
-	for pair := range bytes.SplitSeq(b, []byte{0}) {
-		if !see(string(pair)) {
-			return
-		}
-	}
-}
-
-// remains finds what is left of the process: the program itself and its descendants, members of its
-// group or session, carriers of its label or its token, and what was found before (seen: pid to start),
-// because a process that is dying shows no environment any more. The program itself is left out once it ended.
-func (p *Process) remains(seen map[int]uint64) []proc {
-	p.host.scanMu.Lock()
-	defer p.host.scanMu.Unlock()
-	all := allProcs()
-	self := os.Getpid()
-	p.host.mu.Lock()
-	runs := p.host.running[p.pid] == p
-	p.host.mu.Unlock()
-
-	ours := make(map[int]bool, 8)
-	entry := tokenName + "=" + p.token
-	for _, q := range all {
-		start, known := seen[q.pid]
-		switch {
-		case q.pid == self || q.pid == 1 || q.pid == p.pid && !runs:
-		case known && start == q.start,
-			q.sid == p.pid, q.pgrp == p.pid, // taken while they have members, so never another's
-			labelled(q.pid) == p.label,
-			(q.ppid == self || q.ppid == 1) && !q.ended && marked(q.pid, entry): // adopted
-			ours[q.pid] = true
-		}
-	}
-	for grew := true; grew; { // their descendants
-		grew = false
-		for _, q := range all {
-			if !ours[q.pid] && ours[q.ppid] {
-				ours[q.pid], grew = true, true
-			}
-		}
-	}
-	var left []proc
-	for _, q := range all {
-		if ours[q.pid] && !(q.ended && q.pid == p.pid) { // the Host collects the program itself
-			seen[q.pid] = q.start
-			left = append(left, q)
-		}
-	}
-	return left
 }

@@ -101,7 +101,8 @@ func TestOutputAndExit(t *testing.T) {
 		{"fails", "exit 7", "", 7},
 		{"is killed", "kill -9 $$", "", 137},
 		{"is terminated", "kill -TERM $$", "", 143},
-		{"has a terminal of its own", "tty >/dev/null && ps -o sid= -p $$ >/dev/null; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && : </dev/tty && echo yes", "yes\r\n", 0},
+		{"has a terminal of its own", "tty >/dev/null && ps -o sid= -p $$ >/dev/null; " +
+			"[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && : </dev/tty && echo yes", "yes\r\n", 0},
 		{"knows its size", "stty size", "24 80\r\n", 0},
 		{"holds no other descriptor", "ls /proc/$$/fd | tr '\\n' ' '", "", 0},
 	} {
@@ -199,12 +200,17 @@ func TestStopLeavesNothing(t *testing.T) {
 		{"plain", `echo $$ >> "$1"; echo ready; sleep 1000`},
 		{"ignores TERM and HUP", `trap '' TERM HUP INT; echo $$ >> "$1"; echo ready; while :; do sleep 1000; done`},
 		{"has children", `(echo $$ >> "$1"; sleep 1000) & sleep 1000 & echo $! >> "$1"; echo ready; wait`},
-		{"setsid", `setsid sh -c 'trap "" TERM HUP; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; wait`},
-		{"double fork", `(setsid sh -c '(trap "" HUP TERM; sh -c "echo \$\$ >> \"$1\"; exec sleep 1000" sh "$1") & exit 0' sh "$1" >/dev/null 2>&1 </dev/null &); while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; sleep 1000`},
-		{"setsid without the environment", `setsid env -i PATH="$PATH" sh -c 'trap "" TERM; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; wait`},
-		{"stopped", `sh -c 'echo $$ >> "$1"; kill -STOP $$; sleep 1000' sh "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; wait`},
-		{"exits and leaves a server", `setsid sh -c 'trap "" HUP; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready`},
-		{"holds the terminal after its end", `(trap "" HUP; echo $$ >> "$1"; sleep 1000) & while [ ! -s "$1" ]; do sleep 0.01; done; echo ready; exit 3`},
+		{"setsid", `setsid sh -c '
+			trap "" TERM HUP; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" &` + written + `wait`},
+		{"double fork", `(setsid sh -c '
+			(trap "" HUP TERM; sh -c "echo \$\$ >> \"$1\"; exec sleep 1000" sh "$1") & exit 0' \
+			sh "$1" >/dev/null 2>&1 </dev/null &)` + written + `sleep 1000`},
+		{"setsid without the environment", `setsid env -i PATH="$PATH" sh -c '
+			trap "" TERM; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" &` + written + `wait`},
+		{"stopped", `sh -c 'echo $$ >> "$1"; kill -STOP $$; sleep 1000' sh "$1" &` + written + `wait`},
+		{"exits and leaves a server", `setsid sh -c '
+			trap "" HUP; echo $$ >> "$1"; while :; do sleep 1000; done' sh "$1" &` + written},
+		{"holds the terminal after its end", `(trap "" HUP; echo $$ >> "$1"; sleep 1000) &` + written + `exit 3`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -233,7 +239,8 @@ func TestStopLeavesNothing(t *testing.T) {
 // TestStopAsksTheWholeGroup: a shell that waits for its children ends only when they are asked to end as well.
 func TestStopAsksTheWholeGroup(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
-	r := start(t, host(t), `trap '' TERM; (trap 'echo asked > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait`, said)
+	r := start(t, host(t), `trap '' TERM
+		(trap 'echo asked > "$1"; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait`, said)
 	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
 	if err := r.Stop(context.Background(), 10*time.Second); err != nil {
 		t.Fatal(err)
@@ -249,7 +256,8 @@ func TestPlainChildrenAreLeftAlone(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() {
-			if out, err := exec.Command("/bin/sh", "-c", "echo "+strconv.Itoa(i)).Output(); err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(i) {
+			out, err := exec.Command("/bin/sh", "-c", "echo "+strconv.Itoa(i)).Output()
+			if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(i) {
 				t.Errorf("plain child %d: %q, %v", i, out, err)
 			}
 			start(t, h, "exit 0").wait(t)
@@ -318,9 +326,11 @@ func BenchmarkDrain(b *testing.B) {
 	for b.Loop() {
 		var n int
 		done := make(chan int, 1)
-		_, err := h.Start(pty.Spec{Path: "/bin/sh", Args: []string{"-c", "stty raw; head -c 67108864 /dev/zero"}, Cols: 80, Rows: 24,
-			Env:    []string{"PATH=" + os.Getenv("PATH")},
-			Output: func(p []byte) { n += len(p) }, Exited: func(c int) { done <- c }})
+		_, err := h.Start(pty.Spec{
+			Path: "/bin/sh", Args: []string{"-c", "stty raw; head -c 67108864 /dev/zero"},
+			Env: []string{"PATH=" + os.Getenv("PATH")}, Cols: 80, Rows: 24,
+			Output: func(p []byte) { n += len(p) }, Exited: func(c int) { done <- c },
+		})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep ends processes that an earlier, killed host left behind: those that carry one of the environment
-// entries KEY=VALUE or the label of a Process with this Owner, asked first and made after the grace. It spares this process and its ancestors. It
-// returns how many there were, when they are gone or ctx ends.
+// Sweep ends processes that an earlier, killed host left behind: those that carry one of the environment entries
+// KEY=VALUE or the label of a Process with this Owner, asked first and made after the grace. It spares this process and
+// its ancestors. It returns how many there were, when they are gone or ctx ends.
 func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	if len(entries) == 0 {
 		return 0
@@ -56,7 +56,8 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 
 // left reports whether a process belongs to one of some owners.
 func left(pid int, owners []string) bool {
-	if label := labelled(pid); label != 0 && slices.ContainsFunc(owners, func(o string) bool { return hasOwner(label, o) }) {
+	label := labelled(pid)
+	if label != 0 && slices.ContainsFunc(owners, func(o string) bool { return hasOwner(label, o) }) {
 		return true
 	}
 	return marked(pid, owners...)

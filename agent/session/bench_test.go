@@ -61,7 +61,11 @@ func cpu(b *testing.B) time.Duration {
 }
 
 // colouredLines prints lines of about 80 columns in four colours.
-const colouredLines = `awk -v n=%d 'BEGIN { for (i = 1; i <= n; i++) printf "\033[3%%dm%%06d\033[m a line of \033[1mordinary\033[m text, as agents \033[32mprint\033[m it all day long, now and then\n", i %% 8, i; print "filled" }'; exec sleep 100000`
+const colouredLines = `
+line="\033[3%%dm%%06d\033[m a line of \033[1mordinary\033[m text"
+line="$line, as agents \033[32mprint\033[m it all day long, now and then\n"
+awk -v n=%d -v line="$line" 'BEGIN { for (i = 1; i <= n; i++) printf line, i %% 8, i; print "filled" }'
+exec sleep 100000`
 
 // BenchmarkHundred holds 100 sessions with 10,000 filled lines each: memory, threads, what they cost
 // while nothing happens, and how long it takes to attach to one and have its screen painted.
@@ -121,7 +125,8 @@ func BenchmarkFlood(b *testing.B) {
 		size = n
 	}
 	text := filepath.Join(b.TempDir(), "text")
-	line := "\x1b[31m0123456789\x1b[m \x1b[1mordinary\x1b[m text, as agents \x1b[32mprint\x1b[m it all day long, now and then a line\n"
+	line := "\x1b[31m0123456789\x1b[m \x1b[1mordinary\x1b[m text, " +
+		"as agents \x1b[32mprint\x1b[m it all day long, now and then a line\n"
 	if err := os.WriteFile(text, []byte(strings.Repeat(line, 1<<20/len(line))), 0o600); err != nil {
 		b.Fatal(err)
 	}
@@ -140,7 +145,8 @@ func BenchmarkFlood(b *testing.B) {
 			var echoes []time.Duration
 			b.SetBytes(int64(size) << 20)
 			for b.Loop() {
-				h := start(b, all, "flood", fmt.Sprintf("read x; i=0; while [ $i -lt %d ]; do cat %s; i=$((i+1)); done; echo; echo the end; exec sleep 100000", size, text))
+				h := start(b, all, "flood", fmt.Sprintf("read x; i=0; while [ $i -lt %d ]; do cat %s; i=$((i+1)); done; "+
+					"echo; echo the end; exec sleep 100000", size, text))
 				if mode == "watched" {
 					w := h.Attach(80, 24)
 					go func() { // until the viewer is closed

@@ -20,7 +20,9 @@ func TestProcesses(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("processes are counted on Linux only")
 	}
-	all := session.New(session.Config{Rules: func(string) []agent.Rule { return nil }, Processes: 20, CountEvery: 20 * time.Millisecond})
+	all := session.New(session.Config{
+		Rules: func(string) []agent.Rule { return nil }, Processes: 20, CountEvery: 20 * time.Millisecond,
+	})
 	t.Cleanup(func() {
 		if err := all.Close(context.Background(), 0); err != nil {
 			t.Error(err)
@@ -30,7 +32,8 @@ func TestProcesses(t *testing.T) {
 	eventually(t, "a few processes", func() bool { return few.shows("ready") })
 	for _, c := range []struct{ name, script string }{
 		{"children", `i=0; while [ $i -lt 30 ]; do sleep 1000 & i=$((i+1)); done; wait`},
-		{"what left", `echo "first $(setsid env -i sleep 1000 >/dev/null & echo $!)."; i=0; while [ $i -lt 30 ]; do (setsid env -i sleep 1000 &); i=$((i+1)); done; sleep 1000`},
+		{"what left", `echo "first $(setsid env -i sleep 1000 >/dev/null & echo $!)."
+			i=0; while [ $i -lt 30 ]; do (setsid env -i sleep 1000 &); i=$((i+1)); done; sleep 1000`},
 		// Each starts the next until all is killed; bounded, should that fail.
 		{"without end", `n=0; while [ $n -lt 3000 ]; do sleep 100 & n=$((n+1)); done`},
 	} {
@@ -40,7 +43,8 @@ func TestProcesses(t *testing.T) {
 			h.mu.Lock()
 			exits := h.exits
 			h.mu.Unlock()
-			if len(exits) != 1 || !strings.Contains(exits[0].Reason, "limits.processes allows 20") || exits[0].Code == 0 || !exits[0].Limit {
+			if len(exits) != 1 || !strings.Contains(exits[0].Reason, "limits.processes allows 20") ||
+				exits[0].Code == 0 || !exits[0].Limit {
 				t.Errorf("it ended with %+v", exits)
 			}
 			if _, first, ok := strings.Cut(strings.Join(h.Screen(), ""), "first "); ok {

@@ -109,7 +109,7 @@ func TestCtrlCTakesOursBack(t *testing.T) {
 }
 
 // TestSendComparesTheInput has agents that show what is typed at once, late, in pieces, twice, not at all, or behind
-// what nobody could know of: the return is pressed when the prompt stands there, and only then.
+// what nobody could know of: the return is pressed when the prompt is there, and only then.
 func TestSendComparesTheInput(t *testing.T) {
 	const taken = "\nprintf '\\r\\n> \\r\\n%s|' TAKEN; sleep 1000"
 	// Reads the four bytes of the prompt one by one, and shows what it is told to for each.
@@ -130,7 +130,8 @@ func TestSendComparesTheInput(t *testing.T) {
 		{"very late", reads("", "", "", "sleep 5; printf ours"), true, ""},
 		{"in pieces", reads("printf o", "sleep 0.3; printf u", "sleep 0.3; printf r", "sleep 1.5; printf s"), true, ""},
 		{"twice", reads("printf oo", "printf uu", "printf rr", "printf ss"), false, "more than was typed"},
-		{"behind what was recalled late", reads("printf 'tell me'; printf o", "printf u", "printf r", "printf s"), false, "more than was typed"},
+		{"behind what was recalled late", reads("printf 'tell me'; printf o", "printf u", "printf r", "printf s"),
+			false, "more than was typed"},
 		{"never", "stty raw -echo; printf '> '; exec cat >/dev/null", false, "did not react"},
 		{"a part", reads("printf o", "printf u", "printf r", ""), false, "did not react"},
 	} {
@@ -163,7 +164,9 @@ func TestSendComparesTheInput(t *testing.T) {
 // TestKeysThatLeaveNothing has a person press keys of which only the agent knows the effect, and that have none: the
 // input is still empty, and a prompt of ours is typed a moment later.
 func TestKeysThatLeaveNothing(t *testing.T) {
-	for name, key := range map[string]string{"Esc": "\x1b", "ctrl+u": "\x15", "history, of which there is none": "\x1b[A", "completion of nothing": "\t"} {
+	for name, key := range map[string]string{
+		"Esc": "\x1b", "ctrl+u": "\x15", "history, of which there is none": "\x1b[A", "completion of nothing": "\t",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, sessionsThatShow(t), "a", fmt.Sprintf("stty raw -echo; printf '> '; head -c %d >/dev/null; "+

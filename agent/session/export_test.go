@@ -3,11 +3,11 @@ package session
 import "time"
 
 // SetTakeLimit shortens the wait for an agent that does not react. Before the first Start only.
-func (s *Sessions) SetTakeLimit(d time.Duration) { s.takeLimit = d }
+func (s *Sessions) SetTakeLimit(d time.Duration) { s.pace.takeLimit = d }
 
 // SetSettled lengthens the wait before the return, for machines that are slow to show a dialog. Before the
 // first Start only.
-func (s *Sessions) SetSettled(d time.Duration) { s.settled = d }
+func (s *Sessions) SetSettled(d time.Duration) { s.pace.settled = d }
 
 // Holding reports whether a prompt is being typed.
 func (s *Session) Holding() bool {

@@ -35,7 +35,7 @@ func (s *Session) Input(b []byte) error {
 	return nil
 }
 
-// pass writes bytes of the person's to the agent. mu is held.
+// pass writes what the person typed to the agent. mu is held.
 func (s *Session) pass(b []byte, now time.Time) error {
 	if _, open := s.menu(now); open {
 		s.keys.Elsewhere(b) // they answer it

@@ -1,18 +1,15 @@
 package session
 
 import (
-	"errors"
-	"strings"
 	"time"
 
-	"orchestrator/agent"
 	"orchestrator/thread"
 	"orchestrator/thread/pattern"
 	"orchestrator/thread/typing"
 )
 
 const (
-	// calm is how long the screen must stand still to be read: a frame comes in several pieces.
+	// calm is how long the screen must not change to be read: a frame comes in several pieces.
 	calm = 15 * time.Millisecond
 	// calmLimit is after how long without a pause it is read all the same.
 	calmLimit = 2 * time.Second
@@ -23,14 +20,12 @@ const (
 	doubtText = 3 * time.Second
 	// sentLimit is how long evidence is awaited that what was sent began a turn.
 	sentLimit = 2 * time.Second
-	// unknownLimit is after how long an agent whose input was never found is typed to without: a newer version
-	// may look different.
-	unknownLimit = 30 * time.Second
 )
 
 // anyMenu is what the last lines of menus say, whichever program's.
 var anyMenu = pattern.Lazy(`(?i)\benter to (confirm|select|continue|save|submit)\b|\besc to (cancel|close|go back)\b|` +
-	`\benter (continue|select|confirm|resume|submit)\b|\besc (back|dismiss|exit)\b|\bpress enter\b|\(use enter to select|enter/esc confirm`)
+	`\benter (continue|select|confirm|resume|submit)\b|\besc (back|dismiss|exit)\b|` +
+	`\bpress enter\b|\(use enter to select|enter/esc confirm`)
 
 // refusal is why a prompt may not be typed now.
 type refusal struct {
@@ -44,75 +39,50 @@ func person(reason string) refusal {
 	return refusal{NotReadyError: thread.NotReadyError{Reason: reason, Person: true}}
 }
 
-// menu says which menu is open, by the screen as it is now or by what was reported. mu is held.
-func (s *Session) menu(now time.Time) (why string, open bool) {
-	rule, _ := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
-	if dialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
-		return rule.Detail, true
-	}
-	r := s.tracker.State(now)
-	return r.Why(), dialog(r.State)
+// moment is a refusal that is over in a moment, at a time when it may be by itself.
+func moment(reason string, again time.Time) refusal {
+	return refusal{NotReadyError: thread.NotReadyError{Reason: reason}, brief: true, again: again}
 }
 
-// refuses says why a prompt may not be typed now, if so. mu is held.
-func (s *Session) refuses(now time.Time) (refusal, bool) {
+// readiness is what tells whether an agent can be typed to: its screen, and what was typed to it before. The session's
+// mu guards it and is held when its methods are called.
+type readiness struct {
+	*screen
+	keys  typing.Keys // what the person typed
+	keyed time.Time   // their newest key
+	sent  time.Time   // when return was pressed last on something, by them or by us
+	found bool        // its input was on its screen once
+}
+
+// refuses says why a prompt may not be typed now, if so.
+func (s *readiness) refuses(now time.Time) (refusal, bool) {
 	if why, open := s.menu(now); open {
 		r := person("a menu is open (" + why + ")")
 		r.dialog = true
 		return r, true
 	}
-	if r, refused := s.starts(now); refused {
-		return r, true
+	if again, starts := s.starts(now); starts {
+		return moment("it is starting", again), true
 	}
 	if r := s.tracker.State(now); (r.Works() || r.State.Trouble() && !r.Stuck) && s.tells {
 		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is working"}}, true
 	}
 	if pause := now.Sub(s.printed); (pause < calm || s.term.Modes().Sync) && now.Sub(s.burst) < calmLimit {
-		return refusal{NotReadyError: thread.NotReadyError{Reason: "it is drawing its screen"}, brief: true, again: s.printed.Add(calm)}, true
+		return moment("it is drawing its screen", s.printed.Add(calm)), true
 	}
 	if r, refused := s.drafts(now); refused {
 		return r, true
 	}
 	if !s.sent.IsZero() && !s.begun() {
 		if again := s.sent.Add(sentLimit); now.Before(again) {
-			return refusal{NotReadyError: thread.NotReadyError{Reason: "a prompt was sent a moment ago"}, brief: true, again: again}, true
+			return moment("a prompt was sent a moment ago", again), true
 		}
 	}
 	return refusal{}, false
 }
 
-// starts says whether the agent may still swallow keys. mu is held.
-func (s *Session) starts(now time.Time) (refusal, bool) {
-	r := refusal{NotReadyError: thread.NotReadyError{Reason: "it is starting"}, brief: true}
-	if s.first.IsZero() {
-		return r, true
-	}
-	if r.again = s.first.Add(s.spec.Launch.Ready); now.Before(r.again) {
-		return r, true
-	}
-	if !s.waits {
-		return refusal{}, false
-	}
-	if s.usable.IsZero() {
-		if s.readsInput() {
-			if _, found := s.input(s.term); found {
-				s.takes(now)
-			}
-		}
-		if s.usable.IsZero() {
-			r.again = s.first.Add(unknownLimit)
-			return r, now.Before(r.again) || strings.TrimSpace(s.term.Text()) == ""
-		}
-	}
-	r.again = s.usable.Add(mounted)
-	return r, now.Before(r.again)
-}
-
-// readsInput reports whether the agent's input can be found on its screen.
-func (s *Session) readsInput() bool { return s.input != nil }
-
-// drafts says whether something stands in the agent's input, or may. mu is held.
-func (s *Session) drafts(now time.Time) (refusal, bool) {
+// drafts says whether there is something in the agent's input, or may be.
+func (s *readiness) drafts(now time.Time) (refusal, bool) {
 	const typed, held = "you are typing to it", "its input holds something that is not sent"
 	hold := s.keys.Hold()
 	if !s.readsInput() {
@@ -150,8 +120,8 @@ func (s *Session) drafts(now time.Time) (refusal, bool) {
 	return refusal{}, false
 }
 
-// begun reports whether there is evidence that what was sent last began a turn. mu is held.
-func (s *Session) begun() bool {
+// begun reports whether there is evidence that what was sent last began a turn.
+func (s *readiness) begun() bool {
 	for _, e := range s.tracker.State(s.sent).Evidence {
 		if e.At.After(s.sent) && (e.State == thread.StateWorking || e.Source != thread.SourceScreen) {
 			return true
@@ -159,45 +129,3 @@ func (s *Session) begun() bool {
 	}
 	return false
 }
-
-// lastLines returns the last lines of the screen that hold something. mu is held.
-func (s *Session) lastLines(n int) string {
-	var lines []string
-	for l := range strings.Lines(s.term.Text()) {
-		if strings.TrimSpace(l) != "" {
-			lines = append(lines, l)
-		}
-	}
-	return strings.Join(lines[max(0, len(lines)-n):], "")
-}
-
-// refuse remembers why Send typed nothing, until that changes.
-func (s *Session) refuse(err error) {
-	var not *thread.NotReadyError
-	if !errors.As(err, &not) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	told := *not
-	s.refused = &told
-	s.schedule(time.Now()) // it may have changed already
-}
-
-// retry has the owner told when what a prompt was refused for is another reason now, or none. mu is held.
-func (s *Session) retry(now time.Time) (again time.Time) {
-	if s.refused == nil || s.exit != nil {
-		return time.Time{}
-	}
-	r, refused := s.refuses(now)
-	if refused && (r.brief || r.NotReadyError == *s.refused) {
-		return r.again
-	}
-	s.refused, s.again = nil, true
-	s.notify()
-	return time.Time{}
-}
-
-func dialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
-
-func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }

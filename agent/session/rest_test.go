@@ -8,12 +8,12 @@ import (
 	"orchestrator/thread"
 )
 
-// TestRestBeforeADialog has an agent's title say that it rests, and then its screen show an input for a moment, as Gemini
-// CLI does before it asks whether to trust the folder: nobody is told that it waits for a prompt.
+// TestRestBeforeADialog has an agent's title say that it rests, and then its screen show an input for a moment, as
+// Gemini CLI does before it asks whether to trust the folder: nobody is told that it waits for a prompt.
 func TestRestBeforeADialog(t *testing.T) {
 	all := sessionsWith(t, []agent.Rule{
 		{State: thread.StateApproval, Pattern: regexp.MustCompile(`Trust\?`), Detail: "asks for trust"},
-		{State: thread.StateIdle, Pattern: regexp.MustCompile(`Type your message`), Detail: "waits for a message", Prompt: true},
+		{State: thread.StateIdle, Pattern: regexp.MustCompile(`Type your message`), Detail: "waits", Prompt: true},
 		{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
 	})
 	h := start(t, all, "a", `stty -echo
@@ -41,8 +41,8 @@ printf '\033[2J\033[Hhalf a draft'; read x`)
 	eventually(t, "its title", func() bool { return h.State().Why() == "title shows rest" })
 }
 
-// TestRestBetweenTwoViews has an agent that rests clear its screen for a moment, as OpenCode does at its first prompt: it
-// is not unknown what it does, unless that lasts.
+// TestRestBetweenTwoViews has an agent that rests clear its screen for a moment, as OpenCode does at its first prompt:
+// its state is not unknown, unless that lasts.
 func TestRestBetweenTwoViews(t *testing.T) {
 	h := start(t, sessions(t), "a", `stty -echo
 printf '> '; read x; printf '\033[2J\033[Hdrawing'; sleep 0.4; printf '\033[2J\033[Hdrawn\r\n> '; read x

@@ -20,20 +20,18 @@ const (
 	// settled is how long an agent that shows nothing of what is typed must have been silent after a paste: the
 	// return that follows too soon becomes part of it, or is swallowed.
 	settled = 300 * time.Millisecond
-	// settleLimit is how long silence is awaited at most: some screens never stand still.
+	// settleLimit is how long silence is awaited at most: some screens never stop changing.
 	settleLimit = 3 * time.Second
 	// startLimit is how long what is over in a moment is awaited, such as an agent's start.
 	startLimit = 90 * time.Second
-	// mounted is how long a prompt must have been seen: some show it before they read from it.
-	mounted = time.Second
 	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
 	// pressAgain is after how long without any effect the return is sent once more.
 	pressAgain = 2 * time.Second
 	// believe is how long evidence of work is awaited before a changed screen is enough.
 	believe = time.Second
-	// standLimit is how long a prompt must have stood in the input of which the agent replaced a part.
-	standLimit = time.Second
+	// alteredLimit is how long a prompt of which the agent replaced a part must be in the input before it is sent.
+	alteredLimit = time.Second
 	// look is how often the conditions are checked while a prompt is being sent, if nothing else happens.
 	look = 20 * time.Millisecond
 )
@@ -50,8 +48,9 @@ func (s *Session) Send(ctx context.Context, text string) error {
 		return fmt.Errorf("send prompt: it is empty: %w", thread.ErrInvalid)
 	}
 	if len(text) > maxPrompt {
-		return thread.Hint(fmt.Errorf("send prompt: it has %d bytes, and %d at most can be typed: %w", len(text), maxPrompt, thread.ErrInvalid),
-			"write it to a file and name that")
+		err := fmt.Errorf("send prompt: it has %d bytes, and %d at most can be typed: %w",
+			len(text), maxPrompt, thread.ErrInvalid)
+		return thread.Hint(err, "write it to a file and name that")
 	}
 	if err := s.send(ctx, text); err != nil {
 		return fmt.Errorf("send prompt: %w", err)
@@ -67,16 +66,29 @@ func (s *Session) send(ctx context.Context, text string) error {
 		return err
 	}
 	defer s.release()
-	if err := s.await(ctx, s.all.takeLimit, p.press); err != nil {
+	if err := s.await(ctx, s.pace.takeLimit, p.press); err != nil {
 		return p.notSent(orElse(err, errNotTaken))
 	}
-	if err := s.await(ctx, s.all.takeLimit, p.taken); err != nil {
+	if err := s.await(ctx, s.pace.takeLimit, p.taken); err != nil {
 		if err = orElse(err, errNotTaken); p.found {
 			return p.notSent(err)
 		}
 		return err
 	}
 	return nil
+}
+
+// refuse remembers why Send typed nothing, until that changes.
+func (s *Session) refuse(err error) {
+	var not *thread.NotReadyError
+	if !errors.As(err, &not) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := *not
+	s.refused = &told
+	s.schedule(time.Now()) // it may have changed already
 }
 
 // prompt is one that is being typed. Its methods are steps for await.
@@ -88,8 +100,8 @@ type prompt struct {
 	before  int       // how often the screen showed it before
 	began   time.Time // it was typed
 	again   bool      // once more
-	stood   time.Time // since when the input holds what it does
-	holds   string
+	holds   string    // what the input holds
+	since   time.Time // since when
 	pressed time.Time // return
 	last    time.Time // return, last
 	gone    time.Time // since when the input, or the prompt in it, is not seen any more
@@ -108,7 +120,7 @@ func (p *prompt) begin(now time.Time) (bool, error) {
 		}
 		return false, &err
 	}
-	p.refused = nil // what was is past
+	p.refused = nil // that is over
 	if p.term.Modes().BracketedPaste {
 		p.typed = []byte("\x1b[200~" + p.text + "\x1b[201~")
 	} else {
@@ -123,8 +135,8 @@ func (p *prompt) press(now time.Time) (bool, error) {
 	if err := p.disturbed(now); err != nil {
 		return false, err
 	}
-	stands, err := p.stands(now)
-	if !stands || err != nil {
+	arrived, err := p.arrived(now)
+	if !arrived || err != nil {
 		return false, err
 	}
 	p.pressed, p.last, p.sent = now, now, now
@@ -142,39 +154,39 @@ func (p *prompt) disturbed(now time.Time) error {
 	return nil
 }
 
-// stands reports whether the prompt stands in the input.
-func (p *prompt) stands(now time.Time) (bool, error) {
+// arrived reports whether the whole prompt is in the input.
+func (p *prompt) arrived(now time.Time) (bool, error) {
 	quiet := now.Sub(p.printed)
 	if !p.readsInput() || !p.found {
 		seen, known := typing.Within(p.term.Text(), p.text) > p.before, p.waits && !p.usable.IsZero()
-		pause := p.all.settled
+		pause := p.pace.settled
 		if seen && !known && !p.term.Modes().BracketedPaste {
 			pause = calm
 		}
 		silent := now.Sub(p.began) >= pause && quiet >= pause
-		return (seen || !known) && (silent || now.Sub(p.began) >= max(settleLimit, p.all.settled)), nil
+		return (seen || !known) && (silent || now.Sub(p.began) >= max(settleLimit, p.pace.settled)), nil
 	}
 	in, found := p.input(p.term)
 	if !found {
 		return false, nil
 	}
-	if in.Text != p.holds || p.stood.IsZero() {
-		p.stood, p.holds = now, in.Text
+	if in.Text != p.holds || p.since.IsZero() {
+		p.holds, p.since = in.Text, now
 	}
-	match, stood := typing.Compare(in.Text, p.text), now.Sub(p.stood)
+	match, age := typing.Compare(in.Text, p.text), now.Sub(p.since)
 	switch {
-	case (in.Pasted || match == typing.Whole) && stood >= in.Settles, match == typing.Altered && stood >= standLimit:
+	case (in.Pasted || match == typing.Whole) && age >= in.Settles, match == typing.Altered && age >= alteredLimit:
 		return true, nil
-	case in.Empty() && !p.again && now.Sub(p.began) >= p.all.takeLimit/2 && p.printed.After(p.began):
+	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
 		p.again = true
 		return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready; one that is silent is slow
-	case match == typing.Other && stood >= settleLimit:
+	case match == typing.Other && age >= settleLimit:
 		return false, errOther
 	}
 	return false, nil
 }
 
-// errOther is what Send returns when something else stands in the input after all.
+// errOther is what Send returns when the input holds something else after all.
 var errOther = errors.New("the agent's input shows more than was typed")
 
 // notSent is the error of a prompt whose return was not pressed.
@@ -225,7 +237,7 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	return false, nil
 }
 
-// emptied reports whether the input shows that the prompt is gone from it. Where it shows no input at all, a frame may
+// emptied reports whether the input shows that the prompt is gone from it. Where no input is shown at all, a frame may
 // be half drawn.
 func (p *prompt) emptied() bool {
 	if !p.found {
@@ -235,7 +247,7 @@ func (p *prompt) emptied() bool {
 	return found && in.Empty()
 }
 
-// left reports whether the prompt stands in the input still, as far as that is seen.
+// left reports whether the prompt is still in the input, as far as that can be seen.
 func (p *prompt) left() bool {
 	if p.found {
 		in, found := p.input(p.term)
@@ -245,13 +257,7 @@ func (p *prompt) left() bool {
 	return known && !p.usable.IsZero() && !p.shows()
 }
 
-// shows reports whether the screen shows that a prompt is taken. mu is held.
-func (s *Session) shows() bool {
-	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
-	return ok && r.Prompt && r.Lines != agent.InTitle
-}
-
-// await takes a step again and again, with mu held, until it is done or fails, the limit is over, the agent
+// await repeats a step, with mu held, until it is done or fails, the limit is over, the agent
 // ends or ctx does. A nil error within a limit that is over is errLate.
 func (s *Session) await(ctx context.Context, limit time.Duration, step func(now time.Time) (bool, error)) error {
 	end := time.Now().Add(limit)
@@ -261,7 +267,7 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 		now := time.Now()
 		s.mu.Lock()
 		if s.dirty && now.Sub(s.printed) >= quiet {
-			s.examine(now) // the timer may be late, and a dialog may stand there
+			s.examine(now) // the timer may be late, and a dialog may be open
 		}
 		over := s.exit != nil
 		var done bool
@@ -291,7 +297,7 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 // errLate is what await returns when its limit is over.
 var errLate = errors.New("it took too long")
 
-// orElse puts another error in the place of errLate.
+// orElse replaces errLate by another error.
 func orElse(err, late error) error {
 	if errors.Is(err, errLate) {
 		return late
@@ -299,7 +305,7 @@ func orElse(err, late error) error {
 	return err
 }
 
-// printable takes from a prompt what a terminal could take for keys, and blank ends.
+// printable removes from a prompt what a terminal could take for keys, and blank ends.
 func printable(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.Map(func(r rune) rune {

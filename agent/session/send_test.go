@@ -16,12 +16,17 @@ func TestSend(t *testing.T) {
 	for _, c := range []struct {
 		name, script, text, want string
 	}{
-		{"a line", `stty raw -echo; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`, "hello", `h   e   l   l   o  \r`},
+		{"a line", `stty raw -echo; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`,
+			"hello", `h   e   l   l   o  \r`},
 		{"lines", `stty raw -echo; printf 'ready>\r\n'; head -c 4 | od -An -c; sleep 1000`, "a\r\nb", `a  \r   b  \r`},
-		{"pasted", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 15 | od -An -c -w40; sleep 1000`, " hi\n", `033   [   2   0   0   ~   h   i 033   [   2   0   1   ~  \r`},
-		{"pasted lines", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 16 | od -An -c -w40; sleep 1000`, "h\ni", `~   h  \n   i 033   [   2   0   1   ~  \r`},
-		{"what looks like keys", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 19 | od -An -c -w40; sleep 1000`, "x\x1b[201~\x03", `~   x   [   2   0   1   ~ 033   [   2   0   1   ~  \r`},
-		{"late start", `stty raw -echo; sleep 0.3; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`, "hello", `h   e   l   l   o  \r`},
+		{"pasted", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 15 | od -An -c -w40; sleep 1000`,
+			" hi\n", `033   [   2   0   0   ~   h   i 033   [   2   0   1   ~  \r`},
+		{"pasted lines", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 16 | od -An -c -w40; sleep 1000`,
+			"h\ni", `~   h  \n   i 033   [   2   0   1   ~  \r`},
+		{"what looks like keys", `stty raw -echo; printf '\033[?2004hready>\r\n'; head -c 19 | od -An -c -w40; sleep 1000`,
+			"x\x1b[201~\x03", `~   x   [   2   0   1   ~ 033   [   2   0   1   ~  \r`},
+		{"late start", `stty raw -echo; sleep 0.3; printf 'ready>\r\n'; head -c 6 | od -An -c; sleep 1000`,
+			"hello", `h   e   l   l   o  \r`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -34,8 +39,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestSendWaitsForTheInput has an agent swallow the return and show something else in the place of its input for a while,
-// as some do while they start: the prompt is not taken, and the return is pressed once more.
+// TestSendWaitsForTheInput has an agent swallow the return and show something else in the place of its input for a
+// while, as some do while they start: the prompt is not taken, and the return is pressed once more.
 func TestSendWaitsForTheInput(t *testing.T) {
 	h := start(t, sessionsThatShow(t), "a", `stty raw -echo; printf '> '; head -c 4 >/dev/null; printf ours
 head -c 1 >/dev/null; printf '\r\nloading'; sleep 2; printf '\r\n> ours'
@@ -49,8 +54,10 @@ head -c 1 >/dev/null; printf '\r\nTAKEN\r\n> '; sleep 1000`)
 }
 
 func TestSendKeepsOutOfDialogs(t *testing.T) {
-	h := start(t, sessions(t), "a", `stty -echo; echo 'Allow?'; read x; printf '\033[2J\033[H> \n'; read x; echo "got $x"; read x`)
-	if err := h.Send(context.Background(), "text"); !errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrTyped) {
+	h := start(t, sessions(t), "a", `stty -echo
+		echo 'Allow?'; read x; printf '\033[2J\033[H> \n'; read x; echo "got $x"; read x`)
+	err := h.Send(context.Background(), "text")
+	if !errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrTyped) {
 		t.Fatalf("send into a dialog: %v", err)
 	}
 	if err := h.Input([]byte("yes\r")); err != nil {
@@ -80,9 +87,11 @@ func TestSendStopsWhenADialogOpens(t *testing.T) {
 	// The dialog opens at the first byte of the prompt.
 	all := sessions(t)
 	all.SetSettled(deadline)
-	h := start(t, all, "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'; while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
+	h := start(t, all, "a", `stty raw -echo; printf '> \r\n'; head -c 1 >/dev/null; printf 'Allow?'
+		while x=$(head -c 1 | od -An -c); do case $x in *r) printf 'RETURN';; esac; done`)
 	err := h.Send(context.Background(), "text")
-	if !errors.Is(err, thread.ErrApproval) || !errors.Is(err, thread.ErrTyped) || !strings.Contains(err.Error(), "not sent") {
+	if !errors.Is(err, thread.ErrApproval) || !errors.Is(err, thread.ErrTyped) ||
+		!strings.Contains(err.Error(), "not sent") {
 		t.Fatalf("send: %v", err)
 	}
 	if h.shows("RETURN") {
@@ -113,11 +122,12 @@ var promptRules = []agent.Rule{{State: thread.StateIdle, Pattern: regexp.MustCom
 // TestSendWaitsForThePrompt starts like agents that swallow what is typed before they are ready.
 func TestSendWaitsForThePrompt(t *testing.T) {
 	all := sessionsWith(t, promptRules)
-	h := start(t, all, "waits", `stty -icanon -echo; echo loading; head -c 1 >/dev/null; stty icanon echo; echo 'type here:'; read x; echo "got $x"; sleep 1000`)
+	h := start(t, all, "waits", `stty -icanon -echo
+		echo loading; head -c 1 >/dev/null; stty icanon echo; echo 'type here:'; read x; echo "got $x"; sleep 1000`)
 	done := make(chan error, 1)
 	go func() { done <- h.Send(context.Background(), "some words that are long enough") }()
 	eventually(t, "it to load", func() bool { return h.shows("loading") })
-	if err := h.Input([]byte("\r")); err != nil { // lets it go on; had the prompt been typed, it were cut
+	if err := h.Input([]byte("\r")); err != nil { // it continues; had the prompt been typed already, it would be cut
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {

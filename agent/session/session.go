@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,48 +13,26 @@ import (
 	"orchestrator/agent/state"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
-	"orchestrator/thread/typing"
-)
-
-const (
-	// quiet is how long a changed screen must stand still before the rules look at it.
-	quiet = 100 * time.Millisecond
-	// restless is how often they look at one that does not stand still.
-	restless = time.Second
 )
 
 // Session is one agent in its terminal. It implements thread.Session.
 type Session struct {
-	all    *Sessions
 	thread thread.ID
 	spec   thread.SessionSpec
-	rules  []agent.Rule
-	input  func(*vterm.Terminal) (agent.Input, bool) // nil where it cannot be read off the screen
-	proc   *pty.Process                              // set before the first use
-	ready  chan struct{}                             // closed when proc is set
-	done   chan struct{}                             // nothing is left of the agent, and everybody was told
-	sendMu sync.Mutex                                // one prompt at a time; taken before mu
+	pace   pace
+	turns  chan struct{} // unwatched output takes its turn here
+	proc   *pty.Process  // set before the first use
+	ready  chan struct{} // closed when proc is set
+	done   chan struct{} // nothing is left of the agent, and everybody was told
+	sendMu sync.Mutex    // one prompt at a time; taken before mu
 
 	watched atomic.Int32 // viewers; read without mu to skip the line
 
 	// mu guards all below. The emulator calls back under it. Under it only pty's own locks are taken.
-	mu       sync.Mutex
-	term     *vterm.Terminal
-	tracker  *state.Tracker
-	signs    state.Signs // of a program without rules
-	viewers  []*Viewer
-	active   *Viewer   // whose size counts
-	first    time.Time // first output; zero before
-	printed  time.Time // newest output
-	burst    time.Time // since when it prints without a pause of restless
-	examined time.Time // the rules last looked
-	dirty    bool      // the screen changed since
-	relook   time.Time // when to look again at a screen that is not believed yet; zero when it is
-	rests    bool      // the rules last saw that it rests
-	odd      time.Time // since when no rule matches; zero while one does
-	tells    bool      // some rule tells when it works or waits
-	waits    bool      // some rule tells when a prompt is taken
-	usable   time.Time // one of them has matched first; zero before
+	mu sync.Mutex
+	readiness
+	feeds    []*feed // of the viewers
+	active   *feed   // of the viewer whose size counts
 	timer    *time.Timer
 	armed    time.Time // when timer fires; zero when it is not set
 	exit     *thread.Exit
@@ -65,11 +42,7 @@ type Session struct {
 	toldExit bool
 	telling  bool // a goroutine runs tell
 
-	keys    typing.Keys // what the person typed
-	keyed   time.Time   // their newest key
-	sent    time.Time   // when return was pressed last on something, by them or by us
-	found   bool        // its input was on its screen once
-	holding bool        // a prompt of ours is being typed: theirs wait in held
+	holding bool // a prompt of ours is being typed: what the person types waits in held
 	held    []byte
 	stop    bool                  // they pressed ctrl+c meanwhile
 	wake    chan struct{}         // holds one when a prompt that is being typed should look again
@@ -81,47 +54,28 @@ type Session struct {
 
 var _ thread.Session = (*Session)(nil)
 
-func newSession(all *Sessions, spec thread.SessionSpec, rules []agent.Rule) *Session {
-	now := time.Now()
+// pace is how long a prompt that is typed may take. It is in the constants, but in tests.
+type pace struct{ takeLimit, settled time.Duration }
+
+func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{}) *Session {
+	var rules []agent.Rule
+	if c.Rules != nil {
+		rules = c.Rules(spec.Agent)
+	}
+	var input func(*vterm.Terminal) (agent.Input, bool)
+	if c.Input != nil {
+		input = c.Input(spec.Agent)
+	}
 	s := &Session{
-		all: all, thread: spec.Thread, spec: spec, rules: rules, tracker: state.New(now), told: thread.StateReport{State: thread.StateStarting},
-		ready: make(chan struct{}), done: make(chan struct{}), toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
+		thread: spec.Thread, spec: spec, pace: pace, turns: turns,
+		ready: make(chan struct{}), done: make(chan struct{}),
+		told: thread.StateReport{State: thread.StateStarting}, toldAll: make(chan struct{}), wake: make(chan struct{}, 1),
 	}
-	s.tells = slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) })
-	if all.config.Input != nil {
-		s.input = s.remembered(all.config.Input(spec.Agent))
-	}
-	s.waits = s.input != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt })
-	if s.waits {
-		s.tracker.Expect(state.StartPatience)
-	}
+	s.screen = newScreen(rules, input, spec.Launch.Ready, time.Now())
 	s.term = vterm.New(spec.Cols, spec.Rows, vterm.Options{
-		Scrollback: all.config.Scrollback, Version: all.config.Version, Reply: s.reply, Event: s.event,
+		Scrollback: c.Scrollback, Version: c.Version, Reply: s.reply, Event: s.event,
 	})
 	return s
-}
-
-// remembered reads an input once for each screen: while a prompt is typed it is asked for again and again. mu is held.
-func (s *Session) remembered(read func(*vterm.Terminal) (agent.Input, bool)) func(*vterm.Terminal) (agent.Input, bool) {
-	if read == nil {
-		return nil
-	}
-	type screen struct {
-		printed    time.Time
-		cols, rows int
-	}
-	var of screen
-	var in agent.Input
-	var found bool
-	return func(t *vterm.Terminal) (agent.Input, bool) {
-		now := screen{printed: s.printed}
-		now.cols, now.rows = t.Size()
-		if now != of || s.printed.IsZero() {
-			in, found = read(t)
-			of = now
-		}
-		return in, found
-	}
 }
 
 // started is called once with the process; nothing that it prints is handled before.
@@ -131,12 +85,6 @@ func (s *Session) started(p *pty.Process) {
 	s.schedule(time.Now())
 	s.mu.Unlock()
 	close(s.ready)
-	go func() {
-		<-p.Done()
-		<-s.toldAll
-		s.all.retire(s)
-		close(s.done)
-	}()
 }
 
 // turn waits until this session's output may be taken: at once when somebody watches.
@@ -144,31 +92,22 @@ func (s *Session) turn() (end func()) {
 	if s.watched.Load() > 0 {
 		return func() {}
 	}
-	s.all.turn <- struct{}{}
-	return s.all.endTurn
+	s.turns <- struct{}{}
+	return s.endTurn
 }
+
+func (s *Session) endTurn() { <-s.turns }
 
 // output takes what the agent prints; it is called by the pty's reader, one at a time.
 func (s *Session) output(b []byte) {
 	<-s.ready
 	s.mu.Lock()
-	_, _ = s.term.Write(b) // takes everything
-	now := time.Now()
-	if s.first.IsZero() {
-		s.first = now
-	}
-	if now.Sub(s.printed) >= restless {
-		s.burst = now
-	}
-	s.printed, s.dirty = now, true
-	s.tracker.Output(now)
-	for _, v := range s.viewers {
-		v.add(b)
+	now := s.write(b)
+	for _, f := range s.feeds {
+		f.add(b)
 	}
 	s.rouse()
-	if s.armed.IsZero() || s.armed.After(now.Add(quiet)) {
-		s.arm(now.Add(quiet))
-	}
+	s.armBefore(now.Add(quiet))
 	s.mu.Unlock()
 }
 
@@ -189,19 +128,20 @@ func (s *Session) exited(code int) {
 		s.exit.Screen = lastWords(s.term.Text())
 	}
 	s.tracker.Report(thread.Evidence{
-		Source: thread.SourceProcess, State: thread.StateExited, Detail: fmt.Sprintf("%s with code %d", reason, code), At: now,
+		Source: thread.SourceProcess, State: thread.StateExited, At: now,
+		Detail: fmt.Sprintf("%s with code %d", reason, code),
 	})
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	for _, v := range s.viewers {
-		v.wake()
+	for _, f := range s.feeds {
+		f.wake()
 	}
 	s.notify()
 	s.mu.Unlock()
 }
 
-// lastWords returns the last lines of a screen that say something: why a program ended stands there.
+// lastWords returns the last lines of a screen that say something: they say why a program ended.
 func lastWords(screen string) string {
 	const most = 8
 	var lines []string
@@ -222,7 +162,7 @@ func (s *Session) reply(b []byte) {
 func (s *Session) event(e vterm.Event) {
 	st, ok := e.(vterm.Status)
 	if !ok {
-		s.sign(e)
+		s.sign(e, s.keyed)
 		return
 	}
 	now := time.Now()
@@ -252,6 +192,13 @@ func (s *Session) arm(at time.Time) {
 	}
 }
 
+// armBefore has the timer fire at a time, if not before. mu is held.
+func (s *Session) armBefore(at time.Time) {
+	if s.armed.IsZero() || s.armed.After(at) {
+		s.arm(at)
+	}
+}
+
 // fire is the timer: looks at the screen when it is time to, and at what time alone has changed.
 func (s *Session) fire() {
 	s.mu.Lock()
@@ -266,11 +213,11 @@ func (s *Session) fire() {
 		s.examine(now)
 	}
 	thin := false
-	for _, v := range s.viewers {
+	for _, f := range s.feeds {
 		if now.Sub(s.printed) >= quiet {
-			v.fill()
+			f.fill()
 		}
-		thin = thin || v.thin
+		thin = thin || f.thin
 	}
 	s.schedule(now)
 	if thin && s.armed.IsZero() {
@@ -286,7 +233,7 @@ func (s *Session) rouse() {
 	}
 }
 
-// schedule tells of a new state and sets the timer for what comes next. mu is held.
+// schedule reports a new state and sets the timer for what comes next. mu is held.
 func (s *Session) schedule(now time.Time) {
 	s.notify()
 	next := s.tracker.Next(now)
@@ -305,9 +252,23 @@ func (s *Session) schedule(now time.Time) {
 	if s.relook.After(now) && (next.IsZero() || s.relook.Before(next)) {
 		next = s.relook
 	}
-	if !next.IsZero() && s.exit == nil && (s.armed.IsZero() || next.Before(s.armed)) {
-		s.arm(next)
+	if !next.IsZero() && s.exit == nil {
+		s.armBefore(next)
 	}
+}
+
+// retry has the owner told when what a prompt was refused for is another reason now, or none. mu is held.
+func (s *Session) retry(now time.Time) (again time.Time) {
+	if s.refused == nil || s.exit != nil {
+		return time.Time{}
+	}
+	r, refused := s.refuses(now)
+	if refused && (r.brief || r.NotReadyError == *s.refused) {
+		return r.again
+	}
+	s.refused, s.again = nil, true
+	s.notify()
+	return time.Time{}
 }
 
 // notify has the listeners told when there is news. mu is held.
@@ -400,8 +361,8 @@ func (s *Session) resize(cols, rows int) error {
 		return nil
 	}
 	s.term.Resize(cols, rows)
-	for _, v := range s.viewers {
-		v.restart(s.exit != nil)
+	for _, f := range s.feeds {
+		f.restart(s.exit != nil)
 	}
 	if s.exit != nil {
 		return nil // its last screen can still be looked at in any size

@@ -100,7 +100,10 @@ func start(t testing.TB, all *session.Sessions, id thread.ID, script string) *he
 	h := &heard{ready: make(chan struct{}, 100)}
 	s, err := all.Start(context.Background(), thread.SessionSpec{
 		Thread: id, Agent: "test", Cols: 80, Rows: 24,
-		Launch:  thread.Launch{Path: "/bin/sh", Args: []string{"-c", script}, Dir: t.TempDir(), Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMUX=1"}},
+		Launch: thread.Launch{
+			Path: "/bin/sh", Args: []string{"-c", script}, Dir: t.TempDir(),
+			Env: []string{"PATH=" + os.Getenv("PATH"), "TERM=dumb", "TMUX=1"},
+		},
 		OnState: func(r thread.StateReport) { h.mu.Lock(); h.states = append(h.states, r.State); h.mu.Unlock() },
 		OnExit:  func(e thread.Exit) { h.mu.Lock(); h.exits = append(h.exits, e); h.mu.Unlock() },
 		OnReady: func() { h.ready <- struct{}{} },
@@ -135,7 +138,8 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitDone(t, h)
-	if want := []thread.Exit{{Code: 3, Reason: "exited", Screen: "xterm-256color truecolor orchestrator a none"}}; !slices.Equal(h.exits, want) {
+	want := []thread.Exit{{Code: 3, Reason: "exited", Screen: "xterm-256color truecolor orchestrator a none"}}
+	if !slices.Equal(h.exits, want) {
 		t.Errorf("exits %v", h.exits)
 	}
 	if want := []thread.State{thread.StateExited}; !slices.Equal(h.states, want) {
@@ -202,14 +206,21 @@ printf '\033]7501;state=idle\007'; read x`)
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []thread.State{thread.StateIdle, thread.StateWorking, thread.StateApproval, thread.StateIdle, thread.StateWorking, thread.StateApproval, thread.StateIdle} {
+	for _, want := range []thread.State{
+		thread.StateIdle, thread.StateWorking, thread.StateApproval, thread.StateIdle,
+		thread.StateWorking, thread.StateApproval, thread.StateIdle,
+	} {
 		eventually(t, string(want), func() bool { return h.now() == want })
-		if want == thread.StateApproval && h.State().Evidence[0].Source == thread.SourceHook && h.State().Evidence[0].Detail != "OSC 7501 blocked permission: ls" {
+		first := h.State().Evidence[0]
+		if want == thread.StateApproval && first.Source == thread.SourceHook &&
+			first.Detail != "OSC 7501 blocked permission: ls" {
 			t.Errorf("evidence %+v", h.State().Evidence)
 		}
 		next()
 	}
-	eventually(t, "the listener to hear of it", func() bool { return h.told(thread.StateApproval) && h.told(thread.StateWorking) })
+	eventually(t, "the listener to hear of it", func() bool {
+		return h.told(thread.StateApproval) && h.told(thread.StateWorking)
+	})
 }
 
 func TestStateChangesByTimeAlone(t *testing.T) {
@@ -220,7 +231,7 @@ func TestStateChangesByTimeAlone(t *testing.T) {
 }
 
 // TestCallbacksMayCallBack: what a listener does must not lock the session up.
-// All that a program without rules lets be seen is whether it prints.
+// All that can be seen of a program without rules is whether it prints.
 func TestProgramWithoutRules(t *testing.T) {
 	enough := filepath.Join(t.TempDir(), "enough")
 	h := start(t, sessionsWith(t, nil), "t", "while [ ! -e "+enough+" ]; do echo x; sleep 0.05; done; exec sleep 1000")
@@ -407,7 +418,7 @@ func TestSlowViewer(t *testing.T) {
 		t.Errorf("viewer sees %q, session %q", m.text(), want)
 	}
 	if m.full == 0 {
-		t.Error("the viewer was not given the screen afresh")
+		t.Error("the viewer was not given the whole screen")
 	}
 	// The history comes when the output pauses.
 	if err := m.follow(ctx, func(string) bool { return m.term.History() >= 900 }); err != nil {
@@ -446,6 +457,7 @@ func TestNeighbourOfFloods(t *testing.T) {
 }
 
 func TestQueryStorm(t *testing.T) {
-	h := start(t, sessions(t), "a", `stty raw -echo; i=0; while [ $i -lt 2000 ]; do printf '\033[c\033[6n\033]10;?\007'; i=$((i+1)); done; printf survived; sleep 1000`)
+	h := start(t, sessions(t), "a", `stty raw -echo
+		i=0; while [ $i -lt 2000 ]; do printf '\033[c\033[6n\033]10;?\007'; i=$((i+1)); done; printf survived; sleep 1000`)
 	eventually(t, "the end", func() bool { return h.shows("survived") })
 }

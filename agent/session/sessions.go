@@ -5,13 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"orchestrator/agent"
 	"orchestrator/agent/pty"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
@@ -20,30 +16,13 @@ import (
 // maxEnded is how many ended sessions stay to be looked at.
 const maxEnded = 16
 
-// Config says how sessions are run. The zero value is usable.
-type Config struct {
-	// Rules returns the screen rules of an agent; nil means none.
-	Rules func(agentName string) []agent.Rule
-	// Input returns how an agent's input is found on its screen; nil, for all or for one, where it cannot be.
-	Input func(agentName string) func(*vterm.Terminal) (agent.Input, bool)
-	// Scrollback is the number of history lines of each; 0 is the emulator's default.
-	Scrollback int
-	// Version is what the terminal calls itself.
-	Version string
-	// Processes is how many processes an agent may have, itself and all that it starts; 0 is no bound. They are
-	// counted every CountEvery, 2 seconds when it is 0, while agents run.
-	Processes  int
-	CountEvery time.Duration
-}
-
 // Sessions starts agents in terminals and finds them by thread. It implements thread.Sessions.
 type Sessions struct {
 	config Config
 	host   *pty.Host
-	// turn lets unwatched output through one at a time, so that watched output finds a processor.
-	turn chan struct{}
-	// These are the constants, but in tests.
-	takeLimit, settled time.Duration
+	// turns lets unwatched output through one at a time, so that watched output finds a processor.
+	turns chan struct{}
+	pace  pace
 
 	closing chan struct{} // closed when Close begins
 
@@ -57,12 +36,13 @@ type Sessions struct {
 
 // New returns sessions without any. Close stops them.
 func New(c Config) *Sessions {
-	return &Sessions{config: c, host: pty.NewHost(), turn: make(chan struct{}, 1), takeLimit: takeLimit, settled: settled, live: make(map[thread.ID]*Session), closing: make(chan struct{})}
+	return &Sessions{
+		config: c, host: pty.NewHost(), turns: make(chan struct{}, 1), pace: pace{takeLimit, settled},
+		live: make(map[thread.ID]*Session), closing: make(chan struct{}),
+	}
 }
 
 var _ thread.Sessions = (*Sessions)(nil)
-
-func (s *Sessions) endTurn() { <-s.turn }
 
 // Start runs an agent in a terminal of its own.
 func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.Session, error) {
@@ -81,11 +61,7 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	if old := s.live[spec.Thread]; old != nil && !old.over() {
 		return nil, fmt.Errorf("start session: %w", thread.ErrRunning)
 	}
-	var rules []agent.Rule
-	if s.config.Rules != nil {
-		rules = s.config.Rules(spec.Agent)
-	}
-	one := newSession(s, spec, rules)
+	one := newSession(s.config, spec, s.pace, s.turns)
 	p, err := s.host.Start(pty.Spec{
 		Path: spec.Launch.Path, Args: spec.Launch.Args, Dir: spec.Launch.Dir,
 		Env: environment(spec.Launch.Env, spec.Thread), Owner: threadVar + "=" + string(spec.Thread),
@@ -95,6 +71,7 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 		return nil, fmt.Errorf("start session: %w", err)
 	}
 	one.started(p)
+	go s.finish(one)
 	s.forget(spec.Thread)
 	s.live[spec.Thread] = one
 	if s.config.Processes > 0 && !s.counts {
@@ -102,51 +79,6 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 		go s.count(cmp.Or(s.config.CountEvery, countEvery))
 	}
 	return one, nil
-}
-
-// countEvery is how often processes are counted. Counting takes about half a millisecond for a thousand.
-const countEvery = 2 * time.Second
-
-// count ends the agents that have too many processes, until none runs.
-func (s *Sessions) count(every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for s.counted() {
-		select {
-		case <-tick.C:
-		case <-s.closing:
-			return
-		}
-		for p, n := range s.host.Counts() {
-			if n > s.config.Processes {
-				s.endFor(p, fmt.Sprintf("ended with its %d processes: limits.processes allows %d; raise it in the configuration and resume", n, s.config.Processes))
-			}
-		}
-	}
-}
-
-// counted reports whether there is something to count, and else that count ends.
-func (s *Sessions) counted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.live {
-		if !one.over() {
-			return true
-		}
-	}
-	s.counts = false
-	return false
-}
-
-// endFor ends the agent that a process is, for a reason.
-func (s *Sessions) endFor(p *pty.Process, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.live {
-		if one.proc == p {
-			one.end(reason)
-		}
-	}
 }
 
 // Get returns a thread's session, running or the last one that ended; nil when there is none.
@@ -213,6 +145,14 @@ func (s *Sessions) Close(ctx context.Context, grace time.Duration) error {
 	return errors.Join(errs...)
 }
 
+// finish waits for the end of a session.
+func (s *Sessions) finish(one *Session) {
+	<-one.proc.Done()
+	<-one.toldAll
+	s.retire(one)
+	close(one.done)
+}
+
 // retire keeps an ended session for those who want to see how it ended, and drops the oldest.
 func (s *Sessions) retire(one *Session) {
 	s.mu.Lock()
@@ -237,14 +177,11 @@ func (s *Sessions) forget(id thread.ID) {
 	}
 }
 
-// threadVar tells a program in a session, and what it starts, which thread it belongs to.
-const threadVar = "ORCHESTRATOR_THREAD"
-
 // sweepGrace is what left-over agents get before they are killed: their terminals are gone long since.
 const sweepGrace = 300 * time.Millisecond
 
 // Sweep ends what a server that was killed left running of threads, and returns how many processes that
-// were. An agent that outlives its terminal would go on changing files, and hold its session.
+// were. An agent that outlives its terminal would keep changing files, and hold its session.
 func (s *Sessions) Sweep(ctx context.Context, threads []thread.ID) int {
 	entries := make([]string, 0, len(threads))
 	for _, id := range threads {
@@ -253,53 +190,48 @@ func (s *Sessions) Sweep(ctx context.Context, threads []thread.ID) int {
 	return pty.Sweep(ctx, entries, sweepGrace)
 }
 
-// Token returns the token of the agent that an environment belongs to, empty where it belongs to none.
-func Token(env []string) string { return pty.Token(env) }
+// countEvery is how often processes are counted. Counting takes about half a millisecond for a thousand.
+const countEvery = 2 * time.Second
 
-// IsHost reports whether an environment is the one of a server.
-func IsHost(env []string) bool { return pty.IsHost(env) }
-
-// HostEnv returns the environment for a server: it says that it is one, and ties it to no session.
-func HostEnv(env []string) []string { return unthreaded(pty.HostEnv(env)) }
-
-// unthreaded returns an environment that names no thread.
-func unthreaded(env []string) []string {
-	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
-}
-
-// Below reports whether this program, with its environment, was started below an agent of any server.
-func Below(environ []string) (bool, error) {
-	if Token(environ) != "" {
-		return true, nil
-	}
-	below, err := pty.Below(os.Getpid())
-	if err != nil {
-		return true, fmt.Errorf("find out who started this program: %w", err)
-	}
-	return below, nil
-}
-
-// outer are variables that tell of the terminal the server was started in, which is not the agent's.
-var outer = []string{
-	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
-	"COLUMNS", "LINES", "COLORFGBG", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "VTE_VERSION", "KONSOLE_VERSION",
-	"KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON", "GHOSTTY_RESOURCES_DIR", "GHOSTTY_BIN_DIR",
-	"WEZTERM_PANE", "WEZTERM_EXECUTABLE", "ITERM_SESSION_ID", "ITERM_PROFILE", "LC_TERMINAL",
-	"LC_TERMINAL_VERSION", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_LOG", "WT_SESSION", "ZELLIJ",
-}
-
-// environment puts an agent's environment into our terminal.
-func environment(env []string, id thread.ID) []string {
-	out := make([]string, 0, len(env)+4)
-next:
-	for _, kv := range unthreaded(pty.Unmarked(env)) {
-		for _, name := range outer {
-			if strings.HasPrefix(kv, name+"=") {
-				continue next
+// count ends the agents that have too many processes, until none runs.
+func (s *Sessions) count(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for s.counted() {
+		select {
+		case <-tick.C:
+		case <-s.closing:
+			return
+		}
+		for p, n := range s.host.Counts() {
+			if n > s.config.Processes {
+				s.endFor(p, fmt.Sprintf("ended with its %d processes: limits.processes allows %d; "+
+					"raise it in the configuration and resume", n, s.config.Processes))
 			}
 		}
-		out = append(out, kv)
 	}
-	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
-		threadVar+"="+string(id))
+}
+
+// counted reports whether there is something to count; if not, it notes that count ends.
+func (s *Sessions) counted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.live {
+		if !one.over() {
+			return true
+		}
+	}
+	s.counts = false
+	return false
+}
+
+// endFor ends the agent that a process is, for a reason.
+func (s *Sessions) endFor(p *pty.Process, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.live {
+		if one.proc == p {
+			one.end(reason)
+		}
+	}
 }

@@ -24,7 +24,8 @@ printf '\033]9;4;0\007\033]777;notify;x;needs you\007'; read x
 		}
 	}
 	for _, want := range []thread.State{
-		thread.StateWorking, thread.StateIdle, thread.StateApproval, thread.StateApproval, thread.StateWorking, thread.StateQuestion,
+		thread.StateWorking, thread.StateIdle, thread.StateApproval,
+		thread.StateApproval, thread.StateWorking, thread.StateQuestion,
 	} {
 		eventually(t, string(want), func() bool { return h.now() == want })
 		next()

@@ -7,9 +7,9 @@ import (
 )
 
 // budget bounds the bytes that are held at once of bodies and answers, from a request's arrival until what came of
-// it is stored. A thread may have a share of them, so that one whose answers are slowly stored holds up nobody else.
+// it is stored. A thread may have a share of them, so that one whose answers are stored slowly holds up nobody else.
 // What is larger than the share, or than all, passes when nothing else of its thread, or nothing else at all, is
-// held. Who waits is served in the order of coming; a thread that has its share is passed over.
+// held. Those that wait are served in the order in which they came; a thread that has its share is passed over.
 type budget struct {
 	max, share, kept int64
 

@@ -3,39 +3,27 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"orchestrator/contextmgr/wire"
-)
-
-// What ends an answer before its time.
-var (
-	errSilence = errors.New("the provider fell silent")
-	errAgent   = errors.New("the agent closed the connection")
-	errStopped = errors.New("orchestrator stopped")
 )
 
 // ServeHTTP implements http.Handler.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if status := g.refuse(r); status != 0 {
+	if status := refuse(r, g.hosts); status != 0 {
 		w.WriteHeader(status)
 		return
 	}
 	target, query, hasQuery := strings.Cut(r.RequestURI, "?")
-	rt, rest := g.claim(r.Header, target)
+	rt, rest := g.routes.claim(r.Header, target)
 	if rt == nil {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	if !g.enter() {
+	if !g.calls.enter() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
@@ -57,26 +45,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rest = "/" + rest
 	}
 	if climbs(rest) {
-		g.deny(w, nil, http.StatusBadRequest, "this gateway takes no path that leads upwards")
+		deny(w, nil, http.StatusBadRequest, "this gateway takes no path that leads upwards")
 		return
 	}
 	up := rt.upstream(name)
 	if up == nil {
-		g.deny(w, nil, http.StatusNotFound, "no upstream is configured here")
+		deny(w, nil, http.StatusNotFound, "no upstream is configured here")
 		return
 	}
 	g.carry(w, r, rt, joinTarget(up, rest, query, hasQuery))
-}
-
-// enter counts a request in, unless the gateway is closed.
-func (g *Gateway) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return false
-	}
-	g.calls.Add(1)
-	return true
 }
 
 // joinTarget appends a request target to an upstream's base without changing an escape in it.
@@ -106,23 +83,23 @@ func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 // carry takes one request to its upstream and the answer back.
 func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *url.URL) {
 	codec := g.opts.Codecs.Match(r.Method, to.Path)
-	if g.refuseCapped(w, r, rt, codec) {
+	if g.limiter.refuse(w, r, rt, codec) {
 		return
 	}
-	held := g.budget.hold(&rt.held)
-	told := false // whoever is told of the request gives back what it holds
+	held := g.bodies.budget.hold(&rt.held)
+	told := false // who is told about the request releases what it holds
 	defer func() {
 		if !told {
 			held.release()
 		}
 	}()
-	body, status := g.readBody(w, r, held)
+	body, status := g.bodies.read(w, r, held)
 	if status == statusFull {
-		g.turnAway(w, r, rt, codec, http.StatusServiceUnavailable, g.full(rt), retryFull)
+		g.limiter.turnAway(w, r, rt, codec, http.StatusServiceUnavailable, g.bodies.full(rt), retryFull)
 		return
 	}
 	if status != 0 {
-		g.deny(w, codec, status, http.StatusText(status))
+		deny(w, codec, status, http.StatusText(status))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -130,16 +107,17 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	out := outbound(ctx, r, to, body)
 	var o *observation
 	if codec != nil {
-		o, told = g.observe(rt, codec, out, body, held), true
-		out = o.traced(out)
+		o, told = g.watcher.watch(rt, codec, out, body, held), true
+		out = o.progress.traced(out)
 	}
-	resp, err := g.reach(ctx, rt, out)
+	resp, err := g.upstreams.reach(ctx, rt, out)
 	if err != nil {
 		if r.Context().Err() != nil {
-			// One that has only shut down its side still reads, and is told why. It cannot be told from one that is
-			// gone before something is written to it; going on would leave the answers of interrupted agents running.
+			// An agent that has only shut down its side still reads, and is told why. It looks like one that is gone
+			// until something is written to it; continuing would leave the answers of interrupted agents running.
 			w.Header().Set("Connection", "close")
-			g.deny(w, codec, http.StatusBadRequest, "the request was given up because its connection was closed for writing: keep it open until the answer is there")
+			deny(w, codec, http.StatusBadRequest, "the request was given up because its connection was closed for writing: "+
+				"keep it open until the answer is there")
 			o.end(g.gone())
 			return
 		}
@@ -147,7 +125,7 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		if !errors.As(err, &cause) {
 			cause = &unreachableError{host: to.Host, why: reason(err)}
 		}
-		g.unreached(w, codec, cause)
+		unreached(w, codec, cause)
 		o.end(cause)
 		return
 	}
@@ -160,120 +138,6 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	if err != nil {
 		panic(http.ErrAbortHandler) // so that the agent sees a cut and not an end
 	}
-}
-
-// firstBody is how much room is made for a body before any of it has come, and firstChunk where its length is not
-// known.
-const (
-	firstBody  = 8 << 20
-	firstChunk = 64 << 10
-)
-
-// perRequest is what a request takes beside its body, in bytes.
-const perRequest = 4 << 10
-
-// statusFull says that no room for a body was found in time.
-const statusFull = -1
-
-// retryFull is when an agent may try again after that.
-const retryFull = 5 * time.Second
-
-// readBody takes a request's body whole: an answer may begin before a body that is still being
-// read has ended, and would be cut off. It waits while too much is held.
-func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request, held *hold) (body []byte, status int) {
-	if r.ContentLength > g.opts.MaxBody {
-		w.Header().Set("Connection", "close")
-		return nil, http.StatusRequestEntityTooLarge
-	}
-	size := r.ContentLength
-	if size < 0 {
-		size = firstChunk
-	}
-	if size == 0 {
-		held.force(perRequest)
-		return nil, 0
-	}
-	if !g.room(r, held, size+perRequest) {
-		return nil, statusFull
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit)) // only a test's writer has none
-	in := http.MaxBytesReader(w, r.Body, g.opts.MaxBody)
-	body = make([]byte, 0, min(size, firstBody))
-	growing := false
-	defer func() {
-		if growing {
-			<-g.growing
-		}
-	}()
-	var err error
-	for err == nil {
-		if len(body) == cap(body) {
-			if len(body) == int(r.ContentLength) { // to its end
-				if _, err = io.ReadFull(in, make([]byte, 1)); errors.Is(err, io.EOF) {
-					break
-				}
-				continue
-			}
-			grown := r.ContentLength
-			if grown < 0 {
-				grown = 2 * int64(cap(body))
-			}
-			if r.ContentLength < 0 {
-				growing = growing || g.mayGrow(r)
-				if !growing || !g.room(r, held, grown-int64(cap(body))) {
-					return nil, statusFull
-				}
-			}
-			body = append(make([]byte, 0, grown), body...)
-		}
-		var n int
-		n, err = in.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-	}
-	_ = rc.SetReadDeadline(time.Time{})
-	var tooLarge *http.MaxBytesError
-	var timeout net.Error
-	switch {
-	case errors.Is(err, io.EOF):
-		return body, 0
-	case errors.As(err, &tooLarge):
-		return nil, http.StatusRequestEntityTooLarge
-	case errors.As(err, &timeout) && timeout.Timeout():
-		w.Header().Set("Connection", "close")
-		return nil, http.StatusRequestTimeout
-	default:
-		w.Header().Set("Connection", "close")
-		return nil, http.StatusBadRequest
-	}
-}
-
-// room waits until so many more bytes may be held, but not for ever.
-func (g *Gateway) room(r *http.Request, held *hold, n int64) bool {
-	ctx, cancel := context.WithTimeout(r.Context(), g.opts.StoreLimit)
-	defer cancel()
-	return held.take(ctx, n) == nil
-}
-
-// mayGrow waits until no other body of unknown length is larger than its first chunk. Did several of them wait for
-// more with what they have, none would ever get it.
-func (g *Gateway) mayGrow(r *http.Request) bool {
-	timer := time.NewTimer(g.opts.StoreLimit)
-	defer timer.Stop()
-	select {
-	case g.growing <- struct{}{}:
-		return true
-	case <-timer.C:
-	case <-r.Context().Done():
-	}
-	return false
-}
-
-// full says why a request was not sent: too much is held.
-func (g *Gateway) full(rt *route) string {
-	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB that are under way or not stored yet (%d MB of this thread), "+
-		"and its cap is %d MB, an eighth of it for a thread. Try again when they are stored, or raise limits.memory_mb in the configuration",
-		g.budget.total()>>20, g.budget.of(&rt.held)>>20, g.budget.max>>20)
 }
 
 // outbound makes the request for the upstream. It is complete in memory and independent of the
@@ -296,157 +160,4 @@ func outbound(ctx context.Context, r *http.Request, to *url.URL, body []byte) *h
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return out
-}
-
-// relay copies an answer as it comes. It returns an error when the agent did not get all of it.
-func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, resp *http.Response, o *observation, cancel context.CancelCauseFunc) error {
-	h := w.Header()
-	copyHeader(h, resp.Header)
-	if resp.Header["Content-Type"] == nil {
-		h["Content-Type"] = nil // adds no guess
-	}
-	rc := http.NewResponseController(w)
-	w.WriteHeader(resp.StatusCode)
-	if resp.ContentLength != 0 {
-		_ = rc.Flush() // an agent that is gone shows when its answer is written
-	}
-	silence := time.AfterFunc(g.opts.Silence, func() { cancel(errSilence) })
-	defer silence.Stop()
-	buf := g.bufs.Get().(*[]byte)
-	defer g.bufs.Put(buf)
-	for {
-		n, err := resp.Body.Read(*buf)
-		silence.Reset(g.opts.Silence)
-		if n > 0 {
-			_ = rc.SetWriteDeadline(time.Now().Add(g.opts.WriteLimit))
-			_, sent := w.Write((*buf)[:n])
-			if sent == nil {
-				sent = rc.Flush()
-			}
-			// Read even what could not be sent whole: an agent that has heard the end hangs up at once.
-			o.write((*buf)[:n])
-			if sent != nil {
-				return errAgent
-			}
-		}
-		switch {
-		case err == nil:
-		case errors.Is(err, io.EOF):
-			for name, values := range resp.Trailer {
-				h[http.TrailerPrefix+name] = values
-			}
-			if o.cutWithoutNotice(resp) {
-				return io.ErrUnexpectedEOF
-			}
-			return nil
-		case r.Context().Err() != nil:
-			return g.gone()
-		case errors.Is(context.Cause(resp.Request.Context()), errSilence):
-			return errSilence
-		default:
-			return cut(err)
-		}
-	}
-}
-
-// gone says who ended a connection to an agent.
-func (g *Gateway) gone() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return errStopped
-	}
-	return errAgent
-}
-
-// cut says for people how an answer ended early.
-func cut(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the provider cut the answer off")
-	}
-	return errors.New("the answer was cut off: " + reason(err))
-}
-
-// reason returns an error's cause without addresses and credentials.
-func reason(err error) string {
-	var op *net.OpError
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &dns):
-		return "no such host"
-	case errors.As(err, &op) && op.Err != nil:
-		return wire.Clip(op.Err.Error(), 200)
-	default:
-		return wire.Clip(err.Error(), 200)
-	}
-}
-
-// deny answers with an error of the gateway's own, in the shape that the agent can show.
-func (g *Gateway) deny(w http.ResponseWriter, codec wire.Codec, status int, message string) {
-	body := plainError(message)
-	if codec != nil {
-		body = codec.Error(status, message)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // an agent that is gone needs no error
-}
-
-func plainError(message string) []byte {
-	b, _ := json.Marshal(map[string]any{"error": map[string]string{"type": "gateway_error", "message": message}}) // strings always encode
-	return b
-}
-
-// hookPath is where agents report, below a thread's base URL.
-const hookPath = "/_hook"
-
-// maxHook is the largest hook report.
-const maxHook = 4 << 20
-
-// hook takes an agent's report. It answers at once and with nothing, since agents read answers
-// as instructions.
-func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event string) {
-	if !validEvent(event) {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	if r.Method != http.MethodPost {
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	held := g.budget.hold(&rt.held)
-	size := r.ContentLength
-	if size < 0 {
-		size = maxHook
-	}
-	if !g.room(r, held, min(size, maxHook)+perRequest) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return
-	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit))
-	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHook))
-	_ = rc.SetReadDeadline(time.Time{})
-	if err != nil {
-		held.release()
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		return
-	}
-	rt.queue.add(func() {
-		defer held.release()
-		g.observer.Hook(rt.id, event, payload)
-	})
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func validEvent(s string) bool {
-	if s == "" || len(s) > 64 {
-		return false
-	}
-	for _, c := range s {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return true
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// refuse returns the status that a request is refused with, 0 when it may go on. It is asked
-// before anything else is done, and what it refuses gets no body.
-func (g *Gateway) refuse(r *http.Request) int {
+// refuse returns the status that a request is refused with, 0 when it may pass; hosts are the gateway's own. It is
+// asked before anything else is done, and what it refuses gets no body.
+func refuse(r *http.Request, hosts map[string]bool) int {
 	switch {
-	case !g.hosts[strings.ToLower(r.Host)], r.URL.Host != "": // absolute-form targets name a host of their own
+	case !hosts[strings.ToLower(r.Host)], r.URL.Host != "": // absolute-form targets name a host of their own
 		return http.StatusMisdirectedRequest
 	case len(r.Header["Origin"]) > 0: // a browser: no agent is one
 		return http.StatusForbidden
@@ -42,7 +42,7 @@ func plainConnection(h http.Header) bool {
 // read it: escaped once or several times, between backslashes, with parameters behind it. No model API has such
 // paths, and behind an upstream with a path of its own they would leave it.
 func climbs(path string) bool {
-	for range 4 { // what is still escaped after that is no server's reading
+	for range 4 { // no server reads what is still escaped after that
 		for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 			part, _, _ = strings.Cut(part, ";")
 			if strings.TrimRight(part, " \t\x00") == ".." {

@@ -76,7 +76,7 @@ func moment(name, value string, now time.Time) time.Time {
 	return believed(at, now)
 }
 
-// after adds seconds to a time; zero for what is no length of time.
+// after adds seconds to a time; zero for what is not a length of time.
 func after(now time.Time, seconds float64) time.Time {
 	if !(seconds >= 0 && seconds <= farthest.Seconds()) {
 		return time.Time{}
@@ -95,7 +95,8 @@ func believed(at, now time.Time) time.Time {
 // named finds when a limit ends in the words of an error: "Please try again in 1m2.5s", "Please retry in 34.07s",
 // "resets in 3 hours".
 var named = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:(?:re)?try(?: again)?|resets?|available|wait)\b(?: again)?(?: (?:in|after|for|within))? (\d+(?:\.\d+)?) ?` +
+	return regexp.MustCompile(`(?i)\b(?:(?:re)?try(?: again)?|resets?|available|wait)\b(?: again)?` +
+		`(?: (?:in|after|for|within))? (\d+(?:\.\d+)?) ?` +
 		`((?:ms|h|m|s)(?:\d[\dhms.]*)?\b|milliseconds?\b|seconds?\b|minutes?\b|hours?\b|days?\b)`)
 })
 
@@ -120,7 +121,7 @@ func limitNamed(text string, now time.Time) time.Time {
 	return believed(now.Add(d), now)
 }
 
-// errorKind says what kind of error a text names that stands where an answer should: "overloaded_error: …".
+// errorKind says what kind of error a text names that came in place of an answer: "overloaded_error: …".
 func errorKind(text string) thread.Fault {
 	kind, _, _ := strings.Cut(text, ":")
 	if strings.ContainsAny(kind, " \t") {
@@ -131,9 +132,16 @@ func errorKind(text string) thread.Fault {
 		fault thread.Fault
 		words []string
 	}{
-		{thread.FaultLimited, []string{"rate_limit", "ratelimit", "overloaded", "quota", "resource_exhausted", "too_many_requests", "slow_down", "usage_limit", "billing"}},
-		{thread.FaultUnauthorised, []string{"authenticat", "unauthorized", "unauthenticated", "permission", "invalid_api_key", "forbidden"}},
-		{thread.FaultNoAnswer, []string{"api_error", "server_error", "internal", "unavailable", "timeout", "deadline_exceeded"}},
+		{thread.FaultLimited, []string{
+			"rate_limit", "ratelimit", "overloaded", "quota", "resource_exhausted", "too_many_requests", "slow_down",
+			"usage_limit", "billing",
+		}},
+		{thread.FaultUnauthorised, []string{
+			"authenticat", "unauthorized", "unauthenticated", "permission", "invalid_api_key", "forbidden",
+		}},
+		{thread.FaultNoAnswer, []string{
+			"api_error", "server_error", "internal", "unavailable", "timeout", "deadline_exceeded",
+		}},
 		{thread.FaultError, []string{"error", "invalid", "not_found", "failed", "context_length"}},
 	} {
 		for _, w := range k.words {

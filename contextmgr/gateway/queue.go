@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// maxLoose is how many things that are counted nowhere may wait to be told about one thread: refusals, notices.
-// What comes then is lost rather than held for ever.
+// maxLoose is how many things that no budget counts may wait to be told about one thread: refusals, notices.
+// What comes after that is lost rather than held forever.
 const maxLoose = 4096
 
 // queue tells an observer about one thread, one thing after the other, away from the streams.
 // Its goroutine lives only while there is something to tell.
 type queue struct {
-	wait *sync.WaitGroup
-	log  *slog.Logger
+	calls *calls
+	log   *slog.Logger
 
 	// mu guards what follows; it is a leaf and never held while something is told.
 	mu      sync.Mutex
@@ -24,9 +24,9 @@ type queue struct {
 	lost    int
 }
 
-func newQueue(wait *sync.WaitGroup, log *slog.Logger) *queue { return &queue{wait: wait, log: log} }
+func newQueue(c *calls, log *slog.Logger) *queue { return &queue{calls: c, log: log} }
 
-// add takes something to tell that the budget of bytes counts. The caller holds the WaitGroup itself, so that it
+// add takes something to tell that the budget of bytes counts. The caller is counted in calls itself, so that they
 // cannot reach zero in between.
 func (q *queue) add(tell func()) {
 	q.mu.Lock()
@@ -58,13 +58,13 @@ func (q *queue) push(tell func()) {
 	q.todo = append(q.todo, tell)
 	if !q.running {
 		q.running = true
-		q.wait.Add(1)
+		q.calls.Add(1)
 		go q.run()
 	}
 }
 
 func (q *queue) run() {
-	defer q.wait.Done()
+	defer q.calls.Done()
 	for {
 		q.mu.Lock()
 		if len(q.todo) == 0 {

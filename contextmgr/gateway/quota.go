@@ -15,8 +15,8 @@ import (
 // maxQuotas is how many windows are read of one answer.
 const maxQuotas = 16
 
-// The headers by which providers tell of their limits: the first word in braces is the window, the second what is said of
-// it. OpenAI has the two the other way round.
+// The headers by which providers report their limits: the first group is the window, the second what is said about it.
+// OpenAI has the two the other way round.
 var (
 	quotaHeader  = pattern.Lazy(`^anthropic-ratelimit-([a-z0-9_-]{1,40})-(limit|remaining|reset|utilization)$`)
 	quotaSwapped = pattern.Lazy(`^x-ratelimit-(limit|remaining|reset)-([a-z0-9_-]{1,40})$`)
@@ -68,7 +68,7 @@ func quotas(upstream string, h http.Header, now time.Time) []thread.Quota {
 	return out[:min(len(out), maxQuotas)]
 }
 
-// say takes over one value; what is no number or time is left out.
+// say takes over one value; what is not a number or a time is left out.
 func say(q *thread.Quota, what, value string, now time.Time) {
 	switch what {
 	case "limit", "remaining":

@@ -13,7 +13,7 @@ const maxUnsaid = 256 << 10
 // speech carries what an answer says from its stream to the queue that tells the observer. What comes while a piece
 // waits there joins it, so that a slow observer holds up nothing and costs little.
 type speech struct {
-	o       *observation
+	rt      *route
 	speaker wire.Speaker // nil where the answer tells nothing before its end
 	number  int64        // of the request; the queue's
 	any     bool         // something was told; the queue's
@@ -29,7 +29,7 @@ type speech struct {
 // listen begins to take what an answer says.
 func (s *speech) listen(a wire.Answer) { s.speaker, _ = a.(wire.Speaker) }
 
-// take takes what the answer said with its last bytes.
+// take adds what the answer said with its last bytes.
 func (s *speech) take() {
 	if s.speaker == nil {
 		return
@@ -55,7 +55,7 @@ func (s *speech) take() {
 func (s *speech) offer() {
 	if s.open && !s.waiting {
 		s.waiting = true
-		s.o.rt.queue.add(func() { s.tell(s.next()) })
+		s.rt.queue.add(func() { s.tell(s.next()) })
 	}
 }
 
@@ -68,8 +68,8 @@ func (s *speech) begin(main bool) {
 		s.text = nil
 		return
 	}
-	s.o.rt.spoken++
-	s.number = s.o.rt.spoken
+	s.rt.spoken++
+	s.number = s.rt.spoken
 	if len(s.text) > 0 || s.missed {
 		s.offer()
 	}
@@ -88,11 +88,11 @@ func (s *speech) next() thread.Speech {
 func (s *speech) tell(p thread.Speech) {
 	if p.Text != "" || p.Missed || p.Done {
 		s.any = s.any || p.Text != "" || p.Missed
-		s.o.g.observer.Spoke(s.o.rt.id, p)
+		s.rt.observer.Spoke(s.rt.id, p)
 	}
 }
 
-// end is the queue's: the exchange is over, and what it said and nobody was told yet is told.
+// end is the queue's: the exchange is over, and what it said that nobody was told yet is told.
 func (s *speech) end(e thread.Exchange) {
 	if !e.Main {
 		return

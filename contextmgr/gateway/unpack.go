@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -18,7 +17,7 @@ import (
 	"orchestrator/thread"
 )
 
-// maxCodings bounds how many codings may lie on each other.
+// maxCodings bounds how many codings a body may have on top of each other.
 const maxCodings = 4
 
 // maxWindow bounds what a decoder takes of memory beside its output.
@@ -53,7 +52,7 @@ func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 		}
 		defer done()
 		r = next
-		if i > 0 { // what lies between is no more than what comes out: compressed bytes grow little
+		if i > 0 { // an inner layer is hardly larger than what comes out: compressed bytes grow little
 			r = io.LimitReader(r, limit+1<<20)
 		}
 	}
@@ -78,7 +77,8 @@ func decoder(coding string, r io.Reader) (out io.Reader, done func(), err error)
 		out = brotli.NewReader(r)
 	case "zstd":
 		var z *zstd.Decoder
-		z, err = zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		z, err = zstd.NewReader(r,
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 		if err == nil {
 			out, done = z, z.Close
 		}
@@ -104,12 +104,12 @@ type unpacking struct {
 	err  error
 }
 
-// unpack begins to unpack the answer for its reader.
-func (o *observation) unpack() *unpacking {
+// newUnpacking begins to unpack an answer; what is unpacked is written to a reader of it.
+func newUnpacking(to io.Writer, encoding []string) *unpacking {
 	u := &unpacking{in: newInbox(wire.MaxAnswer), done: make(chan struct{})}
 	go func() {
 		defer close(u.done)
-		u.err = unpack(answerWriter{o}, o.encoding, u.in, 2*wire.MaxAnswer)
+		u.err = unpack(to, encoding, u.in, 2*wire.MaxAnswer)
 		u.in.end() // what still comes is not needed
 	}()
 	return u
@@ -119,76 +119,4 @@ func (o *observation) unpack() *unpacking {
 func (u *unpacking) wait() error {
 	<-u.done
 	return u.err
-}
-
-// answerWriter gives an unpacked answer to its reader.
-type answerWriter struct{ o *observation }
-
-func (w answerWriter) Write(b []byte) (int, error) {
-	if !w.o.held.force(int64(len(b))) {
-		return 0, errFull
-	}
-	w.o.hear(b)
-	return len(b), nil
-}
-
-// inbox hands bytes from a writer that must not wait to a reader that does. It takes a number of bytes in all.
-type inbox struct {
-	mu    sync.Mutex
-	more  sync.Cond
-	bytes []byte
-	read  int // of bytes
-	left  int
-	ended bool
-}
-
-func newInbox(limit int) *inbox {
-	b := &inbox{left: limit}
-	b.more.L = &b.mu
-	return b
-}
-
-// put adds bytes; false when they are too many. After the end they are dropped.
-func (b *inbox) put(p []byte) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended {
-		return true
-	}
-	if b.left -= len(p); b.left < 0 {
-		b.ended, b.bytes, b.read = true, nil, 0
-		b.more.Signal()
-		return false
-	}
-	b.bytes = append(b.bytes, p...)
-	b.more.Signal()
-	return true
-}
-
-// end says that no more comes. It may be called more than once.
-func (b *inbox) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended = true
-	b.more.Signal()
-}
-
-// Read implements io.Reader.
-func (b *inbox) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for b.read == len(b.bytes) {
-		if b.ended {
-			return 0, io.EOF
-		}
-		b.more.Wait()
-	}
-	n := copy(p, b.bytes[b.read:])
-	if b.read += n; b.read == len(b.bytes) {
-		b.bytes, b.read = b.bytes[:0], 0
-		if cap(b.bytes) > 2*bufSize {
-			b.bytes = nil
-		}
-	}
-	return n, nil
 }

@@ -3,6 +3,6 @@
 // bracketed paste.
 //
 // It guarantees that what a person pastes cannot end its own bracket or act as keys beyond plain text, and
-// that nothing is written which the program did not ask for (no release events, mouse or focus reports
+// that nothing is written that the program did not ask for (no release events, mouse or focus reports
 // unless their mode is set). It reads no device and keeps no state.
 package input

@@ -7,6 +7,15 @@ import (
 	"orchestrator/agent/vterm"
 )
 
+// Kitty keyboard flags.
+const (
+	kittyDisambiguate = 1 << iota
+	kittyEvents
+	kittyAlternates
+	kittyAll
+	kittyText
+)
+
 // kitty writes a key in the kitty keyboard protocol.
 func kitty(dst []byte, k Key, m vterm.Modes) []byte {
 	flags := m.Kitty
@@ -22,7 +31,7 @@ func kitty(dst []byte, k Key, m vterm.Modes) []byte {
 		k.Code = KeyF13 + (k.Code - KeyFn(13))
 	}
 	all := flags&kittyAll != 0
-	// Caps lock and num lock do not stand in the way of plain text.
+	// Plain text stays plain text while caps lock or num lock is on.
 	chord := k.Mod &^ (Shift | CapsLock | NumLock)
 	if !all {
 		if k.Code >= 57441 && k.Code <= kittyLast || k.Code == KeyCapsLock || k.Code == KeyCapsLock+2 {
@@ -96,7 +105,8 @@ func kittyU(dst []byte, k Key, mods, event int, flags uint8) []byte {
 		}
 	}
 	text := ""
-	if flags&kittyText != 0 && flags&kittyAll != 0 && event != 3 && k.Mod&(Ctrl|Alt|Super|Hyper|Meta) == 0 && k.Code < KeyCapsLock {
+	if flags&kittyText != 0 && flags&kittyAll != 0 && event != 3 &&
+		k.Mod&(Ctrl|Alt|Super|Hyper|Meta) == 0 && k.Code < KeyCapsLock {
 		text = typed(k)
 	}
 	if mods != 1 || event > 1 {

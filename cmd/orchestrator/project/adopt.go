@@ -39,7 +39,7 @@ func (p *Project) Adopt(name string) error {
 	})
 }
 
-// Begin gives the project a state of its own where it could not be decided whether another one is its.
+// Begin gives the project a state of its own where it could not be decided whether an existing one belongs to it.
 func (p *Project) Begin() error {
 	return p.decided(func(home *private.Folder, all []state) error {
 		if p.found.kind != isUndecided {
@@ -58,7 +58,7 @@ func (p *Project) Begin() error {
 	})
 }
 
-// decided runs what changes a state by the person's word, with the home locked.
+// decided runs a change that the person decided on, with the home locked.
 func (p *Project) decided(change func(home *private.Folder, all []state) error) error {
 	if p.Problem != nil && !errors.Is(p.Problem, ErrUndecided) {
 		return p.Problem
@@ -113,7 +113,7 @@ func names(all []state) string {
 	return strings.Join(list, ", ")
 }
 
-// displace takes the project's place from every other state that has it; their threads stay and can be adopted.
+// displace removes the project's place from every other state that has it; their threads stay and can be adopted.
 func (p *Project) displace(home *private.Folder, all []state, but state) error {
 	for _, s := range all {
 		if s.bad != nil || s.folder == but.folder || string(s.Root) != p.Root {
@@ -139,7 +139,7 @@ func (p *Project) displace(home *private.Folder, all []state, but state) error {
 	return nil
 }
 
-// remake writes the record of a state again that cannot be read. Its folder must be in order.
+// remake writes a new record for a state whose own cannot be read. Its folder must be in order.
 func (p *Project) remake(home *private.Folder, s state) (state, error) {
 	if errors.Is(s.bad, errNewer) {
 		return s, s.bad

@@ -13,12 +13,6 @@ import (
 	"orchestrator/thread/private"
 )
 
-// markName is the file with a project's mark in its git directory.
-const markName = "orchestrator-id"
-
-// maxMark is more than a mark and its line end take.
-const maxMark = 64
-
 // ground is what a project's folder is found to be.
 type ground struct {
 	root   string
@@ -27,9 +21,9 @@ type ground struct {
 	// submodule's own, a linked worktree's part where there is no main one. It is "" where there is none of ours.
 	gitDir string
 	gitAt  place
-	mark   string // what gitDir carries, "" where that is no mark
-	odd    string // why what lies at the mark's name is none; "" where nothing lies there
-	fixed  bool   // what lies there is not ours to replace
+	mark   string // what gitDir carries, "" where that is not a mark
+	odd    string // why the file of the mark's name does not hold one; "" where there is no file
+	fixed  bool   // that file is not ours to replace
 	// refused is set where there is a git directory that cannot be used.
 	refused bool
 }
@@ -63,7 +57,7 @@ func look(root string, w git.Worktree, refused bool) (ground, error) {
 	return g, nil
 }
 
-// again looks once more at the same folder.
+// again looks at the same folder again.
 func (g ground) again() ground {
 	if g.gitDir != "" {
 		g.mark, g.odd, g.fixed = "", "", false
@@ -72,7 +66,7 @@ func (g ground) again() ground {
 	return g
 }
 
-// readMark reads the git directory's mark. What is no regular file of this user with exactly a mark in it is none.
+// readMark reads the git directory's mark. Only a regular file of this user with exactly a mark in it counts.
 func (g *ground) readMark() {
 	path := filepath.Join(g.gitDir, markName)
 	content, err := private.ReadRegular(path, maxMark)
@@ -102,63 +96,4 @@ func (g *ground) readMark() {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	g.fixed = !info.Mode().IsRegular() || !ok || int(st.Uid) != os.Geteuid()
-}
-
-// markFor is the mark under which a state is to be known here, "" where it is known by the project's path alone;
-// missing tells that it has to be written.
-func (g ground) markFor(s state, d decision) (mark string, missing bool) {
-	want := s.Mark
-	if want == "" {
-		want = s.ID
-	}
-	switch {
-	case g.gitDir == "" || d.shared:
-		return "", false
-	case g.mark == want:
-		return want, false
-	case g.mark != "" && !d.replace && s.Mark != "":
-		return s.Mark, false // it is somebody else's, who knows the repository by another path
-	case g.mark != "" && !d.replace:
-		return g.mark, false // it is another home's, whose states we do not see
-	case g.fixed:
-		return "", false
-	default:
-		return want, true
-	}
-}
-
-// writeMark puts a mark into a git directory, whole and durable or not at all; it replaces a regular file and
-// nothing else.
-func writeMark(gitDir, mark string) error {
-	root, err := os.OpenRoot(gitDir)
-	if err != nil {
-		return fmt.Errorf("write the project's id: %w", err)
-	}
-	defer root.Close()
-	temp := markName + ".new-" + newMark()[:8]
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the project's id: %w", err)
-	}
-	_, err = f.WriteString(mark + "\n")
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		if info, look := root.Lstat(markName); look == nil && !info.Mode().IsRegular() {
-			err = fmt.Errorf("%s is not a file", filepath.Join(gitDir, markName))
-		} else {
-			err = root.Rename(temp, markName)
-		}
-	}
-	if err != nil {
-		root.Remove(temp)
-		return fmt.Errorf("write the project's id: %w", err)
-	}
-	if dir, err := root.Open("."); err == nil {
-		_ = dir.Sync() // best effort: without its name the state is found by the place
-		dir.Close()
-	}
-	return nil
 }

@@ -54,8 +54,8 @@ func TestLayouts(t *testing.T) {
 			t.Errorf("written: %s", file)
 		}
 	}
-	for _, file := range []string{"super/.git/modules/sub/" + markName, "bare.git/worktrees/one/" + markName, "kept/" + markName} {
-		if !exists(h.path(file)) {
+	for _, dir := range []string{"super/.git/modules/sub/", "bare.git/worktrees/one/", "kept/"} {
+		if file := dir + markName; !exists(h.path(file)) {
 			t.Errorf("not written: %s", file)
 		}
 	}
@@ -116,10 +116,12 @@ func TestForeignRepository(t *testing.T) {
 	ours := h.claim("ours")
 	h.sh("cp ours/.git/" + markName + " p/.git/ && chown -R 12345:12345 p")
 	p := h.claim("p")
-	if p.ID == ours.ID || !errors.Is(p.Refused, git.ErrOwner) || !strings.Contains(p.Refused.Error(), "safe.directory "+h.path("p")) {
+	if p.ID == ours.ID || !errors.Is(p.Refused, git.ErrOwner) ||
+		!strings.Contains(p.Refused.Error(), "safe.directory "+h.path("p")) {
 		t.Errorf("got %+v", p)
 	}
-	if b, err := os.ReadFile(h.path("p/.git/" + markName)); err != nil || string(b) != ours.ID+"\n" || len(p.Notices) != 0 {
+	b, err := os.ReadFile(h.path("p/.git/" + markName))
+	if err != nil || string(b) != ours.ID+"\n" || len(p.Notices) != 0 {
 		t.Errorf("somebody else's git directory was used: %q %v %v", b, err, p.Notices)
 	}
 	if again := h.claim("p"); again.ID != p.ID {
@@ -244,14 +246,14 @@ func TestWhereStateMayLie(t *testing.T) {
 		words  string
 	}{
 		"as it is":                {dir: "p"},
-		"below a temporary one":   {dir: "p", places: Places{Temp: []string{h.base}}, want: ErrExposed, words: "XDG_STATE_HOME"},
-		"reached through a link":  {dir: "p", places: Places{State: h.path("link"), Temp: []string{h.path("temp")}}, want: ErrExposed},
-		"in the project":          {dir: "p", places: Places{State: h.path("p/.state")}, want: ErrExposed, words: "XDG_STATE_HOME"},
+		"below a temporary one":   {"p", Places{Temp: []string{h.base}}, ErrExposed, "XDG_STATE_HOME"},
+		"reached through a link":  {"p", Places{State: h.path("link"), Temp: []string{h.path("temp")}}, ErrExposed, ""},
+		"in the project":          {"p", Places{State: h.path("p/.state")}, ErrExposed, "XDG_STATE_HOME"},
 		"home, not accepted":      {dir: "home", places: Places{State: outside}, want: ErrWide, words: "trust --folder"},
 		"home that holds it":      {dir: "home", want: ErrWide, words: "could write"},
 		"home, accepted":          {dir: "home", places: Places{Accepted: accept}},
 		"below home":              {dir: "home/work"},
-		"above home":              {dir: ".", places: Places{Accepted: accept}, want: ErrExposed, words: "holds orchestrator's own state"},
+		"above home":              {".", Places{Accepted: accept}, ErrExposed, "holds orchestrator's own state"},
 		"no home at all":          {dir: "p", places: Places{State: "relative"}, words: "set HOME"},
 		"temporary, a mere start": {dir: "p", places: Places{Temp: []string{h.base + "/hom", "", "relative"}}},
 	} {
@@ -287,18 +289,19 @@ func TestWhereStateMayLie(t *testing.T) {
 	}
 }
 
-func TestWhereTheSocketLies(t *testing.T) {
+func TestWhereTheSocketIs(t *testing.T) {
 	t.Parallel()
 	h := newPerson(t)
 	h.repository("p")
 	long := h.path("run/" + strings.Repeat("long", 25))
 	h.sh("mkdir -p '" + long + "'")
 	below := filepath.Join(h.places.State, homeName, runName)
+	ours := filepath.Join(h.places.Runtime, homeName)
 	for name, test := range map[string]struct {
 		places Places
 		want   string
 	}{
-		"in the runtime folder":      {Places{Runtime: h.places.Runtime}, filepath.Join(h.places.Runtime, homeName)},
+		"in the runtime folder":      {Places{Runtime: h.places.Runtime}, ours},
 		"without one":                {Places{}, below},
 		"one that is not there":      {Places{Runtime: h.path("none")}, below},
 		"a relative one":             {Places{Runtime: "run"}, below},
@@ -308,7 +311,7 @@ func TestWhereTheSocketLies(t *testing.T) {
 		"a link to a temporary one":  {Places{Runtime: h.path("to"), Temp: []string{h.path("temp")}}, below},
 		"a link to the project's":    {Places{Runtime: h.path("top"), Temp: nil}, below},
 		"the project's, through it":  {Places{Runtime: h.path("p/x")}, below},
-		"a temporary one of another": {Places{Runtime: h.places.Runtime, Temp: []string{h.path("temp")}}, filepath.Join(h.places.Runtime, homeName)},
+		"a temporary one of another": {Places{Runtime: h.places.Runtime, Temp: []string{h.path("temp")}}, ours},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.sh("mkdir -p temp p/x; ln -sfn temp to; ln -sfn p top")

@@ -14,12 +14,8 @@ import (
 )
 
 const (
-	lockName  = "server.lock"
-	homeLock  = "projects.lock"
-	logFolder = "log"
-	logName   = "server.log"
-	crashName = "crash"
-	mostCrash = 64 << 10
+	lockName = "server.lock"
+	homeLock = "projects.lock"
 )
 
 // ErrServed says that another process has the project's lock.
@@ -58,7 +54,7 @@ func (p Project) Lock() (*os.File, error) {
 	return f, nil
 }
 
-// flock locks a file; what keeps a file system from it is said.
+// flock locks a file. Its error says what to do about a file system that cannot lock.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
@@ -75,7 +71,7 @@ func flock(f *os.File, how int) error {
 	}
 }
 
-// holderOf reads the number of the process that wrote a lock, 0 where it is none.
+// holderOf reads the number of the process that wrote a lock, 0 where there is none in it.
 func holderOf(f *os.File) int {
 	content, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
 	if err != nil {
@@ -135,42 +131,4 @@ func lockHome(home *private.Folder) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// OpenLog opens the server's log for appending.
-func (p Project) OpenLog() (*os.File, error) { return p.openLog(logName) }
-
-// OpenCrash opens the file that a crash of the server is to be printed to, and returns the beginning of what the last
-// one printed, which is taken out of it. Only who holds the server's lock may call it.
-func (p Project) OpenCrash() (file *os.File, last []byte, err error) {
-	f, err := p.openLog(crashName)
-	if err != nil {
-		return nil, nil, err
-	}
-	last, err = io.ReadAll(io.LimitReader(f, mostCrash))
-	if err == nil {
-		err = f.Truncate(0)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("read what a crash printed: %w", err), f.Close())
-	}
-	return f, last, nil
-}
-
-// openLog opens a file of the log's folder for appending.
-func (p Project) openLog(name string) (*os.File, error) {
-	state, err := p.Folder()
-	if err != nil {
-		return nil, err
-	}
-	defer state.Close()
-	folder, err := state.Make(logFolder)
-	if err == nil {
-		defer folder.Close()
-		var f *os.File
-		if f, err = folder.File(name, os.O_CREATE|os.O_APPEND|os.O_RDWR); err == nil {
-			return f, nil
-		}
-	}
-	return nil, hint(fmt.Errorf("open the server's log in the state folder: %w", err))
 }

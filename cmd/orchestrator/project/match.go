@@ -24,7 +24,7 @@ type decision struct {
 	state state
 	// write is set where the record or the mark has to be brought up to date.
 	write bool
-	// replace is set where another mark gives way to this state's.
+	// replace is set where this state's mark replaces another one.
 	replace bool
 	// shared is set where another folder has the same git directory, so that its mark says nothing.
 	shared      bool
@@ -73,14 +73,14 @@ func match(all []state, here ground) decision {
 	}
 	for _, s := range good {
 		if string(s.Root) == here.root {
-			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: `orchestrator adopt %s` continues with them",
-				here.root, s.folder, s.folder))
+			d.notices = append(d.notices, fmt.Sprintf("%s is another repository now than the one whose threads %s holds: "+
+				"`orchestrator adopt %s` continues with them", here.root, s.folder, s.folder))
 		}
 	}
 	return d
 }
 
-// unread finds a state that may be a folder's by its name alone, whose record cannot be read.
+// unread finds a state whose record cannot be read and that, by its name, may be a folder's.
 func unread(all []state, here ground) (state, bool) {
 	called := func(folder string) string { return folder[:strings.LastIndexByte(folder, '-')] }
 	for _, s := range all {
@@ -144,8 +144,8 @@ func marked(all, good []state, here ground) (d decision, shared, ok bool) {
 		// Two folders lead to one git directory, as when a submodule's folder is copied.
 		return decision{}, true, false
 	case s.GitAt.same(here.gitAt, false):
-		said := fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)
-		return decision{kind: isMoved, state: s, write: true, notices: []string{said}}, false, true
+		notice := fmt.Sprintf("the project was moved from %s: its threads continue here", s.Root)
+		return decision{kind: isMoved, state: s, write: true, notices: []string{notice}}, false, true
 	case s.Root == "", gitThere:
 		return copyOf(s), false, true
 	default:
@@ -168,7 +168,8 @@ func copyOf(s state) decision {
 
 func undecided(s state, why, root string) decision {
 	return decision{kind: isUndecided, state: s, why: why, remedy: fmt.Sprintf(
-		"`orchestrator adopt %s` continues with its threads in %s, `orchestrator adopt --new` starts without them", s.folder, root)}
+		"`orchestrator adopt %s` continues with its threads in %s, `orchestrator adopt --new` starts without them",
+		s.folder, root)}
 }
 
 // byPath looks for the state of a folder that no git directory tells.
@@ -186,9 +187,10 @@ func byPath(good []state, here ground) (decision, bool) {
 			}
 			return d, true
 		case here.refused, here.gitDir == "" && exists(here.root+"/.git"):
-			return decision{kind: isFound, state: s}, true // it is there and cannot be used now, which is told elsewhere
+			return decision{kind: isFound, state: s}, true // it is there and cannot be used now; Project.Refused says why
 		case here.gitDir == "":
-			return undecided(s, "the repository of "+here.root+" is gone (its disk is not mounted, or .git was removed)", here.root), true
+			why := "the repository of " + here.root + " is gone (its disk is not mounted, or .git was removed)"
+			return undecided(s, why, here.root), true
 		}
 	}
 	if here.gitDir != "" {
@@ -202,4 +204,27 @@ func byPath(good []state, here ground) (decision, bool) {
 		}
 	}
 	return decision{}, false
+}
+
+// markFor is the mark by which a state is known here, "" where it is known by the project's path alone; missing means
+// that it has to be written.
+func (g ground) markFor(s state, d decision) (mark string, missing bool) {
+	want := s.Mark
+	if want == "" {
+		want = s.ID
+	}
+	switch {
+	case g.gitDir == "" || d.shared:
+		return "", false
+	case g.mark == want:
+		return want, false
+	case g.mark != "" && !d.replace && s.Mark != "":
+		return s.Mark, false // it belongs to somebody else, who knows the repository by another path
+	case g.mark != "" && !d.replace:
+		return g.mark, false // it belongs to another home, whose states we do not see
+	case g.fixed:
+		return "", false
+	default:
+		return want, true
+	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRecordCannotBeRead spoils what a state records about its project, where nothing else says whose it is: threads that may
-// be the folder's are not left behind without a word.
+// TestRecordCannotBeRead spoils what a state records about its project, where nothing else says whose it is: threads
+// that may be the folder's are not left behind silently.
 func TestRecordCannotBeRead(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -19,7 +19,10 @@ func TestRecordCannotBeRead(t *testing.T) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	places := Places{Home: filepath.Join(top, "home"), State: filepath.Join(top, "state"), Accepted: func(string) bool { return true }}
+	places := Places{
+		Home: filepath.Join(top, "home"), State: filepath.Join(top, "state"),
+		Accepted: func(string) bool { return true },
+	}
 	find := func() Project {
 		p, err := Find(t.Context(), root, places)
 		if err != nil {
@@ -42,7 +45,8 @@ func TestRecordCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = find()
-	if !errors.Is(p.Problem, ErrUndecided) || !strings.Contains(p.Problem.Error(), "orchestrator adopt "+filepath.Base(state)) {
+	if !errors.Is(p.Problem, ErrUndecided) ||
+		!strings.Contains(p.Problem.Error(), "orchestrator adopt "+filepath.Base(state)) {
 		t.Fatalf("%v", p.Problem)
 	}
 	if err := p.Adopt(""); err != nil || p.StateDir() != state {

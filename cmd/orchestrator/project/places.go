@@ -3,15 +3,23 @@ package project
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
 )
 
-// homeName is our folder in the person's folder for state, and in the one for sockets.
-const homeName = "orchestrator"
+const (
+	// homeName is our folder in the person's folder for state, and in the one for sockets.
+	homeName = "orchestrator"
+	// runName is the folder of sockets in our home, where there is none for them elsewhere.
+	runName = "run"
+	// maxSocket is the longest path of a unix socket.
+	maxSocket = 100
+)
 
 // Places are the person's folders that a project's files go to. They come from the environment, never from a
 // project.
@@ -20,12 +28,12 @@ type Places struct {
 	State   string   // $XDG_STATE_HOME
 	Runtime string   // $XDG_RUNTIME_DIR; "" where there is none
 	Temp    []string // folders that every program writes to, agents in a sandbox included
-	// Accepted reports whether the person has accepted a folder as a project that holds much else.
+	// Accepted reports whether the person has accepted a folder with much else in it as a project.
 	Accepted func(root string) bool
 }
 
-// Home opens our folder in the person's folder for state, which it makes where it is missing. What belongs to no
-// project lies there: the copies of the program, what is trusted.
+// Home opens our folder in the person's folder for state, which it makes where it is missing. It holds the projects'
+// states and what belongs to no project: the copies of the program, what is trusted.
 func Home(places Places) (*private.Folder, error) {
 	if err := places.checkState(); err != nil {
 		return nil, err
@@ -53,7 +61,7 @@ func resolved(path string) string {
 	return filepath.Join(resolved(up), filepath.Base(path))
 }
 
-// temporary returns the temporary folder that a path lies in, "" for none.
+// temporary returns the temporary folder that a path is in, "" for none.
 func (p Places) temporary(path string) string {
 	for _, t := range p.Temp {
 		if t != "" && filepath.IsAbs(t) && (git.Within(path, filepath.Clean(t)) || git.Within(path, resolved(t))) {
@@ -99,4 +107,37 @@ func (p Places) check(root string) error {
 	}
 	return thread.Hint(fmt.Errorf("%w: %s: %s", ErrWide, root, what),
 		"work in a folder below, or `orchestrator trust --folder` accepts it")
+}
+
+// socketName is the name of a state's socket.
+func socketName(id string) string { return id[:16] + ".sock" }
+
+// run is our folder of sockets where there is no other place for them.
+func (p Places) run() string { return filepath.Join(p.home(), runName) }
+
+// socket is where the server of a state listens: in the person's folder for sockets, below our home where there is
+// none that agents cannot write. Nothing is made.
+func (p Places) socket(root, id string) (string, error) {
+	run := resolved(filepath.Join(p.Runtime, homeName))
+	path := filepath.Join(run, socketName(id))
+	usable := filepath.IsAbs(p.Runtime) && isOwn(p.Runtime) && len(path) <= maxSocket
+	if !usable || p.temporary(run) != "" || git.Within(run, root) {
+		path = filepath.Join(p.run(), socketName(id))
+	}
+	if len(path) > maxSocket {
+		return "", thread.Hint(fmt.Errorf("the socket's path %s is too long for a unix socket", path),
+			"set XDG_RUNTIME_DIR to a folder with a shorter path")
+	}
+	return path, nil
+}
+
+// isOwn reports whether a folder is there and belongs to this user: after `su` the variable may still name the
+// folder of another one.
+func isOwn(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
 }

@@ -47,8 +47,10 @@ func (h *person) sh(script string) {
 	cmd := exec.Command("sh", "-ec", script)
 	cmd.Dir = h.base
 	cmd.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + h.places.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Tess", "GIT_AUTHOR_EMAIL=tess@example.com",
-		"GIT_COMMITTER_NAME=Tess", "GIT_COMMITTER_EMAIL=tess@example.com", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + h.places.Home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Tess", "GIT_AUTHOR_EMAIL=tess@example.com",
+		"GIT_COMMITTER_NAME=Tess", "GIT_COMMITTER_EMAIL=tess@example.com",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.file.allow", "GIT_CONFIG_VALUE_0=always",
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		h.t.Fatalf("%s: %v\n%s", script, err, out)
@@ -58,7 +60,8 @@ func (h *person) sh(script string) {
 // repository makes a repository with one commit.
 func (h *person) repository(name string) {
 	h.t.Helper()
-	h.sh(fmt.Sprintf("git init -q -b main %[1]s && echo hello > %[1]s/a.txt && git -C %[1]s add . && git -C %[1]s commit -qm begin", name))
+	h.sh(fmt.Sprintf("git init -q -b main %[1]s && echo hello > %[1]s/a.txt && "+
+		"git -C %[1]s add . && git -C %[1]s commit -qm begin", name))
 }
 
 func (h *person) find(name string) Project {
@@ -172,7 +175,8 @@ func TestMovedAndCopied(t *testing.T) {
 		t.Errorf("looking at what was moved: %+v", p)
 	}
 	moved := h.claim("q")
-	if moved.ID != first.ID || !told(moved, "moved from "+h.path("p")) || len(moved.Was) != 1 || moved.Was[0] != h.path("p") {
+	if moved.ID != first.ID || !told(moved, "moved from "+h.path("p")) ||
+		len(moved.Was) != 1 || moved.Was[0] != h.path("p") {
 		t.Errorf("moved: %+v", moved)
 	}
 	if p := h.claim("q"); len(p.Notices) != 0 || p.ID != first.ID {

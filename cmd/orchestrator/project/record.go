@@ -1,13 +1,11 @@
 package project
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -24,7 +22,7 @@ const (
 	maxWas = 16
 )
 
-// errNewer says that a record is none that this program may write.
+// errNewer says that this program may not write a record.
 var errNewer = errors.New("written by a newer orchestrator")
 
 // record is what a state records about its project.
@@ -51,25 +49,6 @@ type state struct {
 	folder string
 	bad    error // why the record cannot be read
 	used   bool  // it holds more than a record
-}
-
-// place tells one folder from another: a name can lead to several, and a number can be given again.
-type place struct {
-	Device uint64 `json:"device,omitempty"`
-	Inode  uint64 `json:"inode,omitempty"`
-	Born   int64  `json:"born,omitempty"` // in nanoseconds; 0 where the file system does not tell
-}
-
-// known is false for what does not exist.
-func (p place) known() bool { return p.Inode != 0 }
-
-// same reports whether two places are one folder. A device can have another number after a restart of the machine:
-// where the path is the same as well, that says nothing.
-func (p place) same(q place, samePath bool) bool {
-	if !p.known() || p.Inode != q.Inode || p.Born != 0 && q.Born != 0 && p.Born != q.Born {
-		return false
-	}
-	return p.Device == q.Device || samePath
 }
 
 // pathText is a path in JSON, of any bytes.
@@ -101,26 +80,6 @@ func (p *pathText) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// newMark returns 32 random hex digits.
-func newMark() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
-}
-
-// isMark reports whether a text is 32 hex digits as newMark makes them.
-func isMark(s string) bool {
-	if len(s) != 32 {
-		return false
-	}
-	for _, r := range s {
-		if (r < '0' || r > '9') && (r < 'a' || r > 'f') {
-			return false
-		}
-	}
-	return true
-}
-
 // folderName names a state's folder after its project, for people.
 func folderName(root, id string) string {
 	name := thread.Slug(filepath.Base(root))
@@ -139,7 +98,7 @@ func isFolderName(name string) bool {
 	return isMark(name[at+1:]+"000000000000000000000000") && thread.Slug(name[:at]) == name[:at]
 }
 
-// records reads what all states of a home say. A folder that is none of ours is left out; a state whose record cannot
+// records reads what all states of a home say. A folder that is not ours is left out; a state whose record cannot
 // be read says so.
 func records(home *private.Folder) ([]state, error) {
 	list, err := home.List()
@@ -185,7 +144,8 @@ func readRecord(folder *private.Folder) (record, error) {
 		return record{}, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("%w: %w", thread.ErrDamaged, err)}
 	}
 	if !isMark(r.ID) || r.Mark != "" && !isMark(r.Mark) || !strings.HasSuffix(folder.Path(), "-"+r.ID[:8]) {
-		return record{}, &private.Error{Path: folder.Path(recordName), Err: fmt.Errorf("%w: it is not this folder's", thread.ErrDamaged)}
+		err := fmt.Errorf("%w: it is not this folder's", thread.ErrDamaged)
+		return record{}, &private.Error{Path: folder.Path(recordName), Err: err}
 	}
 	return r, nil
 }
@@ -196,48 +156,4 @@ func (s state) write(folder *private.Folder) error {
 		return fmt.Errorf("write %s: %w", recordName, err)
 	}
 	return folder.Write(recordName, append(content, '\n'))
-}
-
-// Shared returns the project's name in a shared store, from its state; "" where none is kept yet.
-func (p Project) Shared() (string, error) {
-	f, err := p.Folder()
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	r, err := readRecord(f)
-	return r.Shared, err
-}
-
-// KeepShared keeps the project's name in a shared store.
-func (p Project) KeepShared(name string) error {
-	home, err := Home(p.places)
-	if err != nil {
-		return err
-	}
-	defer home.Close()
-	lock, err := lockHome(home)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	f, err := home.Open(p.folder)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := readRecord(f)
-	if err != nil {
-		return err
-	}
-	r.Shared = name
-	return state{record: r}.write(f)
-}
-
-func devOf(path string) place {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return place{}
-	}
-	return placeOf(path, info)
 }

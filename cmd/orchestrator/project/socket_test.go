@@ -216,12 +216,15 @@ func TestRecordIsNoMoreThanAHint(t *testing.T) {
 		"a socket elsewhere": func(_ *person, record, trap string) error {
 			return os.WriteFile(record, []byte(trap+"\n"), 0o600)
 		},
-		"of another project": at(func(h *person, _ string) string { return h.path("run/orchestrator/0123456789abcdef.sock") }),
+		"of another project": at(func(h *person, _ string) string {
+			return h.path("run/orchestrator/0123456789abcdef.sock")
+		}),
 		"in the project":     at(func(h *person, name string) string { return h.path("p/orchestrator/" + name) }),
 		"a temporary folder": at(func(h *person, name string) string { return h.path("temp/orchestrator/" + name) }),
 		"for others": func(h *person, record, trap string) error {
 			path := h.path("wide/orchestrator/" + filepath.Base(trap))
-			err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Chmod(filepath.Dir(path), 0o777), os.Rename(trap, path))
+			dir := filepath.Dir(path)
+			err := errors.Join(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o777), os.Rename(trap, path))
 			return errors.Join(err, os.WriteFile(record, []byte(path+"\n"), 0o600))
 		},
 		"through a link": func(h *person, record, trap string) error {

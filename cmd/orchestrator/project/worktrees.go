@@ -13,8 +13,8 @@ import (
 const worktreesName = "worktrees"
 
 // Worktrees is where the worktrees of the project's forks go: below its state, or to a folder of its own in the one
-// that the person has set. One that searches and tests of the project would see is refused, and one that every program
-// may write to. Nothing is made.
+// that the person has set. A folder that searches and tests of the project would see is refused, and so is one that
+// every program may write to. Nothing is made.
 func (p Project) Worktrees(set string) (string, error) {
 	if set == "" {
 		return filepath.Join(p.StateDir(), worktreesName), nil
@@ -29,7 +29,8 @@ func (p Project) Worktrees(set string) (string, error) {
 	}
 	dir = filepath.Join(resolved(dir), filepath.Base(p.StateDir()))
 	if git.Within(dir, p.Root) {
-		return "", thread.Hint(fmt.Errorf("worktrees = %q lies in the project %s: %w", set, p.Root, thread.ErrInvalid), remedy)
+		err := fmt.Errorf("worktrees = %q lies in the project %s: %w", set, p.Root, thread.ErrInvalid)
+		return "", thread.Hint(err, remedy)
 	}
 	if t := p.places.temporary(dir); t != "" {
 		return "", thread.Hint(fmt.Errorf("worktrees = %q is below the temporary folder %s: %w", set, t, ErrExposed), remedy)

@@ -1,0 +1,40 @@
+package pty
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// adoptOrphans makes orphaned descendants children of this process instead of init's.
+func adoptOrphans() {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // every kernel since 3.4 has it
+}
+
+// keepDescriptors closes all but the standard ones in programs that are started from now on. Ours are
+// made so; those that we were started with may not be.
+func keepDescriptors() {
+	const first, last = 3, 1<<32 - 1
+	_ = unix.CloseRange(first, last, unix.CLOSE_RANGE_CLOEXEC) // a kernel before 5.11 cannot
+}
+
+// ownSession returns the session of this process, 0 when it cannot be told.
+func ownSession() int {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return 0
+	}
+	return sid
+}
+
+// endedChildren returns this process's children that nobody has waited for yet.
+func endedChildren() []proc {
+	self := os.Getpid()
+	var ended []proc
+	for _, pid := range children(self) {
+		if p, ok := readProc(pid); ok && p.ended && p.ppid == self {
+			ended = append(ended, p)
+		}
+	}
+	return ended
+}

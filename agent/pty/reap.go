@@ -1,0 +1,99 @@
+package pty
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// foreignGrace is how long an ended child that leads a session of its own and that no Process knows
+// is left alone: another part of this program may have started it and be about to wait for it.
+const foreignGrace = 10 * time.Second
+
+// reap collects the processes that ended and tells them.
+func (t *table) reap() {
+	type end struct {
+		p    *Process
+		code int
+	}
+	var ends []end
+	t.mu.Lock()
+	for pid, p := range t.running {
+		var ws unix.WaitStatus
+		got, err := wait(pid, &ws)
+		if err == nil && got != pid {
+			continue // still running
+		}
+		delete(t.running, pid)
+		code := -1 // somebody else waited for it
+		if err == nil {
+			code = exitCode(ws)
+		}
+		ends = append(ends, end{p, code})
+	}
+	t.mu.Unlock()
+	for _, e := range ends {
+		e.p.code = e.code
+		close(e.p.ended)
+	}
+}
+
+// reapForeign collects orphans that came to us and ended. It takes the session leaders that it left for later, since
+// when each, and returns those that it leaves now.
+func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
+	now := time.Now()
+	zombies := endedChildren()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	later = make(map[int]time.Time)
+	for _, z := range zombies {
+		if _, ours := t.running[z.pid]; ours || z.sid == ownSession() {
+			continue // a Process, or a plain child that its starter waits for
+		}
+		if z.pid == z.sid {
+			since, known := left[z.pid]
+			if !known {
+				since = now
+			}
+			if now.Sub(since) < foreignGrace {
+				later[z.pid] = since
+				continue
+			}
+		}
+		var ws unix.WaitStatus
+		_, _ = wait(z.pid, &ws) // an error means that somebody was faster
+	}
+	return later
+}
+
+// reapStrays collects ended strays of a Process at once.
+func (t *table) reapStrays(pids []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, pid := range pids {
+		if _, ours := t.running[pid]; ours {
+			continue
+		}
+		var ws unix.WaitStatus
+		_, _ = wait(pid, &ws) // not our child, or not ended: nothing to collect
+	}
+}
+
+// wait asks for one child's end without waiting.
+func wait(pid int, ws *unix.WaitStatus) (int, error) {
+	for {
+		got, err := unix.Wait4(pid, ws, unix.WNOHANG, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return got, err
+		}
+	}
+}
+
+// exitCode is what a shell would show: the code, or 128+signal.
+func exitCode(ws unix.WaitStatus) int {
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
+}

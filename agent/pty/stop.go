@@ -1,0 +1,111 @@
+package pty
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// drainTime is how long the output of an ended program is awaited while something that it left
+	// behind keeps its terminal open.
+	drainTime = 300 * time.Millisecond
+	// strayGrace is what those that outlive an exit get between SIGTERM and SIGKILL.
+	strayGrace = time.Second
+	// killWait is how long ends are awaited after SIGKILL: a process in the kernel's D state ends later.
+	killWait = 5 * time.Second
+)
+
+// Stop asks the program's group to end, makes it after the grace or when ctx ends, and returns when
+// nothing is left.
+func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
+	p.look() // while ancestry still tells what belongs to it
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	p.table.signalGroup(p, unix.SIGTERM)
+	p.table.signalGroup(p, unix.SIGCONT) // a stopped group takes no SIGTERM
+	select {
+	case <-p.ended:
+	case <-timer.C:
+		p.clear(0)
+	case <-ctx.Done():
+		p.clear(0)
+	}
+	end := time.NewTimer(killWait + strayGrace + drainTime)
+	defer end.Stop()
+	select {
+	case <-p.done:
+		return nil
+	case <-end.C:
+		return fmt.Errorf("stop process %d: it does not end on SIGKILL", p.pid)
+	}
+}
+
+// finish waits for the program's end, and ends its output and what it left behind.
+func (p *Process) finish() {
+	<-p.ended
+	timer := time.NewTimer(drainTime)
+	select {
+	case <-p.drained:
+	case <-timer.C: // something it started holds the terminal
+		p.terminal.stopReading()
+	}
+	timer.Stop()
+	p.terminal.hangUp() // on whoever is left
+	<-p.drained
+	if p.spec.Exited != nil {
+		p.spec.Exited(p.code)
+	}
+	p.clear(strayGrace)
+	close(p.done)
+}
+
+// look notes what belongs to the process.
+func (p *Process) look() {
+	p.stopMu.Lock()
+	defer p.stopMu.Unlock()
+	p.remains(p.seen)
+}
+
+// clear ends all that belongs to the process: SIGTERM, the grace, SIGKILL until nothing is found.
+func (p *Process) clear(grace time.Duration) {
+	p.stopMu.Lock()
+	defer p.stopMu.Unlock()
+	begin := time.Now()
+	wait := time.Millisecond
+	asked, killed := make(map[proc]bool), make(map[proc]bool)
+	for {
+		if grace == 0 {
+			p.table.signalGroup(p, unix.SIGKILL)
+		}
+		left := p.remains(p.seen)
+		if len(left) == 0 || time.Since(begin) > grace+killWait {
+			return
+		}
+		var dead []int
+		grows := false
+		for _, q := range left {
+			key := proc{pid: q.pid, start: q.start}
+			switch {
+			case q.ended:
+				dead = append(dead, q.pid)
+			case time.Since(begin) >= grace:
+				_ = unix.Kill(q.pid, unix.SIGKILL) // gone already is as good
+				grows = grows || !killed[key]
+				killed[key] = true
+			case !asked[key]:
+				asked[key] = true
+				_ = unix.Kill(q.pid, unix.SIGTERM)
+				_ = unix.Kill(q.pid, unix.SIGCONT)
+			}
+		}
+		p.table.reapStrays(dead)
+		if grows {
+			continue // what has just been started would start more while we wait
+		}
+		time.Sleep(wait) // there is no event for the end of a process that is nobody's child here
+		wait = min(2*wait, 50*time.Millisecond)
+	}
+}

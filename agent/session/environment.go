@@ -1,0 +1,65 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"orchestrator/agent/pty"
+	"orchestrator/thread"
+)
+
+// threadVar tells a program in a session, and what it starts, which thread it belongs to.
+const threadVar = "ORCHESTRATOR_THREAD"
+
+// Token returns the token of the agent that an environment belongs to, empty where it belongs to none.
+func Token(env []string) string { return pty.Token(env) }
+
+// IsHost reports whether an environment is a server's.
+func IsHost(env []string) bool { return pty.IsHost(env) }
+
+// HostEnv returns the environment for a server: it says that it is one, and ties it to no session.
+func HostEnv(env []string) []string { return unthreaded(pty.HostEnv(env)) }
+
+// unthreaded returns an environment that names no thread.
+func unthreaded(env []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
+}
+
+// Below reports whether this program, with its environment, was started below an agent of any server.
+func Below(environ []string) (bool, error) {
+	if Token(environ) != "" {
+		return true, nil
+	}
+	below, err := pty.Below(os.Getpid())
+	if err != nil {
+		return true, fmt.Errorf("find out who started this program: %w", err)
+	}
+	return below, nil
+}
+
+// outer are variables that describe the terminal the server was started in, which is not the agent's.
+var outer = []string{
+	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
+	"COLUMNS", "LINES", "COLORFGBG", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "VTE_VERSION", "KONSOLE_VERSION",
+	"KITTY_WINDOW_ID", "KITTY_PID", "KITTY_LISTEN_ON", "GHOSTTY_RESOURCES_DIR", "GHOSTTY_BIN_DIR",
+	"WEZTERM_PANE", "WEZTERM_EXECUTABLE", "ITERM_SESSION_ID", "ITERM_PROFILE", "LC_TERMINAL",
+	"LC_TERMINAL_VERSION", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_LOG", "WT_SESSION", "ZELLIJ",
+}
+
+// environment puts an agent's environment into our terminal.
+func environment(env []string, id thread.ID) []string {
+	out := make([]string, 0, len(env)+4)
+next:
+	for _, kv := range unthreaded(pty.Unmarked(env)) {
+		for _, name := range outer {
+			if strings.HasPrefix(kv, name+"=") {
+				continue next
+			}
+		}
+		out = append(out, kv)
+	}
+	return append(out, "TERM=xterm-256color", "COLORTERM=truecolor", "TERM_PROGRAM=orchestrator",
+		threadVar+"="+string(id))
+}

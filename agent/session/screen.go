@@ -1,0 +1,247 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/agent"
+	"orchestrator/agent/state"
+	"orchestrator/agent/vterm"
+	"orchestrator/thread"
+)
+
+const (
+	// quiet is how long a changed screen must not change again before the rules look at it.
+	quiet = 100 * time.Millisecond
+	// restless is how often they look at one that keeps changing.
+	restless = time.Second
+	// redraws is how long an agent that rested may show what no rule knows: some clear the screen between two views.
+	redraws = 1500 * time.Millisecond
+	// mounted is how long a prompt must have been seen: some show it before they read from it.
+	mounted = time.Second
+	// unknownLimit is how long an agent's input is looked for before the agent counts as started without it: a newer
+	// version may look different.
+	unknownLimit = 30 * time.Second
+)
+
+// screen is an agent's screen and what is known of its state, from the screen and from reports. The session's mu
+// guards it and is held when its methods are called.
+type screen struct {
+	term    *vterm.Terminal
+	rules   []agent.Rule
+	input   func(*vterm.Terminal) (agent.Input, bool) // nil where it cannot be read off the screen
+	tells   bool                                      // some rule tells when it works or waits
+	waits   bool                                      // some rule, or the input, tells when a prompt is taken
+	startup time.Duration                             // how long after its first output it is not ready, at least
+
+	tracker *state.Tracker
+	signs   state.Signs // of a program without rules
+
+	first    time.Time // first output; zero before
+	printed  time.Time // newest output
+	burst    time.Time // since when it prints without a pause of restless
+	examined time.Time // the rules last looked
+	dirty    bool      // the screen changed since
+	relook   time.Time // when to look again at a screen that is not believed yet; zero when it is
+	rests    bool      // the rules last saw that it rests
+	odd      time.Time // since when no rule matches; zero while one does
+	usable   time.Time // it first showed that it takes a prompt; zero before
+}
+
+// newScreen returns what is known before the agent starts; the caller sets term. read finds the agent's input on its
+// screen and is nil where that cannot be done.
+func newScreen(
+	rules []agent.Rule, read func(*vterm.Terminal) (agent.Input, bool), startup time.Duration, now time.Time,
+) *screen {
+	s := &screen{
+		rules: rules, startup: startup, tracker: state.New(now),
+		tells: slices.ContainsFunc(rules, func(r agent.Rule) bool { return !dialog(r.State) }),
+		waits: read != nil || slices.ContainsFunc(rules, func(r agent.Rule) bool { return r.Prompt }),
+	}
+	s.input = s.remembered(read)
+	if s.waits {
+		s.tracker.Expect(state.StartPatience)
+	}
+	return s
+}
+
+// remembered reads an input once for each screen: while a prompt is typed it is asked for again and again.
+func (s *screen) remembered(read func(*vterm.Terminal) (agent.Input, bool)) func(*vterm.Terminal) (agent.Input, bool) {
+	if read == nil {
+		return nil
+	}
+	type frame struct {
+		printed    time.Time
+		cols, rows int
+	}
+	var of frame
+	var in agent.Input
+	var found bool
+	return func(t *vterm.Terminal) (agent.Input, bool) {
+		now := frame{printed: s.printed}
+		now.cols, now.rows = t.Size()
+		if now != of || s.printed.IsZero() {
+			in, found = read(t)
+			of = now
+		}
+		return in, found
+	}
+}
+
+// write takes what the agent prints, and returns when that was.
+func (s *screen) write(b []byte) time.Time {
+	_, _ = s.term.Write(b) // takes everything
+	now := time.Now()
+	if s.first.IsZero() {
+		s.first = now
+	}
+	if now.Sub(s.printed) >= restless {
+		s.burst = now
+	}
+	s.printed, s.dirty = now, true
+	s.tracker.Output(now)
+	return now
+}
+
+// sign takes what any program may tell its terminal of what it does. A bell rings for a key at keyed, too.
+func (s *screen) sign(e vterm.Event, keyed time.Time) {
+	switch e := e.(type) {
+	case vterm.TitleChanged:
+		s.signs.Title(e.Title)
+	case vterm.Progress:
+		s.signs.Progress(e.State)
+	case vterm.Bell:
+		if time.Since(keyed) >= restless {
+			s.signs.Bell()
+		}
+	case vterm.Notification:
+		s.signs.Notified(e.Title + " " + e.Body)
+	default:
+		return
+	}
+	s.dirty = true
+}
+
+// activity is all that can be seen of a program that has no rules, or rules for dialogs only: while it keeps printing
+// it works; what it does while it is quiet is not known.
+func (s *screen) activity(now time.Time) {
+	quiet := now.Sub(s.printed) >= restless
+	if e, ok := s.signs.Look(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
+		s.dirty = !quiet
+		s.tracker.Report(e)
+		return
+	}
+	e := thread.Evidence{Source: thread.SourceScreen, At: now}
+	switch {
+	case quiet:
+		e.State, e.Detail = thread.StateUnknown, "prints nothing now, and does not report what it does"
+	case now.Sub(s.burst) >= restless:
+		e.State, e.Detail, s.dirty = thread.StateWorking, "prints", true
+		s.signs.Worked()
+	default:
+		s.dirty = true // look again
+		return
+	}
+	s.tracker.Report(e)
+}
+
+// examine reads the state off the screen.
+func (s *screen) examine(now time.Time) {
+	s.dirty, s.examined, s.relook = false, now, time.Time{}
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	if !ok && !s.tells {
+		s.activity(now)
+		return
+	}
+	if !ok {
+		if s.odd.IsZero() {
+			s.odd = now
+		}
+		if at := s.odd.Add(redraws); s.rests && now.Before(at) {
+			s.relook = at
+			return
+		}
+		s.rests = false
+		s.tracker.Withdraw(thread.SourceScreen, now)
+		return
+	}
+	s.odd, s.rests = time.Time{}, waits(r.State)
+	if r.Prompt {
+		s.takes(now)
+	}
+	if again, starts := s.starts(now); starts && waits(r.State) {
+		// Some show that they rest, and even their input, and then open a dialog.
+		s.relook, s.rests = again, false
+		s.tracker.Withdraw(thread.SourceScreen, now)
+		return
+	}
+	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
+}
+
+// takes notes that the agent takes a prompt.
+func (s *screen) takes(now time.Time) {
+	if s.usable.IsZero() {
+		s.usable = now
+	}
+}
+
+// starts reports whether the agent may still swallow keys, and until when at most, where that is known.
+func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
+	if s.first.IsZero() {
+		return again, true
+	}
+	if again = s.first.Add(s.startup); now.Before(again) {
+		return again, true
+	}
+	if !s.waits {
+		return time.Time{}, false
+	}
+	if s.usable.IsZero() {
+		if s.readsInput() {
+			if _, found := s.input(s.term); found {
+				s.takes(now)
+			}
+		}
+		if s.usable.IsZero() {
+			again = s.first.Add(unknownLimit)
+			return again, now.Before(again) || strings.TrimSpace(s.term.Text()) == ""
+		}
+	}
+	again = s.usable.Add(mounted)
+	return again, now.Before(again)
+}
+
+// readsInput reports whether the agent's input can be found on its screen.
+func (s *screen) readsInput() bool { return s.input != nil }
+
+// menu says which menu is open, by the screen as it is now or by what was reported.
+func (s *screen) menu(now time.Time) (why string, open bool) {
+	rule, _ := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	if dialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
+		return rule.Detail, true
+	}
+	r := s.tracker.State(now)
+	return r.Why(), dialog(r.State)
+}
+
+// shows reports whether the screen shows that a prompt is taken.
+func (s *screen) shows() bool {
+	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
+	return ok && r.Prompt && r.Lines != agent.InTitle
+}
+
+// lastLines returns the last lines of the screen that hold something.
+func (s *screen) lastLines(n int) string {
+	var lines []string
+	for l := range strings.Lines(s.term.Text()) {
+		if strings.TrimSpace(l) != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "")
+}
+
+func dialog(s thread.State) bool { return s == thread.StateApproval || s == thread.StateQuestion }
+
+func waits(s thread.State) bool { return s == thread.StateIdle || s == thread.StateDone }

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// firstBody is how much room is made for a body before any of it has come, and firstChunk where its length is not
+// known.
+const (
+	firstBody  = 8 << 20
+	firstChunk = 64 << 10
+)
+
+// perRequest is what a request takes beside its body, in bytes.
+const perRequest = 4 << 10
+
+// statusFull says that no room for a body was found in time.
+const statusFull = -1
+
+// retryFull is when an agent may try again after that.
+const retryFull = 5 * time.Second
+
+// bodies takes requests' bodies, within the bytes that may be held at once.
+type bodies struct {
+	opts    *Options
+	budget  *budget
+	growing chan struct{} // holds one while a body of unknown length grows
+}
+
+// read takes a request's body whole: an answer may begin before a body that is still being
+// read has ended, and would be cut off. It waits while too much is held.
+func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body []byte, status int) {
+	if r.ContentLength > b.opts.MaxBody {
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	size := r.ContentLength
+	if size < 0 {
+		size = firstChunk
+	}
+	if size == 0 {
+		held.force(perRequest)
+		return nil, 0
+	}
+	if !b.room(r, held, size+perRequest) {
+		return nil, statusFull
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(b.opts.BodyLimit)) // only a test's writer has none
+	in := http.MaxBytesReader(w, r.Body, b.opts.MaxBody)
+	body = make([]byte, 0, min(size, firstBody))
+	growing := false
+	defer func() {
+		if growing {
+			<-b.growing
+		}
+	}()
+	var err error
+	for err == nil {
+		if len(body) == cap(body) {
+			if len(body) == int(r.ContentLength) { // to its end
+				if _, err = io.ReadFull(in, make([]byte, 1)); errors.Is(err, io.EOF) {
+					break
+				}
+				continue
+			}
+			grown := r.ContentLength
+			if grown < 0 {
+				grown = 2 * int64(cap(body))
+			}
+			if r.ContentLength < 0 {
+				growing = growing || b.mayGrow(r)
+				if !growing || !b.room(r, held, grown-int64(cap(body))) {
+					return nil, statusFull
+				}
+			}
+			body = append(make([]byte, 0, grown), body...)
+		}
+		var n int
+		n, err = in.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+	}
+	_ = rc.SetReadDeadline(time.Time{})
+	var tooLarge *http.MaxBytesError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, io.EOF):
+		return body, 0
+	case errors.As(err, &tooLarge):
+		return nil, http.StatusRequestEntityTooLarge
+	case errors.As(err, &timeout) && timeout.Timeout():
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusRequestTimeout
+	default:
+		w.Header().Set("Connection", "close")
+		return nil, http.StatusBadRequest
+	}
+}
+
+// room waits until so many more bytes may be held, but not forever.
+func (b *bodies) room(r *http.Request, held *hold, n int64) bool {
+	ctx, cancel := context.WithTimeout(r.Context(), b.opts.StoreLimit)
+	defer cancel()
+	return held.take(ctx, n) == nil
+}
+
+// mayGrow waits until no other body of unknown length is larger than its first chunk. Did several of them wait for
+// more with what they have, none would ever get it.
+func (b *bodies) mayGrow(r *http.Request) bool {
+	timer := time.NewTimer(b.opts.StoreLimit)
+	defer timer.Stop()
+	select {
+	case b.growing <- struct{}{}:
+		return true
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+// full says why a request was not sent: too much is held.
+func (b *bodies) full(rt *route) string {
+	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB that are under way or not stored yet "+
+		"(%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+
+		"Try again when they are stored, or raise limits.memory_mb in the configuration",
+		b.budget.total()>>20, b.budget.of(&rt.held)>>20, b.budget.max>>20)
+}

@@ -1,0 +1,38 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net"
+
+	"orchestrator/contextmgr/wire"
+)
+
+// What ends an answer before its time.
+var (
+	errSilence = errors.New("the provider fell silent")
+	errAgent   = errors.New("the agent closed the connection")
+	errStopped = errors.New("orchestrator stopped")
+)
+
+// cut says for people how an answer ended early.
+func cut(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the provider cut the answer off")
+	}
+	return errors.New("the answer was cut off: " + reason(err))
+}
+
+// reason returns an error's cause without addresses and credentials.
+func reason(err error) string {
+	var op *net.OpError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns):
+		return "no such host"
+	case errors.As(err, &op) && op.Err != nil:
+		return wire.Clip(op.Err.Error(), 200)
+	default:
+		return wire.Clip(err.Error(), 200)
+	}
+}

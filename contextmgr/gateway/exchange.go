@@ -1,0 +1,173 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"orchestrator/contextmgr/models"
+	"orchestrator/contextmgr/wire"
+	"orchestrator/thread"
+)
+
+// end hands the observation to the queue. err says why the agent did not get everything.
+func (o *observation) end(err error) {
+	if o == nil {
+		return
+	}
+	o.ended, o.err = time.Now(), err
+	o.timer.Stop()
+	o.progress.over()
+	o.announce()
+	o.held.force(o.uncounted)
+	if o.unpacking != nil {
+		o.unpacking.in.end()
+	}
+	o.rt.queue.add(func() {
+		defer o.held.release()
+		e := o.exchange()
+		o.speech.end(e)
+		o.w.limiter.charge(o.rt, e)
+		if e.Main {
+			o.rt.last.ended(e)
+		}
+		e.Bytes, e.Keep = o.held.bytes(), o.keep
+		o.rt.observer.ExchangeEnded(o.rt.id, e)
+	})
+}
+
+// keep counts what the observer holds of the exchange after it was told.
+func (o *observation) keep(n int64) (release func()) {
+	h := o.w.budget.hold(&o.rt.held)
+	h.kept = true
+	h.force(n)
+	return h.release
+}
+
+// exchange says what is known of the request and its answer.
+func (o *observation) exchange() thread.Exchange {
+	q, r := o.request, o.outcome()
+	model := q.Model
+	if model == "" {
+		model = r.Model
+	}
+	e := thread.Exchange{
+		Main: q.Purpose == wire.PurposeMain, Purpose: q.Purpose.Side(),
+		Model: model, Session: q.Session,
+		Started: o.started, Ended: o.ended, Status: o.status,
+		Items: q.Items, Prompt: q.Prompt,
+		Text: r.Text, Tools: r.Tools, Stop: r.Stop, EndsTurn: r.EndsTurn && q.Purpose == wire.PurposeMain,
+		Usage: o.usage(model, r.Usage),
+		Err:   r.Err,
+	}
+	e.Window = o.rt.window(o.w.opts.Models, model, q.LongWindow, e.Usage.Context())
+	if r.Item != nil {
+		e.Answer = &thread.Item{Wire: o.codec.Wire(), Raw: r.Item}
+	}
+	// An agent may hang up as soon as it has read the end of its answer: nothing is missing then.
+	left := errors.Is(o.err, errAgent) && o.status < 300 && r.Complete
+	if o.err != nil && !left {
+		e.Err = o.err.Error()
+	}
+	if o.err != nil && !left || (o.status < 300 && (!r.Complete || r.Err != "" && wire.Streamed(o.kind))) {
+		e.Interrupted, e.EndsTurn = true, false
+	}
+	e.Fault, e.Until = o.fault(r, left), o.until
+	switch e.Fault {
+	case thread.FaultNoAnswer:
+		if o.status < 300 && r.Item == nil && !wire.Streamed(o.kind) {
+			e.Err = "what came is no model's answer but " + orNone(wire.Clip(o.kind, 100))
+		}
+	case thread.FaultAgent:
+	default:
+		if e.Until.IsZero() && (e.Status == http.StatusTooManyRequests || e.Fault == thread.FaultLimited) {
+			e.Until = limitNamed(e.Err, o.ended)
+		}
+	}
+	if e.Quotas = o.quotas; !e.Until.IsZero() && len(e.Quotas) == 0 { // said in the answer's text
+		e.Quotas = []thread.Quota{{Upstream: o.upstream, Window: windowRetry, Resets: e.Until, At: o.ended.Round(0).UTC()}}
+	}
+	if o.cannot != nil && e.Status < 300 {
+		o.unread("an answer", o.cannot)
+		// It came whole, so the agent continues or waits; nobody knows which.
+		e.Unread, e.Interrupted, e.EndsTurn = true, false, e.Main
+	}
+	e.Err = o.scrub(e.Err)
+	return e
+}
+
+// fault says how the request failed where its status does not tell; left is set where the agent hung up after the end.
+func (o *observation) fault(r wire.Result, left bool) thread.Fault {
+	switch {
+	case errors.Is(o.err, errAgent) && !left:
+		return thread.FaultAgent
+	case errors.As(o.err, new(*unreachableError)) && !o.progress.reached():
+		return thread.FaultUnreachable
+	case o.status >= 300 || o.cannot != nil || o.broken:
+		return thread.FaultNone
+	case o.err != nil && !left:
+		return thread.FaultCut
+	}
+	kind := thread.FaultNone
+	if r.Err != "" {
+		kind = errorKind(r.Err)
+	}
+	switch {
+	case kind != thread.FaultNone:
+		return kind
+	case r.Complete && r.Err != "" && r.Item == nil:
+		return thread.FaultError
+	case !wire.Streamed(o.kind) && (!r.Complete || r.Item == nil && r.Stop == ""):
+		return thread.FaultNoAnswer
+	case !r.Complete:
+		return thread.FaultCut
+	default:
+		return thread.FaultNone
+	}
+}
+
+func orNone(kind string) string {
+	if kind == "" {
+		return "something without a type"
+	}
+	return kind
+}
+
+func (o *observation) usage(model string, u wire.Usage) thread.Usage {
+	out := thread.Usage{Input: u.Input, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite, Output: u.Output}
+	if !u.Zero() {
+		out.CostUSD, out.Priced = o.w.opts.Models.Cost(model, models.Tokens(u))
+	}
+	return out
+}
+
+// scrub takes the request's credentials out of a text that a provider may have quoted them in.
+func (o *observation) scrub(s string) string {
+	if s == "" {
+		return s
+	}
+	hide := func(secret string) {
+		if len(secret) >= 6 {
+			s = strings.ReplaceAll(s, secret, "[hidden]")
+		}
+	}
+	for name, values := range o.call.Header {
+		if !wire.IsQuoted(name, "auth", "key", "token", "cookie", "secret") {
+			continue
+		}
+		for _, v := range values {
+			hide(v)
+			if _, token, ok := strings.Cut(v, " "); ok {
+				hide(token)
+			}
+		}
+	}
+	for pair := range strings.SplitSeq(o.call.Query, "&") {
+		if name, value, _ := strings.Cut(pair, "="); wire.IsQuoted(name, "key", "token", "secret", "sig") {
+			hide(value)
+		}
+	}
+	hide(o.rt.secret)
+	return s
+}

@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+// maxHook is the largest hook report.
+const maxHook = 4 << 20
+
+// hook takes an agent's report. It answers at once and with nothing, because agents read answers
+// as instructions.
+func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event string) {
+	if !validEvent(event) {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	held := g.bodies.budget.hold(&rt.held)
+	size := r.ContentLength
+	if size < 0 {
+		size = maxHook
+	}
+	if !g.bodies.room(r, held, min(size, maxHook)+perRequest) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Now().Add(g.opts.BodyLimit))
+	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxHook))
+	_ = rc.SetReadDeadline(time.Time{})
+	if err != nil {
+		held.release()
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	rt.queue.add(func() {
+		defer held.release()
+		rt.observer.Hook(rt.id, event, payload)
+	})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// validEvent reports whether a text is the name of an event.
+func validEvent(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}

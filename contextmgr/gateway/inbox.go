@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"io"
+	"sync"
+)
+
+// keepInbox is the largest buffer that an inbox keeps once it is empty.
+const keepInbox = 64 << 10
+
+// inbox hands bytes from a writer that must not wait to a reader that does. It takes a number of bytes in all.
+type inbox struct {
+	mu    sync.Mutex
+	more  sync.Cond
+	bytes []byte
+	read  int // of bytes
+	left  int
+	ended bool
+}
+
+func newInbox(limit int) *inbox {
+	b := &inbox{left: limit}
+	b.more.L = &b.mu
+	return b
+}
+
+// put adds bytes; false when they are too many. After the end they are dropped.
+func (b *inbox) put(p []byte) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return true
+	}
+	if b.left -= len(p); b.left < 0 {
+		b.ended, b.bytes, b.read = true, nil, 0
+		b.more.Signal()
+		return false
+	}
+	b.bytes = append(b.bytes, p...)
+	b.more.Signal()
+	return true
+}
+
+// end says that no more comes. It may be called more than once.
+func (b *inbox) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	b.more.Signal()
+}
+
+// Read implements io.Reader.
+func (b *inbox) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.read == len(b.bytes) {
+		if b.ended {
+			return 0, io.EOF
+		}
+		b.more.Wait()
+	}
+	n := copy(p, b.bytes[b.read:])
+	if b.read += n; b.read == len(b.bytes) {
+		b.bytes, b.read = b.bytes[:0], 0
+		if cap(b.bytes) > keepInbox {
+			b.bytes = nil
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"orchestrator/thread"
+)
+
+// hookPath is where agents report, below a thread's base URL.
+const hookPath = "/_hook"
+
+// routes are the ways of all threads, which are found by their secrets.
+type routes struct {
+	observer thread.Observer
+	calls    *calls
+	log      *slog.Logger
+
+	// mu guards what follows. Of other locks only a route's is taken while it is held.
+	mu       sync.Mutex
+	byID     map[thread.ID]*route
+	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that looking up tells nothing
+}
+
+// set says where a thread's route leads, and returns its secret. A thread without a route gets one.
+func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, windows map[string]int64) (secret string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rt := t.byID[id]
+	if rt == nil {
+		var b [32]byte
+		rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
+		rt = &route{id: id, secret: hex.EncodeToString(b[:]), observer: t.observer, queue: newQueue(t.calls, t.log)}
+		t.byID[id] = rt
+		t.bySecret[sha256.Sum256([]byte(rt.secret))] = rt
+	}
+	rt.mu.Lock()
+	rt.upstreams, rt.windows = upstreams, windows
+	rt.mu.Unlock()
+	return rt.secret
+}
+
+// remove removes a thread's route.
+func (t *routes) remove(id thread.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if rt := t.byID[id]; rt != nil {
+		delete(t.byID, id)
+		delete(t.bySecret, sha256.Sum256([]byte(rt.secret)))
+	}
+}
+
+// find returns the route of a secret.
+func (t *routes) find(secret string) *route {
+	sum := sha256.Sum256([]byte(secret))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rt := t.bySecret[sum]
+	if rt == nil || subtle.ConstantTimeCompare([]byte(rt.secret), []byte(secret)) != 1 {
+		return nil
+	}
+	return rt
+}
+
+// claim returns the route of the secret that a request has, and what follows in its path: nil without
+// one. Where the address leaves it out, a header carries it. No secret is left in h: of a header that
+// had one, only what is the person's own.
+func (t *routes) claim(h http.Header, target string) (*route, string) {
+	secret, rest, ok := cutPath(target)
+	if !ok {
+		return nil, ""
+	}
+	var rt *route
+	byHeader := secret == thread.NoSecret
+	if !byHeader {
+		rt = t.find(secret)
+	}
+	for name, values := range h {
+		kept := values[:0:0]
+		for _, v := range values {
+			secret, own, ok := thread.CutSecret(v)
+			if ok && byHeader && rt == nil {
+				rt = t.find(secret)
+			}
+			if !ok || own != "" {
+				kept = append(kept, own)
+			}
+		}
+		if len(kept) == 0 {
+			delete(h, name)
+		} else {
+			h[name] = kept
+		}
+	}
+	return rt, rest
+}
+
+// cutPath takes a request target apart: "/t/<secret>/rest".
+func cutPath(path string) (secret, rest string, ok bool) {
+	path, ok = strings.CutPrefix(path, "/t/")
+	if !ok {
+		return "", "", false
+	}
+	secret, rest, found := strings.Cut(path, "/")
+	if found {
+		rest = "/" + rest
+	}
+	return secret, rest, secret != ""
+}
