@@ -275,7 +275,7 @@ func stripSGR(s string) string {
 func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 	srv := world()
 	hold := func(*Config) { srv.lists = make(chan struct{}) }
-	unknown := []string{"No thread yet", "No threads yet", "No thread selected", "threads 0", "$0.00", "running", "Connecting"}
+	unknown := []string{"No threads yet", "No thread selected", "threads 0", "$0.00", "running", "Connecting"}
 	play(t, srv, 120, 40, hold, func(r *rig) {
 		r.must("┌ threads ─", "┌ context ─")
 		for _, text := range unknown {
