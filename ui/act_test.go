@@ -20,7 +20,7 @@ func TestNewThread(t *testing.T) {
 		r.keys("tab")
 		r.text("my name")
 		r.keys("tab", "tab", "enter") // a worktree is chosen: another thread works in the folder
-		r.must("Press the key shown below to send the prompt", "ctrl+s create")
+		r.must("Use the key shown below to send the prompt", "ctrl+s create")
 		r.keys("ctrl+s")
 		r.mustAsk(`new demo "my name" "fix it now\nplease" worktree=true 70x27`)
 		r.must("made started")
@@ -63,11 +63,11 @@ func TestEnterResumesAndFocuses(t *testing.T) {
 func TestForkAtTurn(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("F")
-		r.must("choose the turn, then F")
+		r.must("Choose a turn, then press F")
 		r.keys("down", "F")
 		r.must("fork auth-feature-a3f2 at turn 3")
 		r.keys("enter")
-		r.must("Enter what the fork is for")
+		r.must("Enter a purpose")
 		r.text("other way")
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "c-5" label "other way" agent ""`)
@@ -79,7 +79,7 @@ func TestSharedFolders(t *testing.T) {
 	for _, c := range []struct {
 		w, h       int
 		list, head string
-	}{{80, 24, "auth-feature-a3f2 with docs-f9a0", ""}, {120, 36, "auth-feature-a3f2     & 42%", "── with docs-f9a0 ── working"}, {200, 50, "& 42%", "── claude-opus-4-8 ── with docs-f9a0 ── working"}} {
+	}{{80, 24, "auth-feature-a3f2 with docs-f9a0", ""}, {120, 36, "auth-feature-a3f2     & 42%", "── shared with docs-f9a0 ── working"}, {200, 50, "& 42%", "── claude-opus-4-8 ── shared with docs-f9a0 ── working"}} {
 		play(t, world(), c.w, c.h, nil, func(r *rig) {
 			stage(r)
 			alone := r.see()
@@ -147,9 +147,9 @@ func TestForkFresh(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("f")
 		r.text("again\t\t")
-		r.must("continues the conversation")
+		r.must("keep the conversation")
 		r.keys("right")
-		r.must("starts empty, with a summary")
+		r.must("start empty, with a summary")
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "" label "again" agent "" fresh=true`)
 		// Another agent cannot continue it: there is nothing to choose.
@@ -172,7 +172,7 @@ func TestForkFresh(t *testing.T) {
 	// Inside of a turn no conversation can be cut.
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "right", "down", "F")
-		r.must("at a response of turn 3", "cannot be cut within a turn")
+		r.must("at a response of turn 3", "cannot be cut inside a turn")
 		if strings.Contains(r.see(), "Context  ") {
 			t.Errorf("a choice that is none:\n%s", r.see())
 		}
@@ -188,7 +188,7 @@ func TestForkIntoAProgram(t *testing.T) {
 		r.must("Enter a program")
 		r.text("\tsh -c 'echo \"a b\"")
 		r.keys("enter")
-		r.must("not closed")
+		r.must("missing closing quote")
 		r.text("'")
 		r.keys("enter")
 		r.mustAsk(`fork auth-feature-a3f2 at "" label "sh" agent "command" fresh=false program=["sh" "-c" "echo \"a b\""]`)
@@ -222,7 +222,7 @@ func TestArchiveDeleteUndo(t *testing.T) {
 		r.m.tree.Select("spike-0b1c")
 		r.keys("d", "right", "enter")
 		r.mustAsk("archive spike-0b1c")
-		r.must("u takes it back")
+		r.must("(u to undo)")
 		r.keys("D", "esc", "D", "enter")
 		if r.srv.asked("delete") {
 			t.Error("cancel means cancel")
@@ -230,16 +230,16 @@ func TestArchiveDeleteUndo(t *testing.T) {
 		r.keys("D", "right", "enter")
 		r.mustAsk("delete spike-0b1c")
 		r.keys("u")
-		r.must("undo delete of spike-0b1c", "[ Bring back ]")
+		r.must("undo: delete spike-0b1c", "[ Restore ]")
 		r.keys("right", "enter")
 		r.mustAsk("undelete spike-0b1c")
 		r.keys("u")
-		r.must("undo archive of spike-0b1c")
+		r.must("undo: archive spike-0b1c")
 		r.archived("spike-0b1c", true)
 		r.keys("right", "enter")
 		r.mustAsk("unarchive spike-0b1c")
 		r.keys("u")
-		r.must("nothing was done here that can be undone")
+		r.must("Nothing to undo")
 		r.archived("spike-0b1c", false)
 		r.keys("z")
 		r.must("old-one-77aa")
@@ -248,15 +248,15 @@ func TestArchiveDeleteUndo(t *testing.T) {
 	})
 	on(t, world(), func(r *rig) { // one that runs asks first
 		r.keys("d")
-		r.must("Its agent runs and will be stopped")
+		r.must("Its agent is running and will be stopped")
 		r.keys("right", "enter")
 		r.mustAsk("archive auth-feature-a3f2")
 		r.archived("auth-feature-a3f2", true)
 		r.keys("u")
-		r.must("Its agent was stopped", "[ Bring back and resume ]")
+		r.must("Its agent was stopped", "[ Restore and resume ]")
 		r.keys("right", "enter")
 		r.mustAsk("unarchive auth-feature-a3f2")
-		r.must("auth-feature-a3f2 is back; its agent was stopped, R resumes it")
+		r.must("auth-feature-a3f2 restored (R to resume its agent)")
 	})
 }
 
@@ -289,7 +289,7 @@ func TestSmallActions(t *testing.T) {
 		r.keys("enter", "right", "enter")
 		r.mustAsk(`abandon auth-feature-a3f2 "slow"`)
 		r.keys("R")
-		r.must("auth-feature-a3f2 is running")
+		r.must("auth-feature-a3f2 is already running")
 	})
 }
 
@@ -308,7 +308,7 @@ func TestOffers(t *testing.T) {
 	for key, answer := range map[string]string{"a": "take", "X": "dismiss", "O": "off"} {
 		on(t, world(), func(r *rig) {
 			r.offer(offer)
-			r.must("fork? try sqlite", "a take")
+			r.must("fork? try sqlite", "a accept")
 			r.keys("y")
 			r.must("because the prompt leaves the subject", "rule: subject")
 			r.keys("esc", key)

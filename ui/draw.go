@@ -71,7 +71,7 @@ func (m *Model) drawTabs(main layout.Box) {
 		}
 	}
 	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.told.wants.back > 0) {
-		hint := " " + m.keys.LeaveKey() + " leaves the agent "
+		hint := " " + m.keys.LeaveKey() + " back to threads "
 		if n := m.told.wants.back; n > 0 {
 			hint = " scrolled back " + plain.Count(n, "line") + " "
 		}
@@ -85,7 +85,7 @@ func (m *Model) drawTabs(main layout.Box) {
 func (m *Model) drawWelcome(in layout.Box) {
 	c := &m.screen.canvas
 	lines := []dialog.Line{
-		{Text: "No thread yet.", Tok: theme.Strong},
+		{Text: "No threads yet.", Tok: theme.Strong},
 		{},
 		{Text: m.keys.KeyOf(intent.New) + "  New thread"},
 		{Text: m.keys.KeyOf(intent.Help) + "  Keys"},
@@ -95,7 +95,7 @@ func (m *Model) drawWelcome(in layout.Box) {
 		{Text: m.cfg.Project, Tok: theme.Muted},
 	}
 	if m.tree.Archive() {
-		lines = []dialog.Line{{Text: "Nothing is archived.", Tok: theme.Muted}}
+		lines = []dialog.Line{{Text: "The archive is empty.", Tok: theme.Muted}}
 	}
 	drawLines(c, in.Shrink(2, 1), m.th, lines)
 }
@@ -108,14 +108,18 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 		lines = append(lines, dialog.Line{Text: s.Outcome.Reason})
 	}
 	if e := s.Execution; e != nil && e.Exit.Reason != "" {
-		lines = append(lines, dialog.Line{Text: fmt.Sprintf("%s, code %d", e.Exit.Reason, e.Exit.Code), Tok: theme.Muted})
+		lines = append(lines, dialog.Line{Tok: theme.Muted,
+			Text: fmt.Sprintf("%s, exit code %d", e.Exit.Reason, e.Exit.Code)})
 	}
 	for _, e := range s.State.Evidence {
 		lines = append(lines, dialog.Line{Text: e.Detail, Tok: theme.Muted})
 	}
 	lines = append(lines, dialog.Line{})
+	key := func(a intent.Action, does string) {
+		lines = append(lines, dialog.Line{Text: fmt.Sprintf("%-5s  %s", m.keys.KeyOf(a), does)})
+	}
 	if left := prompts.Unanswered(s.Prompts); len(left) > 0 {
-		lines = append(lines, dialog.Line{Text: "Not answered:"})
+		lines = append(lines, dialog.Line{Text: "Unanswered:"})
 		lines = append(append(lines, left...), dialog.Line{})
 	}
 	if s.Resume != nil {
@@ -123,11 +127,13 @@ func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 		lines = append(lines, dialog.Line{Text: "Can be resumed: " + how, Tok: tok})
 	}
 	if s.Archived.IsZero() {
-		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Resume) + "  resumes it, " + m.keys.KeyOf(intent.Focus) + " resumes it and types into it"})
+		key(intent.Resume, "Resume")
+		key(intent.Focus, "Resume and type")
 	} else {
-		lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.Archive) + "  brings it back from the archive"})
+		key(intent.Archive, "Restore from the archive")
 	}
-	lines = append(lines, dialog.Line{Text: m.keys.KeyOf(intent.NextView) + "  shows what was said and done"}, dialog.Line{Text: m.keys.KeyOf(intent.Why) + "  explains the state"})
+	key(intent.NextView, "Timeline")
+	key(intent.Why, "Explain the state")
 	drawLines(&m.screen.canvas, in.Shrink(2, 1), m.th, lines)
 }
 
@@ -158,7 +164,7 @@ func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	used := plain.Width(parts[0].Text) + plain.Width(state) + 4
 	with := ""
 	if others := m.tree.Sharing(s.Thread); len(others) > 0 {
-		with = "with " + plain.Few(others)
+		with = "shared with " + plain.Few(others)
 	}
 	fits := func(extra string) bool { return extra != "" && used+plain.Width(extra)+4 <= w }
 	add := func(tok theme.Token, extra string) {

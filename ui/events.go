@@ -55,5 +55,6 @@ func (m *Model) switchTo(id thread.ID) tea.Cmd {
 	m.views.Show(views.Terminal)
 	m.follow.Wish("")
 	m.screen.area, m.screen.stale = areaTree, true
-	return m.host.Tell(thread.LevelInfo, m.host.Name(id)+" is shown, as was asked from elsewhere; "+m.keys.KeyOf(intent.Focus)+" types into it")
+	return m.host.Tell(thread.LevelInfo,
+		m.host.Name(id)+" shown by `switch`; press "+m.keys.KeyOf(intent.Focus)+" to type into it")
 }

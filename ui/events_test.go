@@ -150,6 +150,7 @@ func TestErrorsAreTold(t *testing.T) {
 	on(t, srv, func(r *rig) {
 		r.keys("P")
 		r.must("store is read-only (the disk is full)")
+		r.keys("esc")
 		srv.err = errors.New(strings.Repeat("a long story ", 20) + "with an end")
 		r.keys("P")
 		r.must("with an end")
@@ -181,7 +182,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 		for range connection.AskAfter + 1 {
 			r.m.conn.Lose(errors.New("connection refused"))
 		}
-		r.must("the server is gone", "◇ auth-feature-a3f2", "no server")
+		r.must("the server is not running", "◇ auth-feature-a3f2", "no server")
 		r.keys("enter")
 		if revived != 1 {
 			t.Errorf("revived %d times", revived)
@@ -197,7 +198,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 		}
 		r.send(connection.Retry{Gen: r.m.conn.Generation()})
 		r.keys("esc")
-		if strings.Contains(r.see(), "the server is gone") {
+		if strings.Contains(r.see(), "the server is not running") {
 			t.Errorf("it is still asked for:\n%s", r.see())
 		}
 	})
@@ -207,7 +208,7 @@ func TestLostServer(t *testing.T) {
 	play(t, world(), 100, 30, nil, func(r *rig) {
 		gen := r.m.conn.Generation()
 		r.send(connection.Happened{Gen: gen, Over: true})
-		r.must("the server does not answer")
+		r.must("The server does not answer")
 		r.wait(connection.RetryAfter + time.Second)
 		if r.m.conn.Generation() == gen || r.m.conn.Lost() {
 			t.Errorf("does not come back: %+v", r.m.conn)
@@ -231,7 +232,7 @@ func TestRepliesDoNotUndoEvents(t *testing.T) {
 		r.srv.resumed = []thread.Status{late}
 		r.run(r.m.resumes.All())
 		r.settle()
-		r.run(r.m.host.Start("new thread", "started", false, func(context.Context) (thread.Status, error) { return late, nil }))
+		r.run(r.m.host.Start("start a thread", "started", false, func(context.Context) (thread.Status, error) { return late, nil }))
 		r.settle()
 		r.send(connection.Listed{Threads: []thread.Status{late}, Since: 9})
 		if got := r.m.tree.Thread("docs-f9a0").State.State; got != thread.StateIdle {

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 func TestMain(m *testing.M) {
 	time.Local = time.UTC // the goldens show times

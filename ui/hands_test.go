@@ -208,7 +208,7 @@ func TestBurst(t *testing.T) {
 		if s := r.m.tree.Selected(); s.ID != "auth-feature-a3f2" || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("%s is selected, a dialog is open: %v", s.ID, r.m.dialogs.Open())
 		}
-		r.must("text ignored; enter types into the agent")
+		r.must("Text ignored; enter to type into the agent")
 		if n := len(r.m.host.Notices.All()); n != 1 {
 			t.Errorf("it is told %d times", n)
 		}
@@ -267,7 +267,7 @@ func TestSwitch(t *testing.T) {
 			if r.pane.focus || r.m.dialogs.Open() || len(r.pane.keys) != 1 || len(harmed(r.srv.calls)) > 0 {
 				t.Errorf("the rest went to %q, %q, a dialog is open: %v", r.pane.keys, r.srv.calls, r.m.dialogs.Open())
 			}
-			r.must("text ignored")
+			r.must("Text ignored")
 			r.wait(2 * typing.Pause)
 			r.keys("enter", "x")
 			if !r.pane.focus || r.pane.keys[len(r.pane.keys)-1] != "x" {
@@ -300,7 +300,7 @@ func TestQuitIsNoPartOfAText(t *testing.T) {
 			r.text(string(c))
 			r.wait(100 * time.Millisecond)
 		}
-		r.must("text ignored; q quits when typed alone")
+		r.must("Text ignored; q quits when typed alone")
 		if r.quit || r.m.dialogs.Open() || r.pane.focus {
 			t.Errorf("quit %v, a dialog is open %v, the agent has the keys %v", r.quit, r.m.dialogs.Open(), r.pane.focus)
 		}
@@ -336,14 +336,14 @@ func TestAnsweredElsewhere(t *testing.T) {
 		other func(*rig)
 		says  string
 	}{
-		{[]string{"d"}, archived, "was archived meanwhile"},
-		{[]string{"d"}, gone, "was deleted meanwhile"},
-		{[]string{"D"}, gone, "was deleted meanwhile"},
-		{[]string{"S"}, stopped, "is not running any more"},
-		{[]string{"M"}, merged, "was merged meanwhile"},
-		{[]string{"e"}, archived, "was archived meanwhile"},
-		{[]string{"tab", "down", "R"}, gone, "was deleted meanwhile"},
-		{[]string{"x", "s", "enter"}, archived, "was archived meanwhile"},
+		{[]string{"d"}, archived, "was archived from another screen"},
+		{[]string{"d"}, gone, "was deleted from another screen"},
+		{[]string{"D"}, gone, "was deleted from another screen"},
+		{[]string{"S"}, stopped, "is no longer running"},
+		{[]string{"M"}, merged, "was merged from another screen"},
+		{[]string{"e"}, archived, "was archived from another screen"},
+		{[]string{"tab", "down", "R"}, gone, "was deleted from another screen"},
+		{[]string{"x", "s", "enter"}, archived, "was archived from another screen"},
 	} {
 		on(t, world(), func(r *rig) {
 			r.keys(c.keys...)
@@ -370,13 +370,14 @@ func TestUndoNamesWhatItUndoes(t *testing.T) {
 		r.must("It cannot be undone from here")
 		r.keys("right", "enter")
 		r.keys("u")
-		r.must("undo finish of auth-feature-a3f2", "cannot be undone from here", "revert -m 1 0123456789ab", "Before it: archive of spike-0b1c.")
+		r.must("undo: finish auth-feature-a3f2", "cannot be undone from here", "revert -m 1 0123456789ab",
+			"Previous action: archive spike-0b1c")
 		r.keys("enter")
 		if srv.asked("unarchive") {
 			t.Error("it undid something older")
 		}
 		r.keys("u")
-		r.must("undo archive of spike-0b1c")
+		r.must("undo: archive spike-0b1c")
 		r.keys("right", "enter")
 		r.mustAsk("unarchive spike-0b1c")
 	})
@@ -390,18 +391,18 @@ func TestUndoOfARewindAfterNewWork(t *testing.T) {
 		s.Turn = 5
 		r.event(thread.Event{Kind: thread.EventThread, Status: &s})
 		r.keys("u")
-		r.must("Made since then, and left behind: 3 turns", "Files changed since then change back")
+		r.must("Leaves behind 3 turns made since then", "Reverts files changed since then")
 		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=true")
 		r.keys("u")
-		r.must("undo setting auth-feature-a3f2 back")
+		r.must("undo: rewind auth-feature-a3f2")
 	})
 }
 
 func TestResumeAllFromTheList(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("A")
-		r.must("resume all?", "1 agent to start", "session-c8d3")
+		r.must("resume all?", "1 agent to resume", "session-c8d3")
 		r.keys("enter")
 		if r.srv.asked("resume") {
 			t.Error("resumed unasked")
@@ -418,7 +419,7 @@ func TestHelpIsSearched(t *testing.T) {
 		r.text("marks")
 		r.keys("ctrl+u")
 		r.text("approval")
-		r.must("marks of the list", "◆ !", "needs approval")
+		r.must("marks in the list", "◆ !", "needs approval")
 		if strings.Contains(r.see(), "next view") {
 			t.Error("it shows what does not match")
 		}

@@ -8,11 +8,11 @@ import (
 func TestRewind(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "R")
-		r.must("1 turn back, from 4 to 3", "Files: 2 change (+3 −1 reverted)")
+		r.must("back 1 turn, from turn 4 to turn 3", "Files: 2 change (+3 −1 reverted)")
 		r.keys("right", "right", "enter") // files
 		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
 		r.keys("u")
-		r.must("undo setting auth-feature-a3f2 back to turn 2", "Sets the files to what they were before that")
+		r.must("undo: rewind auth-feature-a3f2 to turn 2", "Restores the files from before the rewind")
 		r.keys("right", "enter")
 		r.mustAsk("rewind auth-feature-a3f2 to safe files=true conversation=false")
 	})
@@ -22,7 +22,7 @@ func TestMerge(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("M")
 		r.mustAsk("merge auth-feature-a3f2 dry=true finish=false")
-		r.must("1 conflict to be resolved", "[ Merge and finish ]", "cannot be undone from here")
+		r.must("1 conflict to resolve", "[ Merge and finish ]", "cannot be undone from here")
 		r.keys("right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=false")
 		r.must("merge stopped: 1 conflict", "✗ parse.go", "[ Abort merge ]")
@@ -41,7 +41,7 @@ func TestMerge(t *testing.T) {
 		}
 		r.keys("e", "right", "enter")
 		r.mustAsk("merge auth-feature-a3f2 dry=false finish=true")
-		r.must("is merged into main (1 file +2 −1)", "archived")
+		r.must("merged into main (1 file +2 −1)", "archived")
 	})
 }
 
@@ -63,7 +63,7 @@ func TestMergeThatWaits(t *testing.T) {
 	srv.merge.Stopped = true
 	on(t, srv, func(r *rig) {
 		r.keys("M")
-		r.must("It stopped in /work/project", "✗ parse.go", "[ Continue ]", "[ Abort merge ]")
+		r.must("The merge stopped in /work/project", "✗ parse.go", "[ Continue ]", "[ Abort merge ]")
 		r.keys("right", "enter")
 		r.mustAsk("continue auth-feature-a3f2")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
@@ -77,7 +77,7 @@ func TestFinishWithoutAWorktree(t *testing.T) {
 	srv.err = errors.New("it has no worktree of its own")
 	on(t, srv, func(r *rig) {
 		r.keys("e")
-		r.must("its work is in /work/project already", "[ Archive ]")
+		r.must("its changes are already in /work/project", "[ Archive ]")
 		srv.err = nil
 		r.keys("right", "enter")
 		r.mustAsk("archive auth-feature-a3f2")
@@ -91,14 +91,14 @@ func TestCommitAndMerge(t *testing.T) {
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.keys("M")
-		r.must("is in its way", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
+		r.must("are in the way", "notes ␛[31m.txt", "[ Commit and merge ]", "[ Commit, merge and finish ]")
 		r.keys("enter")
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("enter alone merges")
 		}
 		r.keys("M", "right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`)
-		r.must("2 files committed there")
+		r.must("2 files committed there first")
 		r.keys("e", "right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=true into="" commit=true`)
 	})
@@ -131,7 +131,7 @@ func TestMergeOfASharedFolder(t *testing.T) {
 	srv.merge.Shared, srv.merge.Beside = []string{"docs-f9a0"}, []string{"main-1a2b"}
 	on(t, srv, func(r *rig) {
 		r.keys("M")
-		r.must("shared with docs-f9a0: what changed there", "Also in /work/project, whose files change: main-1a2b.")
+		r.must("shared with docs-f9a0: their changes", "Other threads there: main-1a2b.")
 	})
 }
 
@@ -146,7 +146,7 @@ func TestCommitsWhatWasNamed(t *testing.T) {
 		if srv.asked("merge auth-feature-a3f2 dry=false") {
 			t.Error("a file was committed that nobody was asked about")
 		}
-		r.must("  secret.env", "[ Commit and merge ]", "look again")
+		r.must("  secret.env", "[ Commit and merge ]", "have changed")
 		r.keys("right", "enter")
 		r.mustAsk(`merge auth-feature-a3f2 dry=false finish=false into="" commit=true`)
 	})
@@ -158,20 +158,20 @@ func TestNoteOfAMerge(t *testing.T) {
 	srv.merge.Conflicts, srv.merge.Ask, srv.merge.Summary = nil, true, "For your information: it was merged.\nFiles: parse.go"
 	on(t, srv, func(r *rig) {
 		r.keys("M", "right", "enter")
-		r.must("send a note of the merge?", "costs it a turn", "Files: parse.go", "[ No note ]", "[ Send the note ]")
+		r.must("tell the agent about the merge?", "costs a turn", "Files: parse.go", "[ Don't send ]", "[ Send note ]")
 		r.keys("enter")
 		if srv.asked("send the note") {
 			t.Error("it was sent unasked")
 		}
 		r.keys("M", "right", "enter", "right", "enter")
 		r.mustAsk("send the note of auth-feature-a3f2")
-		r.must("the note is sent")
+		r.must("Note sent")
 	})
 	srv = world()
 	srv.merge.Conflicts, srv.merge.Told = nil, true
 	play(t, srv, 120, 36, nil, func(r *rig) {
 		stage(r)
 		r.keys("M", "right", "enter")
-		r.must("its agent is sent a note")
+		r.must("note sent to its agent")
 	})
 }

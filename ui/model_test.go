@@ -275,7 +275,7 @@ func stripSGR(s string) string {
 func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 	srv := world()
 	hold := func(*Config) { srv.lists = make(chan struct{}) }
-	unknown := []string{"No thread yet", "No threads yet", "No thread selected", "threads 0", "$0.00", "running", "connecting"}
+	unknown := []string{"No threads yet", "No thread selected", "threads 0", "$0.00", "running", "Connecting"}
 	play(t, srv, 120, 40, hold, func(r *rig) {
 		r.must("┌ threads ─", "┌ context ─")
 		for _, text := range unknown {
@@ -284,11 +284,11 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 			}
 		}
 		r.wait(2 * connection.Moment)
-		r.must("connecting …", "q quit")
+		r.must("Connecting …", "q quit")
 		close(srv.lists)
 		r.settle()
 		r.must("threads 6", "1/3 working")
-		if see := r.see(); strings.Contains(see, "connecting") {
+		if see := r.see(); strings.Contains(see, "Connecting") {
 			t.Errorf("still connecting:\n%s", see)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 func drawTooSmall(c *layout.Canvas, th *theme.Theme, w, h int) {
-	text := fmt.Sprintf("%d×%d is too small: %d×%d is needed. Agents go on.", w, h, minWidth, minHeight)
+	text := fmt.Sprintf("%d×%d is too small, %d×%d is needed. Agents keep running.", w, h, minWidth, minHeight)
 	for y, l := range plain.Wrap(text, max(w, 1)) {
 		c.Print(c.Bounds(), 0, y, th.Style(theme.Warn), l)
 	}
@@ -43,7 +43,7 @@ func (m *Model) drawSide(b boxes) {
 		m.tree.Draw(c, b.tree, m.th, m.follow.Shown(), focus)
 		gauge.Draw(c, b.gauge, m.th, m.tree.Selected())
 	case m.conn.Known():
-		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "connecting …")
+		c.Print(b.tree, 1, 0, m.th.Style(theme.Muted), "Connecting …")
 	}
 	if !b.mcpF.Empty() {
 		c.Frame(b.mcpF, m.th, border(false), []styled.Span{span(theme.Title, "mcp")})
@@ -59,7 +59,7 @@ func (m *Model) drawProblem(in layout.Box) {
 	}
 	if err := p.Problem(); err != nil {
 		drawLines(&m.screen.canvas, in.Shrink(2, 1), m.th, []dialog.Line{{Text: err.Error(), Tok: theme.Bad}, {},
-			{Text: m.keys.KeyOf(intent.Redraw) + "  tries again", Tok: theme.Muted}})
+			{Text: m.keys.KeyOf(intent.Redraw) + "  Retry", Tok: theme.Muted}})
 	}
 }
 

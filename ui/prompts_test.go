@@ -41,7 +41,7 @@ func TestPromptsAreSeen(t *testing.T) {
 			t.Errorf("what was answered or sent again is listed:\n%s", see)
 		}
 		r.keys("esc", "tab", "tab")
-		r.must("Prompts not answered, 2 queued", "then tidy up")
+		r.must("Unanswered prompts, 2 queued", "then tidy up")
 	})
 }
 
@@ -50,13 +50,13 @@ func TestPromptIsEditedAndWithdrawn(t *testing.T) {
 		r.keys("p")
 		r.text("docs")
 		r.keys("enter")
-		r.must("for all of it", "queued, asked at", "[ Edit ]", "[ Withdraw ]")
+		r.must("for all of it", "queued, sent at", "[ Edit ]", "[ Withdraw ]")
 		r.keys("right", "enter")
 		r.text(", please")
 		r.must("ctrl+s save")
 		r.keys("ctrl+s")
 		r.mustAsk(`edit p4 "write the docs\nfor all of it, please"`)
-		r.must("the prompt is changed")
+		r.must("Prompt updated")
 		r.keys("p", "down", "enter", "enter") // close
 		if r.srv.asked("withdraw") {
 			t.Error("it was withdrawn unasked")
@@ -71,23 +71,23 @@ func TestInterruptedPromptIsSentAgain(t *testing.T) {
 		r.keys("p")
 		r.text("explain")
 		r.keys("enter")
-		r.must("interrupted, asked at 00:00:00: its agent was killed", "[ Send again ]")
+		r.must("interrupted, sent at 00:00:00: its agent was killed", "[ Send again ]")
 		r.keys("enter", "p")
 		r.text("explain")
 		r.keys("enter", "right", "enter")
 		r.mustAsk("again p1")
-		r.must("sent to auth-feature-a3f2")
+		r.must("Sent to auth-feature-a3f2")
 	})
 	srv := asking()
 	srv.threads[0].State.State, srv.threads[0].Execution = thread.StateInterrupted, nil
 	on(t, srv, func(r *rig) {
 		r.m.tree.Select("auth-feature-a3f2")
 		r.wait(100 * time.Millisecond)
-		r.must("Not answered:", "interrupted (its agent was killed): “explain the parser ␛[31m”")
+		r.must("Unanswered:", "interrupted (its agent was killed): “explain the parser ␛[31m”")
 		r.keys("p")
 		r.text("explain")
 		r.keys("enter")
-		r.must("It can be sent again when the agent runs: R resumes it")
+		r.must("Resume the agent first (R), then send it again")
 	})
 }
 
@@ -97,21 +97,21 @@ func TestPromptsChange(t *testing.T) {
 		r.keys("i")
 		r.text("more")
 		r.keys("ctrl+s")
-		r.must("queued for auth-feature-a3f2: its agent works")
+		r.must("Queued for auth-feature-a3f2: its agent works")
 		r.keys("p")
 		r.text("tidy")
 		r.keys("enter", "right", "right")
 		p := somePrompts()[5]
 		p.State = thread.PromptOpen
 		r.event(thread.Event{Kind: thread.EventPrompt, ThreadID: p.Thread, Prompt: &p})
-		r.must("It was queued and is open meanwhile", "[ Close ]")
+		r.must("The prompt changed from queued to open", "[ Close ]")
 		r.keys("enter")
 		if r.srv.asked("withdraw") {
 			t.Error("it was withdrawn all the same")
 		}
 		p.State, p.Reason = thread.PromptRefused, "the provider refuses"
 		r.event(thread.Event{Kind: thread.EventPrompt, ThreadID: p.Thread, Prompt: &p})
-		r.must("“then tidy up” was refused; p sends it again")
+		r.must("“then tidy up” was refused; p to resend it")
 	})
 }
 

@@ -29,23 +29,23 @@ func TestServerOfAnotherBuild(t *testing.T) {
 		return connection.Restarted{Resumed: 3, Problems: []string{"AGENTS.md changed"}}, nil
 	}
 	outdated(t, 100, 30, restart, func(r *rig) {
-		r.must("restart the server?", "another build", "devel-0123456789ab", "3 agents will be stopped", "1 agent at work", "[ Not now ]")
+		r.must("restart the server?", "different build", "devel-0123456789ab", "3 agents will be stopped", "1 agent working", "[ Not now ]")
 		r.keys("enter")
 		if asked != 0 || strings.Contains(r.see(), "restart the server?") {
 			t.Errorf("asked %d times:\n%s", asked, r.see())
 		}
 		r.keys("esc") // what is interrupted
-		r.must("ctrl+r restarts the server")
+		r.must("ctrl+r restarts the outdated server")
 		r.keys("ctrl+r", "esc", "ctrl+r", "right", "enter")
-		r.must("the server runs again; 3 agents resumed")
+		r.must("Server restarted; 3 agents resumed")
 		if asked != 1 {
 			t.Errorf("restarted %d times", asked)
 		}
 		r.keys("!")
 		r.must("AGENTS.md changed")
 		r.keys("esc", "ctrl+r")
-		r.must("stopped and started again with this program")
-		if strings.Contains(r.see(), "another build of") {
+		r.must("Stops the server and starts it again with this program")
+		if strings.Contains(r.see(), "different build of") {
 			t.Errorf("it is of this build now:\n%s", r.see())
 		}
 	})
@@ -60,12 +60,12 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 			outdated(t, 100, 30, func() (connection.Restarted, error) { <-over; return connection.Restarted{Resumed: 2}, nil }, func(r *rig) {
 				over = make(chan struct{}) // of the bubble
 				r.keys("right", "enter", "esc")
-				r.must("restarting the server")
+				r.must("Restarting the server")
 				for range connection.AskAfter + 1 {
 					r.m.conn.Lose(errors.New("connection refused"))
 				}
 				r.keys("ctrl+r")
-				for _, text := range []string{"the server is gone", "connection refused", "restart the server?"} {
+				for _, text := range []string{"the server is not running", "connection refused", "restart the server?"} {
 					if see := r.see(); strings.Contains(see, text) {
 						t.Errorf("%q is shown meanwhile:\n%s", text, see)
 					}
@@ -80,7 +80,7 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 				}
 				r.settle()
 				r.wait(100 * time.Millisecond)
-				r.must("the server runs again; 2 agents resumed", "1/3 working")
+				r.must("Server restarted; 2 agents resumed", "1/3 working")
 				if see := r.see(); strings.Contains(see, "1 thread interrupted") || r.m.conn.Restarting() {
 					t.Errorf("after it:\n%s", see)
 				}
@@ -106,16 +106,16 @@ func TestRestartThatFails(t *testing.T) {
 		return connection.Restarted{}, errors.New("answers are not saved")
 	}, func(r *rig) {
 		r.keys("right", "enter")
-		r.must("restart the server: answers are not saved")
+		r.must("Could not restart the server: answers are not saved")
 		r.keys("esc", "esc", "ctrl+r")
-		r.must("another build")
+		r.must("different build")
 	})
 	failed := func() (connection.Restarted, error) {
 		return connection.Restarted{Resumed: 1, Failed: map[string]string{"docs-f9a0": "no such program"}}, nil
 	}
 	outdated(t, 100, 30, failed, func(r *rig) {
 		r.keys("right", "enter")
-		r.must("docs-f9a0: no such program", "1 agent resumed, 1 not")
+		r.must("docs-f9a0: no such program", "1 agent resumed, 1 failed")
 	})
 }
 
@@ -141,7 +141,7 @@ func TestGrants(t *testing.T) {
 	})
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "tab")
-		r.must("none (its agent sees only its own thread)")
+		r.must("none (the agent sees only its own thread)")
 	})
 }
 

@@ -37,7 +37,7 @@ func (m *Model) NotStarted() { m.follow.Wish("") }
 // visit shows what a search found; a prompt without an answer is in the list of the thread's prompts.
 func (m *Model) visit(h thread.Hit) tea.Cmd {
 	if !m.tree.Select(h.Thread) {
-		return m.host.Tell(thread.LevelWarn, "that thread is gone")
+		return m.host.Tell(thread.LevelWarn, "That thread no longer exists")
 	}
 	if h.Prompt != "" {
 		return m.prompts.Open(m.tree.Thread(h.Thread))
@@ -61,7 +61,8 @@ func (m *Model) enter() tea.Cmd {
 		return nil
 	}
 	if !s.Archived.IsZero() {
-		return m.host.Tell(thread.LevelInfo, s.DisplayName()+" is archived; "+m.keys.KeyOf(intent.Archive)+" brings it back")
+		return m.host.Tell(thread.LevelInfo,
+			s.DisplayName()+" is archived; "+m.keys.KeyOf(intent.Archive)+" to restore it")
 	}
 	m.follow.Wish(s.ID)
 	return m.resumes.Begin(s, true)
@@ -72,7 +73,7 @@ func (m *Model) choosePoint() tea.Cmd {
 	m.views.Show(views.Timeline)
 	m.screen.area = areaMain
 	return tea.Batch(m.views.Fill(),
-		m.host.Tell(thread.LevelInfo, "choose the turn, then "+m.keys.KeyOf(intent.ForkAt)))
+		m.host.Tell(thread.LevelInfo, "Choose a turn, then press "+m.keys.KeyOf(intent.ForkAt)))
 }
 
 // redraw attaches to the terminal again and clears the screen.

@@ -45,11 +45,20 @@ func (m *Model) hints() []hint {
 	if m.screen.area == areaMain {
 		switch m.views.Scope() {
 		case intent.Timeline:
-			return []hint{{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "set back"}, {intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"}}
+			return []hint{
+				{intent.Open, "read"}, {intent.ForkAt, "fork here"}, {intent.Rewind, "rewind"},
+				{intent.ShowDiff, "diff"}, {intent.Unfold, "responses"}, {intent.Leave, "threads"},
+			}
 		case intent.Turn:
-			return []hint{{intent.Toggle, "unfold"}, {intent.FoldAll, "all"}, {intent.Search, "search"}, {intent.Older, "older"}, {intent.ForkAt, "fork"}, {intent.Leave, "back"}}
+			return []hint{
+				{intent.Toggle, "expand"}, {intent.FoldAll, "all"}, {intent.Search, "search"},
+				{intent.Older, "older"}, {intent.ForkAt, "fork"}, {intent.Leave, "back"},
+			}
 		case intent.Diff:
-			return []hint{{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"}, {intent.Editor, "edit"}, {intent.Leave, "threads"}}
+			return []hint{
+				{intent.NextFile, "file"}, {intent.Base, "turns"}, {intent.Search, "search"},
+				{intent.Editor, "edit"}, {intent.Leave, "threads"},
+			}
 		default:
 		}
 		if m.views.Now() == views.Terminal {
@@ -57,9 +66,12 @@ func (m *Model) hints() []hint {
 		}
 		return []hint{{intent.NextView, "view"}, {intent.Leave, "threads"}, {intent.Help, "keys"}}
 	}
-	out := []hint{{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"}, {intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "quit"}}
 	if m.tree.Selected() == nil {
 		return []hint{{intent.New, "new"}, {intent.Archived, "archive"}, {intent.Help, "keys"}, {intent.Quit, "quit"}}
+	}
+	out := []hint{
+		{intent.New, "new"}, {intent.Focus, "type"}, {intent.Help, "keys"}, {intent.Fork, "fork"},
+		{intent.NextView, "view"}, {intent.Filter, "filter"}, {intent.Quit, "quit"},
 	}
 	if m.tree.Counts().Interrupted > 0 {
 		out = append([]hint{{intent.Resumes, "interrupted"}}, out...)
@@ -94,7 +106,11 @@ func (m *Model) drawStatus(b layout.Box) {
 	if t := m.line; t != nil {
 		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
 		_, line := left.Left(2)
-		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), map[bool]string{true: "name, agent or state", false: "text"}[t.what == intent.Filter], true)
+		hint := "text"
+		if t.what == intent.Filter {
+			hint = "name, agent or state"
+		}
+		t.field.Draw(c, line, m.th, m.th.Style(theme.Text), hint, true)
 		return
 	}
 	x := 0

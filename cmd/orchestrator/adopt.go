@@ -10,11 +10,11 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 )
 
-// adoptVerb is how the person says which threads are a folder's where that cannot be told.
+// adoptVerb lets the user decide which threads belong to a folder if the program cannot tell.
 func adoptVerb(c *cli) *cobra.Command {
 	var begin bool
 	cmd := &cobra.Command{
-		Use: "adopt [state]", Short: "Continue here with the threads of a project that was moved or restored",
+		Use: "adopt [state]", Short: "Use the threads of a project that was moved or restored",
 		Args: between(0, 1, "[state]"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			names, err := project.Names(c.places())
@@ -24,14 +24,14 @@ func adoptVerb(c *cli) *cobra.Command {
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	cmd.Flags().BoolVar(&begin, "new", false, "start with no threads where it is not clear whose they are")
+	cmd.Flags().BoolVar(&begin, "new", false, "start without threads if it is unclear which are this project's")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := c.alone("adopt"); err != nil {
 			return err
 		}
 		switch {
 		case begin && len(args) > 0:
-			return usagef("--new takes no state")
+			return usagef("--new takes no argument")
 		case begin:
 			if err := c.project.Begin(); err != nil {
 				return err

@@ -18,17 +18,17 @@ import (
 	"orchestrator/thread"
 )
 
-// adapter is an agent that can say whether it is installed.
+// adapter is an agent that can tell whether it is installed.
 type adapter interface {
 	thread.Agent
 	thread.Detector
 }
 
-// adapters are the agents this program knows, in the order in which people see them.
+// adapters are the known agents, in the order in which they are listed.
 type adapters []adapter
 
-// newAgents makes the adapters: the one list of agents. The demo agent is only looked at, not
-// started, where its home and its model are not given. exe is this program, for hooks and the demo agent.
+// newAgents returns all adapters. Without a home and a model the demo agent can be listed but not started. exe is this
+// program, for hooks and the demo agent.
 func newAgents(exe string, environ []string, demoHome, demoModel string) adapters {
 	c := launch.Config{Env: environ, Hook: []string{exe, "hook"}}
 	return adapters{claude.New(c), codex.New(c), gemini.New(c), opencode.New(c),
@@ -43,10 +43,10 @@ func (a adapters) Agent(name string) (thread.Agent, error) {
 			return one, nil
 		}
 	}
-	return nil, fmt.Errorf("agent %q: %w; there are %s", name, thread.ErrNotFound, strings.Join(a.Names(), ", "))
+	return nil, fmt.Errorf("agent %q: %w; known agents: %s", name, thread.ErrNotFound, strings.Join(a.Names(), ", "))
 }
 
-// known returns an agent that stands for the named one: itself, or any program when it is not known.
+// known returns the name of the agent if it is known, and otherwise that of the agent for any program.
 func (a adapters) known(name string) string {
 	if _, err := a.Agent(name); err != nil {
 		return command.Name
@@ -63,7 +63,7 @@ func (a adapters) Names() []string {
 	return names
 }
 
-// Detect asks all agents at once; each starts its program to hear the version.
+// Detect looks for all agents concurrently; each one runs its program to get the version.
 func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 	infos := make([]thread.AgentInfo, len(a))
 	var wg sync.WaitGroup
@@ -74,7 +74,7 @@ func (a adapters) Detect(ctx context.Context) []thread.AgentInfo {
 	return infos
 }
 
-// local are patterns of the files that an agent looks for at a project's root and that are the person's own.
+// local returns patterns of the personal files that an agent looks for at a project's root.
 func (a adapters) local(name string) []string {
 	one, err := a.Agent(name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (a adapters) local(name string) []string {
 	return patterns
 }
 
-// rules finds an agent's screen rules.
+// rules returns an agent's screen rules.
 func (a adapters) rules(name string) []agent.Rule {
 	for _, one := range a {
 		if r, ok := one.(agent.Ruler); ok && one.Name() == name {
@@ -99,7 +99,7 @@ func (a adapters) rules(name string) []agent.Rule {
 	return nil
 }
 
-// input returns how an agent's input is found on its screen, nil where it cannot be.
+// input returns a function that finds an agent's input on its screen, or nil if there is none.
 func (a adapters) input(name string) func(*vterm.Terminal) (agent.Input, bool) {
 	for _, one := range a {
 		if r, ok := one.(agent.Inputter); ok && one.Name() == name {

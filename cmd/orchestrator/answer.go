@@ -6,23 +6,23 @@ import (
 	"orchestrator/thread"
 )
 
-// outcome says how following a prompt ended, for programs.
+// outcome is how following a prompt ended, for programs.
 type outcome string
 
 // The outcomes.
 const (
 	isAnswered    outcome = "answered"
-	isTaken       outcome = "taken"       // the agent has it, and nothing tells of an answer
-	isWaiting     outcome = "waits"       // the agent waits for the person
-	isQueued      outcome = "queued"      // it was not typed in time, or its agent does not run
-	isLate        outcome = "timeout"     // the agent has not answered in time, and goes on
+	isTaken       outcome = "taken"       // the agent has it, and nothing reports an answer
+	isWaiting     outcome = "waits"       // the agent waits for the user
+	isQueued      outcome = "queued"      // it was not typed in time, or its agent is not running
+	isLate        outcome = "timeout"     // the agent has not answered in time and keeps running
 	isInterrupted outcome = "interrupted" // cut off before it was answered
-	isRefused     outcome = "refused"     // the agent or its provider did not take it
+	isRefused     outcome = "refused"     // the agent or its provider rejected it
 	isCancelled   outcome = "cancelled"   // withdrawn before it was typed
-	isGone        outcome = "gone"        // the server, or the thread, went away
+	isGone        outcome = "gone"        // the server or the thread went away
 )
 
-// answer is what follow prints with --json.
+// answer is what run and send print with --json.
 type answer struct {
 	Thread     string             `json:"thread"`
 	Prompt     thread.PromptID    `json:"prompt"`
@@ -34,7 +34,7 @@ type answer struct {
 	Checkpoint *thread.Checkpoint `json:"checkpoint,omitempty"`
 }
 
-// exit is the exit code that an outcome has.
+// exit returns the exit code for the outcome.
 func (a answer) exit() int {
 	switch a.Outcome {
 	case isAnswered, isTaken:
@@ -46,7 +46,7 @@ func (a answer) exit() int {
 	}
 }
 
-// words says to people how it ended; "" where the answer says it all.
+// words describes the outcome for people; it is "" if the answer says it all.
 func (a answer) words() string {
 	why := ""
 	if a.Reason != "" {
@@ -58,20 +58,21 @@ func (a answer) words() string {
 	case isTaken:
 		return fmt.Sprintf("%s has prompt %s%s", a.Thread, a.Prompt, why)
 	case isWaiting:
-		return fmt.Sprintf("%s waits for you (%s): `orchestrator attach %s`; prompt %s goes on then", a.Thread, a.State,
-			a.Thread, a.Prompt)
+		return fmt.Sprintf("%s is waiting for you (%s): `orchestrator attach %s`; prompt %s continues after that",
+			a.Thread, a.State, a.Thread, a.Prompt)
 	case isQueued:
-		return fmt.Sprintf("prompt %s of %s is queued and not typed yet%s; `orchestrator prompts cancel %s` withdraws it", a.Prompt, a.Thread, why, a.Prompt)
+		return fmt.Sprintf("prompt %s for %s is still queued%s; to withdraw it: `orchestrator prompts cancel %s`",
+			a.Prompt, a.Thread, why, a.Prompt)
 	case isLate:
-		return fmt.Sprintf("%s has not finished in time (%s) and goes on: `orchestrator attach %s` shows it", a.Thread,
-			a.State, a.Thread)
+		return fmt.Sprintf("%s has not finished in time (%s) and keeps running; to see it: `orchestrator attach %s`",
+			a.Thread, a.State, a.Thread)
 	case isCancelled:
-		return fmt.Sprintf("prompt %s of %s was cancelled before it was typed", a.Prompt, a.Thread)
+		return fmt.Sprintf("prompt %s for %s was cancelled before it was sent", a.Prompt, a.Thread)
 	case isGone:
-		return fmt.Sprintf("prompt %s of %s cannot be followed%s; `orchestrator prompts %s` says what became of it",
+		return fmt.Sprintf("lost track of prompt %s for %s%s; for its state: `orchestrator prompts %s`",
 			a.Prompt, a.Thread, why, a.Thread)
 	default:
-		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; `orchestrator prompts again %s` sends it again",
+		return fmt.Sprintf("%s did not finish: prompt %s was %s%s; to send it again: `orchestrator prompts again %s`",
 			a.Thread, a.Prompt, a.Outcome, why, a.Prompt)
 	}
 }

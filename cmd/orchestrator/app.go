@@ -27,57 +27,57 @@ import (
 	"orchestrator/thread/private"
 )
 
-// appConfig is what a server is made of.
+// appConfig configures a server.
 type appConfig struct {
 	Project project.Project
 	Config  Config
 	Program *stable
 	Env     []string
 	Log     *slog.Logger
-	// Accepted reports whether the person accepted exactly this content of a file or place.
+	// Accepted reports whether the user has accepted exactly this content of a file or place.
 	Accepted func(place string, content []byte) bool
-	// Crashed says how the last server crashed, "" where it did not.
+	// Crashed describes the crash of the last server, if there was one.
 	Crashed string
 }
 
-// App is the server of one project: the one place where its parts are put together.
+// App is the server of one project, and the place where its parts are wired together.
 type App struct {
 	appConfig
-	agents   adapters
-	sessions *session.Sessions
-	manager  *manager.Manager
-	gateway  *gateway.Gateway
-	ledger   *ledger.Ledger
-	models   models.Table
-	daemon   *daemon.Server
-	listener *project.Listener
-	store    *openStore
-	clock    *elapsed.Clock
-	keeper   *keeper
-	files    *keptFiles // nil without a repository
-	place    place
-	found    heard // at the start
+	agents    adapters
+	sessions  *session.Sessions
+	manager   *manager.Manager
+	gateway   *gateway.Gateway
+	ledger    *ledger.Ledger
+	models    models.Table
+	daemon    *daemon.Server
+	listener  *project.Listener
+	store     *openStore
+	clock     *elapsed.Clock
+	retention *retention
+	files     *keptFiles // nil without a repository
+	place     place
+	found     startWarnings // at the start
 
-	ending   sync.Mutex      // held by the one stop that is under way
-	ended    *api.StopReport // of the stop that succeeded
-	stop     chan struct{}   // closed by a client's stop
+	ending   sync.Mutex      // held by a stop in progress
+	ended    *api.StopReport // report of the stop that succeeded
+	stop     chan struct{}   // closed when a client stops the server
 	services []func(context.Context) error
 	closers  []func() error
 }
 
-// closeLimit is how long the end of agents and calls may take.
+// closeLimit is how long stopping agents and calls may take.
 const closeLimit = 20 * time.Second
 
-// accountDays is of how many days clients are told what was spent.
+// accountDays is for how many days clients are told what was spent.
 const accountDays = 31
 
-// onClose adds what Close does, last one first.
+// onClose adds a function for Close to call, last in first out.
 func (a *App) onClose(f func() error) { a.closers = append(a.closers, f) }
 
-// service adds what runs from Run to the end.
+// service adds a function that runs for as long as Run does.
 func (a *App) service(f func(context.Context) error) { a.services = append(a.services, f) }
 
-// agentOf names a thread's agent.
+// agentOf returns the name of a thread's agent.
 func (a *App) agentOf(id thread.ID) string {
 	s, err := a.manager.Status(context.Background(), string(id))
 	if err != nil {
@@ -86,11 +86,11 @@ func (a *App) agentOf(id thread.ID) string {
 	return s.Agent
 }
 
-// spent says what each thread has cost, side requests included.
+// spent returns what each thread has cost, side requests included.
 func (a *App) spent() map[thread.ID]float64 {
 	list, err := a.manager.List(context.Background())
 	if err != nil {
-		a.Log.Error("read what threads have cost", "error", err)
+		a.Log.Error("read the cost of threads", "error", err)
 	}
 	out := make(map[thread.ID]float64, len(list))
 	for _, s := range list {
@@ -109,16 +109,17 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}
-	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.keeper.news())
+	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.retention.news())
 	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)
 	}
 	if a.Config.Untrusted != "" {
-		i.Problems = append(i.Problems, a.Config.Untrusted+" is not read: look at it, then `orchestrator trust` accepts it")
+		i.Problems = append(i.Problems,
+			a.Config.Untrusted+" is ignored until you accept it: read it, then run `orchestrator trust`")
 	}
 	if a.Project.Refused != nil {
-		i.Problems = append(i.Problems, fmt.Sprintf("files are not kept: %v", a.Project.Refused))
+		i.Problems = append(i.Problems, fmt.Sprintf("file snapshots are disabled: %v", a.Project.Refused))
 	}
 	if a.Program.Problem != "" {
 		i.Problems = append(i.Problems, a.Program.Problem)
@@ -141,12 +142,12 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 		if err != nil {
 			return i, err
 		}
-		i.Sizes = append(i.Sizes, "snapshots in git: "+thread.Bytes(n)+" beyond the repository's own")
+		i.Sizes = append(i.Sizes, "snapshots in git: "+thread.Bytes(n)+" on top of the repository's own objects")
 	}
 	return i, nil
 }
 
-// damage is what was found damaged and is not dismissed yet.
+// damage returns the damage that was found and not dismissed yet.
 func (a *App) damage() []string {
 	dir, err := private.Open(a.Project.StateDir())
 	if err != nil {
@@ -158,13 +159,13 @@ func (a *App) damage() []string {
 		said = append(said, err.Error())
 	}
 	if a.store.Short != nil && a.store.Short() {
-		said = append(said, "the disk is full: what agents answer goes into the last room that was kept for it; free some space")
+		said = append(said, "the disk is full, and answers of agents use the space reserved for them: free some space")
 	}
 	return said
 }
 
-// end stops all agents and saves what is under way, then has Run end. It is refused, and nothing changes, while
-// answers are in memory alone.
+// end stops all agents, saves work in progress and makes Run return. It refuses and changes nothing while there are
+// answers in memory only.
 func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) {
 	a.ending.Lock()
 	defer a.ending.Unlock()
@@ -172,13 +173,13 @@ func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) 
 		return *a.ended, nil
 	}
 	if _, unsaved := a.manager.Refused(); unsaved > 0 && !r.Force {
-		return api.StopReport{}, thread.Hint(fmt.Errorf("%w: %d, in memory alone", thread.ErrUnsaved, unsaved),
-			"free some space or bring the database back, and they are saved; `orchestrator stop --force` drops them")
+		return api.StopReport{}, thread.Hint(fmt.Errorf("%w: %d are in memory only", thread.ErrUnsaved, unsaved),
+			"free disk space or bring the database back to save them, or drop them with `orchestrator stop --force`")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeLimit) // a client that leaves does not cut it short
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit) // not cut short if the client disconnects
 	defer cancel()
 	if err := a.manager.Close(ctx); err != nil {
-		a.Log.Error("end the agents", "error", err)
+		a.Log.Error("stop the agents", "error", err)
 	}
 	report := api.StopReport{}
 	report.Spooled, report.Lost = a.manager.Refused()
@@ -187,13 +188,13 @@ func (a *App) end(_ context.Context, r api.StopRequest) (api.StopReport, error) 
 	return report, nil
 }
 
-// unsaved reports whether answers are in memory alone: the server must not end by itself then.
+// unsaved reports whether there are answers in memory only. The server must not exit by itself then.
 func (a *App) unsaved() bool {
 	_, n := a.manager.Refused()
 	return n > 0
 }
 
-// running counts the agents that run.
+// running returns the number of running agents.
 func (a *App) running() int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -210,10 +211,10 @@ func (a *App) running() int {
 	return n
 }
 
-// errStopped ends Run without being an error of it.
+// errStopped makes Run return without an error.
 var errStopped = errors.New("stopped")
 
-// Run serves until the context ends, a client stops it, or nobody needs it any more.
+// Run serves until the context ends, a client stops the server, or nobody needs it any more.
 func (a *App) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, s := range a.services {
@@ -221,7 +222,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	group.Go(func() error { return a.daemon.Serve(a.listener) })
 	group.Go(func() error {
-		a.Log.Info("server runs", "project", a.Project.Root, "version", version())
+		a.Log.Info("server started", "project", a.Project.Root, "version", version())
 		idle := time.NewTicker(max(a.Config.IdleStop/30, time.Second))
 		defer idle.Stop()
 		for {
@@ -232,9 +233,9 @@ func (a *App) Run(ctx context.Context) error {
 				if a.Config.IdleStop == 0 || a.daemon.Idle() < a.Config.IdleStop || a.running() > 0 || a.unsaved() {
 					continue
 				}
-				a.Log.Info("nobody needs the server any more")
+				a.Log.Info("server is idle, exiting")
 			}
-			_ = a.listener.Close() // it ends what waits for it
+			_ = a.listener.Close() // ends whoever accepts on it
 			return errStopped
 		}
 	})
@@ -245,7 +246,7 @@ func (a *App) Run(ctx context.Context) error {
 	return err
 }
 
-// Close ends everything in the reverse order of its beginning.
+// Close stops everything in the reverse order of its start.
 func (a *App) Close() error {
 	var errs []error
 	for i := len(a.closers) - 1; i >= 0; i-- {

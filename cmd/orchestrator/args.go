@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orchestrator/cmd/orchestrator/edition"
+	"orchestrator/cmd/orchestrator/buildinfo"
 )
 
-// exactly checks the number of arguments and says what they are.
+// exactly requires these arguments.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != len(names) {
@@ -18,7 +18,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// between checks the number of arguments where some may be left out, and says what they are.
+// between requires a number of these arguments, of which the last ones are optional.
 func between(least, most int, names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -28,7 +28,7 @@ func between(least, most int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// split divides a verb's words from those after --.
+// split splits a verb's arguments at --.
 func split(cmd *cobra.Command, args []string) (words, rest []string) {
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		return args[:n], args[n:]
@@ -43,7 +43,7 @@ func second(args []string) string {
 	return ""
 }
 
-// noVerb refuses words that are no verb, with the ones that come near.
+// noVerb refuses arguments that are not a verb, suggesting similar ones.
 func noVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -52,15 +52,15 @@ func noVerb(cmd *cobra.Command, args []string) error {
 	near := cmd.SuggestionsFor(args[0])
 	switch {
 	case len(near) > 0:
-		return usagef("there is no verb %q; near: %s", args[0], strings.Join(near, ", "))
+		return usagef("unknown verb %q; did you mean %s?", args[0], strings.Join(near, ", "))
 	case cmd.HasParent():
-		return usagef("there is no verb %q; expected %s", args[0], belowOf(cmd))
+		return usagef("unknown verb %q; expected %s", args[0], belowOf(cmd))
 	default:
-		return usagef("there is no verb %q; `orchestrator --help` lists them", args[0])
+		return usagef("unknown verb %q; `orchestrator --help` lists all verbs", args[0])
 	}
 }
 
-// belowOf lists the verbs below one.
+// belowOf lists a verb's subcommands.
 func belowOf(cmd *cobra.Command) string {
 	var names []string
 	for _, sub := range cmd.Commands() {
@@ -71,7 +71,7 @@ func belowOf(cmd *cobra.Command) string {
 	return strings.Join(names, ", ")
 }
 
-// lookup returns a variable of an environment.
+// lookup returns the value of an environment variable.
 func lookup(environ []string, name string) string {
 	value := ""
 	for _, kv := range environ {
@@ -82,5 +82,5 @@ func lookup(environ []string, name string) string {
 	return value
 }
 
-// version is the program's.
-func version() string { return edition.Version() }
+// version returns the program's version.
+func version() string { return buildinfo.Version() }

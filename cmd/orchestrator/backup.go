@@ -16,10 +16,10 @@ import (
 	"orchestrator/thread"
 )
 
-// backupRoom names the folders, below the state, in which backups are put together and taken apart.
+// backupRoom is the name pattern of the folders in the state in which backups are assembled and unpacked.
 const backupRoom = "backup-*"
 
-// dropBackupRooms removes those that a crash left.
+// dropBackupRooms removes those left by a crash.
 func dropBackupRooms(state string) error {
 	left, err := filepath.Glob(filepath.Join(state, backupRoom))
 	for _, dir := range left {
@@ -28,8 +28,8 @@ func dropBackupRooms(state string) error {
 	return err
 }
 
-// Backup writes all threads to a file that is not there yet, while agents work.
-func (p porter) Backup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
+// Backup writes all threads to a new file, while agents work.
+func (p transfer) Backup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
 	dir, err := os.MkdirTemp(p.spool, backupRoom)
 	if err != nil {
 		return kept, fmt.Errorf("back up: %w", err)
@@ -50,7 +50,7 @@ func (p porter) Backup(ctx context.Context, r thread.TransferRequest) (kept thre
 		r.WithSecrets, done.Notes
 	if spooled, unsaved := p.manager.Refused(); spooled+unsaved > 0 {
 		kept.Notes = append(kept.Notes,
-			fmt.Sprintf("%d answers that the store has refused so far are not in it", spooled+unsaved))
+			fmt.Sprintf("%d answers that are not in the store yet are missing from it", spooled+unsaved))
 	}
 	info, err := os.Stat(r.File)
 	if err == nil {
@@ -59,8 +59,8 @@ func (p porter) Backup(ctx context.Context, r thread.TransferRequest) (kept thre
 	return kept, err
 }
 
-// RestoreBackup takes the threads of a backup that are not here.
-func (p porter) RestoreBackup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
+// RestoreBackup restores the threads of a backup that do not exist here.
+func (p transfer) RestoreBackup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
 	f, err := os.Open(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (p porter) RestoreBackup(ctx context.Context, r thread.TransferRequest) (ke
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return kept, fmt.Errorf("restore %s: %w: not a file", r.File, thread.ErrInvalid)
+		return kept, fmt.Errorf("restore %s: %w: not a regular file", r.File, thread.ErrInvalid)
 	}
 	dir, err := os.MkdirTemp(p.spool, backupRoom)
 	if err != nil {
@@ -92,7 +92,7 @@ func (p porter) RestoreBackup(ctx context.Context, r thread.TransferRequest) (ke
 		return t, nil
 	}
 	about, done, err := in.Read(ctx, p.store, f)
-	for _, t := range done.Threads { // also of those that were shown before an error
+	for _, t := range done.Threads { // including those shown before an error
 		if _, aerr := p.manager.Adopt(ctx, t.ID); aerr != nil {
 			err = errors.Join(err, aerr)
 		}
@@ -102,14 +102,14 @@ func (p porter) RestoreBackup(ctx context.Context, r thread.TransferRequest) (ke
 	return kept, err
 }
 
-// settle makes a thread of a backup fit this folder: where its agent runs, and a new worktree in place of one that is
-// gone, with the files of its last checkpoint. The note says what it could not do.
-func (p porter) settle(ctx context.Context, was string, t thread.Thread) (thread.Thread, string) {
+// settle adapts a thread of a backup to this folder: where its agent runs, and a new worktree with the files of its
+// last checkpoint if the old one is gone. The note says what it could not do.
+func (p transfer) settle(ctx context.Context, was string, t thread.Thread) (thread.Thread, string) {
 	if t.Agent != "" {
 		t.Agent = p.known(t.Agent)
 	}
 	if !t.Deleted.IsZero() {
-		return t, "" // its folders are gone as they were
+		return t, "" // its folders stay deleted
 	}
 	if old := t.Worktree; old.Path != "" {
 		if isFolder(old.Path) {
@@ -121,7 +121,7 @@ func (p porter) settle(ctx context.Context, was string, t thread.Thread) (thread
 			return t, ""
 		}
 		t.Worktree, t.Dir = thread.Worktree{}, p.project
-		return t, fmt.Sprintf("%s has no worktree any more and works in %s: %v", t.Name, p.project, err)
+		return t, fmt.Sprintf("%s lost its worktree and now works in %s: %v", t.Name, p.project, err)
 	}
 	if t.Dir = within(t.Dir, was, p.project); !isFolder(t.Dir) {
 		t.Dir = p.project
@@ -129,8 +129,8 @@ func (p porter) settle(ctx context.Context, was string, t thread.Thread) (thread
 	return t, ""
 }
 
-// worktree makes one with the files of a thread's last checkpoint.
-func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Worktree, err error) {
+// worktree creates a worktree with the files of a thread's last checkpoint.
+func (p transfer) worktree(ctx context.Context, t thread.Thread) (made thread.Worktree, err error) {
 	if p.files == nil || t.Head == "" {
 		return made, errors.New("its files are not in the backup")
 	}
@@ -141,7 +141,7 @@ func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Work
 	if head.Snapshot == nil {
 		return made, errors.New("its last checkpoint has no files")
 	}
-	if made, ok, err := p.files.Made(ctx, t.ID); err != nil || ok { // by a restore that was cut off
+	if made, ok, err := p.files.Made(ctx, t.ID); err != nil || ok { // by an interrupted restore
 		return made, err
 	}
 	for _, name := range []string{t.Name, thread.NewName(t.Label), thread.NewName(t.Label)} {
@@ -152,7 +152,7 @@ func (p porter) worktree(ctx context.Context, t thread.Thread) (made thread.Work
 	return made, err
 }
 
-// within is the path in the folder now that path is in the folder was; now itself where it is in none.
+// within maps a path inside the folder was to the folder now. It returns now if the path is not inside was.
 func within(path, was, now string) string {
 	if !git.Within(path, was) {
 		return now

@@ -34,7 +34,7 @@ func (r *rig) says(code int, words []string, args ...string) {
 func TestBadCommandLines(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.says(exitUsage, []string{"no verb", "threads"}, "threds")
+	r.says(exitUsage, []string{"unknown verb", "threads"}, "threds")
 	r.says(exitUsage, []string{"unknown flag"}, "threads", "--tre")
 	r.says(exitUsage, []string{"<thread>"}, "why")
 	r.says(exitUsage, []string{"<task>"}, "run")

@@ -30,11 +30,11 @@ func checkpointList(c *cli) *cobra.Command {
 	cmd := &cobra.Command{Use: "list <thread>", Short: "List a thread's turns, newest first",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
 	limit := 50
-	cmd.Flags().IntVar(&limit, "limit", limit, "most rows; 0 for all")
-	cmd.Flags().BoolVar(&all, "all", false, "every response, not turns only")
+	cmd.Flags().IntVar(&limit, "limit", limit, "maximum number of rows, 0 for all")
+	cmd.Flags().BoolVar(&all, "all", false, "list every response, not only turns")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if limit < 0 {
-			return usagef("--limit %d: give a number of rows, 0 for all", limit)
+			return usagef("--limit %d: must be 0 (all) or more", limit)
 		}
 		if limit == 0 {
 			limit = mostRows
@@ -92,9 +92,10 @@ func checkpointDiff(c *cli) *cobra.Command {
 	r := thread.DiffRequest{}
 	cmd := &cobra.Command{
 		Use: "diff <thread> [from] [to]", Aliases: []string{"compare"},
-		Short: "Print how files differ between two points of a thread",
-		Long:  "Print how files differ between two points of a thread: base, now, a turn or a checkpoint; base and now without them.",
-		Args:  between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completePoints(2, "base", "now"),
+		Short: "Print the file changes between two points of a thread",
+		Long: "Print the file changes between two points of a thread: base, now, a turn or a checkpoint.\n" +
+			"The default is from base to now.",
+		Args: between(1, 3, "<thread>", "[from]", "[to]"), ValidArgsFunction: c.completePoints(2, "base", "now"),
 	}
 	cmd.Flags().StringVar(&r.From, "from", "base", "base, now, a turn or a checkpoint")
 	cmd.Flags().StringVar(&r.To, "to", "now", "base, now, a turn or a checkpoint")
@@ -106,7 +107,7 @@ func checkpointDiff(c *cli) *cobra.Command {
 				name, at = "to", &r.To
 			}
 			if cmd.Flags().Changed(name) {
-				return usagef("%q and --%s say the same: give one of them", point, name)
+				return usagef("%q and --%s set the same point: use one of them", point, name)
 			}
 			*at = point
 		}
@@ -124,7 +125,7 @@ func checkpointDiff(c *cli) *cobra.Command {
 				fmt.Fprintf(w, "%s %s +%d −%d\n%s", f.Status, plaintext.Line(f.Path), f.Insertions, f.Deletions, f.Patch)
 			}
 			if len(files) == 0 {
-				fmt.Fprintln(w, "nothing differs")
+				fmt.Fprintln(w, "no changes")
 			}
 		})
 	})
@@ -136,43 +137,44 @@ func checkpointRestore(c *cli) *cobra.Command {
 	var filesOnly, conversationOnly bool
 	cmd := &cobra.Command{
 		Use: "restore <thread> <turn or checkpoint>", Aliases: []string{"rewind"},
-		Short: "Set a thread's files and conversation back; a safety checkpoint is taken first",
-		Long: "Set a thread's files and conversation back; a safety checkpoint is taken first. Where other threads work in the folder\n" +
-			"too, the conversation alone is set back without a flag, and with one the files that this thread alone wrote.",
+		Short: "Rewind a thread's files and conversation, after taking a safety checkpoint",
+		Long: "Rewind a thread's files and conversation, after taking a safety checkpoint. If other threads work in the\n" +
+			"same folder, only the conversation is rewound unless a flag says otherwise, and only files that this\n" +
+			"thread alone wrote.",
 		Args: exactly("<thread>", "<turn or checkpoint>"), ValidArgsFunction: c.completePoints(1),
 	}
-	cmd.Flags().BoolVar(&filesOnly, "files", false, "files only; with --conversation both")
-	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "conversation only; with --files both")
+	cmd.Flags().BoolVar(&filesOnly, "files", false, "rewind files (with --conversation: both)")
+	cmd.Flags().BoolVar(&conversationOnly, "conversation", false, "rewind the conversation (with --files: both)")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread, r.At = args[0], args[1]
 		r.Files, r.Conversation = !conversationOnly, !filesOnly
 		if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Rewind.Name(), Thread: args[0]}); err != nil {
-			return err // before it asks who shares the folder
+			return err // before asking who shares the folder
 		}
 		switch {
 		case filesOnly && conversationOnly:
 			r.Files, r.Conversation = true, true
 		case !filesOnly && !conversationOnly:
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Rewind.Name(), Thread: args[0]}); err != nil {
-				return err // before it asks who else works in the folder
+				return err // before asking who else works in the folder
 			}
 			others, err := sharing(ctx, c, cl, args[0])
 			if err != nil {
 				return err
 			}
 			if r.Files = len(others) == 0; !r.Files {
-				fmt.Fprintf(c.stderr, "the files stay as they are, because %s works in the folder too; with --files --conversation those go back that %s alone wrote\n",
-					strings.Join(others, ", "), args[0])
+				fmt.Fprintf(c.stderr, "files are left alone because the folder is shared with %s; "+
+					"--files --conversation also rewinds the files that only %s wrote\n", strings.Join(others, ", "), args[0])
 			}
 		}
 		var report thread.RewindReport
-		err := c.heed(ctx, cl, func() (err error) { report, err = api.Rewind.Do(ctx, cl, r); return })
+		err := c.withWarnings(ctx, cl, func() (err error) { report, err = api.Rewind.Do(ctx, cl, r); return })
 		if err != nil {
 			return err
 		}
 		return c.show(report, func(w io.Writer) {
 			for _, path := range report.Left {
-				fmt.Fprintf(w, "left as it is: %s\n", path)
+				fmt.Fprintf(w, "left alone: %s\n", path)
 			}
 			fmt.Fprintf(w, "%s\nundo: orchestrator checkpoint restore%s %s %s\n", report.Message, undoFlags(r), args[0],
 				report.Safety)
@@ -181,16 +183,16 @@ func checkpointRestore(c *cli) *cobra.Command {
 	return cmd
 }
 
-// saySharedChanges says whose changes are among those of a thread that has its folder with others.
+// saySharedChanges warns if the changes of a thread include those of others in the same folder.
 func saySharedChanges(ctx context.Context, c *cli, cl *client.Client, ref string) error {
 	others, err := sharing(ctx, c, cl, ref)
 	if err == nil && len(others) > 0 {
-		fmt.Fprintf(c.stderr, "its folder is shared with %s: what they changed is among these\n", plain.Names(others))
+		fmt.Fprintf(c.stderr, "its folder is shared with %s: this includes their changes\n", plain.Names(others))
 	}
 	return err
 }
 
-// undoFlags are what takes back exactly what was set back.
+// undoFlags returns the flags that undo exactly what was rewound.
 func undoFlags(r thread.RewindRequest) string {
 	switch {
 	case r.Files && r.Conversation:

@@ -17,7 +17,7 @@ import (
 	"orchestrator/thread/grant"
 )
 
-// cli is one call of the program: what it was given and what its verbs share.
+// cli is one run of the program: its arguments and environment, and what its verbs share.
 type cli struct {
 	output
 	stdin   io.Reader
@@ -26,11 +26,11 @@ type cli struct {
 
 	project project.Project
 	config  Config
-	told    bool // that the server is of another build
-	warned  bool // of what the store found damaged
+	told    bool // the user was told that the server runs another build
+	warned  bool // the user was warned of a damaged store
 }
 
-// prepare finds the project and reads the configuration.
+// prepare finds the project and loads the configuration.
 func (c *cli) prepare() error {
 	p, err := project.Find(context.Background(), c.dir, c.places())
 	c.project = p
@@ -44,7 +44,7 @@ func (c *cli) prepare() error {
 	return err
 }
 
-// places are the person's folders that our files go to.
+// places returns the user's folders in which our files are.
 func (c *cli) places() project.Places {
 	return project.Places{
 		Home: lookup(c.environ, "HOME"), State: c.stateHome(), Runtime: lookup(c.environ, "XDG_RUNTIME_DIR"),
@@ -52,7 +52,7 @@ func (c *cli) places() project.Places {
 	}
 }
 
-// claim makes the project's state where there is none, and tells how it was found where that is news.
+// claim creates the project's state if there is none, and prints notices about how it was found.
 func (c *cli) claim() error {
 	err := c.project.Claim()
 	if errors.Is(err, project.ErrWide) {
@@ -64,7 +64,7 @@ func (c *cli) claim() error {
 	return err
 }
 
-// configHome is $XDG_CONFIG_HOME, ~/.config without it.
+// configHome returns $XDG_CONFIG_HOME, or ~/.config if it is not set.
 func (c *cli) configHome() string {
 	if dir := lookup(c.environ, "XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -72,7 +72,7 @@ func (c *cli) configHome() string {
 	return filepath.Join(lookup(c.environ, "HOME"), ".config")
 }
 
-// stateHome is $XDG_STATE_HOME, ~/.local/state without it.
+// stateHome returns $XDG_STATE_HOME, or ~/.local/state if it is not set.
 func (c *cli) stateHome() string {
 	if dir := lookup(c.environ, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -82,7 +82,7 @@ func (c *cli) stateHome() string {
 
 func (c *cli) trust() trust { return trust{home: c.stateHome()} }
 
-// alone refuses what is for the person alone where this program runs below an agent.
+// alone refuses what only the user may do if an agent runs this program.
 func (c *cli) alone(op string) error {
 	below, err := session.Below(c.environ)
 	if err != nil || below {
@@ -91,7 +91,7 @@ func (c *cli) alone(op string) error {
 	return nil
 }
 
-// askWide asks whether a folder that holds much else is to be a project, where there is a person to ask.
+// askWide asks on a terminal whether a folder that holds much else should become a project.
 func (c *cli) askWide(why error) error {
 	in, inOK := c.stdin.(*os.File)
 	out, outOK := c.terminal()
@@ -101,7 +101,7 @@ func (c *cli) askWide(why error) error {
 	if err := c.alone("trust"); err != nil {
 		return errors.Join(why, err)
 	}
-	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nMake %s a project? y or n:\n", why, c.project.Root))
+	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nMake %s a project? (y/n)\n", why, c.project.Root))
 	if err != nil || !yes {
 		return errors.Join(why, err)
 	}
@@ -114,7 +114,7 @@ func (c *cli) askWide(why error) error {
 	return c.project.Claim()
 }
 
-// ask asks the person at the terminal; anything but a yes is a no.
+// ask asks the user on the terminal; anything but yes means no.
 func (c *cli) ask(question string) (bool, error) {
 	fmt.Fprint(c.stderr, question)
 	line, err := bufio.NewReader(c.stdin).ReadString('\n')

@@ -417,7 +417,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	if n := len(get[[]thread.Status](r, "threads", "--all")); n != 2 {
 		t.Errorf("there are %d threads", n)
 	}
-	if out := r.ok("doctor"); !strings.Contains(out, "is not accepted yet") {
+	if out := r.ok("doctor"); !strings.Contains(out, "is not trusted yet") {
 		t.Errorf("the project's configuration was accepted:\n%s", out)
 	}
 }

@@ -13,18 +13,18 @@ import (
 	"orchestrator/thread/manager"
 )
 
-// collector lets go of what the person's policy need not keep.
+// collector deletes what is past the retention limits.
 type collector struct {
 	manager *manager.Manager
 	store   *openStore
 	files   *keptFiles // nil without a repository
 	policy  checkpoint.Policy
 	clock   *elapsed.Clock
-	// careful leaves archived threads whose work is neither merged nor given up and still has its worktree.
+	// careful keeps archived threads that have a worktree and are neither merged nor abandoned.
 	careful bool
 }
 
-// policyOf is the configured retention.
+// policyOf returns the configured retention policy.
 func policyOf(c Config) checkpoint.Policy {
 	return checkpoint.Policy{
 		Deleted: time.Duration(c.KeepDeleted) * 24 * time.Hour, Archived: time.Duration(c.KeepDays) * 24 * time.Hour,
@@ -32,9 +32,8 @@ func policyOf(c Config) checkpoint.Policy {
 	}
 }
 
-// Collect says what goes and why and, unless it is only asked, lets it go. Uncommitted files of a
-// worktree are kept in git; what was moved to the trash a deleted thread's time ago is emptied. A clock that was set
-// makes nothing old.
+// Collect reports what is past the limits and, unless it is a dry run, deletes it. Uncommitted files of a worktree are
+// kept in git. Trash older than the limit for deleted threads is emptied. Setting the clock does not make anything old.
 func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread.Collected, error) {
 	var done thread.Collected
 	threads, err := c.store.Threads(ctx)
@@ -56,7 +55,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	}
 	for _, s := range c.clock.Skips() {
 		done.Notes = append(done.Notes,
-			fmt.Sprintf("the clock went from %s to %s without the time to show for it: %d days of that do not count for what is older",
+			fmt.Sprintf("the clock jumped from %s to %s: %d days of that do not count towards the age of what is older",
 				s.From.Local().Format(time.DateOnly), s.To.Local().Format(time.DateOnly), int(s.Lost.Hours()/24)))
 	}
 	doomed := c.policy.Select(c.clock.Since, all)
@@ -78,7 +77,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 	return done, nil
 }
 
-// unmerged reports whether a thread has a worktree with work that nobody decided about.
+// unmerged reports whether a thread has a worktree and is neither merged nor abandoned.
 func unmerged(t thread.Thread) bool {
 	return t.Worktree.Path != "" && t.Outcome.Kind == thread.OutcomeNone && isFolder(t.Worktree.Path)
 }

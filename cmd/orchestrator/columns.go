@@ -8,7 +8,7 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// columns prints rows in columns that are as wide as a terminal draws what is in them, whatever the script.
+// columns prints a table whose columns are as wide as a terminal draws their text, in any script.
 type columns struct{ rows [][]string }
 
 func (t *columns) row(cells ...string) {
@@ -28,7 +28,7 @@ func (t *columns) print(w io.Writer) {
 			wide[i] = max(wide[i], plain.Width(c))
 		}
 	}
-	var out strings.Builder // written at once: what is below looks at each piece, and makes a call of the system of it
+	var out strings.Builder // written at once: the writer below scans every piece and makes a system call for it
 	for _, r := range t.rows {
 		var line strings.Builder
 		for i, c := range r {
@@ -36,5 +36,5 @@ func (t *columns) print(w io.Writer) {
 		}
 		fmt.Fprintln(&out, strings.TrimRight(line.String(), " "))
 	}
-	io.WriteString(w, out.String()) //nolint:errcheck // as Fprintln would: nobody to tell
+	io.WriteString(w, out.String()) //nolint:errcheck // as with Fprintln: there is nobody to tell
 }

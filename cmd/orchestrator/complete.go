@@ -15,13 +15,13 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// completion is how cobra asks what could stand at the cursor: each a word, and what it is behind a tab.
+// completion is cobra's completion function. Each result is a word and, after a tab, its description.
 type completion = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// mostPoints is how many of a thread's newest turns or checkpoints are offered.
+// mostPoints is how many of a thread's newest turns or checkpoints are suggested.
 const mostPoints = 50
 
-// complete asks a server that runs; it starts none, and where it cannot be asked nothing is offered.
+// complete asks a running server. It does not start one, and suggests nothing if none can be asked.
 func (c *cli) complete(cmd *cobra.Command, prefix string,
 	offers func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	const only = cobra.ShellCompDirectiveNoFileComp
@@ -41,7 +41,7 @@ func (c *cli) complete(cmd *cobra.Command, prefix string,
 		only | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeThreads offers the names of threads.
+// completeThreads suggests thread names.
 func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -56,7 +56,7 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 				continue
 			}
 			names = append(names, s.Name+"\t"+firstLine(s.Title)+", "+about)
-			if prefix != "" { // who begins with what it is called gets that
+			if prefix != "" { // complete labels too
 				names = append(names, plaintext.Line(s.Title)+"\t"+about)
 			}
 		}
@@ -64,14 +64,14 @@ func (c *cli) completeThreads(cmd *cobra.Command, args []string, prefix string) 
 	})
 }
 
-// completeAgents offers the agents.
+// completeAgents suggests agents.
 func (c *cli) completeAgents(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	names := slices.DeleteFunc(newAgents("", c.environ, "", "").Names(),
 		func(s string) bool { return !strings.HasPrefix(s, prefix) })
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePoints offers a thread, and behind it most points of that thread, beside other words that may stand there.
+// completePoints suggests a thread, and then up to most points of that thread besides other words.
 func (c *cli) completePoints(most int, words ...string) completion {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
@@ -87,7 +87,7 @@ func (c *cli) completePoints(most int, words ...string) completion {
 	}
 }
 
-// completeFork offers the points at which fork can fork.
+// completeFork suggests points to fork at.
 func (c *cli) completeFork(ref *string) completion {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return c.complete(cmd, prefix, func(ctx context.Context, cl *client.Client) ([]string, error) {
@@ -103,7 +103,8 @@ func (c *cli) completeFork(ref *string) completion {
 	}
 }
 
-// points are a thread's turns by their numbers, newest first; where what was typed is no number, its checkpoints.
+// points returns the numbers of a thread's turns, newest first. If the prefix is not a number, it returns checkpoint
+// ids.
 func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]string, error) {
 	_, err := strconv.Atoi(prefix)
 	turns := prefix == "" || err == nil
@@ -124,9 +125,9 @@ func points(ctx context.Context, cl *client.Client, ref, prefix string) ([]strin
 	return out, err
 }
 
-// offer has the shell complete a flag.
+// offer registers a completion for a flag.
 func offer(cmd *cobra.Command, flag string, f completion) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag is not there: found by any call of the program
+		panic(err) // no such flag: any run of the program finds this
 	}
 }

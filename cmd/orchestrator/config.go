@@ -22,69 +22,69 @@ import (
 	"orchestrator/thread/private"
 )
 
-// Config is what the person has configured: the user's file, then the project's where it is
-// trusted, then ORCHESTRATOR_ variables; flags win over all. This file is the only reader of them.
+// Config is the configuration: the user's file, then the project's if it is trusted, then ORCHESTRATOR_ variables.
+// Flags override all of them. Only this file reads them.
 type Config struct {
-	// Agent is started when none is named.
+	// Agent is the agent of new threads if none is named.
 	Agent string
 	// Store is "" for SQLite in the state folder, or a postgres:// URL.
 	Store string
-	// Project names the project in a shared store; its first commit when empty. Host names this machine
-	// there; its host name when empty.
+	// Project is the project's name in a shared store, by default its first commit. Host is this machine's name there, by
+	// default its host name.
 	Project string
 	Host    string
-	// Models are the person's own windows and prices.
+	// Models are the user's own windows and prices.
 	Models []models.Row
 	// Theme is "auto", "dark", "light" or "none".
 	Theme string
-	// Keys overrides bindings: action to keys.
+	// Keys overrides key bindings: the keys of each action.
 	Keys map[string]string
-	// Notify says how to tell that a thread waits: "bell", "osc9", "osc777" or "off".
+	// Notify is how to notify that a thread is waiting: "bell", "osc9", "osc777" or "off".
 	Notify string
 	// Offers is "suggest", "auto" or "off".
 	Offers  string
 	OnLimit string
-	// NewWorktree says when a new thread gets a worktree of its own: "shared", "always" or "never".
+	// NewWorktree is when a new thread gets its own worktree: "shared", "always" or "never".
 	NewWorktree string
 	// MergeNote is "ask", "always" or "never".
 	MergeNote string
-	// Scrollback is the lines a terminal keeps.
+	// Scrollback is the number of lines that a terminal keeps.
 	Scrollback int
-	// MaxDepth and MaxRunning bound forks and running agents.
+	// MaxDepth and MaxRunning limit forks of forks and running agents.
 	MaxDepth   int
 	MaxRunning int
 	MaxPrimer  int
-	// Worktrees is the folder for the worktrees of forks, one below the state when empty.
+	// Worktrees is the folder for the worktrees of forks, by default one in the state.
 	Worktrees string
-	// MaxProcesses bounds the processes of each thread, MaxRequests its model requests a minute, MaxUSD what it
-	// costs over its life, MaxTotalUSD what all threads cost together, MaxMemory what the gateway holds in bytes.
-	// 0 is no bound, and for MaxMemory the gateway's own.
+	// Limits: MaxProcesses of a thread, MaxRequests of a thread to the model a minute, MaxUSD that a thread costs over its
+	// life, MaxTotalUSD that all threads cost together, MaxMemory in bytes that the gateway holds. 0 is no limit, or for
+	// MaxMemory the gateway's default.
 	MaxProcesses        int
 	MaxRequests         int
 	MaxUSD, MaxTotalUSD float64
 	MaxMemory           int64
-	// MaxFile is the largest file that a snapshot holds, in bytes.
+	// MaxFile is the size in bytes of the largest file in a snapshot.
 	MaxFile int64
-	// Setup and Teardown are the commands for new worktrees and for those that are removed, SetupLimit is how long
+	// Setup and Teardown are the commands for new worktrees and for worktrees about to be removed. SetupLimit is how long
 	// either may run.
 	Setup, Teardown string
 	SetupLimit      time.Duration
-	// IdleStop is after how long a server without agents and clients ends.
+	// IdleStop is how long a server without agents and clients waits before it exits.
 	IdleStop time.Duration
-	// KeepDays, KeepThreads and KeepMB bound which archived threads are kept, KeepDeleted is how many days deleted ones
-	// are; 0 is no bound.
+	// KeepDays, KeepThreads and KeepMB limit which archived threads are kept. KeepDeleted is for how many days deleted
+	// threads are kept. 0 is no limit.
 	KeepDays    int
 	KeepDeleted int
 	KeepThreads int
 	KeepMB      int
-	// Files are those that were read, in order; Untrusted is the project's file when it was not. Warnings say what
-	// was ignored.
+	// Files are the files that were read, in order. Untrusted is the project's file if it was not read because it is not
+	// trusted. Warnings says what was ignored.
 	Files     []string
 	Untrusted string
 	Warnings  []string
 }
 
-// kind of a setting's value.
+// kind is the type of a setting's value.
 type kind int
 
 const (
@@ -93,19 +93,19 @@ const (
 	amount // of money
 	span
 	table
-	address // of a database: it may hold a password, so no message shows it
+	address // of a database: may contain a password, so no message shows it
 )
 
-// setting is one key of the configuration.
+// setting is a configuration setting.
 type setting struct {
 	kind    kind
-	allowed []string // for text with few values
+	allowed []string // for text with a fixed set of values
 	// projectMay is set where a repository's file may set it: nothing that runs, connects or spends.
 	projectMay bool
 	about      string
 }
 
-// settings lists every key; `orchestrator help settings` is checked against it.
+// settings returns all settings. A test checks `orchestrator help settings` against it.
 func settings() map[string]setting {
 	return map[string]setting{
 		"agent":   {kind: text, projectMay: true, about: "agent of new threads"},
@@ -117,54 +117,53 @@ func settings() map[string]setting {
 		"models": {kind: table,
 			about: "windows and prices: models.\"name-*\" = { window = …, input = …, output = … }"},
 		"notify": {kind: text, allowed: []string{"bell", "osc9", "osc777", "off"},
-			about: "how to tell that a thread waits"},
+			about: "how to notify that a thread is waiting"},
 		"merge_note": {kind: text,
 			allowed: []string{string(thread.NoteAsk), string(thread.NoteAlways), string(thread.NoteNever)},
-			about:   "whether a merge is told to the agent it goes to"},
+			about:   "whether to tell an agent about a merge into its branch"},
 		"on_limit": {kind: text, allowed: []string{"ask", "continue"},
-			about: "what becomes of a prompt that a provider's limit refused"},
+			about: "what happens to a prompt refused by a rate limit"},
 		"offers": {kind: text, allowed: []string{"suggest", "auto", "off"}, projectMay: true,
 			about: "fork offers"},
-		"scrollback":   {kind: number, about: "lines a terminal keeps"},
+		"scrollback":   {kind: number, about: "lines that a terminal keeps"},
 		"limits.depth": {kind: number, projectMay: true, about: "forks of forks"},
 		"limits.primer": {kind: number,
-			about: "tokens of the summary that an agent is given instead of a conversation"},
-		"limits.running":             {kind: number, projectMay: true, about: "agents at once"},
+			about: "tokens of the summary that replaces a conversation"},
+		"limits.running":             {kind: number, projectMay: true, about: "agents running at the same time"},
 		"limits.file_mb":             {kind: number, projectMay: true, about: "largest file in a snapshot"},
 		"limits.processes":           {kind: number, about: "processes of a thread"},
-		"limits.requests_per_minute": {kind: number, about: "model requests of a thread in a minute"},
-		"limits.usd":                 {kind: amount, about: "what a thread may cost"},
-		"limits.total_usd":           {kind: amount, about: "what all threads may cost together"},
-		"limits.memory_mb":           {kind: number, about: "memory for requests and answers until they are stored"},
-		"setup":                      {kind: text, projectMay: true, about: "command for a new worktree, once accepted"},
+		"limits.requests_per_minute": {kind: number, about: "model requests of a thread per minute"},
+		"limits.usd":                 {kind: amount, about: "cost limit of a thread"},
+		"limits.total_usd":           {kind: amount, about: "cost limit of all threads together"},
+		"limits.memory_mb":           {kind: number, about: "memory for unstored requests and answers"},
+		"setup":                      {kind: text, projectMay: true, about: "setup command of new worktrees, once accepted"},
 		"teardown": {kind: text, projectMay: true,
-			about: "command for a worktree that is to be removed, once accepted"},
+			about: "command to run before a worktree is removed, once accepted"},
 		"setup_timeout":          {kind: span, projectMay: true, about: "how long either may run"},
-		"idle_stop":              {kind: span, about: "when a server without agents and clients ends"},
+		"idle_stop":              {kind: span, about: "when a server without agents and clients exits"},
 		"retention.days":         {kind: number, about: "age at which archived threads are deleted"},
-		"retention.deleted_days": {kind: number, about: "how long deleted threads can be brought back"},
-		"retention.threads":      {kind: number, about: "archived threads that are kept"},
-		"retention.size_mb":      {kind: number, about: "size of all threads that archived ones are deleted for"},
+		"retention.deleted_days": {kind: number, about: "how long deleted threads can be restored"},
+		"retention.threads":      {kind: number, about: "archived threads to keep"},
+		"retention.size_mb":      {kind: number, about: "total size above which archived threads are deleted"},
 		"new_worktree": {kind: text, allowed: []string{"shared", "always", "never"}, projectMay: true,
-			about: "when a new thread gets a worktree of its own"},
+			about: "when a new thread gets its own worktree"},
 		"worktrees": {kind: text,
-			about: "folder for the worktrees of forks, of all projects; below the state when empty"},
+			about: "folder for the worktrees of forks of all projects; by default in the state"},
 	}
 }
 
-// maxProjectFile is the largest configuration that a project can bring.
+// maxProjectFile is the maximum size of a project's configuration file.
 const maxProjectFile = 1 << 20
 
-// projectFile is the configuration that a project brings.
+// projectFile returns the path of the configuration file in a project.
 func projectFile(root string) string { return filepath.Join(root, ".orchestrator.toml") }
 
-// readProjectFile reads the configuration that a project brings; the project's owner may be a stranger.
+// readProjectFile reads the configuration file in a project, which may come from a stranger.
 func readProjectFile(root string) ([]byte, error) {
 	return private.ReadRegular(projectFile(root), maxProjectFile)
 }
 
-// loadConfig reads the configuration. trusted says whether a project's file with this content was
-// accepted.
+// loadConfig reads the configuration. trusted reports whether a project's file with this content was accepted.
 func loadConfig(root string, environ []string, configHome string,
 	trusted func(file string, content []byte) bool) (Config, error) {
 	k := koanf.New(".")
@@ -200,7 +199,7 @@ func loadConfig(root string, environ []string, configHome string,
 
 func projectMay(s setting) bool { return s.projectMay }
 
-// checkProject reports what is wrong with a project's file, before it is accepted.
+// checkProject validates a project's file before it is accepted.
 func checkProject(file string, content []byte) error {
 	k := koanf.New(".")
 	c := Config{}
@@ -211,7 +210,7 @@ func checkProject(file string, content []byte) error {
 	return err
 }
 
-// merge adds what a TOML file holds. may limits the keys.
+// merge adds the settings of a TOML file. may limits which.
 func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(setting) bool) error {
 	tree, err := toml.Parser().Unmarshal(content)
 	if err != nil {
@@ -238,8 +237,7 @@ func (c *Config) merge(k *koanf.Koanf, file string, content []byte, may func(set
 	return k.Merge(one)
 }
 
-// loadEnv merges ORCHESTRATOR_ variables: ORCHESTRATOR_LIMITS_DEPTH is limits.depth. Variables
-// that are no settings are other things' and left alone.
+// loadEnv merges ORCHESTRATOR_ variables: ORCHESTRATOR_LIMITS_DEPTH is limits.depth. Other variables are ignored.
 func loadEnv(k *koanf.Koanf, environ []string) error {
 	names := map[string]string{}
 	for key, s := range settings() {
@@ -265,8 +263,8 @@ func loadEnv(k *koanf.Koanf, environ []string) error {
 	return k.Merge(one)
 }
 
-// forAgents is the environment without what is ours alone, as an agent need not know the way into the store, and
-// without what says for one call of git where its repository lies: each thread's git is to find its own.
+// forAgents returns the environment for agents: without the store's address, which is none of their business, and
+// without variables that point git to a repository, since each thread's git must find its own.
 func forAgents(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		key, _, _ := strings.Cut(kv, "=")
@@ -274,41 +272,41 @@ func forAgents(environ []string) []string {
 	})
 }
 
-// check says where a key is unknown, not for a project to set, or holds what is not allowed.
+// check validates settings: unknown ones, those that a project may not set, and invalid values.
 func check(k *koanf.Koanf, at func(key string) string, may func(setting) bool) error {
 	all := settings()
 	for _, key := range k.Keys() {
 		s, ok := all[key]
 		if !ok {
 			if s, ok = all[strings.SplitN(key, ".", 2)[0]]; !ok || s.kind != table {
-				return fmt.Errorf("%s: unknown setting %q; known are %s", at(key), key, strings.Join(settingNames(), ", "))
+				return fmt.Errorf("%s: unknown setting %q; known settings: %s", at(key), key, strings.Join(settingNames(), ", "))
 			}
 		}
 		if may != nil && !may(s) {
-			return fmt.Errorf("%s: %q cannot be set by a project, only in your own configuration", at(key), key)
+			return fmt.Errorf("%s: %q can only be set in your own configuration, not by a project", at(key), key)
 		}
 		switch s.kind {
 		case number:
 			if v := k.Int64(key); v < 0 || fmt.Sprint(k.Get(key)) != fmt.Sprint(v) {
-				return fmt.Errorf("%s: %q is %v, and should be a whole number from 0", at(key), key, k.Get(key))
+				return fmt.Errorf("%s: %q is %v, but must be a whole number, 0 or more", at(key), key, k.Get(key))
 			}
 		case amount:
 			v, err := strconv.ParseFloat(fmt.Sprint(k.Get(key)), 64)
 			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-				return fmt.Errorf("%s: %q is %v, and should be a number of US dollars such as 5 or 2.50", at(key), key, k.Get(key))
+				return fmt.Errorf("%s: %q is %v, but must be an amount in US dollars, such as 5 or 2.50", at(key), key, k.Get(key))
 			}
 		case span:
 			if _, err := time.ParseDuration(k.String(key)); err != nil {
-				return fmt.Errorf("%s: %q is %q, and should be a time such as 30m or 2h", at(key), key, k.String(key))
+				return fmt.Errorf("%s: %q is %q, but must be a duration, such as 30m or 2h", at(key), key, k.String(key))
 			}
 		case text:
 			if len(s.allowed) > 0 && !contains(s.allowed, k.String(key)) {
-				return fmt.Errorf("%s: %q is %q, and should be one of %s", at(key), key, k.String(key),
+				return fmt.Errorf("%s: %q is %q, but must be one of %s", at(key), key, k.String(key),
 					strings.Join(s.allowed, ", "))
 			}
 		case address:
 			if v := k.String(key); v != "" && !strings.HasPrefix(v, "postgres://") && !strings.HasPrefix(v, "postgresql://") {
-				return fmt.Errorf("%s: %q should be empty for SQLite, or a postgres:// URL", at(key), key)
+				return fmt.Errorf("%s: %q must be a postgres:// URL, or empty for SQLite", at(key), key)
 			}
 		case table:
 		}
@@ -334,7 +332,7 @@ func settingNames() []string {
 	return names
 }
 
-// fill sets what was read over what holds without it.
+// fill returns the configuration with the settings that were read, and defaults for the others.
 func (c Config) fill(k *koanf.Koanf) (Config, error) {
 	str := func(key, def string) string {
 		if k.Exists(key) {
@@ -384,12 +382,12 @@ func (c Config) fill(k *koanf.Koanf) (Config, error) {
 		return Config{}, fmt.Errorf("setup_timeout: %w", err)
 	}
 	if c.SetupLimit <= 0 {
-		return Config{}, fmt.Errorf("setup_timeout is %s, and should be longer than 0", c.SetupLimit)
+		return Config{}, fmt.Errorf("setup_timeout is %s, but must be more than 0", c.SetupLimit)
 	}
 	return c, nil
 }
 
-// lineOf finds the line that sets a key, 1 when it cannot be told.
+// lineOf finds the line that sets a key, or returns 1 if it cannot tell.
 func lineOf(content []byte, key string) int {
 	last := key[strings.LastIndexByte(key, '.')+1:]
 	for i, line := range strings.Split(string(content), "\n") {
@@ -400,11 +398,11 @@ func lineOf(content []byte, key string) int {
 	return 1
 }
 
-// mapProvider gives koanf a tree that was parsed already.
+// mapProvider gives koanf a tree that is already parsed.
 type mapProvider map[string]any
 
-// ReadBytes is not what this provider offers.
-func (mapProvider) ReadBytes() ([]byte, error) { return nil, errors.New("no bytes") }
+// ReadBytes is not supported by this provider.
+func (mapProvider) ReadBytes() ([]byte, error) { return nil, errors.New("not supported") }
 
 // Read returns the tree.
 func (m mapProvider) Read() (map[string]any, error) { return m, nil }

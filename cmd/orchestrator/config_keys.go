@@ -10,29 +10,29 @@ import (
 	"orchestrator/ui/intent"
 )
 
-// checkKeys says all that is wrong with a table of keys: actions that there are not, and keys with two meanings. at says
-// where an action is set.
+// checkKeys validates a table of keys: it finds unknown actions and keys with two meanings. at returns where an action
+// is set.
 func checkKeys(table any, at func(action string) string) error {
 	if table == nil {
 		return nil
 	}
 	fields, ok := table.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s: \"keys\" should be a table of actions and their keys", at("keys"))
+		return fmt.Errorf("%s: \"keys\" must be a table of actions and their keys", at("keys"))
 	}
 	own := map[string]string{}
 	var errs []error
 	for _, action := range slices.Sorted(maps.Keys(fields)) {
 		keys, ok := fields[action].(string)
 		if !ok {
-			errs = append(errs, fmt.Errorf("%s: %q is %v, and should be keys in quotes such as \"f\" or \"ctrl+f F\"",
+			errs = append(errs, fmt.Errorf("%s: %q is %v, but must be keys in quotes, such as \"f\" or \"ctrl+f F\"",
 				at(action), "keys."+action, fields[action]))
 			continue
 		}
 		own[action] = keys
 	}
 	for _, w := range intent.Check(keysOf(own)) {
-		// A clash is where the person set a key: at a default's neighbour there is no line to correct.
+		// Report a clash where the user set a key: defaults have no line to correct.
 		i := slices.IndexFunc(w.Actions, func(a intent.Action) bool { _, set := own[string(a)]; return set })
 		errs = append(errs, fmt.Errorf("%s: %w", at(string(w.Actions[max(i, 0)])), w))
 	}

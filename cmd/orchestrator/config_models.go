@@ -9,18 +9,18 @@ import (
 	"orchestrator/contextmgr/models"
 )
 
-// modelRows reads the table of the person's own windows and prices: by model, or by a pattern such as "qwen3*", the
-// window in tokens and the prices in USD per million tokens.
+// modelRows reads the table of the user's own windows and prices. By model, or by a pattern such as "qwen3*", it has
+// the window in tokens and the prices in USD per million tokens.
 func modelRows(value any) ([]models.Row, error) {
 	if value == nil {
 		return nil, nil
 	}
 	all, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("%q should be a table, such as [models.\"qwen3*\"] with window = 131072", "models")
+		return nil, fmt.Errorf("%q must be a table, such as [models.\"qwen3*\"] with window = 131072", "models")
 	}
 	var rows []models.Row
-	// The longest patterns first: they say the most.
+	// The longest patterns first: they are the most specific.
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -43,7 +43,7 @@ func modelRows(value any) ([]models.Row, error) {
 func modelRow(name string, value any) (models.Row, error) {
 	fields, ok := value.(map[string]any)
 	if !ok {
-		return models.Row{}, fmt.Errorf("models.%q should be a table, such as { window = 131072 }", name)
+		return models.Row{}, fmt.Errorf("models.%q must be a table, such as { window = 131072 }", name)
 	}
 	row := models.Row{Match: strings.ToLower(name[strings.LastIndexByte(name, '/')+1:])}
 	prices := map[string]*float64{"input": &row.Input, "output": &row.Output}
@@ -59,7 +59,7 @@ func modelRow(name string, value any) (models.Row, error) {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		n, ok := number64(fields[key])
 		if !ok || n < 0 {
-			return models.Row{}, fmt.Errorf("models.%q: %q is %v, and should be a number from 0", name, key, fields[key])
+			return models.Row{}, fmt.Errorf("models.%q: %q is %v, but must be a number, 0 or more", name, key, fields[key])
 		}
 		switch price := prices[key]; {
 		case key == "window":
@@ -67,7 +67,8 @@ func modelRow(name string, value any) (models.Row, error) {
 		case price != nil:
 			*price = n
 		default:
-			return models.Row{}, fmt.Errorf("models.%q: unknown key %q; known are cache_read, cache_write, input, output, window", name, key)
+			return models.Row{}, fmt.Errorf(
+				"models.%q: unknown key %q; known keys: cache_read, cache_write, input, output, window", name, key)
 		}
 	}
 	_, in := fields["input"]

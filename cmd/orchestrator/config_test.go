@@ -157,11 +157,11 @@ func TestOwnModels(t *testing.T) {
 		t.Errorf("a free model costs %v, %v", usd, ok)
 	}
 	for content, want := range map[string]string{
-		"models = 3":                     "should be a table",
-		"models.x = 3":                   "should be a table",
-		"[models.x]\nwindow = -1":        "number from 0",
-		"[models.x]\nwindow = \"large\"": "number from 0",
-		"[models.x]\nwindow = nan":       "number from 0",
+		"models = 3":                     "must be a table",
+		"models.x = 3":                   "must be a table",
+		"[models.x]\nwindow = -1":        "must be a number",
+		"[models.x]\nwindow = \"large\"": "must be a number",
+		"[models.x]\nwindow = nan":       "must be a number",
 		"[models.x]\nspeed = 3":          "unknown key \"speed\"",
 		"[models.\"[\"]\nwindow = 3":     "bad pattern",
 	} {

@@ -10,7 +10,7 @@ import (
 	"orchestrator/cmd/orchestrator/client"
 )
 
-// connect returns a client of the project's server, which it starts when none runs.
+// connect returns a client of the project's server, starting one if none runs.
 func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if c.project.ID == "" { // no state yet, so no server
 		if err := c.alone("serve"); err != nil {
@@ -21,7 +21,7 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if c.project.Refused != nil {
-		fmt.Fprintf(c.stderr, "orchestrator: files are not kept: %v\n", c.project.Refused)
+		fmt.Fprintf(c.stderr, "orchestrator: file snapshots are disabled: %v\n", c.project.Refused)
 	}
 	cl, info, err := c.reach(ctx)
 	if err == nil {
@@ -37,13 +37,13 @@ func (c *cli) connect(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !c.told { // the screen tells it
-		tellFound(c.stderr, info.Found)
+	if !c.told { // the screen shows it
+		printFound(c.stderr, info.Found)
 	}
 	return cl, c.meet(info)
 }
 
-// meet refuses a server that speaks another protocol and names what its store found damaged, once a call.
+// meet refuses a server with another protocol version, and prints once per run what the store found damaged.
 func (c *cli) meet(info api.ServerInfo) error {
 	if len(info.Notices) > 0 && !c.warned {
 		c.warned = true
@@ -56,7 +56,7 @@ func (c *cli) meet(info api.ServerInfo) error {
 	return c.sameVersion(info)
 }
 
-// sameVersion refuses a server that speaks another protocol.
+// sameVersion refuses a server with another protocol version.
 func (c *cli) sameVersion(info api.ServerInfo) error {
 	if info.Protocol == api.Version {
 		if other := otherBuild(info); other != "" && !c.told {
@@ -68,16 +68,16 @@ func (c *cli) sameVersion(info api.ServerInfo) error {
 	return &otherProtocol{info}
 }
 
-// otherProtocol says that a server speaks another protocol than this program.
+// otherProtocol is the error for a server with another protocol version than this program.
 type otherProtocol struct{ info api.ServerInfo }
 
 func (o *otherProtocol) Error() string {
-	return fmt.Sprintf("the server that runs here is version %s, this program is %s, and they do not understand each other: "+
-		"`orchestrator restart` stops the server with its %d agents, starts it again and resumes them",
+	return fmt.Sprintf("the running server is version %s, which this program (%s) cannot talk to: "+
+		"`orchestrator restart` restarts the server and resumes its %d agents",
 		o.info.Version, version(), o.info.Running)
 }
 
-// with makes a verb's function of one that needs the server.
+// with wraps a function that needs the server as the function of a verb.
 func (c *cli) with(f func(ctx context.Context, cl *client.Client, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(cmd *cobra.Command, args []string) error {

@@ -11,25 +11,26 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// A panic that nobody recovers, in some goroutine of the server, is printed by the runtime itself, past the writer that
-// cleans, and may quote anything. So the server has the runtime print to a file of its own, which nobody reads raw: the
-// next server puts it into its log, cleaned, and tells people.
+// The runtime itself prints a panic that no goroutine of the server recovers. That bypasses our sanitising writer and
+// may quote anything. So the server makes the runtime print to a separate file, which nobody reads raw: the next server
+// copies it to its log, sanitised, and reports it.
 
-// catchCrash has what the runtime prints go to a file, and what we print go on to where standard error led.
+// catchCrash redirects what the runtime prints to a file, and keeps our own output going to the original standard
+// error.
 func (c *cli) catchCrash(to *os.File) error {
 	fd, err := unix.FcntlInt(uintptr(unix.Stderr), unix.F_DUPFD_CLOEXEC, 3)
 	if err == nil {
 		err = unix.Dup2(int(to.Fd()), unix.Stderr)
 	}
 	if err != nil {
-		return fmt.Errorf("keep what a crash would print: %w", err)
+		return fmt.Errorf("redirect crash output: %w", err)
 	}
 	clean := plaintext.NewWriter(os.NewFile(uintptr(fd), "standard error"))
-	c.stderr, c.flush = discreet{clean}, append(c.flush, clean)
+	c.stderr, c.flush = redacting{clean}, append(c.flush, clean)
 	return nil
 }
 
-// watchCrash prepares for a crash, and says what the last server's printed, "" where it did not crash.
+// watchCrash prepares for a crash, and returns what the last server printed if it crashed.
 func (c *cli) watchCrash() (crashed string, err error) {
 	file, last, err := c.project.OpenCrash()
 	if err != nil {
@@ -42,12 +43,12 @@ func (c *cli) watchCrash() (crashed string, err error) {
 	if len(last) == 0 {
 		return "", nil
 	}
-	fmt.Fprintf(c.stderr, "what the last server printed when it crashed:\n%s\n", last)
+	fmt.Fprintf(c.stderr, "crash output of the last server:\n%s\n", last)
 	first, _, _ := strings.Cut(strings.TrimSpace(string(last)), "\n")
 	first = plaintext.Line(secret.Redact(first))
 	if r := []rune(first); len(r) > 300 {
 		first = string(r[:300]) + "…"
 	}
-	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; the log has the rest: %s", first,
+	return fmt.Sprintf("the last server crashed, which is a bug in orchestrator: %s; for details see %s", first,
 		c.project.LogFile()), nil
 }

@@ -10,10 +10,10 @@ import (
 	"orchestrator/agent/demo"
 )
 
-// demoVerb is the demo agent itself, in its terminal.
+// demoVerb runs the demo agent, in its terminal.
 func demoVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: demo.Verb, Short: "Be the demo agent", Hidden: true, DisableFlagParsing: true,
+		Use: demo.Verb, Short: "Run the demo agent", Hidden: true, DisableFlagParsing: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, inOK := c.stdin.(*os.File)
@@ -21,7 +21,7 @@ func demoVerb(c *cli) *cobra.Command {
 			if !inOK || !outOK {
 				return errNoTerminal
 			}
-			signal.Reset(os.Interrupt, syscall.SIGTERM) // it ends as any other agent does
+			signal.Reset(os.Interrupt, syscall.SIGTERM) // it exits as any other agent does
 			if code := demo.Main(args, in, out, c.environ); code != exitOK {
 				return &silentError{code: code}
 			}

@@ -138,7 +138,7 @@ func TestRunAndSendEndByTheirTimeout(t *testing.T) {
 	r := newRig(t)
 	res := r.run("run", "-a", "demo", "--timeout", "10s", "#slow:600s list files", "--json")
 	var a answer
-	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitAgent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "goes on") {
+	if err := json.Unmarshal([]byte(res.stdout), &a); err != nil || res.code != exitAgent || a.Outcome != "timeout" || !strings.Contains(res.stderr, "keeps running") {
 		t.Errorf("exit %d, %+v %v, %s", res.code, a, err, res.stderr)
 	}
 	if s := r.status(a.Thread); s.Execution == nil {

@@ -10,11 +10,11 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// kindOf says what a checkpoint is, for people.
+// kindOf describes the kind of a checkpoint.
 func kindOf(cp thread.Checkpoint) string {
 	switch {
 	case cp.Rewound:
-		return string(cp.Kind) + ", left behind"
+		return string(cp.Kind) + ", rewound"
 	case cp.Interrupted:
 		return string(cp.Kind) + ", interrupted"
 	default:
@@ -22,7 +22,7 @@ func kindOf(cp thread.Checkpoint) string {
 	}
 }
 
-// aboutOf says in a table what a checkpoint is about: its prompt, and behind it what is noted of it.
+// aboutOf describes a checkpoint in a table: its prompt, followed by its note.
 func aboutOf(prompt, note string) string {
 	if prompt = firstLine(prompt); prompt != "" && note != "" {
 		note = "; " + note
@@ -30,7 +30,7 @@ func aboutOf(prompt, note string) string {
 	return prompt + firstLine(note)
 }
 
-// firstLine cuts text for a table.
+// firstLine shortens text for a table.
 func firstLine(s string) string {
 	const most = 60
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
@@ -78,7 +78,7 @@ func contextOf(g thread.Gauge) string {
 	return fmt.Sprintf("%s%s/%s %s", mark, thread.Tokens(g.Tokens), thread.Tokens(g.Window), thread.Percent(g.Share()))
 }
 
-// costOf says what a thread has cost, and where nobody knows.
+// costOf returns what a thread has cost, or "no price" if that is unknown.
 func costOf(s thread.Status) string {
 	usd, known := s.Cost()
 	switch {
@@ -91,7 +91,7 @@ func costOf(s thread.Status) string {
 	}
 }
 
-// age formats a time span in its largest unit; one that has yet to begin, by a clock that was set back, is none.
+// age formats a time span in its largest unit; a negative one, from a clock that was set back, counts as zero.
 func age(d time.Duration) string {
 	d = max(d, 0)
 	switch {
@@ -106,17 +106,17 @@ func age(d time.Duration) string {
 	}
 }
 
-// first cuts a list to its limit, and says so and how to see the rest where there is more.
+// first cuts a list to its limit, and says how to see the rest if there is more.
 func first[T any](c *cli, list []T, limit int, what, verb string) []T {
 	if len(list) <= limit {
 		return list
 	}
-	fmt.Fprintf(c.stderr, "orchestrator: these are %s, %d of more; `orchestrator %s` lists all\n", what, limit, verb)
+	fmt.Fprintf(c.stderr, "orchestrator: showing %s (%d); `orchestrator %s` lists all\n", what, limit, verb)
 	return list[:limit]
 }
 
-// mostRows is how many rows a list without a limit has.
+// mostRows is the default limit of lists.
 const mostRows = 20_000
 
-// mostTitle is how many cells of what a thread is called a table shows.
+// mostTitle is how many cells of a label a table shows.
 const mostTitle = 24

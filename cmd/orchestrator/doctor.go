@@ -25,13 +25,13 @@ type finding struct {
 	About  string `json:"about"`
 	OK     bool   `json:"ok"`
 	Found  string `json:"found"`
-	Remedy string `json:"remedy,omitempty"` // what to do when it is not OK
+	Remedy string `json:"remedy,omitempty"` // what to do if it is not OK
 }
 
 func doctorVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "Say what works here, and what to do about what does not", Args: exactly(),
-		// A configuration that cannot be read is a finding here, not the end.
+		Use: "doctor", Short: "Check the installation and suggest fixes", Args: exactly(),
+		// An unreadable configuration is a finding here, not a failure.
 		PersistentPreRunE: func(*cobra.Command, []string) error {
 			err := c.prepare()
 			if c.project.Root == "" {
@@ -66,7 +66,7 @@ func doctorVerb(c *cli) *cobra.Command {
 	}
 }
 
-// essential says whether the program cannot do its work without what a finding is about.
+// essential reports whether the program cannot work without what a finding is about.
 func essential(about string) bool {
 	switch about {
 	case "configuration", "state folder", "socket", "server", "store":
@@ -92,33 +92,33 @@ func examineConfig(c *cli) finding {
 	switch {
 	case err != nil:
 		return finding{About: f.About, Found: err.Error(),
-			Remedy: "correct the line; `orchestrator help settings` lists them"}
+			Remedy: "fix that line; see `orchestrator help settings`"}
 	case len(cfg.Files) == 0:
-		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " would be read"
+		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " does not exist"
 	default:
 		f.Found = strings.Join(cfg.Files, ", ")
 	}
 	if cfg.Untrusted != "" {
-		f.Found += "; " + cfg.Untrusted + " is not accepted yet (read it, then `orchestrator trust`)"
+		f.Found += "; " + cfg.Untrusted + " is not trusted yet (read it, then run `orchestrator trust`)"
 	}
 	return f
 }
 
-// examineCaps names what agents may use.
+// examineCaps lists the limits of agents.
 func examineCaps(cfg Config) finding {
 	words := func(set bool, format string, n any, setting string) string {
 		if !set {
-			return "any " + setting
+			return "unlimited " + setting
 		}
 		return fmt.Sprintf(format, n)
 	}
 	parts := []string{
 		words(cfg.MaxProcesses > 0, "%d processes", cfg.MaxProcesses, "processes"),
 		words(cfg.MaxRequests > 0, "%d requests a minute", cfg.MaxRequests, "requests"),
-		words(cfg.MaxUSD > 0, "$%.2f", cfg.MaxUSD, "USD"),
+		words(cfg.MaxUSD > 0, "$%.2f", cfg.MaxUSD, "cost"),
 	}
-	total := words(cfg.MaxTotalUSD > 0, "$%.2f", cfg.MaxTotalUSD, "USD")
-	return finding{About: "caps", OK: true, Found: fmt.Sprintf("a thread: %s; together: %s, %s for requests under way",
+	total := words(cfg.MaxTotalUSD > 0, "$%.2f", cfg.MaxTotalUSD, "cost")
+	return finding{About: "caps", OK: true, Found: fmt.Sprintf("per thread: %s; in total: %s, %s for pending requests",
 		strings.Join(parts, ", "), total, thread.Bytes(cfg.MaxMemory))}
 }
 
@@ -126,7 +126,7 @@ func examineGit(ctx context.Context, p project.Project) finding {
 	out, err := exec.CommandContext(ctx, "git", "--version").Output()
 	if err != nil {
 		return finding{About: "git", Found: "not found",
-			Remedy: "install git: without it threads share one folder and files are not kept"}
+			Remedy: "install git: without it, threads share one folder and have no file snapshots"}
 	}
 	f := finding{About: "git", OK: true, Found: strings.TrimSpace(string(out))}
 	var hint *thread.HintError
@@ -138,11 +138,11 @@ func examineGit(ctx context.Context, p project.Project) finding {
 			said, remedy = hint.Err, hint.Hint+"; "
 		}
 		f.Found += "; " + said.Error()
-		f.Remedy = remedy + "until git can use this repository, threads share one folder and files are not kept"
+		f.Remedy = remedy + "until git can use this repository, threads share one folder and have no file snapshots"
 	case !p.Repository:
 		f.OK = false
-		f.Found += "; this folder is no repository"
-		f.Remedy = "`git init`: without a repository threads share one folder and files are not kept"
+		f.Found += "; this folder is not a repository"
+		f.Remedy = "run `git init`: without a repository, threads share one folder and have no file snapshots"
 	}
 	return f
 }
@@ -160,7 +160,7 @@ func examineState(c *cli) finding {
 	return f
 }
 
-// tryState makes the state folder and writes to it.
+// tryState creates the state folder and writes to it.
 func tryState(c *cli) error {
 	if err := c.claim(); err != nil {
 		return err
@@ -172,7 +172,7 @@ func examineTerminal(c *cli) finding {
 	f := finding{About: "terminal", OK: true}
 	out, ok := c.terminal()
 	if !ok || !term.IsTerminal(out.Fd()) {
-		f.Found = "the output is not a terminal: verbs work, the screen needs one"
+		f.Found = "the output is not a terminal: verbs work, but the screen needs one"
 		return f
 	}
 	cols, rows, err := term.GetSize(out.Fd())
@@ -182,9 +182,9 @@ func examineTerminal(c *cli) finding {
 	name := lookup(c.environ, "TERM")
 	f.Found = fmt.Sprintf("%s, %d×%d", name, cols, rows)
 	if name == "" || name == "dumb" {
-		f.OK, f.Remedy = false, "set TERM to what your terminal is, such as xterm-256color"
+		f.OK, f.Remedy = false, "set TERM to the type of your terminal, such as xterm-256color"
 	} else if cols < 60 || rows < 20 {
-		f.OK, f.Remedy = false, "make it 60×20 or larger"
+		f.OK, f.Remedy = false, "enlarge it to 60×20 or more"
 	}
 	return f
 }
@@ -194,10 +194,10 @@ func examineServer(ctx context.Context, c *cli) []finding {
 	if err != nil && gone(err) {
 		if pid, _ := c.project.Holder(); pid != 0 {
 			return []finding{{About: "server",
-				Found:  fmt.Sprintf("process %d serves this project and cannot be reached from here", pid),
-				Remedy: endsIt}}
+				Found:  fmt.Sprintf("process %d serves this project but cannot be reached from here", pid),
+				Remedy: killHint}}
 		}
-		out := []finding{{About: "server", OK: true, Found: "does not run; the first use starts it"}}
+		out := []finding{{About: "server", OK: true, Found: "not running; starts when needed"}}
 		if c.config.Store != "" {
 			about, err := postgres.Check(ctx, c.config.Store)
 			out = append(out, storeFinding(about, err, ""))
@@ -206,17 +206,17 @@ func examineServer(ctx context.Context, c *cli) []finding {
 	}
 	if err != nil {
 		return []finding{{About: "server", Found: err.Error(),
-			Remedy: "`orchestrator stop --force`, then look at " + c.project.LogFile()}}
+			Remedy: "run `orchestrator stop --force`, then see " + c.project.LogFile()}}
 	}
 	defer cl.Close()
 	f := finding{About: "server", OK: true,
 		Found: fmt.Sprintf("process %d, version %s, %d agent(s), %s", info.PID, info.Version, info.Running, c.socket())}
 	if err := c.sameVersion(info); err != nil {
-		f.OK, f.Found, f.Remedy = false, err.Error(), "`orchestrator stop`"
+		f.OK, f.Found, f.Remedy = false, err.Error(), "run `orchestrator restart`"
 	}
 	sized, err := api.Info.Do(ctx, cl, api.InfoRequest{Sizes: true})
 	out := []finding{f, storeFinding(info.Store, err,
-		"agents that run go on, and what they answer is stored when the store works again")}
+		"agents keep running, and their answers are stored when the store works again")}
 	for _, line := range sized.Sizes {
 		out = append(out, finding{About: "size", OK: true, Found: line})
 	}
@@ -226,7 +226,7 @@ func examineServer(ctx context.Context, c *cli) []finding {
 	return out
 }
 
-// storeFinding names the store, or says what is wrong with it.
+// storeFinding describes the store, or what is wrong with it.
 func storeFinding(about string, err error, remedy string) finding {
 	if err != nil {
 		return finding{About: "store", Found: err.Error(), Remedy: remedy}
@@ -256,7 +256,7 @@ func agentFinding(a thread.AgentInfo) finding {
 		f.Found = strings.TrimSpace(f.Found + " " + a.Problem)
 	}
 	if !a.Found && len(a.Looked) > 0 {
-		f.Found += fmt.Sprintf("; looked in %d places, on PATH and where installers put it", len(a.Looked))
+		f.Found += fmt.Sprintf("; looked in %d places: PATH and common install locations", len(a.Looked))
 	}
 	return f
 }

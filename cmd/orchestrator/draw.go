@@ -12,13 +12,13 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// draw runs a model in a terminal until it ends, and leaves the terminal as it was however that is. A panic in
-// the model, or in a command of it, ends the drawing like any other error: it is told when the terminal can
-// show it, by who called, and not by Bubble Tea, which would print what it says as it is.
+// draw runs a model in a terminal until it ends, and always restores the terminal. A panic in the model or in one of
+// its commands ends it like any other error: the caller reports it once the terminal is restored, rather than Bubble
+// Tea, which would print it unsanitised.
 func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.ProgramOption) error {
 	before, err := term.GetState(out.Fd())
 	if err != nil {
-		return fmt.Errorf("ask for the terminal's state: %w", err)
+		return fmt.Errorf("get the terminal state: %w", err)
 	}
 	guarded := &guarded{model: model}
 	program := tea.NewProgram(guarded, append(options, tea.WithContext(ctx))...)
@@ -26,7 +26,7 @@ func draw(ctx context.Context, model tea.Model, out *os.File, options ...tea.Pro
 	_, err = program.Run()
 	err = errors.Join(guarded.err(), err)
 	if rerr := term.Restore(out.Fd(), before); rerr != nil {
-		err = errors.Join(err, fmt.Errorf("set the terminal back: %w", rerr))
+		err = errors.Join(err, fmt.Errorf("restore the terminal: %w", rerr))
 	}
 	if killed := errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic); err != nil && !killed {
 		return fmt.Errorf("draw the screen: %w", err)
@@ -39,9 +39,9 @@ type guarded struct {
 	model tea.Model
 	quit  func()
 
-	// mu guards first: commands run beside the model.
+	// mu guards first: commands run concurrently with the model.
 	mu    sync.Mutex
-	first error // the panic that came first
+	first error // the first panic
 }
 
 // Init implements tea.Model.
@@ -52,7 +52,7 @@ func (g *guarded) Init() (cmd tea.Cmd) {
 
 // Update implements tea.Model.
 func (g *guarded) Update(msg tea.Msg) (self tea.Model, cmd tea.Cmd) {
-	self = g // after a panic, too
+	self = g // also after a panic
 	defer g.guard()
 	g.model, cmd = g.model.Update(msg)
 	return self, g.command(cmd)
@@ -64,7 +64,7 @@ func (g *guarded) View() (v tea.View) {
 	return g.model.View()
 }
 
-// command guards a command, and those that it returns.
+// command guards a command and the commands that it returns.
 func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
@@ -81,7 +81,7 @@ func (g *guarded) command(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// guard takes the panic of the function that defers it.
+// guard recovers the panic of the function that defers it.
 func (g *guarded) guard() {
 	p := recover()
 	if p == nil {
@@ -92,7 +92,7 @@ func (g *guarded) guard() {
 		g.first = fmt.Errorf("this is a bug in orchestrator: %v\n%s", p, debug.Stack())
 	}
 	g.mu.Unlock()
-	go g.quit() // it waits for the program, which may wait for us
+	go g.quit() // quit waits for the program, which may be waiting for us
 }
 
 func (g *guarded) err() error {

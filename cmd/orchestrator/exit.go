@@ -8,17 +8,17 @@ import (
 	"orchestrator/thread"
 )
 
-// The exit codes; the README lists them.
+// Exit codes; the README lists them.
 const (
 	exitOK       = 0
-	exitError    = 1 // anything else that went wrong
+	exitError    = 1 // any other error
 	exitUsage    = 2 // the command line is wrong
-	exitNotFound = 3 // what was named is not there: a thread, turn, agent, file
-	exitRefused  = 4 // not now: busy, waits for an approval, conflicts, limits; not granted to an agent
+	exitNotFound = 3 // a thread, turn, agent or file was not found
+	exitRefused  = 4 // not now: busy, waiting for an approval, conflict, limit; or not granted to an agent
 	exitAgent    = 5 // the agent did not finish its answer
 )
 
-// usageError is a command line that cannot be understood.
+// usageError is an error in the command line.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -29,12 +29,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{err: fmt.Errorf(format, args...)}
 }
 
-// silentError carries an exit code for what was said already.
+// silentError carries an exit code for an error that was already reported.
 type silentError struct{ code int }
 
 func (e *silentError) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// exitCode sorts errors for scripts.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	var usage *usageError
 	var silent *silentError
@@ -59,5 +59,6 @@ func exitCode(err error) int {
 	}
 }
 
-// errNoTerminal is what the screen says where there is none.
-var errNoTerminal = errors.New("the screen needs a terminal: `orchestrator threads` and the other verbs work without one (`orchestrator --help`)")
+// errNoTerminal is the error of the screen without a terminal.
+var errNoTerminal = errors.New("the screen needs a terminal; verbs such as `orchestrator threads` work without one " +
+	"(see `orchestrator --help`)")

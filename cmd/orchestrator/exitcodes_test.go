@@ -30,9 +30,9 @@ func verbCases(one, old string) []verbCase {
 	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread named", args...) }
 	usage := func(args ...string) verbCase { return fails(exitUsage, "expected", args...) }
 	return []verbCase{
-		fails(exitUsage, "which agent", "new", "x"), fails(exitUsage, "which agent", "new", "-a", ""),
-		fails(exitNotFound, "there are claude", "new", "-a", "klaud"),
-		usage("run"), fails(exitUsage, "which agent", "run", "x"), fails(exitUsage, "duration", "run", "--timeout", "soon", "x"),
+		fails(exitUsage, "no agent", "new", "x"), fails(exitUsage, "no agent", "new", "-a", ""),
+		fails(exitNotFound, "known agents: claude", "new", "-a", "klaud"),
+		usage("run"), fails(exitUsage, "no agent", "run", "x"), fails(exitUsage, "duration", "run", "--timeout", "soon", "x"),
 		usage("send", one), unknown("send", "nobody", "x"), unknown("send", "", "x"), fails(exitRefused, "not running", "send", one, "x"),
 		fails(exitUsage, "empty", "send", one, ""), fails(exitRefused, "not running", "send", "-d", one, "x"),
 		usage("threads", "x"), works("threads"),
@@ -45,9 +45,9 @@ func verbCases(one, old string) []verbCase {
 		usage("resume", "a", "b"), unknown("resume", "nobody"), fails(exitRefused, "archived", "resume", old),
 		usage("why"), unknown("why", "nobody"), fails(exitNotFound, one, "why", one+"x"), fails(exitNotFound, "twin-a", "why", "twin"), works("why", one),
 		usage("grants"), unknown("grants", "nobody"), fails(exitUsage, "unknown grant", "grants", one, "--add", "x"), works("grants", one),
-		usage("fork"), unknown("fork", "x", "-t", "nobody"), fails(exitNotFound, "there are claude", "fork", "x", "-t", one, "-a", "klaud"),
+		usage("fork"), unknown("fork", "x", "-t", "nobody"), fails(exitNotFound, "known agents: claude", "fork", "x", "-t", one, "-a", "klaud"),
 		fails(exitNotFound, "turn 7", "fork", "x", "-t", one, "--at", "7"),
-		usage("checkpoint"), fails(exitUsage, "near: list", "checkpoint", "lst"),
+		usage("checkpoint"), fails(exitUsage, "did you mean list", "checkpoint", "lst"),
 		usage("checkpoint", "list"), unknown("checkpoint", "list", "nobody"), works("checkpoint", "list", one),
 		usage("checkpoint", "show"), unknown("checkpoint", "show", "nobody"), fails(exitNotFound, "it has 1 turn)", "checkpoint", "show", one, "7"),
 		fails(exitNotFound, "checkpoint list "+one, "checkpoint", "show", one, "ffffffff"), works("checkpoint", "show", one),
@@ -56,7 +56,7 @@ func verbCases(one, old string) []verbCase {
 		usage("setup"), unknown("setup", "nobody"), fails(exitRefused, "", "setup", one),
 		usage("merge"), unknown("merge", "nobody"), fails(exitRefused, "no worktree of its own", "merge", one),
 		fails(exitRefused, "no merge is in progress", "merge", one, "--continue"), fails(exitRefused, "no merge is in progress", "merge", one, "--abort"),
-		fails(exitUsage, "exclude each other", "merge", one, "--continue", "--abort"),
+		fails(exitUsage, "cannot be combined", "merge", one, "--continue", "--abort"),
 		usage("finish"), unknown("finish", "nobody"), fails(exitRefused, "no worktree of its own", "finish", one),
 		usage("abandon", one), unknown("abandon", "nobody", "why"), fails(exitUsage, "empty", "abandon", one, " "), works("abandon", one, "why"),
 		usage("push"), unknown("push", "nobody"), fails(exitRefused, "no branch of its own", "push", one),
@@ -73,10 +73,10 @@ func verbCases(one, old string) []verbCase {
 		usage("delete"), unknown("delete", "nobody"), works("delete", one),
 		usage("undelete"), unknown("undelete", "nobody"), works("undelete", one),
 		usage("adopt", "a", "b"), fails(exitNotFound, "no state is called", "adopt", "nobody"),
-		usage("trust", "x"), fails(exitNotFound, "nothing to trust", "trust"), fails(exitUsage, "give one", "trust", "--git", "--folder"),
-		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitUsage, "near: bash", "completion", "bsh"),
+		usage("trust", "x"), fails(exitNotFound, "nothing to trust", "trust"), fails(exitUsage, "cannot be combined", "trust", "--git", "--folder"),
+		usage("doctor", "x"), usage("version", "x"), works("version"), usage("completion"), fails(exitUsage, "did you mean bash", "completion", "bsh"),
 		usage("serve", "x"), fails(exitRefused, "runs already", "serve"), usage("restart", "x"),
-		usage("stop", "a", "b"), unknown("stop", "nobody"), fails(exitUsage, "no verb", "thrads"), fails(exitUsage, "unknown flag", "threads", "--tre"),
+		usage("stop", "a", "b"), unknown("stop", "nobody"), fails(exitUsage, "unknown verb", "thrads"), fails(exitUsage, "unknown flag", "threads", "--tre"),
 	}
 }
 

@@ -17,12 +17,12 @@ import (
 func exportVerb(c *cli) *cobra.Command {
 	var r thread.TransferRequest
 	cmd := &cobra.Command{
-		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file",
+		Use: "export <thread>", Short: "Export a thread, with its conversation and files, to a file",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
-	cmd.Flags().StringVarP(&r.File, "output", "o", "", "file to write; NAME.orchestrator without it")
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
-	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that the conversation holds")
+	cmd.Flags().StringVarP(&r.File, "output", "o", "", "file to write (default NAME.orchestrator)")
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave out the files")
+	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "include keys and passwords in the conversation")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
 		if err != nil {
@@ -44,31 +44,31 @@ func exportVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// exported is what export prints.
+// exported is the result of export.
 type exported struct {
 	Thread  string `json:"thread"`
 	File    string `json:"file"`
-	Secrets bool   `json:"secrets"` // are in it
+	Secrets bool   `json:"secrets"` // included
 	Files   bool   `json:"files"`
 }
 
-// about says what is in the file that a person may not want to hand on.
+// about says what is in the file that the user may not want to share.
 func (e exported) about() string {
-	said := "keys and passwords of known shapes are left out of the conversation (--with-secrets keeps them)"
+	said := "keys and passwords of known formats are left out of the conversation (--with-secrets includes them)"
 	if e.Secrets {
-		said = "it holds the conversation with all keys and passwords in it"
+		said = "the conversation is included with all keys and passwords in it"
 	}
 	if e.Files {
-		said += "; the project's files are in it as they are (--no-files leaves them out)"
+		said += "; the project's files are included unchanged (--no-files leaves them out)"
 	}
 	return said
 }
 
 func importVerb(c *cli) *cobra.Command {
 	var r thread.TransferRequest
-	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote",
+	cmd := &cobra.Command{Use: "import <file>", Short: "Import a thread from a file written by export",
 		Args: exactly("<file>")}
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave out the files")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		var err error
 		if r.File, err = filepath.Abs(args[0]); err != nil {
@@ -86,11 +86,11 @@ func importVerb(c *cli) *cobra.Command {
 func backupVerb(c *cli) *cobra.Command {
 	var r thread.TransferRequest
 	cmd := &cobra.Command{
-		Use: "backup <file>", Short: "Write all threads, with their conversations and files, to one file; restore-backup takes them back",
+		Use: "backup <file>", Short: "Back up all threads, with their conversations and files, to a file",
 		Args: exactly("<file>"),
 	}
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
-	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "keep the keys and passwords that conversations hold")
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave out the files")
+	cmd.Flags().BoolVar(&r.WithSecrets, "with-secrets", false, "include keys and passwords in conversations")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		var err error
 		if r.File, err = filepath.Abs(args[0]); err != nil {
@@ -115,12 +115,13 @@ func backupVerb(c *cli) *cobra.Command {
 func restoreBackupVerb(c *cli) *cobra.Command {
 	var r thread.TransferRequest
 	cmd := &cobra.Command{
-		Use: "restore-backup <file>", Short: "Take back the threads of a backup that are not here",
-		Long: "Take back the threads of a backup that are not here. Those that are stay as they are. It is for a backup of your own:\n" +
-			"what a `command` thread runs when it is resumed is in the file. Agents get no grants back.",
+		Use: "restore-backup <file>", Short: "Restore the threads of a backup that do not exist here",
+		Long: "Restore the threads of a backup that do not exist here; existing threads are not changed. Only restore\n" +
+			"backups that you trust: the program that a `command` thread runs when it is resumed comes from the file.\n" +
+			"Agents do not get their grants back.",
 		Args: exactly("<file>"),
 	}
-	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
+	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave out the files")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		var err error
 		if r.File, err = filepath.Abs(args[0]); err != nil {
@@ -131,9 +132,9 @@ func restoreBackupVerb(c *cli) *cobra.Command {
 			return err
 		}
 		return c.show(kept, func(w io.Writer) {
-			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) are back\n", kept.Threads, kept.Checkpoints)
+			fmt.Fprintf(w, "restored %d thread(s), %d checkpoint(s)\n", kept.Threads, kept.Checkpoints)
 			if len(kept.Existing) > 0 {
-				fmt.Fprintf(w, "%d are here already and stay as they are: %s\n", len(kept.Existing), strings.Join(kept.Existing, ", "))
+				fmt.Fprintf(w, "%d already exist and are unchanged: %s\n", len(kept.Existing), strings.Join(kept.Existing, ", "))
 			}
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)

@@ -12,37 +12,36 @@ import (
 )
 
 const (
-	// settleTime is how long follow waits after an answer for the thread to show that it no longer works, so that the
-	// next verb finds it so.
+	// settleTime is how long to wait after an answer for the thread to stop working, so that the next verb finds it idle.
 	settleTime = 5 * time.Second
-	// returnTime is how long a server that went away has to come back, and returnPause lies between two looks.
+	// returnTime is how long to wait for a server that went away, trying again every returnPause.
 	returnTime  = 15 * time.Second
 	returnPause = 100 * time.Millisecond
 )
 
-// follower follows one prompt to its end, and prints what the model says in answer to it and to nothing else: the
-// thread's stream tells in one order when the prompt is the agent's and what is said then.
+// follower follows one prompt to its end and prints the model's answer to it, and nothing else. The thread's stream
+// has, in order, when the agent took the prompt and what the model said then.
 type follower struct {
 	*cli
 	client *client.Client
 	print  printer
 
-	prompt thread.Prompt // as it was told last
-	status thread.Status // of its thread
-	waits  string        // why it was not typed when it was accepted
+	prompt thread.Prompt // as last reported
+	status thread.Status // of the prompt's thread
+	waits  string        // why the prompt was not sent when it was accepted
 	turn   *thread.Checkpoint
-	voice  voice
+	stream answerStream
 
-	late    <-chan time.Time // the limit is over
-	settled <-chan time.Time // the wait for the thread to settle is over; nil before the answer
-	ended   outcome          // set when there is nothing more to follow
+	late    <-chan time.Time // fires at the timeout
+	settled <-chan time.Time // fires when the thread had time to settle; nil before the answer
+	ended   outcome          // set when done following
 	reason  string
 }
 
-// follower makes one.
-func (c *cli) follower(cl *client.Client, t talk) *follower {
+// follower returns a follower that prints in the chosen format.
+func (c *cli) follower(cl *client.Client, t followOptions) *follower {
 	f := &follower{cli: c, client: cl, print: newPrinter(c, t)}
-	f.voice.print = f.print
+	f.stream.print = f.print
 	if t.limit > 0 {
 		f.late = time.After(t.limit)
 	}
@@ -58,7 +57,7 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
 	events, err := api.Speech.Open(listening, f.client,
-		api.Ref{Thread: string(s.ID)}) // before the prompt, so that nothing of it is missed
+		api.Ref{Thread: string(s.ID)}) // before the prompt is sent, to miss nothing
 	if err != nil {
 		return err
 	}
@@ -68,19 +67,19 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 	}
 	if p.Thread == s.ID {
 		f.waits = p.Reason
-		f.begin(s, thread.Prompt{ID: p.ID, Thread: p.Thread}) // the stream tells how far it got, in order
+		f.begin(s, thread.Prompt{ID: p.ID, Thread: p.Thread}) // the stream reports its state, in order
 		return f.follow(ctx, events)
 	}
-	stop() // it was forked for this prompt
+	stop() // a fork took the prompt
 	fork, err := api.Status.Do(ctx, f.client, api.Ref{Thread: string(p.Thread)})
 	if err != nil {
 		return err
 	}
-	f.print.notice(fmt.Sprintf("this prompt leaves %s: it was forked as %s, which answers", s.Name, fork.Name))
+	f.print.notice(fmt.Sprintf("the prompt changes the subject of %s: sent to its new fork %s", s.Name, fork.Name))
 	return f.followFresh(ctx, fork, p)
 }
 
-// followFirst follows the prompt that a new thread began with.
+// followFirst follows the first prompt of a new thread.
 func (f *follower) followFirst(ctx context.Context, s thread.Status) error {
 	list, err := api.Prompts.Do(ctx, f.client, api.PromptsRequest{Thread: string(s.ID)})
 	if err != nil {
@@ -94,7 +93,7 @@ func (f *follower) followFirst(ctx context.Context, s thread.Status) error {
 	return fmt.Errorf("first prompt of %s: %w", s.Name, thread.ErrNotFound)
 }
 
-// followFresh follows the first prompt of a thread, which is the only one.
+// followFresh follows a thread's first and only prompt.
 func (f *follower) followFresh(ctx context.Context, s thread.Status, p thread.Prompt) error {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
@@ -109,7 +108,7 @@ func (f *follower) followFresh(ctx context.Context, s thread.Status, p thread.Pr
 	return f.follow(ctx, events)
 }
 
-// begin notes what is followed.
+// begin sets the prompt to follow.
 func (f *follower) begin(s thread.Status, p thread.Prompt) {
 	f.status = s
 	f.print.begin(s)
@@ -119,7 +118,7 @@ func (f *follower) begin(s thread.Status, p thread.Prompt) {
 	}
 }
 
-// refresh asks how the prompt and its thread are, where events of them may have been missed.
+// refresh asks for the state of the prompt and its thread, in case events were missed.
 func (f *follower) refresh(ctx context.Context) error {
 	p, err := api.Prompt.Do(ctx, f.client, api.PromptRef{Thread: string(f.prompt.Thread), ID: f.prompt.ID})
 	if err != nil {
@@ -134,13 +133,13 @@ func (f *follower) refresh(ctx context.Context) error {
 	return nil
 }
 
-// follow takes events until the prompt's end, the limit's, or the server's.
+// follow handles events until the prompt is done, the time is up, or the server is gone.
 func (f *follower) follow(ctx context.Context, events <-chan thread.Event) error {
 	for !f.over() {
 		select {
 		case <-ctx.Done():
-			return thread.Hint(fmt.Errorf("not followed any more: prompt %s of %s is %s", f.prompt.ID, f.status.Name,
-				f.prompt.State), "the agent goes on")
+			return thread.Hint(fmt.Errorf("stopped following: prompt %s for %s is %s", f.prompt.ID, f.status.Name,
+				f.prompt.State), "the agent keeps running")
 		case <-f.settled:
 			f.ended = isAnswered
 		case <-f.late:
@@ -162,11 +161,11 @@ func (f *follower) follow(ctx context.Context, events <-chan thread.Event) error
 	return f.end(ctx)
 }
 
-// take takes one event of the thread.
+// take handles one event of the thread.
 func (f *follower) take(ctx context.Context, e thread.Event) error {
 	switch {
 	case e.Speech != nil:
-		f.voice.hear(*e.Speech)
+		f.stream.add(*e.Speech)
 		if e.Speech.Missed {
 			return f.refresh(ctx)
 		}
@@ -187,10 +186,10 @@ func (f *follower) take(ctx context.Context, e thread.Event) error {
 	return nil
 }
 
-// asked takes how far the prompt got.
+// asked handles a new state of the prompt.
 func (f *follower) asked(p thread.Prompt) {
 	if p.State == thread.PromptQueued && p.Reason == "" {
-		p.Reason = f.waits // of one behind others no event tells
+		p.Reason = f.waits // no event reports the reason of a prompt behind others
 	}
 	if p.State != f.prompt.State || p.Reason != f.prompt.Reason {
 		f.print.prompt(p)
@@ -198,16 +197,16 @@ func (f *follower) asked(p thread.Prompt) {
 	f.prompt = p
 	switch p.State {
 	case thread.PromptQueued:
-		f.voice.mute()
+		f.stream.discard()
 	case thread.PromptTyping:
-		f.voice.hold()
+		f.stream.hold()
 	case thread.PromptOpen:
-		f.voice.speak()
-	default: // it is over
+		f.stream.accept()
+	default: // the prompt is done
 	}
 }
 
-// over reports whether there is nothing more to follow, and notes how it ended.
+// over reports whether there is nothing more to follow, and records how it ended.
 func (f *follower) over() bool {
 	state := f.status.State.State
 	switch {
@@ -226,12 +225,12 @@ func (f *follower) over() bool {
 	case state.NeedsPerson():
 		f.ended, f.reason = isWaiting, f.prompt.Reason
 	case f.prompt.State == thread.PromptQueued && f.status.Execution == nil && !state.Live():
-		f.ended, f.reason = isQueued, "its agent does not run"
+		f.ended, f.reason = isQueued, "its agent is not running"
 	}
 	return f.ended != ""
 }
 
-// giveUp ends the wait when the limit is over.
+// giveUp stops waiting when the time is up.
 func (f *follower) giveUp() {
 	switch f.prompt.State {
 	case thread.PromptQueued, thread.PromptTyping:
@@ -243,10 +242,10 @@ func (f *follower) giveUp() {
 	}
 }
 
-// reconnect follows the prompt on when the server has come back: prompts outlive it. One that a person ended is not
-// started again for that.
+// reconnect continues following when the server is back: prompts survive its restart. It does not start a server that
+// the user stopped.
 func (f *follower) reconnect(ctx context.Context) (<-chan thread.Event, error) {
-	f.print.notice("the server went away; waiting for it to come back")
+	f.print.notice("lost the connection to the server; waiting for it to come back")
 	gone := time.After(returnTime)
 	for {
 		events, err := f.join(ctx)
@@ -272,7 +271,7 @@ func (f *follower) reconnect(ctx context.Context) (<-chan thread.Event, error) {
 	}
 }
 
-// join joins the prompt's stream at a server that is there.
+// join opens the prompt's stream on a running server.
 func (f *follower) join(ctx context.Context) (<-chan thread.Event, error) {
 	cl, _, err := f.reach(ctx)
 	if err != nil {
@@ -283,12 +282,12 @@ func (f *follower) join(ctx context.Context) (<-chan thread.Event, error) {
 		cl.Close()
 		return nil, err
 	}
-	f.client = cl // closed with the process
-	f.voice.restart()
+	f.client = cl // closed when the process exits
+	f.stream.restart()
 	return events, f.refresh(ctx)
 }
 
-// end prints what is left to print and returns the exit code's error.
+// end prints the rest and returns the error with the exit code.
 func (f *follower) end(ctx context.Context) error {
 	a := answer{
 		Thread: f.status.Name, Prompt: f.prompt.ID, Outcome: f.ended, Reason: f.reason, State: f.status.State.State,
@@ -300,16 +299,16 @@ func (f *follower) end(ctx context.Context) error {
 			a.Reason = p.Reason
 		}
 		if a.Reason == "" {
-			a.Reason = "its agent is getting ready, or being typed to"
+			a.Reason = "its agent is starting or busy with another prompt"
 		}
 	}
 	var said []string
 	if f.prompt.Answer != "" {
 		said = f.answers(ctx, &a)
 	}
-	f.voice.finish(said)
+	f.stream.finish(said)
 	if a.Outcome == isAnswered && a.State == thread.StateWorking {
-		a.State = thread.StateDone // it has settled, or its next prompt has begun
+		a.State = thread.StateDone // it has settled, or started on its next prompt
 	}
 	if err := f.print.end(a); err != nil {
 		return err
@@ -324,7 +323,7 @@ func (f *follower) end(ctx context.Context) error {
 	return &silentError{code: code}
 }
 
-// answers reads what the agent answered in the prompt's turn, whole.
+// answers reads the agent's complete answers in the prompt's turn.
 func (f *follower) answers(ctx context.Context, a *answer) (said []string) {
 	ref, at := string(f.prompt.Thread), f.prompt.Answer
 	if f.turn == nil || f.turn.ID != at {
@@ -344,7 +343,7 @@ func (f *follower) answers(ctx context.Context, a *answer) (said []string) {
 		}
 	}
 	if err != nil && f.turn != nil {
-		said = []string{f.turn.Answer} // its beginning is better than nothing
+		said = []string{f.turn.Answer} // the start of it is better than nothing
 	}
 	a.Checkpoint = f.turn
 	if len(said) > 0 {

@@ -17,20 +17,20 @@ func forkVerb(c *cli) *cobra.Command {
 	var r thread.ForkRequest
 	cmd := &cobra.Command{
 		Use:   "fork <label> [-- agent arguments]",
-		Short: "Fork a thread, with its conversation and files, at any turn into any agent",
-		Long: "Fork a thread, with its conversation and files, at any turn into any agent. What follows -- goes to the agent as it is;\n" +
-			"with --agent command it is the program.",
+		Short: "Fork a thread, with its conversation and files, at any turn and into any agent",
+		Long: "Fork a thread, with its conversation and files, at any turn and into any agent. Arguments after -- go to\n" +
+			"the agent; with --agent command they are the program.",
 	}
 	f := cmd.Flags()
-	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork; the one shown last without it")
+	f.StringVarP(&r.Thread, "thread", "t", "", "thread to fork (default: the one last shown)")
 	f.StringVar(&r.At, "at", "",
-		"turn or checkpoint, also one inside of a turn; 0 is before the first turn, the newest turn without it")
-	f.BoolVar(&r.Fresh, "fresh", false, "give its agent a summary in an empty context, not the conversation itself")
-	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork; the thread's own without it")
-	f.StringVarP(&r.Name, "name", "n", "", "name; from the label without it")
+		"turn or checkpoint to fork at, 0 for before the first turn (default: the newest turn)")
+	f.BoolVar(&r.Fresh, "fresh", false, "start with an empty context and a summary instead of the conversation")
+	f.StringVarP(&r.Agent, "agent", "a", "", "agent of the fork (default: the thread's)")
+	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label)")
 	f.StringVarP(&r.Prompt, "prompt", "p", "", "first prompt of the fork")
-	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's files")
-	f.BoolVar(&r.NoStart, "no-start", false, "do not start its agent yet")
+	f.BoolVar(&r.NoWorktree, "no-worktree", false, "share the thread's folder")
+	f.BoolVar(&r.NoStart, "no-start", false, "do not start the agent")
 	offer(cmd, "agent", c.completeAgents)
 	offer(cmd, "at", c.completeFork(&r.Thread))
 	offer(cmd, "thread", func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -38,7 +38,7 @@ func forkVerb(c *cli) *cobra.Command {
 	})
 	fork := func(ctx context.Context, cl *client.Client, rest []string) error {
 		if strings.TrimSpace(r.Label) == "" && r.Name == "" {
-			return usagef("the label is empty: say what the fork is for")
+			return usagef("the label is empty; say what the fork is for")
 		}
 		if r.Thread == "" {
 			ref, err := shown(ctx, cl)
@@ -51,7 +51,7 @@ func forkVerb(c *cli) *cobra.Command {
 			return err
 		}
 		var s thread.Status
-		err := c.heed(ctx, cl, func() (err error) { s, err = api.Fork.Do(ctx, cl, r); return })
+		err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.Fork.Do(ctx, cl, r); return })
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func forkVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// forkArgs sets what a fork's agent is started with.
+// forkArgs sets the agent's arguments in a fork request.
 func forkArgs(ctx context.Context, c *cli, cl *client.Client, r *thread.ForkRequest, rest []string) error {
 	if len(rest) == 0 {
 		return nil

@@ -10,49 +10,49 @@ import (
 )
 
 const (
-	// maxFound is how many findings of its start a server keeps.
+	// maxFound is how many warnings from its start a server keeps.
 	maxFound = 200
-	// shownFound is how many of them the verb that started it prints.
+	// shownFound is how many of them the verb that started the server prints.
 	shownFound = 10
 )
 
-// heard is what a server found damaged at its start, what it set right of it and what it could not. Nobody listens
-// yet when they are told: they are kept for whoever asks who serves.
-type heard struct {
+// startWarnings are the warnings from a server's start: what it found damaged, and what it could or could not repair.
+// No client is connected yet when they are issued, so they are kept for the first call of Info.
+type startWarnings struct {
 	mu   sync.Mutex // guards all below
 	list []string
 	over bool
 }
 
-// hear takes a notice of the start.
-func (f *heard) hear(level thread.Level, text string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.over || level == thread.LevelInfo || len(f.list) >= maxFound || slices.Contains(f.list, text) {
+// add keeps a notice of the start.
+func (w *startWarnings) add(level thread.Level, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over || level == thread.LevelInfo || len(w.list) >= maxFound || slices.Contains(w.list, text) {
 		return
 	}
-	f.list = append(f.list, text)
+	w.list = append(w.list, text)
 }
 
-// end says that the start is over: what follows is heard as events.
-func (f *heard) end() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over = true
+// end ends the collection: clients get later notices as events.
+func (w *startWarnings) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
 }
 
-func (f *heard) all() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.list)
+func (w *startWarnings) all() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.list)
 }
 
-// tellFound prints what the server found at the start that this call has caused.
-func tellFound(w io.Writer, found []string) {
+// printFound prints the warnings of the server that this run has started.
+func printFound(w io.Writer, found []string) {
 	for _, text := range found[:min(shownFound, len(found))] {
 		fmt.Fprintln(w, "orchestrator:", text)
 	}
 	if more := len(found) - shownFound; more > 0 {
-		fmt.Fprintf(w, "orchestrator: and %d more: `orchestrator doctor` lists them\n", more)
+		fmt.Fprintf(w, "orchestrator: %d more; `orchestrator doctor` lists them\n", more)
 	}
 }

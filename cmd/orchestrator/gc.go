@@ -15,9 +15,9 @@ import (
 func gcVerb(c *cli) *cobra.Command {
 	var r thread.CollectRequest
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Delete for good what was deleted, and archived threads that the retention settings need not keep", Args: exactly(),
+		Use: "gc", Short: "Delete archived and deleted threads past the retention limits for good", Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "only say what would go")
+	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "only list what would be deleted")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		done, err := api.Collect.Do(ctx, cl, r)
 		if err != nil {

@@ -14,13 +14,13 @@ import (
 	"orchestrator/thread/grant"
 )
 
-// grantsVerb shows and changes what a thread's agent may ask of the server.
+// grantsVerb shows and changes what a thread's agent may do.
 func grantsVerb(c *cli) *cobra.Command {
 	var add, remove []string
 	cmd := &cobra.Command{
 		Use: "grants <thread>", Short: "Show or change what a thread's agent may do with other threads",
-		Long: "Show or change what a thread's agent may do with this program. Without grants it may look at its own\n" +
-			"thread only. --add and --remove take grants separated by commas.",
+		Long: "Show or change what a thread's agent may do with this program. Without grants it may only look at its own\n" +
+			"thread. --add and --remove take comma-separated grants.",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().StringSliceVar(&add, "add", nil, "grants to add: "+grant.Format(grant.Names()))

@@ -8,11 +8,11 @@ import (
 	"orchestrator/cmd/orchestrator/hook"
 )
 
-// hookVerb passes an agent's hook report on to the gateway, where package hook has not done so before the verbs were
-// read. It never fails the agent's turn.
+// hookVerb forwards an agent's hook report to the gateway, if package hook has not already done so during
+// initialisation. It never fails the agent's turn.
 func (c *cli) hookVerb() *cobra.Command {
 	return &cobra.Command{
-		Use: "hook <event>", Short: "Pass an agent's hook report on", Hidden: true, Args: exactly("<event>"),
+		Use: "hook <event>", Short: "Forward an agent's hook report", Hidden: true, Args: exactly("<event>"),
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := hook.Report(lookup(c.environ, hook.AddressVariable), args[0], c.stdin); err != nil {

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keepToOurselves keeps files that the caller left open in this process from what it starts: a server must not
-// hold a shell's locks and pipes for as long as it lives.
-func keepToOurselves() {
+// closeInheritedOnExec keeps files that the caller left open in this process from being inherited by what it starts: a
+// server must not hold a shell's locks and pipes for as long as it lives.
+func closeInheritedOnExec() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
 	}

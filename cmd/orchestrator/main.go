@@ -10,7 +10,7 @@ import (
 func main() {
 	stderr := os.Stderr
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__complete") {
-		os.Stderr = nil // cobra writes what it cannot complete there itself, past the writer that cleans it
+		os.Stderr = nil // cobra writes completion errors there directly, bypassing the sanitising writer
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, stderr, os.Environ()))
 }

@@ -24,24 +24,24 @@ func mergeVerb(c *cli) *cobra.Command {
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.Into, "into", "", "thread to merge into; the parent without it")
-	f.StringVarP(&r.Message, "message", "m", "", "message of the commit")
-	f.BoolVar(&r.DryRun, "dry-run", false, "only say what would happen")
+	f.StringVar(&r.Into, "into", "", "thread to merge into (default: the parent)")
+	f.StringVarP(&r.Message, "message", "m", "", "commit message")
+	f.BoolVar(&r.DryRun, "dry-run", false, "only show what would happen")
 	f.BoolVar(&r.CommitInto, "commit-parent", false, commitParent)
 	note := noteFlags(cmd)
-	f.BoolVar(&r.NoteOnly, "note", false, "only send that note, of the newest merge")
-	f.BoolVar(&goOn, "continue", false, "go on after conflicts were resolved")
-	f.BoolVar(&abort, "abort", false, "take a merge with conflicts back")
+	f.BoolVar(&r.NoteOnly, "note", false, "only send the note about the newest merge")
+	f.BoolVar(&goOn, "continue", false, "continue after resolving conflicts")
+	f.BoolVar(&abort, "abort", false, "abort a merge with conflicts")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread, r.Note = args[0], note()
 		switch {
 		case goOn && abort:
-			return usagef("--continue and --abort exclude each other")
+			return usagef("--continue and --abort cannot be combined")
 		case abort:
 			if err := api.MergeAbort.Do(ctx, cl, api.Ref{Thread: r.Thread}); err != nil {
 				return err
 			}
-			return c.done(r.Thread, "the merge was taken back")
+			return c.done(r.Thread, "merge aborted")
 		case goOn:
 			report, err := api.MergeContinue.Do(ctx, cl, api.Ref{Thread: r.Thread})
 			if err == nil && report.Ask && r.Note == thread.NoteAlways {
@@ -57,11 +57,11 @@ func mergeVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// noteFlags adds the flags that say whether the parent's agent is sent a note.
+// noteFlags adds the flags that decide whether the parent's agent is sent a note.
 func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
 	var tell, noTell bool
-	cmd.Flags().BoolVar(&tell, "tell", false, "send the parent's agent a note of the merge, which costs it a turn")
-	cmd.Flags().BoolVar(&noTell, "no-tell", false, "send it none, whatever merge_note is set to")
+	cmd.Flags().BoolVar(&tell, "tell", false, "send the parent's agent a note about the merge, which costs a turn")
+	cmd.Flags().BoolVar(&noTell, "no-tell", false, "send no note, whatever merge_note says")
 	cmd.MarkFlagsMutuallyExclusive("tell", "no-tell")
 	return func() thread.NoteMode {
 		switch {
@@ -74,7 +74,7 @@ func noteFlags(cmd *cobra.Command) func() thread.NoteMode {
 	}
 }
 
-// merged prints a merge's report; conflicts are exit code 4.
+// merged prints a merge's report. Conflicts end with exit code 4.
 func merged(c *cli, report thread.MergeReport, err error, name string) error {
 	if err != nil {
 		return err
@@ -96,14 +96,14 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 			for _, f := range report.Conflicts {
 				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
 			}
-			fmt.Fprintf(w, "resolve what is open there, then `orchestrator merge %s --continue`, or --abort\n", name)
+			fmt.Fprintf(w, "resolve them there, then run `orchestrator merge %s --continue`, or --abort\n", name)
 		case len(report.Conflicts) > 0: // of a dry run
 			fmt.Fprintf(w, "%s → %s would conflict in:\n", report.Branch, report.Into)
 			for _, f := range report.Conflicts {
 				fmt.Fprintf(w, "  %s\n", plaintext.Line(f))
 			}
 		case report.UpToDate:
-			fmt.Fprintf(w, "%s is in %s already\n", report.Branch, report.Into)
+			fmt.Fprintf(w, "%s is already in %s\n", report.Branch, report.Into)
 		default:
 			fmt.Fprintf(w, "%s → %s %s\n", report.Branch, report.Into, report.Commit)
 			for _, f := range report.Files {
@@ -114,23 +114,23 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 			fmt.Fprintln(w, report.Unsure)
 		}
 		if len(report.Shared) > 0 {
-			fmt.Fprintf(w, "it shares its folder with %s: what changed there is merged, whoever wrote it\n",
+			fmt.Fprintf(w, "its folder is shared with %s: their changes are merged too\n",
 				plain.Names(report.Shared))
 		}
 		if len(report.Beside) > 0 {
-			fmt.Fprintf(w, "%s works in %s too, and has the merged files there\n", plain.Names(report.Beside), report.Dir)
+			fmt.Fprintf(w, "%s also works in %s, and sees the merged files there\n", plain.Names(report.Beside), report.Dir)
 		}
 		switch {
 		case report.Told:
-			fmt.Fprintln(w, "its agent is sent a note of it")
+			fmt.Fprintln(w, "note sent to its agent")
 		case report.Ask:
-			fmt.Fprintf(w, "its agent was not told; tell it: orchestrator merge %s --note\n", name)
+			fmt.Fprintf(w, "its agent was not told; to tell it: orchestrator merge %s --note\n", name)
 		}
 		switch {
 		case report.Kept != "":
-			fmt.Fprintf(w, "archived; the worktree was kept: %s\n", report.Kept)
+			fmt.Fprintf(w, "archived; worktree kept: %s\n", report.Kept)
 		case report.Finished:
-			fmt.Fprintln(w, "archived, worktree removed")
+			fmt.Fprintln(w, "archived; worktree removed")
 		}
 	})
 	if err == nil && (report.Stopped || len(report.Conflicts) > 0) {
@@ -139,19 +139,19 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 	return err
 }
 
-// commitParent is the help of --commit-parent.
-const commitParent = "commit first all that is not committed in the folder it goes into; --dry-run of merge names it"
+// commitParent is the help text of --commit-parent.
+const commitParent = "commit uncommitted changes in the target folder first; merge --dry-run lists them"
 
 func finishVerb(c *cli) *cobra.Command {
 	var asIs, commit bool
 	cmd := &cobra.Command{
-		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree when everything is reachable",
+		Use: "finish <thread>", Short: "Merge a thread, archive it, and remove its worktree if nothing would be lost",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	note := noteFlags(cmd)
 	cmd.Flags().BoolVar(&commit, "commit-parent", false, commitParent)
 	cmd.Flags().BoolVar(&asIs, "as-is", false,
-		"do not merge: archive it, and remove its worktree if nothing would be lost")
+		"archive without merging, and remove its worktree if nothing would be lost")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if asIs {
 			report, err := api.Finish.Do(ctx, cl, api.Ref{Thread: args[0]})
@@ -166,7 +166,7 @@ func finishVerb(c *cli) *cobra.Command {
 
 func abandonVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "abandon <thread> <reason>", Short: "Give a thread's work up and say why",
+		Use: "abandon <thread> <reason>", Short: "Abandon a thread, with a reason",
 		Args: exactly("<thread>", "<reason>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
@@ -180,16 +180,16 @@ func abandonVerb(c *cli) *cobra.Command {
 	}
 }
 
-// pushVerb is push, or pr, which also opens a pull request.
+// pushVerb returns the verb push, or pr, which also opens a pull request.
 func pushVerb(c *cli, pr bool) *cobra.Command {
 	r := thread.PushRequest{PR: pr}
 	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's work and push its branch",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
 	if pr {
-		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with GitHub's program gh"
-		cmd.Flags().StringVar(&r.Base, "base", "", "branch to merge into; the remote's default without it")
+		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with the GitHub CLI (gh)"
+		cmd.Flags().StringVar(&r.Base, "base", "", "base branch (default: that of the remote)")
 	}
-	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "message of the commit")
+	cmd.Flags().StringVarP(&r.Message, "message", "m", "", "commit message")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		r.Thread = args[0]
 		report, err := api.Push.Do(ctx, cl, r)

@@ -13,32 +13,32 @@ import (
 	"orchestrator/thread"
 )
 
-// newFlags are the flags of the verbs that start a thread.
+// newFlags adds the flags of the verbs that start a thread.
 func newFlags(c *cli, cmd *cobra.Command, r *thread.NewRequest) {
 	f := cmd.Flags()
 	f.StringVarP(&r.Agent, "agent", "a", "", "agent: claude, codex, gemini, opencode, command, demo")
 	offer(cmd, "agent", c.completeAgents)
-	f.StringVarP(&r.Model, "model", "m", "", "model, in the agent's own words")
-	f.StringVarP(&r.Name, "name", "n", "", "name; from the label or the prompt without it")
-	f.StringVar(&r.Dir, "dir", "", "folder to work in; the project's without it")
-	f.BoolVarP(&r.Worktree, "worktree", "w", false, "give it a git worktree of its own")
-	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, though other threads do too")
+	f.StringVarP(&r.Model, "model", "m", "", "model, as the agent names it")
+	f.StringVarP(&r.Name, "name", "n", "", "name (default: from the label or the prompt)")
+	f.StringVar(&r.Dir, "dir", "", "folder to work in (default: the project's)")
+	f.BoolVarP(&r.Worktree, "worktree", "w", false, "create a git worktree for it")
+	f.BoolVar(&r.InPlace, "no-worktree", false, "work in the folder itself, even if other threads do")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if r.Worktree && r.InPlace {
-			return usagef("--worktree and --no-worktree exclude each other")
+			return usagef("--worktree and --no-worktree cannot be combined")
 		}
 		return nil
 	}
-	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, in the agent's own words")
-	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; no credentials, it is stored")
-	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not carry its model requests")
+	f.StringVar(&r.Flags.PermissionMode, "permission-mode", "", "permission mode, as the agent names it")
+	f.StringArrayVar(&r.Flags.Env, "env", nil, "KEY=VALUE for the agent; stored, so no credentials")
+	f.BoolVar(&r.Flags.NoGateway, "no-gateway", false, "do not route its model requests through the gateway")
 }
 
-// sayApart says where a new thread works that got a worktree without being asked for one. A program reads that from the
-// thread itself.
+// sayApart says where a new thread works if it got a worktree that was not asked for. Programs read that from the
+// thread.
 func sayApart(c *cli, s thread.Status, r thread.NewRequest) {
 	if s.Worktree.Path != "" && !r.Worktree && !c.json {
-		fmt.Fprintf(c.stderr, "it works in a worktree of its own, %s; --no-worktree works in the folder itself\n",
+		fmt.Fprintf(c.stderr, "it works in its own worktree, %s; use --no-worktree to work in the folder itself\n",
 			s.Worktree.Path)
 	}
 }
@@ -47,7 +47,7 @@ func newVerb(c *cli) *cobra.Command {
 	var r thread.NewRequest
 	cmd := &cobra.Command{
 		Use: "new [flags] [label] [-- agent arguments]", Short: "Start a new thread",
-		Long: "Start a new thread. What follows -- goes to the agent as it is; with --agent command it is the program.",
+		Long: "Start a new thread. Arguments after -- go to the agent; with --agent command they are the program.",
 	}
 	newFlags(c, cmd, &r)
 	cmd.Flags().StringVarP(&r.Prompt, "prompt", "p", "", "first prompt")
@@ -59,7 +59,7 @@ func newVerb(c *cli) *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			var s thread.Status
-			err := c.heed(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
+			err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return })
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,8 @@ func agentArgs(c *cli, r *thread.NewRequest, rest []string) error {
 		r.Agent = c.config.Agent
 	}
 	if r.Agent == "" {
-		return usagef("which agent? give --agent (claude, codex, gemini, opencode, command, demo), or set `agent` in the configuration")
+		return usagef("no agent: use --agent (claude, codex, gemini, opencode, command, demo), " +
+			"or set `agent` in the configuration")
 	}
 	if r.Agent == "command" {
 		r.Flags.Program = rest

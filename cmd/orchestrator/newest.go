@@ -10,7 +10,7 @@ import (
 	"orchestrator/thread"
 )
 
-// shown is the thread that was shown or changed last.
+// shown returns the thread that was last shown or changed.
 func shown(ctx context.Context, cl *client.Client) (string, error) {
 	list, err := api.List.Do(ctx, cl, api.None{})
 	if err != nil {
@@ -18,12 +18,12 @@ func shown(ctx context.Context, cl *client.Client) (string, error) {
 	}
 	best := newest(list, time.Now())
 	if best.ID == "" {
-		return "", fmt.Errorf("%w: there is no thread yet to fork", thread.ErrNotFound)
+		return "", fmt.Errorf("%w: there is no thread to fork", thread.ErrNotFound)
 	}
 	return string(best.ID), nil
 }
 
-// newest is the thread that was changed last. What a clock that was ahead put into the future counts as longest ago.
+// newest returns the thread that was changed last. Times in the future, from a clock that was ahead, count as oldest.
 func newest(list []thread.Status, now time.Time) (best thread.Status) {
 	at := func(s thread.Status) time.Time {
 		if s.Updated.After(now.Add(time.Hour)) {

@@ -36,11 +36,11 @@ import (
 	"orchestrator/thread/spool"
 )
 
-// newApp opens the parts in the order in which they need each other; Close ends them in reverse.
+// newApp opens the parts of a server in order of their dependencies; Close closes them in reverse.
 func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 	a := &App{appConfig: cfg, stop: make(chan struct{})}
 	for _, open := range []func(context.Context) error{a.openStore, a.openClock, a.openAgents, a.openManager,
-		a.openGateway, a.openKeeper, a.listen} {
+		a.openGateway, a.openRetention, a.listen} {
 		if err := open(ctx); err != nil {
 			return nil, errors.Join(err, a.Close())
 		}
@@ -51,7 +51,7 @@ func newApp(ctx context.Context, cfg appConfig) (app *App, err error) {
 func (a *App) openStore(ctx context.Context) error {
 	err := dropBackupRooms(a.Project.StateDir())
 	if err != nil {
-		a.Log.Warn("remove what a backup left", "error", err)
+		a.Log.Warn("remove leftovers of a backup", "error", err)
 	}
 	if a.store, err = newStore(ctx, a.Project, a.Config); err != nil {
 		return err
@@ -80,34 +80,33 @@ func (a *App) openAgents(ctx context.Context) error {
 	return a.sweep(ctx)
 }
 
-// sweep ends agents that a server that was killed left running.
+// sweep ends agents left running by a server that was killed.
 func (a *App) sweep(ctx context.Context) error {
 	open, err := a.store.OpenExecutions(ctx)
 	if err != nil {
-		return fmt.Errorf("look for agents that were left running: %w", err)
+		return fmt.Errorf("look for leftover agents: %w", err)
 	}
 	ids := make([]thread.ID, 0, len(open))
 	for _, x := range open {
 		ids = append(ids, x.Thread)
 	}
 	if n := a.sessions.Sweep(ctx, ids); n > 0 {
-		a.Log.Warn("ended what a killed server had left running", "processes", n)
+		a.Log.Warn("ended agents left running by a killed server", "processes", n)
 	}
 	return nil
 }
 
-// readers are the formats in which conversations are stored.
+// readers returns the readers of all formats in which conversations are stored.
 func readers() wire.Readers {
 	chat, responses := openai.NewChat(), openai.NewResponses()
 	return wire.Readers{wire.Anthropic: anthropic.New(), wire.Responses: responses, wire.Chat: chat,
 		wire.Gemini: gemini.New()}
 }
 
-// spoolRoom is how much of the disk is kept for answers that the store refuses, beside what the store keeps itself.
+// spoolRoom is the disk space reserved for answers that the store refuses, besides what the store itself reserves.
 const spoolRoom = 1 << 20
 
-// fillAfter is how long after a start what is not in the index of words yet is put into it: the first answers should not
-// wait for that.
+// fillAfter is how long after the start the search index is completed, so that the first answers do not wait for it.
 const fillAfter = 2 * time.Second
 
 func (a *App) openManager(ctx context.Context) error {
@@ -117,7 +116,7 @@ func (a *App) openManager(ctx context.Context) error {
 	}
 	room, err := reserve.New(refused, "room", spoolRoom)
 	if err != nil {
-		a.Log.Warn("keep room on the disk for answers that the store refuses", "err", err)
+		a.Log.Warn("reserve disk space for answers that the store refuses", "err", err)
 	}
 	kept := spool.Open(refused, room)
 	a.onClose(kept.Close)
@@ -133,7 +132,7 @@ func (a *App) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		OnNotice: a.found.hear,
+		OnNotice: a.found.add,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -155,7 +154,7 @@ func (a *App) openManager(ctx context.Context) error {
 		}
 		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
-		if cfg.Setup, err = a.setupRunner(worktrees); err != nil {
+		if cfg.Setup, err = a.worktreeSetup(worktrees); err != nil {
 			return err
 		}
 	}
@@ -167,7 +166,7 @@ func (a *App) openManager(ctx context.Context) error {
 		return fmt.Errorf("read the prices: %w", err)
 	}
 	a.models, cfg.Models = table, knownModels{table}
-	a.bringBack(ctx, kept, cfg.Models)
+	a.recoverLost(ctx, kept, cfg.Models)
 	a.manager = manager.New(cfg)
 	return nil
 }
@@ -179,8 +178,8 @@ func newWorktree(setting string) manager.WorktreeMode {
 	return manager.WorktreeMode(setting)
 }
 
-// setupRunner prepares new worktrees as the project configures it.
-func (a *App) setupRunner(worktrees string) (thread.SetupRunner, error) {
+// worktreeSetup returns what prepares new worktrees as the project has configured.
+func (a *App) worktreeSetup(worktrees string) (thread.SetupRunner, error) {
 	g, err := git.New(a.Env...)
 	if err != nil {
 		return nil, err
@@ -193,7 +192,7 @@ func (a *App) setupRunner(worktrees string) (thread.SetupRunner, error) {
 	}), nil
 }
 
-// knownModels tells threads without a gateway what the gateway would.
+// knownModels has windows and prices for threads that bypass the gateway.
 type knownModels struct{ table models.Table }
 
 func (k knownModels) Window(model string, used int64, agents map[string]int64) int64 {
@@ -240,14 +239,14 @@ func (a *App) openGateway(ctx context.Context) error {
 	return nil
 }
 
-// listen takes the socket.
+// listen opens the socket.
 func (a *App) listen(context.Context) error {
 	l, err := a.Project.Listen()
 	if l == nil {
 		return err
 	}
 	if err != nil {
-		a.Log.Warn("clients of another environment may not find this server", "error", err)
+		a.Log.Warn("clients from another environment may not find this server", "error", err)
 	}
 	a.listener = l
 	a.onClose(func() error {
@@ -262,7 +261,7 @@ func (a *App) listen(context.Context) error {
 	}
 	a.daemon = daemon.New(daemon.Config{
 		Manager: a.manager, Terminals: terminals{a.sessions}, Callers: a.sessions, Info: a.info, Log: a.Log,
-		Agents: a.agents.Detect, Porter: porter{
+		Agents: a.agents.Detect, Transfer: transfer{
 			manager: a.manager, store: a.store, files: a.files, project: a.Project.Root, spool: a.Project.StateDir(),
 			known: a.agents.known,
 		},
@@ -280,17 +279,17 @@ func (a *App) listen(context.Context) error {
 	return nil
 }
 
-// openKeeper has retention run by itself.
-func (a *App) openKeeper(context.Context) error {
+// openRetention starts automatic retention.
+func (a *App) openRetention(context.Context) error {
 	c := collector{manager: a.manager, store: a.store, files: a.files, policy: policyOf(a.Config), clock: a.clock,
 		careful: true}
-	a.keeper = &keeper{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
+	a.retention = &retention{settings: a.store, collect: c.Collect, since: a.clock.Since, now: time.Now, policy: c.policy}
 	a.service(func(ctx context.Context) error {
 		pause := time.NewTicker(lookPause)
 		defer pause.Stop()
 		for {
-			if err := a.keeper.look(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("delete what the retention settings need not keep", "error", err)
+			if err := a.retention.look(ctx); err != nil && ctx.Err() == nil {
+				a.Log.Warn("delete threads past the retention limits", "error", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -304,7 +303,7 @@ func (a *App) openKeeper(context.Context) error {
 	return nil
 }
 
-// openClock begins to watch the clock by which the age of things counts.
+// openClock starts the clock that measures the age of threads.
 func (a *App) openClock(ctx context.Context) error {
 	clock, err := elapsed.Open(ctx, a.store, time.Now, elapsed.Machine)
 	if clock == nil {
@@ -312,13 +311,13 @@ func (a *App) openClock(ctx context.Context) error {
 	}
 	a.clock = clock
 	if err != nil {
-		a.Log.Warn("look at the clock", "error", err) // a full disk, for one: it is looked at again
+		a.Log.Warn("check the clock", "error", err) // the disk may be full, for example: tried again later
 	}
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if err := clock.Look(ctx); err != nil {
-			a.Log.Warn("look at the clock", "error", err)
+			a.Log.Warn("check the clock", "error", err)
 		}
 		return nil
 	})
@@ -334,17 +333,17 @@ func (a *App) openClock(ctx context.Context) error {
 			case <-pause.C:
 			}
 			if err := clock.Look(ctx); err != nil {
-				a.Log.Warn("look at the clock", "error", err)
+				a.Log.Warn("check the clock", "error", err)
 			}
 		}
 	})
 	return nil
 }
 
-// sessions fits session.Sessions to the manager: a *Session that is nil must be a nil interface.
+// sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.
 type sessions struct{ *session.Sessions }
 
-// terminals fits session.Sessions to the daemon.
+// terminals adapts session.Sessions to the daemon.
 type terminals struct{ sessions *session.Sessions }
 
 // Attach implements daemon.Terminals.
@@ -356,12 +355,12 @@ func (t terminals) Attach(id thread.ID, cols, rows int) (daemon.Viewer, error) {
 	return v, nil
 }
 
-// watchPlace tells when the project was moved or removed under the server. Without agents the server ends then, so
-// that the next verb starts one in the new place.
+// watchPlace reports when the project is moved or removed while the server runs. Without agents the server then exits,
+// so that the next verb starts one in the new place.
 func (a *App) watchPlace(ctx context.Context) error {
 	pause := time.NewTicker(placePause)
 	defer pause.Stop()
-	var kept error // what is wrong with the socket, said once
+	var kept error // the last problem with the socket, to report it once
 	for {
 		select {
 		case <-ctx.Done():
@@ -374,13 +373,13 @@ func (a *App) watchPlace(ctx context.Context) error {
 		why, changed := a.place.look(a.Project)
 		switch {
 		case changed && why != "":
-			a.Log.Error("the project is gone from its place", "why", why)
+			a.Log.Error("the project has been moved or removed", "why", why)
 			a.manager.Notice("", thread.LevelError, why)
 		case changed:
-			a.Log.Info("the project is in its place again")
+			a.Log.Info("the project is back")
 		}
 		if why != "" && a.running() == 0 && !a.unsaved() {
-			a.Log.Info("the server ends: its project is elsewhere and no agent runs")
+			a.Log.Info("exiting: the project was moved and no agent is running")
 			_, err := a.end(ctx, api.StopRequest{})
 			return err
 		}

@@ -8,7 +8,7 @@ import (
 	"orchestrator/cmd/orchestrator/project"
 )
 
-// place knows whether the project is where the server found it.
+// place tracks whether the project is still where the server found it.
 type place struct {
 	mu  sync.Mutex // guards why
 	why string
@@ -20,10 +20,11 @@ func (p *place) problem() string {
 	return p.why
 }
 
-// look looks at the project's folder; changed tells that this is news.
+// look checks the project's folder; changed is set if the result is new.
 func (p *place) look(of project.Project) (why string, changed bool) {
 	if err := of.Still(); err != nil {
-		why = fmt.Sprintf("%v: `orchestrator stop` in its new place ends this server with its agents, which can be resumed there", err)
+		why = fmt.Sprintf("%v: `orchestrator stop` in its new location stops this server and its agents, "+
+			"which can be resumed there", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,12 +33,12 @@ func (p *place) look(of project.Project) (why string, changed bool) {
 	return why, changed
 }
 
-// keepListening has clients find the server where its socket, or what it recorded of it, is gone. What is wrong is
-// said when it is news.
+// keepListening makes sure that clients find the server even if its socket or the record of it was removed. It logs a
+// problem once.
 func keepListening(l *project.Listener, log *slog.Logger, before error) error {
 	moved, err := l.Keep()
 	if moved != "" {
-		log.Warn("the socket was gone, as when its folder goes with the last login: the server listens again", "socket",
+		log.Warn("the socket was removed, perhaps at the end of the login session: listening again", "socket",
 			moved)
 	}
 	if err != nil && (before == nil || before.Error() != err.Error()) {

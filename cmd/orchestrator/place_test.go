@@ -41,7 +41,7 @@ func TestMovedWhileItRuns(t *testing.T) {
 	there.says(exitRefused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
 	await(t, "the server to notice", func() bool {
 		b, err := os.ReadFile(log)
-		return err == nil && strings.Contains(string(b), "the project is gone from its place")
+		return err == nil && strings.Contains(string(b), "the project has been moved or removed")
 	})
 	there.says(exitRefused, []string{"moved while its server runs", "orchestrator stop"}, "threads")
 	there.ok("stop")
@@ -120,13 +120,13 @@ func TestHomeAsProject(t *testing.T) {
 	home := r.in(r.home)
 	home.says(exitRefused, []string{"your home folder", "could write orchestrator's own state", "trust --folder"}, "threads")
 	s := home.open(100, 30, "threads")
-	s.see("y or n")
+	s.see("(y/n)")
 	s.press("n\n")
 	if code := s.end(); code != exitRefused {
 		t.Errorf("refused: exit %d\n%s", code, s.text())
 	}
 	s = home.open(100, 30, "threads")
-	s.see("y or n")
+	s.see("(y/n)")
 	s.press("y\n")
 	if code := s.end(); code != 0 {
 		t.Errorf("accepted: exit %d\n%s", code, s.text())

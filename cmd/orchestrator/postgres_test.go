@@ -160,7 +160,7 @@ func (r *rig) sizes(url string) {
 	if err := row.Scan(&threads, &checkpoints, &content, &packed); err != nil {
 		r.t.Fatal(err)
 	}
-	want := fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database", threads, checkpoints, thread.Bytes(content), thread.Bytes(packed))
+	want := fmt.Sprintf("%d threads here, %d checkpoints in the whole project: %s in %s; database", threads, checkpoints, thread.Bytes(content), thread.Bytes(packed))
 	if out := r.ok("doctor"); !strings.Contains(out, want) || !strings.Contains(out, "PostgreSQL life") {
 		r.t.Errorf("the doctor does not say %q:\n%s", want, out)
 	}

@@ -13,11 +13,11 @@ import (
 	"orchestrator/thread"
 )
 
-// alias is the program's second name on the agents' PATH, where no other program has it.
+// alias is the program's second name on the agents' PATH, unless another program has that name.
 const alias = "max"
 
-// programFolders are where a copy of this program may lie, best first: file systems that allow no programs, and
-// folders that cannot be written, are passed over.
+// programFolders returns where to keep a copy of this program, best first. Folders that are not writable or do not
+// allow programs to run are skipped.
 func (c *cli) programFolders() []string {
 	folders := []string{filepath.Join(c.stateHome(), "orchestrator", "bin")}
 	home := lookup(c.environ, "HOME")
@@ -35,7 +35,7 @@ func (c *cli) programFolders() []string {
 	return folders
 }
 
-// keepProgram holds a copy of the running program that stays when its file is deleted, replaced or moved.
+// keepProgram keeps a copy of the running program, for when its file is deleted, replaced or moved.
 func (c *cli) keepProgram() (*replica.Replica, error) {
 	self, err := replica.Self()
 	if err != nil {
@@ -50,20 +50,20 @@ func (c *cli) keepProgram() (*replica.Replica, error) {
 		}
 		errs = append(errs, err)
 	}
-	return nil, fmt.Errorf("keep a copy of this program: %w", errors.Join(errs...))
+	return nil, fmt.Errorf("copy this program: %w", errors.Join(errs...))
 }
 
-// stable is the program that the server, hooks and agents use, with the folder that goes on the agents' PATH.
+// stable is the program that the server, hooks and agents use, and the folder to put on the agents' PATH.
 type stable struct {
-	// Path is the copy, or the program's own file where no copy could be kept.
+	// Path is the copy, or the program's own file if it could not be copied.
 	Path string
-	// Bin holds the program under its names.
+	// Bin is the folder with the program under all of its names.
 	Bin string
-	// Build identifies the build, empty where it cannot be read.
+	// Build identifies the build; empty if unknown.
 	Build string
-	// Problem says what is wrong where no copy could be kept.
+	// Problem says why the program could not be copied.
 	Problem string
-	// Unswept says which old copy could not be removed. It is for the log alone: it keeps nobody from working.
+	// Unswept says which old copy could not be removed. It is only logged, because it does no harm.
 	Unswept error
 	held    *replica.Replica
 }
@@ -75,8 +75,8 @@ func (s *stable) Close() {
 	}
 }
 
-// openStable keeps the copy for a server, removes those that nobody uses any more, and lays out the folder bin
-// for the agents' PATH.
+// openStable keeps a copy for a server, removes copies that are no longer used, and fills the folder bin for the
+// agents' PATH.
 func (c *cli) openStable(bin string) (*stable, error) {
 	s := &stable{Bin: bin, Build: build()}
 	kept, err := c.keepProgram()
@@ -84,7 +84,7 @@ func (c *cli) openStable(bin string) (*stable, error) {
 		s.held, s.Path = kept, kept.Path
 		for _, dir := range c.programFolders() {
 			if _, err := replica.Sweep(dir); err != nil && !errors.Is(err, fs.ErrPermission) && s.Unswept == nil {
-				s.Unswept = thread.Hint(err, "it only takes room: remove it by hand while no server runs")
+				s.Unswept = thread.Hint(err, "it only takes up space: remove it by hand while no server runs")
 			}
 		}
 	} else {
@@ -93,16 +93,16 @@ func (c *cli) openStable(bin string) (*stable, error) {
 			return nil, errors.Join(err, fmt.Errorf("find this program: %w", xerr))
 		}
 		s.Path = exe
-		s.Problem = fmt.Sprintf("the server runs from %s, which must stay where it is: %v", exe, err)
+		s.Problem = fmt.Sprintf("the server runs from %s, which must not be moved or deleted: %v", exe, err)
 	}
 	if err := layOut(bin, s.Path, lookup(c.environ, "PATH")); err != nil {
 		s.Close()
-		return nil, fmt.Errorf("lay out the programs for agents: %w", err)
+		return nil, fmt.Errorf("set up the programs for agents: %w", err)
 	}
 	return s, nil
 }
 
-// layOut makes bin hold the program under its names and nothing else of ours.
+// layOut puts the program into bin under its names, and removes anything else of ours.
 func layOut(bin, path, search string) error {
 	if err := os.MkdirAll(bin, 0o700); err != nil {
 		return err
@@ -132,7 +132,7 @@ func found(name, search string) bool {
 	return false
 }
 
-// build identifies this program's build, empty where it cannot be read.
+// build identifies this program's build; empty if unknown.
 func build() string {
 	self, err := replica.Self()
 	if err != nil {
@@ -146,16 +146,17 @@ func build() string {
 	return id
 }
 
-// isOther reports whether a server is of another build than this program.
+// isOther reports whether a server runs another build than this program.
 func isOther(info api.ServerInfo) bool {
 	mine := build()
 	return mine != "" && info.Build != "" && mine != info.Build
 }
 
-// otherBuild says so for people; empty where it is not.
+// otherBuild returns a notice if a server runs another build.
 func otherBuild(info api.ServerInfo) string {
 	if !isOther(info) {
 		return ""
 	}
-	return "the server is of another build than this program (" + info.Version + "); `orchestrator restart` replaces it and resumes its agents"
+	return "the server runs another build than this program (" + info.Version + "); " +
+		"`orchestrator restart` replaces it and resumes its agents"
 }

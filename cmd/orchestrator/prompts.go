@@ -15,22 +15,22 @@ import (
 	"orchestrator/thread"
 )
 
-// promptsVerb lists and changes what agents were asked.
+// promptsVerb lists and changes prompts.
 func promptsVerb(c *cli) *cobra.Command {
 	var open bool
 	limit := 50
 	cmd := &cobra.Command{
-		Use: "prompts [thread]", Short: "List what agents were asked and what became of it, newest last",
-		Long: "List what agents were asked and what became of it, newest last.\n\n" +
-			"queued: waits to be typed; typing, open: the agent has it; answered; interrupted, refused: not answered, can\n" +
-			"be sent again; taken: nothing tells of an answer; cancelled.",
+		Use: "prompts [thread]", Short: "List prompts and their state, newest last",
+		Long: "List prompts and their state, newest last.\n\n" +
+			"queued: waiting to be sent; typing, open: the agent has it; answered; interrupted, refused: not answered, can\n" +
+			"be sent again; taken: sent, but no answer is reported; cancelled.",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
-	cmd.Flags().BoolVar(&open, "open", false, "leave out those that are over")
-	cmd.Flags().IntVar(&limit, "limit", limit, "most rows, the newest; 0 for all")
+	cmd.Flags().BoolVar(&open, "open", false, "list only prompts that are not finished")
+	cmd.Flags().IntVar(&limit, "limit", limit, "maximum number of rows, newest first; 0 for all")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		if limit < 0 {
-			return usagef("--limit %d: give a number of rows, 0 for all", limit)
+			return usagef("--limit %d: must be 0 (all) or more", limit)
 		}
 		if limit == 0 {
 			limit = mostRows
@@ -53,22 +53,22 @@ func promptsVerb(c *cli) *cobra.Command {
 		}
 		return c.show(list, func(w io.Writer) { printPrompts(w, list, names) })
 	})
-	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a prompt that is queued", 2,
+	cmd.AddCommand(promptVerb(c, "edit <prompt> <text>", "Change the text of a queued prompt", 2,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.EditPrompt.Do(ctx, cl, api.EditRequest{ID: thread.PromptID(args[0]), Text: args[1]})
 		}))
-	cmd.AddCommand(promptVerb(c, "cancel <prompt>", "Withdraw a prompt that is queued", 1,
+	cmd.AddCommand(promptVerb(c, "cancel <prompt>", "Withdraw a queued prompt", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.CancelPrompt.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
-	cmd.AddCommand(promptVerb(c, "again <prompt>", "Send a prompt again that was interrupted or refused", 1,
+	cmd.AddCommand(promptVerb(c, "again <prompt>", "Send an interrupted or refused prompt again", 1,
 		func(ctx context.Context, cl *client.Client, args []string) (thread.Prompt, error) {
 			return api.AskAgain.Do(ctx, cl, api.PromptRef{ID: thread.PromptID(args[0])})
 		}))
 	return cmd
 }
 
-// promptVerb is a verb that does one thing to one prompt.
+// promptVerb returns a verb that does one thing to one prompt.
 func promptVerb(c *cli, use, short string, n int,
 	f func(context.Context, *client.Client, []string) (thread.Prompt, error)) *cobra.Command {
 	return &cobra.Command{
@@ -83,7 +83,7 @@ func promptVerb(c *cli, use, short string, n int,
 	}
 }
 
-// completePrompts offers the prompts that can be changed or sent again to the shell.
+// completePrompts suggests the prompts that can be changed or sent again.
 func (c *cli) completePrompts(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 || c.prepare() != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -123,7 +123,7 @@ func printPrompts(w io.Writer, list []thread.Prompt, names map[thread.ID]string)
 	}
 }
 
-// promptState says how far a prompt got, for people.
+// promptState describes the state of a prompt.
 func promptState(p thread.Prompt) string {
 	s := string(p.State)
 	if p.State == thread.PromptAnswered {

@@ -49,7 +49,7 @@ func TestAnotherProtocol(t *testing.T) {
 		r.says(exitError, []string{"from-tomorrow", "orchestrator restart", "3 agents"}, args...)
 	}
 	s := r.open(200, 30)
-	s.see("from-tomorrow", "Restart it now? y or n")
+	s.see("from-tomorrow", "Restart it now? (y/n)")
 	s.press("n\n")
 	if code := s.end(); code != exitError {
 		t.Errorf("the screen ended with %d:\n%s", code, s.text())

@@ -13,29 +13,30 @@ import (
 	"orchestrator/thread"
 )
 
-// endsIt is what a person can do about a server that holds the project and cannot be asked to end.
-const endsIt = "`orchestrator stop --force` ends it; its agents can be resumed"
+// killHint is the hint for a server that holds the project's lock but cannot be asked to stop.
+const killHint = "`orchestrator stop --force` kills it; its agents can be resumed"
 
-// placePause is how often a server looks whether its project is still where it was.
+// placePause is how often a server checks whether its project is still where it was.
 const placePause = time.Second
 
 const (
-	// startLimit is how long a server may take until it listens; a damaged store is looked through
-	// before, and another server may have to end.
+	// startLimit is how long a server may take until it listens. Before that it may have to check a damaged store, or wait
+	// for another server to exit.
 	startLimit = 90 * time.Second
-	// healLimit is how long a server may take to put right what it recorded of its socket, see placePause.
+	// healLimit is how long a server may take to repair the record of its socket; see placePause.
 	healLimit = 5 * placePause
-	// answerLimit is how long a server may take to say who it is: machines can be busy.
+	// answerLimit is how long a server may take to identify itself: machines can be busy.
 	answerLimit = 30 * time.Second
 )
 
-// errNoServer says that no server can run: the project has no state.
-var errNoServer = errors.New("no server runs here")
+// errNoServer means that no server can run, because the project has no state.
+var errNoServer = errors.New("no server is running here")
 
 // gone reports whether an error means that no server listens.
 func gone(err error) bool { return errors.Is(err, errNoServer) || client.Gone(err) }
 
-// reach asks a running server who it is; gone tells that there is none.
+// reach connects to a running server and asks for its identity; gone reports whether the error means that there is
+// none.
 func (c *cli) reach(ctx context.Context) (*client.Client, api.ServerInfo, error) {
 	if c.project.Problem != nil {
 		return nil, api.ServerInfo{}, c.project.Problem
@@ -55,15 +56,15 @@ func (c *cli) reach(ctx context.Context) (*client.Client, api.ServerInfo, error)
 	case errors.Is(err, fs.ErrPermission):
 		err = thread.Hint(fmt.Errorf("the server cannot be reached from here: the socket %s: %w", c.socket(),
 			fs.ErrPermission),
-			"a sandbox that forbids sockets is around this program, such as Codex's: run it in a terminal of your own")
+			"this program runs in a sandbox that forbids sockets, such as Codex's: run it in a terminal of your own")
 	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("the server of %s does not answer; its log is %s; `orchestrator stop --force` ends it",
+		err = fmt.Errorf("the server of %s does not answer (log: %s); `orchestrator stop --force` kills it",
 			c.project.Root, c.project.LogFile())
 	}
 	return cl, info, err
 }
 
-// socket is where the project's server listens as far as that can be seen from here, for people.
+// socket returns where the project's server seems to listen, for messages.
 func (c *cli) socket() string {
 	if paths, _ := c.project.Sockets(); len(paths) > 0 {
 		return paths[0]
@@ -71,11 +72,12 @@ func (c *cli) socket() string {
 	return c.project.Socket
 }
 
-// unreached says why a server that holds the project cannot be reached from here, nil where it may just be starting.
+// unreached returns why a server that holds the project's lock cannot be reached from here, or nil if it may just be
+// starting.
 func (c *cli) unreached() error {
 	_, refused := c.project.Sockets()
 	if refused == nil {
 		return nil
 	}
-	return thread.Hint(fmt.Errorf("the server cannot be reached from here: %w", refused), endsIt)
+	return thread.Hint(fmt.Errorf("the server cannot be reached from here: %w", refused), killHint)
 }

@@ -86,7 +86,7 @@ func TestRealScreen(t *testing.T) {
 			before := r.typed(s, "second. #hold:plug #say:never heard")
 			r.plug()
 			r.model.Release("plug")
-			s.see("the server is gone", "Start it again")
+			s.see("the server is not running", "Start server")
 			s.press("\r")
 			s.see("1 thread interrupted", "bytes match")
 			proof := r.status(name).Resume
@@ -94,7 +94,7 @@ func TestRealScreen(t *testing.T) {
 			r.awaitState(name, thread.StateIdle, thread.StateDone)
 			s.see("enter type")
 			s.press("\r")
-			s.see("ctrl+q leaves the agent")
+			s.see("ctrl+q back to threads")
 			sameHistory(t, before.Turn.History, r.typed(s, "third. #say:answer-3.").Turn.History)
 			t.Logf("%s: typed, asked, allowed, answered (the gauge says %d), kill -9 of server and agent in the next answer, R, and the same history in %v; %d bytes verified (%s)",
 				cli.Name, st.Gauge.Tokens, time.Since(begin).Round(time.Second), proof.Bytes, proof.Detail)
@@ -127,7 +127,7 @@ func TestRealScreenForks(t *testing.T) {
 			begin := time.Now()
 			name := r.talked(realTurns)
 			s := r.open(120, 40, "attach", name)
-			s.see("ctrl+q leaves the agent")
+			s.see("ctrl+q back to threads")
 			s.press("\x11\t")
 			s.see("prompt-1.", "prompt-5.", "enter read")
 			s.press("jj")
@@ -140,7 +140,7 @@ func TestRealScreenForks(t *testing.T) {
 			r.awaitState(fork.Name, thread.StateIdle, thread.StateDone)
 			s.see("other-way", "enter type")
 			s.press("\r")
-			s.see("ctrl+q leaves the agent")
+			s.see("ctrl+q back to threads")
 			holdsFiles(t, fork.Dir, 3)
 			holdsTurns(t, r.typed(s, "from-ui. #say:answer-ui."), 3)
 			if st := r.awaitState(fork.Name, thread.StateIdle, thread.StateDone); st.Turn != 4 {

@@ -42,7 +42,7 @@ func TestRealTrouble(t *testing.T) {
 			t.Logf("%s: started in %v", cli.Name, time.Since(began).Round(100*time.Millisecond))
 			waits := is(thread.StateIdle, thread.StateDone)
 			pane := r.open(120, 40, "attach", name)
-			pane.see("ctrl+q leaves the agent")
+			pane.see("ctrl+q back to threads")
 			rests := func() bool {
 				s := r.status(name).State
 				return s.Stuck || waits(s) && !s.Retrying

@@ -19,9 +19,9 @@ import (
 	"orchestrator/thread/rebuild"
 )
 
-// bringBack brings back what the store lost: threads of which only the repository knows, and the turns that agents
-// wrote down themselves. What became of it is reported until a person has read it. The server starts whatever fails.
-func (a *App) bringBack(ctx context.Context, spool rebuild.Spool, models thread.Models) {
+// recoverLost recovers what the store lost: threads that only the repository knows of, and turns from the agents' own
+// transcripts. The result is reported until the user dismisses it. The server starts even if this fails.
+func (a *App) recoverLost(ctx context.Context, spool rebuild.Spool, models thread.Models) {
 	found, err := a.fromRefs(ctx)
 	if err != nil {
 		a.store.Problems = append(a.store.Problems, err.Error())
@@ -34,19 +34,20 @@ func (a *App) bringBack(ctx context.Context, spool rebuild.Spool, models thread.
 	if err != nil {
 		a.store.Problems = append(a.store.Problems, err.Error())
 	}
-	if text := a.broughtBack(found, outcomes); text != "" {
+	if text := a.recoveryReport(found, outcomes); text != "" {
 		if err := a.reportLoss(text); err != nil {
 			a.store.Problems = append(a.store.Problems, err.Error(), text)
 		}
 	}
 }
 
-// broughtBack says what became of what was lost, "" where nothing was. Its first line is what people are told.
-func (a *App) broughtBack(found []thread.Thread, outcomes []rebuild.Outcome) string {
+// recoveryReport describes what was lost and recovered; it is "" if nothing was lost. Its first line is shown to the
+// user.
+func (a *App) recoveryReport(found []thread.Thread, outcomes []rebuild.Outcome) string {
 	var lines []string
 	turns, whole := 0, true
 	for _, t := range found {
-		lines = append(lines, fmt.Sprintf("found: thread %q, by what refs/orchestrator/%s keeps of its files%s", t.Name,
+		lines = append(lines, fmt.Sprintf("found: thread %q, by its snapshots in refs/orchestrator/%s%s", t.Name,
 			t.ID, unknownOf(t)))
 	}
 	losses := a.store.Lost
@@ -66,13 +67,13 @@ func (a *App) broughtBack(found []thread.Thread, outcomes []rebuild.Outcome) str
 		case i >= 0 && o.Was > 0:
 			lines = append(lines, "lost: "+losses[i].String())
 		case i >= 0:
-			lines = append(lines, fmt.Sprintf("listed again: thread %q, to which nothing was said yet", o.Thread.Name))
+			lines = append(lines, fmt.Sprintf("listed again: thread %q, which has no turns yet", o.Thread.Name))
 		}
 		if i >= 0 {
 			losses = slices.Delete(slices.Clone(losses), i, i+1)
 		}
 	}
-	for _, l := range losses { // could not even be looked at
+	for _, l := range losses { // could not be checked at all
 		lines, whole = append(lines, "lost: "+l.String()), false
 	}
 	if len(lines) == 0 {
@@ -80,21 +81,21 @@ func (a *App) broughtBack(found []thread.Thread, outcomes []rebuild.Outcome) str
 	}
 	first := fmt.Sprintf("The database lost threads or turns: %d turns were rebuilt from the agents' transcripts", turns)
 	if !whole {
-		first += ", not all could be"
+		first += ", others could not be"
 	}
 	return first + ".\n" + strings.Join(lines, "\n") +
-		"\nA rebuilt turn has its prompt, answers, usage and transcript; what its tools returned is in the transcript alone.\n"
+		"\nA rebuilt turn has its prompt, answers, usage and transcript. Tool results are only in the transcript.\n"
 }
 
-// unknownOf says what is not known of a thread that was found by its refs.
+// unknownOf says what is unknown about a thread that was found by its refs.
 func unknownOf(t thread.Thread) string {
 	if t.Agent != "" {
 		return ""
 	}
-	return "; which agent it had is not known: `orchestrator fork -t " + t.Name + " -a <agent> <label>` continues with its files"
+	return "; its agent is unknown: `orchestrator fork -t " + t.Name + " -a <agent> <label>` continues with its files"
 }
 
-// reportLoss keeps what was found until a person has read it.
+// reportLoss keeps the report until the user dismisses it.
 func (a *App) reportLoss(text string) error {
 	dir, err := private.Open(a.Project.StateDir())
 	if err != nil {
@@ -108,7 +109,7 @@ func (a *App) reportLoss(text string) error {
 	return errors.Join(aside.Report(find, text), find.Close())
 }
 
-// about says what a thread's snapshots are to say of it.
+// about returns what a thread's snapshots record about it.
 func (a *App) about(id thread.ID) (snapshot.About, bool) {
 	if a.store.Listed == nil {
 		return snapshot.About{}, false
@@ -117,7 +118,7 @@ func (a *App) about(id thread.ID) (snapshot.About, bool) {
 	return snapshot.About{Name: t.Name, Agent: t.Agent, Session: t.Session, Parent: t.Parent}, ok
 }
 
-// snapshots are those that were kept of a thread's files.
+// snapshots returns the snapshots of a thread's files.
 func (a *App) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, error) {
 	kept, err := a.files.Taken(ctx, id)
 	list := make([]rebuild.Snapshot, 0, len(kept))
@@ -127,9 +128,9 @@ func (a *App) snapshots(ctx context.Context, id thread.ID) ([]rebuild.Snapshot, 
 	return list, err
 }
 
-// fromRefs lists threads again that the store and the list of threads have both lost, by the refs that keep their
-// snapshots and by their worktrees. Only those count that our own state has a trace of: refs come with copies of a
-// repository, too.
+// fromRefs lists threads again that are missing in both the store and the list of threads, by the refs of their
+// snapshots and by their worktrees. It ignores threads of which our own state has no trace, because copies of a
+// repository come with refs too.
 func (a *App) fromRefs(ctx context.Context) ([]thread.Thread, error) {
 	if a.files == nil || !a.store.Doubtful || !a.worked() {
 		return nil, nil
@@ -163,16 +164,16 @@ func (a *App) worked() bool {
 	return err == nil && len(entries) > 0
 }
 
-// traced reports whether our state shows that a thread was ours.
+// traced reports whether our state has a trace of a thread.
 func (a *App) traced(k snapshot.Known) bool {
 	if k.Worktree.Path != "" {
-		return true // by the record of it
+		return true // by its record
 	}
 	info, err := os.Lstat(filepath.Join(a.Project.StateDir(), "threads", string(k.Thread)))
 	return err == nil && info.IsDir()
 }
 
-// nameOf is the name that the repository has for a thread, where it is one that we give.
+// nameOf returns a thread's name in the repository, if it is one of ours.
 func nameOf(k snapshot.Known) string {
 	i := max(0, len(k.Name)-5)
 	slug, digits := k.Name[:i], strings.TrimPrefix(k.Name[i:], "-")
@@ -182,14 +183,14 @@ func nameOf(k snapshot.Known) string {
 	return k.Name
 }
 
-// listAgain stores a thread with what the repository tells of it.
+// listAgain stores a thread with what the repository knows about it.
 func (a *App) listAgain(ctx context.Context, k snapshot.Known) (thread.Thread, error) {
 	t := thread.Thread{
 		ID: k.Thread, Name: nameOf(k), Label: "found by its files", Agent: k.Agent, Session: k.Session, Parent: k.Parent,
 		Dir: k.Dir, Worktree: k.Worktree, Created: k.First, Updated: k.Last,
 	}
 	if t.Session != "" {
-		t.Turn, t.Interrupted = 1, true // more is not known, and it is no new one
+		t.Turn, t.Interrupted = 1, true // nothing else is known, except that it is not new
 	}
 	if t.Parent.Check() != nil {
 		t.Parent = ""
@@ -211,7 +212,7 @@ func (a *App) listAgain(ctx context.Context, k snapshot.Known) (thread.Thread, e
 		err = rebuild.Mark(ctx, a.store, t.ID, &t, time.Now())
 	}
 	if err != nil {
-		return t, fmt.Errorf("list thread %s again, which its files tell of: %w", k.Thread, err)
+		return t, fmt.Errorf("list thread %s again, found by its files: %w", k.Thread, err)
 	}
 	return t, nil
 }

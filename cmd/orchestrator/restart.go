@@ -11,17 +11,17 @@ import (
 	"orchestrator/thread"
 )
 
-// restarted is what a restart did.
+// restarted is the result of a restart.
 type restarted struct {
 	Resumed []string `json:"resumed"`
-	// Failed are the threads that did not come back, with the reason.
+	// Failed has the threads that were not resumed, with the reason.
 	Failed map[string]string `json:"failed,omitempty"`
-	// warned is what the new server warned of meanwhile.
+	// warned are the new server's warnings.
 	warned []string
 }
 
-// restart stops the server, starts one with this program, and resumes the agents that ran, in terminals of a size. A
-// server that speaks another protocol is stopped all the same; its agents are resumed as interrupted threads.
+// restart stops the server, starts one with this program, and resumes the running agents in terminals of the given
+// size. It also stops a server with another protocol version; its agents are then resumed as interrupted threads.
 func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 	done := restarted{Resumed: []string{}}
 	var ran []thread.Status
@@ -34,7 +34,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 		list, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
 			cl.Close()
-			return done, fmt.Errorf("see which agents run: %w", err)
+			return done, fmt.Errorf("list running agents: %w", err)
 		}
 		for _, s := range list {
 			if s.Execution != nil {
@@ -52,7 +52,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 		return done, err
 	}
 	defer cl.Close()
-	done.warned, err = hearing(ctx, cl, func() error {
+	done.warned, err = collectWarnings(ctx, cl, func() error {
 		for _, s := range ran {
 			if _, err := api.Resume.Do(ctx, cl, api.ResumeRequest{Thread: string(s.ID), Cols: cols, Rows: rows}); err != nil {
 				if done.Failed == nil {
@@ -70,7 +70,7 @@ func (c *cli) restart(ctx context.Context, cols, rows int) (restarted, error) {
 
 func restartVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Start the server again with this program; its agents are stopped and resumed",
+		Use: "restart", Short: "Restart the server with this program, and resume its agents",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			done, err := c.restart(cmd.Context(), 0, 0)
@@ -81,9 +81,9 @@ func restartVerb(c *cli) *cobra.Command {
 				return err
 			}
 			if err := c.show(done, func(w io.Writer) {
-				fmt.Fprintf(w, "the server runs again; %d resumed\n", len(done.Resumed))
+				fmt.Fprintf(w, "server restarted; %d resumed\n", len(done.Resumed))
 				for name, why := range done.Failed {
-					fmt.Fprintf(w, "%s was not resumed: %s\n", name, why)
+					fmt.Fprintf(w, "could not resume %s: %s\n", name, why)
 				}
 			}); err != nil {
 				return err

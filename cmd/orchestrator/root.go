@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// run is the whole program: its exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -40,7 +40,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer, environ []str
 	return exitCode(err)
 }
 
-// wantsJSON reports whether a command line that may not have been read to its end asks for JSON.
+// wantsJSON reports whether a command line asks for JSON, even if it could not be parsed completely.
 func wantsJSON(args []string) bool {
 	if at := slices.Index(args, "--"); at >= 0 {
 		args = args[:at]
@@ -48,8 +48,8 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// failure is what a verb prints with --json where it has no answer. Code is the server's word for the error, "usage"
-// for a command line that cannot be understood.
+// failure is what a verb prints with --json if it fails. Code is the server's code for the error, or "usage" for an
+// invalid command line.
 type failure struct {
 	Error struct {
 		api.Error
@@ -73,13 +73,13 @@ func (c *cli) showError(err error) error {
 	return c.show(f, nil)
 }
 
-// command is the tree of verbs.
+// command returns the root command with all verbs.
 func (c *cli) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "orchestrator",
 		Short: "Run coding agents in threads that can be forked, resumed and merged",
-		Long: "Without a verb, orchestrator opens its screen for the project of the current folder. The server behind it\n" +
-			"keeps the agents running when the screen is closed.",
+		Long: "Without a verb, orchestrator opens the screen for the project in the current folder. Its server keeps\n" +
+			"agents running when the screen is closed.",
 		Args:              noVerb,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -88,8 +88,8 @@ func (c *cli) command() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
-	root.PersistentFlags().StringVar(&c.dir, "project", ".", "folder of the project")
-	root.PersistentFlags().BoolVar(&c.json, "json", false, "answer in JSON")
+	root.PersistentFlags().StringVar(&c.dir, "project", ".", "project folder")
+	root.PersistentFlags().BoolVar(&c.json, "json", false, "print JSON")
 	root.AddCommand(c.verbs()...)
 	root.AddCommand(topics()...)
 	root.InitDefaultCompletionCmd()
@@ -102,7 +102,7 @@ func (c *cli) command() *cobra.Command {
 	return root
 }
 
-// verbs lists all of them; those with more behind them have a file of their own.
+// verbs returns all verbs; the bigger ones have files of their own.
 func (c *cli) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newVerb(c), runVerb(c), sendVerb(c), promptsVerb(c),
@@ -110,17 +110,17 @@ func (c *cli) verbs() []*cobra.Command {
 		forkVerb(c), checkpointVerb(c), mergeVerb(c), finishVerb(c), abandonVerb(c), pushVerb(c, false),
 		pushVerb(c, true), findVerb(c),
 		renameVerb(c), pinVerb(c), exportVerb(c), importVerb(c), backupVerb(c), restoreBackupVerb(c), gcVerb(c),
-		refVerb(c, "archive", "Put a thread away; its agent is stopped", api.Archive, "archived"),
-		refVerb(c, "restore", "Bring an archived thread back", api.Unarchive, "restored"),
-		refVerb(c, "delete", "Delete a thread (undelete brings it back until it is collected)", api.Delete, "deleted"),
-		refVerb(c, "undelete", "Bring a deleted thread back", api.Undelete, "back"),
+		refVerb(c, "archive", "Archive a thread, stopping its agent", api.Archive, "archived"),
+		refVerb(c, "restore", "Restore an archived thread", api.Unarchive, "restored"),
+		refVerb(c, "delete", "Delete a thread (undelete restores it until gc removes it)", api.Delete, "deleted"),
+		refVerb(c, "undelete", "Restore a deleted thread", api.Undelete, "restored"),
 		stopVerb(c), restartVerb(c), doctorVerb(c), trustVerb(c), adoptVerb(c), versionVerb(c),
 		serveVerb(c), c.hookVerb(), demoVerb(c),
 	}
 }
 
-// versionVerb prints what package edition has not printed before the verbs were there: it was called with a flag. It
-// needs no project.
+// versionVerb prints the version if package buildinfo has not already done so, as when a flag is given. It needs no
+// project.
 func versionVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(),

@@ -27,11 +27,11 @@ import (
 
 func attachVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "attach <thread>", Short: "Open the screen with a thread's agent in focus", Args: exactly("<thread>"),
+		Use: "attach <thread>", Short: "Open the screen with a thread's agent focused", Args: exactly("<thread>"),
 		ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
-				return err // before it looks for the thread
+				return err // before looking up the thread
 			}
 			s, err := api.Status.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
@@ -47,7 +47,7 @@ func (c *cli) runUI(ctx context.Context) error {
 	if err := c.terminalFit(); err != nil {
 		return err
 	}
-	c.told = true // the screen tells it
+	c.told = true // the screen shows it
 	cl, err := c.connect(ctx)
 	if other := (*otherProtocol)(nil); errors.As(err, &other) {
 		cl, err = c.offerRestart(ctx, other)
@@ -59,9 +59,9 @@ func (c *cli) runUI(ctx context.Context) error {
 	return c.screen(ctx, cl, "")
 }
 
-// offerRestart asks whether a server that the screen cannot talk to is to be replaced.
+// offerRestart asks whether to replace a server that the screen cannot talk to.
 func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.Client, error) {
-	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nRestart it now? y or n:\n", other))
+	yes, err := c.ask(fmt.Sprintf("orchestrator: %v\nRestart it now? (y/n)\n", other))
 	if err != nil || !yes {
 		return nil, errors.Join(other, err)
 	}
@@ -70,12 +70,12 @@ func (c *cli) offerRestart(ctx context.Context, other *otherProtocol) (*client.C
 		return nil, err
 	}
 	for name, why := range done.Failed {
-		fmt.Fprintf(c.stderr, "orchestrator: %s was not resumed: %s\n", name, why)
+		fmt.Fprintf(c.stderr, "orchestrator: could not resume %s: %s\n", name, why)
 	}
 	return c.connect(ctx)
 }
 
-// terminalFit refuses to draw where nothing can be drawn.
+// terminalFit returns an error if the terminal cannot show the screen.
 func (c *cli) terminalFit() error {
 	in, inOK := c.stdin.(*os.File)
 	out, outOK := c.terminal()
@@ -83,12 +83,13 @@ func (c *cli) terminalFit() error {
 		return errNoTerminal
 	}
 	if name := lookup(c.environ, "TERM"); name == "" || name == "dumb" {
-		return fmt.Errorf("the terminal says it is %q, which cannot be drawn on: set TERM (such as xterm-256color), or use the verbs (`orchestrator --help`)", name)
+		return fmt.Errorf("the screen cannot run with TERM=%q: set TERM (such as xterm-256color), "+
+			"or use the verbs (see `orchestrator --help`)", name)
 	}
 	return nil
 }
 
-// screen draws until the person leaves, with a thread's agent in focus where one is named.
+// screen runs the screen until the user quits. If open names a thread, its agent is focused.
 func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) error {
 	if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Terminal}); err != nil {
 		return err
@@ -107,16 +108,16 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 	}
 	cols, rows, err := term.GetSize(out.Fd())
 	if err != nil {
-		return fmt.Errorf("ask for the terminal's size: %w", err)
+		return fmt.Errorf("get the terminal size: %w", err)
 	}
-	if cols > vterm.MaxCols || rows > vterm.MaxRows { // what draws would make room for all of it
-		return thread.Hint(fmt.Errorf("the terminal says it is %d×%d; at most %d×%d can be drawn", cols, rows,
+	if cols > vterm.MaxCols || rows > vterm.MaxRows { // the screen would allocate all of it
+		return thread.Hint(fmt.Errorf("the terminal reports a size of %d×%d, but at most %d×%d is supported", cols, rows,
 			vterm.MaxCols, vterm.MaxRows),
-			"`stty cols 120 rows 36` corrects it")
+			"`stty cols 120 rows 36` sets a sane size")
 	}
 	colours := c.colours(out)
 	writer := paint.New(out, colours, cols, rows)
-	defer func() { _ = writer.Close() }() // stops the painting; the terminal stays open
+	defer func() { _ = writer.Close() }() // stops painting; the terminal stays open
 	pane := livePane{terminal.New(dialer{cl}, writer)}
 	defer pane.Close()
 	model := ui.New(ui.Config{
@@ -132,7 +133,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		tea.WithEnvironment(c.environ), tea.WithColorProfile(colours), tea.WithFilter(filter))
 }
 
-// keyboard is where keys are read from: it tells text that comes at once from keys.
+// keyboard wraps standard input so that text that arrives at once can be told from single keys.
 func keyboard(in io.Reader) io.Reader {
 	if f, ok := in.(*os.File); ok {
 		return burst.NewReader(f)
@@ -140,14 +141,14 @@ func keyboard(in io.Reader) io.Reader {
 	return in
 }
 
-// behind is this call behind the screen: it prints nothing.
+// behind returns a copy that works behind the screen and prints nothing.
 func (c *cli) behind() *cli {
 	quiet := *c
 	quiet.stderr, quiet.told, quiet.warned = io.Discard, true, true
 	return &quiet
 }
 
-// restartBehind has this program serve, while the screen goes on.
+// restartBehind restarts the server with this program while the screen stays open.
 func (c *cli) restartBehind(ctx context.Context, cols, rows int) (connection.Restarted, error) {
 	c = c.behind()
 	done, err := c.restart(ctx, cols, rows)
@@ -163,7 +164,7 @@ func (c *cli) restartBehind(ctx context.Context, cols, rows int) (connection.Res
 	return out, err
 }
 
-// revive starts a server where none runs any more.
+// revive starts a server if none is running any more.
 func (c *cli) revive(ctx context.Context) error {
 	cl, err := c.behind().connect(ctx)
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *cli) revive(ctx context.Context) error {
 	return nil
 }
 
-// colours finds out what the terminal can show; NO_COLOR and the theme "none" win.
+// colours returns which colours the terminal supports; NO_COLOR and the theme "none" override it.
 func (c *cli) colours(out *os.File) colorprofile.Profile {
 	if c.config.Theme == "none" {
 		return colorprofile.ASCII
@@ -188,7 +189,7 @@ func notifyOf(how string) []string {
 	return []string{how}
 }
 
-// editor is the command that opens a file: $VISUAL or $EDITOR.
+// editor returns the command that opens a file: $VISUAL or $EDITOR.
 func (c *cli) editor() []string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if words := strings.Fields(lookup(c.environ, name)); len(words) > 0 {
@@ -198,7 +199,7 @@ func (c *cli) editor() []string {
 	return nil
 }
 
-// dialer fits the client to the pane.
+// dialer adapts the client to the pane.
 type dialer struct{ *client.Client }
 
 // Attach implements terminal.Attacher.
@@ -210,7 +211,7 @@ func (d dialer) Attach(ctx context.Context, id thread.ID, cols, rows int) (termi
 	return t, nil
 }
 
-// livePane fits the terminal's pane to the screen's.
+// livePane adapts the terminal's pane to the screen's.
 type livePane struct{ *terminal.Model }
 
 // Place implements ui.Pane.

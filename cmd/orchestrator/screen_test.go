@@ -54,7 +54,7 @@ func TestFirstRun(t *testing.T) {
 	s := r.open(100, 30)
 	s.see("No coding agents found", "claude", "Try the demo")
 	s.press("\r")
-	s.see("demo agent", "ctrl+q leaves the agent")
+	s.see("demo agent", "ctrl+q back to threads")
 	s.press("\x11")
 	s.see("n new")
 	s.press("q")

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// screenServer is the server as the screen asks it: ui.Server by the calls of the API.
+// screenServer implements ui.Server with the calls of the API.
 type screenServer struct{ client *client.Client }
 
 // List implements ui.Server.

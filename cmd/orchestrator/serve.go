@@ -18,21 +18,21 @@ import (
 
 func serveVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "serve", Short: "Serve the project (the first client starts it by itself)", Args: exactly(),
+		Use: "serve", Short: "Run the project's server in the foreground (clients start it automatically)", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd.Context()) },
 	}
 }
 
-// gcPercent has the garbage collector run at 50 % new memory instead of 100: most of what the server keeps is
-// terminals' histories, which hold no pointers, so that a run costs little. 100 terminals with 10,000 lines
-// each take 175 MB so, 205 without.
+// gcPercent makes the garbage collector run at 50 % of new memory instead of 100. Most of the server's memory is
+// terminal histories without pointers, so a run is cheap. 100 terminals with 10,000 lines each take 175 MB with it, and
+// 205 without.
 const gcPercent = 50
 
-// gcStarting is the same while the server starts: all threads are read then, of which little stays that was not there
-// before, and a collector that ran at 50 % would take a fifth of the whole start.
+// gcStarting is the value while the server starts. It then reads all threads and keeps little of that, so a collector
+// at 50 % would take a fifth of the whole start.
 const gcStarting = 200
 
-// serve runs the server until it is told to stop or nobody needs it.
+// serve runs the server until it is stopped or nobody needs it.
 func (c *cli) serve(ctx context.Context) error {
 	if err := c.alone("serve"); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (c *cli) serve(ctx context.Context) error {
 		return err
 	}
 	debug.SetGCPercent(gcStarting)
-	mask := syscall.Umask(0o077) // while our own files and the socket are made
+	mask := syscall.Umask(0o077) // while our own files and the socket are created
 	if err := c.claim(); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *cli) serve(ctx context.Context) error {
 	for errors.Is(err, thread.ErrUnreachable) {
 		var back bool
 		if back, err = awaitStore(ctx, cfg, err); !back && err != nil {
-			return fmt.Errorf("%s", err.Error()) // the exit code of one that is refused now says that another server runs
+			return fmt.Errorf("%s", err.Error()) // exit code 4 would mean that another server is running
 		} else if !back {
 			return nil
 		}
@@ -83,15 +83,15 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	syscall.Umask(mask) // agents make files as the person would
+	syscall.Umask(mask) // agents create files as the user would
 	debug.SetGCPercent(gcPercent)
 	err = app.Run(ctx)
-	log.Info("server ends", "error", err)
+	log.Info("server exits", "error", err)
 	return errors.Join(err, app.Close())
 }
 
-// asHost starts this program again, in this process, where its environment does not say that it is a server: by
-// that other servers know what descends from this one.
+// asHost executes this program again, in this process, unless its environment marks it as a server. Other servers use
+// that mark to recognise descendants of this one.
 func (c *cli) asHost() error {
 	if session.IsHost(c.environ) {
 		return nil

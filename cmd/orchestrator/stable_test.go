@@ -116,16 +116,16 @@ func TestRestartOnTheScreen(t *testing.T) {
 	pid := r.serverPID()
 	r.upgrade()
 	s := r.open(80, 24)
-	s.see("another build", "1 agent will be stopped", "[ Not now ]")
+	s.see("different build", "1 agent will be stopped", "[ Not now ]")
 	s.press("\r")
-	s.see("ctrl+r restarts the server")
+	s.see("ctrl+r restarts the outdated server")
 	if r.serverPID() != pid {
 		t.Fatal("restarted by a mere return")
 	}
 	s.press("\x12") // ctrl+r
-	s.see("another build", "[ Restart ]")
+	s.see("different build", "[ Restart ]")
 	s.press("\x1b[C\r") // right, enter
-	s.see("the server runs again; 1 agent resumed")
+	s.see("Server restarted; 1 agent resumed")
 	if r.serverPID() == pid {
 		t.Error("the same server runs")
 	}

@@ -17,14 +17,14 @@ import (
 	"orchestrator/thread"
 )
 
-// startServer starts the server and waits until it listens. A server that another client has just
-// started will do as well; one that is about to end is waited for.
+// startServer starts the server and waits until it listens. A server that another client has just started is fine too;
+// it waits for one that is about to exit.
 func (c *cli) startServer(ctx context.Context) error {
 	if err := errors.Join(c.alone("serve"), c.project.SocketProblem()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit,
-		fmt.Errorf("no server listened within %v; its log is %s", startLimit, c.project.LogFile()))
+		fmt.Errorf("the server did not start within %v; see %s", startLimit, c.project.LogFile()))
 	defer cancel()
 	begun := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
@@ -39,7 +39,7 @@ func (c *cli) startServer(ctx context.Context) error {
 		case ok:
 			return nil
 		case ctx.Err() != nil:
-			return thread.Hint(errors.Join(context.Cause(ctx), err), endsIt)
+			return thread.Hint(errors.Join(context.Cause(ctx), err), killHint)
 		}
 		if bad := c.unreached(); bad != nil && time.Since(begun) > healLimit {
 			return errors.Join(bad, err)
@@ -47,8 +47,8 @@ func (c *cli) startServer(ctx context.Context) error {
 	}
 }
 
-// startOnce starts the server in a session of its own. It fails with project.ErrServed while another one
-// holds the project.
+// startOnce starts the server in its own session. It fails with project.ErrServed while another server holds the
+// project's lock.
 func (c *cli) startOnce(ctx context.Context) error {
 	exe, release, err := c.serverProgram()
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *cli) startOnce(ctx context.Context) error {
 	cmd.Env = session.HostEnv(c.environ)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	keepToOurselves()
+	closeInheritedOnExec()
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
@@ -91,7 +91,8 @@ func (c *cli) startOnce(ctx context.Context) error {
 	return fmt.Errorf("%w: %s", ended, lastLine(log, begin))
 }
 
-// serverProgram returns the program that a server is to run from, and releases it once the server holds it itself.
+// serverProgram returns the path of the program to run the server from, and a function that releases it once the server
+// holds it itself.
 func (c *cli) serverProgram() (path string, release func(), err error) {
 	if kept, err := c.keepProgram(); err == nil {
 		return kept.Path, kept.Close, nil
@@ -103,18 +104,18 @@ func (c *cli) serverProgram() (path string, release func(), err error) {
 	return exe, func() {}, nil
 }
 
-// endedError says that a server ended when it should have begun.
+// endedError means that a server exited during its start.
 type endedError struct{ err error }
 
 func (e *endedError) Error() string {
 	if e.err == nil {
-		return "the server ended at once (exit status 0)"
+		return "the server exited immediately (exit status 0)"
 	}
-	return fmt.Sprintf("the server ended at once (%v)", e.err)
+	return fmt.Sprintf("the server exited immediately (%v)", e.err)
 }
 
-// listens waits until a server answers; false when ctx ends before. The longer it takes, the longer it pauses, at most a
-// tenth of that: looking takes a part of the processor that the server needs.
+// listens waits until a server answers, and returns false if ctx ends first. The pauses grow with the time waited, to
+// at most a tenth of it, because polling takes CPU time that the server needs.
 func (c *cli) listens(ctx context.Context) bool {
 	const shortest, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	begun := time.Now()
@@ -136,18 +137,18 @@ func (c *cli) listens(ctx context.Context) bool {
 	}
 }
 
-// lastLine returns the last line that the server wrote since an offset, for people.
+// lastLine returns the last line of the server's log since an offset.
 func lastLine(log io.ReaderAt, begin int64) string {
 	content, err := io.ReadAll(io.NewSectionReader(log, begin, 1<<20))
 	if err != nil || len(content) == 0 {
-		return "it said nothing"
+		return "it logged nothing"
 	}
 	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 	return lines[len(lines)-1]
 }
 
-// scope is the command that puts a server in a systemd scope of its own, so that the end of the
-// login does not end it; empty where there is no systemd of the user.
+// scope returns the command that runs a server in its own systemd scope, so that it survives the end of the login
+// session. It is empty if there is no systemd user instance.
 func scope(environ []string) []string {
 	runtimeDir := lookup(environ, "XDG_RUNTIME_DIR")
 	if runtimeDir == "" {

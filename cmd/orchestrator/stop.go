@@ -19,11 +19,11 @@ import (
 func stopVerb(c *cli) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
-		Use: "stop [thread]", Short: "Stop a thread's agent; without a name the server with all agents",
+		Use: "stop [thread]", Short: "Stop a thread's agent, or without a name the server with all agents",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVar(&force, "force", false,
-		"end it although answers cannot be saved; kill a server that does not answer")
+		"stop even if answers cannot be saved; kill a server that does not respond")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
 			return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -38,7 +38,7 @@ func stopVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// stopServer ends the server and waits until it is gone.
+// stopServer stops the server and waits until it is gone.
 func (c *cli) stopServer(ctx context.Context, force bool) error {
 	if force {
 		if err := c.alone("kill"); err != nil {
@@ -58,8 +58,8 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 			return err
 		}
 	case gone(err):
-		return c.show(map[string]string{"done": "no server runs"},
-			func(w io.Writer) { fmt.Fprintln(w, "no server runs here") })
+		return c.show(map[string]string{"done": "no server is running"},
+			func(w io.Writer) { fmt.Fprintln(w, "no server is running here") })
 	case !force:
 		return err
 	default:
@@ -79,8 +79,8 @@ func (c *cli) stopServer(ctx context.Context, force bool) error {
 	return nil
 }
 
-// reachHolder is reach for what ends a server: one that holds the project and does not listen may be just starting, or
-// ending, and is given a while.
+// reachHolder is reach for stopping a server. A server that holds the project's lock but does not listen may be
+// starting or exiting, and gets some time.
 func (c *cli) reachHolder(ctx context.Context, while time.Duration) (*client.Client, error) {
 	for end := time.Now().Add(while); ; {
 		cl, _, err := c.reach(ctx)
@@ -93,8 +93,8 @@ func (c *cli) reachHolder(ctx context.Context, while time.Duration) (*client.Cli
 		}
 		if time.Now().After(end) {
 			_, refused := c.project.Sockets()
-			return nil, thread.Hint(errors.Join(fmt.Errorf("%w (process %d) and cannot be reached from here; its log is %s",
-				project.ErrServed, pid, c.project.LogFile()), refused, herr), endsIt)
+			return nil, thread.Hint(errors.Join(fmt.Errorf("%w (process %d) but cannot be reached from here; see %s",
+				project.ErrServed, pid, c.project.LogFile()), refused, herr), killHint)
 		}
 		select {
 		case <-ctx.Done():
@@ -104,11 +104,11 @@ func (c *cli) reachHolder(ctx context.Context, while time.Duration) (*client.Cli
 	}
 }
 
-// stopped says what a stop did.
+// stopped describes the result of a stop.
 func stopped(r api.StopReport) string {
-	out := "the server has stopped"
+	out := "server stopped"
 	if r.Spooled > 0 {
-		out += fmt.Sprintf("; %d answers that the store refused are kept, and are stored at the next start", r.Spooled)
+		out += fmt.Sprintf("; %d answers that the store refused are kept, to be stored at the next start", r.Spooled)
 	}
 	if r.Lost > 0 {
 		out += fmt.Sprintf("; %d answers could not be saved", r.Lost)
@@ -116,7 +116,7 @@ func stopped(r api.StopReport) string {
 	return out
 }
 
-// endServer asks a server to end and waits until it has.
+// endServer asks a server to stop and waits until it has.
 func (c *cli) endServer(ctx context.Context, cl *client.Client, force bool) (api.StopReport, error) {
 	report, err := api.Stop.Do(ctx, cl, api.StopRequest{Force: force})
 	if err != nil && !client.Gone(err) {
@@ -134,7 +134,7 @@ func (c *cli) serverGone(ctx context.Context, limit time.Duration) error {
 			return lock.Close()
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("the server has not ended: %w; `orchestrator stop --force` kills it", err)
+			return fmt.Errorf("the server has not stopped: %w; `orchestrator stop --force` kills it", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -147,7 +147,7 @@ func (c *cli) serverGone(ctx context.Context, limit time.Duration) error {
 // killServer kills the process that holds the lock.
 func (c *cli) killServer() error {
 	pid, err := c.project.Holder()
-	if err != nil || pid == 0 { // it is gone already
+	if err != nil || pid == 0 { // already gone
 		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {

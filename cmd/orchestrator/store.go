@@ -25,30 +25,30 @@ import (
 // backend is what every store offers.
 type backend = roster.Backend
 
-// openStore is the store of a server with what its start found.
+// openStore is a server's store, with the findings of its start.
 type openStore struct {
 	backend
-	// About names it for people: "SQLite, …/state.db".
+	// About describes the store: "SQLite, …/state.db".
 	About string
-	// Problems are what people should know, beside damage that was put aside.
+	// Problems are warnings for the user, besides damage that was moved aside.
 	Problems []string
-	// Short says that the disk is full and room that was kept for answers is in use; nil where there is none.
+	// Short reports whether the disk is full and the space reserved for answers is in use; nil if none is reserved.
 	Short func() bool
-	// Lost are the threads of which it lost turns, as far as the list of threads knows.
+	// Lost are the threads that lost turns, as far as the list of threads can tell.
 	Lost []roster.Loss
-	// Damaged says that it was found damaged at the start. Doubtful says that it may lack threads which neither it nor
-	// the list knows: it was damaged, or knows none at all.
+	// Damaged is set if the store was damaged at the start. Doubtful is set if it may lack threads that the list does not
+	// know either, because it was damaged or knows no threads at all.
 	Damaged, Doubtful bool
-	// Listed is a thread as the list of threads has it; nil where there is no list.
+	// Listed returns a thread from the list of threads; nil if there is no list.
 	Listed func(thread.ID) (thread.Thread, bool)
-	// Sizes says what it holds and takes, for people.
+	// Sizes describes what the store holds and how much space it takes.
 	Sizes func(context.Context) (string, error)
-	// Compact gives free space back to the disk.
+	// Compact returns free space to the disk.
 	Compact func(context.Context) error
 	Close   func() error
 }
 
-// newStore opens the store that the configuration asks for.
+// newStore opens the configured store.
 func newStore(ctx context.Context, p project.Project, c Config) (*openStore, error) {
 	open := newSQLite
 	if c.Store != "" {
@@ -89,8 +89,8 @@ func newSQLite(ctx context.Context, p project.Project, _ Config) (*openStore, er
 	return o, nil
 }
 
-// watch has the list of threads follow the store. With restore, threads that are listed and not stored were lost: they
-// are stored again, and marked as having lost turns. A list that cannot be written costs nothing but itself.
+// watch keeps the list of threads up to date with the store. With restore, threads that are listed but not stored were
+// lost: they are stored again, marked as having lost turns. Failing to write the list affects nothing else.
 func (o *openStore) watch(ctx context.Context, p project.Project, name string, restore bool) error {
 	dir, err := private.Open(p.StateDir())
 	if err != nil {
@@ -107,7 +107,7 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 		err = errors.Join(err, o.mark(ctx, lost))
 		if err != nil {
 			o.Problems = append(o.Problems, err.Error())
-			return nil // the list stays as it is until it can be compared
+			return nil // the list is left alone until it can be compared
 		}
 	}
 	watched, err := list.Watch(ctx, o.backend, time.Now)
@@ -119,14 +119,14 @@ func (o *openStore) watch(ctx context.Context, p project.Project, name string, r
 	return nil
 }
 
-// newPostgres opens a database that several servers may share. A server is known by its machine and
-// folder; clones of one repository are one project, by its first commit.
+// newPostgres opens a database that several servers may share. A server is identified by its machine and folder. Clones
+// of a repository are one project, identified by its first commit.
 func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, error) {
 	host := c.Host
 	if host == "" {
 		var err error
 		if host, err = os.Hostname(); err != nil {
-			return nil, fmt.Errorf("name this machine: %w", err)
+			return nil, fmt.Errorf("get the name of this machine: %w", err)
 		}
 	}
 	project := c.Project
@@ -143,7 +143,7 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	o := &openStore{backend: s, About: s.About(), Close: s.Close, Compact: func(context.Context) error { return nil },
 		Sizes: func(ctx context.Context) (string, error) {
 			z, err := s.Sizes(ctx)
-			return fmt.Sprintf("%d threads here, %d checkpoints of the whole project: %s in %s; database of all projects %s",
+			return fmt.Sprintf("%d threads here, %d checkpoints in the whole project: %s in %s; database of all projects %s",
 				z.Threads, z.Checkpoints, thread.Bytes(z.Content), thread.Bytes(z.Packed), thread.Bytes(z.Database)), err
 		}}
 	name, err := listName(c.Store)
@@ -156,8 +156,8 @@ func newPostgres(ctx context.Context, p project.Project, c Config) (*openStore, 
 	return o, nil
 }
 
-// sharedName is the project's name in a shared store. It is kept in the state: the first commit after the
-// first use, or another branch's root, must not make another project of it.
+// sharedName returns the project's name in a shared store. It is kept in the state, so that a first commit after the
+// first use, or the root commit of another branch, does not make it another project.
 func sharedName(ctx context.Context, p project.Project) (string, error) {
 	name, err := p.Shared()
 	if err != nil {
@@ -168,12 +168,13 @@ func sharedName(ctx context.Context, p project.Project) (string, error) {
 	}
 	name = firstCommit(ctx, p)
 	if err := p.KeepShared(name); err != nil {
-		return "", fmt.Errorf("keep the project's name: %w", err)
+		return "", fmt.Errorf("store the project's name: %w", err)
 	}
 	return name, nil
 }
 
-// firstCommit names a repository alike in all its clones; the folder's name where there is no commit.
+// firstCommit returns a name that is the same in all clones of a repository, or the folder's name if there is no
+// commit.
 func firstCommit(ctx context.Context, p project.Project) string {
 	var out []byte
 	g, err := git.New()
@@ -187,14 +188,14 @@ func firstCommit(ctx context.Context, p project.Project) string {
 	return roots[len(roots)-1]
 }
 
-// listName is the file of the last list of threads in a shared database.
+// listName returns the name of the file with the last list of threads of a shared database.
 func listName(url string) (string, error) {
 	about, err := postgres.About(url)
 	sum := sha256.Sum256([]byte(about))
 	return "threads-" + hex.EncodeToString(sum[:4]), err
 }
 
-// mark writes down which threads may have lost turns, before the list of threads is set to what the store has.
+// mark records which threads may have lost turns, before the list of threads is updated from the store.
 func (o *openStore) mark(ctx context.Context, lost []roster.Loss) error {
 	o.Lost = lost
 	now := time.Now()

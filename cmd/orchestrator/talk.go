@@ -16,11 +16,11 @@ import (
 
 func runVerb(c *cli) *cobra.Command {
 	var r thread.NewRequest
-	var t talk
+	var t followOptions
 	cmd := &cobra.Command{
-		Use: "run [flags] <task> [-- agent arguments]", Short: "Start a new thread with a task and follow its answer",
-		Long: "Start a new thread with a task and print the answer as the model says it. Exit code 0: answered; 4: it waits\n" +
-			"for you, or the task could not be typed yet; 5: the agent did not finish, or not within --timeout.",
+		Use: "run [flags] <task> [-- agent arguments]", Short: "Start a new thread with a task and print the answer",
+		Long: "Start a new thread with a task and stream the answer. Exit codes: 0 answered; 4 waiting for you, or the\n" +
+			"task could not be sent yet; 5 the agent did not finish, or not within --timeout.",
 	}
 	newFlags(c, cmd, &r)
 	t.flags(cmd)
@@ -35,13 +35,13 @@ func runVerb(c *cli) *cobra.Command {
 		}
 		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.New.Name()}); err != nil {
-				return err // before it asks for what following needs
+				return err // before asking for what following needs
 			}
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Speech.Name()}); err != nil {
 				return err
 			}
 			var s thread.Status
-			if err := c.heed(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
+			if err := c.withWarnings(ctx, cl, func() (err error) { s, err = api.New.Do(ctx, cl, r); return }); err != nil {
 				return err
 			}
 			if t.format == "text" {
@@ -53,17 +53,17 @@ func runVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// mostTyped is how many bytes of a prompt can be typed.
+// mostTyped is the maximum size of a prompt in bytes.
 const mostTyped = 1 << 20
 
 func sendVerb(c *cli) *cobra.Command {
 	var detach bool
-	var t talk
+	var t followOptions
 	cmd := &cobra.Command{
-		Use: "send <thread> <text>|-", Short: "Send a prompt to a thread and follow its answer",
-		Long: "Send a prompt to a thread, with - what standard input brings, and print the answer to it as the model says\n" +
-			"it. A prompt that the agent does not take at once, because it works or because something of yours is in its input, is queued. Exit code 0: answered;\n" +
-			"4: it waits for you, or the prompt is still queued after --timeout; 5: the agent did not finish, or not within --timeout.",
+		Use: "send <thread> <text>|-", Short: "Send a prompt to a thread and print the answer",
+		Long: "Send a prompt to a thread and stream the answer; - reads the prompt from standard input. While the agent\n" +
+			"is busy or there is a draft in its input, the prompt is queued. Exit codes: 0 answered; 4 waiting for you,\n" +
+			"or the prompt is still queued after --timeout; 5 the agent did not finish, or not within --timeout.",
 		Args: exactly("<thread>", "<text>"), ValidArgsFunction: c.completeThreads,
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "do not wait for the answer")
@@ -78,9 +78,9 @@ func sendVerb(c *cli) *cobra.Command {
 				return fmt.Errorf("read the prompt from standard input: %w", err)
 			}
 			if len(text) > mostTyped {
-				return thread.Hint(fmt.Errorf("standard input has more than the %d bytes that can be typed: %w", mostTyped,
+				return thread.Hint(fmt.Errorf("standard input exceeds the limit of %d bytes for a prompt: %w", mostTyped,
 					thread.ErrInvalid),
-					"put it in a file, and name the file")
+					"put the text in a file and refer to that in the prompt")
 			}
 			args[1] = string(text)
 		}
@@ -93,7 +93,7 @@ func sendVerb(c *cli) *cobra.Command {
 				return c.show(p, func(io.Writer) {})
 			}
 			if err := api.May.Do(ctx, cl, api.MayRequest{Op: api.Ask.Name(), Thread: args[0]}); err != nil {
-				return err // before it asks for what following needs
+				return err // before asking for what following needs
 			}
 			return c.follower(cl, t).ask(ctx, args[0], args[1])
 		})(cmd, args)

@@ -340,5 +340,5 @@ func TestNdjson(t *testing.T) {
 		t.Errorf("%v; got\n%s\nwant\n%s", err, got.Bytes(), want)
 	}
 	r.says(exitUsage, []string{"--output"}, "send", name, "x", "-o", "yaml")
-	r.says(exitUsage, []string{"give one of them"}, "send", name, "x", "-o", "ndjson", "--json")
+	r.says(exitUsage, []string{"cannot be combined"}, "send", name, "x", "-o", "ndjson", "--json")
 }

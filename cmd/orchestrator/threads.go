@@ -22,8 +22,8 @@ func threadsVerb(c *cli) *cobra.Command {
 		Use: "threads", Aliases: []string{"list", "ls"}, Short: "List the threads",
 		Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&asTree, "tree", false, "draw parents and children, in the order of the screen")
-	cmd.Flags().BoolVar(&all, "all", false, "archived ones too")
+	cmd.Flags().BoolVar(&asTree, "tree", false, "show forks below their parents, in the order of the screen")
+	cmd.Flags().BoolVar(&all, "all", false, "include archived threads")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 		list, err := api.List.Do(ctx, cl, api.None{})
 		if err != nil {
@@ -51,17 +51,17 @@ func threadsVerb(c *cli) *cobra.Command {
 // listed is a thread of the list.
 type listed struct {
 	thread.Status
-	// SharedWith names the threads that work in the same folder, at most mostShared of them.
+	// SharedWith names the threads that work in the same folder, up to mostShared of them.
 	SharedWith []string `json:"sharedWith,omitempty"`
 	// SharedMore is how many more there are.
 	SharedMore int `json:"sharedMore,omitempty"`
 }
 
-// mostShared is how many names a row has of the threads that work in its folder: in one folder with 5,000 threads, all
-// names in all rows would be 25 million.
+// mostShared limits the names of threads in the same folder per row: with 5,000 threads in one folder, there would be
+// 25 million names in total.
 const mostShared = 50
 
-// sharedWith names the first of them and says how many there are besides.
+// sharedWith names the first of them and how many more there are.
 func (l listed) sharedWith() string {
 	if l.SharedMore == 0 {
 		return plain.Few(l.SharedWith)
@@ -69,14 +69,16 @@ func (l listed) sharedWith() string {
 	return fmt.Sprintf("%s +%d", l.SharedWith[0], len(l.SharedWith)-1+l.SharedMore)
 }
 
-// printThreads prints a table; names has those of all threads, for forks whose parent is not in it.
+// printThreads prints a table of threads. names has the names of all threads, for forks whose parent is not in the
+// table.
 func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]string, now time.Time) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "no threads yet: `orchestrator new` starts one")
+		fmt.Fprintln(w, "no threads yet; `orchestrator new` starts one")
 		return
 	}
 	has := func(f func(listed) bool) bool { return slices.ContainsFunc(list, f) }
-	titles, shared := has(func(s listed) bool { return s.Title != "" }), has(func(s listed) bool { return len(s.SharedWith) > 0 })
+	titles := has(func(s listed) bool { return s.Title != "" })
+	shared := has(func(s listed) bool { return len(s.SharedWith) > 0 })
 	var t columns
 	add := func(name, title string, rest []string, with string) {
 		cells := []string{name}
@@ -88,26 +90,27 @@ func printThreads(w io.Writer, list []listed, asTree bool, names map[thread.ID]s
 		}
 		t.row(cells...)
 	}
-	add("THREAD", "CALLED", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
+	add("THREAD", "LABEL", []string{"AGENT", "STATE", "TURNS", "CONTEXT", "COST", "AGE"}, "SHARED WITH")
 	for _, row := range rowsOf(list, asTree) {
 		s := row.status
 		of := ""
 		if asTree && row.branch == "" && names[s.Parent] != "" {
 			of = " (of " + names[s.Parent] + ")"
 		}
-		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle), []string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
-			costOf(s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
+		add(row.branch+s.Name+of, plain.Cut(plain.Line(s.Title), mostTitle),
+			[]string{s.Agent, stateOf(s.Status), fmt.Sprint(s.Turn), contextOf(s.Gauge),
+				costOf(s.Status), age(now.Sub(s.Updated))}, s.sharedWith())
 	}
 	t.print(w)
 }
 
-// treeRow is a thread with the lines that lead to it.
+// treeRow is a thread with its tree lines.
 type treeRow struct {
 	status listed
 	branch string
 }
 
-// rowsOf orders threads as the screen does, forks below their parents, or leaves them as they are.
+// rowsOf orders threads as a tree, as the screen does, or leaves them as they are.
 func rowsOf(list []listed, asTree bool) []treeRow {
 	rows := make([]treeRow, 0, len(list))
 	if !asTree {
@@ -129,7 +132,8 @@ func rowsOf(list []listed, asTree bool) []treeRow {
 
 func switchVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "switch <thread>", Short: "Show a thread in the running screens", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "switch <thread>", Short: "Show a thread on the open screens",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			s, err := api.Switch.Do(ctx, cl, api.Ref{Thread: args[0]})
 			if err != nil {
@@ -142,7 +146,8 @@ func switchVerb(c *cli) *cobra.Command {
 
 func renameVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "rename <thread> <name>", Short: "Give a thread another name", Args: exactly("<thread>", "<name>"), ValidArgsFunction: c.completeThreads,
+		Use: "rename <thread> <name>", Short: "Rename a thread",
+		Args: exactly("<thread>", "<name>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			s, err := api.Rename.Do(ctx, cl, api.RenameRequest{Thread: args[0], Name: args[1]})
 			if err != nil {
@@ -156,19 +161,20 @@ func renameVerb(c *cli) *cobra.Command {
 func pinVerb(c *cli) *cobra.Command {
 	var off bool
 	cmd := &cobra.Command{
-		Use: "pin <thread>", Short: "Keep a thread on top, and from being collected", Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
+		Use: "pin <thread>", Short: "Pin a thread: keep it at the top, and never delete it automatically",
+		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			if err := api.Pin.Do(ctx, cl, api.PinRequest{Thread: args[0], On: !off}); err != nil {
 				return err
 			}
-			return c.done(args[0], map[bool]string{true: "not pinned", false: "pinned"}[off])
+			return c.done(args[0], map[bool]string{true: "unpinned", false: "pinned"}[off])
 		}),
 	}
-	cmd.Flags().BoolVar(&off, "off", false, "take the pin off")
+	cmd.Flags().BoolVar(&off, "off", false, "unpin the thread")
 	return cmd
 }
 
-// refVerb is a verb that does one thing to one thread.
+// refVerb returns a verb that does one thing to one thread.
 func refVerb(c *cli, name, short string, op api.Command[api.Ref], done string) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " <thread>", Short: short, Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
@@ -183,11 +189,14 @@ func refVerb(c *cli, name, short string, op api.Command[api.Ref], done string) *
 
 func setupVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "setup <thread>", Short: "Run the project's setup in a thread's worktree again, which did not finish, or failed",
+		Use: "setup <thread>", Short: "Run the project's setup in a thread's worktree again",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var s thread.Status
-			err := c.heed(ctx, cl, func() (err error) { s, err = api.SetUp.Do(ctx, cl, api.Ref{Thread: args[0]}); return })
+			err := c.withWarnings(ctx, cl, func() (err error) {
+				s, err = api.SetUp.Do(ctx, cl, api.Ref{Thread: args[0]})
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -198,11 +207,11 @@ func setupVerb(c *cli) *cobra.Command {
 
 func resumeVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "resume [thread]", Short: "Start a thread's agent again where it was; without a name all interrupted ones",
+		Use: "resume [thread]", Short: "Resume a thread's agent, or without a name all interrupted ones",
 		Args: between(0, 1, "[thread]"), ValidArgsFunction: c.completeThreads,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			var list []thread.Status
-			err := c.heed(ctx, cl, func() (err error) {
+			err := c.withWarnings(ctx, cl, func() (err error) {
 				if len(args) == 0 {
 					list, err = api.ResumeAll.Do(ctx, cl, api.ResumeRequest{})
 					return err
@@ -216,7 +225,7 @@ func resumeVerb(c *cli) *cobra.Command {
 			}
 			return c.show(list, func(w io.Writer) {
 				if len(list) == 0 {
-					fmt.Fprintln(w, "nothing is interrupted")
+					fmt.Fprintln(w, "no interrupted threads")
 				}
 				for _, s := range list {
 					how := ""
@@ -233,7 +242,7 @@ func resumeVerb(c *cli) *cobra.Command {
 	}
 }
 
-// folders tells which threads of a list work on the same files.
+// folders returns which threads of a list work on the same files.
 func (c *cli) folders(list []thread.Status) *thread.Folders {
 	return thread.NewFolders(c.project.Root, func(yield func(thread.Thread) bool) {
 		for _, s := range list {
@@ -244,7 +253,7 @@ func (c *cli) folders(list []thread.Status) *thread.Folders {
 	})
 }
 
-// sharing names the threads that work on the same files as one does.
+// sharing returns the names of the threads that work on the same files as a thread.
 func sharing(ctx context.Context, c *cli, cl *client.Client, ref string) ([]string, error) {
 	one, err := api.Status.Do(ctx, cl, api.Ref{Thread: ref})
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"orchestrator/cmd/orchestrator/help"
 )
 
-// topics returns the reference as help topics: commands that cannot be run, which `orchestrator help TOPIC` prints.
+// topics returns the help topics as commands that cannot be run, which `orchestrator help TOPIC` prints.
 func topics() []*cobra.Command {
 	var all []*cobra.Command
 	for _, t := range help.Topics() {
 		cmd := &cobra.Command{Use: t.Name, Short: t.Short}
 		cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 			text, err := help.Text(cmd.Name())
-			if err != nil { // a topic is listed that has no text; a test holds that there is none
+			if err != nil { // a topic without a text; a test checks that there is none
 				text = err.Error() + "\n"
 			}
 			fmt.Fprint(cmd.OutOrStdout(), text)

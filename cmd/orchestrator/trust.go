@@ -17,14 +17,14 @@ import (
 	"orchestrator/thread/setup"
 )
 
-// trustGit accepts the programs that the repository's own git configuration names, and shows them.
+// trustGit shows and accepts the programs in the repository's own git configuration.
 func trustGit(ctx context.Context, c *cli) error {
 	own, err := branch.Own(ctx, c.dir, forAgents(c.environ)...)
 	if err != nil {
 		return err
 	}
 	if len(own.Content()) == 0 {
-		return fmt.Errorf("%w: a program in %s; there is nothing to trust", thread.ErrNotFound, own.Place())
+		return fmt.Errorf("%w: no programs in %s, so there is nothing to trust", thread.ErrNotFound, own.Place())
 	}
 	settings := map[string][]string{}
 	all := own.Programs(git.Converts, git.Connects)
@@ -38,19 +38,20 @@ func trustGit(ctx context.Context, c *cli) error {
 		for _, s := range all {
 			fmt.Fprintf(w, "%s = %s\n", git.Printable(s.Key), git.Printable(git.Redact(s.Value)))
 		}
-		fmt.Fprintln(w, "accepted as they are now, with the files of the worktree that they name; what those start in turn is not covered")
+		fmt.Fprintln(w, "accepted as they are now, including the files of the worktree that they name, "+
+			"but not what those start in turn")
 	})
 }
 
-// trustFile accepts the configuration that the project brings.
+// trustFile accepts the project's configuration file.
 func trustFile(c *cli) error {
 	file := projectFile(c.project.Root)
 	content, err := readProjectFile(c.project.Root)
 	if errors.Is(err, os.ErrNotExist) && c.config.Setup+c.config.Teardown != "" {
-		return trustCommands(c, "your own configuration") // which the person wrote, but not what its commands name
+		return trustCommands(c, "your own configuration") // the user's own, but its commands may name other files
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: %s; there is nothing to trust", thread.ErrNotFound, file)
+		return fmt.Errorf("%w: %s, so there is nothing to trust", thread.ErrNotFound, file)
 	}
 	if err != nil {
 		return fmt.Errorf("read the project's configuration: %w", err)
@@ -67,8 +68,8 @@ func trustFile(c *cli) error {
 	return trustCommands(c, file)
 }
 
-// trustCommands accepts the setup and teardown commands with the files that they name, as those are in the worktree
-// that the person is in.
+// trustCommands accepts the setup and teardown commands with the files that they name, as they are in the current
+// worktree.
 func trustCommands(c *cli, from string) error {
 	commands := setup.Commands{Setup: c.config.Setup, Teardown: c.config.Teardown}
 	root := c.project.Root
@@ -84,14 +85,15 @@ func trustCommands(c *cli, from string) error {
 	}
 	return c.show(map[string]any{"file": from, "accepts": strings.Split(strings.TrimSpace(string(content)), "\n")},
 		func(w io.Writer) {
-			fmt.Fprintf(w, "%s is accepted with this content; `orchestrator stop` and start make the server read it\n", from)
+			fmt.Fprintf(w, "%s is accepted as it is now; `orchestrator restart` makes the server read it\n", from)
 			if len(content) > 0 {
-				fmt.Fprintf(w, "Commands, and the files of %s that they name, are accepted as they are; what those start in turn is not covered:\n%s", root, content)
+				fmt.Fprintf(w, "Accepted commands, including the files of %s that they name, but not what those start in turn:\n%s",
+					root, content)
 			}
 		})
 }
 
-// trustFolder accepts a folder as a project though it holds much else.
+// trustFolder accepts a folder as a project even though it holds much else.
 func trustFolder(c *cli) error {
 	root := c.project.Root
 	if err := c.trust().accept(wideKey(root), []byte(root)); err != nil {
@@ -105,20 +107,22 @@ func trustFolder(c *cli) error {
 func trustVerb(c *cli) *cobra.Command {
 	var git, folder bool
 	cmd := &cobra.Command{
-		Use: "trust", Short: "Accept the project's .orchestrator.toml, or with --git the programs of its git configuration, as they are now",
+		Use: "trust", Short: "Accept the project's .orchestrator.toml as it is now",
+		Long: "Accept the project's .orchestrator.toml as it is now; with --git, the programs in the repository's git\n" +
+			"configuration; with --folder, your home folder or / as a project.",
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := c.alone("trust"); err != nil {
 				return err
 			}
-			home, err := project.Home(c.places()) // what is trusted is kept there
+			home, err := project.Home(c.places()) // the trust file is there
 			if err != nil {
 				return err
 			}
 			home.Close()
 			switch {
 			case git && folder:
-				return usagef("--git and --folder accept different things: give one")
+				return usagef("--git and --folder cannot be combined")
 			case git:
 				return trustGit(cmd.Context(), c)
 			case folder:
@@ -129,7 +133,7 @@ func trustVerb(c *cli) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&git, "git", false,
-		"show and accept what the repository's own git configuration would run, or connect through")
+		"show and accept the programs that the repository's own git configuration runs or connects through")
 	cmd.Flags().BoolVar(&folder, "folder", false, "accept your home folder, or /, as a project")
 	return cmd
 }

@@ -19,10 +19,10 @@ const (
 	maxTrusted  = 16 << 20
 )
 
-// trust remembers which files of repositories the person has accepted, by path and content: a
-// changed file is asked about again. It lies outside of every project.
+// trust records which files of repositories the user has accepted, by path and content: a changed file must be accepted
+// again. The record is outside of all projects.
 type trust struct {
-	home string // the person's folder for state
+	home string // the user's state folder
 }
 
 func contentHash(content []byte) string {
@@ -41,20 +41,20 @@ func (t trust) accepted(file string, content []byte) bool {
 	return err == nil && known[file] == contentHash(content)
 }
 
-// accept remembers the content.
+// accept records the content as accepted.
 func (t trust) accept(file string, content []byte) error {
 	folder, err := private.Make(t.home, "orchestrator")
 	if err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
+		return fmt.Errorf("record what is trusted: %w", err)
 	}
 	defer folder.Close()
 	lock, err := folder.File(trustedName+".lock", os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
+		return fmt.Errorf("record what is trusted: %w", err)
 	}
 	defer lock.Close()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
+		return fmt.Errorf("record what is trusted: %w", err)
 	}
 	known, err := readTrusted(folder)
 	if err != nil {
@@ -63,18 +63,18 @@ func (t trust) accept(file string, content []byte) error {
 	known[file] = contentHash(content)
 	b, err := json.MarshalIndent(known, "", "  ")
 	if err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
+		return fmt.Errorf("record what is trusted: %w", err)
 	}
 	if err := folder.Write(trustedName, append(b, '\n')); err != nil {
-		return fmt.Errorf("remember what is trusted: %w", err)
+		return fmt.Errorf("record what is trusted: %w", err)
 	}
 	return nil
 }
 
-// wideKey is under what a folder is remembered that was accepted as a project though it holds much else.
+// wideKey is the key for a folder that was accepted as a project even though it holds much else.
 func wideKey(root string) string { return "folder:" + root }
 
-// wide reports whether the person has accepted such a folder.
+// wide reports whether the user has accepted such a folder.
 func (t trust) wide(root string) bool { return t.accepted(wideKey(root), []byte(root)) }
 
 func readTrusted(folder *private.Folder) (map[string]string, error) {
@@ -88,7 +88,7 @@ func readTrusted(folder *private.Folder) (map[string]string, error) {
 	}
 	if err := json.Unmarshal(b, &known); err != nil {
 		return nil, thread.Hint(fmt.Errorf("read what is trusted: %s: %w", folder.Path(trustedName), err),
-			"move the file away and accept again")
+			"move the file away, and accept again what you trust")
 	}
 	return known, nil
 }

@@ -17,11 +17,12 @@ import (
 	"orchestrator/thread/private"
 )
 
-// tryAgain is how often a store that cannot be reached is tried.
+// tryAgain is how often to retry a store that cannot be reached.
 const tryAgain = 2 * time.Second
 
-// awaitStore serves the last list of threads, read-only, until the store can be reached again: back is true then. It is
-// false when a client stops it or nobody needs it, and when there is no list yet: a first start says what is wrong.
+// awaitStore serves the last list of threads, read-only, until the store can be reached again, and then returns true.
+// It returns false if a client stops the server or nobody needs it, and if there is no list yet: the first start fails
+// with the cause.
 func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err error) {
 	list, at, err := lastList(cfg)
 	if err != nil || len(list) == 0 {
@@ -43,7 +44,7 @@ func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err
 	}
 	var kept error
 	w.keep = func() { kept = keepListening(l, cfg.Log, kept) }
-	cfg.Log.Warn("the store cannot be reached: the last list is shown, read-only", "as of", at, "error", cause)
+	cfg.Log.Warn("the store cannot be reached: serving the last list, read-only", "as of", at, "error", cause)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	back = w.poll(ctx, server)
@@ -59,7 +60,7 @@ func awaitStore(ctx context.Context, cfg appConfig, cause error) (back bool, err
 	return back, nil
 }
 
-// lastList reads the list that the last server kept of the store.
+// lastList reads the list of threads that the last server kept.
 func lastList(cfg appConfig) ([]thread.Status, time.Time, error) {
 	name, err := listName(cfg.Config.Store)
 	if err != nil {
@@ -91,13 +92,13 @@ type waiting struct {
 	cfg  appConfig
 	list []thread.Status
 	at   time.Time
-	keep func() // has clients find the server
+	keep func() // keeps the server reachable for clients
 
 	mu    sync.Mutex // guards cause
 	cause error
 }
 
-// poll waits until the store answers; false when the context ends or nobody was there for long.
+// poll waits until the store answers. It returns false if the context ends or there were no clients for long.
 func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 	again := time.NewTicker(tryAgain)
 	defer again.Stop()
@@ -110,7 +111,7 @@ func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 		w.keep()
 		_, err := postgres.Check(ctx, w.cfg.Config.Store)
 		if err == nil || !errors.Is(err, thread.ErrUnreachable) {
-			return true // another error ends the start with its own words
+			return true // any other error fails the start
 		}
 		w.mu.Lock()
 		w.cause = err
@@ -124,11 +125,11 @@ func (w *waiting) poll(ctx context.Context, server *daemon.Server) bool {
 func (w *waiting) refusal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return fmt.Errorf("not now: %w; until it is back, `orchestrator threads` shows the list as of %s", w.cause,
+	return fmt.Errorf("not available: %w; until it is back, `orchestrator threads` shows the list as of %s", w.cause,
 		w.at.Local().Format(time.DateTime))
 }
 
-// info is what clients are told of the server.
+// info answers who the server is.
 func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, error) {
 	about, err := postgres.About(w.cfg.Config.Store)
 	if err != nil {
@@ -139,7 +140,7 @@ func (w *waiting) info(_ context.Context, ask api.InfoRequest) (api.ServerInfo, 
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	notice := fmt.Sprintf("this is the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
+	notice := fmt.Sprintf("showing the last known list, as of %s, read-only: %v", w.at.Local().Format(time.DateTime),
 		w.cause)
 	i := api.ServerInfo{
 		Protocol: api.Version, Version: version(), Build: w.cfg.Program.Build, PID: os.Getpid(), Project: w.cfg.Project.Root,

@@ -43,7 +43,7 @@ func whyVerb(c *cli) *cobra.Command {
 						e.Detail)
 				}
 				if r.Screen != "" {
-					fmt.Fprintf(w, "the last lines of its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
+					fmt.Fprintf(w, "last lines on its screen:\n  %s\n", strings.ReplaceAll(r.Screen, "\n", "\n  "))
 				}
 				for _, note := range r.Notes {
 					fmt.Fprintln(w, note)
@@ -56,7 +56,7 @@ func whyVerb(c *cli) *cobra.Command {
 	}
 }
 
-// explained is why's answer in JSON.
+// explained is the JSON output of why.
 type explained struct {
 	thread.StateReport
 	Grants []thread.Grant `json:"grants,omitempty"`

@@ -119,14 +119,16 @@ func TestFollowsMoves(t *testing.T) {
 // damagedTrees are worktrees with damaged snapshots.
 type damagedTrees struct {
 	*worktrees
-	ids    []thread.ID
-	kept   map[thread.ID]map[string]bool
+	ids      []thread.ID
+	kept     map[thread.ID]map[string]bool
 	repaired map[thread.ID][]string
 }
 
 func (m *damagedTrees) Damaged(context.Context) ([]thread.ID, error) { return m.ids, nil }
 
-func (m *damagedTrees) Kept(context.Context) (map[thread.ID]map[string]bool, error) { return m.kept, nil }
+func (m *damagedTrees) Kept(context.Context) (map[thread.ID]map[string]bool, error) {
+	return m.kept, nil
+}
 
 func (m *damagedTrees) RepairRefs(_ context.Context, id thread.ID, commits []string) (string, error) {
 	m.repaired[id] = commits

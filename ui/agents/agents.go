@@ -1,5 +1,5 @@
-// Package agents lists the agents that can be started. Who has none is told, once and only where there is no thread
-// yet, what was looked for, and is offered the demo.
+// Package agents lists the agents that can be started. On the first run without any coding agent it shows what was
+// looked for and offers the demo.
 package agents
 
 import (
@@ -14,22 +14,22 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the list needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Agents(context.Context) ([]thread.AgentInfo, error)
 }
 
-// Feature knows the agents.
+// Feature lists the agents.
 type Feature struct {
 	*host.Host
 	srv     Server
-	demo    func() tea.Cmd // starts it
+	demo    func() tea.Cmd // starts the demo agent
 	known   []thread.AgentInfo
-	listed  bool // the threads are known
-	greeted bool // the first run was explained, or was none
+	listed  bool // the threads are loaded
+	greeted bool // the welcome was shown, or is not needed
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server, demo func() tea.Cmd) *Feature {
 	f := &Feature{Host: h, srv: srv, demo: demo}
 	h.On(intent.Agents, func() tea.Cmd {
@@ -39,14 +39,14 @@ func New(h *host.Host, srv Server, demo func() tea.Cmd) *Feature {
 	return f
 }
 
-// Known returns what is known of the agents.
+// Known returns the agents as loaded last.
 func (f *Feature) Known() []thread.AgentInfo { return f.known }
 
-// Load asks which agents there are.
+// Load loads the agents.
 func (f *Feature) Load() tea.Cmd {
 	return host.Call(f.Host, host.Quick, f.srv.Agents, func(agents []thread.AgentInfo, err error) tea.Cmd {
 		if err != nil {
-			return f.Fail("agents", err)
+			return f.Fail("list the agents", err)
 		}
 		f.known = agents
 		f.greet()
@@ -54,13 +54,13 @@ func (f *Feature) Load() tea.Cmd {
 	})
 }
 
-// Listed says that the threads are known.
+// Listed tells the feature that the threads are loaded.
 func (f *Feature) Listed() {
 	f.listed = true
 	f.greet()
 }
 
-// greet explains what was looked for when no coding agent is installed, and offers the demo.
+// greet shows the welcome on a first run without coding agents.
 func (f *Feature) greet() {
 	if f.greeted || !f.listed || len(f.known) == 0 {
 		return
@@ -76,9 +76,10 @@ func (f *Feature) greet() {
 	}
 	body := []dialog.Line{{Text: "No coding agents found. Checked:"}, {}}
 	body = append(body, lines(f.known, false)...)
-	body = append(body, dialog.Line{Text: f.Keys.KeyOf(intent.Agents) + "  List all agents and places checked", Tok: theme.Muted},
-		dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, key or network: " +
-			"it follows a script that reads and edits files in a thread like any other."})
+	body = append(body,
+		dialog.Line{Text: f.Keys.KeyOf(intent.Agents) + "  List all agents and the places checked", Tok: theme.Muted},
+		dialog.Line{}, dialog.Line{Text: "The built-in demo agent needs no installation, API key or network. " +
+			"It follows a script, and really reads and edits files."})
 	f.Dialogs.Push(dialog.NewAsk("welcome", body,
 		dialog.Choice{Label: "Try the demo", Result: host.Do(f.demo), Preset: true}, dialog.Cancel("Later")))
 }

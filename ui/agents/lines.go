@@ -9,17 +9,18 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// builtIn are the agents that need no installation.
+// builtIn reports whether an agent needs no installation.
 func builtIn(name string) bool { return name == "demo" || name == "command" }
 
-// lines lists the agents with what was found of them.
+// lines lists the agents and what was found: all of them, or only those with a problem.
 func lines(agents []thread.AgentInfo, all bool) []dialog.Line {
 	var body []dialog.Line
 	for _, a := range agents {
 		switch {
 		case a.Found && a.Problem == "":
 			if all {
-				body = append(body, dialog.Line{Text: strings.TrimSpace(fmt.Sprintf("✓ %-10s %s %s", a.Name, a.Version, a.Path)), Tok: theme.Good})
+				text := fmt.Sprintf("✓ %-10s %s %s", a.Name, a.Version, a.Path)
+				body = append(body, dialog.Line{Text: strings.TrimSpace(text), Tok: theme.Good})
 			}
 			continue
 		case a.Found:
@@ -39,7 +40,8 @@ func lines(agents []thread.AgentInfo, all bool) []dialog.Line {
 		case all || n < 3:
 			body = append(body, dialog.Line{Text: "  looked in " + strings.Join(a.Looked, ", "), Tok: theme.Muted})
 		default:
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  looked in %s and %d other places", a.Looked[0], n-1), Tok: theme.Muted})
+			body = append(body, dialog.Line{Tok: theme.Muted,
+				Text: fmt.Sprintf("  looked in %s and %d other places", a.Looked[0], n-1)})
 		}
 	}
 	return body

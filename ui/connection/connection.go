@@ -154,19 +154,19 @@ func (f *Feature) Lose(err error) tea.Cmd {
 	f.tries++
 	if !f.lost {
 		f.lost, f.tries, f.Threads.Lost = true, 0, true
-		text := "the server does not answer; trying again"
+		text := "The server does not answer; retrying"
 		if err != nil {
-			text = "server: " + err.Error() + "; trying again"
+			text = "Server: " + err.Error() + "; retrying"
 		}
 		if !f.restarting {
 			cmd = f.Tell(thread.LevelError, text)
 		}
 	}
 	if f.tries == AskAfter && f.cfg.Revive != nil && !f.restarting {
-		f.asking = dialog.NewAsk("the server is gone",
-			dialog.Plain("It ended or was stopped, and its agents with it. What was answered is stored.",
-				"Starting it again shows what can be resumed."),
-			dialog.Choice{Label: "Start it again", Result: host.Do(f.revive), Preset: true}, dialog.Cancel("Wait"))
+		f.asking = dialog.NewAsk("the server is not running",
+			dialog.Plain("It exited or was stopped, and its agents with it. Completed answers are saved.",
+				"Start it again to see which threads can be resumed."),
+			dialog.Choice{Label: "Start server", Result: host.Do(f.revive), Preset: true}, dialog.Cancel("Wait"))
 		f.Dialogs.Push(f.asking)
 	}
 	f.Redraw()
@@ -175,11 +175,11 @@ func (f *Feature) Lose(err error) tea.Cmd {
 
 // revive starts a server; the stream is taken up again by itself.
 func (f *Feature) revive() tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "starting the server …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Starting the server …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (struct{}, error) { return struct{}{}, f.cfg.Revive(ctx) },
 		func(_ struct{}, err error) tea.Cmd {
 			if err != nil {
-				return f.Fail("not started", err)
+				return f.Fail("start the server", err)
 			}
 			return nil
 		}))
@@ -203,7 +203,7 @@ func (f *Feature) list(msg Listed) tea.Cmd {
 		case !f.restarting: // which resumes by itself
 			f.outdated = "" // it may be another one, as when another screen has restarted it
 			f.Dialogs.Close(f.offering)
-			cmd = f.Tell(thread.LevelInfo, "the server is back")
+			cmd = f.Tell(thread.LevelInfo, "Reconnected to the server")
 			f.cfg.Interrupted()
 		}
 	}
@@ -224,16 +224,16 @@ func (f *Feature) sayOutdated() tea.Cmd {
 	if how == "" {
 		how = f.Keys.KeyOf(intent.Palette) + " restart"
 	}
-	return tea.Batch(f.Tell(thread.LevelWarn, how+" restarts the server, which is of another build"), f.openRestart())
+	return tea.Batch(f.Tell(thread.LevelWarn, how+" restarts the outdated server"), f.openRestart())
 }
 
 // openRestart asks whether the server is to be started again with this program; nothing happens by a mere return.
 func (f *Feature) openRestart() tea.Cmd {
 	switch {
 	case f.cfg.Restart == nil:
-		return f.Tell(thread.LevelInfo, "run `orchestrator restart` in a terminal")
+		return f.Tell(thread.LevelInfo, "Run `orchestrator restart` in a terminal")
 	case f.restarting:
-		return f.Tell(thread.LevelInfo, "the server is being restarted")
+		return f.Tell(thread.LevelInfo, "The server is already restarting")
 	}
 	f.offering = dialog.NewAsk("restart the server?", restartLines(f.outdated, f.cfg.Version, f.Threads.All()),
 		dialog.Cancel("Not now"), dialog.Choice{Label: "Restart", Result: host.Do(f.restart), Danger: true})
@@ -245,7 +245,7 @@ func (f *Feature) openRestart() tea.Cmd {
 func (f *Feature) restart() tea.Cmd {
 	f.restarting = true
 	cols, rows := f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "restarting the server …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Restarting the server …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (Restarted, error) { return f.cfg.Restart(ctx, cols, rows) }, f.endRestart))
 }
 
@@ -268,10 +268,10 @@ func (f *Feature) endRestart(done Restarted, err error) tea.Cmd {
 			f.Notices.Note(host.Notice{Level: thread.LevelWarn, Text: p, At: f.Clock()})
 		}
 	}
-	said := "the server runs again; " + plain.Count(done.Resumed, "agent") + " resumed"
+	said := "Server restarted; " + plain.Count(done.Resumed, "agent") + " resumed"
 	if n := len(done.Failed); n > 0 {
 		f.Dialogs.Push(dialog.NewText("not resumed", done.failed()))
-		return f.Tell(thread.LevelWarn, fmt.Sprintf("%s, %d not", said, n))
+		return f.Tell(thread.LevelWarn, fmt.Sprintf("%s, %d failed", said, n))
 	}
 	return f.Tell(thread.LevelInfo, said)
 }

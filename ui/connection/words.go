@@ -11,12 +11,12 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Restarted is what a restart of the server did.
+// Restarted is the result of restarting the server.
 type Restarted struct {
-	// Resumed counts the agents that run again; Failed are those that do not, with the reason, by their threads' names.
+	// Resumed counts the agents that were resumed. Failed has the reason for each that was not, by thread name.
 	Resumed int
 	Failed  map[string]string
-	// Problems are what the new server found at its start, and warned of.
+	// Problems are warnings from the start of the new server.
 	Problems []string
 }
 
@@ -29,11 +29,11 @@ func (r Restarted) failed() []dialog.Line {
 	return body
 }
 
-// restartLines say what a restart does: the server may be of another build, and agents run.
+// restartLines explains what a restart does to the server and to running agents.
 func restartLines(outdated, version string, threads []*thread.Status) []dialog.Line {
-	body := dialog.Plain("The server is stopped and started again with this program.")
+	body := dialog.Plain("Stops the server and starts it again with this program.")
 	if outdated != "" {
-		body = dialog.Plain("The server runs another build of orchestrator than this program.")
+		body = dialog.Plain("The server runs a different build of orchestrator than this program.")
 		if outdated != version {
 			body = append(body, dialog.Line{Text: "server: " + outdated + ", this program: " + version, Tok: theme.Muted})
 		}
@@ -49,14 +49,14 @@ func restartLines(outdated, version string, threads []*thread.Status) []dialog.L
 	}
 	body = append(body, dialog.Line{})
 	if run == 0 {
-		body = append(body, dialog.Line{Text: "No agent runs."})
+		body = append(body, dialog.Line{Text: "No agents are running."})
 	} else {
 		body = append(body,
-			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped, and resumed by the new server."})
+			dialog.Line{Text: plain.Count(run, "agent") + " will be stopped and then resumed."})
 	}
 	if work > 0 {
 		body = append(body,
-			dialog.Line{Text: plain.Count(work, "agent") + " at work: what is not answered yet is cut off.", Tok: theme.Warn})
+			dialog.Line{Text: plain.Count(work, "agent") + " working: unfinished answers are cut off.", Tok: theme.Warn})
 	}
 	return body
 }

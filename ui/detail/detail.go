@@ -73,7 +73,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 		add(fact("context", fmt.Sprintf("%s, %s: %s free", gauge.Numbers(g), g.Band(),
 			thread.Tokens(max(g.Window-g.Tokens, 0))), w))
 	}
-	add(fact("counted by", source(g), w))
+	add(fact("source", source(g), w))
 	add(fact("model", g.Model, w))
 	add(prompts(s, w))
 	u := s.Usage
@@ -81,7 +81,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 		add(about(s, parent, sharing, w))
 		return out
 	}
-	add(head("Usage of this thread"))
+	add(head("Usage"))
 	add(fact("input", thread.Tokens(u.Input), w))
 	add(fact("cache read", thread.Tokens(u.CacheRead), w))
 	add(fact("cache write", thread.Tokens(u.CacheWrite), w))
@@ -100,7 +100,7 @@ func prompts(s *thread.Status, w int) []styled.Line {
 	if len(s.Prompts) == 0 {
 		return nil
 	}
-	title := "Prompts not answered"
+	title := "Unanswered prompts"
 	if s.Queued > 0 {
 		title += fmt.Sprintf(", %d queued", s.Queued)
 	}
@@ -121,7 +121,7 @@ func about(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	add := func(l []styled.Line) { out = append(out, l...) }
 	add(head("Thread"))
 	if s.Title != "" {
-		add(fact("name", s.Name+" (for commands and its branch)", w))
+		add(fact("name", s.Name+" (for verbs and its branch)", w))
 	}
 	add(fact("task", s.Label, w))
 	add(fact("agent", strings.TrimSpace(s.Agent+" "+s.Model), w))
@@ -163,7 +163,7 @@ func setup(s *thread.Status) string {
 // grants says what the agent may do with this program.
 func grants(s *thread.Status) string {
 	if len(s.Grants) == 0 {
-		return "none (its agent sees only its own thread)"
+		return "none (the agent sees only its own thread)"
 	}
 	return grant.Format(s.Grants)
 }
@@ -180,10 +180,10 @@ func source(g thread.Gauge) string {
 	case g.Tokens == 0:
 		return ""
 	case g.Estimated:
-		return "estimated (~): no usage from the provider"
+		return "estimate (~): the provider reports no usage"
 	case g.Source == "transcript":
-		return "the agent's transcript (its requests bypass the gateway)"
+		return "the agent's transcript (requests bypass the gateway)"
 	default:
-		return "the provider's usage"
+		return "reported by the provider"
 	}
 }

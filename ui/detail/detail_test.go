@@ -31,11 +31,11 @@ func sample() *thread.Status {
 func TestFacts(t *testing.T) {
 	got := draw(New(), 80, 40, sample(), "main-1a2b", "docs-f9a0", "spike-0b1c")
 	for _, want := range []string{
-		"context       84k/200k 42%, masking: 116k free", "counted by    the provider's usage", "model         demo-1",
-		"Usage of this thread", "input         70k", "cache read    10k", "output        4.0k", "cost          $1.50",
-		"name          auth-a3f2 (for commands and its branch)", "task          log in with a token", "turns         3",
+		"context       84k/200k 42%, masking: 116k free", "source        reported by the provider", "model         demo-1",
+		"Usage", "input         70k", "cache read    10k", "output        4.0k", "cost          $1.50",
+		"name          auth-a3f2 (for verbs and its branch)", "task          log in with a token", "turns         3",
 		"parent        main-1a2b", "folder        /work/shop", "shared with   docs-f9a0, spike-0b1c",
-		"branch        orchestrator/auth-a3f2", "grants        none (its agent sees only its own thread)",
+		"branch        orchestrator/auth-a3f2", "grants        none (the agent sees only its own thread)",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
@@ -51,11 +51,11 @@ func TestWhatIsNotKnown(t *testing.T) {
 		none   string
 	}{
 		{"new", func(s *thread.Status) { s.Gauge, s.Usage = thread.Gauge{}, thread.Usage{} },
-			[]string{"no messages yet", "Thread"}, "Usage of this thread"},
+			[]string{"no messages yet", "Thread"}, "Usage"},
 		{"no window", func(s *thread.Status) { s.Gauge.Window = 0 }, []string{"84k tokens (context window unknown)"}, "free"},
 		{"no price", func(s *thread.Status) { s.Usage.Priced, s.Usage.CostUSD, s.Gauge.CostUSD = false, 0, 0 },
 			[]string{"unknown (no price for this model)"}, "$"},
-		{"estimated", func(s *thread.Status) { s.Gauge.Estimated = true }, []string{"~84k", "no usage from the provider"}, ""},
+		{"estimated", func(s *thread.Status) { s.Gauge.Estimated = true }, []string{"~84k", "the provider reports no usage"}, ""},
 		{"transcript", func(s *thread.Status) { s.Gauge.Source = "transcript" }, []string{"bypass the gateway"}, ""},
 		{"merged", func(s *thread.Status) {
 			s.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Commit: "0123456789abcdef"}
@@ -87,14 +87,14 @@ func TestLongFactsScroll(t *testing.T) {
 	s.Queued = 1
 	m := New()
 	top := draw(m, 50, 12, s, "")
-	if !strings.Contains(top, "▐") || !strings.Contains(top, "Prompts not answered, 1 queued") ||
+	if !strings.Contains(top, "▐") || !strings.Contains(top, "Unanswered prompts, 1 queued") ||
 		!strings.Contains(top, "then tidy up (agent is busy)") {
 		t.Errorf("top:\n%s", top)
 	}
 	if !m.Handle(intent.Last) || m.Handle(intent.Fork) {
 		t.Error("takes the wrong intents")
 	}
-	if end := draw(m, 50, 12, s, ""); !strings.Contains(end, "grants") || strings.Contains(end, "counted by") {
+	if end := draw(m, 50, 12, s, ""); !strings.Contains(end, "grants") || strings.Contains(end, "reported by") {
 		t.Errorf("end:\n%s", end)
 	}
 	m.Scroll(-5)

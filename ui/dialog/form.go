@@ -129,7 +129,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 			cur.Text.Handle(intent.NewLine)
 			return nil
 		case f.sends():
-			f.problem = "Press the key shown below to send the prompt."
+			f.problem = "Use the key shown below to send the prompt."
 			return nil
 		}
 		return f.done()

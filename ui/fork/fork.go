@@ -1,4 +1,4 @@
-// Package fork makes a thread from another at a point of its history.
+// Package fork forks a thread at any point of its history.
 package fork
 
 import (
@@ -12,16 +12,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what a fork needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Fork(context.Context, thread.ForkRequest) (thread.Status, error)
 }
 
-// Config is what the dialog begins with.
+// Config configures the feature.
 type Config struct {
 	Git    bool // forks can have worktrees
 	Agents func() []thread.AgentInfo
-	// Offer is the fork that is offered for the selected thread.
+	// Offer returns the fork offered for the selected thread.
 	Offer func() *thread.Offer
 }
 
@@ -32,17 +32,17 @@ type Feature struct {
 	cfg Config
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, srv: srv, cfg: cfg}
 	h.OnThread(intent.Fork, func(*thread.Status) tea.Cmd {
-		f.Open(host.Point{Text: "its newest turn"})
+		f.Open(host.Point{Text: "newest turn"})
 		return nil
 	})
 	return f
 }
 
-// Open asks about a fork of the selected thread at a point.
+// Open opens the dialog to fork the selected thread at a point.
 func (f *Feature) Open(at host.Point) {
 	s := f.Threads.Selected()
 	if s == nil {
@@ -57,6 +57,6 @@ func (f *Feature) Open(at host.Point) {
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "forking …"), f.Start("fork", "forked", false,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))
 }

@@ -12,33 +12,33 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// defaults are what the dialog begins with.
+// defaults are the initial values of the dialog.
 type defaults struct {
 	label string
-	// git is set where a worktree can be made.
-	git bool
-	// fresh has the fork begin with an empty context.
-	fresh bool
+	git   bool // a worktree can be created
+	fresh bool // start with an empty context
 }
 
-// newForm makes the dialog that forks a thread at a point.
-func newForm(s *thread.Status, at host.Point, agents []thread.AgentInfo, d defaults, fork func(thread.ForkRequest) tea.Cmd) *dialog.Form {
+// newForm returns the dialog that forks a thread at a point.
+func newForm(
+	s *thread.Status, at host.Point, agents []thread.AgentInfo, d defaults, fork func(thread.ForkRequest) tea.Cmd,
+) *dialog.Form {
 	runs := choice(s, at, agents)
-	what := &dialog.Input{Label: "For", Hint: "What the fork is for", Text: field.New(d.label)}
-	name := &dialog.Input{Label: "Name", Hint: "From what it is for (optional)"}
+	what := &dialog.Input{Label: "Purpose", Hint: "What the fork is for", Text: field.New(d.label)}
+	name := &dialog.Input{Label: "Name", Hint: "From the purpose (optional)"}
 	prompt := &dialog.Input{Label: "Prompt", Hint: "First prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
-	tree := dialog.YesNo("Worktree", true, "shares the folder with "+s.DisplayName())
-	tree.Options[1].Note = "gets the files as of that turn, on a branch of its own"
+	tree := dialog.YesNo("Worktree", true, "share the folder of "+s.DisplayName())
+	tree.Options[1].Note = "separate worktree, with files as of then"
 	tree.Hidden = func() bool { return !d.git }
 	space := &dialog.Input{Label: "Context", Options: []dialog.Option{
-		{Value: "whole", Note: "continues the conversation"},
-		{Value: "fresh", Note: "starts empty, with a summary of the conversation"},
+		{Value: "whole", Note: "keep the conversation"},
+		{Value: "fresh", Note: "start empty, with a summary of the conversation"},
 	}}
 	if d.fresh {
 		space.Pick = 1
 	}
 	space.Hidden = func() bool { return runs.Agent.Choice() != s.Agent || runs.Any() || at.Inside || s.Turn == 0 }
-	var parents []string // program
+	var parents []string // the parent's program
 	if runner.IsCommand(s.Agent) {
 		parents = s.Launch.Program
 		runs.Program.Hint = strings.Join(parents, " ")
@@ -52,7 +52,7 @@ func newForm(s *thread.Status, at host.Point, agents []thread.AgentInfo, d defau
 			l = strings.TrimSpace(prompt.Text.Value())
 		}
 		if l == "" {
-			return nil, "Enter what the fork is for; a word or two is enough"
+			return nil, "Enter a purpose; a word or two is enough"
 		}
 		req := thread.ForkRequest{
 			Thread: string(s.ID), At: at.At, Label: l, Name: strings.TrimSpace(name.Text.Value()),
@@ -71,10 +71,11 @@ func newForm(s *thread.Status, at host.Point, agents []thread.AgentInfo, d defau
 		}
 		return host.Do(func() tea.Cmd { return fork(req) }), ""
 	}
-	return dialog.NewForm("fork "+s.DisplayName()+" at "+at.Text, submit, what, runs.Agent, runs.Program, space, prompt, tree, name).Sending(prompt).Verb("fork")
+	return dialog.NewForm("fork "+s.DisplayName()+" at "+at.Text, submit,
+		what, runs.Agent, runs.Program, space, prompt, tree, name).Sending(prompt).Verb("fork")
 }
 
-// choice is the fields for what runs in a fork, with what each agent gets of the conversation.
+// choice returns the fields for the agent of a fork, noting what each agent gets of the conversation.
 func choice(s *thread.Status, at host.Point, agents []thread.AgentInfo) runner.Inputs {
 	in := runner.New(agents, s.Agent, "")
 	for i := range in.Agent.Options {
@@ -82,11 +83,11 @@ func choice(s *thread.Status, at host.Point, agents []thread.AgentInfo) runner.I
 		switch {
 		case o.Off || s.Turn == 0:
 		case o.Value == s.Agent && at.Inside:
-			o.Note = "gets a summary: a conversation cannot be cut within a turn"
+			o.Note = "gets a summary: a conversation cannot be cut inside a turn"
 		case o.Value == s.Agent:
-			o.Note = "" // the context says it
+			o.Note = "" // the Context field says it
 		default:
-			o.Note = "gets a summary of the conversation so far"
+			o.Note = "gets a summary of the conversation"
 		}
 	}
 	return in

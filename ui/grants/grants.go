@@ -1,4 +1,4 @@
-// Package grants changes what the agent of a thread may do with other threads.
+// Package grants changes what a thread's agent may do with other threads.
 package grants
 
 import (
@@ -15,7 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what grants need of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Grant(ctx context.Context, ref string, add, remove []thread.Grant) error
 }
@@ -26,13 +26,13 @@ type Feature struct {
 	srv Server
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
 	h.OnThread(intent.Grants, f.open)
 }
 
-// open shows what a thread's agent may do beyond looking at its own thread, to be changed.
+// open opens the form with the grants of a thread.
 func (f *Feature) open(s *thread.Status) tea.Cmd {
 	id, was := s.ID, slices.Clone(s.Grants)
 	all := grant.All()
@@ -51,7 +51,7 @@ func (f *Feature) open(s *thread.Status) tea.Cmd {
 			}
 		}
 		return host.Do(func() tea.Cmd { return f.change(id, add, remove) }), ""
-	}, inputs...))
+	}, inputs...).Verb("save"))
 	return nil
 }
 
@@ -66,6 +66,6 @@ func (f *Feature) change(id thread.ID, add, remove []thread.Grant) tea.Cmd {
 	if len(remove) > 0 {
 		parts = append(parts, "removed "+grant.Format(remove))
 	}
-	return f.Change("grants of "+f.Name(id)+": "+strings.Join(parts, ", "),
+	return f.Change("change grants", "Grants of "+f.Name(id)+": "+strings.Join(parts, ", "),
 		func(ctx context.Context) error { return f.srv.Grant(ctx, string(id), add, remove) }, nil)
 }

@@ -1,4 +1,4 @@
-// Package help lists the keys, those that work where the person is first, and what the marks of the list mean.
+// Package help shows the keys, starting with those that work right now, and a legend of the marks in the list.
 package help
 
 import (
@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Register adds the feature; scopes are those whose keys are asked, innermost first.
+// Register adds the feature to a host; scopes returns the active scopes, innermost first.
 func Register(h *host.Host, version string, scopes func() []intent.Scope) {
 	h.On(intent.Help, func() tea.Cmd {
 		h.Dialogs.Push(newGuide("keys", lines(h.Keys, scopes(), version)))
@@ -24,27 +24,33 @@ func Register(h *host.Host, version string, scopes func() []intent.Scope) {
 	})
 }
 
-// legend are the marks of the list, with what they say.
+// entry is a line of the help: a key or a mark, and what it means.
+func entry(what, means string, tok theme.Token) dialog.Line {
+	return dialog.Line{Text: fmt.Sprintf("  %-18s %s", what, means), Tok: tok}
+}
+
+// legend explains the marks in the list.
 func legend() []dialog.Line {
-	body := []dialog.Line{{Text: "marks of the list", Tok: theme.Heading}}
+	body := []dialog.Line{{Text: "marks in the list", Tok: theme.Heading}}
 	for _, s := range []thread.State{
-		thread.StateWorking, thread.StateStarting, thread.StateDone, thread.StateIdle, thread.StateApproval, thread.StateQuestion,
-		thread.StateLimited, thread.StateUnauthorised, thread.StateUnavailable, thread.StateUnreachable, thread.StateCut, thread.StateFailed,
+		thread.StateWorking, thread.StateStarting, thread.StateDone, thread.StateIdle,
+		thread.StateApproval, thread.StateQuestion, thread.StateLimited, thread.StateUnauthorised,
+		thread.StateUnavailable, thread.StateUnreachable, thread.StateCut, thread.StateFailed,
 		thread.StateSilent, thread.StateInterrupted, thread.StateUnknown, thread.StateExited,
 	} {
 		look := tree.LookOfState(s)
-		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word), Tok: look.Style})
+		body = append(body, entry(strings.TrimSpace(look.Glyph+" "+look.Mark), look.Word, look.Style))
 	}
-	body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "›2", "two prompts wait to be typed"), Tok: theme.Accent},
-		dialog.Line{Text: fmt.Sprintf("  %-18s %s", "&", "shares its folder with another thread"), Tok: theme.Muted})
+	body = append(body, entry("›2", "two prompts queued", theme.Accent),
+		entry("&", "shares its folder with another thread", theme.Muted))
 	for _, kind := range []thread.OutcomeKind{thread.OutcomeMerged, thread.OutcomeAbandoned} {
 		look := tree.LookOf(&thread.Status{Thread: thread.Thread{Outcome: thread.Outcome{Kind: kind}}})
-		body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", look.Glyph, look.Word), Tok: look.Style})
+		body = append(body, entry(look.Glyph, look.Word, look.Style))
 	}
 	return body
 }
 
-// lines are the keys, those of the scopes that are asked now first, and the legend below them.
+// lines returns the help: the keys of the active scopes, the legend, and then all other keys.
 func lines(keys *intent.Table, here []intent.Scope, version string) []dialog.Line {
 	order := append([]intent.Scope{}, here...)
 	for _, s := range intent.Scopes() {
@@ -59,7 +65,7 @@ func lines(keys *intent.Table, here []intent.Scope, version string) []dialog.Lin
 		case s == intent.Global:
 			head = "everywhere"
 		case i < len(here):
-			head += ", where you are"
+			head += " (active)"
 		}
 		body = append(body, dialog.Line{Text: head, Tok: theme.Heading})
 		for _, b := range keys.Bindings(s) {
@@ -67,16 +73,17 @@ func lines(keys *intent.Table, here []intent.Scope, version string) []dialog.Lin
 			for k, key := range b.Keys() {
 				labels[k] = intent.KeyLabel(key)
 			}
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", strings.Join(labels, " "), b.Says())})
+			body = append(body, entry(strings.Join(labels, " "), b.Says(), theme.Text))
 		}
 		if s == intent.Global {
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  %-18s %s", "1–9", "go to that thread of the list")})
+			body = append(body, entry("1–9", "go to the thread with that number", theme.Text))
 		}
 		body = append(body, dialog.Line{})
 		if i == len(here)-1 {
 			body = append(append(body, legend()...), dialog.Line{})
 		}
 	}
-	return append(body, dialog.Line{Text: "While an agent has the keys, only " + keys.LeaveKey() + " is taken from it.", Tok: theme.Muted},
+	return append(body, dialog.Line{Tok: theme.Muted,
+		Text: "While you type into an agent, all keys but " + keys.LeaveKey() + " go to it."},
 		dialog.Line{Text: "orchestrator " + version, Tok: theme.Muted})
 }

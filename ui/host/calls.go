@@ -10,14 +10,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// How long calls may take: reading, and what starts processes or moves files.
+// Time limits of calls: Quick for reads, Slow for calls that start processes or move files.
 const (
 	Quick = 30 * time.Second
 	Slow  = 5 * time.Minute
 )
 
-// Call runs a call of the server with a time limit; then acts on what it brought, in Update.
-func Call[T any](h *Host, limit time.Duration, do func(context.Context) (T, error), then func(T, error) tea.Cmd) tea.Cmd {
+// Call calls the server with a time limit and hands the result to then, inside Update.
+func Call[T any](
+	h *Host, limit time.Duration, do func(context.Context) (T, error), then func(T, error) tea.Cmd,
+) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(h.ctx, limit)
 		defer cancel()
@@ -26,47 +28,46 @@ func Call[T any](h *Host, limit time.Duration, do func(context.Context) (T, erro
 	}
 }
 
-// Change runs something that changes a thread; what is said when it worked.
-func (h *Host) Change(what string, do func(context.Context) error, undo *Step) tea.Cmd {
+// Change runs a task that changes a thread. It shows done if it succeeds, and names the task if it fails.
+func (h *Host) Change(task, done string, do func(context.Context) error, undo *Step) tea.Cmd {
 	return Call(h, Slow, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) },
-		func(_ struct{}, err error) tea.Cmd { return h.changed(what, err, undo) })
+		func(_ struct{}, err error) tea.Cmd { return h.changed(task, done, err, undo) })
 }
 
-// Begin is Change for what takes a while: it says first what is under way.
-func (h *Host) Begin(doing, what string, do func(context.Context) error, undo *Step) tea.Cmd {
-	return tea.Batch(h.Tell(thread.LevelInfo, doing), h.Change(what, do, undo))
+// Begin is Change for a task that takes a while: it shows a progress message first.
+func (h *Host) Begin(progress, task, done string, do func(context.Context) error, undo *Step) tea.Cmd {
+	return tea.Batch(h.Tell(thread.LevelInfo, progress), h.Change(task, done, do, undo))
 }
 
-func (h *Host) changed(what string, err error, undo *Step) tea.Cmd {
+func (h *Host) changed(task, done string, err error, undo *Step) tea.Cmd {
 	if err != nil {
-		if what == "" {
-			return h.Fail("that did not work", err)
-		}
-		return h.Fail("not "+what, err)
+		return h.Fail(task, err)
 	}
 	if undo != nil {
 		h.Undo.Did(*undo)
 		if undo.Never == "" {
-			what += "; " + h.Keys.KeyOf(intent.Undo) + " takes it back"
+			done += " (" + h.Keys.KeyOf(intent.Undo) + " to undo)"
 		}
 	}
-	if what == "" {
+	if done == "" {
 		return nil
 	}
-	return h.Tell(thread.LevelInfo, what)
+	return h.Tell(thread.LevelInfo, done)
 }
 
-// Start runs something that ends in a thread to be shown. What is told where it failed, said where it worked.
-func (h *Host) Start(what, said string, focus bool, do func(context.Context) (thread.Status, error)) tea.Cmd {
+// Start runs a task that ends with a thread to show. On success it shows the thread's name followed by done.
+func (h *Host) Start(
+	task, done string, focus bool, do func(context.Context) (thread.Status, error),
+) tea.Cmd {
 	return Call(h, Slow, do, func(s thread.Status, err error) tea.Cmd {
 		switch {
 		case err != nil:
 			h.NotStarted()
-			return h.Fail(what, err)
+			return h.Fail(task, err)
 		case s.ID == "":
 			return nil
 		}
 		h.Present(s, focus)
-		return h.Tell(thread.LevelInfo, s.DisplayName()+" "+said)
+		return h.Tell(thread.LevelInfo, s.DisplayName()+" "+done)
 	})
 }

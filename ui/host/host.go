@@ -76,9 +76,9 @@ func (h *Host) Name(id thread.ID) string {
 func (h *Host) Gone(id thread.ID, name string) string {
 	switch s := h.Threads.Thread(id); {
 	case s == nil:
-		return name + " was deleted meanwhile, on another screen or by a verb."
+		return name + " was deleted from another screen or by a verb."
 	case !s.Archived.IsZero():
-		return name + " was archived meanwhile, on another screen or by a verb."
+		return name + " was archived from another screen or by a verb."
 	default:
 		return ""
 	}
@@ -104,19 +104,20 @@ func (h *Host) ShowNotice(n Notice) tea.Cmd {
 	}))
 }
 
-// Fail tells what did not work; where the status line has no room for it, in a dialog.
-func (h *Host) Fail(what string, err error) tea.Cmd {
+// Fail reports that a task failed, such as "push": in the status line, and in a dialog if it does not fit there.
+func (h *Host) Fail(task string, err error) tea.Cmd {
 	text := err.Error()
-	if !strings.HasPrefix(text, what+":") && !strings.HasPrefix(text, what+" ") {
-		text = what + ": " + text
+	if !strings.HasPrefix(text, task+":") && !strings.HasPrefix(text, task+" ") {
+		text = task + ": " + text
 	}
-	const others = 40 // cells of the status line that say something else
+	text = "Could not " + text
+	const others = 40 // cells of the status line that show something else
 	if plain.Width(plain.Line(text)) > h.Width()-others || strings.Contains(text, "\n") {
 		var body []dialog.Line
 		for _, l := range plain.Lines(err.Error()) {
 			body = append(body, dialog.Line{Text: l})
 		}
-		h.Dialogs.Push(dialog.NewText(what, body))
+		h.Dialogs.Push(dialog.NewText("could not "+task, body))
 	}
 	return h.Tell(thread.LevelError, text)
 }

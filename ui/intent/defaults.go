@@ -1,16 +1,16 @@
 package intent
 
-// bind makes a binding that the palette does not offer.
+// bind returns a binding that is not in the palette.
 func bind(s Scope, a Action, help string, keys ...string) Binding {
 	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a}
 }
 
-// command makes one that it does.
+// command returns a binding that is in the palette.
 func command(s Scope, a Action, help string, keys ...string) Binding {
 	return Binding{Binding: newKeys(help, keys), Scope: s, Action: a, Palette: true}
 }
 
-// defaults is the table as it comes. Order is the order of help.
+// defaults returns the default table, in the order in which the help shows it.
 func defaults() []Binding {
 	var all []Binding
 	for _, part := range [][]Binding{global(), threads(), views(), dialogs(), editing()} {
@@ -25,23 +25,23 @@ func global() []Binding {
 		command(Global, NextView, "next view: terminal, timeline, context, diff", "tab"),
 		command(Global, PrevView, "previous view", "shift+tab"),
 		command(Global, Filter, "filter threads", "/"),
-		command(Global, Find, "find in names, prompts and answers", "ctrl+f"),
+		command(Global, Find, "search names, prompts and answers", "ctrl+f"),
 		command(Global, Palette, "all commands", "ctrl+p"),
 		command(Global, NextWait, "next thread waiting for you", "w"),
 		command(Global, Resumes, "list interrupted threads", "L"),
 		command(Global, ResumeAll, "resume all interrupted threads", "A"),
 		command(Global, MCP, "MCP servers", "m"),
-		command(Global, Agents, "agents found here", "g"),
+		command(Global, Agents, "installed agents", "g"),
 		command(Global, Messages, "message log", "!"),
-		command(Global, Sidebar, "show or fold the side bar", "b"),
+		command(Global, Sidebar, "show or hide the side bar", "b"),
 		command(Global, Undo, "undo the last action", "u"),
 		command(Global, Help, "keys", "?"),
 		command(Global, Redraw, "redraw", "ctrl+l"),
 		command(Global, Restart, "restart the server with this program", "ctrl+r"),
-		command(Global, Suspend, "suspend to the shell; fg returns", "ctrl+z"),
-		command(Global, Quit, "quit; agents keep running", "q", "ctrl+c"),
-		bind(Global, Leave, "back to the threads", "ctrl+q", "esc"),
-		bind(Terminal, Leave, "leave the agent, back to the threads", "ctrl+q"),
+		command(Global, Suspend, "suspend to the shell (fg to return)", "ctrl+z"),
+		command(Global, Quit, "quit (agents keep running)", "q", "ctrl+c"),
+		bind(Global, Leave, "back to threads", "ctrl+q", "esc"),
+		bind(Terminal, Leave, "back to threads", "ctrl+q"),
 	}
 }
 
@@ -49,14 +49,14 @@ func threads() []Binding {
 	return []Binding{
 		bind(Tree, Up, "thread above", "up", "k"),
 		bind(Tree, Down, "thread below", "down", "j"),
-		bind(Tree, PageUp, "a page up", "pgup"),
-		bind(Tree, PageDown, "a page down", "pgdown"),
+		bind(Tree, PageUp, "page up", "pgup"),
+		bind(Tree, PageDown, "page down", "pgdown"),
 		bind(Tree, First, "first thread", "home"),
 		bind(Tree, Last, "last thread", "end", "G"),
-		bind(Tree, Fold, "fold the forks", "left", "h"),
-		bind(Tree, Unfold, "unfold the forks", "right", "l"),
-		command(Tree, Focus, "type into the agent, or into the view", "enter"),
-		command(Global, Send, "send a prompt from here", "i"),
+		bind(Tree, Fold, "collapse forks", "left", "h"),
+		bind(Tree, Unfold, "expand forks", "right", "l"),
+		command(Tree, Focus, "type into the agent, or focus the view", "enter"),
+		command(Global, Send, "send a prompt", "i"),
 		command(Global, Prompts, "waiting and unanswered prompts", "p"),
 		command(Global, Fork, "fork here", "f"),
 		command(Global, ForkAt, "fork at a turn", "F"),
@@ -68,9 +68,9 @@ func threads() []Binding {
 		command(Global, Resume, "resume", "R"),
 		command(Global, Start, "start the agent", "s"),
 		command(Global, Stop, "stop the agent", "S"),
-		command(Global, Merge, "merge into the parent, or another thread", "M"),
+		command(Global, Merge, "merge into its parent or another thread", "M"),
 		command(Global, Finish, "merge, archive and remove the worktree", "e"),
-		command(Global, Abandon, "abandon, with a reason", "x"),
+		command(Global, Abandon, "abandon with a reason", "x"),
 		command(Global, Grants, "grants: what its agent may do with other threads"),
 		command(Global, Push, "push its branch"),
 		command(Global, PR, "push its branch and open a pull request"),
@@ -78,22 +78,22 @@ func threads() []Binding {
 		command(Global, Import, "import a thread from a file"),
 		command(Global, Collect, "delete old archived threads"),
 		command(Global, Offers, "fork offers: suggest, auto or off"),
-		command(Global, Why, "why this state is shown", "y"),
-		command(Offer, TakeOffer, "take the fork that is offered", "a"),
+		command(Global, Why, "explain the state", "y"),
+		command(Offer, TakeOffer, "accept the offered fork", "a"),
 		command(Offer, DismissOffer, "dismiss the offer", "X"),
-		command(Offer, OffersOff, "no more offers", "O"),
+		command(Offer, OffersOff, "turn off fork offers", "O"),
 	}
 }
 
-// scrolls are the keys that scroll in every view.
+// scrolls returns the keys that scroll in every view.
 func scrolls(s Scope) []Binding {
 	return []Binding{
 		bind(s, Up, "up", "up", "k"),
 		bind(s, Down, "down", "down", "j"),
-		bind(s, PageUp, "a page up", "pgup", "ctrl+u"),
-		bind(s, PageDown, "a page down", "pgdown", "ctrl+d", "space"),
-		bind(s, First, "to the beginning", "home"),
-		bind(s, Last, "to the end", "end", "G"),
+		bind(s, PageUp, "page up", "pgup", "ctrl+u"),
+		bind(s, PageDown, "page down", "pgdown", "ctrl+d", "space"),
+		bind(s, First, "go to the start", "home"),
+		bind(s, Last, "go to the end", "end", "G"),
 	}
 }
 
@@ -102,17 +102,17 @@ func views() []Binding {
 		command(Timeline, Open, "read the turn", "enter"),
 		command(Timeline, ForkAt, "fork at this turn", "F"),
 		command(Timeline, Rewind, "rewind to this turn", "R"),
-		command(Timeline, ShowDiff, "what this turn changed", "D"),
-		command(Timeline, Compare, "compare with another turn: mark both", "c"),
-		bind(Timeline, Leave, "back to the threads", "esc", "q", "ctrl+q"),
-		bind(Timeline, Unfold, "unfold the responses", "right", "l"),
-		bind(Timeline, Fold, "fold the responses", "left", "h"),
+		command(Timeline, ShowDiff, "diff of this turn", "D"),
+		command(Timeline, Compare, "compare: mark two turns", "c"),
+		bind(Timeline, Leave, "back to threads", "esc", "q", "ctrl+q"),
+		bind(Timeline, Unfold, "expand responses", "right", "l"),
+		bind(Timeline, Fold, "collapse responses", "left", "h"),
 	)
 	all = append(all, scrolls(Turn)...)
 	all = append(all,
 		bind(Turn, Leave, "back to the timeline", "esc", "q", "ctrl+q", "backspace"),
-		bind(Turn, Toggle, "unfold or fold the tool call", "enter"),
-		bind(Turn, FoldAll, "unfold or fold all tool calls", "o"),
+		bind(Turn, Toggle, "expand or collapse the tool call", "enter"),
+		bind(Turn, FoldAll, "expand or collapse all tool calls", "o"),
 		bind(Turn, Older, "previous turn", "[", "left"),
 		bind(Turn, Newer, "next turn", "]", "right"),
 		command(Turn, ForkAt, "fork at this turn", "F"),
@@ -123,10 +123,10 @@ func views() []Binding {
 	)
 	all = append(all, scrolls(Diff)...)
 	all = append(all,
-		bind(Diff, Leave, "back to the threads", "esc", "q", "ctrl+q"),
+		bind(Diff, Leave, "back to threads", "esc", "q", "ctrl+q"),
 		bind(Diff, NextFile, "next file", "]", "right", "l"),
 		bind(Diff, PrevFile, "previous file", "[", "left", "h"),
-		bind(Diff, Base, "against the base, or turn by turn", "B"),
+		bind(Diff, Base, "switch between base and turn diffs", "B"),
 		bind(Diff, Older, "previous turn", "{"),
 		bind(Diff, Newer, "next turn", "}"),
 		command(Diff, Editor, "open the file in your editor", "enter", "E"),
@@ -135,7 +135,7 @@ func views() []Binding {
 		bind(Diff, PrevHit, "previous match", "N"),
 	)
 	all = append(all, scrolls(Context)...)
-	return append(all, bind(Context, Leave, "back to the threads", "esc", "q", "ctrl+q"))
+	return append(all, bind(Context, Leave, "back to threads", "esc", "q", "ctrl+q"))
 }
 
 func dialogs() []Binding {
@@ -144,31 +144,31 @@ func dialogs() []Binding {
 		bind(List, Cancel, "close", "esc", "q", "ctrl+q", "?", "ctrl+c"),
 	)
 	all = append(all,
-		// No letter, and nothing that a text holds, leads from one choice to the next or answers.
+		// No printable key moves between choices or answers, so that typed text cannot.
 		bind(Confirm, Left, "previous choice", "left"),
 		bind(Confirm, Right, "next choice", "right"),
 		bind(Confirm, Accept, "select", "enter"),
 		bind(Confirm, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Confirm, Up, "up", "up"),
 		bind(Confirm, Down, "down", "down"),
-		bind(Confirm, PageUp, "a page up", "pgup"),
-		bind(Confirm, PageDown, "a page down", "pgdown"),
+		bind(Confirm, PageUp, "page up", "pgup"),
+		bind(Confirm, PageDown, "page down", "pgdown"),
 	)
 	all = append(all,
 		bind(Resuming, Up, "up", "up", "k"),
 		bind(Resuming, Down, "down", "down", "j"),
-		bind(Resuming, ResumeOne, "resume this one", "R", "enter"),
+		bind(Resuming, ResumeOne, "resume this thread", "R", "enter"),
 		bind(Resuming, ResumeAll, "resume all", "A"),
 		bind(Resuming, Cancel, "later", "esc", "q", "ctrl+q", "ctrl+c"),
 	)
 	return append(all,
 		bind(Form, Accept, "done", "enter"),
-		bind(Form, Submit, "done, where there are several lines or a prompt", "ctrl+s"),
+		bind(Form, Submit, "submit multi-line text or a prompt", "ctrl+s"),
 		bind(Form, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Form, NextField, "next field", "tab"),
 		bind(Form, PrevField, "previous field", "shift+tab"),
-		bind(Form, Up, "row above, or previous field", "up", "ctrl+p"),
-		bind(Form, Down, "row below, or next field", "down", "ctrl+n"),
+		bind(Form, Up, "row up, or previous field", "up", "ctrl+p"),
+		bind(Form, Down, "row down, or next field", "down", "ctrl+n"),
 		bind(Form, Toggle, "next choice", "space"),
 		bind(Form, NewLine, "new line", "shift+enter", "alt+enter", "ctrl+j"),
 	)
@@ -180,26 +180,26 @@ func editing() []Binding {
 		bind(Field, Cancel, "cancel", "esc", "ctrl+q", "ctrl+c"),
 		bind(Field, Up, "up", "up", "ctrl+p"),
 		bind(Field, Down, "down", "down", "ctrl+n"),
-		bind(Field, PageUp, "a page up", "pgup"),
-		bind(Field, PageDown, "a page down", "pgdown"),
+		bind(Field, PageUp, "page up", "pgup"),
+		bind(Field, PageDown, "page down", "pgdown"),
 	}
 	for _, s := range []Scope{Form, Field} {
 		all = append(all,
 			bind(s, Left, "left", "left", "ctrl+b"),
 			bind(s, Right, "right", "right", "ctrl+f"),
-			bind(s, WordLeft, "a word left", "alt+left", "ctrl+left", "alt+b"),
-			bind(s, WordRight, "a word right", "alt+right", "ctrl+right", "alt+f"),
+			bind(s, WordLeft, "word left", "alt+left", "ctrl+left", "alt+b"),
+			bind(s, WordRight, "word right", "alt+right", "ctrl+right", "alt+f"),
 			bind(s, CursorHome, "start of the line", "home", "ctrl+a"),
 			bind(s, CursorEnd, "end of the line", "end", "ctrl+e"),
 			bind(s, TextStart, "start of the text", "ctrl+home", "alt+<"),
 			bind(s, TextEnd, "end of the text", "ctrl+end", "alt+>"),
 			bind(s, EraseBack, "delete before the cursor", "backspace", "ctrl+h"),
-			bind(s, EraseNext, "delete behind the cursor", "delete", "ctrl+d"),
+			bind(s, EraseNext, "delete after the cursor", "delete", "ctrl+d"),
 			bind(s, EraseWord, "delete the word before", "ctrl+w", "alt+backspace", "ctrl+backspace"),
-			bind(s, EraseNextWord, "delete the word behind", "alt+d", "alt+delete", "ctrl+delete"),
+			bind(s, EraseNextWord, "delete the word after", "alt+d", "alt+delete", "ctrl+delete"),
 			bind(s, EraseLine, "delete to the start of the line", "ctrl+u"),
 			bind(s, EraseEnd, "delete to the end of the line", "ctrl+k"),
-			bind(s, Yank, "yank: insert what was deleted last", "ctrl+y"),
+			bind(s, Yank, "yank the last deleted text", "ctrl+y"),
 		)
 	}
 	return all

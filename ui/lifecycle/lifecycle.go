@@ -1,6 +1,6 @@
-// Package lifecycle stops, archives, deletes, abandons, renames and pins threads. Whatever stops or removes something
-// asks first; the question is withdrawn, with a word why, as soon as it was answered elsewhere: on another screen, by
-// a verb, by an agent that may.
+// Package lifecycle stops, archives, deletes, abandons, renames and pins threads. Anything that stops or removes
+// something asks for confirmation. The question is withdrawn, with the reason, once it has been settled elsewhere:
+// on another screen, by a verb, or by an agent that has the grant.
 package lifecycle
 
 import (
@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the life of a thread needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	StopAgent(ctx context.Context, ref string) error
 	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
@@ -29,13 +29,13 @@ type Server interface {
 	Undelete(ctx context.Context, ref string) error
 }
 
-// Feature keeps threads in order.
+// Feature manages the life of threads.
 type Feature struct {
 	*host.Host
 	srv Server
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
 	h.OnThread(intent.Rename, f.openRename)
@@ -53,68 +53,78 @@ func New(h *host.Host, srv Server) *Feature {
 }
 
 func (f *Feature) pin(s *thread.Status) tea.Cmd {
-	ref, on := string(s.ID), !s.Pinned
-	return f.Change("", func(ctx context.Context) error { return f.srv.Pin(ctx, ref, on) }, nil)
+	ref, on, task := string(s.ID), !s.Pinned, "pin "
+	if !on {
+		task = "unpin "
+	}
+	return f.Change(task+s.DisplayName(), "",
+		func(ctx context.Context) error { return f.srv.Pin(ctx, ref, on) }, nil)
 }
 
 func (f *Feature) unarchive(s *thread.Status) tea.Cmd {
-	ref := string(s.ID)
-	return f.Change(s.DisplayName()+" is back", func(ctx context.Context) error { return f.srv.Unarchive(ctx, ref) }, nil)
+	ref, name := string(s.ID), s.DisplayName()
+	return f.Change("restore "+name, name+" restored",
+		func(ctx context.Context) error { return f.srv.Unarchive(ctx, ref) }, nil)
 }
 
 func (f *Feature) stop(id thread.ID) tea.Cmd {
-	return f.Begin("stopping "+f.Name(id)+" …", "stopped",
+	name := f.Name(id)
+	return f.Begin("Stopping "+name+" …", "stop "+name, name+" stopped",
 		func(ctx context.Context) error { return f.srv.StopAgent(ctx, string(id)) }, nil)
 }
 
 func (f *Feature) abandon(id thread.ID, reason string) tea.Cmd {
 	name := f.Name(id)
-	return f.Begin("abandoning "+name+" …", name+" is abandoned",
+	return f.Begin("Abandoning "+name+" …", "abandon "+name, name+" abandoned",
 		func(ctx context.Context) error { return f.srv.Abandon(ctx, string(id), reason) },
-		&host.Step{What: "abandoning " + name, Never: "This cannot be undone: it stays marked as abandoned. " +
-			"Its conversation, files and worktree are as they were."})
+		&host.Step{What: "abandon " + name, Never: "This cannot be undone: the thread stays marked as abandoned. " +
+			"Its conversation, files and worktree are unchanged."})
+}
+
+// confirm asks for confirmation; over returns why the question no longer applies, or "".
+func (f *Feature) confirm(title string, body []dialog.Line, label string, do func() tea.Cmd, over func() string) {
+	f.Dialogs.Push(dialog.NewAsk(title, body, dialog.Cancel("Cancel"),
+		dialog.Choice{Label: label, Result: host.Do(do), Danger: true}).Until(over))
 }
 
 func (f *Feature) openArchive(s *thread.Status) tea.Cmd {
 	id, name := s.ID, s.DisplayName()
-	body := dialog.Plain("It is put away with all that it holds; its worktree stays.")
+	body := dialog.Plain("The thread moves to the archive, with everything in it. Its worktree stays.")
 	if host.Running(s) {
-		body = append(body, dialog.Line{Text: "Its agent runs and will be stopped.", Tok: theme.Warn})
+		body = append(body, dialog.Line{Text: "Its agent is running and will be stopped.", Tok: theme.Warn})
 	}
-	f.Dialogs.Push(dialog.NewAsk("archive "+name+"?", body,
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Archive", Result: host.Do(func() tea.Cmd { return f.Archive(id) }), Danger: true}).
-		Until(func() string { return f.Gone(id, name) }))
+	f.confirm("archive "+name+"?", body, "Archive", func() tea.Cmd { return f.Archive(id) },
+		func() string { return f.Gone(id, name) })
 	return nil
 }
 
-// Archive puts a thread away.
+// Archive archives a thread.
 func (f *Feature) Archive(id thread.ID) tea.Cmd {
 	s := f.Threads.Thread(id)
 	if s == nil {
 		return nil
 	}
-	srv := f.srv
-	undo := f.bringBack("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, srv.Unarchive)
-	return f.Begin("archiving "+s.DisplayName()+" …", s.DisplayName()+" is archived", func(ctx context.Context) error { return srv.Archive(ctx, string(id)) }, &undo)
+	srv, name := f.srv, s.DisplayName()
+	undo := f.restoreStep("archive", *s, func(now *thread.Status) bool { return !now.Archived.IsZero() }, srv.Unarchive)
+	return f.Begin("Archiving "+name+" …", "archive "+name, name+" archived",
+		func(ctx context.Context) error { return srv.Archive(ctx, string(id)) }, &undo)
 }
 
 func (f *Feature) openDelete(s *thread.Status) tea.Cmd {
 	id, name := s.ID, s.DisplayName()
-	body := []dialog.Line{{Text: "The conversation goes to the bin; files that are not committed are saved first."}}
+	body := dialog.Plain("The conversation moves to the trash. Uncommitted files are saved first.")
 	if host.Running(s) {
-		body = append(body, dialog.Line{Text: "Its agent runs and will be stopped.", Tok: theme.Warn})
+		body = append(body, dialog.Line{Text: "Its agent is running and will be stopped.", Tok: theme.Warn})
 	}
 	if s.Worktree.Path != "" {
-		body = append(body, dialog.Line{Text: "Its worktree goes with it: " + s.Worktree.Path, Tok: theme.Muted})
+		body = append(body, dialog.Line{Text: "Its worktree is deleted too: " + s.Worktree.Path, Tok: theme.Muted})
 	}
-	f.Dialogs.Push(dialog.NewAsk("delete "+name+"?", body,
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete", Result: host.Do(func() tea.Cmd { return f.remove(id) }), Danger: true}).
-		Until(func() string {
-			if f.Threads.Thread(id) == nil {
-				return f.Gone(id, name)
-			}
-			return "" // what is archived can be deleted
-		}))
+	f.confirm("delete "+name+"?", body, "Delete", func() tea.Cmd { return f.remove(id) }, func() string {
+		if f.Threads.Thread(id) == nil {
+			return f.Gone(id, name)
+		}
+		return "" // archived threads can be deleted
+	})
 	return nil
 }
 
@@ -124,9 +134,10 @@ func (f *Feature) remove(id thread.ID) tea.Cmd {
 	if s == nil {
 		return nil
 	}
-	srv := f.srv
-	undo := f.bringBack("delete", *s, func(*thread.Status) bool { return false }, srv.Undelete)
-	return f.Begin("deleting "+s.DisplayName()+" …", s.DisplayName()+" is deleted", func(ctx context.Context) error { return srv.Delete(ctx, string(id)) }, &undo)
+	srv, name := f.srv, s.DisplayName()
+	undo := f.restoreStep("delete", *s, func(*thread.Status) bool { return false }, srv.Undelete)
+	return f.Begin("Deleting "+name+" …", "delete "+name, name+" deleted",
+		func(ctx context.Context) error { return srv.Delete(ctx, string(id)) }, &undo)
 }
 
 func (f *Feature) openStop(s *thread.Status) tea.Cmd {
@@ -134,18 +145,18 @@ func (f *Feature) openStop(s *thread.Status) tea.Cmd {
 		return nil
 	}
 	id, name := s.ID, s.DisplayName()
-	f.Dialogs.Push(dialog.NewAsk("stop "+s.Agent+" in "+name+"?", dialog.Plain("The thread stays and can be resumed. A turn that it is in the middle of is cut."),
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Stop", Result: host.Do(func() tea.Cmd { return f.stop(id) }), Danger: true}).
-		Until(func() string {
+	f.confirm("stop "+s.Agent+" in "+name+"?",
+		dialog.Plain("The thread stays and can be resumed. A turn in progress is cut off."),
+		"Stop", func() tea.Cmd { return f.stop(id) }, func() string {
 			if now := f.Threads.Thread(id); now == nil || !host.Running(now) {
-				return "The agent in " + name + " is not running any more."
+				return "The agent in " + name + " is no longer running."
 			}
 			return ""
-		}))
+		})
 	return nil
 }
 
-// openAbandon asks why to abandon a thread, and then whether to.
+// openAbandon asks for the reason to abandon a thread, and then for confirmation.
 func (f *Feature) openAbandon(s *thread.Status) tea.Cmd {
 	id := s.ID
 	in := &dialog.Input{Label: "Reason", Hint: "Why (kept with the thread)"}
@@ -157,50 +168,51 @@ func (f *Feature) openAbandon(s *thread.Status) tea.Cmd {
 
 func (f *Feature) confirmAbandon(id thread.ID, reason string) tea.Cmd {
 	name := f.Name(id)
-	f.Dialogs.Push(dialog.NewAsk("abandon "+name+"?", dialog.Plain("Reason: "+reason, "", "It is marked as abandoned, which cannot be undone. Its conversation and files stay."),
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Abandon", Result: host.Do(func() tea.Cmd { return f.abandon(id, reason) }), Danger: true}).
-		Until(func() string { return f.Gone(id, name) }))
+	f.confirm("abandon "+name+"?", dialog.Plain("Reason: "+reason, "",
+		"The thread is marked as abandoned, which cannot be undone. Its conversation and files stay."),
+		"Abandon", func() tea.Cmd { return f.abandon(id, reason) }, func() string { return f.Gone(id, name) })
 	return nil
 }
 
-// bringBack is the step that undoes an archive or a delete: the thread comes back, its agent only if it ran and
-// the person wants that.
-func (f *Feature) bringBack(what string, s thread.Status, gone func(*thread.Status) bool, back func(context.Context, string) error) host.Step {
+// restoreStep is the step that undoes an archive or a delete. It restores the thread and, if its agent was running,
+// offers to resume that too.
+func (f *Feature) restoreStep(
+	what string, s thread.Status, gone func(*thread.Status) bool, restore func(context.Context, string) error,
+) host.Step {
 	ref, name, ran := string(s.ID), s.DisplayName(), host.Running(&s)
-	again := func(resume bool) func() tea.Cmd {
+	run := func(resume bool) func() tea.Cmd {
 		return func() tea.Cmd {
-			said := name + " is back"
+			done := name + " restored"
 			if ran && !resume {
-				said += "; its agent was stopped, " + f.Keys.KeyOf(intent.Resume) + " resumes it"
+				done += " (" + f.Keys.KeyOf(intent.Resume) + " to resume its agent)"
 			}
 			if !resume {
-				return f.Change(said, func(ctx context.Context) error { return back(ctx, ref) }, nil)
+				return f.Change("restore "+name, done, func(ctx context.Context) error { return restore(ctx, ref) }, nil)
 			}
 			cols, rows := f.PaneSize()
-			return f.Start("bring back", "is back and resumed", false, func(ctx context.Context) (thread.Status, error) {
-				if err := back(ctx, ref); err != nil {
-					return thread.Status{}, err
-				}
-				return f.srv.Resume(ctx, ref, cols, rows)
-			})
+			return f.Start("restore "+name, "restored and resumed", false,
+				func(ctx context.Context) (thread.Status, error) {
+					if err := restore(ctx, ref); err != nil {
+						return thread.Status{}, err
+					}
+					return f.srv.Resume(ctx, ref, cols, rows)
+				})
 		}
 	}
 	return host.Step{
-		What: what + " of " + name,
+		What: what + " " + name,
 		Over: func() string {
 			if now := f.Threads.Thread(s.ID); now != nil && !gone(now) && now.Updated.After(s.Updated) {
-				return name + " is back already: somebody else did that."
+				return name + " has already been restored from somewhere else."
 			}
 			return ""
 		},
 		Ways: func() ([]dialog.Line, []host.Way) {
 			if !ran {
-				return dialog.Plain(name + " comes back as it was."), []host.Way{{Label: "Bring back", Run: again(false)}}
+				return dialog.Plain(name + " is restored as it was."), []host.Way{{Label: "Restore", Run: run(false)}}
 			}
-			return dialog.Plain(name + " comes back. Its agent was stopped and can be resumed."),
-				[]host.Way{
-					{Label: "Bring back", Run: again(false)}, {Label: "Bring back and resume", Run: again(true)},
-				}
+			return dialog.Plain(name + " is restored. Its agent was stopped and can be resumed."),
+				[]host.Way{{Label: "Restore", Run: run(false)}, {Label: "Restore and resume", Run: run(true)}}
 		},
 	}
 }
@@ -214,17 +226,17 @@ func (f *Feature) openRename(s *thread.Status) tea.Cmd {
 	return nil
 }
 
-// rename renames a thread; undoing gives it its name back.
+// rename renames a thread; undo restores the old name.
 func (f *Feature) rename(id thread.ID, name string) tea.Cmd {
 	was, srv := f.Name(id), f.srv
-	return f.Change("", func(ctx context.Context) error {
+	return f.Change("rename "+was, "Renamed to "+name, func(ctx context.Context) error {
 		_, err := srv.Rename(ctx, string(id), name)
 		return err
 	}, &host.Step{
-		What: "renaming of " + was,
+		What: "rename " + was,
 		Ways: func() ([]dialog.Line, []host.Way) {
-			return dialog.Plain("Its name is " + was + " again."), []host.Way{{Label: "Rename", Run: func() tea.Cmd {
-				return f.Change("its name is "+was+" again", func(ctx context.Context) error {
+			return dialog.Plain("Renames it back to " + was + "."), []host.Way{{Label: "Rename", Run: func() tea.Cmd {
+				return f.Change("rename "+name, "Renamed back to "+was, func(ctx context.Context) error {
 					_, err := srv.Rename(ctx, string(id), was)
 					return err
 				}, nil)
@@ -232,7 +244,7 @@ func (f *Feature) rename(id thread.ID, name string) tea.Cmd {
 		},
 		Over: func() string {
 			if f.Name(id) == was {
-				return "Its name is " + was + " already."
+				return "It is already called " + was + "."
 			}
 			return ""
 		},

@@ -1,5 +1,5 @@
-// Package merge brings the work of a thread into its parent or into another thread. It looks first what a merge would
-// do and asks; nothing is committed or merged that the person was not shown.
+// Package merge merges a thread into its parent or into another thread. It shows a preview and asks first: nothing is
+// committed or merged that the user has not been shown.
 package merge
 
 import (
@@ -21,40 +21,40 @@ import (
 type Feature struct {
 	*host.Host
 	srv Server
-	// archive puts away a thread whose work is where it belongs already.
+	// archive archives a thread that has nothing to merge.
 	archive func(thread.ID) tea.Cmd
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, srv Server, archive func(thread.ID) tea.Cmd) {
 	f := &Feature{Host: h, srv: srv, archive: archive}
 	h.OnThread(intent.Merge, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID}) })
 	h.OnThread(intent.Finish, func(s *thread.Status) tea.Cmd { return f.open(plan{id: s.ID, finish: true}) })
 }
 
-// open looks what a merge would bring and asks.
+// open shows what a merge would do and asks whether to do it.
 func (f *Feature) open(p plan) tea.Cmd {
 	verb := "merge "
 	if p.finish {
 		verb = "finish "
 	}
 	p.commit, p.named = false, ""
-	d := dialog.NewAsk(verb+f.Name(p.id), dialog.Plain("looking what it would bring …"), dialog.Cancel("Cancel")).
+	d := dialog.NewAsk(verb+f.Name(p.id), dialog.Plain("Checking what would be merged …"), dialog.Cancel("Cancel")).
 		Until(f.over(p.id))
 	f.Dialogs.Push(d)
-	return host.Call(f.Host, host.Slow, func(ctx context.Context) (looked, error) { return p.look(ctx, f.srv) },
-		func(l looked, err error) tea.Cmd {
+	return host.Call(f.Host, host.Slow, func(ctx context.Context) (preview, error) { return p.preview(ctx, f.srv) },
+		func(l preview, err error) tea.Cmd {
 			f.fill(d, l, err)
 			return nil
 		})
 }
 
-// fill puts what a merge would do into the dialog that asks whether to merge.
-func (f *Feature) fill(d *dialog.Ask, l looked, err error) {
+// fill fills the dialog with what the merge would do.
+func (f *Feature) fill(d *dialog.Ask, l preview, err error) {
 	s := f.Threads.Thread(l.id)
 	switch {
 	case err != nil && l.finish && s != nil && s.Worktree.Path == "":
-		d.Set(dialog.Plain("It has no worktree of its own: its work is in "+s.Dir+" already."), dialog.Cancel("Cancel"),
+		d.Set(dialog.Plain("It has no worktree: its changes are already in "+s.Dir+"."), dialog.Cancel("Cancel"),
 			dialog.Choice{Label: "Archive", Result: host.Do(func() tea.Cmd { return f.archive(s.ID) }), Danger: true})
 	case err != nil:
 		choices := []dialog.Choice{dialog.Cancel("Close")}
@@ -69,7 +69,7 @@ func (f *Feature) fill(d *dialog.Ask, l looked, err error) {
 	}
 }
 
-// other is the choice of another thread to merge into.
+// other is the choice that picks another thread to merge into.
 func (f *Feature) other(p plan) dialog.Choice {
 	return dialog.Choice{Label: "Into …", Result: host.Do(func() tea.Cmd {
 		f.chooseTarget(p)
@@ -78,7 +78,7 @@ func (f *Feature) other(p plan) dialog.Choice {
 }
 
 // choices are the ways to merge.
-func (f *Feature) choices(l looked) []dialog.Choice {
+func (f *Feature) choices(l preview) []dialog.Choice {
 	once, end, both := "Merge", "Finish", "Merge and finish"
 	if l.commit {
 		once, end, both = "Commit and merge", "Commit and finish", "Commit, merge and finish"
@@ -100,17 +100,17 @@ func (f *Feature) choices(l looked) []dialog.Choice {
 
 func (f *Feature) stoppedChoices(id thread.ID) []dialog.Choice {
 	return []dialog.Choice{dialog.Cancel("Later"),
-		{Label: "Continue", Result: host.Do(func() tea.Cmd { return f.carryOn(id) })},
+		{Label: "Continue", Result: host.Do(func() tea.Cmd { return f.resume(id) })},
 		{Label: "Abort merge", Result: host.Do(func() tea.Cmd { return f.abort(id) }), Danger: true}}
 }
 
-// over says why a thread's merge is not to be asked about any more.
+// over returns a function that says why merging a thread no longer needs an answer.
 func (f *Feature) over(id thread.ID) func() string {
 	name, was := f.Name(id), thread.Outcome{}
 	if s := f.Threads.Thread(id); s != nil {
 		was = s.Outcome
 		if !s.Archived.IsZero() {
-			return func() string { return "" } // what is archived can be merged
+			return func() string { return "" } // archived threads can be merged
 		}
 	}
 	return func() string {
@@ -118,7 +118,7 @@ func (f *Feature) over(id thread.ID) func() string {
 			return why
 		}
 		if now := f.Threads.Thread(id).Outcome; now.Kind == thread.OutcomeMerged && !now.At.Equal(was.At) {
-			return name + " was merged meanwhile, on another screen or by a verb."
+			return name + " was merged from another screen or by a verb."
 		}
 		return ""
 	}
@@ -143,46 +143,46 @@ func (f *Feature) chooseTarget(p plan) {
 	f.Dialogs.Push(dialog.NewPicker("merge "+f.Name(p.id)+" into", items))
 }
 
-// openNote asks whether the agent that a merge concerns is sent a note of it.
+// openNote asks whether to tell the agent of the branch that was merged into.
 func (f *Feature) openNote(p plan, r thread.MergeReport) {
 	whose := p.into
 	if s := f.Threads.Thread(p.id); whose == "" && s != nil {
 		whose = s.Parent
 	}
-	body := dialog.Plain("A note is a prompt for the agent of "+f.Name(whose)+", which costs it a turn:", "")
+	body := dialog.Plain("The note is sent to the agent of "+f.Name(whose)+" as a prompt, which costs a turn:", "")
 	for _, l := range plain.Lines(r.Summary) {
 		body = append(body, dialog.Line{Text: "  " + l, Tok: theme.Muted})
 	}
-	f.Dialogs.Push(dialog.NewAsk("send a note of the merge?", body, dialog.Cancel("No note"),
-		dialog.Choice{Label: "Send the note", Result: host.Do(func() tea.Cmd { return f.note(p) })}))
+	f.Dialogs.Push(dialog.NewAsk("tell the agent about the merge?", body, dialog.Cancel("Don't send"),
+		dialog.Choice{Label: "Send note", Result: host.Do(func() tea.Cmd { return f.note(p) })}))
 }
 
 func (f *Feature) run(p plan) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "merging …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (thread.MergeReport, error) { return p.merge(ctx, f.srv) },
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(p, r, err) }))
 }
 
-func (f *Feature) carryOn(id thread.ID) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "merging …"), host.Call(f.Host, host.Slow,
+func (f *Feature) resume(id thread.ID) tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (thread.MergeReport, error) { return f.srv.MergeContinue(ctx, string(id)) },
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(plan{id: id}, r, err) }))
 }
 
 func (f *Feature) abort(id thread.ID) tea.Cmd {
-	return f.Change("the merge is aborted",
+	return f.Change("abort the merge", "Merge aborted",
 		func(ctx context.Context) error { return f.srv.MergeAbort(ctx, string(id)) }, nil)
 }
 
-// note sends the note of the merge that was made last.
+// note sends the note about the newest merge.
 func (f *Feature) note(p plan) tea.Cmd {
-	return f.Change("the note is sent", func(ctx context.Context) error {
+	return f.Change("send the note", "Note sent", func(ctx context.Context) error {
 		_, err := f.srv.Merge(ctx, thread.MergeRequest{Thread: string(p.id), Into: string(p.into), NoteOnly: true})
 		return err
 	}, nil)
 }
 
-// merged tells what a merge did, or asks how to go on.
+// merged reports what a merge did, or asks how to continue.
 func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 	switch {
 	case r.Stopped || len(r.Conflicts) > 0:
@@ -190,8 +190,8 @@ func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 			f.stoppedChoices(p.id)...).Until(f.over(p.id)))
 		return nil
 	case errors.Is(err, thread.ErrConflict) && !p.commit, errors.Is(err, errOthersToCommit):
-		// Something came since it was looked at: what that is, and what can be done, is asked.
-		return tea.Batch(f.Tell(thread.LevelError, "merge: "+err.Error()), f.open(p))
+		// Something changed since the preview: show a new one.
+		return tea.Batch(f.Tell(thread.LevelError, "Merge: "+err.Error()), f.open(p))
 	case err != nil:
 		return f.Fail("merge", err)
 	}
@@ -202,17 +202,18 @@ func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 	return f.Tell(thread.LevelInfo, mergedText(f.Name(p.id), r))
 }
 
-// did notes a merge as what was done last: undo then names it, and does not reach behind it.
+// did records a merge as the last step, so that undo names it instead of undoing an older one.
 func (f *Feature) did(p plan, r thread.MergeReport) {
-	step := host.Step{What: "merge of " + f.Name(p.id) + " into " + r.Into}
+	step := host.Step{What: "merge " + f.Name(p.id) + " into " + r.Into}
 	if !r.UpToDate {
-		step.Never = "This cannot be undone from here. Its commit is in " + r.Into + "; git takes it back: git -C " + r.Dir +
-			" revert -m 1 " + short(r.Commit) + "."
+		step.Never = "This cannot be undone from here. To revert the merge on " + r.Into + ":\n  git -C " + r.Dir +
+			" revert -m 1 " + short(r.Commit)
 	}
 	if r.Finished {
-		step.What = "finish of " + f.Name(p.id)
-		step.Never = strings.TrimSpace(step.Never + " The thread is in the archive (" + f.Keys.KeyOf(intent.Archived) + "), " +
-			f.Keys.KeyOf(intent.Archive) + " brings it back, and resuming it makes its worktree again.")
+		step.What = "finish " + f.Name(p.id)
+		step.Never = strings.TrimSpace(step.Never + "\nThe thread is in the archive (" +
+			f.Keys.KeyOf(intent.Archived) + "): " + f.Keys.KeyOf(intent.Archive) +
+			" restores it, and resuming it recreates its worktree.")
 	}
 	if step.Never != "" {
 		f.Undo.Did(step)

@@ -9,39 +9,39 @@ import (
 	"orchestrator/thread"
 )
 
-// Server is what a merge needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Merge(context.Context, thread.MergeRequest) (thread.MergeReport, error)
 	MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error)
 	MergeAbort(ctx context.Context, ref string) error
 }
 
-// plan is what is to be merged: a thread, into another or into its parent, and whether the thread is done with then.
-// With commit, what is not committed where it goes is committed first.
+// plan is a merge to make: of a thread, into another one or its parent, and whether that finishes the thread. With
+// commit, uncommitted changes in the target folder are committed first.
 type plan struct {
 	id, into       thread.ID
 	finish, commit bool
-	named          string // what the person was told would be committed
+	named          string // the files that the user was told would be committed
 }
 
-// errOthersToCommit says that what a merge would commit first is not what the person was asked about.
-var errOthersToCommit = errors.New("look again: other files are not committed now")
+// errOthersToCommit means that a merge would commit other files than the user was asked about.
+var errOthersToCommit = errors.New("the uncommitted files have changed, please check again")
 
-// namesOf is a list of paths that can be compared.
+// namesOf returns a list of paths as one comparable string.
 func namesOf(paths []string) string { return strings.Join(paths, "\x00") }
 
 func (p plan) request() thread.MergeRequest {
 	return thread.MergeRequest{Thread: string(p.id), Into: string(p.into), Finish: p.finish, CommitInto: p.commit}
 }
 
-// looked is what a merge would do. Where work that is not committed is in its way, the plan is to commit it first.
-type looked struct {
+// preview is what a merge would do. If uncommitted changes are in its way, the plan is to commit them first.
+type preview struct {
 	plan
 	report thread.MergeReport
 }
 
-// look asks the server what a merge would do.
-func (p plan) look(ctx context.Context, srv Server) (looked, error) {
+// preview asks the server what a merge would do.
+func (p plan) preview(ctx context.Context, srv Server) (preview, error) {
 	req := p.request()
 	req.DryRun = true
 	r, err := srv.Merge(ctx, req)
@@ -51,10 +51,10 @@ func (p plan) look(ctx context.Context, srv Server) (looked, error) {
 			p.commit, p.named, r, err = true, namesOf(with.Committed), with, nil
 		}
 	}
-	return looked{p, r}, err
+	return preview{p, r}, err
 }
 
-// merge asks the server to merge, unless it would commit other files than the person was told.
+// merge asks the server to merge, unless that would commit other files than the user was told.
 func (p plan) merge(ctx context.Context, srv Server) (thread.MergeReport, error) {
 	req := p.request()
 	if p.commit {

@@ -11,23 +11,25 @@ import (
 )
 
 func stoppedLines(r thread.MergeReport) []dialog.Line {
-	body := dialog.Plain("It stopped in "+r.Dir+". Resolve these files there:", "")
+	body := dialog.Plain("The merge stopped in "+r.Dir+". Resolve these files there:", "")
 	for _, f := range r.Conflicts {
 		body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Bad})
 	}
 	if n := len(r.Committed); n > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "What was not committed there is in a commit of " + r.Into + " now: " + plain.Count(n, "file") + "."})
+		body = append(body, dialog.Line{}, dialog.Line{
+			Text: "Uncommitted changes there are now committed to " + r.Into + " (" + plain.Count(n, "file") + ")."})
 	}
-	return append(body, dialog.Line{}, dialog.Line{Text: "Merging again later leads back to here.", Tok: theme.Muted})
+	return append(body, dialog.Line{}, dialog.Line{Text: "Merge again to come back here.", Tok: theme.Muted})
 }
 
-// committedLines name what is committed before a merge.
+// committedLines lists what is committed before a merge.
 func committedLines(r thread.MergeReport) []dialog.Line {
-	body := []dialog.Line{{Text: "What is not committed in " + r.Dir + " is in its way. It can be committed to " + r.Into + " first, all of it:", Tok: theme.Warn}}
+	body := []dialog.Line{{Tok: theme.Warn, Text: "Uncommitted changes in " + r.Dir +
+		" are in the way. They can all be committed to " + r.Into + " first:"}}
 	const most = 20
 	for i, f := range r.Committed {
 		if i == most {
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Committed)-most), Tok: theme.Muted})
+			body = append(body, more(len(r.Committed)-most))
 			break
 		}
 		body = append(body, dialog.Line{Text: "  " + f})
@@ -37,57 +39,66 @@ func committedLines(r thread.MergeReport) []dialog.Line {
 
 func planLines(r thread.MergeReport, finish bool) []dialog.Line {
 	var body []dialog.Line
+	add := func(tok theme.Token, text string) {
+		body = append(body, dialog.Line{}, dialog.Line{Text: text, Tok: tok})
+	}
 	if len(r.Committed) > 0 {
 		body = committedLines(r)
 	}
 	if r.UpToDate {
-		body = append(body, dialog.Line{Text: r.Into + " has everything of " + r.Branch + " already."})
+		body = append(body, dialog.Line{Text: r.Into + " already contains everything in " + r.Branch + "."})
 	} else {
 		body = append(body, dialog.Plain(r.Branch+" → "+r.Into, diff.Counts(r.Files))...)
 		const most = 12
 		for i, f := range r.Files {
 			if i == most {
-				body = append(body, dialog.Line{Text: fmt.Sprintf("  … %d more", len(r.Files)-most), Tok: theme.Muted})
+				body = append(body, more(len(r.Files)-most))
 				break
 			}
-			body = append(body, dialog.Line{Text: fmt.Sprintf("  %s +%d −%d", f.Path, f.Insertions, f.Deletions), Tok: theme.Muted})
+			body = append(body, dialog.Line{Tok: theme.Muted,
+				Text: fmt.Sprintf("  %s +%d −%d", f.Path, f.Insertions, f.Deletions)})
 		}
 	}
 	if len(r.Shared) > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "Its folder is shared with " + plain.Names(r.Shared) + ": what changed there is merged, whoever wrote it.", Tok: theme.Warn})
+		add(theme.Warn, "Its folder is shared with "+plain.Names(r.Shared)+": their changes there are merged too.")
 	}
 	if len(r.Beside) > 0 && !r.UpToDate {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "Also in " + r.Dir + ", whose files change: " + plain.Names(r.Beside) + ".", Tok: theme.Warn})
+		add(theme.Warn, "Files in "+r.Dir+" change. Other threads there: "+plain.Names(r.Beside)+".")
 	}
 	if r.Unsure != "" {
-		body = append(body, dialog.Line{}, dialog.Line{Text: r.Unsure, Tok: theme.Warn})
+		add(theme.Warn, r.Unsure)
 	}
 	if len(r.Conflicts) > 0 {
-		body = append(body, dialog.Line{}, dialog.Line{Text: plain.Count(len(r.Conflicts), "conflict") + " to be resolved in " + r.Dir + ":", Tok: theme.Warn})
+		add(theme.Warn, plain.Count(len(r.Conflicts), "conflict")+" to resolve in "+r.Dir+":")
 		for _, f := range r.Conflicts {
 			body = append(body, dialog.Line{Text: "  ✗ " + f, Tok: theme.Warn})
 		}
 	}
 	if !r.UpToDate {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "It cannot be undone from here: the merge becomes a commit of " + r.Into + ", which git takes back (git revert).", Tok: theme.Warn})
+		add(theme.Warn, "This creates a commit on "+r.Into+". It cannot be undone from here, only with git revert.")
 	}
 	if finish {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "Then the thread is archived, and its worktree removed if everything in it is reachable.", Tok: theme.Muted})
+		add(theme.Muted, "Then the thread is archived. Its worktree is removed if nothing in it would be lost.")
 	}
 	return body
 }
 
+// more says how many more entries a list has.
+func more(n int) dialog.Line {
+	return dialog.Line{Text: fmt.Sprintf("  … %d more", n), Tok: theme.Muted}
+}
+
 // mergedText says what a merge of a thread did.
 func mergedText(name string, r thread.MergeReport) string {
-	text := fmt.Sprintf("%s is merged into %s", name, r.Into)
+	text := fmt.Sprintf("%s merged into %s", name, r.Into)
 	switch {
 	case r.UpToDate:
-		text = r.Into + " has everything already"
+		text = r.Into + " is already up to date"
 	case len(r.Files) > 0:
 		text += " (" + diff.Counts(r.Files) + ")"
 	}
 	if n := len(r.Committed); n > 0 {
-		text += "; " + plain.Count(n, "file") + " committed there"
+		text += "; " + plain.Count(n, "file") + " committed there first"
 	}
 	if r.Finished {
 		text += "; archived"
@@ -96,10 +107,10 @@ func mergedText(name string, r thread.MergeReport) string {
 		text += "; worktree kept: " + r.Kept
 	}
 	if r.Told {
-		text += "; its agent is sent a note"
+		text += "; note sent to its agent"
 	}
 	return text
 }
 
-// short is how people name a commit.
+// short abbreviates a commit for display.
 func short(commit string) string { return commit[:min(len(commit), 12)] }

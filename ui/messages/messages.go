@@ -1,4 +1,4 @@
-// Package messages shows what the person was told, the newest first.
+// Package messages shows the log of notices, newest first.
 package messages
 
 import (
@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host) {
 	h.On(intent.Messages, func() tea.Cmd {
 		var body []dialog.Line

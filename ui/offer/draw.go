@@ -9,19 +9,21 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the fork that is offered; leave is the key that an agent which has the keys leaves it by.
+// Draw draws the offered fork. If the agent has the keyboard, leave is the key that takes it back.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, leave string) {
 	o := f.Current()
 	if o == nil || b.Empty() {
 		return
 	}
+	words := map[intent.Action]string{
+		intent.TakeOffer: "accept", intent.DismissOffer: "dismiss", intent.OffersOff: "turn off",
+	}
 	var keys strings.Builder
-	if leave != "" { // the agent has the keys
+	if leave != "" {
 		keys.WriteString("  " + leave + ",")
 	}
 	for _, k := range f.Keys.Bindings(intent.Offer) {
-		word := map[intent.Action]string{intent.TakeOffer: "take", intent.DismissOffer: "dismiss", intent.OffersOff: "off"}[k.Action]
-		keys.WriteString("  " + k.Label() + " " + word)
+		keys.WriteString("  " + k.Label() + " " + words[k.Action])
 	}
 	right := c.PrintRight(b, 1, 0, th.Style(theme.Key), keys.String())
 	x := c.Print(b, 1, 0, th.Style(theme.Accent), "⑂ fork? ")

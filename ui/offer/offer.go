@@ -1,5 +1,5 @@
-// Package offer is about forks that are offered for a thread: the line that shows one, and what the person thinks of
-// it and of offers at all.
+// Package offer shows the forks that are offered for a thread, takes the user's answers, and sets when forks are
+// offered at all.
 package offer
 
 import (
@@ -14,7 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what offers need of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error)
 	SetOffers(context.Context, thread.OfferMode) error
@@ -24,11 +24,11 @@ type Server interface {
 type Feature struct {
 	*host.Host
 	srv Server
-	// answered are offers by their ids: the server tells a little later that they are gone.
+	// answered has the ids of offers that were answered here: the server withdraws them a little later.
 	answered map[string]bool
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, answered: map[string]bool{}}
 	h.On(intent.Offers, f.openModes)
@@ -40,29 +40,32 @@ func New(h *host.Host, srv Server) *Feature {
 
 func (f *Feature) openModes() tea.Cmd {
 	f.Dialogs.Push(dialog.NewAsk("fork offers", dialog.Plain(
-		"A fork is offered when a prompt leaves its thread, another approach is tried, tools fail alike again and again, or the context is nearly full.",
-		"suggest offers it, auto sends such a prompt from here into a fork at once, off does neither."),
-		dialog.Cancel("Cancel"), dialog.Choice{Label: "Suggest", Result: f.mode(thread.OffersSuggest)},
-		dialog.Choice{Label: "Auto", Result: f.mode(thread.OffersAuto)}, dialog.Choice{Label: "Off", Result: f.mode(thread.OffersOff)}))
+		"A fork is offered when a prompt changes the subject or the approach, when tools keep failing the same way, "+
+			"or when the context is nearly full.",
+		"Suggest shows the offer, auto sends such a prompt straight to a fork, off does neither."),
+		dialog.Cancel("Cancel"),
+		dialog.Choice{Label: "Suggest", Result: f.mode(thread.OffersSuggest)},
+		dialog.Choice{Label: "Auto", Result: f.mode(thread.OffersAuto)},
+		dialog.Choice{Label: "Off", Result: f.mode(thread.OffersOff)}))
 	return nil
 }
 
-// open asks whether to take the fork that is offered.
+// open asks whether to accept the offered fork.
 func (f *Feature) open() tea.Cmd {
 	o := f.Current()
 	if o == nil {
 		return nil
 	}
 	id, in := o.ID, o.Thread
-	body := dialog.Plain("A thread for: "+o.Label, "It is offered because "+o.Why+".")
+	body := dialog.Plain("New thread: "+o.Label, "Offered because "+o.Why+".")
 	if o.Prompt != "" {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "The prompt is sent there: " + o.Prompt, Tok: theme.Warn})
+		body = append(body, dialog.Line{}, dialog.Line{Text: "This prompt is sent to it: " + o.Prompt, Tok: theme.Warn})
 	}
 	f.Dialogs.Push(dialog.NewAsk("fork "+f.Name(in)+"?", body,
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Fork", Result: host.Do(func() tea.Cmd { return f.take(id) })}).
 		Until(func() string {
 			if s := f.Threads.Thread(in); s == nil || s.Offer == nil || s.Offer.ID != id {
-				return "The offer was answered meanwhile, on another screen or by a verb."
+				return "The offer was answered from another screen or by a verb."
 			}
 			return ""
 		}))
@@ -78,10 +81,10 @@ func (f *Feature) Current() *thread.Offer {
 	return s.Offer
 }
 
-// mode says when forks are offered.
+// mode sets when forks are offered.
 func (f *Feature) mode(mode thread.OfferMode) host.Do {
 	return func() tea.Cmd {
-		return f.Change("fork offers: "+string(mode),
+		return f.Change("set fork offers", "Fork offers: "+string(mode),
 			func(ctx context.Context) error { return f.srv.SetOffers(ctx, mode) }, nil)
 	}
 }
@@ -100,7 +103,7 @@ func (f *Feature) dismiss() tea.Cmd {
 	}
 	id := o.ID
 	f.answered[id] = true
-	return f.Change("dismissed", func(ctx context.Context) error {
+	return f.Change("dismiss the offer", "Offer dismissed", func(ctx context.Context) error {
 		_, err := f.srv.AnswerOffer(ctx, id, "dismiss")
 		return err
 	}, nil)

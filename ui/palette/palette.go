@@ -1,4 +1,4 @@
-// Package palette offers every command that means something where the person is, and every thread to go to.
+// Package palette lists every command that is available right now, and every thread to switch to.
 package palette
 
 import (
@@ -13,16 +13,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Config is what the palette needs of others.
+// Config is what the palette needs from the root.
 type Config struct {
-	// Scopes are those whose keys are asked, innermost first.
+	// Scopes returns the active scopes, innermost first.
 	Scopes func() []intent.Scope
-	// Do acts on a command as its key would.
-	Do    func(intent.Action) tea.Cmd
+	// Do runs a command as its key would.
+	Do func(intent.Action) tea.Cmd
+	// Visit selects a thread.
 	Visit func(thread.ID) tea.Cmd
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, cfg Config) {
 	h.On(intent.Palette, func() tea.Cmd {
 		h.Dialogs.Push(dialog.NewPicker("commands", append(commands(h, cfg), threads(h, cfg)...)))
@@ -35,7 +36,8 @@ func commands(h *host.Host, cfg Config) []dialog.Item {
 	var items []dialog.Item
 	for _, b := range h.Keys.Commands() {
 		if b.Scope == intent.Global || slices.Contains(here, b.Scope) {
-			items = append(items, dialog.Item{Title: b.Says(), Note: b.Label(), Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
+			items = append(items, dialog.Item{Title: b.Says(), Note: b.Label(),
+				Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
 		}
 	}
 	return items
@@ -45,7 +47,8 @@ func threads(h *host.Host, cfg Config) []dialog.Item {
 	var items []dialog.Item
 	for _, s := range h.Threads.All() {
 		id := s.ID
-		items = append(items, dialog.Item{Title: "go to " + s.DisplayName(), Note: tree.LookOf(s).Word, Result: host.Do(func() tea.Cmd { return cfg.Visit(id) })})
+		items = append(items, dialog.Item{Title: "go to " + s.DisplayName(), Note: tree.LookOf(s).Word,
+			Result: host.Do(func() tea.Cmd { return cfg.Visit(id) })})
 	}
 	return items
 }

@@ -12,14 +12,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// newExport makes the dialog that writes a thread to a file; relative names are of the folder dir.
+// newExport returns the dialog that exports a thread to a file; relative names are relative to dir.
 func newExport(s *thread.Status, dir string, export func(thread.TransferRequest) tea.Cmd) *dialog.Form {
 	id := string(s.ID)
 	file := &dialog.Input{Label: "File", Hint: "File to write", Text: field.New(s.Name + ".orchestrator")}
-	files := dialog.YesNo("Files", true, "the conversation alone")
-	files.Options[1].Note = "the conversation and the files as they were at each turn"
-	secrets := dialog.YesNo("Secrets", false, "known kinds of keys and passwords are removed")
-	secrets.Options[1].Note = "nothing is removed from the conversation"
+	files := dialog.YesNo("Files", true, "conversation only")
+	files.Options[1].Note = "conversation and files, as of each turn"
+	secrets := dialog.YesNo("Secrets", false, "remove keys and passwords of known formats")
+	secrets.Options[1].Note = "keep keys and passwords in the conversation"
 	return dialog.NewForm("export "+s.DisplayName(), func() (dialog.Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
@@ -30,16 +30,16 @@ func newExport(s *thread.Status, dir string, export func(thread.TransferRequest)
 	}, file, files, secrets).Verb("export")
 }
 
-// newImport makes the dialog that takes a thread from a file.
-func newImport(dir string, take func(thread.TransferRequest) tea.Cmd) *dialog.Form {
-	file := &dialog.Input{Label: "File", Hint: "File written by export"}
+// newImport returns the dialog that imports a thread from a file.
+func newImport(dir string, load func(thread.TransferRequest) tea.Cmd) *dialog.Form {
+	file := &dialog.Input{Label: "File", Hint: "An exported thread"}
 	return dialog.NewForm("import a thread", func() (dialog.Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
 			return nil, "Enter a file name"
 		}
 		req := thread.TransferRequest{File: within(dir, name)}
-		return host.Do(func() tea.Cmd { return take(req) }), ""
+		return host.Do(func() tea.Cmd { return load(req) }), ""
 	}, file).Verb("import")
 }
 

@@ -28,7 +28,7 @@ type Feature struct {
 func Register(h *host.Host, srv Server, project string) {
 	f := &Feature{h, srv}
 	h.On(intent.Import, func() tea.Cmd {
-		h.Dialogs.Push(newImport(project, f.take))
+		h.Dialogs.Push(newImport(project, f.load))
 		return nil
 	})
 	h.OnThread(intent.Export, func(s *thread.Status) tea.Cmd {
@@ -38,14 +38,14 @@ func Register(h *host.Host, srv Server, project string) {
 }
 
 func (f *Feature) export(r thread.TransferRequest) tea.Cmd {
-	return f.Begin("exporting …", "exported to "+r.File, func(ctx context.Context) error {
+	return f.Begin("Exporting …", "export", "Exported to "+r.File, func(ctx context.Context) error {
 		_, err := f.srv.Export(ctx, r)
 		return err
 	}, nil)
 }
 
-func (f *Feature) take(r thread.TransferRequest) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "importing "+filepath.Base(r.File)+" …"),
+func (f *Feature) load(r thread.TransferRequest) tea.Cmd {
+	return tea.Batch(f.Tell(thread.LevelInfo, "Importing "+filepath.Base(r.File)+" …"),
 		f.Start("import", "imported", false,
 			func(ctx context.Context) (thread.Status, error) { return f.srv.Import(ctx, r) }))
 }

@@ -57,7 +57,7 @@ func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 // Open lists what a thread was asked and has not answered.
 func (f *Feature) Open(s *thread.Status) tea.Cmd {
 	f.open, f.of = dialog.NewPicker("prompts of "+s.DisplayName(), nil), s.ID
-	f.open.Status = "looking …"
+	f.open.Status = "Loading …"
 	f.Dialogs.Push(f.open)
 	return f.load()
 }
@@ -93,7 +93,7 @@ func (f *Feature) fill(into *dialog.Picker, list []thread.Prompt, err error) {
 			again = append([]dialog.Item{item}, again...)
 		}
 	}
-	into.Fill(append(waiting, again...), "nothing waits, and everything was answered")
+	into.Fill(append(waiting, again...), "No waiting or unanswered prompts")
 }
 
 // openPrompt shows a prompt, and what can be done with it.
@@ -103,7 +103,7 @@ func (f *Feature) openPrompt(p thread.Prompt) {
 	for _, l := range plain.Lines(p.Text) {
 		body = append(body, dialog.Line{Text: l})
 	}
-	state := string(p.State) + ", asked at " + p.Accepted.Local().Format("15:04:05")
+	state := string(p.State) + ", sent at " + p.Accepted.Local().Format("15:04:05")
 	if p.Reason != "" {
 		state += ": " + p.Reason
 	}
@@ -112,20 +112,23 @@ func (f *Feature) openPrompt(p thread.Prompt) {
 	s := f.Threads.Thread(p.Thread)
 	switch {
 	case p.State == thread.PromptQueued && cut(p):
-		body = append(body, dialog.Line{Text: "It is too long to be edited here: orchestrator prompts edit " + string(p.ID) + " TEXT", Tok: theme.Muted})
+		body = append(body, dialog.Line{Tok: theme.Muted,
+			Text: "Too long to edit here; use: orchestrator prompts edit " + string(p.ID) + " TEXT"})
 		choices = append(choices, dialog.Choice{Label: "Withdraw", Result: f.withdraw(p.ID), Danger: true})
 	case p.State == thread.PromptQueued:
-		choices = append(choices, dialog.Choice{Label: "Edit", Result: f.edit(p)}, dialog.Choice{Label: "Withdraw", Result: f.withdraw(p.ID), Danger: true})
+		choices = append(choices, dialog.Choice{Label: "Edit", Result: f.edit(p)},
+			dialog.Choice{Label: "Withdraw", Result: f.withdraw(p.ID), Danger: true})
 	case p.State.Again() && (s == nil || !host.Running(s)):
-		body = append(body, dialog.Line{Text: "It can be sent again when the agent runs: " + f.Keys.KeyOf(intent.Resume) + " resumes it.", Tok: theme.Warn})
+		body = append(body, dialog.Line{Tok: theme.Warn,
+			Text: "Resume the agent first (" + f.Keys.KeyOf(intent.Resume) + "), then send it again."})
 	case p.State.Again():
 		choices = append(choices, dialog.Choice{Label: "Send again", Result: f.again(p.ID)})
 	}
 	was := p.State
 	f.now[p.ID] = was
-	f.Dialogs.Push(dialog.NewAsk("a prompt for "+name, body, choices...).Until(func() string {
+	f.Dialogs.Push(dialog.NewAsk("prompt for "+name, body, choices...).Until(func() string {
 		if now := f.now[p.ID]; now != was {
-			return "It was " + string(was) + " and is " + string(now) + " meanwhile."
+			return "The prompt changed from " + string(was) + " to " + string(now) + "."
 		}
 		return ""
 	}))
@@ -144,16 +147,17 @@ func (f *Feature) edit(p thread.Prompt) host.Do {
 	return func() tea.Cmd {
 		in := &dialog.Input{Label: "Prompt", Text: field.Field{Multi: true}, Rows: 6}
 		in.Text.Set(p.Text)
-		f.Dialogs.Push(dialog.NewOne("edit a prompt for "+f.Name(p.Thread), in, "Enter a prompt, or withdraw this one", func(text string) dialog.Result {
-			return host.Do(func() tea.Cmd { return f.change(p.ID, text) })
-		}).Sending(in).Verb("save"))
+		f.Dialogs.Push(dialog.NewOne("edit prompt for "+f.Name(p.Thread), in, "Enter a prompt, or withdraw this one",
+			func(text string) dialog.Result {
+				return host.Do(func() tea.Cmd { return f.change(p.ID, text) })
+			}).Sending(in).Verb("save"))
 		return nil
 	}
 }
 
 func (f *Feature) withdraw(id thread.PromptID) host.Do {
 	return func() tea.Cmd {
-		return f.ask("", "the prompt is withdrawn",
+		return f.ask("", "Prompt withdrawn",
 			func(ctx context.Context) (thread.Prompt, error) { return f.srv.CancelPrompt(ctx, id) })
 	}
 }
@@ -169,7 +173,7 @@ func (f *Feature) send(to thread.ID, text string) tea.Cmd {
 }
 
 func (f *Feature) change(id thread.PromptID, text string) tea.Cmd {
-	return f.ask("", "the prompt is changed",
+	return f.ask("", "Prompt updated",
 		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, id, text) })
 }
 
@@ -182,15 +186,15 @@ func (f *Feature) ask(to thread.ID, said string, do func(context.Context) (threa
 // tellAsked says what became of a prompt.
 func (f *Feature) tellAsked(to thread.ID, said string, p thread.Prompt, err error) tea.Cmd {
 	if err != nil {
-		return f.Fail("not sent", err)
+		return f.Fail("send the prompt", err)
 	}
 	f.now[p.ID] = p.State
 	if said != "" {
 		return f.Tell(thread.LevelInfo, said)
 	}
-	text := "sent to "
+	text := "Sent to "
 	if p.State == thread.PromptQueued {
-		text = "queued for "
+		text = "Queued for "
 	}
 	text += f.Name(p.Thread)
 	if to != "" && p.Thread != to {
@@ -211,7 +215,7 @@ func (f *Feature) Changed(p thread.Prompt) tea.Cmd {
 		cmds = append(cmds, f.load())
 	}
 	if p.State.Again() && p.From != thread.FromPane && (!known || was != p.State) {
-		cmds = append(cmds, f.Tell(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s sends it again",
+		cmds = append(cmds, f.Tell(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s to resend it",
 			f.Name(p.Thread), plain.Excerpt(p.Text, 30), p.State, f.Keys.KeyOf(intent.Prompts))))
 	}
 	return tea.Batch(cmds...)

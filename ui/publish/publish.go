@@ -33,27 +33,28 @@ func Register(h *host.Host, srv Server) {
 func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
 	title := "push " + s.DisplayName()
 	if pr {
-		title = "pull request of " + s.DisplayName()
+		title = "open pull request for " + s.DisplayName()
 	}
 	if s.Worktree.Branch == "" {
-		f.Dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its work is in "+s.Dir+".",
-			"Fork it first, or push that folder's branch with git.")))
+		f.Dialogs.Push(dialog.NewText(title, dialog.Plain("It has no branch of its own: its changes are in "+s.Dir+".",
+			"Fork it first, or push the branch of that folder with git.")))
 		return nil
 	}
-	body := dialog.Plain("Its work is committed and " + s.Worktree.Branch + " is pushed to your remote, never by force.")
+	body := dialog.Plain("Commits its changes and pushes " + s.Worktree.Branch + " to your remote (never a force push).")
 	label := "Push"
 	if pr {
-		label = "Open the pull request"
-		body = append(body, dialog.Line{Text: "Then gh opens a pull request with the thread's last answer as its text."})
+		label = "Open pull request"
+		body = append(body, dialog.Line{Text: "Then gh opens a pull request, with the thread's last answer as its description."})
 	}
 	f.Dialogs.Push(dialog.NewAsk(title, body,
-		dialog.Cancel("Cancel"), dialog.Choice{Label: label, Result: f.push(thread.PushRequest{Thread: string(s.ID), PR: pr})}))
+		dialog.Cancel("Cancel"),
+		dialog.Choice{Label: label, Result: f.push(thread.PushRequest{Thread: string(s.ID), PR: pr})}))
 	return nil
 }
 
 func (f *Feature) push(r thread.PushRequest) host.Do {
 	return func() tea.Cmd {
-		return tea.Batch(f.Tell(thread.LevelInfo, "pushing …"), host.Call(f.Host, host.Slow,
+		return tea.Batch(f.Tell(thread.LevelInfo, "Pushing …"), host.Call(f.Host, host.Slow,
 			func(ctx context.Context) (thread.PushReport, error) { return f.srv.Push(ctx, r) }, f.pushed))
 	}
 }
@@ -63,7 +64,7 @@ func (f *Feature) pushed(report thread.PushReport, err error) tea.Cmd {
 		return f.Fail("push", err)
 	}
 	if report.PR != "" {
-		return f.Tell(thread.LevelInfo, "pull request: "+report.PR)
+		return f.Tell(thread.LevelInfo, "Pull request: "+report.PR)
 	}
-	return f.Tell(thread.LevelInfo, report.Branch+" is pushed to "+report.Remote)
+	return f.Tell(thread.LevelInfo, report.Branch+" pushed to "+report.Remote)
 }

@@ -19,11 +19,11 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	case thread.ResumeNative:
 		how = "transcript found"
 	case thread.ResumeRebuilt:
-		how = "transcript rebuilt from what is stored"
+		how = "transcript rebuilt from the stored conversation"
 	case thread.ResumePrimer:
-		how, tok = "a summary of what is stored", theme.Warn
+		how, tok = "from a summary of the stored conversation", theme.Warn
 	case thread.ResumeFresh:
-		how, tok = "nothing was said yet", theme.Muted
+		how, tok = "no conversation yet", theme.Muted
 	default:
 		how, tok = string(p.How), theme.Warn
 	}
@@ -39,7 +39,7 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 		how += " · worktree: " + plain.Line(p.Worktree)
 	}
 	if n := len(p.Prompts); n > 0 {
-		how += " · not answered: " + plain.Excerpt(p.Prompts[n-1].Text, 60)
+		how += " · unanswered: " + plain.Excerpt(p.Prompts[n-1].Text, 60)
 		if n > 1 {
 			how += fmt.Sprintf(" and %d more", n-1)
 		}

@@ -35,7 +35,7 @@ func New(h *host.Host, srv Server) *Feature {
 	h.OnThread(intent.Start, f.resume)
 	h.On(intent.Resumes, func() tea.Cmd {
 		if !f.Offer() {
-			return h.Tell(thread.LevelInfo, "nothing is interrupted")
+			return h.Tell(thread.LevelInfo, "No interrupted threads")
 		}
 		return nil
 	})
@@ -45,23 +45,23 @@ func New(h *host.Host, srv Server) *Feature {
 
 func (f *Feature) resume(s *thread.Status) tea.Cmd {
 	if host.Running(s) {
-		return f.Tell(thread.LevelInfo, s.DisplayName()+" is running")
+		return f.Tell(thread.LevelInfo, s.DisplayName()+" is already running")
 	}
 	return f.Begin(s, false)
 }
 
 // Begin resumes an agent; with focus it gets the keys as soon as it runs.
 func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
+	return tea.Batch(f.Tell(thread.LevelInfo, "Resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
 }
 
 // openAll asks whether to start the agents of all interrupted threads.
 func (f *Feature) openAll() tea.Cmd {
 	left := f.interrupted()
 	if len(left) == 0 {
-		return f.Tell(thread.LevelInfo, "nothing is interrupted")
+		return f.Tell(thread.LevelInfo, "No interrupted threads")
 	}
-	body := dialog.Plain(plain.Count(len(left), "agent") + " to start:")
+	body := dialog.Plain(plain.Count(len(left), "agent") + " to resume:")
 	const most = 8
 	for i, id := range left {
 		if i == most {
@@ -74,7 +74,7 @@ func (f *Feature) openAll() tea.Cmd {
 		dialog.Cancel("Cancel"), dialog.Choice{Label: "Resume all", Result: host.Do(f.All)}).
 		Until(func() string {
 			if len(f.interrupted()) == 0 {
-				return "Nothing is interrupted any more."
+				return "There are no interrupted threads any more."
 			}
 			return ""
 		}))
@@ -112,7 +112,7 @@ func (f *Feature) one(id thread.ID, focus bool) tea.Cmd {
 // All resumes the agents of all threads that were interrupted.
 func (f *Feature) All() tea.Cmd {
 	cols, rows := f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "resuming all …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Resuming all …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
 		func(all []thread.Status, err error) tea.Cmd {
 			if err != nil {

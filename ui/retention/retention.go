@@ -36,7 +36,7 @@ func Register(h *host.Host, srv Server) {
 // open looks what would be deleted, and asks.
 func (f *Feature) open() tea.Cmd {
 	d := dialog.NewAsk("delete old threads",
-		dialog.Plain("looking for threads that the retention settings need not keep …"), dialog.Cancel("Cancel"))
+		dialog.Plain("Looking for threads past the retention limits …"), dialog.Cancel("Cancel"))
 	f.Dialogs.Push(d)
 	return f.collect(true, func(done thread.Collected, err error) tea.Cmd {
 		f.fill(d, done, err)
@@ -52,7 +52,7 @@ func (f *Feature) collect(dry bool, then func(thread.Collected, error) tea.Cmd) 
 
 // remove deletes what was shown.
 func (f *Feature) remove() tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "deleting …"), f.collect(false, f.removed))
+	return tea.Batch(f.Tell(thread.LevelInfo, "Deleting …"), f.collect(false, f.removed))
 }
 
 func (f *Feature) removed(done thread.Collected, err error) tea.Cmd {
@@ -70,12 +70,15 @@ func (f *Feature) fill(d *dialog.Ask, done thread.Collected, err error) {
 	case err != nil:
 		d.Set([]dialog.Line{{Text: err.Error(), Tok: theme.Bad}}, closing)
 	case len(done.Threads) == 0:
-		d.Set(dialog.Plain("Nothing is to go by the retention settings (retention.days, retention.threads, retention.size_mb)."), closing)
+		d.Set(dialog.Plain("No threads are past the retention limits (retention.days, retention.threads, "+
+			"retention.size_mb)."), closing)
 	default:
-		body := append(dialog.Plain(done.Notes...), dialog.Plain("These go for good; pinned threads, and what others need, stay:", "")...)
+		body := append(dialog.Plain(done.Notes...), dialog.Plain("These threads are deleted permanently. "+
+			"Pinned threads and threads that others depend on are kept.", "")...)
 		for _, t := range done.Threads {
-			body = append(body, dialog.Line{Text: strings.Join([]string{"  " + t.Name, thread.Bytes(t.Bytes), t.Why}, "  "), Tok: theme.Muted})
+			body = append(body, dialog.Line{Tok: theme.Muted,
+				Text: strings.Join([]string{"  " + t.Name, thread.Bytes(t.Bytes), t.Why}, "  ")})
 		}
-		d.Set(body, dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete them", Result: host.Do(f.remove), Danger: true})
+		d.Set(body, dialog.Cancel("Cancel"), dialog.Choice{Label: "Delete", Result: host.Do(f.remove), Danger: true})
 	}
 }

@@ -1,5 +1,5 @@
-// Package rewind sets a thread back to an earlier turn: it shows first what would change, and undoing goes to the
-// safety point that was taken before.
+// Package rewind rewinds a thread to an earlier turn. It shows what would change first, and takes a safety checkpoint
+// to which undo returns.
 package rewind
 
 import (
@@ -16,40 +16,40 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what a rewind needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
 	Rewind(context.Context, thread.RewindRequest) (thread.RewindReport, error)
 }
 
-// Feature sets threads back.
+// Feature rewinds threads.
 type Feature struct {
 	*host.Host
 	srv Server
-	// after brings what is on show of a thread up to date.
+	// after refreshes what the screen shows of a thread.
 	after func(thread.ID) tea.Cmd
 }
 
-// New makes the feature.
+// New returns the feature.
 func New(h *host.Host, srv Server, after func(thread.ID) tea.Cmd) *Feature {
 	return &Feature{Host: h, srv: srv, after: after}
 }
 
-// plan is where a thread is to be set back to.
+// plan is the turn to which a thread is rewound.
 type plan struct {
 	id   thread.ID
 	at   thread.CheckpointID
 	turn int
 }
 
-// Open asks whether to set the selected thread back to a turn, and looks what that would change.
+// Open asks whether to rewind the selected thread to a turn, and loads what that would change.
 func (f *Feature) Open(id thread.CheckpointID, turn int) tea.Cmd {
 	s := f.Threads.Selected()
 	if s == nil {
 		return nil
 	}
 	p, name := plan{s.ID, id, turn}, s.DisplayName()
-	d := dialog.NewAsk(fmt.Sprintf("set %s back to turn %d", name, turn), dialog.Plain("looking what would change …"),
+	d := dialog.NewAsk(fmt.Sprintf("rewind %s to turn %d", name, turn), dialog.Plain("Checking what would change …"),
 		dialog.Cancel("Cancel")).Until(func() string { return f.Gone(p.id, name) })
 	f.Dialogs.Push(d)
 	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.FileDiff, error) {
@@ -60,7 +60,7 @@ func (f *Feature) Open(id thread.CheckpointID, turn int) tea.Cmd {
 	})
 }
 
-// fill puts what a rewind would change into its dialog.
+// fill fills the dialog with what the rewind would change.
 func (f *Feature) fill(d *dialog.Ask, p plan, changed []thread.FileDiff, err error) {
 	now := 0
 	if s := f.Threads.Thread(p.id); s != nil {
@@ -68,9 +68,10 @@ func (f *Feature) fill(d *dialog.Ask, p plan, changed []thread.FileDiff, err err
 	}
 	body := []dialog.Line{}
 	if n := now - p.turn; n > 0 {
-		body = append(body, dialog.Line{Text: "Conversation: " + plain.Count(n, "turn") + " back, from " + fmt.Sprint(now) + " to " + fmt.Sprint(p.turn) + "."})
+		body = append(body, dialog.Line{
+			Text: fmt.Sprintf("Conversation: back %s, from turn %d to turn %d", plain.Count(n, "turn"), now, p.turn)})
 	} else {
-		body = append(body, dialog.Line{Text: "Conversation: it is the newest turn."})
+		body = append(body, dialog.Line{Text: "Conversation: no change, this is the newest turn"})
 	}
 	files := err == nil
 	var others []string
@@ -78,13 +79,14 @@ func (f *Feature) fill(d *dialog.Ask, p plan, changed []thread.FileDiff, err err
 		others = f.Threads.Sharing(s.Thread)
 	}
 	if len(others) > 0 {
-		body = append(body, dialog.Line{Text: "Shared folder: of the files only those go back that no other thread can have written, such as " + plain.Names(others) + ".", Tok: theme.Warn})
+		body = append(body, dialog.Line{Tok: theme.Warn, Text: "The folder is shared with " + plain.Names(others) +
+			". Files that they may have written are left alone."})
 	}
 	switch {
 	case err != nil:
 		body = append(body, dialog.Line{Text: "Files: " + err.Error(), Tok: theme.Warn})
 	case len(changed) == 0:
-		body = append(body, dialog.Line{Text: "Files: as they were then already."})
+		body = append(body, dialog.Line{Text: "Files: no change"})
 	default:
 		body = append(body, dialog.Line{Text: "Files: " + counts(changed)})
 	}
@@ -96,7 +98,8 @@ func (f *Feature) fill(d *dialog.Ask, p plan, changed []thread.FileDiff, err err
 		}
 		body = append(body, dialog.Line{Text: "  " + file.Path, Tok: theme.Muted})
 	}
-	body = append(body, dialog.Line{}, dialog.Line{Text: "A safety point is taken first; " + f.Keys.KeyOf(intent.Undo) + " brings it back.", Tok: theme.Muted})
+	body = append(body, dialog.Line{}, dialog.Line{Tok: theme.Muted,
+		Text: "A safety checkpoint is taken first; " + f.Keys.KeyOf(intent.Undo) + " undoes the rewind."})
 	d.Set(body, f.choices(p, files, len(others) > 0)...)
 }
 
@@ -104,7 +107,7 @@ func (f *Feature) choices(p plan, files, shared bool) []dialog.Choice {
 	req := func(files, talk bool) dialog.Result {
 		r := thread.RewindRequest{Thread: string(p.id), At: string(p.at), Files: files, Conversation: talk}
 		return host.Do(func() tea.Cmd {
-			return tea.Batch(f.Tell(thread.LevelInfo, "setting back …"), f.rewind(r))
+			return tea.Batch(f.Tell(thread.LevelInfo, "Rewinding …"), f.rewind(r))
 		})
 	}
 	talk := dialog.Choice{Label: "Conversation", Result: req(false, true), Danger: true}
@@ -127,41 +130,50 @@ func (f *Feature) rewind(r thread.RewindRequest) tea.Cmd {
 
 func (f *Feature) rewound(r thread.RewindRequest, report thread.RewindReport, err error) tea.Cmd {
 	if err != nil {
-		return f.Fail("set back", err)
+		return f.Fail("rewind", err)
 	}
 	if report.Safety != "" {
-		f.Undo.Did(f.unwind(r, report))
+		f.Undo.Did(f.undoStep(r, report))
 	}
 	text := report.Message
 	if text == "" {
-		text = fmt.Sprintf("set back to turn %d", report.Turn)
+		text = fmt.Sprintf("Rewound to turn %d", report.Turn)
 	}
-	return tea.Batch(f.after(thread.ID(r.Thread)), f.Tell(thread.LevelInfo, text+"; "+f.Keys.KeyOf(intent.Undo)+" takes it back"))
+	return tea.Batch(f.after(thread.ID(r.Thread)),
+		f.Tell(thread.LevelInfo, text+" ("+f.Keys.KeyOf(intent.Undo)+" to undo)"))
 }
 
-// unwind is the step that undoes a rewind, by going to the safety point that was taken before it.
-func (f *Feature) unwind(done thread.RewindRequest, report thread.RewindReport) host.Step {
+// undoStep is the step that undoes a rewind, by rewinding to the safety checkpoint that was taken before it.
+func (f *Feature) undoStep(done thread.RewindRequest, report thread.RewindReport) host.Step {
 	id, turn := thread.ID(done.Thread), report.Turn
 	back := done
 	back.At = string(report.Safety)
-	what := map[[2]bool]string{{true, true}: "files and conversation", {true, false}: "the files", {false, true}: "the conversation"}[[2]bool{back.Files, back.Conversation}]
+	what := "files"
+	switch {
+	case back.Files && back.Conversation:
+		what = "files and conversation"
+	case back.Conversation:
+		what = "conversation"
+	}
 	return host.Step{
-		What: fmt.Sprintf("setting %s back to turn %d", f.Name(id), turn),
+		What: fmt.Sprintf("rewind %s to turn %d", f.Name(id), turn),
 		Ways: func() ([]dialog.Line, []host.Way) {
-			body := dialog.Plain("Sets " + what + " to what they were before that.")
+			body := dialog.Plain("Restores the " + what + " from before the rewind.")
 			if s := f.Threads.Thread(id); s != nil && back.Conversation && s.Turn > turn {
-				body = append(body, dialog.Line{Text: "Made since then, and left behind: " + plain.Count(s.Turn-turn, "turn") + ". Undoing this again brings that back.", Tok: theme.Warn})
+				body = append(body, dialog.Line{Tok: theme.Warn, Text: "Leaves behind " + plain.Count(s.Turn-turn, "turn") +
+					" made since then. Undo again to get them back."})
 			}
 			if back.Files {
-				body = append(body, dialog.Line{Text: "Files changed since then change back, too; a safety point is taken first.", Tok: theme.Warn})
+				body = append(body, dialog.Line{Tok: theme.Warn,
+					Text: "Reverts files changed since then too; a safety checkpoint is taken first."})
 			}
 			return body, []host.Way{{Label: "Undo", Run: func() tea.Cmd {
-				return tea.Batch(f.Tell(thread.LevelInfo, "undoing …"), f.rewind(back))
+				return tea.Batch(f.Tell(thread.LevelInfo, "Undoing …"), f.rewind(back))
 			}}}
 		},
 		Over: func() string {
 			if f.Threads.Thread(id) == nil {
-				return "The thread is gone."
+				return "The thread no longer exists."
 			}
 			return ""
 		},

@@ -6,7 +6,7 @@ import (
 	"orchestrator/thread"
 )
 
-// counts says what goes back: "2 change (+3 −1 reverted)".
+// counts sums up what is reverted: "2 change (+3 −1 reverted)".
 func counts(files []thread.FileDiff) string {
 	add, del := 0, 0
 	for _, f := range files {

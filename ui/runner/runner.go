@@ -1,5 +1,5 @@
-// Package runner is the part of a form that says what runs in a thread: an agent, and which program where that is
-// the agent that runs any.
+// Package runner is the part of a form that chooses what runs in a thread: an agent and, for the agent `command`,
+// its program.
 package runner
 
 import (
@@ -13,13 +13,13 @@ import (
 // command is the agent that runs any program.
 const command = "command"
 
-// IsCommand reports whether an agent runs any program.
+// IsCommand reports whether an agent is the one that runs any program.
 func IsCommand(agent string) bool { return agent == command }
 
-// Inputs are the fields. The program's is hidden while another agent is chosen.
+// Inputs are the fields. Program is hidden unless the agent runs any program.
 type Inputs struct{ Agent, Program *dialog.Input }
 
-// New makes the fields with an agent chosen; note stands by it where the agents are not known yet.
+// New returns the fields with an agent selected; note is shown with it until the agents are known.
 func New(agents []thread.AgentInfo, agent, note string) Inputs {
 	known := options(agents)
 	pick := max(slices.IndexFunc(known, func(o dialog.Option) bool { return o.Value == agent }), 0)
@@ -28,16 +28,16 @@ func New(agents []thread.AgentInfo, agent, note string) Inputs {
 	}
 	in := Inputs{
 		Agent:   &dialog.Input{Label: "Agent", Options: known, Pick: pick},
-		Program: &dialog.Input{Label: "Program", Hint: "program and its arguments"},
+		Program: &dialog.Input{Label: "Program", Hint: "Program and arguments"},
 	}
 	in.Program.Hidden = func() bool { return !in.Any() }
 	return in
 }
 
-// Any reports whether the agent that runs any program is chosen.
+// Any reports whether the selected agent is the one that runs any program.
 func (in Inputs) Any() bool { return IsCommand(in.Agent.Choice()) }
 
-// Refused says why the agent that is chosen cannot run, "" where it can.
+// Refused returns why the selected agent cannot run, or "" if it can.
 func (in Inputs) Refused() string {
 	if o := in.Agent.Options[in.Agent.Pick]; o.Off {
 		return o.Value + ": " + o.Note
@@ -45,20 +45,20 @@ func (in Inputs) Refused() string {
 	return ""
 }
 
-// Words returns the program and its arguments, nothing where the field is empty and there are others to take, or says
-// what is wrong with it.
+// Words returns the program and its arguments, or what is wrong with them. An empty field is fine if there are others
+// to fall back on.
 func (in Inputs) Words(others []string) ([]string, string) {
 	words, ok := words(in.Program.Text.Value())
 	switch {
 	case !ok:
-		return nil, "Program: a quotation mark is not closed"
+		return nil, "Program: missing closing quote"
 	case len(words) == 0 && len(others) == 0:
 		return nil, "Enter a program"
 	}
 	return words, ""
 }
 
-// options lists the agents: those found first, any other program after them.
+// options lists the agents: those found first, then the one for any program, then the others.
 func options(agents []thread.AgentInfo) []dialog.Option {
 	var out []dialog.Option
 	for want := range 3 {
@@ -96,7 +96,7 @@ func option(a thread.AgentInfo) dialog.Option {
 	return o
 }
 
-// First returns the agent to propose, "" when none is found.
+// First returns the agent to preselect, or "" if none was found.
 func First(agents []thread.AgentInfo) string {
 	if o := options(agents); len(o) > 0 && !o[0].Off {
 		return o[0].Value

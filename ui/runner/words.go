@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// words splits a line as a shell does, and does nothing else that a shell does: blanks part words, quotation marks
-// and backslashes keep them together. It reports false where a quotation mark is open at the end.
+// words splits a line into words as a shell does, honouring quotes and backslashes but expanding nothing. It returns
+// false if a quote is not closed.
 func words(s string) (out []string, closed bool) {
 	var word strings.Builder
 	var quote rune

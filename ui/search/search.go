@@ -14,26 +14,26 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what a search needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Find(ctx context.Context, query string, limit int) ([]thread.Hit, error)
 }
 
-// most is how many hits are asked for.
+// most is the number of hits to ask for.
 const most = 100
 
 // Feature searches.
 type Feature struct {
 	*host.Host
 	srv Server
-	// visit shows what was found.
+	// visit shows a hit.
 	visit func(thread.Hit) tea.Cmd
 
-	open *dialog.Picker // the search on show, or that was
-	gen  int            // counts queries: what comes late for one is dropped
+	open *dialog.Picker // the search dialog, open or closed
+	gen  int            // counts queries: late results are dropped
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server, visit func(thread.Hit) tea.Cmd) *Feature {
 	f := &Feature{Host: h, srv: srv, visit: visit}
 	h.On(intent.Find, func() tea.Cmd {
@@ -44,14 +44,15 @@ func New(h *host.Host, srv Server, visit func(thread.Hit) tea.Cmd) *Feature {
 	return f
 }
 
-// Typed searches for what is in the picker, where that is the search's.
+// Typed searches for the text in the picker, if the picker is that of the search.
 func (f *Feature) Typed(p *dialog.Picker) tea.Cmd {
 	if p != f.open {
 		return nil
 	}
 	f.gen++
 	gen, q := f.gen, p.Query()
-	return host.Call(f.Host, host.Quick, func(ctx context.Context) ([]thread.Hit, error) { return f.srv.Find(ctx, q, most) },
+	return host.Call(f.Host, host.Quick,
+		func(ctx context.Context) ([]thread.Hit, error) { return f.srv.Find(ctx, q, most) },
 		func(hits []thread.Hit, err error) tea.Cmd {
 			if gen == f.gen {
 				p.SetItems(f.items(p.Query(), hits, err))
@@ -60,7 +61,7 @@ func (f *Feature) Typed(p *dialog.Picker) tea.Cmd {
 		})
 }
 
-// items turns what a search found into items.
+// items turns hits into items of the picker.
 func (f *Feature) items(query string, hits []thread.Hit, err error) ([]dialog.Item, string) {
 	if err != nil {
 		return nil, err.Error()
@@ -71,15 +72,16 @@ func (f *Feature) items(query string, hits []thread.Hit, err error) ([]dialog.It
 		if h.Turn > 0 {
 			note = fmt.Sprintf("%s, turn %d", h.Where, h.Turn)
 		}
-		items = append(items, dialog.Item{Title: f.name(h), Note: note, Detail: plain.First(h.Snippet), Result: host.Do(func() tea.Cmd { return f.visit(h) })})
+		items = append(items, dialog.Item{Title: f.name(h), Note: note, Detail: plain.First(h.Snippet),
+			Result: host.Do(func() tea.Cmd { return f.visit(h) })})
 	}
 	if query == "" {
-		return nil, "type to search in names, prompts and answers"
+		return nil, "Type to search names, prompts and answers"
 	}
-	return items, "nothing found"
+	return items, "No matches"
 }
 
-// name is what the thread of a hit is shown as.
+// name returns the display name of a hit's thread.
 func (f *Feature) name(h thread.Hit) string {
 	if f.Threads.Thread(h.Thread) == nil {
 		return h.Name

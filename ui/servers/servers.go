@@ -1,4 +1,4 @@
-// Package servers lists the MCP servers: in the panel of the side bar, and with all details in a dialog.
+// Package servers lists the MCP servers: briefly in the side bar, and in detail in a dialog.
 package servers
 
 import (
@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what the list needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	MCP(context.Context) ([]thread.MCPServer, error)
 }
@@ -23,10 +23,10 @@ type Feature struct {
 	*host.Host
 	srv   Server
 	panel mcp.Panel
-	open  *dialog.Text // the dialog, while or after it is on show
+	open  *dialog.Text // the dialog, open or closed
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
 	h.On(intent.MCP, func() tea.Cmd {
@@ -37,14 +37,14 @@ func New(h *host.Host, srv Server) *Feature {
 	return f
 }
 
-// Panel is the list in the side bar.
+// Panel returns the list for the side bar.
 func (f *Feature) Panel() *mcp.Panel { return &f.panel }
 
-// Load asks which servers there are.
+// Load loads the servers.
 func (f *Feature) Load() tea.Cmd {
 	return host.Call(f.Host, host.Quick, f.srv.MCP, func(all []thread.MCPServer, err error) tea.Cmd {
 		if err != nil {
-			return f.Fail("MCP servers", err)
+			return f.Fail("list the MCP servers", err)
 		}
 		f.panel.Set(all)
 		if f.open != nil {

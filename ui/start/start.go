@@ -1,4 +1,4 @@
-// Package start begins new threads.
+// Package start starts new threads.
 package start
 
 import (
@@ -12,16 +12,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what starting needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	New(context.Context, thread.NewRequest) (thread.Status, error)
 }
 
-// Config is what the dialog begins with.
+// Config configures the feature.
 type Config struct {
 	Project string // the project's folder
 	Git     bool   // threads can have worktrees
-	Agent   string // "" for the first that is installed
+	Agent   string // the default agent; "" is the first one installed
 	Agents  func() []thread.AgentInfo
 }
 
@@ -32,14 +32,14 @@ type Feature struct {
 	cfg Config
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, srv: srv, cfg: cfg}
 	h.On(intent.New, f.Open)
 	return f
 }
 
-// Open asks what to start.
+// Open opens the dialog for a new thread.
 func (f *Feature) Open() tea.Cmd {
 	d := defaults{agent: f.cfg.Agent, dir: f.cfg.Project, git: f.cfg.Git,
 		taken: f.Threads.Sharing(thread.Thread{Dir: f.cfg.Project})}
@@ -50,11 +50,11 @@ func (f *Feature) Open() tea.Cmd {
 	return nil
 }
 
-// Demo starts the agent that is built in.
+// Demo starts a thread with the built-in demo agent.
 func (f *Feature) Demo() tea.Cmd { return f.create(thread.NewRequest{Agent: "demo"}) }
 
 func (f *Feature) create(req thread.NewRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "starting "+req.Agent+" …"), f.Start("new thread", "started", true,
+	return tea.Batch(f.Tell(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
 }

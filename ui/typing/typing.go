@@ -55,7 +55,7 @@ func (g *Guard) Late(now time.Time) time.Duration {
 // Take notes that the agent lost the keys, but not by a key: what is being typed was meant for it.
 func (g *Guard) Take(now time.Time) {
 	if now.Sub(g.last) < Pause {
-		g.taken, g.told = "text ignored: its agent is not on show any more", false
+		g.taken, g.told = "Text ignored: its agent is no longer shown", false
 	}
 }
 
@@ -79,7 +79,7 @@ func (g *Guard) Parted(parting int) bool { return g.leaving && parting == g.part
 // meant for somebody else, too.
 func (g *Guard) Stay(key string) {
 	if g.leaving {
-		g.leaving, g.told, g.taken = false, false, "text ignored; "+key+" quits when typed alone"
+		g.leaving, g.told, g.taken = false, false, "Text ignored; "+key+" quits when typed alone"
 	}
 }
 
@@ -127,9 +127,9 @@ func (g *Guard) Ignored(k Key) string {
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
 	case intent.Confirm, intent.List, intent.Resuming, intent.Form, intent.Field:
-		return "text ignored: a dialog is open"
+		return "Text ignored: a dialog is open"
 	default:
-		return "text ignored; " + focus + " types into the agent"
+		return "Text ignored; " + focus + " to type into the agent"
 	}
 }
 

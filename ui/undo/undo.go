@@ -1,7 +1,9 @@
-// Package undo takes back what was done last on this screen, whatever it was. It asks first, by its name.
+// Package undo undoes the last action on this screen, after naming it and asking.
 package undo
 
 import (
+	"strings"
+
 	"orchestrator/thread"
 	"orchestrator/ui/dialog"
 	"orchestrator/ui/host"
@@ -11,16 +13,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host) {
 	h.On(intent.Undo, func() tea.Cmd { return open(h) })
 }
 
-// open asks whether to undo what was done last.
+// open asks whether to undo the last action.
 func open(h *host.Host) tea.Cmd {
 	last := h.Undo.Last()
 	if last == nil {
-		return h.Tell(thread.LevelInfo, "nothing was done here that can be undone")
+		return h.Tell(thread.LevelInfo, "Nothing to undo")
 	}
 	step := *last
 	why := step.Never
@@ -29,11 +31,11 @@ func open(h *host.Host) tea.Cmd {
 	}
 	if why != "" {
 		h.Undo.Drop()
-		body := dialog.Plain(why)
+		body := dialog.Plain(strings.Split(why, "\n")...)
 		if before := h.Undo.Last(); before != nil {
-			body = append(body, dialog.Line{}, dialog.Line{Text: "Before it: " + before.What + ".", Tok: theme.Muted})
+			body = append(body, dialog.Line{}, dialog.Line{Text: "Previous action: " + before.What, Tok: theme.Muted})
 		}
-		h.Dialogs.Push(dialog.NewText("undo "+step.What, body))
+		h.Dialogs.Push(dialog.NewText("undo: "+step.What, body))
 		return nil
 	}
 	body, ways := step.Ways()
@@ -44,6 +46,6 @@ func open(h *host.Host) tea.Cmd {
 			return way.Run()
 		})})
 	}
-	h.Dialogs.Push(dialog.NewAsk("undo "+step.What, body, choices...).Until(step.Over))
+	h.Dialogs.Push(dialog.NewAsk("undo: "+step.What, body, choices...).Until(step.Over))
 	return nil
 }

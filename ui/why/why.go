@@ -1,4 +1,4 @@
-// Package why explains the state of a thread: what speaks for it, and who says so.
+// Package why explains the state of a thread by listing its evidence and where each piece comes from.
 package why
 
 import (
@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what an explanation needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Why(ctx context.Context, ref string) (thread.StateReport, error)
 }
@@ -25,11 +25,11 @@ type Server interface {
 type Feature struct {
 	*host.Host
 	srv Server
-	// offer is the fork that is offered, which is explained, too.
+	// offer returns the offered fork, which is explained too.
 	offer func() *thread.Offer
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, srv Server, offer func() *thread.Offer) {
 	f := &Feature{h, srv, offer}
 	h.OnThread(intent.Why, f.open)
@@ -47,7 +47,7 @@ func (f *Feature) open(s *thread.Status) tea.Cmd {
 		})
 }
 
-// explain says what speaks for a thread's state.
+// explain lists the evidence for a thread's state.
 func (f *Feature) explain(r thread.StateReport, err error) []dialog.Line {
 	if err != nil {
 		return []dialog.Line{{Text: err.Error(), Tok: theme.Bad}}
@@ -71,23 +71,26 @@ func (f *Feature) explain(r thread.StateReport, err error) []dialog.Line {
 			body = append(body, dialog.Line{Text: "  prompt " + e.Detail + age, Tok: theme.Muted})
 			continue
 		}
-		body = append(body, dialog.Line{Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), tree.LookOfState(e.State).Word, e.Detail, age), Tok: tok})
+		word := tree.LookOfState(e.State).Word
+		body = append(body, dialog.Line{Tok: tok,
+			Text: fmt.Sprintf("%s%s says %s: %s%s", mark, sourceName(e.Source), word, e.Detail, age)})
 	}
 	if r.Screen != "" {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "The last lines of its screen:", Tok: theme.Muted})
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Last lines on its screen:", Tok: theme.Muted})
 		for _, l := range plain.Lines(r.Screen) {
 			body = append(body, dialog.Line{Text: "  " + l})
 		}
 	}
 	if len(r.Evidence) == 0 {
-		body = append(body, dialog.Line{Text: "Nothing speaks for another state.", Tok: theme.Muted})
+		body = append(body, dialog.Line{Text: "There is no evidence for any other state.", Tok: theme.Muted})
 	}
 	for _, note := range r.Notes {
 		body = append(body, dialog.Line{}, dialog.Line{Text: note, Tok: theme.Warn})
 	}
-	body = append(body, dialog.Line{}, dialog.Line{Text: "The source named first decides; silence means unknown, never idle.", Tok: theme.Muted})
+	body = append(body, dialog.Line{}, dialog.Line{Tok: theme.Muted,
+		Text: "The first source decides. Silence means unknown, never idle."})
 	if o := f.offer(); o != nil {
-		body = append(body, dialog.Line{}, dialog.Line{Text: "A fork is offered: " + o.Label, Tok: theme.Accent},
+		body = append(body, dialog.Line{}, dialog.Line{Text: "Fork offered: " + o.Label, Tok: theme.Accent},
 			dialog.Line{Text: "because " + o.Why}, dialog.Line{Text: "rule: " + o.Rule, Tok: theme.Muted})
 	}
 	return body

@@ -7,26 +7,26 @@ import (
 	"orchestrator/thread"
 )
 
-// Call is an operation that is answered once. Its value is its name on the wire, which has a row in the table of
+// Call is an operation with a single response. Its value is its name on the wire, which has a row in the table of
 // grants.
 type Call[Req, Resp any] string
 
-// Command is an operation without an answer.
+// Command is an operation without a response.
 type Command[Req any] string
 
-// Stream is an operation that is answered with events until the client leaves or falls behind.
+// Stream is an operation that returns events until the client disconnects or falls behind.
 type Stream[Req any] string
 
-// None is the request of an operation that needs nothing to be said.
+// None is the request of an operation without parameters.
 type None struct{}
 
-// Doer makes calls of a server: a client.
+// Doer makes calls to a server: a client.
 type Doer interface {
-	// Do sends a request and reads the answer into resp, which may be nil.
+	// Do sends a request and reads the response into resp, which may be nil.
 	Do(ctx context.Context, name string, req, resp any) error
 }
 
-// Streamer opens streams of a server: a client.
+// Streamer opens streams from a server: a client.
 type Streamer interface {
 	Stream(ctx context.Context, method, name string, req any) (<-chan thread.Event, error)
 }
@@ -44,7 +44,7 @@ func (c Call[Req, Resp]) Do(ctx context.Context, d Doer, req Req) (Resp, error) 
 // Name returns the operation's name.
 func (c Command[Req]) Name() string { return string(c) }
 
-// Do gives the command.
+// Do sends the command.
 func (c Command[Req]) Do(ctx context.Context, d Doer, req Req) error {
 	return d.Do(ctx, string(c), req, nil)
 }
@@ -52,7 +52,7 @@ func (c Command[Req]) Do(ctx context.Context, d Doer, req Req) error {
 // Name returns the operation's name.
 func (s Stream[Req]) Name() string { return string(s) }
 
-// Method returns the HTTP method of the stream: GET where there is no request to send.
+// Method returns the HTTP method of the stream: GET if there is no request to send.
 func (s Stream[Req]) Method() string {
 	var req Req
 	if _, none := any(req).(None); none {
@@ -61,8 +61,8 @@ func (s Stream[Req]) Method() string {
 	return http.MethodPost
 }
 
-// Open starts the stream. Its channel is closed when the context ends or the stream breaks: what happened meanwhile
-// has to be asked for then.
+// Open starts the stream. Its channel is closed when the context ends or the stream breaks. The caller must then ask
+// for what it has missed.
 func (s Stream[Req]) Open(ctx context.Context, from Streamer, req Req) (<-chan thread.Event, error) {
 	return from.Stream(ctx, s.Method(), string(s), req)
 }

@@ -6,14 +6,14 @@ import "orchestrator/thread"
 const (
 	Info Call[InfoRequest, ServerInfo] = "info"
 	Stop Call[StopRequest, StopReport] = "stop"
-	// Agents says which agents can be started here, MCP which MCP servers are configured.
+	// Agents lists the agents that can be started here, MCP the configured MCP servers.
 	Agents Call[None, []thread.AgentInfo] = "agents"
 	MCP    Call[None, []thread.MCPServer] = "mcp"
 )
 
-// What callers may do.
+// Permissions of callers.
 const (
-	// May asks whether an operation would be allowed to this client.
+	// May asks whether this client may use an operation.
 	May       Command[MayRequest]               = "may"
 	Grants    Call[Ref, ThreadGrants]           = "grants"
 	SetGrants Call[GrantsRequest, ThreadGrants] = "setgrants"
@@ -26,12 +26,12 @@ const (
 	Status Call[Ref, thread.Status]                = "status"
 	New    Call[thread.NewRequest, thread.Status]  = "new"
 	Fork   Call[thread.ForkRequest, thread.Status] = "fork"
-	// Resume starts a thread's agent again where it was, ResumeAll those of all interrupted threads.
+	// Resume resumes a thread's agent, ResumeAll those of all interrupted threads.
 	Resume    Call[ResumeRequest, thread.Status]   = "resume"
 	ResumeAll Call[ResumeRequest, []thread.Status] = "resumeall"
 	// SetUp runs the setup of a thread's worktree again.
 	SetUp Call[Ref, thread.Status] = "setup"
-	// StopAgent ends a thread's agent; the thread stays.
+	// StopAgent stops a thread's agent; the thread stays.
 	StopAgent Command[Ref] = "stopagent"
 	// Why explains a thread's state.
 	Why Call[Ref, thread.StateReport] = "why"
@@ -39,31 +39,31 @@ const (
 
 // Prompts.
 const (
-	// Ask has a prompt typed into a thread's agent when it waits for one. The prompt is durable when the call returns.
+	// Ask sends a prompt to a thread's agent once it is waiting for one. The prompt is durable when the call returns.
 	Ask Call[AskRequest, thread.Prompt] = "ask"
 	// Prompts returns the newest prompts, oldest first.
 	Prompts Call[PromptsRequest, []thread.Prompt] = "prompts"
 	Prompt  Call[PromptRef, thread.Prompt]        = "prompt"
-	// EditPrompt and CancelPrompt change a prompt that is queued, AskAgain one that was interrupted or refused.
+	// EditPrompt and CancelPrompt change a queued prompt. AskAgain sends an interrupted or refused one again.
 	EditPrompt   Call[EditRequest, thread.Prompt] = "prompt-edit"
 	CancelPrompt Call[PromptRef, thread.Prompt]   = "prompt-cancel"
 	AskAgain     Call[PromptRef, thread.Prompt]   = "prompt-again"
 )
 
-// Keeping threads in order.
+// Managing threads.
 const (
-	// Switch makes a thread the one that screens show.
+	// Switch makes all screens show a thread.
 	Switch Call[Ref, thread.Status] = "switch"
-	// Seen tells that a person has looked at a thread.
+	// Seen reports that the user has looked at a thread.
 	Seen      Command[Ref]                       = "seen"
 	Rename    Call[RenameRequest, thread.Status] = "rename"
 	Pin       Command[PinRequest]                = "pin"
 	Archive   Command[Ref]                       = "archive"
 	Unarchive Command[Ref]                       = "unarchive"
-	// Delete removes a thread; Undelete brings it back until it is purged.
+	// Delete deletes a thread. Undelete restores it until it is purged.
 	Delete   Command[Ref] = "delete"
 	Undelete Command[Ref] = "undelete"
-	// Abandon marks a thread's work as given up.
+	// Abandon marks a thread as abandoned.
 	Abandon Command[AbandonRequest] = "abandon"
 )
 
@@ -91,27 +91,27 @@ const (
 
 // Fork offers.
 const (
-	// AnswerOffer accepts or dismisses an offer, or switches them off.
+	// AnswerOffer accepts or dismisses an offer, or turns off offers.
 	AnswerOffer Call[OfferAnswer, thread.Status] = "answeroffer"
-	// SetOffers changes what becomes of fork offers.
+	// SetOffers sets when forks are offered.
 	SetOffers Command[OffersRequest] = "setoffers"
 )
 
-// What leaves the project and comes into it.
+// Export, import, backup and retention.
 const (
 	Export        Call[thread.TransferRequest, thread.Status]       = "export"
 	Import        Call[thread.TransferRequest, thread.Status]       = "import"
 	Backup        Call[thread.TransferRequest, thread.BackupReport] = "backup"
 	RestoreBackup Call[thread.TransferRequest, thread.BackupReport] = "restorebackup"
-	// Collect deletes what the retention settings need not keep.
+	// Collect deletes threads past the retention limits.
 	Collect Call[thread.CollectRequest, thread.Collected] = "collect"
 )
 
 // What goes on.
 const (
-	// Events streams what happens to all threads.
+	// Events streams the events of all threads.
 	Events Stream[None] = "events"
-	// Speech streams one thread's events with what its model says, in their order.
+	// Speech streams one thread's events, including its model's output, in order.
 	Speech Stream[Ref] = "speech"
 	// Terminal is a thread's terminal over a WebSocket; see TerminalRequest.
 	Terminal = "terminal"

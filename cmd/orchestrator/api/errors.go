@@ -7,17 +7,17 @@ import (
 	"orchestrator/thread"
 )
 
-// Error is a call that was refused.
+// Error is the response to a failed call.
 type Error struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`
 	Nearest []string `json:"nearest,omitempty"`
-	// Query is the name that was not found, with CodeUnknownThread; Many is set where it means several.
+	// With CodeUnknownThread, Query is the name that was not found, and Many is set if it is ambiguous.
 	Query string `json:"query,omitempty"`
 	Many  bool   `json:"many,omitempty"`
 }
 
-// codes joins the domain's errors to what goes over the wire and to HTTP statuses.
+// codes maps the domain's errors to codes on the wire and to HTTP statuses.
 func codes() []struct {
 	code   string
 	status int
@@ -51,7 +51,7 @@ func codes() []struct {
 
 const codeUnknownThread = "unknown-thread"
 
-// FromError translates an error of the domain for the wire, with its HTTP status.
+// FromError converts an error of the domain to its wire form and HTTP status.
 func FromError(err error) (Error, int) {
 	var unknown *thread.UnknownThreadError
 	if errors.As(err, &unknown) {
@@ -67,7 +67,7 @@ func FromError(err error) (Error, int) {
 	return Error{Code: "error", Message: err.Error()}, http.StatusInternalServerError
 }
 
-// Err translates it back: the message as it came, and the domain's error under it.
+// Err converts it back to an error with the same message that wraps the domain's error.
 func (e Error) Err() error {
 	if e.Code == codeUnknownThread {
 		return &thread.UnknownThreadError{Name: e.Query, Nearest: e.Nearest, Many: e.Many}
@@ -80,7 +80,7 @@ func (e Error) Err() error {
 	return errors.New(e.Message)
 }
 
-// remoteError is an error of the server with the domain's error it stands for.
+// remoteError is an error from the server that wraps an error of the domain.
 type remoteError struct {
 	message string
 	is      error

@@ -7,28 +7,28 @@ import (
 	"orchestrator/thread"
 )
 
-// InfoRequest asks who serves; Sizes takes a while.
+// InfoRequest asks for the ServerInfo; Sizes takes a while.
 type InfoRequest struct {
 	Sizes bool `json:"sizes,omitempty"`
 }
 
-// StopRequest asks the server to end. With Force it ends although answers cannot be saved.
+// StopRequest asks the server to stop. With Force it stops even if answers cannot be saved.
 type StopRequest struct {
 	Force bool `json:"force,omitempty"`
 }
 
-// StopReport says what became of answers that the store refused.
+// StopReport says what happened to answers that the store refused.
 type StopReport struct {
-	Spooled int `json:"spooled"` // kept, and stored at the next start
+	Spooled int `json:"spooled"` // kept until the next start
 	Lost    int `json:"lost"`
 }
 
-// Ref names a thread by its id, its name or a prefix of the name that is unique.
+// Ref names a thread by its id, its name or a unique prefix of its name.
 type Ref struct {
 	Thread string `json:"thread"`
 }
 
-// ResumeRequest names a thread, none where all are meant, and the size of its terminal.
+// ResumeRequest names a thread, or none for all, and the size of its terminal.
 type ResumeRequest struct {
 	Thread string `json:"thread,omitempty"`
 	Cols   int    `json:"cols,omitempty"`
@@ -41,39 +41,39 @@ type AskRequest struct {
 	Text   string `json:"text"`
 }
 
-// PromptsRequest asks for the prompts of a thread, of all threads where it is empty; Open leaves out those that are
-// over.
+// PromptsRequest asks for the prompts of a thread, or of all threads if Thread is empty. Open leaves out those that are
+// done.
 type PromptsRequest struct {
 	Thread string `json:"thread,omitempty"`
 	Open   bool   `json:"open,omitempty"`
 	Limit  int    `json:"limit,omitempty"` // 200 when 0
 }
 
-// PromptRef names a prompt, and the thread that it must be one of where that is set.
+// PromptRef names a prompt and, if Thread is set, the thread that it must belong to.
 type PromptRef struct {
 	Thread string          `json:"thread,omitempty"`
 	ID     thread.PromptID `json:"id"`
 }
 
-// EditRequest gives a queued prompt another text.
+// EditRequest changes the text of a queued prompt.
 type EditRequest struct {
 	ID   thread.PromptID `json:"id"`
 	Text string          `json:"text"`
 }
 
-// RenameRequest gives a thread another name.
+// RenameRequest renames a thread.
 type RenameRequest struct {
 	Thread string `json:"thread"`
 	Name   string `json:"name"`
 }
 
-// PinRequest pins a thread, which keeps it on top and from being collected, or unpins it.
+// PinRequest pins a thread, which keeps it at the top and from being deleted automatically, or unpins it.
 type PinRequest struct {
 	Thread string `json:"thread"`
 	On     bool   `json:"on,omitempty"`
 }
 
-// AbandonRequest says why a thread's work is given up.
+// AbandonRequest abandons a thread with a reason.
 type AbandonRequest struct {
 	Thread string `json:"thread"`
 	Reason string `json:"text,omitempty"`
@@ -85,60 +85,61 @@ type TimelineRequest struct {
 	Page   thread.Page `json:"page"`
 }
 
-// TurnRequest names a turn of a thread, the newest where At is empty.
+// TurnRequest names a turn of a thread, by default the newest.
 type TurnRequest struct {
 	Thread string `json:"thread"`
 	At     string `json:"at,omitempty"`
 }
 
-// FindRequest asks for what holds words.
+// FindRequest searches for words.
 type FindRequest struct {
 	Query string `json:"query"`
 	Limit int    `json:"limit"`
 }
 
-// OfferAnswer is what a person thinks of a fork offer.
+// OfferAnswer answers a fork offer.
 type OfferAnswer struct {
 	Offer  string `json:"at"`
 	Answer string `json:"text"`
 }
 
-// OffersRequest says what is to become of fork offers.
+// OffersRequest sets when forks are offered.
 type OffersRequest struct {
 	Mode thread.OfferMode `json:"text"`
 }
 
-// MayRequest asks whether the caller may do an operation; Thread is set where it concerns one.
+// MayRequest asks whether the caller may use an operation, on Thread if it is set.
 type MayRequest struct {
 	Op     string `json:"op"`
 	Thread string `json:"thread,omitempty"`
 }
 
-// GrantsRequest changes what a thread's agent may do.
+// GrantsRequest changes the grants of a thread's agent.
 type GrantsRequest struct {
 	Thread string         `json:"thread"`
 	Add    []thread.Grant `json:"add,omitempty"`
 	Remove []thread.Grant `json:"remove,omitempty"`
 }
 
-// ThreadGrants is what a thread's agent may do, beyond looking at its own thread.
+// ThreadGrants is what a thread's agent may do besides looking at its own thread.
 type ThreadGrants struct {
 	Thread string         `json:"thread"`
 	Grants []thread.Grant `json:"grants"`
 }
 
-// TerminalRequest asks to join a thread's terminal. It travels as a query, as a WebSocket begins without a body.
+// TerminalRequest asks to attach to a thread's terminal. It is sent as a query, because a WebSocket request has no
+// body.
 type TerminalRequest struct {
 	Thread     thread.ID
 	Cols, Rows int
 }
 
-// Query returns the request as it is sent.
+// Query encodes the request.
 func (r TerminalRequest) Query() url.Values {
 	return url.Values{"thread": {string(r.Thread)}, "cols": {strconv.Itoa(r.Cols)}, "rows": {strconv.Itoa(r.Rows)}}
 }
 
-// ParseTerminal reads a request that was sent; a size that is no number is none.
+// ParseTerminal decodes a request. A size that is not a number counts as zero.
 func ParseTerminal(q url.Values) TerminalRequest {
 	cols, _ := strconv.Atoi(q.Get("cols"))
 	rows, _ := strconv.Atoi(q.Get("rows"))

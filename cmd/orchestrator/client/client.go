@@ -1,5 +1,5 @@
-// Package client carries the operations of package api to a project's server: calls, streams, terminals. It keeps no
-// state but the connection; a server that went away is an error of the call that met it.
+// Package client sends the operations of package api to a project's server: calls, streams and terminals. It has no
+// state but its connections. If the server goes away, the call in progress returns an error.
 package client
 
 import (
@@ -19,13 +19,13 @@ import (
 	"orchestrator/thread"
 )
 
-// Client calls one server.
+// Client is a client of one server.
 type Client struct{ http *http.Client }
 
-// Dial connects to the server, wherever it listens by now.
+// Dial connects to the server, wherever it currently listens.
 type Dial func(context.Context) (net.Conn, error)
 
-// New returns a client of the server behind a socket; nothing is dialled yet.
+// New returns a client for the server at a socket. It does not connect yet.
 func New(socket string) *Client {
 	return NewBelow(func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
@@ -33,7 +33,7 @@ func New(socket string) *Client {
 	}, "")
 }
 
-// NewBelow returns a client whose requests carry the token of the agent that the program runs below, if any.
+// NewBelow returns a client whose requests carry the token of the agent that runs the program, if any.
 func NewBelow(dial Dial, token string) *Client {
 	var transport http.RoundTripper = &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -45,7 +45,7 @@ func NewBelow(dial Dial, token string) *Client {
 	return &Client{http: &http.Client{Transport: transport}}
 }
 
-// bearer sends an agent's token along.
+// bearer adds an agent's token to requests.
 type bearer struct {
 	http.RoundTripper
 	token string
@@ -58,14 +58,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-// CloseIdleConnections drops them.
+// CloseIdleConnections closes idle connections.
 func (b bearer) CloseIdleConnections() {
 	if c, ok := b.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// Close drops idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Do makes one call of package api; resp may be nil.
@@ -81,12 +81,12 @@ func (c *Client) Do(ctx context.Context, name string, req, resp any) error {
 		err = json.NewDecoder(res.Body).Decode(resp)
 	}
 	if err != nil {
-		return fmt.Errorf("read the answer to %s: %w", name, err)
+		return fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return nil
 }
 
-// send sends a request and returns the response to one that was not refused. The body of a GET stays at home.
+// send sends a request, without a body if it is a GET, and returns the response unless it is an error.
 func (c *Client) send(ctx context.Context, method, name string, req any) (*http.Response, error) {
 	var body io.Reader
 	if method != http.MethodGet {
@@ -98,11 +98,11 @@ func (c *Client) send(ctx context.Context, method, name string, req any) (*http.
 	}
 	hr, err := http.NewRequestWithContext(ctx, method, "http://orchestrator"+api.Prefix+name, body)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server to %s: %w", name, err)
+		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
 	res, err := c.http.Do(hr)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server to %s: %w", name, err)
+		return nil, fmt.Errorf("call %s on the server: %w", name, err)
 	}
 	if err := refusal(res); err != nil {
 		res.Body.Close()
@@ -111,7 +111,7 @@ func (c *Client) send(ctx context.Context, method, name string, req any) (*http.
 	return res, nil
 }
 
-// refusal reads the error that a response carries, nil for a good one.
+// refusal returns the error in a response, or nil if it is a success.
 func refusal(res *http.Response) error {
 	if res.StatusCode < 400 {
 		return nil
@@ -123,8 +123,8 @@ func refusal(res *http.Response) error {
 	return e.Err()
 }
 
-// Stream opens a stream of package api. Its channel is closed when the context ends or the stream breaks; whoever needs
-// all of it asks for the present state then and opens it again.
+// Stream opens a stream of package api. Its channel is closed when the context ends or the stream breaks. A caller that
+// needs everything must then ask for the current state and open the stream again.
 func (c *Client) Stream(ctx context.Context, method, name string, req any) (<-chan thread.Event, error) {
 	res, err := c.send(ctx, method, name, req)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Client) Stream(ctx context.Context, method, name string, req any) (<-ch
 			}
 			var e thread.Event
 			if json.Unmarshal(data, &e) != nil {
-				return // a newer server: the reconnect says so
+				return // a newer server: reconnecting reports that
 			}
 			select {
 			case events <- e:
@@ -158,8 +158,8 @@ func (c *Client) Stream(ctx context.Context, method, name string, req any) (<-ch
 	return events, nil
 }
 
-// Gone reports whether an error means that no server listens any more. Where the system forbids to ask, as in a
-// sandbox without sockets, that is not known.
+// Gone reports whether an error means that no server is listening any more. That is unknown if the system forbids to
+// connect, as in a sandbox without sockets.
 func Gone(err error) bool {
 	var op *net.OpError
 	if errors.Is(err, fs.ErrPermission) {

@@ -13,14 +13,13 @@ import (
 	"orchestrator/thread"
 )
 
-// Terminal is a thread's terminal, joined.
+// Terminal is an open terminal of a thread.
 type Terminal struct{ conn *websocket.Conn }
 
-// maxFrame bounds what one frame of the server may hold: a snapshot with its scrollback.
+// maxFrame limits the size of a frame from the server, such as a snapshot with its scrollback.
 const maxFrame = 256 << 20
 
-// Attach joins a thread's terminal: the first Read reproduces the whole screen, the others follow
-// it.
+// Attach attaches to a thread's terminal: the first Read returns the whole screen, the others return what follows.
 func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Terminal, error) {
 	q := api.TerminalRequest{Thread: id, Cols: cols, Rows: rows}.Query()
 	at := "ws://orchestrator" + api.Prefix + api.Terminal + "?" + q.Encode()
@@ -38,7 +37,7 @@ func (c *Client) Attach(ctx context.Context, id thread.ID, cols, rows int) (*Ter
 	return &Terminal{conn: conn}, nil
 }
 
-// Read waits for the next bytes; io.EOF when the terminal ended.
+// Read waits for the next bytes. It returns io.EOF when the terminal has ended.
 func (t *Terminal) Read(ctx context.Context) ([]byte, error) {
 	for {
 		kind, b, err := t.conn.Read(ctx)
@@ -63,7 +62,7 @@ func (t *Terminal) Write(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// Resize tells the size that this client shows.
+// Resize sets the size that this client shows.
 func (t *Terminal) Resize(ctx context.Context, cols, rows int) error {
 	b, err := json.Marshal(api.Size{Cols: cols, Rows: rows})
 	if err != nil {
@@ -75,10 +74,10 @@ func (t *Terminal) Resize(ctx context.Context, cols, rows int) error {
 	return nil
 }
 
-// Close leaves the terminal; the agent goes on.
+// Close detaches from the terminal; the agent keeps running.
 func (t *Terminal) Close() error {
 	if err := t.conn.CloseNow(); err != nil {
-		return fmt.Errorf("leave the terminal: %w", err)
+		return fmt.Errorf("detach from the terminal: %w", err)
 	}
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 	"orchestrator/thread/grant"
 )
 
-// origin is where a connection comes from, as the kernel says. It is looked up once, at the connection's begin:
-// later its process may have ended, or left its parents.
+// origin is where a connection comes from, according to the kernel. It is looked up once, when the connection opens:
+// later the process may have exited, or lost its parents.
 type origin struct {
-	ready  chan struct{} // closed when what follows is set
+	ready  chan struct{} // closed when the fields below are set
 	thread thread.ID
 	agent  bool
 	err    error
@@ -30,7 +30,7 @@ type (
 	callerKey struct{}
 )
 
-// connected begins to find out who connects.
+// connected starts to find out who connects.
 func (s *Server) connected(ctx context.Context, c net.Conn) context.Context {
 	k, ok := c.(*known)
 	if !ok {
@@ -42,13 +42,13 @@ func (s *Server) connected(ctx context.Context, c net.Conn) context.Context {
 		defer k.peer.release()
 		o.thread, o.agent, o.err = s.Callers.Caller(k.peer.pid, "")
 		if o.err == nil && !k.peer.alive() {
-			o.err = errors.New("the caller has ended")
+			o.err = errors.New("the caller has exited")
 		}
 	}()
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// identify finds out who asks, by the connection and then by the token that came with the request.
+// identify finds out who is calling, by the connection and then by the request's token.
 func (s *Server) identify(r *http.Request) (grant.Caller, error) {
 	o, ok := r.Context().Value(originKey{}).(*origin)
 	if !ok {
@@ -78,18 +78,18 @@ func (s *Server) identify(r *http.Request) (grant.Caller, error) {
 	}
 	st, err := s.Manager.Status(r.Context(), string(id))
 	if err != nil {
-		return grant.Caller{Agent: true}, nil //nolint:nilerr // the thread is gone, and its grants with it
+		return grant.Caller{Agent: true}, nil //nolint:nilerr // the thread no longer exists, and neither do its grants
 	}
 	c.Name, c.Grants = st.Name, st.Grants
 	return c, nil
 }
 
-// guarded lets through what the table of grants allows the caller. It is the one way to every operation.
+// guarded lets requests through that the table of grants allows to the caller. Every operation goes through it.
 func (s *Server) guarded(op string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := s.identify(r)
 		if err != nil {
-			refuse(w, fmt.Errorf("find out who calls: %w: %w", err, thread.ErrNotGranted))
+			refuse(w, fmt.Errorf("identify the caller: %w: %w", err, thread.ErrNotGranted))
 			return
 		}
 		if c.Agent {
@@ -98,7 +98,7 @@ func (s *Server) guarded(op string, next http.Handler) http.Handler {
 				err = c.May(op, own)
 			}
 			if err != nil {
-				s.Log.Info("refused to an agent", "op", op, "thread", string(c.Thread))
+				s.Log.Info("refused a call from an agent", "op", op, "thread", string(c.Thread))
 				refuse(w, err)
 				return
 			}
@@ -107,7 +107,7 @@ func (s *Server) guarded(op string, next http.Handler) http.Handler {
 	})
 }
 
-// own reports whether an agent's request is about its own thread alone. The body is there to be read again.
+// own reports whether an agent's request is only about its own thread. The body can be read again afterwards.
 func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bool, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -118,15 +118,15 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 		Thread string `json:"thread"`
 		Into   string `json:"into"`
 	}
-	// As decode does it, so that both see the same thread; what is wrong with it is said there.
+	// Decode as decode does, so that both see the same thread. It reports what is wrong with the body.
 	if json.NewDecoder(bytes.NewReader(body)).Decode(&names) != nil || names.Thread == "" || names.Into != "" {
 		return false, nil
 	}
 	st, err := s.Manager.Status(r.Context(), names.Thread)
-	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // no such thread is not its own
+	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // a missing thread is not its own
 }
 
-// callerOf returns who asks; what guarded has not let through has nobody.
+// callerOf returns the caller of a request that guarded has let through.
 func callerOf(ctx context.Context) grant.Caller {
 	c, ok := ctx.Value(callerKey{}).(grant.Caller)
 	if !ok {
@@ -135,7 +135,7 @@ func callerOf(ctx context.Context) grant.Caller {
 	return c
 }
 
-// may answers whether the caller may do an operation.
+// may reports whether the caller may use an operation.
 func (s *Server) may(ctx context.Context, r api.MayRequest) error {
 	c := callerOf(ctx)
 	own := false
@@ -146,7 +146,7 @@ func (s *Server) may(ctx context.Context, r api.MayRequest) error {
 	return c.May(r.Op, own)
 }
 
-// grants tells what a thread's agent may do.
+// grants returns what a thread's agent may do.
 func (s *Server) grants(ctx context.Context, r api.Ref) (api.ThreadGrants, error) {
 	st, err := s.Manager.Status(ctx, r.Thread)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Server) grants(ctx context.Context, r api.Ref) (api.ThreadGrants, error
 	return api.ThreadGrants{Thread: st.Name, Grants: grant.Change(st.Grants, nil, nil)}, nil
 }
 
-// setGrants changes it.
+// setGrants changes what a thread's agent may do.
 func (s *Server) setGrants(ctx context.Context, r api.GrantsRequest) (api.ThreadGrants, error) {
 	for _, g := range append(slices.Clone(r.Add), r.Remove...) {
 		if _, err := grant.Parse([]string{string(g)}); err != nil {

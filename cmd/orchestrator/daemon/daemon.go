@@ -1,8 +1,7 @@
-// Package daemon serves a project's API on a unix socket: the thread manager's use cases as
-// JSON calls, its events as a stream, terminals over WebSockets.
+// Package daemon serves a project's API on a unix socket: the thread manager's use cases as JSON calls, its events as a
+// stream, and terminals over WebSockets.
 //
-// It answers the socket's owner only, holds no state of its own, and never lets one slow client
-// hold up another.
+// It serves only the socket's owner, has no state of its own, and never lets a slow client delay another.
 package daemon
 
 import (
@@ -11,7 +10,7 @@ import (
 	"time"
 )
 
-// New lays out a server; Serve starts it.
+// New returns a server; Serve starts it.
 func New(c Config) *Server {
 	s := &Server{Config: c, lastSeen: time.Now()}
 	r := newRoutes(s.guarded)

@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-// register has every operation of package api answered.
+// register adds a handler for every operation of package api.
 func (s *Server) register(r *routes) {
 	s.registerServer(r)
 	s.registerThreads(r)
@@ -21,7 +21,7 @@ func (s *Server) register(r *routes) {
 	r.handle("GET", api.Terminal, s.terminal)
 }
 
-// registerServer: the server itself, and what callers may do.
+// registerServer adds the operations on the server itself and on permissions.
 func (s *Server) registerServer(r *routes) {
 	answer(r, api.Info, s.Info)
 	answer(r, api.Stop, s.Stop)
@@ -34,7 +34,7 @@ func (s *Server) registerServer(r *routes) {
 	answer(r, api.SetGrants, s.setGrants)
 }
 
-// registerThreads: threads, their agents and their order.
+// registerThreads adds the operations on threads and their agents.
 func (s *Server) registerThreads(r *routes) {
 	m := s.Manager
 	answer(r, api.List, func(ctx context.Context, _ api.None) ([]thread.Status, error) {
@@ -68,7 +68,7 @@ func (s *Server) registerThreads(r *routes) {
 	})
 }
 
-// registerPrompts: prompts, and the forks that are offered for them.
+// registerPrompts adds the operations on prompts and fork offers.
 func (s *Server) registerPrompts(r *routes) {
 	m := s.Manager
 	answer(r, api.Ask, func(ctx context.Context, q api.AskRequest) (thread.Prompt, error) {
@@ -95,7 +95,7 @@ func (s *Server) registerPrompts(r *routes) {
 	obey(r, api.SetOffers, func(ctx context.Context, q api.OffersRequest) error { return m.SetOffers(ctx, q.Mode) })
 }
 
-// registerHistory: what was, and merges.
+// registerHistory adds the operations on history and merges.
 func (s *Server) registerHistory(r *routes) {
 	m := s.Manager
 	answer(r, api.Timeline, func(ctx context.Context, q api.TimelineRequest) ([]thread.Checkpoint, error) {
@@ -116,21 +116,21 @@ func (s *Server) registerHistory(r *routes) {
 	answer(r, api.Push, m.Push)
 }
 
-// registerFiles: what leaves the project, comes into it, and is deleted.
+// registerFiles adds export, import, backup and retention.
 func (s *Server) registerFiles(r *routes) {
-	answer(r, api.Export, s.Porter.Export)
-	answer(r, api.Import, s.Porter.Import)
-	answer(r, api.Backup, s.Porter.Backup)
-	answer(r, api.RestoreBackup, s.Porter.RestoreBackup)
+	answer(r, api.Export, s.Transfer.Export)
+	answer(r, api.Import, s.Transfer.Import)
+	answer(r, api.Backup, s.Transfer.Backup)
+	answer(r, api.RestoreBackup, s.Transfer.RestoreBackup)
 	answer(r, api.Collect, s.Collect)
 }
 
-// named makes a handler of a use case that needs a thread's name alone.
+// named adapts a use case whose only argument is a thread's name.
 func named[Resp any](f func(context.Context, string) (Resp, error)) func(context.Context, api.Ref) (Resp, error) {
 	return func(ctx context.Context, q api.Ref) (Resp, error) { return f(ctx, q.Thread) }
 }
 
-// toNamed is named for one without an answer.
+// toNamed is named for a use case without a result.
 func toNamed(f func(context.Context, string) error) func(context.Context, api.Ref) error {
 	return func(ctx context.Context, q api.Ref) error { return f(ctx, q.Thread) }
 }

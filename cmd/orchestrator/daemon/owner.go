@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// ownerOnly drops connections of other users, which the folder's mode should keep away already, and notes of the
-// others who connects.
+// ownerOnly drops connections from other users, which the folder's mode should already prevent, and records who is at
+// the other end of the others.
 type ownerOnly struct {
 	net.Listener
 	uid int // the socket's owner
@@ -28,12 +28,12 @@ func (l *ownerOnly) Accept() (net.Conn, error) {
 		if err == nil {
 			p.release()
 		}
-		l.log.Warn("refused a connection of another user", "uid", p.uid, "error", err)
+		l.log.Warn("refused a connection from another user", "uid", p.uid, "error", err)
 		c.Close()
 	}
 }
 
-// peerOf asks who is at the other end of a connection.
+// peerOf returns who is at the other end of a connection.
 func peerOf(c net.Conn) (p peer, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -41,16 +41,16 @@ func peerOf(c net.Conn) (p peer, err error) {
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return p, fmt.Errorf("look at the connection: %w", err)
+		return p, fmt.Errorf("inspect the connection: %w", err)
 	}
 	var asked error
 	if err := raw.Control(func(fd uintptr) { p, asked = lookAt(int(fd)) }); err != nil {
-		return p, fmt.Errorf("look at the connection: %w", err)
+		return p, fmt.Errorf("inspect the connection: %w", err)
 	}
 	return p, asked
 }
 
-// known is a connection with the process at its other end.
+// known is a connection whose peer process is known.
 type known struct {
 	net.Conn
 	peer peer

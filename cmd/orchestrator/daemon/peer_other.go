@@ -4,14 +4,14 @@ package daemon
 
 import "os"
 
-// peer is the process at the other end of a unix connection; a pid of 0 is not known.
+// peer is the process at the other end of a unix connection; a pid of 0 is unknown.
 type peer struct{ uid, pid int }
 
-// lookAt trusts the folder's mode where the kernel is not asked.
+// lookAt relies on the folder's mode on systems where it cannot ask the kernel.
 func lookAt(int) (peer, error) { return peer{uid: os.Getuid()}, nil }
 
-// alive knows no better.
+// alive cannot tell.
 func (p peer) alive() bool { return true }
 
-// release has nothing to give up.
+// release does nothing.
 func (p peer) release() {}

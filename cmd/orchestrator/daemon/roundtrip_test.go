@@ -259,7 +259,7 @@ func TestAgentIsGuarded(t *testing.T) {
 		return api.ServerInfo{Protocol: api.Version}, nil
 	}
 	cl, _ := serve(t, New(Config{
-		Manager: new(manager.Manager), Callers: below{}, Porter: struct{ Porter }{}, Info: info,
+		Manager: new(manager.Manager), Callers: below{}, Transfer: struct{ Transfer }{}, Info: info,
 		Log: slog.New(slog.DiscardHandler),
 	}))
 	if i, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); err != nil || i.Protocol != api.Version {

@@ -14,29 +14,29 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// maxBody bounds a request's JSON; prompts may be long, nothing else is.
+// maxBody limits the size of a request: prompts may be long.
 const maxBody = 16 << 20
 
-// routes are the operations that are answered.
+// routes has the handlers of operations.
 type routes struct {
 	mux *http.ServeMux
-	// guard is what each request has to pass.
+	// guard wraps every handler to check the caller.
 	guard func(op string, next http.Handler) http.Handler
 	ops   []string
 }
 
-// newRoutes returns none yet.
+// newRoutes returns empty routes.
 func newRoutes(guard func(op string, next http.Handler) http.Handler) *routes {
 	return &routes{mux: http.NewServeMux(), guard: guard}
 }
 
-// handle adds an operation.
+// handle adds a handler for an operation.
 func (r *routes) handle(method, op string, h http.HandlerFunc) {
 	r.ops = append(r.ops, op)
 	r.mux.Handle(method+" "+api.Prefix+op, r.guard(op, h))
 }
 
-// answer adds a call that a function answers.
+// answer adds a function that handles a call.
 func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], f func(context.Context, Req) (Resp, error)) {
 	r.handle(http.MethodPost, c.Name(), func(w http.ResponseWriter, hr *http.Request) {
 		req, err := decode[Req](w, hr)
@@ -50,18 +50,18 @@ func answer[Req, Resp any](r *routes, c api.Call[Req, Resp], f func(context.Cont
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone; nobody to tell
+		json.NewEncoder(w).Encode(resp) //nolint:errcheck // the client is gone, there is nobody to tell
 	})
 }
 
-// obey adds a command that a function carries out.
+// obey adds a function that handles a command.
 func obey[Req any](r *routes, c api.Command[Req], f func(context.Context, Req) error) {
 	answer(r, api.Call[Req, struct{}](c), func(ctx context.Context, req Req) (struct{}, error) {
 		return struct{}{}, f(ctx, req)
 	})
 }
 
-// stream adds a stream of what a function returns.
+// stream adds a function that opens a stream.
 func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) (<-chan thread.Event, error)) {
 	r.handle(s.Method(), s.Name(), func(w http.ResponseWriter, hr *http.Request) {
 		req, err := decode[Req](w, hr)
@@ -78,7 +78,7 @@ func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) 
 	})
 }
 
-// decode reads a request; one without a body asks for nothing special.
+// decode reads a request. A missing body is the zero request.
 func decode[Req any](w http.ResponseWriter, r *http.Request) (req Req, err error) {
 	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&req)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -87,17 +87,17 @@ func decode[Req any](w http.ResponseWriter, r *http.Request) (req Req, err error
 	return req, nil
 }
 
-// refuse answers with an error.
+// refuse responds with an error.
 func refuse(w http.ResponseWriter, err error) {
 	e, status := api.FromError(err)
-	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address, an environment
+	e.Message = secret.Redact(e.Message) // it may quote a prompt, an address or an environment
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone; nobody to tell
+	json.NewEncoder(w).Encode(e) //nolint:errcheck // the client is gone, there is nobody to tell
 }
 
-// send writes events, as server-sent events of one JSON object each, until they end or the client leaves. A comment
-// every now and then lets it notice a client that is dead.
+// send writes events, as server-sent events of one JSON object each, until they end or the client disconnects. Periodic
+// comments detect dead clients.
 func send(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -121,7 +121,7 @@ func send(w http.ResponseWriter, r *http.Request, events <-chan thread.Event) {
 			if err := writeEvent(w, e); err != nil {
 				return
 			}
-			for more := true; more; { // what has piled up goes out with one flush
+			for more := true; more; { // flush all pending events at once
 				select {
 				case e, ok = <-events:
 					if !ok {

@@ -12,7 +12,7 @@ import (
 // round.
 func TestEveryRouteHasItsRow(t *testing.T) {
 	// Routes are listed, none is called.
-	s := &Server{Config: Config{Manager: new(manager.Manager), Porter: struct{ Porter }{}}}
+	s := &Server{Config: Config{Manager: new(manager.Manager), Transfer: struct{ Transfer }{}}}
 	var served, listed []string
 	r := newRoutes(s.guarded)
 	s.register(r)

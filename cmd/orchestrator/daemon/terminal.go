@@ -12,8 +12,8 @@ import (
 	"orchestrator/thread"
 )
 
-// terminal joins a client and a thread's terminal: binary frames carry bytes both ways, a text
-// frame of the client a new size.
+// terminal connects a client to a thread's terminal: binary frames carry bytes in both directions, and a text frame
+// from the client carries a new size.
 func (s *Server) terminal(w http.ResponseWriter, r *http.Request) {
 	q := api.ParseTerminal(r.URL.Query())
 	v, err := s.Terminals.Attach(q.Thread, q.Cols, q.Rows)
@@ -24,7 +24,7 @@ func (s *Server) terminal(w http.ResponseWriter, r *http.Request) {
 	defer v.Close()
 	c, err := websocket.Accept(w, r, nil)
 	if err != nil {
-		return // Accept has answered
+		return // Accept has responded
 	}
 	defer c.CloseNow()
 	c.SetReadLimit(maxBody)
@@ -48,7 +48,7 @@ func (s *Server) terminal(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// typed passes on what the client types until it goes.
+// typed forwards what the client types until it disconnects.
 func (s *Server) typed(ctx context.Context, c *websocket.Conn, v Viewer) {
 	for {
 		kind, b, err := c.Read(ctx)

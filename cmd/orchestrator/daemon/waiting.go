@@ -10,8 +10,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Waiting is what a Server answers while its store cannot be reached: who it is and the last list. Every other call is
-// refused with Refusal.
+// Waiting configures a Server whose store cannot be reached: it identifies itself and serves the last list, and refuses
+// every other call with Refusal.
 type Waiting struct {
 	Info    func(context.Context, api.InfoRequest) (api.ServerInfo, error)
 	List    func() []thread.Status
@@ -20,7 +20,7 @@ type Waiting struct {
 	Log     *slog.Logger
 }
 
-// NewWaiting lays out such a server; Serve starts it.
+// NewWaiting returns such a server; Serve starts it.
 func NewWaiting(w Waiting) *Server {
 	s := &Server{Config: Config{Log: w.Log}, lastSeen: time.Now()}
 	r := newRoutes(func(_ string, next http.Handler) http.Handler { return next })

@@ -1,6 +1,5 @@
-// Package help holds the reference that `orchestrator help TOPIC` prints: what is too long for the README and for
-// the help of a single verb. The texts are plain, at most 80 columns wide, and kept true by tests beside those of
-// the README.
+// Package help has the topics that `orchestrator help TOPIC` prints: what is too long for the README and for the help
+// of a single verb. The texts are plain, at most 80 columns wide, and checked by tests, like the README.
 package help
 
 import (
@@ -12,13 +11,13 @@ import (
 //go:embed *.txt
 var texts embed.FS
 
-// Topic is one text of the reference.
+// Topic is a help topic.
 type Topic struct {
-	Name  string // a word, as typed after `orchestrator help`
-	Short string // what it is about, for a list
+	Name  string // as typed after `orchestrator help`
+	Short string // its description in a list
 }
 
-// Topics lists the topics in the order in which they are worth reading.
+// Topics returns all topics, in the order in which to read them.
 func Topics() []Topic {
 	return []Topic{
 		{"agents", "The agents, how they are started, and the states of a thread"},
@@ -37,7 +36,7 @@ func Topics() []Topic {
 func Text(name string) (string, error) {
 	b, err := texts.ReadFile(strings.ToLower(name) + ".txt")
 	if err != nil {
-		return "", fmt.Errorf("there is no help topic %q", name)
+		return "", fmt.Errorf("unknown help topic %q", name)
 	}
 	return string(b), nil
 }

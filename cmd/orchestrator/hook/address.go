@@ -11,13 +11,13 @@ var (
 	errElsewhere = errors.New(AddressVariable + " is not on this machine")
 )
 
-// address is where a gateway listens on 127.0.0.1, and the path below which it takes reports.
+// address is the port of a gateway on 127.0.0.1, and the base path for reports.
 type address struct {
 	port int
 	path string
 }
 
-// parse reads an address as the gateway gives it out: http://127.0.0.1:PORT/PATH.
+// parse parses an address as the gateway hands it out: http://127.0.0.1:PORT/PATH.
 func parse(base string) (address, error) {
 	if base == "" {
 		return address{}, errUnset
@@ -31,7 +31,7 @@ func parse(base string) (address, error) {
 	return address{port: int(port), path: "/" + path}, nil
 }
 
-// printable reports whether a path can be sent in the first line of a request as it is.
+// printable reports whether a path can be sent unescaped in the first line of a request.
 func printable(path string) bool {
 	for i := range len(path) {
 		if path[i] <= ' ' || path[i] >= 0x7f {
@@ -41,7 +41,7 @@ func printable(path string) bool {
 	return true
 }
 
-// escape writes an event as one element of a path.
+// escape encodes an event as a path element.
 func escape(event string) string {
 	const hex = "0123456789ABCDEF"
 	var b []byte
@@ -55,10 +55,10 @@ func escape(event string) string {
 	return string(b)
 }
 
-// plain reports whether a byte needs no escape in a path and no cleaning on a terminal.
+// plain reports whether a byte needs neither escaping in a path nor sanitising on a terminal.
 func plain(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
-// AddressVariable tells an agent's hooks the secret address of the gateway.
+// AddressVariable is the environment variable with the gateway's secret address for an agent's hooks.
 const AddressVariable = "ORCHESTRATOR_HOOK_URL"

@@ -1,11 +1,11 @@
-// Package hook passes what an agent's hook reports on to the gateway, before the rest of the program has begun.
+// Package hook forwards the report of an agent's hook to the gateway, before the rest of the program is initialised.
 //
-// Agents run `orchestrator hook <event>` several times a turn and wait for it, so that its whole process must cost
-// little more than an empty program that dials. Hence two unusual things. The answer is given while packages are
-// initialised: Go does that in the order of imports and, among packages that are ready, of their paths, and this one
-// needs so little that it is ready before nearly every other. And it speaks to the socket itself, because net/http and
-// net would have to be initialised first.
+// Agents run `orchestrator hook <event>` several times per turn and wait for it, so the process should cost little more
+// than an empty program that opens a connection. Hence two unusual choices. The work is done during package
+// initialisation: Go initialises packages in the order of their imports and, if several are ready, of their paths, and
+// this one has so few dependencies that it comes before nearly all others. And it uses the socket directly, because
+// net/http and net would have to be initialised first.
 //
-// What the shortcut does not know (flags, help, a wrong number of arguments, an address that is missing) is left to
-// the verb `hook`, which calls [Report] too.
+// Everything else (flags, help, a wrong number of arguments, a missing address) is left to the verb `hook`, which also
+// calls [Report].
 package hook

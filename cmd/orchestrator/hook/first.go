@@ -7,14 +7,13 @@ import (
 func init() {
 	if event, ok := called(os.Args); ok && answerable(os.Getenv(AddressVariable)) {
 		if err := Report(os.Getenv(AddressVariable), event, os.Stdin); err != nil {
-			_, _ = os.Stderr.WriteString("orchestrator hook: " + err.Error() + "\n") // it never fails the agent's turn
+			_, _ = os.Stderr.WriteString("orchestrator hook: " + err.Error() + "\n") // never fails the agent's turn
 		}
 		os.Exit(0)
 	}
 }
 
-// called reports which event a command line names, where it is `hook <event>` and nothing else. The event is made of
-// characters that may be printed as they are.
+// called returns the event if the command line is exactly `hook <event>`. The event must be safe to print.
 func called(args []string) (event string, ok bool) {
 	if len(args) != 3 || args[1] != "hook" || args[2] == "" || args[2][0] == '-' {
 		return "", false

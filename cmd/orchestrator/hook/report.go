@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxPayload = 4 << 20         // of what an agent's hook hands over
+	maxPayload = 4 << 20         // of a hook's report
 	patience   = 5 * time.Second // for each step of the exchange
 )
 
-// Report posts what an agent's hook wrote, and returns when the gateway has taken it. No proxy of the environment sees
-// the secret address.
+// Report posts what an agent's hook wrote, and returns once the gateway has received it. It uses no proxy of the
+// environment, which would see the secret address.
 func Report(base, event string, from io.Reader) error {
 	to, err := parse(base)
 	if err != nil {
@@ -30,7 +30,7 @@ func Report(base, event string, from io.Reader) error {
 	return nil
 }
 
-// post sends a request and waits for the first bytes of its answer; what it says is nothing to an agent.
+// post sends a request and waits for the first bytes of the response, whose content does not matter.
 func (a address) post(event string, payload []byte) error {
 	fd, err := dial(a.port)
 	if err != nil {
@@ -76,7 +76,7 @@ func dial(port int) (int, error) {
 	return fd, err
 }
 
-// again repeats a call that a signal interrupted, as the runtime's own do.
+// again retries a system call that was interrupted by a signal, as the runtime does.
 func again(call func() (int, error)) (n int, err error) {
 	for {
 		if n, err = call(); !errors.Is(err, syscall.EINTR) {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// Build identifies what a program was built from: the id that the Go linker writes into it, which follows
-// from its content, or the hash of the content where the file holds no such id.
+// Build identifies a program's build: by the build id that the Go linker writes into it, which depends on its content,
+// or by a hash of the file if it has none.
 func Build(self *os.File) (string, error) {
 	if id := linkerID(self); id != "" {
 		return id, nil
@@ -14,8 +14,8 @@ func Build(self *os.File) (string, error) {
 	return hashOf(self)
 }
 
-// linkerID reads the note .note.go.buildid of an ELF file: three 32-bit sizes and the name "Go" padded to
-// four bytes come before the id (cmd/internal/buildid). Empty where there is none.
+// linkerID reads the note .note.go.buildid of an ELF file, where three 32-bit sizes and the name "Go" padded to four
+// bytes precede the id (see cmd/internal/buildid). It returns "" if there is none.
 func linkerID(self *os.File) string {
 	const header = 16
 	f, err := elf.NewFile(self)

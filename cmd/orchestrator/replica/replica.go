@@ -1,8 +1,8 @@
 // Package replica keeps a copy of the running program for as long as anything needs it.
 //
-// The server, the hooks of agents and the demo agent outlive the file that was started: `go run` deletes it,
-// an upgrade replaces it, a person moves it. They run from a copy instead, named by the hash of its content,
-// which is whole and synced before it has its name, and which is removed when nothing holds it any more.
+// The server, the hooks of agents and the demo agent outlive the file that was started: `go run` deletes it, an upgrade
+// replaces it, or the user moves it. So they run from a copy, which is named by the hash of its content, is complete
+// and synced before it gets its name, and is removed when nothing holds it any more.
 package replica
 
 import (
@@ -21,18 +21,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Name is the program's, in a copy's folder and on the agents' PATH.
+// Name is the program's name, in a copy's folder and on the agents' PATH.
 const Name = "orchestrator"
 
-// lockName is the file in a copy's folder that its users hold.
+// lockName is the file in a copy's folder that its users lock.
 const lockName = "lock"
 
-// ErrNoExec says that programs cannot be started from a folder: its file system is mounted noexec.
+// ErrNoExec means that a folder's file system is mounted noexec, so that programs cannot be started from it.
 var ErrNoExec = errors.New("programs cannot be started from there (noexec)")
 
-// Replica is a copy of this program. It stays until Close; a copy that nobody holds goes with the next Sweep.
+// Replica is a copy of this program. It exists until Close; the next Sweep removes copies that nobody holds.
 type Replica struct {
-	// Path is the program.
+	// Path is the program's path.
 	Path string
 	lock *os.File
 }
@@ -40,7 +40,7 @@ type Replica struct {
 // Close releases the copy.
 func (c *Replica) Close() { c.lock.Close() }
 
-// Self opens the running program's file, also when it has been deleted since.
+// Self opens the running program's file, even if it has been deleted.
 func Self() (*os.File, error) {
 	path := "/proc/self/exe"
 	if runtime.GOOS != "linux" {
@@ -56,15 +56,15 @@ func Self() (*os.File, error) {
 	return f, nil
 }
 
-// Keep returns the copy of a program in dir and holds it; it is made where it is missing or damaged. dir is
-// made, 0700. ErrNoExec tells that another folder is needed.
+// Keep returns the copy of a program in dir and holds it. It creates the copy if it is missing or damaged, and dir with
+// mode 0700. After ErrNoExec the caller must try another folder.
 func Keep(dir string, self *os.File) (*Replica, error) {
 	sum, err := hashOf(self)
 	if err != nil {
 		return nil, fmt.Errorf("read this program: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the program's folder: %w", err)
+		return nil, fmt.Errorf("create the program's folder: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -84,7 +84,7 @@ func Keep(dir string, self *os.File) (*Replica, error) {
 	return c, nil
 }
 
-// fill makes the copy where it is not whole, and looks whether it can be started.
+// fill writes the copy if it is not complete, and checks that it can be started.
 func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string) error {
 	file := filepath.Join(name, Name)
 	if have, err := openRegular(root, file); err == nil {
@@ -100,7 +100,7 @@ func (c *Replica) fill(root *os.Root, name string, self *os.File, sum string) er
 	return executable(c.Path)
 }
 
-// write copies self to file: whole and synced before it has its name.
+// write copies self to file, which gets its name once it is complete and synced.
 func write(root *os.Root, file string, self *os.File) error {
 	if err := dropUnfinished(root, filepath.Dir(file)); err != nil {
 		return err
@@ -126,7 +126,7 @@ func write(root *os.Root, file string, self *os.File) error {
 	return syncFolder(root, filepath.Dir(file))
 }
 
-// dropUnfinished removes what processes that are gone, or this one, left half copied.
+// dropUnfinished removes partial copies left by this process or by processes that no longer exist.
 func dropUnfinished(root *os.Root, dir string) error {
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if err != nil {
@@ -153,12 +153,12 @@ func syncFolder(root *os.Root, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// hold makes a copy's folder and takes a shared lock in it. A Sweep may remove the folder meanwhile: then it is
-// made again.
+// hold creates a copy's folder and takes a shared lock in it. If a Sweep removes the folder meanwhile, it creates it
+// again.
 func hold(root *os.Root, name string) (*os.File, error) {
 	for {
 		if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("make the program's folder: %w", err)
+			return nil, fmt.Errorf("create the program's folder: %w", err)
 		}
 		file := filepath.Join(name, lockName)
 		f, err := root.OpenFile(file, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
@@ -166,11 +166,11 @@ func hold(root *os.Root, name string) (*os.File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("hold the program's copy: %w", err)
+			return nil, fmt.Errorf("lock the program's copy: %w", err)
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH); err != nil {
 			f.Close()
-			return nil, fmt.Errorf("hold the program's copy: %w", err)
+			return nil, fmt.Errorf("lock the program's copy: %w", err)
 		}
 		if isThere(root, file, f) {
 			return f, nil
@@ -179,27 +179,27 @@ func hold(root *os.Root, name string) (*os.File, error) {
 	}
 }
 
-// isThere reports whether an open file is the one that has the name, not one removed since it was opened.
+// isThere reports whether a name still refers to an open file.
 func isThere(root *os.Root, file string, f *os.File) bool {
 	open, oerr := f.Stat()
 	named, nerr := root.Lstat(file)
 	return oerr == nil && nerr == nil && os.SameFile(open, named)
 }
 
-// Sweep removes the copies in dir that nobody holds, and returns how many. One that cannot be removed keeps it from no
-// other; the error names the first of them.
+// Sweep removes the copies in dir that nobody holds, and returns how many. It continues after a copy that cannot be
+// removed; the error names the first of those.
 func Sweep(dir string) (int, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("sweep old copies of this program: %w", err)
+		return 0, fmt.Errorf("remove old copies of this program: %w", err)
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return 0, fmt.Errorf("sweep old copies of this program: %w", err)
+		return 0, fmt.Errorf("remove old copies of this program: %w", err)
 	}
 	var first error
 	n, failed := 0, 0
@@ -215,7 +215,7 @@ func Sweep(dir string) (int, error) {
 			continue
 		}
 		if failed++; first == nil {
-			first = fmt.Errorf("sweep the old copy %s of this program: %w", filepath.Join(dir, e.Name()), err)
+			first = fmt.Errorf("remove the old copy %s of this program: %w", filepath.Join(dir, e.Name()), err)
 		}
 	}
 	if failed > 1 {
@@ -224,14 +224,14 @@ func Sweep(dir string) (int, error) {
 	return n, first
 }
 
-// isCopy reports whether an entry is a folder named as copies are.
+// isCopy reports whether an entry is a folder with the name of a copy.
 func isCopy(e fs.DirEntry) bool {
 	raw, err := hex.DecodeString(e.Name())
 	return err == nil && len(raw) == 8 && e.IsDir()
 }
 
-// sweep removes one copy unless it is held. The lock goes last, so that a folder that was half removed is
-// swept again. From then on another process may make the copy again: the folder stays if it did.
+// sweep removes one copy unless it is held. It removes the lock last, so that a partially removed folder is swept
+// again. After that another process may create the copy again; then the folder stays.
 func sweep(root *os.Root, name string) (gone bool, err error) {
 	file := filepath.Join(name, lockName)
 	lock, err := root.OpenFile(file, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
@@ -299,14 +299,14 @@ func hashOf(f *os.File) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// executable asks the kernel whether a program may be started: access(2) knows modes and noexec mounts.
+// executable asks the kernel whether a program may be started: access(2) checks modes and noexec mounts.
 func executable(path string) error {
 	err := unix.Access(path, unix.X_OK)
 	if errors.Is(err, unix.EACCES) {
 		return fmt.Errorf("%s: %w", filepath.Dir(filepath.Dir(path)), ErrNoExec)
 	}
 	if err != nil {
-		return fmt.Errorf("look at the program's copy %s: %w", path, err)
+		return fmt.Errorf("check the program's copy %s: %w", path, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // kept is a project for retention: a clock that is set and runs, threads, and what went.
 type kept struct {
 	t       *testing.T
-	keeper  *keeper
+	keeper  *retention
 	wall    time.Time
 	up      time.Duration
 	threads []thread.Thread
@@ -31,7 +31,7 @@ func newKept(t *testing.T, p checkpoint.Policy) *kept {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.keeper = &keeper{settings: store, since: clock.Since, now: func() time.Time { return k.wall }, policy: p}
+	k.keeper = &retention{settings: store, since: clock.Since, now: func() time.Time { return k.wall }, policy: p}
 	k.keeper.collect = func(_ context.Context, r thread.CollectRequest) (done thread.Collected, err error) {
 		var all []checkpoint.Candidate
 		for _, t := range k.threads {

@@ -17,19 +17,19 @@ import (
 	"orchestrator/thread/manager"
 )
 
-// porter takes threads out of a project and into it.
-type porter struct {
+// transfer exports, imports, backs up and restores the threads of a project.
+type transfer struct {
 	manager *manager.Manager
 	store   backend
 	files   *keptFiles // nil without a repository
 	project string
 	spool   string
-	// known returns the agent that stands for one that an archive names.
+	// known maps an agent's name in an archive to a known agent.
 	known func(agent string) string
 }
 
-// Export writes a thread's archive to a file that is not there yet.
-func (p porter) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
+// Export writes a thread's archive to a new file.
+func (p transfer) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	s, err := p.manager.Status(ctx, r.Thread)
 	if err != nil {
 		return s, err
@@ -49,7 +49,7 @@ func (p porter) Export(ctx context.Context, r thread.TransferRequest) (thread.St
 	return s, nil
 }
 
-// writeFile writes a file that gets its name when it is whole and synced, and never takes that of one that is there.
+// writeFile writes a file that gets its name once it is complete and synced. It never replaces an existing file.
 func writeFile(file string, write func(io.Writer) error) error {
 	out, err := beginFile(file)
 	if err != nil {
@@ -57,12 +57,12 @@ func writeFile(file string, write func(io.Writer) error) error {
 	}
 	err = errors.Join(write(out), out.Sync())
 	if err == nil {
-		err = os.Link(out.Name(), file) // refuses what is there already
+		err = os.Link(out.Name(), file) // fails if the file exists
 	}
 	if errors.Is(err, fs.ErrExist) {
 		err = thread.Hint(fmt.Errorf("%s: %w", file, fs.ErrExist), "choose another name")
 	}
-	// Its lock ends after its name, so that who waits for it does not get a file that is gone.
+	// The lock is released after the name is removed, so that a waiter does not get a file that no longer exists.
 	err = errors.Join(err, os.Remove(out.Name()), out.Close())
 	if err == nil {
 		err = syncFolder(filepath.Dir(file))
@@ -70,7 +70,7 @@ func writeFile(file string, write func(io.Writer) error) error {
 	return err
 }
 
-// syncFolder makes the names in a folder durable.
+// syncFolder makes the file names in a folder durable.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -79,8 +79,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// beginFile opens the file that an export is written to before it gets its name. What an export that was killed left there
-// is overwritten; one that is being written is locked.
+// beginFile opens the temporary file of an export. It overwrites what a killed export left, and locks the file while it
+// is written.
 func beginFile(file string) (*os.File, error) {
 	part := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".orchestrator-part")
 	for {
@@ -89,7 +89,7 @@ func beginFile(file string) (*os.File, error) {
 			return nil, err
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK {
-			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s runs: %w", file, thread.ErrBusy),
+			return nil, errors.Join(thread.Hint(fmt.Errorf("another export to %s is running: %w", file, thread.ErrBusy),
 				"wait for it, or choose another name"), f.Close())
 		}
 		found, err := os.Lstat(part)
@@ -97,7 +97,7 @@ func beginFile(file string) (*os.File, error) {
 		switch {
 		case err == nil && err2 == nil && os.SameFile(found, opened):
 			if !opened.Mode().IsRegular() {
-				return nil, errors.Join(fmt.Errorf("%s is not a file: %w", part, thread.ErrInvalid), f.Close())
+				return nil, errors.Join(fmt.Errorf("%s is not a regular file: %w", part, thread.ErrInvalid), f.Close())
 			}
 			if err := f.Truncate(0); err != nil {
 				return nil, errors.Join(err, f.Close())
@@ -106,13 +106,12 @@ func beginFile(file string) (*os.File, error) {
 		case err2 != nil || err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, errors.Join(err, err2, f.Close())
 		}
-		f.Close() // the export that had it has ended
+		f.Close() // the export that held the lock has ended
 	}
 }
 
-// bundle streams the snapshots of a thread's lineage, none where there are none. What end ends is over when it
-// returns.
-func (p porter) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, end func(), err error) {
+// bundle streams the snapshots of a thread's lineage, if there are any. The stream has stopped once end returns.
+func (p transfer) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, end func(), err error) {
 	lineage, err := p.store.Lineage(ctx, t.Head, thread.Page{Limit: 1 << 20})
 	if err != nil {
 		return nil, nil, fmt.Errorf("export %s: %w", t.Name, err)
@@ -133,8 +132,8 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, 
 	return out, func() { _ = out.Close(); <-done }, nil
 }
 
-// Import takes a thread from an archive, after the whole file was checked.
-func (p porter) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
+// Import imports a thread from an archive, after checking the whole file.
+func (p transfer) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	f, err := os.Open(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +143,7 @@ func (p porter) Import(ctx context.Context, r thread.TransferRequest) (thread.St
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return thread.Status{}, fmt.Errorf("import %s: %w: not a file", r.File, thread.ErrInvalid)
+		return thread.Status{}, fmt.Errorf("import %s: %w: not a regular file", r.File, thread.ErrInvalid)
 	}
 	in := archive.Import{File: r.File, Dir: p.project, Now: time.Now(), Agent: p.known}
 	if p.files != nil && !r.NoFiles {
@@ -157,16 +156,16 @@ func (p porter) Import(ctx context.Context, r thread.TransferRequest) (thread.St
 	return p.manager.Adopt(ctx, t.ID)
 }
 
-// unbundle takes the files of an import.
-func (p porter) unbundle(ctx context.Context, id thread.ID, bundle io.Reader) error {
+// unbundle imports the files of an archive.
+func (p transfer) unbundle(ctx context.Context, id thread.ID, bundle io.Reader) error {
 	f, err := os.CreateTemp(p.spool, "bundle-*")
 	if err != nil {
-		return fmt.Errorf("spool the files: %w", err)
+		return fmt.Errorf("store the files temporarily: %w", err)
 	}
 	defer os.Remove(f.Name())
 	_, err = io.Copy(f, bundle)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("spool the files: %w", err)
+		return fmt.Errorf("store the files temporarily: %w", err)
 	}
 	_, err = p.files.Unbundle(ctx, f.Name(), id)
 	return err

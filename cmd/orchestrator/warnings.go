@@ -11,22 +11,22 @@ import (
 	"orchestrator/thread"
 )
 
-// heedLimit is how long a verb waits for warnings that the server sent before it answered.
-const heedLimit = 2 * time.Second
+// warningsLimit is how long a verb waits for warnings that the server sent before its answer.
+const warningsLimit = 2 * time.Second
 
-// heed calls f and then prints what the server warned of meanwhile, such as files that agents obey and that changed.
-// The screen shows that by itself; a verb would end without a word of it. Agents that may not follow what happens
-// get their answer without.
-func (c *cli) heed(ctx context.Context, cl *client.Client, f func() error) error {
-	warnings, err := hearing(ctx, cl, f)
+// withWarnings calls f and then prints the server's warnings during the call, such as that instruction files of agents
+// have changed. The screen shows warnings anyway, but a verb would exit without them. Agents that may not read events
+// get none.
+func (c *cli) withWarnings(ctx context.Context, cl *client.Client, f func() error) error {
+	warnings, err := collectWarnings(ctx, cl, f)
 	for _, text := range warnings {
 		fmt.Fprintln(c.stderr, "orchestrator:", text)
 	}
 	return err
 }
 
-// hearing calls f and returns what the server warned of meanwhile.
-func hearing(ctx context.Context, cl *client.Client, f func() error) ([]string, error) {
+// collectWarnings calls f and returns the server's warnings during the call.
+func collectWarnings(ctx context.Context, cl *client.Client, f func() error) ([]string, error) {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
 	events, err := api.Events.Open(listening, cl, api.None{})
@@ -38,11 +38,11 @@ func hearing(ctx context.Context, cl *client.Client, f func() error) ([]string, 
 		return nil, err
 	}
 	until, warnings := make(chan int64, 1), make(chan []string, 1)
-	go func() { warnings <- warned(events, until) }()
+	go func() { warnings <- untilEvent(events, until) }()
 	ferr := f()
 	if end, err := api.Info.Do(ctx, cl, api.InfoRequest{}); err == nil && end.Seq > begin.Seq {
 		until <- end.Seq
-		late := time.AfterFunc(heedLimit, stop)
+		late := time.AfterFunc(warningsLimit, stop)
 		defer late.Stop()
 	} else {
 		stop()
@@ -50,8 +50,8 @@ func hearing(ctx context.Context, cl *client.Client, f func() error) ([]string, 
 	return <-warnings, ferr
 }
 
-// warned collects warnings until the event whose number until names, or the end of the stream.
-func warned(events <-chan thread.Event, until <-chan int64) []string {
+// untilEvent collects warnings up to the event with the number from until, or the end of the stream.
+func untilEvent(events <-chan thread.Event, until <-chan int64) []string {
 	var texts []string
 	last, limit := int64(0), int64(math.MaxInt64)
 	for last < limit {

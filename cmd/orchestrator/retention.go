@@ -14,21 +14,21 @@ import (
 
 const (
 	retainSetting = "retention"
-	// retainPause is how long retention waits between two runs.
+	// retainPause is the time between two runs of retention.
 	retainPause = 24 * time.Hour
-	// retainGrace is how long it waits between saying what it would delete by settings that are new to it, and the
-	// first time that it does; and how long what was deleted is said.
+	// retainGrace is the time between announcing what new settings would delete and deleting it. It is also how long a
+	// deletion is reported.
 	retainGrace = 7 * 24 * time.Hour
-	// retainNames is how many threads it names.
+	// retainNames is how many threads are listed by name.
 	retainNames = 10
 )
 
-// keeper lets go by itself of what the retention settings need not keep. It says first what that would be, for a week,
-// whenever the settings are others than before, an upgrade's included, and says afterwards what went.
-type keeper struct {
+// retention deletes threads past the retention limits automatically. Whenever the settings change, also by an upgrade,
+// it announces for a week what it will delete. Afterwards it reports what it deleted.
+type retention struct {
 	settings thread.Settings
 	collect  func(context.Context, thread.CollectRequest) (thread.Collected, error)
-	since    func(time.Time) time.Duration // by a clock that nobody set
+	since    func(time.Time) time.Duration // by a clock that cannot be set
 	now      func() time.Time
 	policy   checkpoint.Policy
 
@@ -36,24 +36,24 @@ type keeper struct {
 	said string
 }
 
-// retained is what is stored of it.
-type retained struct {
+// retentionState is the stored state of retention.
+type retentionState struct {
 	Policy    string    `json:"policy"`
-	Announced time.Time `json:"announced,omitzero"` // when it was said what this policy would delete
+	Announced time.Time `json:"announced,omitzero"` // when it was announced what this policy would delete
 	Ran       time.Time `json:"ran,omitzero"`
-	Said      string    `json:"said,omitempty"` // to people
+	Said      string    `json:"said,omitempty"` // the announcement or report
 	SaidAt    time.Time `json:"saidAt,omitzero"`
 }
 
-// look runs retention where it is due.
-func (k *keeper) look(ctx context.Context) error {
-	var was retained
+// look runs retention if it is due.
+func (k *retention) look(ctx context.Context) error {
+	var was retentionState
 	text, err := k.settings.Setting(ctx, retainSetting)
 	if err != nil {
-		return fmt.Errorf("read when threads were deleted last: %w", err)
+		return fmt.Errorf("read the state of retention: %w", err)
 	}
 	if text != "" && json.Unmarshal([]byte(text), &was) != nil {
-		was = retained{} // not ours: begun again
+		was = retentionState{} // not ours: start over
 	}
 	now, err := k.step(ctx, was)
 	if err != nil {
@@ -70,32 +70,33 @@ func (k *keeper) look(ctx context.Context) error {
 		err = k.settings.SetSetting(ctx, retainSetting, string(b))
 	}
 	if err != nil {
-		return fmt.Errorf("keep when threads were deleted: %w", err)
+		return fmt.Errorf("write the state of retention: %w", err)
 	}
 	return nil
 }
 
-func (k *keeper) step(ctx context.Context, r retained) (retained, error) {
+func (k *retention) step(ctx context.Context, r retentionState) (retentionState, error) {
 	policy := fmt.Sprintf("%v", k.policy)
 	if k.policy == (checkpoint.Policy{}) {
-		return retained{Policy: policy}, nil
+		return retentionState{Policy: policy}, nil
 	}
 	if r.Policy != policy || r.Announced.IsZero() {
 		would, err := k.collect(ctx, thread.CollectRequest{DryRun: true})
 		if err != nil {
 			return r, err
 		}
-		r = retained{Policy: policy, Announced: k.now().UTC()}
+		r = retentionState{Policy: policy, Announced: k.now().UTC()}
 		if n := len(would.Threads); n > 0 {
 			r.SaidAt = r.Announced
-			r.Said = fmt.Sprintf("by the retention settings %d thread(s) will be deleted for good in %d days: %s; "+
-				"`orchestrator gc --dry-run` says why, `restore` and `pin` keep a thread, and retention.days = 0 all archived ones",
+			r.Said = fmt.Sprintf("%d thread(s) past the retention limits will be deleted for good in %d days: %s; "+
+				"`orchestrator gc --dry-run` says why; to keep a thread, `restore` or `pin` it; "+
+				"to keep all of them, set retention.days = 0",
 				n, int(retainGrace.Hours()/24), namesOf(would.Threads))
 		}
 		return r, nil
 	}
 	for _, at := range []*time.Time{&r.Announced, &r.Ran, &r.SaidAt} {
-		if now := k.now().UTC(); at.After(now) { // written by a clock that was ahead
+		if now := k.now().UTC(); at.After(now) { // written when the clock was ahead
 			*at = now
 		}
 	}
@@ -107,7 +108,8 @@ func (k *keeper) step(ctx context.Context, r retained) (retained, error) {
 	switch n := len(done.Threads); {
 	case n > 0:
 		r.SaidAt = r.Ran
-		r.Said = fmt.Sprintf("on %s %d thread(s) were deleted for good by the retention settings, %s freed: %s; files that were not merged are kept in git",
+		r.Said = fmt.Sprintf("on %s %d thread(s) past the retention limits were deleted for good, %s freed: %s; "+
+			"unmerged files are kept in git",
 			r.Ran.Local().Format(time.DateOnly), n, thread.Bytes(done.Freed), namesOf(done.Threads))
 	case k.since(r.SaidAt) >= retainGrace:
 		r.Said, r.SaidAt = "", time.Time{}
@@ -118,8 +120,8 @@ func (k *keeper) step(ctx context.Context, r retained) (retained, error) {
 	return r, nil
 }
 
-// news is what people should know: what will go, or what went.
-func (k *keeper) news() []string {
+// news returns what will be or was deleted, for the user.
+func (k *retention) news() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.said == "" {

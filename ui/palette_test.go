@@ -15,11 +15,11 @@ func TestPaletteOfTheProject(t *testing.T) {
 		asks  string
 		told  string
 	}{
-		{"push its branch", "orchestrator/auth is pushed to your", []string{"right", "enter"}, "push auth-feature-a3f2 pr=false", "is pushed to origin"},
+		{"push its branch", "pushes orchestrator/auth to your remote", []string{"right", "enter"}, "push auth-feature-a3f2 pr=false", "pushed to origin"},
 		{"open a pull", "gh opens a pull request", []string{"right", "enter"}, "push auth-feature-a3f2 pr=true", "https://example.org/pr/1"},
-		{"export the", "auth-feature-a3f2.orchestrator", []string{"enter"}, "export auth-feature-a3f2 to /work/project/auth-feature-a3f2.orchestrator files=true", "exported to"},
+		{"export the", "auth-feature-a3f2.orchestrator", []string{"enter"}, "export auth-feature-a3f2 to /work/project/auth-feature-a3f2.orchestrator files=true", "Exported to"},
 		{"delete old", "archived 40 days ago", []string{"right", "enter"}, "collect dry=false", "1 thread deleted, 2 KiB freed"},
-		{"fork offers", "suggest offers it", []string{"right", "right", "enter"}, "offers auto", "fork offers: auto"},
+		{"fork offers", "Suggest shows the offer", []string{"right", "right", "enter"}, "offers auto", "Fork offers: auto"},
 	} {
 		srv := world()
 		srv.threads[0].Worktree = thread.Worktree{Path: "/work/project/.orchestrator/worktrees/auth", Branch: "orchestrator/auth"}
@@ -41,7 +41,7 @@ func TestPushWithoutABranch(t *testing.T) {
 		r.keys("ctrl+p")
 		r.text("open a pull")
 		r.keys("enter")
-		r.must("pull request of auth-feature-a3f2", "no branch of its own")
+		r.must("open pull request for auth-feature-a3f2", "no branch of its own")
 		r.keys("enter")
 		if r.srv.asked("push") {
 			t.Error("pushed")

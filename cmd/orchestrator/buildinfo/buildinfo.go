@@ -1,8 +1,8 @@
-// Package edition knows which version of the program this is, and says so before the rest of the program has begun.
+// Package buildinfo returns the version of the program, and prints it before the rest of the program is initialised.
 //
-// Like package hook it answers while packages are initialised, for it needs so little that it is ready before the command
-// line's, the screen's and the network's. What the shortcut does not know, flags and help, is left to the verb `version`.
-package edition
+// Like package hook it does so during package initialisation: it has so few dependencies that it is initialised before
+// the packages of the command line, the screen and the network. It leaves flags and help to the verb `version`.
+package buildinfo
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func init() {
 	}
 }
 
-// printable reports whether a text may be printed as it is.
+// printable reports whether a text is safe to print.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] >= 0x7f {
@@ -29,7 +29,7 @@ func printable(s string) bool {
 	return true
 }
 
-// Version is the program's, from its build information.
+// Version returns the program's version, from its build information.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

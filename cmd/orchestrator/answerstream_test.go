@@ -9,18 +9,18 @@ import (
 	"orchestrator/thread"
 )
 
-// heardBy plays pieces to a voice of a person's printer and returns what was printed.
-func heardBy(t *testing.T, play func(v *voice)) (stdout, stderr string) {
+// printed plays pieces to an answerStream and returns what it prints for people.
+func printed(t *testing.T, play func(v *answerStream)) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	c := &cli{output: newOutput(&out, &errs)}
-	v := &voice{print: newPrinter(c, talk{format: "text"})}
+	v := &answerStream{print: newPrinter(c, followOptions{format: "text"})}
 	play(v)
 	c.close()
 	return out.String(), errs.String()
 }
 
-func TestVoice(t *testing.T) {
+func TestAnswerStream(t *testing.T) {
 	say := func(request int64, text string) thread.Speech { return thread.Speech{Request: request, Text: text} }
 	done := func(request int64) thread.Speech { return thread.Speech{Request: request, Done: true} }
 	cut := func(request int64) thread.Speech { return thread.Speech{Request: request, Done: true, Cut: true} }
@@ -46,16 +46,16 @@ func TestVoice(t *testing.T) {
 		"something else heard": {[]thread.Speech{say(1, "other"), done(1)}, []string{"a"}, "other\na\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stdout, stderr := heardBy(t, func(v *voice) {
-				v.hear(say(7, "in answer to another prompt"))
+			stdout, stderr := printed(t, func(v *answerStream) {
+				v.add(say(7, "in answer to another prompt"))
 				v.hold()
 				for i, s := range c.pieces {
 					if i == len(c.pieces)/2 {
-						v.speak()
+						v.accept()
 					}
-					v.hear(s)
+					v.add(s)
 				}
-				v.speak()
+				v.accept()
 				v.finish(c.answers)
 			})
 			if stdout != c.want || (c.says == "") != (stderr == "") || !strings.Contains(stderr, c.says) {
@@ -67,23 +67,23 @@ func TestVoice(t *testing.T) {
 
 // TestVoiceForgetsWhatIsNotItsOwn has a prompt go back into the queue while something is said.
 func TestVoiceForgetsWhatIsNotItsOwn(t *testing.T) {
-	stdout, _ := heardBy(t, func(v *voice) {
+	stdout, _ := printed(t, func(v *answerStream) {
 		v.hold()
-		v.hear(thread.Speech{Request: 1, Text: "to somebody else"})
-		v.mute()
-		v.hear(thread.Speech{Request: 1, Text: " and more"})
-		v.hear(thread.Speech{Request: 1, Done: true})
+		v.add(thread.Speech{Request: 1, Text: "to somebody else"})
+		v.discard()
+		v.add(thread.Speech{Request: 1, Text: " and more"})
+		v.add(thread.Speech{Request: 1, Done: true})
 		v.hold()
-		v.hear(thread.Speech{Request: 2, Text: "to us"})
-		v.speak()
-		v.hear(thread.Speech{Request: 2, Done: true})
+		v.add(thread.Speech{Request: 2, Text: "to us"})
+		v.accept()
+		v.add(thread.Speech{Request: 2, Done: true})
 	})
 	if stdout != "to us\n" {
 		t.Errorf("printed %q", stdout)
 	}
 }
 
-func TestUnheard(t *testing.T) {
+func TestRemaining(t *testing.T) {
 	for _, c := range []struct {
 		answers []string
 		heard   string
@@ -93,7 +93,7 @@ func TestUnheard(t *testing.T) {
 		{[]string{"één twee", "drie"}, "één t", []string{"wee", "drie"}}, {[]string{"a b c"}, "ab", []string{"c"}},
 		{[]string{"a", "b", "c"}, "ab", []string{"c"}}, {[]string{"a", "b"}, "ax", []string{"b"}}, {[]string{"a"}, "abc", nil},
 	} {
-		if got := unheard(c.answers, c.heard); !slices.Equal(got, c.want) {
+		if got := remaining(c.answers, c.heard); !slices.Equal(got, c.want) {
 			t.Errorf("of %q after %q: %q, want %q", c.answers, c.heard, got, c.want)
 		}
 	}
