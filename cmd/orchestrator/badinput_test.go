@@ -188,7 +188,7 @@ func TestSocketFolderOfSomebodyElse(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(run, 0o700), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitError, []string{"not yours alone", run}, "threads")
+	r.says(exitError, []string{"not private to this user", run}, "threads")
 }
 
 func TestSocketLeftBehind(t *testing.T) {

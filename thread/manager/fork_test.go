@@ -128,7 +128,7 @@ func TestForkOfARunningTurn(t *testing.T) {
 		rebuilt := w.natives.rebuilt
 		g := w.fork(thread.ForkRequest{Thread: p.Name, At: string(mid), Label: "x"})
 		sent := w.sess.of(g.ID).prompts()
-		for _, want := range []string{"> p1", "answer to p1", "> p2", "[tool: call — its result was not known yet]", "turn 2 was cut off: p2", "as they were before that turn"} {
+		for _, want := range []string{"> p1", "answer to p1", "> p2", "[tool: call — no result recorded]", "turn 2 was cut off: p2", "as they were before that turn"} {
 			if !strings.Contains(sent, want) {
 				t.Errorf("forked in the middle of a turn, the agent is not told %q:\n%s", want, sent)
 			}

@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/share"
 )
 
-// roll is the list of all lines: what one thread has to know of the others. core.mu guards it.
+// liveThreads is the index of all live threads, for what one thread needs to know about the others. core.mu guards it.
 type liveThreads struct {
 	*core
 	live  map[thread.ID]*liveThread
@@ -26,32 +26,32 @@ func newLiveThreads(c *core) *liveThreads {
 	return &liveThreads{core: c, live: make(map[thread.ID]*liveThread)}
 }
 
-// enter adds a line. core.mu is held.
+// insert adds a thread. core.mu is held.
 func (m *liveThreads) insert(l *liveThread) {
 	m.live[l.id] = l
 	m.order = append(m.order, l.id)
 }
 
-// strike forgets a purged thread. core.mu is held.
+// remove removes a purged thread. core.mu is held.
 func (m *liveThreads) remove(l *liveThread) {
 	l.gone = true
 	delete(m.live, l.id)
 	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
 }
 
-// other returns a thread's line by its id, nil when there is none.
+// other returns a thread by its id, nil if there is none.
 func (m *liveThreads) other(id thread.ID) *liveThread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.live[id]
 }
 
-// line is one thread with what is true of it right now. What takes time happens in its work queue,
-// one step after the other: recording answers, starting, stopping, rewinding. A step may take
-// core.mu for a moment; it never waits for another line's queue.
+// liveThread is one thread with its current state. Slow work runs in its queue, one step after the other: recording
+// answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
+// queue.
 //
-// Four types stand on each other: a line; the typist, who types what the thread's agent was asked; the recorder, who
-// stores what it answers; and the run, which starts and ends its process.
+// Four types build on each other: a liveThread; the typist, which types the thread's prompts; the recorder, which
+// stores its answers; and the run, which starts and stops its process.
 //
 // Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
 type liveThread struct {
@@ -60,8 +60,8 @@ type liveThread struct {
 
 	queue queue
 
-	// reporting makes "is this still true" and the report to the session one step, so that an old
-	// answer's idle never overtakes a new request's working.
+	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
+	// of an old answer never overrides the working of a new request.
 	reporting sync.Mutex
 
 	// The fields below are guarded by core.mu.
@@ -70,33 +70,33 @@ type liveThread struct {
 	gone       bool // purged
 	execution  *thread.Execution
 	session    thread.Session
-	exit       *thread.Exit       // of the execution, once it ended and was not recorded yet
+	exit       *thread.Exit       // of the execution, from its end until it is recorded
 	reported   thread.StateReport // by the session
-	shown      thread.StateReport // to people, see show
+	shown      thread.StateReport // to people; see show
 	proof      *thread.ResumeProof
 	published  *thread.Status
-	requests   activity.Requests // main ones; an older answer's idle does not count
-	trouble    string            // why they are not, while the store refuses
+	requests   activity.Requests // main ones; the idle of an older answer does not count
+	trouble    string            // why answers are not stored, while the store refuses them
 	pending    int               // checkpoints that the store has refused so far
-	unsaved    int               // those of them that the spool does not have either
-	visibility visibility        // how much is seen of what its program does
+	unsaved    int               // those of them that are not in the spool either
+	visibility visibility        // how much is known about what its program does
 	polling    bool              // a poll is queued
 	stopping   bool              // we asked it to end
 	amid       bool              // it ended while it worked
-	judging    bool              // what the agent took is looked at after a while
-	awaiting   bool              // the end of a limit is waited for
+	judging    bool              // a check of the prompts that the agent took is scheduled
+	awaiting   bool              // waiting for the end of a limit
 	asked      outbox.Glance     // what others see of the outbox
-	offer      *thread.Offer     // the newest that nobody answered
+	offer      *thread.Offer     // the newest unanswered one
 	sideCost   float64
-	windows    map[string]int64 // that the agent is configured with; replaced, never changed
+	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
 
-	settingUp bool // its worktree's setup runs
+	settingUp bool // its worktree's setup is running
 }
 
 // enqueue adds a step; false when the manager has closed.
 func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
 
-// depth counts the ancestors from parent on; purged ones do not count. core.mu is held.
+// depth counts the ancestors, from parent upwards; purged ones do not count. core.mu is held.
 func (m *liveThreads) depth(parent thread.ID) int {
 	n := 0
 	for n <= len(m.live) {
@@ -122,7 +122,7 @@ func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
 	return false
 }
 
-// threads are all threads, oldest first. core.mu is held while they are taken.
+// threads returns all threads, oldest first. core.mu is held during the iteration.
 func (m *liveThreads) threads() iter.Seq[thread.Thread] {
 	return func(yield func(thread.Thread) bool) {
 		for _, id := range m.order {
@@ -133,12 +133,12 @@ func (m *liveThreads) threads() iter.Seq[thread.Thread] {
 	}
 }
 
-// sharing names the threads in use that work on the same files as one does. core.mu is held.
+// sharing names the threads in use that work on the same files as t. core.mu is held.
 func (m *liveThreads) sharing(t thread.Thread) []string {
 	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(t))
 }
 
-// besides is sharing for a thread that is in use or not.
+// besides is sharing for a thread whether it is in use or not.
 func (m *liveThreads) besides(t thread.Thread) []string {
 	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
 	m.mu.Lock()
@@ -146,8 +146,8 @@ func (m *liveThreads) besides(t thread.Thread) []string {
 	return m.sharing(t)
 }
 
-// together returns the other threads whose files are a thread's too, those included that are not in use any more:
-// what they wrote is still there.
+// together returns the other threads that work on the same files, including those that are no longer in use: what they
+// wrote is still there.
 func (m *liveThreads) together(t thread.Thread) []thread.Thread {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,8 +161,8 @@ func (m *liveThreads) together(t thread.Thread) []thread.Thread {
 	return others
 }
 
-// do runs a use case as a step and waits for it. A client that leaves does not cut it in half:
-// the step has the manager's own context.
+// do runs a use case as a step and waits for it. A step is not interrupted when its client disconnects: it uses the
+// manager's own context.
 func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) error) error {
 	done := make(chan error, 1)
 	ok := l.enqueue(func() {
@@ -196,14 +196,14 @@ func (l *liveThread) thread() thread.Thread {
 	return l.t
 }
 
-// running returns the session, nil when no process runs.
+// running returns the session, nil if no process runs.
 func (l *liveThread) running() thread.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.session
 }
 
-// update changes the stored thread and shows what came of it.
+// update changes the stored thread and publishes the change.
 func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) error) error {
 	t, err := l.cfg.Store.UpdateThread(ctx, l.id, func(t *thread.Thread) error {
 		if err := change(t); err != nil {
@@ -227,7 +227,7 @@ func (l *liveThread) set(t thread.Thread) {
 	l.show()
 }
 
-// reread takes over the thread as the store has it.
+// reread reads the thread from the store again.
 func (l *liveThread) reread(ctx context.Context) error {
 	t, err := l.cfg.Store.Thread(ctx, l.id)
 	if err != nil {
@@ -237,7 +237,7 @@ func (l *liveThread) reread(ctx context.Context) error {
 	return nil
 }
 
-// report tells the session evidence; nothing when none runs.
+// report gives evidence to the session, if one runs.
 func (l *liveThread) report(e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
@@ -246,7 +246,7 @@ func (l *liveThread) report(e thread.Evidence) {
 	}
 }
 
-// reportUnless tells the session evidence unless another main request has begun since.
+// reportUnless gives evidence to the session unless another main request has started since.
 func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 	l.reporting.Lock()
 	defer l.reporting.Unlock()
@@ -258,7 +258,7 @@ func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
 	}
 }
 
-// later runs a step after a while, unless the manager closes before.
+// later runs a step after a delay, unless the manager closes before.
 func (l *liveThread) later(wait time.Duration, step func()) {
 	if !l.begin() {
 		return
@@ -275,7 +275,7 @@ func (l *liveThread) later(wait time.Duration, step func()) {
 	}()
 }
 
-// setup is a thread's as people see it. core.mu is held.
+// setup returns the setup state that people see. core.mu is held.
 func (l *liveThread) setup() thread.Setup {
 	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
 		return thread.Setup{State: thread.SetupUnfinished}
@@ -283,7 +283,7 @@ func (l *liveThread) setup() thread.Setup {
 	return l.t.Setup
 }
 
-// status returns what clients show of a thread. core.mu is held.
+// status returns a thread as clients see it. core.mu is held.
 func (l *liveThread) status() thread.Status {
 	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
 	s.Setup = l.setup()
@@ -302,15 +302,14 @@ func (l *liveThread) status() thread.Status {
 	return s
 }
 
-// current returns what clients show of a thread.
+// current returns a thread as clients see it.
 func (l *liveThread) current() thread.Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.status()
 }
 
-// show works out what a thread's state is to people and publishes it when anything changed.
-// core.mu is held.
+// show computes the state that people see and publishes it if anything changed. core.mu is held.
 func (l *liveThread) show() {
 	l.shown = l.state()
 	s := l.status()
@@ -329,13 +328,14 @@ func (l *liveThread) show() {
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
 }
 
-// state returns a thread's state as people may see it. core.mu is held.
+// state returns a thread's state as people see it. core.mu is held.
 func (l *liveThread) state() thread.StateReport {
 	if l.session == nil {
 		return activity.Stopped(l.t, l.proof, l.shown)
 	}
 	k := activity.Known{
-		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble, First: l.asked.First,
+		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
+		First: l.asked.First,
 	}
 	if l.execution != nil {
 		k.Started = l.execution.Started
@@ -343,8 +343,8 @@ func (l *liveThread) state() thread.StateReport {
 	return activity.Running(k, l.shown)
 }
 
-// same compares what clients see at a glance; the evidence behind a state is left out, because it
-// is renewed with every request.
+// same compares what clients see at a glance; the evidence behind a state is ignored, because it changes with every
+// request.
 func same(a, b thread.Status) bool {
 	a.State.Evidence, b.State.Evidence = nil, nil
 	a.Updated, b.Updated = time.Time{}, time.Time{}
@@ -352,7 +352,7 @@ func same(a, b thread.Status) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// proofWith returns the proof with prompts that have no answer.
+// proofWith returns the proof with the unanswered prompts.
 func proofWith(p thread.ResumeProof, asked []thread.Prompt) thread.ResumeProof {
 	p.Prompts = asked
 	for _, a := range asked {
@@ -363,7 +363,7 @@ func proofWith(p thread.ResumeProof, asked []thread.Prompt) thread.ResumeProof {
 	return p
 }
 
-// unansweredEvidence tells of a prompt without an answer.
+// unansweredEvidence is the evidence of an unanswered prompt.
 func unansweredEvidence(p thread.Prompt) thread.Evidence {
 	detail := fmt.Sprintf("%s is %s", p.ID, p.State)
 	if p.Reason != "" {

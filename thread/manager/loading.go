@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// load reads what the store knows of the thread's head, once.
+// load reads the thread's newest checkpoint from the store, once.
 func (l *recorder) load(ctx context.Context) {
 	r := &l.rec
 	if r.loaded {
@@ -34,7 +34,7 @@ func (l *recorder) load(ctx context.Context) {
 	r.asked = l.askedIn(c)
 	items, err := l.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
-		// The next answer brings the whole conversation again: nothing is lost but space.
+		// The next answer brings the whole conversation again: only space is lost.
 		l.notice(l.id, thread.LevelError, "the stored conversation of %s is damaged: %v", t.DisplayName(), err)
 	}
 	r.hashes, r.spoken = r.hash(items), l.spoken(items)
@@ -44,8 +44,8 @@ func (l *recorder) load(ctx context.Context) {
 	l.restack(items)
 }
 
-// restack puts what an earlier run left in the spool, and the store still refuses, upon the conversation as it is
-// stored, so that the next answer continues from there.
+// restack replays what an earlier run left in the spool, and the store still refuses, on top of the stored
+// conversation, so that the next answer continues from there.
 func (l *recorder) restack(items []thread.Item) {
 	r := &l.rec
 	if len(r.pending) == 0 {
@@ -55,7 +55,7 @@ func (l *recorder) restack(items []thread.Item) {
 		delta, err := l.deltaOf(p)
 		if err != nil {
 			l.cfg.Log.Error("read the spool", "thread", string(l.id), "err", fmt.Errorf("restack: %w", err))
-			continue // flush gives it up with words
+			continue // flush gives it up with a notice
 		}
 		keep := min(delta.Keep, len(items))
 		items = append(items[:keep:keep], delta.Items...)
@@ -76,7 +76,8 @@ func (l *recorder) adopt(ctx context.Context, session string) {
 		return
 	}
 	if l.sessionTaken(l.id, session) {
-		l.notice(l.id, thread.LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over", l.thread().DisplayName())
+		l.notice(l.id, thread.LevelWarn,
+			"%s: its agent opened a session that belongs to another thread; not following it", l.thread().DisplayName())
 		return
 	}
 	if r.session != "" {

@@ -31,16 +31,18 @@ func (m *core) entries(items []thread.Item) []thread.Entry {
 	return out
 }
 
-// spoken says which items hold words of the person.
+// spoken reports which items contain words of the person.
 func (m *core) spoken(items []thread.Item) []bool {
 	out := make([]bool, len(items))
 	for i := range items {
-		out[i] = slices.ContainsFunc(m.entries(items[i:i+1]), func(e thread.Entry) bool { return e.Kind == thread.EntryPrompt && strings.TrimSpace(e.Text) != "" })
+		out[i] = slices.ContainsFunc(m.entries(items[i:i+1]), func(e thread.Entry) bool {
+			return e.Kind == thread.EntryPrompt && strings.TrimSpace(e.Text) != ""
+		})
 	}
 	return out
 }
 
-// snapshotAt returns the newest snapshot at a checkpoint or before it, nil when there is none.
+// snapshotAt returns the newest snapshot at or before a checkpoint, nil if there is none.
 func (m *core) snapshotAt(ctx context.Context, at thread.CheckpointID) (*thread.Snapshot, error) {
 	if at == "" {
 		return nil, nil
@@ -64,8 +66,8 @@ func (m *core) snapshotAt(ctx context.Context, at thread.CheckpointID) (*thread.
 	return nil, nil
 }
 
-// baseOf returns the commit that a thread's work is compared with: what its branch began at, or what
-// its folder stood on at its first snapshot.
+// baseOf returns the commit that a thread's work is compared with: where its branch began, or the HEAD of its first
+// snapshot.
 func (m *core) baseOf(ctx context.Context, t thread.Thread) (string, error) {
 	if t.Worktree.Base != "" {
 		return t.Worktree.Base, nil
@@ -101,7 +103,7 @@ func (m *core) changed(ctx context.Context, dir string, from, to thread.Snapshot
 	return paths, nil
 }
 
-// changedFiles returns what the thread changed up to a checkpoint, as far as snapshots tell.
+// changedFiles returns what the thread changed up to a checkpoint, as far as snapshots show.
 func (m *core) changedFiles(ctx context.Context, t thread.Thread, at thread.Checkpoint) []thread.FileDiff {
 	if m.cfg.Differ == nil {
 		return nil
@@ -118,14 +120,14 @@ func (m *core) changedFiles(ctx context.Context, t thread.Thread, at thread.Chec
 	return files
 }
 
-// point finds what a thread's "at" means: "" is the newest whole turn, a number that turn, and
-// anything else a checkpoint's id or a prefix of it, in the thread's lineage.
+// point resolves a thread's "at": "" is the newest whole turn, a number is that turn, and anything else is a
+// checkpoint's id or a prefix of it in the thread's lineage.
 func (m *core) point(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if t.Head == "" {
 		if at == "" {
 			return thread.Checkpoint{}, nil
 		}
-		return thread.Checkpoint{}, fmt.Errorf("point %q of %s: nothing was said yet: %w", at, t.Name, thread.ErrNotFound)
+		return thread.Checkpoint{}, fmt.Errorf("point %q of %s: no turns yet: %w", at, t.Name, thread.ErrNotFound)
 	}
 	if at == "" {
 		return m.newestWhole(ctx, t)
@@ -157,8 +159,8 @@ func (m *core) newestWhole(ctx context.Context, t thread.Thread) (thread.Checkpo
 
 // turnPoint returns the checkpoint that ended a turn.
 func (m *core) turnPoint(ctx context.Context, t thread.Thread, turn int) (thread.Checkpoint, error) {
-	// The newest one at or below the turn is nearly always the one that ended it; others of the same
-	// turn are rewinds to it and safety checkpoints.
+	// The newest one at or before the turn is nearly always the one that ended it; others of the same turn are rewinds to
+	// it and safety checkpoints.
 	for limit := 1; ; limit = 50 {
 		list, err := m.cfg.Store.Lineage(ctx, t.Head, thread.Page{Turns: true, Before: int64(turn) + 1, Limit: limit})
 		if err != nil {
@@ -179,18 +181,18 @@ func (m *core) turnPoint(ctx context.Context, t thread.Thread, turn int) (thread
 	}
 }
 
-// checkpointPoint returns the checkpoint with an id or a unique prefix of one, of those that the
-// thread stands on or made itself. Another thread's are not found: they are not its past.
+// checkpointPoint returns the checkpoint with an id or a unique prefix of one, among those of the thread's lineage and
+// its own. Checkpoints of other threads are not found: they are not its past.
 func (m *core) checkpointPoint(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if len(at) < 4 {
-		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid), "give a turn's number or at least 4 digits of a checkpoint")
+		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid), "give the number of a turn or at least 4 digits of a checkpoint")
 	}
 	all := thread.Page{Limit: 1 << 20}
 	list, err := m.cfg.Store.Lineage(ctx, t.Head, all)
 	if err != nil {
 		return thread.Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
 	}
-	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, all) // what a rewind left behind too
+	own, err := m.cfg.Store.Checkpoints(ctx, t.ID, all) // including those that a rewind undid
 	if err != nil {
 		return thread.Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
 	}
@@ -208,10 +210,10 @@ func (m *core) checkpointPoint(ctx context.Context, t thread.Thread, at string) 
 			return c, nil
 		}
 	}
-	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s means %d checkpoints: %w", at, t.Name, len(found), thread.ErrInvalid), "give more digits")
+	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s is ambiguous, it matches %d checkpoints: %w", at, t.Name, len(found), thread.ErrInvalid), "give more digits")
 }
 
-// turns reads a page of turns with what their responses used, in one pass over both.
+// turns reads a page of turns with their responses' usage, in one pass over both.
 func (m *core) turns(ctx context.Context, head thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
 	limit := p.Limit
 	if limit <= 0 {
@@ -227,7 +229,7 @@ func (m *core) turns(ctx context.Context, head thread.CheckpointID, p thread.Pag
 		for _, c := range all {
 			next = c.Parent
 			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
-				continue // its agent went on after it by itself
+				continue // its agent continued after it by itself
 			}
 			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
 				list = list[:n-1]
@@ -248,11 +250,11 @@ func (m *core) turns(ctx context.Context, head thread.CheckpointID, p thread.Pag
 	return list, nil
 }
 
-// turnStart returns how many items stood when a checkpoint's turn began.
+// turnStart returns the number of items when a checkpoint's turn began.
 func (m *core) turnStart(ctx context.Context, c thread.Checkpoint) (int, error) {
 	before, err := m.cfg.Store.Lineage(ctx, c.ID, thread.Page{Turns: true, Before: int64(c.Turn), Limit: 1})
 	if err != nil || len(before) == 0 || before[0].Note == thread.NoteRebuilt && c.Note != thread.NoteRebuilt {
-		return 0, err // what was rebuilt has fewer items than the agent's requests
+		return 0, err // a rebuilt turn has fewer items than the agent's requests
 	}
 	return before[0].Items, nil
 }
@@ -267,7 +269,7 @@ func (m *core) since(ctx context.Context, id thread.ID, to thread.Checkpoint) ([
 			return nil, fmt.Errorf("read the checkpoints: %w", err)
 		}
 		for _, c := range list {
-			if !c.Created.After(to.Created) { // Seq counts one conversation's alone
+			if !c.Created.After(to.Created) { // Seq counts within one conversation only
 				return all, nil
 			}
 			all = append(all, c)
@@ -279,7 +281,7 @@ func (m *core) since(ctx context.Context, id thread.ID, to thread.Checkpoint) ([
 	}
 }
 
-// lastAnswer returns what a thread itself answered last, "" when it never did. What a rewind left behind does not count.
+// lastAnswer returns the last answer of a thread itself, "" if it has none. Answers that a rewind undid do not count.
 func (m *core) lastAnswer(ctx context.Context, t thread.Thread) string {
 	if t.Head == "" {
 		return ""
@@ -296,8 +298,8 @@ func (m *core) lastAnswer(ctx context.Context, t thread.Thread) string {
 	return ""
 }
 
-// finalAnswer is the answer that the conversation of a whole turn ends with, by our own record; empty
-// where it ends otherwise or cannot be read.
+// finalAnswer returns the answer that ends the conversation of a whole turn, by our own record; "" if it ends otherwise
+// or cannot be read.
 func (m *core) finalAnswer(ctx context.Context, at thread.CheckpointID) string {
 	c, err := m.cfg.Store.Checkpoint(ctx, at)
 	if err != nil || !c.Whole() || c.Interrupted {

@@ -13,12 +13,12 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// leftBehind is why a prompt is open or being typed and no agent runs.
+// leftBehind is the reason of a prompt that was open or being typed when no agent runs.
 const leftBehind = "the server ended before it was answered"
 
 // reconcile is the step that finds out what became of prompts that an earlier server left with an agent that is gone.
-// One that was answered in the moment of its end is: its turn is settled first. One that was being typed is queued
-// again, unless the agent wrote down that it has it: nothing is sent twice that nobody saw arrive.
+// One that was answered just before the end is settled with its turn first. One that was being typed is queued again,
+// unless the agent's files contain it: nothing is sent twice unless it is known not to have arrived.
 func (l *recorder) reconcile(ctx context.Context) {
 	l.settle(ctx)
 	d := &l.outbox
@@ -33,7 +33,7 @@ func (l *recorder) reconcile(ctx context.Context) {
 			if p.State == thread.PromptTyping && !mentions(wrote, p.Text) {
 				e, reason = outbox.Postponed, "the server ended before it was typed"
 			}
-			if p.From == thread.FromPrimer { // the next start makes it again
+			if p.From == thread.FromPrimer { // the next start writes it again
 				e = outbox.Forgotten
 			}
 			l.put(ctx, l.after(p, e, reason)) //nolint:errcheck // logged; the outbox has it
@@ -42,7 +42,7 @@ func (l *recorder) reconcile(ctx context.Context) {
 	}
 }
 
-// written returns what the agent's own files gained since the last checkpoint.
+// written returns what was added to the agent's own files since the last checkpoint.
 func (l *recorder) written(ctx context.Context) []byte {
 	r := &l.rec
 	l.load(ctx)
@@ -53,7 +53,7 @@ func (l *recorder) written(ctx context.Context) []byte {
 	return all
 }
 
-// mentions reports whether an agent's files hold a prompt: its first words, as JSON writes them.
+// mentions reports whether an agent's files contain a prompt: its first words, as JSON writes them.
 func mentions(wrote []byte, text string) bool {
 	const enough = 80
 	raw, err := json.Marshal(plaintext.Cut(firstLine(text), enough))
@@ -63,8 +63,8 @@ func mentions(wrote []byte, text string) bool {
 	return bytes.Contains(wrote, raw[1:len(raw)-1])
 }
 
-// heard is the step that takes evidence that the agent has a prompt: a hook's word, or the first request to its
-// model. One that is not in the outbox was typed by the person in the agent itself.
+// promptReceived is the step that handles evidence that the agent has a prompt: a hook's report, or the first request
+// to its model. A prompt that is not in the outbox was typed by the person in the agent itself.
 func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 	if strings.TrimSpace(said) == "" {
 		return
@@ -75,7 +75,7 @@ func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 	found := d.Claim(said, hook)
 	if len(found) == 0 {
 		if turns.Same(said, r.said) && !(hook && r.told) {
-			r.told = true // of the turn that is known
+			r.told = true // of the current turn
 			return
 		}
 		found = d.ClaimPast(said)
@@ -87,7 +87,9 @@ func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 		requests-- // it is that request
 	}
 	if len(found) == 0 {
-		found = []thread.Prompt{{ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now()}}
+		found = []thread.Prompt{{
+			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now(),
+		}}
 	}
 	for _, p := range found {
 		if _, known := d.Begun(p.ID); !known {
@@ -99,7 +101,7 @@ func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 		if p.State == thread.PromptOpen {
 			continue
 		}
-		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; of one of the pane the answer tells again
+		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; for one from the pane the answer reports it again
 	}
 	l.checkIdle()
 }

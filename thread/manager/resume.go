@@ -11,26 +11,26 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// wayBack is how an agent gets its conversation back.
+// resumePlan is how an agent resumes its conversation.
 type resumePlan struct {
 	how     thread.ResumeHow
 	session string // to resume
 	resume  bool
-	primer  string // the first prompt of a session that starts anew
+	primer  string // the first prompt of a new session
 }
 
-// assess looks for the best way back into a thread's conversation and changes nothing.
+// assess finds the best way to resume a thread's conversation and changes nothing.
 func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof {
 	t := l.thread()
-	p := thread.ResumeProof{How: thread.ResumeFresh, Turn: t.Turn, Detail: "nothing was said yet"}
+	p := thread.ResumeProof{How: thread.ResumeFresh, Turn: t.Turn, Detail: "no turns yet"}
 	if l.cfg.Worktrees != nil {
 		p.Worktree = l.cfg.Worktrees.Describe(ctx, t.Dir)
 		if l.current().Setup.State == thread.SetupUnfinished {
-			p.Worktree += ", its setup did not finish"
+			p.Worktree += ", setup not finished"
 		}
 	}
 	if t.Head == "" && t.Turn > 0 { // the store lost its turns
-		p.How, p.Detail = thread.ResumePrimer, "our record of its turns is lost"
+		p.How, p.Detail = thread.ResumePrimer, "the stored turns are lost"
 		if t.Session != "" && !l.sessionTaken(l.id, t.Session) {
 			p.How, p.Session = thread.ResumeNative, t.Session
 			p.Detail += "; the agent continues in its own session"
@@ -48,7 +48,7 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 		}
 	}
 	if t.Handoff != nil && t.Handoff.Fresh && t.Head == t.ForkPoint {
-		p.How, p.Detail = thread.ResumePrimer, "it begins with an empty context, and a summary of the conversation in it"
+		p.How, p.Detail = thread.ResumePrimer, "starts with an empty context and a summary of the conversation"
 		return p
 	}
 	marks, err := l.cfg.Store.Marks(ctx, t.Head)
@@ -61,7 +61,7 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 			return p
 		}
 		if err == nil && head.Thread != l.id {
-			p.Detail = "" // a fork that said nothing yet: its session was written from the parent's record
+			p.Detail = "" // a fork without turns of its own: its session was written from the parent's record
 		}
 		if _, ok := agent.(thread.Rebuilder); ok {
 			var size int64
@@ -70,7 +70,7 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 			}
 			why := p.Detail
 			p.How, p.Bytes = thread.ResumeRebuilt, size
-			p.Detail = fmt.Sprintf("%d bytes of transcript are stored and will be written again", size)
+			p.Detail = fmt.Sprintf("the session will be rebuilt from the stored transcript (%s)", thread.Bytes(size))
 			if t.Session != "" && why != "" {
 				p.Detail = why + "; " + p.Detail
 			}
@@ -78,7 +78,7 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 		}
 	}
 	p.How = thread.ResumePrimer
-	p.Detail = "the agent gets a summary of the conversation from our record"
+	p.Detail = "the agent gets a summary of the stored conversation"
 	return p
 }
 
@@ -99,16 +99,16 @@ func (l *run) assessNative(ctx context.Context, agent thread.Agent, t thread.Thr
 		p.Detail = "the agent's transcript cannot be read: " + err.Error()
 		return false
 	case !whole:
-		p.Detail = fmt.Sprintf("the agent's transcript does not match the stored one (%d bytes do)", matched)
+		p.Detail = fmt.Sprintf("the agent's transcript differs from the stored one after %d bytes", matched)
 		return false
 	}
 	p.How, p.Session, p.Bytes = thread.ResumeNative, t.Session, matched
-	p.Detail = fmt.Sprintf("the agent's transcript is there; %d bytes match the stored ones", matched)
+	p.Detail = fmt.Sprintf("transcript verified: %d bytes match the stored ones", matched)
 	return true
 }
 
-// wayBack finds and prepares the best way back into a thread's conversation. It is an error rather
-// than a blank session when there is none.
+// planResume finds and prepares the best way to resume a thread's conversation. If there is none it returns an error
+// rather than a blank session.
 func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, error) {
 	p := l.assess(ctx, agent)
 	switch p.How {
@@ -123,20 +123,21 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
-		l.notice(l.id, thread.LevelWarn, "%s: its transcript could not be written again (%v); the agent gets a summary instead", l.thread().DisplayName(), err)
+		l.notice(l.id, thread.LevelWarn, "%s: its session could not be rebuilt (%v); the agent gets a summary instead",
+			l.thread().DisplayName(), err)
 	case thread.ResumePrimer:
 	default:
 	}
 	text, err := l.writeHandoff(ctx)
 	if err != nil {
-		return resumePlan{}, thread.Hint(err, "its record is damaged; fork the thread at an earlier turn")
+		return resumePlan{}, thread.Hint(err, "the stored conversation is damaged; fork the thread at an earlier turn")
 	}
 	l.rec.rewritten()
 	return resumePlan{how: thread.ResumePrimer, primer: text}, nil
 }
 
-// rebuild writes the agent's native session from the stored transcript: the same one where it
-// was lost, a new one where the thread has none yet or the agent's files went another way.
+// rebuild writes the agent's native session from the stored transcript: the same session if it was lost, a new one if
+// the thread has none yet or the agent's files have diverged.
 func (l *run) rebuild(ctx context.Context, agent thread.Agent) (string, error) {
 	t := l.thread()
 	files, err := l.cfg.Store.Transcript(ctx, t.Head)
@@ -154,18 +155,18 @@ func (l *run) rebuild(ctx context.Context, agent thread.Agent) (string, error) {
 	l.catchUp(ctx, agent, origin, &spec)
 	r, ok := agent.(thread.Rebuilder)
 	if !ok {
-		return "", fmt.Errorf("agent %s cannot: %w", t.Agent, thread.ErrUnsupported)
+		return "", fmt.Errorf("rebuild a session of agent %s: %w", t.Agent, thread.ErrUnsupported)
 	}
 	if t.Session == "" || t.Session != origin.Session || l.sessionTaken(l.id, t.Session) {
 		spec.NewSession = newSession()
 	}
 	session, err := r.Rebuild(ctx, spec)
 	if err != nil && spec.NewSession == "" {
-		spec.NewSession = newSession() // the old one holds something else, which stays
+		spec.NewSession = newSession() // the old one has other content, which stays
 		session, err = r.Rebuild(ctx, spec)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write the session again: %w", err)
+		return "", fmt.Errorf("rebuild the session: %w", err)
 	}
 	if l.sessionTaken(l.id, session) {
 		return "", fmt.Errorf("session %s belongs to another thread: %w", session, thread.ErrInvalid)
@@ -173,8 +174,8 @@ func (l *run) rebuild(ctx context.Context, agent thread.Agent) (string, error) {
 	return session, nil
 }
 
-// catchUp adds to a session's stored files what its agent wrote of the last answer after they were
-// read: agents show an answer before they write it down, on a busy machine by more than we wait.
+// catchUp adds to a session's stored files what its agent wrote of the last answer after they were read: agents show an
+// answer before they write it down, on a busy machine by more than we wait.
 func (l *run) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thread, spec *thread.RebuildSpec) {
 	reader, ok := agent.(thread.Transcriber)
 	usage, tells := agent.(thread.UsageReader)
@@ -195,7 +196,8 @@ func (l *run) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thr
 		Session: origin.Session, Dir: origin.Dir, Env: l.env(origin), Marks: known.marks(), Answer: answer,
 	})
 	if err != nil || !endsWith(usage, late, answer) {
-		l.cfg.Log.Warn("the stored transcript lacks the last answer", "thread", string(l.id), "session", origin.Session, "err", err)
+		l.cfg.Log.Warn("the stored transcript lacks the last answer",
+			"thread", string(l.id), "session", origin.Session, "err", err)
 		return
 	}
 	files := slices.Clone(spec.Files)
@@ -207,25 +209,24 @@ func (l *run) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thr
 		case i >= 0 && c.Offset == int64(len(files[i].Data)):
 			files[i].Data = slices.Concat(files[i].Data, c.Data)
 		default:
-			return // it was written anew: what is stored is what we know
+			return // it was rewritten: keep the stored version
 		}
 	}
 	spec.Files = files
 }
 
-// endsWith reports whether the last main response that files tell of holds an answer.
+// endsWith reports whether an answer is the last main response in files.
 func endsWith(usage thread.UsageReader, chunks []thread.Chunk, answer string) bool {
 	all, err := usage.ReadUsage(chunks)
 	all = slices.DeleteFunc(all, func(e thread.Exchange) bool { return !e.Main })
 	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
 }
 
-// origin is where a thread's stored transcript came from: the thread whose agent wrote it, with the
-// session it wrote it in.
+// origin returns the thread whose agent wrote a thread's stored transcript, with the session it wrote it in.
 func (l *run) origin(ctx context.Context, t thread.Thread) (thread.Thread, error) {
 	list, err := l.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1000})
 	if err != nil {
-		return thread.Thread{}, fmt.Errorf("read where the transcript came from: %w", err)
+		return thread.Thread{}, fmt.Errorf("read the origin of the transcript: %w", err)
 	}
 	for _, c := range list {
 		if c.Session == "" {
@@ -243,7 +244,7 @@ func (l *run) origin(ctx context.Context, t thread.Thread) (thread.Thread, error
 	return thread.Thread{}, fmt.Errorf("session of the stored transcript: %w", thread.ErrNotFound)
 }
 
-// agentAt returns the agent that wrote the transcript of a checkpoint, "" when nobody knows.
+// agentAt returns the agent that wrote the transcript of a checkpoint, "" if unknown.
 func (l *run) agentAt(ctx context.Context, t thread.Thread, at thread.CheckpointID) string {
 	c, err := l.cfg.Store.Checkpoint(ctx, at)
 	if err != nil {
@@ -258,20 +259,20 @@ func (l *run) agentAt(ctx context.Context, t thread.Thread, at thread.Checkpoint
 	return ""
 }
 
-// prove notes what can be resumed of a thread that does not run.
+// prove records how a thread that does not run can be resumed.
 func (l *run) prove(ctx context.Context) {
 	l.settle(ctx)
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	var p thread.ResumeProof
 	if err != nil {
-		p = thread.ResumeProof{Turn: t.Turn, Detail: "agent " + t.Agent + " is not there: " + err.Error()}
+		p = thread.ResumeProof{Turn: t.Turn, Detail: "agent " + t.Agent + " is not available: " + err.Error()}
 	} else {
 		p = l.assess(ctx, agent)
 	}
 	if head, err := l.cfg.Store.Checkpoint(ctx, t.Head); err == nil && head.Note == thread.NoteRebuilt {
 		p.Rebuilt = true
-		p.Detail += fmt.Sprintf("; our record of turn %d was %s", head.Turn, thread.NoteRebuilt)
+		p.Detail += fmt.Sprintf("; turn %d was %s", head.Turn, thread.NoteRebuilt)
 	}
 	p.Detail = strings.TrimSpace(p.Detail)
 	l.mu.Lock()
@@ -282,7 +283,7 @@ func (l *run) prove(ctx context.Context) {
 	}
 }
 
-// newSession returns a random UUID, which is what agents take as a session id.
+// newSession returns a random UUID, which agents accept as a session id.
 func newSession() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -1,7 +1,7 @@
 package manager
 
-// run is a thread's process with its folder: how it is started, resumed, rewound, stopped and removed.
+// run is a thread's process with its folder: starting, resuming, rewinding, stopping and removing it.
 type run struct {
 	recorder
-	forget func() // strikes it off the registry; core.mu is held
+	forget func() // removes it from the registry; core.mu is held
 }

@@ -4,7 +4,7 @@ import (
 	"orchestrator/thread"
 )
 
-// spool gives to the spool what is pending and not there yet, in order.
+// spool appends to the spool what is pending and not in it yet, in order.
 func (l *recorder) spool() {
 	r := &l.rec
 	defer func() { l.setUnsaved(len(r.pending)) }()
@@ -19,13 +19,13 @@ func (l *recorder) spool() {
 		at, err := l.cfg.Spool.Append(p.c, p.delta)
 		if err != nil {
 			l.cfg.Log.Error("spool an answer that the store refused", "thread", string(l.id), "err", err)
-			return // what follows it must not be kept without it
+			return // what follows must not be kept without it
 		}
 		p.spooled, p.at, p.delta = true, at, thread.Delta{}
 	}
 }
 
-// setUnsaved notes how many checkpoints are pending, and how many of them are in memory alone.
+// setUnsaved records how many checkpoints are pending, and how many of them are only in memory.
 func (l *recorder) setUnsaved(pending int) {
 	unsaved := 0
 	for _, p := range l.rec.pending {
@@ -38,7 +38,7 @@ func (l *recorder) setUnsaved(pending int) {
 	l.pending, l.unsaved = pending, unsaved
 }
 
-// deltaOf returns what a pending checkpoint adds, from the spool where it is there.
+// deltaOf returns what a pending checkpoint adds, from the spool if it is there.
 func (l *recorder) deltaOf(p put) (thread.Delta, error) {
 	if !p.spooled {
 		return p.graft.fit(p.delta), nil
@@ -47,7 +47,7 @@ func (l *recorder) deltaOf(p put) (thread.Delta, error) {
 	return p.graft.fit(delta), err
 }
 
-// unspool removes what the store has taken from the spool. Should it come back after a crash, the store knows it.
+// unspool removes from the spool what the store has accepted. If it comes back after a crash, the store recognises it.
 func (l *recorder) unspool() {
 	r := &l.rec
 	l.setUnsaved(0)
@@ -60,19 +60,20 @@ func (l *recorder) unspool() {
 		return
 	}
 	if err := l.cfg.Spool.Drop(l.id); err != nil {
-		l.cfg.Log.Warn("remove what is stored from the spool", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("remove stored checkpoints from the spool", "thread", string(l.id), "err", err)
 	}
 }
 
-// setAside moves a thread's spool out of the way and says where it is.
+// setAside moves a thread's spool out of the way and reports where it is.
 func (l *recorder) setAside() {
 	path, err := l.cfg.Spool.SetAside(l.id)
 	if err != nil {
-		l.cfg.Log.Error("put a spool aside", "thread", string(l.id), "err", err)
+		l.cfg.Log.Error("set a spool aside", "thread", string(l.id), "err", err)
 		return
 	}
 	if path == "" {
 		return
 	}
-	l.notice(l.id, thread.LevelWarn, "%s: what could not be stored of its answers is kept in %s", l.thread().DisplayName(), path)
+	l.notice(l.id, thread.LevelWarn, "%s: its answers that could not be stored are kept in %s",
+		l.thread().DisplayName(), path)
 }

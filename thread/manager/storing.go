@@ -10,13 +10,13 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// The waits between tries while the store refuses.
+// The delays between retries while the store refuses checkpoints.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
 
-// commit queues a checkpoint behind those that wait and tries to store them all.
+// commit queues a checkpoint after the pending ones and tries to store them all.
 func (l *recorder) commit(ctx context.Context, p put) {
 	r := &l.rec
 	r.pending = append(r.pending, p)
@@ -30,8 +30,8 @@ func (l *recorder) commit(ctx context.Context, p put) {
 	}
 }
 
-// flush stores what is pending, in order. What the store refuses is tried again until it works or
-// the thread is gone; it is never dropped silently.
+// flush stores what is pending, in order. What the store refuses is retried until it works or the thread is gone; it is
+// never dropped silently.
 func (l *recorder) flush(ctx context.Context) {
 	r := &l.rec
 	for len(r.pending) > 0 {
@@ -65,7 +65,7 @@ func (l *recorder) flush(ctx context.Context) {
 			l.refused(p, err)
 			return
 		}
-		r.pending[0] = put{} // what it holds is free for others
+		r.pending[0] = put{} // release the memory it refers to
 		r.pending = r.pending[1:]
 		p.held.end()
 		if len(r.pending) == 0 {
@@ -75,7 +75,7 @@ func (l *recorder) flush(ctx context.Context) {
 	}
 }
 
-// accepted tells what is durable now.
+// accepted publishes what is now durable.
 func (l *recorder) accepted(ctx context.Context, p put, c thread.Checkpoint) {
 	r := &l.rec
 	l.mu.Lock()
@@ -92,14 +92,14 @@ func (l *recorder) accepted(ctx context.Context, p put, c thread.Checkpoint) {
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &c})
 	l.promptsStored(p.prompts)
 	if again {
-		l.notice(l.id, thread.LevelInfo, "%s: all answers are stored again", l.thread().DisplayName())
+		l.notice(l.id, thread.LevelInfo, "%s: all answers are stored now", l.thread().DisplayName())
 	}
 	if p.stored != nil {
 		p.stored()
 	}
 }
 
-// refused notes that the store does not take a checkpoint and plans the next try.
+// refused records that the store refused a checkpoint and schedules a retry.
 func (l *recorder) refused(p put, err error) {
 	r := &l.rec
 	l.mu.Lock()
@@ -109,7 +109,8 @@ func (l *recorder) refused(p put, err error) {
 	l.mu.Unlock()
 	l.spool()
 	if first {
-		l.notice(l.id, thread.LevelError, "%s: the answer of turn %d is not stored yet: %v. The agent goes on, and storing is tried again until it works",
+		l.notice(l.id, thread.LevelError,
+			"%s: the answer of turn %d is not stored yet: %v. The agent keeps running, and storing is retried until it works",
 			l.thread().DisplayName(), p.c.Turn, err)
 	}
 	r.wait = min(max(2*r.wait, firstRetry), lastRetry)
@@ -123,14 +124,15 @@ func (l *recorder) refused(p put, err error) {
 	})
 }
 
-// lighten makes the oldest pending checkpoint one that the store may take after it was refused for
-// good, for instance as too large: first without the transcript, which is read again later, and then
-// not at all. What it leaves out comes with the next answer, which brings the whole conversation.
+// lighten reduces the oldest pending checkpoint to one that the store may accept after a permanent refusal, for
+// instance as too large: first without the transcript, which is read again later, and then not at all. What it leaves
+// out comes with the next answer, which brings the whole conversation.
 func (l *recorder) lighten(cause error) {
 	r := &l.rec
 	p := &r.pending[0]
 	if len(p.delta.Transcript) > 0 {
-		l.notice(l.id, thread.LevelError, "%s: the transcript of turn %d cannot be stored: %v", l.thread().DisplayName(), p.c.Turn, cause)
+		l.notice(l.id, thread.LevelError, "%s: the transcript of turn %d cannot be stored: %v",
+			l.thread().DisplayName(), p.c.Turn, cause)
 		p.delta.Transcript, p.spooled = nil, false
 		r.files = transcript{}
 		return
@@ -138,10 +140,11 @@ func (l *recorder) lighten(cause error) {
 	l.giveUp(*p, cause)
 }
 
-// giveUp ends the storing of what is pending: it can never be. The next answer brings the conversation again.
+// giveUp drops pending checkpoints that can never be stored. The next answer brings the conversation again.
 func (l *recorder) giveUp(p put, cause error) {
 	r := &l.rec
-	l.notice(l.id, thread.LevelError, "%s: the answer of turn %d cannot be stored: %v", l.thread().DisplayName(), p.c.Turn, cause)
+	l.notice(l.id, thread.LevelError, "%s: the answer of turn %d cannot be stored: %v",
+		l.thread().DisplayName(), p.c.Turn, cause)
 	spooled := slices.ContainsFunc(r.pending, func(p put) bool { return p.spooled })
 	if spooled || r.damaged {
 		l.setAside()
@@ -157,8 +160,8 @@ func (l *recorder) giveUp(p put, cause error) {
 	l.setUnsaved(0)
 }
 
-// graft sets what is pending upon the newest checkpoint that is there, where the one that it was built on was lost with
-// the store; false when that is not what is wrong. What the conversation lacks then comes with the next answer.
+// graft moves what is pending onto the newest existing checkpoint if the one it was based on was lost with the store;
+// false if that is not the problem. What the conversation lacks then comes with the next answer.
 func (l *recorder) graft(ctx context.Context) bool {
 	r := &l.rec
 	if len(r.pending) == 0 || r.pending[0].graft != nil || r.pending[0].c.Parent == "" {
@@ -182,25 +185,26 @@ func (l *recorder) graft(ctx context.Context) bool {
 		}
 	}
 	if err := l.rebase(on, marks); err != nil {
-		return false // flush gives it up with words
+		return false // flush gives it up with a notice
 	}
-	l.notice(l.id, thread.LevelWarn, "%s: what waited to be stored was based on answers that the database lost; it is stored after turn %d, the newest that is there",
+	l.notice(l.id, thread.LevelWarn,
+		"%s: pending answers were based on turns that the database lost; they are stored after turn %d, the newest one left",
 		t.DisplayName(), t.Turn)
 	return true
 }
 
-// rebase lays the pending checkpoints out so that they stand on another one.
+// rebase moves the pending checkpoints onto another one.
 func (l *recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 	r := &l.rec
 	first := r.pending[0].c
-	shift := 0 // of turns: a newer one may stand already
+	shift := 0 // of turns: a newer one may exist already
 	switch {
 	case first.Kind == thread.KindResponse && first.Turn <= on.Turn && (on.Whole() || first.Turn < on.Turn):
 		shift = on.Turn + 1 - first.Turn
 	case first.Turn < on.Turn:
 		shift = on.Turn - first.Turn
 	}
-	before := 0 // items that the one before had then
+	before := 0 // items of the previous one before
 	now, parent := on.Items, on.ID
 	bare := false
 	for i := range r.pending {
@@ -227,7 +231,7 @@ func (l *recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 	return nil
 }
 
-// recover takes over what the spool keeps of a thread and tries to store it.
+// recover takes over the spooled checkpoints of a thread and tries to store them.
 func (l *recorder) recover(ctx context.Context, kept thread.Spooled) {
 	r := &l.rec
 	r.damaged = kept.Unreadable > 0 || kept.Missing > 0
@@ -235,12 +239,13 @@ func (l *recorder) recover(ctx context.Context, kept thread.Spooled) {
 		c, d, err := l.cfg.Spool.Read(l.id, at)
 		if err != nil {
 			r.damaged = true
-			break // what follows builds on it
+			break // the following ones depend on it
 		}
 		r.pending = append(r.pending, put{c: c, prompts: d.Prompts, spooled: true, at: at})
 	}
 	if r.damaged {
-		l.notice(l.id, thread.LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; the server may have been cut off while it wrote the last one",
+		l.notice(l.id, thread.LevelWarn, "%s: %d of %d answers that were kept while the store refused them can be read; "+
+			"the server may have been killed while it wrote the last one",
 			l.thread().DisplayName(), len(r.pending), len(kept.Places)+max(kept.Missing, int(min(1, kept.Unreadable))))
 	}
 	n := len(r.pending)
@@ -250,7 +255,7 @@ func (l *recorder) recover(ctx context.Context, kept thread.Spooled) {
 	}
 	l.flush(ctx)
 	if len(r.pending) == 0 {
-		l.notice(l.id, thread.LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().DisplayName(), counted(n, "checkpoint"))
+		l.notice(l.id, thread.LevelInfo, "%s: %s from the spool stored", l.thread().DisplayName(), counted(n, "checkpoint"))
 	}
 }
 
@@ -271,7 +276,7 @@ func (l *recorder) promptsStored(ps []thread.Prompt) {
 			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
 				now.Seq = p.Seq
 				l.outbox.Keep(now)
-				continue // told already; it may be further by now
+				continue // already published; it may have progressed
 			}
 		}
 		l.place(p)

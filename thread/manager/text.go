@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// counted says how many of something there are: "1 file", "2 files".
+// counted formats a count with its noun: "1 file", "2 files".
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -17,7 +17,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// firstLine returns the first line of a text that holds anything.
+// firstLine returns the first non-blank line of a text.
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -44,8 +44,8 @@ func joinPrompts(parts ...string) string {
 	return strings.TrimSpace(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n"))
 }
 
-// titleOf is what a prompt calls a thread: its first line, without the secrets in it. Names go to branches,
-// worktrees and searches; the prompt itself is kept by the conversation alone.
+// titleOf is the title that a prompt gives a thread: its first line, with secrets redacted. Names appear in branches,
+// worktrees and searches; only the conversation keeps the prompt itself.
 func titleOf(prompt string) string { return firstLine(secret.Redact(prompt)) }
 
 // slugOf returns a name without its digits.

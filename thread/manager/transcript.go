@@ -19,14 +19,14 @@ type transcript struct {
 	files  []knownFile
 }
 
-// knownFile is one native file as far as it is stored.
+// knownFile is the stored part of one native file.
 type knownFile struct {
 	name string
 	size int64
 	sum  hash.Hash // of the first size bytes
 }
 
-// load takes over the files of a checkpoint.
+// load loads the files of a checkpoint.
 func (f *transcript) load(ctx context.Context, l *liveThread, at thread.CheckpointID) error {
 	if f.loaded {
 		return nil
@@ -45,7 +45,7 @@ func (f *transcript) load(ctx context.Context, l *liveThread, at thread.Checkpoi
 	return nil
 }
 
-// add takes note of a chunk that is to be stored; false when it does not fit what is known.
+// add records a chunk to be stored; false if it does not fit what is known.
 func (f *transcript) add(c thread.Chunk) bool {
 	i := slices.IndexFunc(f.files, func(k knownFile) bool { return k.name == c.File })
 	if i < 0 {
@@ -65,7 +65,7 @@ func (f *transcript) add(c thread.Chunk) bool {
 	return true
 }
 
-// marks returns what is known in the form agents ask for.
+// marks returns what is known as marks.
 func (f *transcript) marks() []thread.Mark {
 	marks := make([]thread.Mark, 0, len(f.files))
 	for _, k := range f.files {
@@ -74,8 +74,8 @@ func (f *transcript) marks() []thread.Mark {
 	return marks
 }
 
-// note takes note of chunks that are to be stored and returns those that fit. Nothing is lost by
-// the others: the next look brings their files whole.
+// note records chunks to be stored and returns those that fit. The others are not lost: the next read returns their
+// files whole.
 func (f *transcript) note(l *liveThread, chunks []thread.Chunk) []thread.Chunk {
 	var kept []thread.Chunk
 	for _, c := range chunks {
@@ -89,8 +89,8 @@ func (f *transcript) note(l *liveThread, chunks []thread.Chunk) []thread.Chunk {
 	return kept
 }
 
-// peek returns what the agent's native files gained. With an answer it waits a moment until they
-// hold it, by the time given.
+// peek returns what was added to the agent's native files. With an answer it waits until they contain it, at most until
+// the given time.
 func (f *transcript) peek(ctx context.Context, l *liveThread, session, answer string, by time.Time) []thread.Chunk {
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)

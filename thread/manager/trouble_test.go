@@ -196,12 +196,12 @@ func TestPromptsWaitForALimit(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
 			told := w.events.notices()
-			if own != strings.Contains(told, "is sent again then") || !own && !strings.Contains(told, "prompts again "+string(first.ID)) {
+			if own != strings.Contains(told, "will be resent then") || !own && !strings.Contains(told, "prompts again "+string(first.ID)) {
 				t.Errorf("told:\n%s", told)
 			}
 			if !own {
 				again, err := w.m.AskAgain(ctx, first.ID)
-				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "limit ends at") {
+				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "rate limited until") {
 					t.Errorf("%+v %v", again, err)
 				}
 			}

@@ -11,13 +11,14 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files.
-// Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
+// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files. For a thread without a
+// gateway the rest of the transcript is left to the next poll, which counts it.
 func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arrival, stored func()) {
 	r := &l.rec
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = thread.NewID[thread.CheckpointID](), last.ID, thread.KindTurn, ""
-	c.Thread = l.id                              // last may be the parent's: a fork begins where its turn's own checkpoint is still missing
+	// last may be the parent's: a fork may begin before its turn's own checkpoint is stored.
+	c.Thread = l.id
 	c.Created, c.Usage = l.now(), thread.Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
 	asked := l.ends(c, e.why)
@@ -26,9 +27,9 @@ func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
-		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
-		// their ends than now.
-		r.looked = time.Now() // a time of this process, which no setting of the clock changes
+		// The files of turns that ended while the previous one was being recorded were already read, closer to their ends
+		// than now.
+		r.looked = time.Now() // monotonic: changing the clock does not affect it
 		r.snapshot = l.snapshot(ctx, r.snapshot)
 	}
 	c.Snapshot = r.snapshot
@@ -39,8 +40,8 @@ func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 // answerWait is how long an agent may take to write down the answer that ended its turn.
 const answerWait = time.Second
 
-// waitUntil says how long to wait for an answer in its agent's transcript. When the next one has come already
-// the agent has gone on: a backlog waits for none but its last.
+// waitUntil returns how long to wait for an answer in its agent's transcript. If the next one has already arrived the
+// agent has moved on: of a backlog only the last is waited for.
 func (l *recorder) waitUntil(e thread.Exchange) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,8 +55,8 @@ func (l *recorder) waitUntil(e thread.Exchange) time.Time {
 	}
 }
 
-// snapshot keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
-// and says so, once.
+// snapshot takes a snapshot of a thread's files; prev is the previous one. If that is not possible it returns nil and
+// reports it, once.
 func (l *recorder) snapshot(ctx context.Context, prev *thread.Snapshot) *thread.Snapshot {
 	if l.cfg.Worktrees == nil {
 		return nil
@@ -66,14 +67,14 @@ func (l *recorder) snapshot(ctx context.Context, prev *thread.Snapshot) *thread.
 	case errors.Is(err, thread.ErrNoRepository):
 		return nil
 	case err != nil:
-		l.notice(l.id, thread.LevelWarn, "%s: the files of turn %d were not kept: %v", t.DisplayName(), t.Turn, err)
+		l.notice(l.id, thread.LevelWarn, "%s: no snapshot of turn %d: %v", t.DisplayName(), t.Turn, err)
 		return nil
 	}
 	l.nameSkipped(s, prev)
 	return &s
 }
 
-// nameSkipped says which files a snapshot could not keep, once for each.
+// nameSkipped reports the files that a snapshot left out, once for each.
 func (l *recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
 	known := map[thread.Skip]bool{}
 	if prev != nil {
@@ -95,10 +96,11 @@ func (l *recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	l.notice(l.id, thread.LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", l.thread().DisplayName(), shown)
+	l.notice(l.id, thread.LevelWarn, "%s: not included in snapshots, and left alone when files are restored: %s",
+		l.thread().DisplayName(), shown)
 }
 
-// leave closes a turn that its agent was interrupted in, files and all, as what it is.
+// leave ends a turn that its agent was interrupted in, files included.
 func (l *recorder) leave(ctx context.Context) {
 	r := &l.rec
 	if !r.open() || len(r.pending) > 0 {
@@ -113,7 +115,7 @@ func (l *recorder) leave(ctx context.Context) {
 	r.phase = phaseLeft
 }
 
-// abandon closes a turn that never ended and that another one follows.
+// abandon ends a turn that never ended and was followed by another one.
 func (l *recorder) abandon(ctx context.Context) {
 	r := &l.rec
 	if !r.open() || len(r.pending) > 0 {
@@ -127,9 +129,9 @@ func (l *recorder) abandon(ctx context.Context) {
 	l.endTurn(ctx, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
 }
 
-// settle brings the thread to a state in which nothing of its past is missing: what waits is stored
-// and a turn that a crash cut between its answer and its checkpoint gets it. It reads the
-// conversation only where that is needed: a start with many interrupted threads must stay quick.
+// settle completes the record of the thread: what is pending is stored, and a turn that a crash interrupted between its
+// answer and its checkpoint gets it. It reads the conversation only if needed: a start with many interrupted threads
+// must stay fast.
 func (l *recorder) settle(ctx context.Context) {
 	r := &l.rec
 	l.flush(ctx)

@@ -1,16 +1,17 @@
 package manager
 
-// sight is how much is seen of what a program does. It is settled at its start.
+// visibility is how much is known about what a program does. It is fixed at its start.
 type visibility uint8
 
 const (
-	fullVisibility    visibility = iota // its requests are read, and it tells of its turns
-	requestsVisible                     // its requests are read, and nothing else tells what it does
+	fullVisibility    visibility = iota // its requests are read, and its turns are reported
+	requestsVisible                     // only its requests are read
 	transcriptVisible                   // it runs without the gateway: its transcript is polled
-	notVisible                          // nothing tells what it answers
+	notVisible                          // its answers are not reported
 )
 
-// visibilityOf is what is seen of a program that runs without the gateway or not, and that keeps a transcript or not.
+// visibilityOf returns the visibility of a program that runs with or without the gateway, and keeps a transcript or
+// not.
 func visibilityOf(direct, keepsTranscript bool) visibility {
 	switch {
 	case direct && keepsTranscript:
@@ -27,5 +28,5 @@ func visibilityOf(direct, keepsTranscript bool) visibility {
 // direct reports whether the program runs without the gateway.
 func (v visibility) direct() bool { return v == transcriptVisible || v == notVisible }
 
-// requestsAlone reports whether a request that fails is all that tells that the program has left what it was asked.
+// requestsAlone reports whether a failed request is the only sign that the program gave up a prompt.
 func (v visibility) requestsAlone() bool { return v == requestsVisible || v == notVisible }

@@ -63,7 +63,7 @@ func (c Change) String() string {
 func Scan(root, dir string, names []string) (State, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("look at what agents obey: %w", err)
+		return nil, fmt.Errorf("scan agent configuration files: %w", err)
 	}
 	defer r.Close()
 	s := scan{root: r, found: State{}, left: maxTotal}

@@ -131,17 +131,17 @@ func TestGate(t *testing.T) {
 		gate outbox.Gate
 		want string
 	}{
-		{outbox.Gate{}, "its agent does not run"},
+		{outbox.Gate{}, "its agent is not running"},
 		{outbox.Gate{Running: true, State: thread.StateIdle}, ""},
 		{outbox.Gate{Running: true, State: thread.StateUnknown}, ""},
 		{outbox.Gate{Running: true, Stopping: true, Silent: true}, "its agent is being stopped"},
 		{outbox.Gate{Running: true, Silent: true, State: thread.StateWorking, Limit: end}, ""},
-		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "its provider's limit ends at 14:30"},
+		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "rate limited until 14:30"},
 		{outbox.Gate{Running: true, State: thread.StateLimited}, ""},
 		{outbox.Gate{Running: true, State: thread.StateWorking}, "its agent is working"},
 		{outbox.Gate{Running: true, State: thread.StateSilent}, "its agent is working"},
-		{outbox.Gate{Running: true, State: thread.StateApproval}, "its agent waits for you"},
-		{outbox.Gate{Running: true, State: thread.StateQuestion}, "its agent waits for you"},
+		{outbox.Gate{Running: true, State: thread.StateApproval}, "its agent is waiting for you"},
+		{outbox.Gate{Running: true, State: thread.StateQuestion}, "its agent is waiting for you"},
 	} {
 		if got := c.gate.Closed(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.gate, got, c.want)

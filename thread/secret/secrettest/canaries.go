@@ -1,15 +1,15 @@
-// Package secrettest makes secrets for tests: one of every shape that package secret knows, none of
-// them anybody's. They are put together here, so that no file holds one whole.
+// Package secrettest makes secrets for tests: one of every shape that package secret knows, none of them real. They are
+// assembled here, so that no file contains a whole one.
 package secrettest
 
 import "strings"
 
-// Canary is a secret, alone and as a text may hold it.
+// Canary is a secret, alone and inside a text.
 type Canary struct {
 	Name string
-	// Secret must be found nowhere that it does not belong.
+	// Secret must not appear where it does not belong.
 	Secret string
-	// Text holds it.
+	// Text contains it.
 	Text string
 }
 
@@ -78,8 +78,8 @@ func All() []Canary {
 	return all
 }
 
-// In reports whether a text holds a telling piece of the secret, in whatever case and between whatever
-// marks: a name made of it does, too.
+// In reports whether a text contains a revealing piece of the secret, in any case and between any separators, such as a
+// name made from it.
 func (c Canary) In(text string) bool {
 	const piece = 10
 	text = strings.ToLower(text)
