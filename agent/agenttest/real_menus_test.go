@@ -15,6 +15,7 @@ import (
 	"orchestrator/agent/agenttest"
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
 	"orchestrator/agent/session"
 	"orchestrator/agent/vterm"
 	"orchestrator/thread"
@@ -140,7 +141,7 @@ func contains(all []string, one string) bool {
 }
 
 // questions is a model that asks the person where a prompt says so.
-func questions(t model.Turn) model.Reply {
+func questions(t model.Turn) scripted.Reply {
 	if !strings.Contains(t.Prompt, "#ask") || t.Side || t.Round > 0 {
 		return model.Markers(t)
 	}
@@ -149,10 +150,10 @@ func questions(t model.Turn) model.Reply {
 	for _, tool := range t.Tools {
 		switch tool.Name {
 		case "AskUserQuestion", "ask_user", "question":
-			return model.Reply{Calls: []model.Call{{Name: tool.Name, Args: map[string]any{"questions": []any{one}}}}}
+			return scripted.Reply{Calls: []scripted.Call{{Name: tool.Name, Args: map[string]any{"questions": []any{one}}}}}
 		}
 	}
-	return model.Reply{Text: "there is no tool to ask with"}
+	return scripted.Reply{Text: "there is no tool to ask with"}
 }
 
 // mirror is the terminal of a running agent as somebody sees it.

@@ -1,8 +1,6 @@
 package agenttest
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,16 +24,5 @@ func Rules(t *testing.T, rules []agent.Rule, screens []Screen) {
 		if got.State != s.Want {
 			t.Errorf("%s: %q (%s), want %q", s.Name, got.State, got.Detail, s.Want)
 		}
-	}
-}
-
-// Put writes a file that only the person may read, and the folders that it lies in.
-func Put(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
@@ -104,13 +105,13 @@ func TestRealScreen(t *testing.T) {
 
 // sameHistory checks that a conversation that was cut off is heard again: what the person said, what
 // was answered, and what tools found, in the same order.
-func sameHistory(t *testing.T, before, after []model.Message) {
+func sameHistory(t *testing.T, before, after []scripted.Message) {
 	t.Helper()
 	for _, m := range before {
-		if m.Role == model.System {
+		if m.Role == scripted.System {
 			continue // what the agent adds by itself, which tells the time and the like
 		}
-		i := slices.IndexFunc(after, func(a model.Message) bool { return a.Role == m.Role && a.Call == m.Call && a.Text == m.Text })
+		i := slices.IndexFunc(after, func(a scripted.Message) bool { return a.Role == m.Role && a.Call == m.Call && a.Text == m.Text })
 		if i < 0 {
 			t.Fatalf("the model did not hear again: %s %s %q", m.Role, m.Call, m.Text)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"orchestrator/agent/agenttest/clis"
 	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
@@ -43,9 +44,9 @@ func (r *realRig) setUp(cli clis.CLI) {
 }
 
 // atWork reads the markers of prompts, but not those that a handoff quotes.
-func atWork(turn model.Turn) model.Reply {
+func atWork(turn model.Turn) scripted.Reply {
 	if !turn.Side && strings.HasPrefix(turn.Prompt, handoffBegin) {
-		return model.Reply{Text: "I know the record."}
+		return scripted.Reply{Text: "I know the record."}
 	}
 	return model.Markers(turn)
 }

@@ -6,28 +6,29 @@ import (
 	"testing"
 
 	"orchestrator/agent/agenttest/model"
+	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
 // delegating is a model that has a sub-agent in the background look for something, says so, and goes on when it has
 // ended.
-func delegating(turn model.Turn) model.Reply {
+func delegating(turn model.Turn) scripted.Reply {
 	if turn.Side || !strings.Contains(turn.Prompt, "find it") {
 		return atWork(turn)
 	}
 	switch turn.Round {
 	case 0:
-		i := slices.IndexFunc(turn.Tools, func(tool model.Tool) bool { return tool.Name == "Agent" || tool.Name == "Task" })
+		i := slices.IndexFunc(turn.Tools, func(tool scripted.Tool) bool { return tool.Name == "Agent" || tool.Name == "Task" })
 		if i < 0 {
-			return model.Reply{Text: "there are no sub-agents"}
+			return scripted.Reply{Text: "there are no sub-agents"}
 		}
-		return model.Reply{Calls: []model.Call{{Name: turn.Tools[i].Name, Args: map[string]any{
+		return scripted.Reply{Calls: []scripted.Call{{Name: turn.Tools[i].Name, Args: map[string]any{
 			"description": "look", "prompt": "look around #say:it lies here", "subagent_type": "general-purpose", "run_in_background": true,
 		}}}}
 	case 1:
-		return model.Reply{Text: "a sub-agent looks for it"}
+		return scripted.Reply{Text: "a sub-agent looks for it"}
 	default:
-		return model.Reply{Text: "the sub-agent found it"}
+		return scripted.Reply{Text: "the sub-agent found it"}
 	}
 }
 

@@ -11,7 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"orchestrator/agent/scripted"
 )
+
+// object is any JSON object.
+type object = map[string]any
 
 // ask sends a body and returns the status and the answer.
 func ask(t *testing.T, s *Server, path string, v any) (int, string) {
@@ -114,7 +119,7 @@ func TestStepsFollowTheRounds(t *testing.T) {
 			if !strings.Contains(answer, "echo two") {
 				t.Errorf("no second call in %s", answer)
 			}
-			if d := cmp.Diff(Usage{1, 2, 3, 4}, s.Requests()[0].Reply.Usage); d != "" {
+			if d := cmp.Diff(scripted.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}, s.Requests()[0].Reply.Usage); d != "" {
 				t.Error(d)
 			}
 		})
@@ -122,31 +127,31 @@ func TestStepsFollowTheRounds(t *testing.T) {
 }
 
 func TestMarkers(t *testing.T) {
-	tools := []Tool{{Name: "Bash", Params: json.RawMessage(`{"properties":{"command":{}}}`)}, {Name: "Write"}}
+	tools := []scripted.Tool{{Name: "Bash", Params: json.RawMessage(`{"properties":{"command":{}}}`)}, {Name: "Write"}}
 	tests := []struct {
 		prompt string
 		round  int
-		want   Reply
+		want   scripted.Reply
 	}{
-		{"hello", 0, Reply{Text: "answer to: hello"}},
-		{"#say:hi there", 0, Reply{Text: "hi there"}},
-		{"#say:hi\nmore", 0, Reply{Text: "hi"}},
-		{"#bash:ls -la | wc #say:ok", 0, Reply{Calls: []Call{{"Bash", map[string]any{"command": "ls -la | wc"}}}}},
-		{"#bash:ls #say:ok", 1, Reply{Text: "ok"}},
-		{"#bash:ls", 1, Reply{Text: "done"}},
-		{"#write:a.txt=x=1 #say:ok", 0, Reply{Calls: []Call{{"Write", map[string]any{"file_path": "/w/a.txt", "content": "x=1"}}}}},
-		{"#think:hm #say:ok", 0, Reply{Thinking: "hm", Text: "ok"}},
-		{"#hold:a #say:ok", 0, Reply{Hold: "a", Text: "ok"}},
-		{"#cut #say:ok", 0, Reply{Cut: true, Text: "ok"}},
-		{"#page #say:ok", 0, Reply{Page: true, Text: "ok"}},
-		{"#flagged #say:ok", 0, Reply{Verdict: Flagged, Text: "ok"}},
-		{"#unchecked #say:ok", 0, Reply{Verdict: Unchecked, Text: "ok"}},
-		{"#status:529x2 #say:ok", 0, Reply{Status: 529, Fails: 2, Text: "ok"}},
-		{"#big:5", 0, Reply{Text: "lorem"}},
-		{"a #hold:x", 0, Reply{Hold: "x", Text: "answer to: a #hold:x"}},
+		{"hello", 0, scripted.Reply{Text: "answer to: hello"}},
+		{"#say:hi there", 0, scripted.Reply{Text: "hi there"}},
+		{"#say:hi\nmore", 0, scripted.Reply{Text: "hi"}},
+		{"#bash:ls -la | wc #say:ok", 0, scripted.Reply{Calls: []scripted.Call{{Name: "Bash", Args: map[string]any{"command": "ls -la | wc"}}}}},
+		{"#bash:ls #say:ok", 1, scripted.Reply{Text: "ok"}},
+		{"#bash:ls", 1, scripted.Reply{Text: "done"}},
+		{"#write:a.txt=x=1 #say:ok", 0, scripted.Reply{Calls: []scripted.Call{{Name: "Write", Args: map[string]any{"file_path": "/w/a.txt", "content": "x=1"}}}}},
+		{"#think:hm #say:ok", 0, scripted.Reply{Thinking: "hm", Text: "ok"}},
+		{"#hold:a #say:ok", 0, scripted.Reply{Hold: "a", Text: "ok"}},
+		{"#cut #say:ok", 0, scripted.Reply{Cut: true, Text: "ok"}},
+		{"#page #say:ok", 0, scripted.Reply{Page: true, Text: "ok"}},
+		{"#flagged #say:ok", 0, scripted.Reply{Verdict: scripted.Flagged, Text: "ok"}},
+		{"#unchecked #say:ok", 0, scripted.Reply{Verdict: scripted.Unchecked, Text: "ok"}},
+		{"#status:529x2 #say:ok", 0, scripted.Reply{Status: 529, Fails: 2, Text: "ok"}},
+		{"#big:5", 0, scripted.Reply{Text: "lorem"}},
+		{"a #hold:x", 0, scripted.Reply{Hold: "x", Text: "answer to: a #hold:x"}},
 	}
 	for _, tt := range tests {
-		got := Markers(Turn{Prompt: tt.prompt, Round: tt.round, Tools: tools, Dir: "/w"})
+		got := Markers(Turn{Turn: scripted.Turn{Prompt: tt.prompt, Round: tt.round, Tools: tools}, Dir: "/w"})
 		if d := cmp.Diff(tt.want, got); d != "" {
 			t.Errorf("%q: %s", tt.prompt, d)
 		}

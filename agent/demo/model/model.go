@@ -1,16 +1,13 @@
 package model
 
 import (
-	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"orchestrator/agent/scripted"
 	"orchestrator/thread"
 )
 
@@ -20,14 +17,6 @@ const (
 
 	// maxBody is the largest request that is read.
 	maxBody = 64 << 20
-	// cacheable is the shortest prefix that is cached, in tokens, as with the real ones.
-	cacheable = 1024
-	// maxCached is how many prefixes are remembered.
-	maxCached = 20_000
-	// maxTries is how many prompts are remembered that failed on purpose.
-	maxTries = 1000
-	// piece is how many bytes of text one event carries.
-	piece = 16
 )
 
 // Options says how the model behaves.
@@ -36,192 +25,90 @@ type Options struct {
 	Pace time.Duration
 }
 
-type hash = [sha256.Size]byte
-
 // Model answers Messages requests. It is safe for concurrent use.
 type Model struct {
-	pace time.Duration
-
-	// mu guards all below; nothing else is locked or waited for under it.
-	mu     sync.Mutex
-	cached map[hash]bool // beginnings of requests
-	order  []hash        // of cached, oldest first
-	tries  map[hash]int  // requests that were refused on purpose
+	pace     time.Duration
+	meter    meter
+	attempts scripted.Attempts // at requests that fail on purpose
 }
 
 // New makes a model that has seen nothing.
-func New(o Options) *Model {
-	return &Model{pace: o.Pace, cached: make(map[hash]bool), tries: make(map[hash]int)}
-}
+func New(o Options) *Model { return &Model{pace: o.Pace} }
 
 // ServeHTTP answers POST /v1/messages and /v1/messages/count_tokens.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	refuse := func(status int, text string) { scripted.Refuse(w, scripted.Anthropic, status, text) }
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	counting := path == "/v1/messages/count_tokens"
 	if path != "/v1/messages" && !counting {
-		refuse(w, http.StatusNotFound, "no such path: "+path)
+		refuse(http.StatusNotFound, "no such path: "+path)
 		return
 	}
 	if r.Method != http.MethodPost {
-		refuse(w, http.StatusMethodNotAllowed, "only POST")
+		refuse(http.StatusMethodNotAllowed, "only POST")
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, err.Error())
+		refuse(http.StatusRequestEntityTooLarge, err.Error())
 		return
 	}
 	var q request
 	if err := json.Unmarshal(body, &q); err != nil {
-		refuse(w, http.StatusBadRequest, "body is no JSON: "+err.Error())
+		refuse(http.StatusBadRequest, "body is no JSON: "+err.Error())
 		return
 	}
 	if len(q.Messages) == 0 {
-		refuse(w, http.StatusBadRequest, "messages: at least one message is required")
+		refuse(http.StatusBadRequest, "messages: at least one message is required")
 		return
 	}
 	if counting {
-		reply(w, http.StatusOK, map[string]any{"input_tokens": m.usage(&q, false).total()})
+		u := m.meter.usage(q.beginnings())
+		scripted.WriteJSON(w, http.StatusOK, map[string]any{"input_tokens": u.Input + u.CacheRead + u.CacheWrite})
 		return
 	}
-	m.answer(w, r, &q)
-}
-
-// answer plans and answers one request.
-func (m *Model) answer(w http.ResponseWriter, r *http.Request, q *request) {
-	t := readTurn(q.Messages)
-	f := faults(t.prompt)
-	if len(t.results) == 0 { // marks count for the first answer of a turn
-		if f.status != 0 && m.fails(q, f.times) {
-			w.Header().Set("Retry-After", "1")
-			refuse(w, f.status, http.StatusText(f.status)+", as you asked")
-			return
-		}
-		if !sleep(r.Context(), f.wait) {
-			return
-		}
-		f.cut = f.cut && m.fails(q, f.cuts)
-	} else {
-		f.cut = false
-	}
-	a := next(t)
-	if f.long > 0 && a.call == nil {
-		a.text += "\n\n" + filler(f.long)
-	}
-	res := response{id: "msg_demo_" + thread.NewID[string](), model: q.Model, action: a, usage: m.usage(q, true)}
-	if !q.Stream {
-		reply(w, http.StatusOK, res.whole())
+	t, err := scripted.Read(scripted.Anthropic, body, nil)
+	if err != nil {
+		refuse(http.StatusBadRequest, err.Error())
 		return
 	}
-	s := stream{w: w, ctx: r.Context(), pace: m.pace, cut: f.cut}
-	if f.fast {
-		s.pace = 0
-	}
-	res.stream(&s)
+	m.answer(w, r, t, q.beginnings())
 }
 
-// fails reports whether a request is to be refused once more.
-func (m *Model) fails(q *request, times int) bool {
-	if times == 0 {
-		return true
+// answer answers one request; begun are its beginnings.
+func (m *Model) answer(w http.ResponseWriter, r *http.Request, t scripted.Turn, begun []beginning) {
+	key := string(begun[len(begun)-1].key[:])
+	f := faults(t.Prompt)
+	first := len(t.Outcomes) == 0 // only a turn's first answer fails
+	if first && f.status != 0 && m.attempts.Fail(key, f.times) {
+		w.Header().Set("Retry-After", "1")
+		scripted.Refuse(w, t.Wire, f.status, http.StatusText(f.status)+", as you asked")
+		return
 	}
-	key := prefixes(q)[len(q.Messages)]
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.tries) > maxTries {
-		clear(m.tries)
-	}
-	m.tries[key]++
-	return m.tries[key] <= times
-}
-
-// usage counts a request's tokens, cached ones apart, and remembers it.
-func (m *Model) usage(q *request, remember bool) usage {
-	sizes := []int{len(q.System)}
-	for _, t := range q.Tools {
-		sizes[0] += len(t)
-	}
-	total := sizes[0]
-	for _, msg := range q.Messages {
-		total += len(msg.Content)
-		sizes = append(sizes, total)
-	}
-	all := tokens(total)
-	if all < cacheable {
-		return usage{input: all}
-	}
-	keys := prefixes(q)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	u := usage{write: all}
-	for i := len(keys) - 1; i >= 0; i-- {
-		if n := tokens(sizes[i]); m.cached[keys[i]] && n >= cacheable {
-			u.read, u.write = n, all-n
-			break
+	if first && f.wait > 0 {
+		select {
+		case <-time.After(f.wait):
+		case <-r.Context().Done():
+			return
 		}
 	}
-	if remember {
-		for _, k := range keys {
-			if !m.cached[k] {
-				m.cached[k] = true
-				m.order = append(m.order, k)
-			}
+	reply := next(t)
+	if f.long > 0 && len(reply.Calls) == 0 {
+		reply.Text += "\n\n" + filler(f.long)
+	}
+	reply.Usage = m.meter.usage(begun)
+	reply.Usage.Output = spoken(reply)
+	m.meter.remember(begun)
+	reply.Cut = first && f.cut && m.attempts.Fail(key, f.cuts)
+	reply.Piece = 1024
+	if m.pace > 0 && !f.fast {
+		reply.Piece, reply.Pace = 16, m.pace
+	}
+	id := thread.NewID[string]()
+	scripted.Writer{ID: func(kind string, _ int) string {
+		if kind == "msg" {
+			kind = "msg_demo"
 		}
-		for len(m.order) > maxCached {
-			delete(m.cached, m.order[0])
-			m.order = m.order[1:]
-		}
-	}
-	return u
-}
-
-// prefixes hashes the request up to each message.
-func prefixes(q *request) []hash {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s", q.Model, q.System)
-	for _, t := range q.Tools {
-		fmt.Fprintf(h, "\x00%s", t)
-	}
-	keys := []hash{hash(h.Sum(nil))}
-	for _, msg := range q.Messages {
-		fmt.Fprintf(h, "\x00%s\x00%s", msg.Role, msg.Content)
-		keys = append(keys, hash(h.Sum(nil)))
-	}
-	return keys
-}
-
-// tokens is the estimate that everything here counts with.
-func tokens(bytes int) int { return (bytes + 3) / 4 }
-
-// refuse answers with an error as Anthropic's API does.
-func refuse(w http.ResponseWriter, status int, text string) {
-	kind := map[int]string{
-		400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error",
-		413: "request_too_large", 429: "rate_limit_error", 529: "overloaded_error",
-	}[status]
-	if kind == "" {
-		kind = "api_error"
-	}
-	reply(w, status, map[string]any{"type": "error", "error": map[string]any{"type": kind, "message": text}})
-}
-
-func reply(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone otherwise
-}
-
-// sleep waits; false when the client has gone.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+		return kind + "_" + id
+	}}.Write(w, r, t, reply)
 }

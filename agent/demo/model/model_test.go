@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"orchestrator/agent/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,7 +45,7 @@ func TestPlan(t *testing.T) {
 		var got []string
 		for _, s := range plan(prompt) {
 			if s.call != nil {
-				got = append(got, fmt.Sprintf("%s %v", s.call.tool, s.call.input))
+				got = append(got, fmt.Sprintf("%s %v", s.call.Name, s.call.Args))
 			} else {
 				got = append(got, "say "+s.say)
 			}
@@ -62,9 +64,14 @@ type talk struct {
 }
 
 type answer struct {
-	Content []block `json:"content"`
-	Stop    string  `json:"stop_reason"`
-	Usage   struct {
+	Content []struct {
+		Text  string          `json:"text"`
+		ID    string          `json:"id"`
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input"`
+	} `json:"content"`
+	Stop  string `json:"stop_reason"`
+	Usage struct {
 		Input  int `json:"input_tokens"`
 		Read   int `json:"cache_read_input_tokens"`
 		Write  int `json:"cache_creation_input_tokens"`
@@ -276,14 +283,14 @@ func FuzzNext(f *testing.F) {
 		f.Add(p, "out", false)
 	}
 	f.Fuzz(func(t *testing.T, prompt, output string, failed bool) {
-		k := turn{prompt: prompt}
+		k := scripted.Turn{Prompt: prompt}
 		for range 10 {
 			a := next(k)
 			faults(prompt)
-			if a.call == nil {
+			if len(a.Calls) == 0 {
 				return
 			}
-			k.results = append(k.results, result{tool: a.call.tool, input: a.call.input, output: output, failed: failed})
+			k.Outcomes = append(k.Outcomes, scripted.Outcome{Call: a.Calls[0], Output: output, Failed: failed})
 		}
 	})
 }

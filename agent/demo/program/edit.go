@@ -7,6 +7,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
+// promptTop is how many lines of the prompt are shown.
+const promptTop = 6
+
 // editor is the prompt being typed.
 type editor struct {
 	text    []rune
@@ -118,108 +121,4 @@ func (e *editor) lines(cols int) (out []line, row, col int) {
 		out = append(out, line{styleNone, lead + t})
 	}
 	return out, row - first, col
-}
-
-// key handles one key; true leaves the program.
-func (l *loop) key(k key) bool {
-	if k.kind != keyCtrlC {
-		l.leaving = false
-	}
-	if l.dialog != nil && l.dialog.key(k) {
-		l.decide()
-		return false
-	}
-	switch k.kind {
-	case keyCtrlC:
-		switch {
-		case l.cancel != nil:
-			l.cancel()
-		case len(l.edit.text) > 0:
-			l.edit.set("")
-		case l.leaving:
-			return true
-		default:
-			l.leaving = true
-		}
-	case keyCtrlD:
-		return len(l.edit.text) == 0
-	case keyEscape:
-		if l.cancel != nil {
-			l.cancel()
-		}
-	case keyEnter:
-		if l.dialog != nil {
-			return false
-		}
-		switch prompt := l.edit.take(); prompt {
-		case "":
-		case "/exit", "/quit":
-			return true
-		default:
-			l.submit(prompt)
-		}
-	default:
-		if l.dialog == nil {
-			l.edit.key(k)
-		}
-	}
-	return false
-}
-
-// decide closes the dialog with what was chosen.
-func (l *loop) decide() {
-	d := l.dialog
-	l.dialog = nil
-	l.screen.title("✦ demo" + l.about())
-	l.screen.status("working", "", "")
-	d.answer <- d.at
-}
-
-// key moves in a dialog; true when it is decided.
-func (d *dialog) key(k key) bool {
-	last := len(d.options) - 1
-	switch k.kind {
-	case keyUp:
-		d.at = max(d.at-1, 0)
-	case keyDown:
-		d.at = min(d.at+1, last)
-	case keyEnter:
-		return true
-	case keyEscape, keyCtrlC:
-		d.at = -1
-		if d.permission {
-			d.at = last
-		}
-		return true
-	case keyRune:
-		switch n := int(k.text[0] - '1'); {
-		case n >= 0 && n <= last && n < 9:
-			d.at = n
-			return true
-		case d.permission && (k.text == "y" || k.text == "Y"):
-			d.at = 0
-			return true
-		case d.permission && (k.text == "n" || k.text == "N"):
-			d.at = last
-			return true
-		}
-	default:
-	}
-	return false
-}
-
-// lines draws the dialog.
-func (d *dialog) lines(s *screen) []line {
-	out := s.wrapped(styleWarn, "? ", "  ", d.question)
-	if d.detail != "" {
-		out = append(out, s.wrapped(styleBold, "  $ ", "    ", d.detail)...)
-	}
-	for i, o := range d.options {
-		lead, style := "    ", styleNone
-		if i == d.at {
-			lead, style = "  ❯ ", styleAccent
-		}
-		out = append(out, line{style, displaywidth.TruncateString(lead+string(rune('1'+min(i, 8)))+". "+strings.Join(strings.Fields(plain(o)), " "), max(s.cols-1, 8), "…")})
-	}
-	return append(out, line{styleDim, "  enter to choose · esc for no"})
 }

@@ -14,10 +14,8 @@ import (
 )
 
 const (
-	spin      = 150 * time.Millisecond
-	repeated  = 20 // lines of a resumed conversation that are shown
-	resultTop = 5  // lines of a tool's output that are shown
-	promptTop = 6  // lines of the prompt that are shown
+	spin     = 150 * time.Millisecond
+	repeated = 20 // lines of a resumed conversation that are shown
 )
 
 var frames = []string{"◐", "◓", "◑", "◒"}
@@ -34,9 +32,8 @@ type loop struct {
 	keys   chan []byte
 
 	edit    editor
+	out     output
 	queue   []string
-	partial string // last line of the answer while it grows
-	began   bool   // the answer's first line was printed
 	cancel  context.CancelFunc
 	since   time.Time
 	frame   int
@@ -45,16 +42,10 @@ type loop struct {
 	tokens  int64
 }
 
-// dialog is a question that is open.
-type dialog struct {
-	asked
-	at int
-}
-
 func newLoop(t *talk, o options, stdin, stdout *os.File) *loop {
+	s := &screen{w: stdout, cols: width(stdout), color: o.color}
 	l := &loop{
-		talk: t, stdin: stdin, stdout: stdout, first: o.prompt,
-		screen: &screen{w: stdout, cols: width(stdout), color: o.color},
+		talk: t, stdin: stdin, stdout: stdout, first: o.prompt, screen: s, out: output{screen: s},
 		events: make(chan any, 64), keys: make(chan []byte), tokens: t.tokens,
 	}
 	t.tell = func(e any) { l.events <- e }
@@ -155,6 +146,12 @@ func (l *loop) greet() {
 	l.paint(above)
 }
 
+// working tells the terminal that a turn runs.
+func (l *loop) working() {
+	l.screen.title("✦ demo" + l.about())
+	l.screen.status("working", "", "")
+}
+
 // rest tells the terminal that nothing is being done.
 func (l *loop) rest(state, message string) {
 	l.screen.title("◇ demo" + l.about())
@@ -175,29 +172,85 @@ func (l *loop) submit(prompt string) {
 		return
 	}
 	if l.label == "" {
-		l.label = strings.Join(strings.Fields(plain(prompt)), " ")
+		l.label = flat(prompt)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l.cancel, l.since, l.began = cancel, time.Now(), false
-	l.screen.title("✦ demo" + l.about())
-	l.screen.status("working", "", "")
+	l.cancel, l.since = cancel, time.Now()
+	l.working()
 	l.paint(append([]line{{}}, l.screen.wrapped(styleBold, "› ", "  ", plain(prompt))...))
 	go func() { l.events <- ended{l.talk.turn(ctx, prompt)} }()
+}
+
+// key handles one key; true leaves the program.
+func (l *loop) key(k key) bool {
+	if k.kind != keyCtrlC {
+		l.leaving = false
+	}
+	if l.dialog != nil && l.dialog.key(k) {
+		l.decide()
+		return false
+	}
+	switch k.kind {
+	case keyCtrlC:
+		switch {
+		case l.cancel != nil:
+			l.cancel()
+		case len(l.edit.text) > 0:
+			l.edit.set("")
+		case l.leaving:
+			return true
+		default:
+			l.leaving = true
+		}
+	case keyCtrlD:
+		return len(l.edit.text) == 0
+	case keyEscape:
+		if l.cancel != nil {
+			l.cancel()
+		}
+	case keyEnter:
+		if l.dialog != nil {
+			return false
+		}
+		switch prompt := l.edit.take(); prompt {
+		case "":
+		case "/exit", "/quit":
+			return true
+		default:
+			l.submit(prompt)
+		}
+	default:
+		if l.dialog == nil {
+			l.edit.key(k)
+		}
+	}
+	return false
+}
+
+// decide closes the dialog with what was chosen.
+func (l *loop) decide() {
+	d := l.dialog
+	l.dialog = nil
+	l.working()
+	d.answer <- d.at
 }
 
 // handle shows what the turn tells.
 func (l *loop) handle(e any) {
 	switch e := e.(type) {
 	case said:
-		l.paint(l.grow(e.text))
+		l.paint(l.out.say(e.text))
 	case calling:
-		l.paint(append(l.flush(), l.screen.wrapped(styleAccent, "● ", "  ", e.name+" "+e.summary)...))
+		l.paint(append(l.out.flush(), l.screen.wrapped(styleAccent, "● ", "  ", e.name+" "+e.summary)...))
 	case returned:
-		l.paint(l.result(e))
+		if l.cancel != nil && l.dialog == nil {
+			l.working()
+		}
+		l.paint(l.out.result(e))
 	case counted:
 		l.tokens = e.tokens
 	case noted:
-		l.paint(append(l.flush(), l.screen.wrapped(styleWarn, "⚠ ", "  ", e.text)...))
+		l.paint(append(l.out.flush(), l.screen.wrapped(styleWarn, "⚠ ", "  ", e.text)...))
 	case asked:
 		l.dialog = &dialog{asked: e}
 		kind := "question"
@@ -206,76 +259,17 @@ func (l *loop) handle(e any) {
 		}
 		l.screen.title("! demo" + l.about())
 		l.screen.status("blocked", kind, strings.TrimSpace(e.question+" "+e.detail))
-		l.paint(l.flush())
+		l.paint(l.out.flush())
 	case ended:
 		l.end(e.err)
 	}
-}
-
-// grow adds to the answer and returns its lines that are finished.
-func (l *loop) grow(text string) []line {
-	l.partial += text
-	cut := strings.LastIndexByte(l.partial, '\n')
-	if cut < 0 {
-		return nil
-	}
-	done := l.partial[:cut]
-	l.partial = l.partial[cut+1:]
-	return l.answer(done)
-}
-
-// flush finishes the answer's last line.
-func (l *loop) flush() []line {
-	done := l.partial
-	l.partial = ""
-	var out []line
-	if done != "" {
-		out = l.answer(done)
-	}
-	l.began = false
-	return out
-}
-
-func (l *loop) answer(text string) []line {
-	lead := "  "
-	var out []line
-	if !l.began {
-		l.began, lead = true, "● "
-		out = append(out, line{})
-	}
-	return append(out, l.screen.wrapped(styleNone, lead, "  ", text)...)
-}
-
-// result shows what a tool returned, its beginning.
-func (l *loop) result(r returned) []line {
-	style := styleDim
-	if r.failed {
-		style = styleWarn
-	}
-	all := strings.Split(strings.TrimRight(r.text, "\n"), "\n")
-	var out []line
-	for i, t := range all[:min(len(all), resultTop)] {
-		lead := "    "
-		if i == 0 {
-			lead = "  ⎿ "
-		}
-		out = append(out, line{style, lead + displaywidth.TruncateString(t, max(l.screen.cols-6, 8), "…")})
-	}
-	if n := len(all) - resultTop; n > 0 {
-		out = append(out, line{style, fmt.Sprintf("    … %d more lines", n)})
-	}
-	if l.cancel != nil && l.dialog == nil {
-		l.screen.title("✦ demo" + l.about())
-		l.screen.status("working", "", "")
-	}
-	return out
 }
 
 // end closes a turn and begins the next one that waits.
 func (l *loop) end(err error) {
 	l.cancel()
 	l.cancel, l.dialog = nil, nil
-	above := l.flush()
+	above := l.out.flush()
 	switch {
 	case errors.Is(err, errInterrupted):
 		above = append(above, line{styleWarn, "⚠ interrupted"})
@@ -296,23 +290,14 @@ func (l *loop) end(err error) {
 
 // paint draws the live part below what has been said.
 func (l *loop) paint(above []line) {
-	var live []line
-	if l.partial != "" {
-		lead := "  "
-		if !l.began {
-			live, lead = append(live, line{}), "● "
-		}
-		grown := l.screen.wrapped(styleNone, lead, "  ", l.partial)
-		live = append(live, grown[max(0, len(grown)-promptTop):]...)
-	}
-	live = append(live, line{})
+	live := append(l.out.live(), line{})
 	if l.dialog != nil {
 		live = append(live, l.dialog.lines(l.screen)...)
 		l.screen.draw(above, live, len(live)-1, 0)
 		return
 	}
 	for _, q := range l.queue {
-		live = append(live, line{styleDim, displaywidth.TruncateString("  waits: "+strings.Join(strings.Fields(plain(q)), " "), max(l.screen.cols-1, 8), "…")})
+		live = append(live, line{styleDim, l.screen.clipped("  waits: "+flat(q), 1)})
 	}
 	live = append(live, l.statusLine())
 	prompt, row, col := l.edit.lines(l.screen.cols)
@@ -335,5 +320,5 @@ func (l *loop) statusLine() line {
 	default:
 		text = l.talk.client.model
 	}
-	return line{style, displaywidth.TruncateString("  "+text, max(l.screen.cols-1, 8), "…")}
+	return line{style, l.screen.clipped("  "+text, 1)}
 }

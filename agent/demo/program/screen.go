@@ -47,6 +47,9 @@ func plain(s string) string {
 	}, s)
 }
 
+// flat makes a text harmless and puts it on one line.
+func flat(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
+
 // wrap cuts a text into lines of at most so many columns, at blanks where it can.
 func wrap(text string, cols int) []string {
 	cols = max(cols, 4)
@@ -95,7 +98,12 @@ func (s *screen) wrapped(style, first, rest, text string) []line {
 	return out
 }
 
-// draw puts lines above the live part and draws that anew, the cursor at a place in it.
+// clipped cuts a line to the screen's width, less so many columns.
+func (s *screen) clipped(text string, less int) string {
+	return displaywidth.TruncateString(text, max(s.cols-less, 8), "…")
+}
+
+// draw puts lines above the live part and redraws it, with the cursor at a place in it.
 func (s *screen) draw(above, live []line, row, col int) {
 	var b strings.Builder
 	b.WriteString("\x1b[?2026h")

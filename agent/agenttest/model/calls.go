@@ -1,0 +1,94 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"orchestrator/agent/scripted"
+)
+
+// Shell is a call of the agent's shell tool.
+func (t Turn) Shell(command string, escalate bool) scripted.Call {
+	tool, ok := t.shell()
+	if !ok {
+		return scripted.Call{Name: "Bash", Args: map[string]any{"command": command}}
+	}
+	if tool.Free {
+		args := map[string]any{"cmd": command}
+		if escalate {
+			args["sandbox_permissions"], args["justification"] = "require_escalated", "asked for by the script"
+		}
+		js := "text(await tools.exec_command(" + string(encode(args)) + "));"
+		return scripted.Call{Name: tool.Name, Args: map[string]any{"": js}}
+	}
+	args := map[string]any{}
+	if takes(tool, "cmd") && !takes(tool, "command") {
+		args["cmd"] = command
+	} else {
+		args["command"] = command
+	}
+	if takes(tool, "description") {
+		args["description"] = "run it"
+	}
+	if takes(tool, "is_background") {
+		args["is_background"] = false
+	}
+	if escalate && takes(tool, "sandbox_permissions") {
+		args["sandbox_permissions"] = "require_escalated"
+		args["justification"] = "asked for by the script"
+	}
+	return scripted.Call{Name: tool.Name, Args: args}
+}
+
+// Write is a call of the agent's tool for writing files, of the shell where there is none.
+func (t Turn) Write(path, text string) scripted.Call {
+	tool, ok := t.tool("Write", "write_file", "write")
+	if !ok {
+		quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+		return t.Shell(fmt.Sprintf("printf %%s %s > %s", quote(text), quote(path)), false)
+	}
+	key := "file_path"
+	if takes(tool, "filePath") {
+		key = "filePath"
+	}
+	if !strings.HasPrefix(path, "/") && t.Dir != "" {
+		path = t.Dir + "/" + path
+	}
+	return scripted.Call{Name: tool.Name, Args: map[string]any{key: path, "content": text}}
+}
+
+// Read is a call of the agent's tool for reading files, of the shell where there is none.
+func (t Turn) Read(path string) scripted.Call {
+	tool, ok := t.tool("Read", "read_file", "read")
+	if !ok {
+		return t.Shell("cat '"+strings.ReplaceAll(path, "'", `'\''`)+"'", false)
+	}
+	for _, key := range []string{"filePath", "absolute_path"} {
+		if takes(tool, key) {
+			return scripted.Call{Name: tool.Name, Args: map[string]any{key: path}}
+		}
+	}
+	return scripted.Call{Name: tool.Name, Args: map[string]any{"file_path": path}}
+}
+
+// takes reports whether a tool's schema names a parameter.
+func takes(tool scripted.Tool, param string) bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(tool.Params, &schema) != nil {
+		return false
+	}
+	_, ok := schema.Properties[param]
+	return ok
+}
+
+// encode returns v as JSON on one line; v is always made of plain values.
+func encode(v any) []byte {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic("model: " + err.Error()) // only maps, slices, strings and numbers come here
+	}
+	return raw
+}

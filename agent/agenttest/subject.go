@@ -1,0 +1,45 @@
+package agenttest
+
+import (
+	"testing"
+
+	"orchestrator/agent/launch"
+	"orchestrator/thread"
+)
+
+// Subject is an adapter under test.
+type Subject struct {
+	// New makes the adapter.
+	New func(launch.Config) thread.Agent
+	// Command is the program's name; empty for adapters that need none installed.
+	Command string
+	// Old is a version that is too old, New one that is new enough.
+	OldVersion, NewVersion string
+	// Env is the person's environment beyond HOME and PATH.
+	Env []string
+	// Configure writes the person's own settings below the home folder.
+	Configure func(t *testing.T, home string)
+	// Gateway is false for adapters without a way through the gateway.
+	Gateway bool
+	// Resumes is false for adapters that cannot resume.
+	Resumes bool
+	// Chooses is set where the session id is known before the start.
+	Chooses bool
+	// Flags are what the adapter needs to be launched at all.
+	Flags thread.Flags
+	// NewSession makes a valid session id.
+	NewSession func() string
+	// Write makes a native session of so many turns as the agent writes it; nil without transcripts.
+	// Turn i, from 1, has the prompt "prompt-i." and the answer "answer-i.".
+	Write func(t *testing.T, env []string, dir, session string, turns int) Native
+	// CannotFork is set where Rebuild needs the real program.
+	CannotFork bool
+}
+
+// Native is a session on disk.
+type Native struct {
+	// Main is the path of the session's own file; empty where it is none.
+	Main string
+	// Ends are the file's sizes after each turn.
+	Ends []int64
+}

@@ -1,0 +1,59 @@
+package model
+
+import (
+	"time"
+
+	"orchestrator/thread/pattern"
+)
+
+// marks finds all marks.
+var marks = pattern.Lazy(`(?:^|\s)#(?:slow|long|fast|cut|\d{3})(?:[:x][\w.]+)?\b`)
+
+// fault is how a request is to fail, from the marks in a prompt.
+type fault struct {
+	status int // 0: it does not
+	times  int // 0: always
+	cut    bool
+	cuts   int // 0: always
+	wait   time.Duration
+	long   int // lines of the answer, 0: as they come
+	fast   bool
+}
+
+var (
+	statusMark = pattern.Lazy(`(?:^|\s)#(4\d\d|5\d\d)(?:x(\d{1,3}))?\b`)
+	slowMark   = pattern.Lazy(`(?:^|\s)#slow(?::(\w[\w.]*))?\b`)
+	longMark   = pattern.Lazy(`(?:^|\s)#long(?::(\d{1,6}))?\b`)
+	cutMark    = pattern.Lazy(`(?:^|\s)#cut(?:x(\d{1,3}))?\b`)
+	fastMark   = pattern.Lazy(`(?:^|\s)#fast\b`)
+)
+
+const (
+	slowDefault = 3 * time.Second
+	slowMost    = 10 * time.Minute
+	longDefault = 200
+)
+
+// faults reads the marks of a prompt.
+func faults(prompt string) fault {
+	f := fault{fast: fastMark().MatchString(prompt)}
+	if m := cutMark().FindStringSubmatch(prompt); m != nil {
+		f.cut, f.cuts = true, number(m[1])
+	}
+	if m := statusMark().FindStringSubmatch(prompt); m != nil {
+		f.status, f.times = number(m[1]), number(m[2])
+	}
+	if m := slowMark().FindStringSubmatch(prompt); m != nil {
+		f.wait = slowDefault
+		if d, err := time.ParseDuration(m[1]); err == nil && d >= 0 {
+			f.wait = min(d, slowMost)
+		}
+	}
+	if m := longMark().FindStringSubmatch(prompt); m != nil {
+		f.long = longDefault
+		if m[1] != "" {
+			f.long = number(m[1])
+		}
+	}
+	return f
+}

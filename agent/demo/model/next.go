@@ -1,0 +1,57 @@
+package model
+
+import (
+	"strings"
+
+	"orchestrator/agent/scripted"
+	"orchestrator/thread/pattern"
+)
+
+// denied begins a tool's result when the person said no.
+const denied = "denied by the person"
+
+// about finds a prompt about the whole project.
+var about = pattern.Lazy(`(?i)\b(?:what(?:'s| is| does)|explain|describe|summari[sz]e|overview of|look at|` +
+	`tell me about)\b.*\b(?:project|repo(?:sitory)?|code ?base|folder|directory)\b`)
+
+// next is the model's script: the step of the plan that comes after the results so far, or the answer.
+func next(t scripted.Turn) scripted.Reply {
+	if n := len(t.Outcomes); n > 0 && strings.HasPrefix(t.Outcomes[n-1].Output, denied) {
+		return scripted.Reply{Text: "All right, I did not do that. What should I do instead?"}
+	}
+	prompt := marks().ReplaceAllString(t.Prompt, " ")
+	if about().MatchString(prompt) && !strings.Contains(prompt, "#do:") {
+		return explore(t.Outcomes)
+	}
+	steps := plan(prompt)
+	var calls []scripted.Call
+	for _, s := range steps {
+		if s.call != nil {
+			calls = append(calls, *s.call)
+		}
+	}
+	switch done := len(t.Outcomes); {
+	case done >= len(calls):
+		return scripted.Reply{Text: conclude(t, prompt, steps)}
+	case done == 0:
+		return scripted.Reply{Text: announce(calls), Calls: calls[:1]}
+	default:
+		return scripted.Reply{Calls: calls[done : done+1]}
+	}
+}
+
+// explore looks at a project: its files, then the one that says most about it.
+func explore(seen []scripted.Outcome) scripted.Reply {
+	then := func(text, name, path string) scripted.Reply {
+		return scripted.Reply{Text: text, Calls: []scripted.Call{{Name: name, Args: map[string]any{"path": path}}}}
+	}
+	switch len(seen) {
+	case 0:
+		return then("I will look at the files first.", "list_files", ".")
+	case 1:
+		if f := telling(seen[0].Output); f != "" && !seen[0].Failed {
+			return then("`"+f+"` should say what this is about.", "read_file", f)
+		}
+	}
+	return scripted.Reply{Text: describeProject(seen)}
+}

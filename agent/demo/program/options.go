@@ -1,0 +1,64 @@
+package program
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// HomeVar names the variable that holds the folder of the demo agent's sessions.
+const HomeVar = "ORCHESTRATOR_DEMO_HOME"
+
+// Modes of permission.
+const (
+	ModeAsk  = "ask"
+	ModeAuto = "auto"
+)
+
+// options are the command line and the environment.
+type options struct {
+	session, resume, mode, model, prompt string
+	base, key, home                      string
+	color                                bool
+}
+
+func readOptions(args, env []string) (options, error) {
+	o := options{color: true}
+	for _, kv := range env {
+		switch k, v, _ := strings.Cut(kv, "="); k {
+		case "ANTHROPIC_BASE_URL":
+			o.base = strings.TrimRight(v, "/")
+		case "ANTHROPIC_API_KEY":
+			o.key = v
+		case HomeVar:
+			o.home = v
+		case "NO_COLOR":
+			o.color = v == ""
+		}
+	}
+	f := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.StringVar(&o.session, "session-id", "", "id of the new session")
+	f.StringVar(&o.resume, "resume", "", "id of the session to go on with")
+	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
+	f.StringVar(&o.model, "model", "demo-1", "model")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	o.prompt = strings.Join(f.Args(), " ")
+	switch {
+	case o.base == "":
+		return o, errors.New("ANTHROPIC_BASE_URL is not set")
+	case o.home == "":
+		return o, errors.New(HomeVar + " is not set")
+	case (o.session == "") == (o.resume == ""):
+		return o, errors.New("give either --session-id or --resume")
+	case o.mode == "default": // what other agents call it
+		o.mode = ModeAsk
+	case o.mode != ModeAsk && o.mode != ModeAuto:
+		return o, fmt.Errorf("permission mode %q: it is %s or %s", o.mode, ModeAsk, ModeAuto)
+	}
+	return o, nil
+}
