@@ -9,7 +9,8 @@ import (
 // Killed reports whether the code is that of a signal that kills a process in the middle of its work. Programs that
 // exit by themselves use codes above 128 too: 130 after Ctrl+C, or a truncated HTTP status.
 func (e Exit) Killed() bool {
-	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15}, e.Code)
+	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15},
+		e.Code)
 }
 
 // Thread is one line of conversation with one agent: a name for its newest checkpoint.

@@ -56,7 +56,8 @@ func (o Outcome) String() string {
 	case o.From == o.To:
 		text += fmt.Sprintf("turn %d was rebuilt from the agent's transcript (%s %s)", o.To, o.Thread.Agent, o.Thread.Session)
 	default:
-		text += fmt.Sprintf("turns %d to %d were rebuilt from the agent's transcript (%s %s)", o.From, o.To, o.Thread.Agent, o.Thread.Session)
+		text += fmt.Sprintf("turns %d to %d were rebuilt from the agent's transcript (%s %s)", o.From, o.To, o.Thread.Agent,
+			o.Thread.Session)
 	}
 	if o.Why != "" {
 		text += "; " + o.Why

@@ -83,10 +83,12 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 	}
 	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, short(line)))
 	begin := time.Now()
-	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
-		"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
+	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit,
+		env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
+			"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
 	c.progress = func(last string) {
-		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
+		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name,
+			time.Since(begin).Round(time.Second), last))
 	}
 	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
 	if err != nil {

@@ -21,7 +21,9 @@ type dirAt struct {
 
 // NewIndex indexes the places of a project.
 func NewIndex(project string, places []Place) *Index {
-	x := &Index{project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places))}
+	x := &Index{
+		project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places)),
+	}
 	for i, p := range places {
 		if p.Dir == "" { // unknown
 			continue

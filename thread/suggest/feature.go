@@ -45,11 +45,11 @@ const enough = 3
 func (f feature) wish() bool { return weights[f] > 1 || f == removed }
 
 // details are things that can be given up without giving up the approach.
-var details = set(`part parts line lines column columns row rows field fields param parameter parameters argument flag property
-option button section sentence word words file files folder directory test tests check checks log logs logging
-print prefix suffix comment comments variable variables constant import imports branch table tables item items
-entry entries step steps message messages process processes child container server version limit setting
-settings link image page`)
+var details = set(`
+part parts line lines column columns row rows field fields param parameter parameters argument flag property option
+button section sentence word words file files folder directory test tests check checks log logs logging print prefix
+suffix comment comments variable variables constant import imports branch table tables item items entry entries step
+steps message messages process processes child container server version limit setting settings link image page`)
 
 // detail reports whether one of some words is a detail.
 func detail(list []word) bool {

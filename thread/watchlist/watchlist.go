@@ -28,7 +28,8 @@ const (
 )
 
 // Editors are configuration files of other programs that an agent may trigger, whichever agent it is.
-var Editors = []string{".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/mcp.json", ".envrc"}
+var Editors = []string{".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/mcp.json",
+	".envrc"}
 
 // State is the state of the files at one time: a hash by slash-separated path below the folder.
 type State map[string]string
