@@ -152,7 +152,8 @@ func (m *core) newestWhole(ctx context.Context, t thread.Thread) (thread.Checkpo
 		return thread.Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
 	}
 	if len(list) == 0 {
-		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("%s is in the middle of its first turn: %w", t.Name, thread.ErrBusy), "wait until it has answered")
+		return thread.Checkpoint{}, thread.Hint(
+			fmt.Errorf("%s is in the middle of its first turn: %w", t.Name, thread.ErrBusy), "wait until it has answered")
 	}
 	return list[0], nil
 }
@@ -176,7 +177,8 @@ func (m *core) turnPoint(ctx context.Context, t thread.Thread, turn int) (thread
 		case found.ID != "" && (found.Kind == thread.KindTurn || limit > 1):
 			return found, nil
 		case found.ID == "":
-			return thread.Checkpoint{}, thread.Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, thread.ErrNotFound), "it has "+counted(t.Turn, "turn"))
+			return thread.Checkpoint{}, thread.Hint(fmt.Errorf("turn %d of %s: %w", turn, t.Name, thread.ErrNotFound),
+				"it has "+counted(t.Turn, "turn"))
 		}
 	}
 }
@@ -185,7 +187,8 @@ func (m *core) turnPoint(ctx context.Context, t thread.Thread, turn int) (thread
 // its own. Checkpoints of other threads are not found: they are not its past.
 func (m *core) checkpointPoint(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if len(at) < 4 {
-		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid), "give the number of a turn or at least 4 digits of a checkpoint")
+		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid),
+			"give the number of a turn or at least 4 digits of a checkpoint")
 	}
 	all := thread.Page{Limit: 1 << 20}
 	list, err := m.cfg.Store.Lineage(ctx, t.Head, all)
@@ -204,13 +207,15 @@ func (m *core) checkpointPoint(ctx context.Context, t thread.Thread, at string) 
 	}
 	switch len(found) {
 	case 0:
-		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrNotFound), "`orchestrator checkpoint list "+t.Name+"` lists them")
+		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrNotFound),
+			"`orchestrator checkpoint list "+t.Name+"` lists them")
 	case 1:
 		for _, c := range found {
 			return c, nil
 		}
 	}
-	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s is ambiguous, it matches %d checkpoints: %w", at, t.Name, len(found), thread.ErrInvalid), "give more digits")
+	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s is ambiguous, it matches %d checkpoints: %w", at,
+		t.Name, len(found), thread.ErrInvalid), "give more digits")
 }
 
 // turns reads a page of turns with their responses' usage, in one pass over both.
@@ -228,7 +233,8 @@ func (m *core) turns(ctx context.Context, head thread.CheckpointID, p thread.Pag
 		next = ""
 		for _, c := range all {
 			next = c.Parent
-			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn && list[n-1].Turn == c.Turn {
+			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn &&
+				list[n-1].Turn == c.Turn {
 				continue // its agent continued after it by itself
 			}
 			if n := len(list); n > 0 && list[n-1].TakesBack(c) {

@@ -32,7 +32,8 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	}
 	top := l.topOf(t)
 	in := primerInput{
-		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "", budget: l.cfg.Limits.Primer, tokens: l.cfg.Tokens,
+		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "",
+		budget: l.cfg.Limits.Primer, tokens: l.cfg.Tokens,
 		own: func(s string) string { return s },
 	}
 	if moved := l.movedTops(t, top); len(moved) > 0 {
@@ -113,7 +114,9 @@ func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 
 // primerTurns divides a conversation into turns as the timeline counts them. Turns that are no longer in the
 // conversation because it was compacted have only the excerpts of their checkpoints. clean is applied to every text.
-func (l *run) primerTurns(ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string) ([]primerTurn, error) {
+func (l *run) primerTurns(
+	ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string,
+) ([]primerTurn, error) {
 	const all = 1 << 20
 	list, err := l.turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
@@ -169,7 +172,8 @@ func holds(entries []thread.Entry, prompt string) bool {
 	const enough = 40
 	begin := plaintext.Cut(oneLine(prompt, len(prompt)), enough)
 	return slices.ContainsFunc(entries, func(e thread.Entry) bool {
-		return e.Kind == thread.EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)), begin)
+		return e.Kind == thread.EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)),
+			begin)
 	})
 }
 

@@ -27,7 +27,8 @@ var pathIn = pattern.Lazy(`"(?:file_path|filePath|path|filename|notebook_path|ab
 	`|(?:^|\n|\\n|")\*\*\* (?:Update|Add|Delete) File: ([^\n"\\]{1,300})`)
 
 // openLine finds open tasks in an answer.
-var openLine = pattern.Lazy(`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
+var openLine = pattern.Lazy(
+	`(?i)^\s*(?:[-*]\s*\[ \]|todo\b|next(?: step)?s?\b|remaining\b|open\b|not (?:yet )?done\b)|\?\s*$`)
 
 // primerInput is the input of a primer.
 type primerInput struct {

@@ -20,7 +20,9 @@ type registry struct {
 // add adds a thread. core.mu is held.
 func (m *registry) add(t thread.Thread) *run {
 	l := &run{recorder: recorder{
-		typist:   typist{liveThread: liveThread{liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}},
+		typist: typist{liveThread: liveThread{
+			liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done},
+		}},
 		answered: m.answered,
 	}}
 	l.forget = func() { m.drop(l) }

@@ -83,7 +83,9 @@ func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof
 }
 
 // assessNative checks the agent's own transcript.
-func (l *run) assessNative(ctx context.Context, agent thread.Agent, t thread.Thread, marks []thread.Mark, p *thread.ResumeProof) bool {
+func (l *run) assessNative(
+	ctx context.Context, agent thread.Agent, t thread.Thread, marks []thread.Mark, p *thread.ResumeProof,
+) bool {
 	p.Detail = ""
 	v, ok := agent.(thread.Verifier)
 	if !ok || t.Session == "" {
@@ -93,7 +95,9 @@ func (l *run) assessNative(ctx context.Context, agent thread.Agent, t thread.Thr
 		p.Detail = "its session belongs to another thread"
 		return false
 	}
-	matched, whole, err := v.Verify(ctx, thread.TranscriptSpec{Session: t.Session, Dir: t.Dir, Env: l.env(t), Marks: marks})
+	matched, whole, err := v.Verify(ctx, thread.TranscriptSpec{
+		Session: t.Session, Dir: t.Dir, Env: l.env(t), Marks: marks,
+	})
 	switch {
 	case err != nil:
 		p.Detail = "the agent's transcript cannot be read: " + err.Error()

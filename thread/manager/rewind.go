@@ -24,7 +24,9 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 		return thread.RewindReport{}, err
 	}
 	if !r.Files && !r.Conversation {
-		return thread.RewindReport{}, thread.Hint(fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid), "choose files, conversation or both")
+		return thread.RewindReport{}, thread.Hint(
+			fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid),
+			"choose files, conversation or both")
 	}
 	var report thread.RewindReport
 	err = l.do(ctx, func(ctx context.Context) error {
@@ -52,8 +54,9 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	_, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: its conversation is unchanged, its files may be rewound; "+
-			"rewind it again, or restore checkpoint %s to undo it", name, d.Safety)
+		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: "+
+			"its conversation is unchanged, its files may be rewound; rewind it again, or restore checkpoint %s to undo it",
+			name, d.Safety)
 		return nil
 	case err != nil:
 		return err
@@ -63,7 +66,8 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 			return err
 		}
 	}
-	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it", name, d.Safety)
+	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it",
+		name, d.Safety)
 	return nil
 }
 
@@ -87,7 +91,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{}, err
 	}
 	rewind := l.rewindCheckpoint(r, to, safety, snap)
-	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation})
+	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{
+		Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation,
+	})
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
@@ -96,7 +102,8 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	if r.Files {
 		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
 			err = fmt.Errorf("restore the files: %w", err)
-			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
+			return thread.RewindReport{Safety: safety.ID}, errors.Join(
+				thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
 		}
 	}
 	failpoint.Hit("thread.rewind.restored")
@@ -108,7 +115,8 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if len(left) > 0 {
-		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written", counted(len(left), "file"))
+		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
+			counted(len(left), "file"))
 	}
 	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
 		report.Files, err = l.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
@@ -126,7 +134,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 
 // restore restores the files of a snapshot. In a folder that other threads use too it restores only what this thread
 // alone wrote, and returns what it left; the rewind then keeps the resulting files.
-func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint) (left []string, err error) {
+func (l *run) restore(
+	ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint,
+) (left []string, err error) {
 	trees, dir := l.cfg.Worktrees, l.thread().Dir
 	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
 	if err != nil {
@@ -150,7 +160,9 @@ func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Sna
 // ownFiles divides the files of a shared folder that changed since a checkpoint into those that only this thread can
 // have written, and those that others may have written. shared is false if no other thread uses the folder: then all
 // files are its own. now is the current snapshot.
-func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot) (own, others []string, shared bool, err error) {
+func (l *run) ownFiles(
+	ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot,
+) (own, others []string, shared bool, err error) {
 	t := l.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
 	for _, o := range l.together(t) {
@@ -241,7 +253,9 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, fmt.Errorf("no turns yet: %w", thread.ErrNotFound)
 	}
 	if r.Conversation && !to.Whole() {
-		return to, nil, thread.Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid), "choose a whole turn")
+		return to, nil, thread.Hint(
+			fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid),
+			"choose a whole turn")
 	}
 	if !r.Files {
 		return to, nil, nil
@@ -254,7 +268,8 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, err
 	}
 	if snap == nil {
-		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "it has no snapshot; rewind the conversation only")
+		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound),
+			"it has no snapshot; rewind the conversation only")
 	}
 	if to.Snapshot == nil {
 		l.notice(l.id, thread.LevelWarn,
@@ -285,7 +300,8 @@ func (l *run) safety(ctx context.Context, note string, files bool) (thread.Check
 			l.notice(l.id, thread.LevelWarn, "%s: no snapshot taken: %v", t.DisplayName(), err)
 		}
 	}
-	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))}
+	added := r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))
+	delta := thread.Delta{Keep: len(r.hashes), Transcript: added}
 	phase := r.phase
 	r.head = c.ID
 	l.commit(ctx, put{c: c, delta: delta})
@@ -300,7 +316,9 @@ func (l *run) safety(ctx context.Context, note string, files bool) (thread.Check
 
 // rewindCheckpoint prepares the checkpoint that performs a rewind. If the conversation is rewound its parent is the
 // target; for the files alone it is the safety checkpoint.
-func (l *run) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot) thread.Checkpoint {
+func (l *run) rewindCheckpoint(
+	r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot,
+) thread.Checkpoint {
 	c := to
 	what := "the conversation"
 	if !r.Conversation {

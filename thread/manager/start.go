@@ -81,7 +81,8 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return nil
 	}
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
-		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound), "restore the folder, or fork the thread into another one")
+		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound),
+			"restore the folder, or fork the thread into another one")
 	}
 	snap, err := l.snapshotAt(ctx, t.Head)
 	if err != nil {
@@ -133,7 +134,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if launch.Session != "" && l.sessionTaken(l.id, launch.Session) {
 		return fmt.Errorf("session %s belongs to another thread: %w", launch.Session, thread.ErrInvalid)
 	}
-	x := thread.Execution{ID: thread.NewID[thread.ExecutionID](), Thread: l.id, Agent: t.Agent, Session: launch.Session, Started: l.now()}
+	x := thread.Execution{
+		ID: thread.NewID[thread.ExecutionID](), Thread: l.id, Agent: t.Agent, Session: launch.Session, Started: l.now(),
+	}
 	if err := l.cfg.Store.BeginExecution(ctx, x); err != nil {
 		return fmt.Errorf("store the run: %w", err)
 	}
@@ -167,7 +170,8 @@ func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
 	l.execution = nil
 	l.show()
 	l.mu.Unlock()
-	if err := l.cfg.Store.EndExecution(ctx, x.ID, l.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
+	if err := l.cfg.Store.EndExecution(
+		ctx, x.ID, l.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
 		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.id), "err", err)
 	}
 }
@@ -284,7 +288,8 @@ func (m *liveThreads) takeSlot() (release func(), err error) {
 		}
 	}
 	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, thread.Hint(fmt.Errorf("%s already running: %w", counted(n, "agent"), thread.ErrLimit), "stop one or raise limits.running")
+		return nil, thread.Hint(fmt.Errorf("%s already running: %w", counted(n, "agent"), thread.ErrLimit),
+			"stop one or raise limits.running")
 	}
 	m.starts++
 	return func() {

@@ -24,7 +24,8 @@ func (l *recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 	asked := l.ends(c, e.why)
 	delta := thread.Delta{Keep: last.Items, Prompts: asked}
 	if !e.direct && !e.past {
-		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, plaintext.LastLine(e.Text), l.waitUntil(e.Exchange)))
+		delta.Transcript = r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, plaintext.LastLine(e.Text),
+			l.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
 		// The files of turns that ended while the previous one was being recorded were already read, closer to their ends
