@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"testing"
@@ -99,6 +101,36 @@ func (c closedStore) whole(t *testing.T, path, what string) *sqlite.Report {
 		t.Errorf("%s: a put to the new thread: %v", what, err)
 	}
 	return s.Report()
+}
+
+// TestDamagedIndex spoils a bit of each entry of each index: one of what it holds, so that SQLite does not find its
+// row, and one of the kind of what it holds, so that SQLite refuses every put that comes across it. No row is damaged:
+// all of them are still there, and puts are taken.
+func TestDamagedIndex(t *testing.T) {
+	const leafIndex = 0x0a
+	c := closedTalks(t)
+	good := c.files[""]
+	rnd := rand.New(rand.NewSource(1))
+	entries, repaired := 0, 0
+	for page := 1024; page < len(good); page += 1024 {
+		if good[page] != leafIndex {
+			continue
+		}
+		for i := range int(binary.BigEndian.Uint16(good[page+3:])) {
+			entries++
+			cell := page + int(binary.BigEndian.Uint16(good[page+8+2*i:]))
+			const size, header = 1, 1 // bytes, before the kind of the first column
+			for at, bit := range map[int]int{cell + size + header: 6, cell + size + rnd.Intn(int(good[cell])): rnd.Intn(8)} {
+				path := c.files.with("", flipped(good, at, bit)).lay(t)
+				if r := c.whole(t, path, fmt.Sprintf("bit %d at %d, page %d", bit, at, page/1024+1)); r != nil {
+					repaired++
+				}
+			}
+		}
+	}
+	if entries < 20 || repaired < entries {
+		t.Errorf("%d entries of indexes, repaired %d times", entries, repaired)
+	}
 }
 
 // TestRescueTrustsHashes spoils what is beside the hashed records in the rows of a database that has to be rescued: the
