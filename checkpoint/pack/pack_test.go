@@ -140,7 +140,7 @@ func TestDamage(t *testing.T) {
 		row := bad[k]
 		row.Data = slices.Clone(row.Data)
 		row.Data[r.Intn(len(row.Data))] ^= 1 << r.Intn(8)
-		switch r.Intn(8) {
+		switch r.Intn(11) {
 		case 0:
 			row.Data = row.Data[:r.Intn(len(row.Data))]
 		case 1:
@@ -149,9 +149,19 @@ func TestDamage(t *testing.T) {
 			row.Data, row.Seq = s[k].Data, row.Seq+1
 		case 3:
 			row.Data = s[int64(1+r.Intn(12))].Data
+		case 4:
+			row.Data, row.Chain = s[k].Data, r.Intn(40)-20
+		case 5:
+			row.Data, row.Parent = s[k].Data, -row.Parent
+		case 6:
+			row.Data, row.Items = s[k].Data, r.Intn(40)-20
 		}
 		bad[k] = row
-		got, err := New().Conversation(t.Context(), bad, n, 12)
+		got, err := New().Conversation(t.Context(), bad, n, bad[n].Items)
+		if _, err := New().Verify(t.Context(), bad, row); err != nil && !errors.Is(err, thread.ErrDamaged) &&
+			!errors.Is(err, thread.ErrNotFound) {
+			t.Fatalf("row %d damaged: verified: %v", k, err)
+		}
 		if err == nil {
 			for i := range want {
 				if !bytes.Equal(got[i].Raw, want[i].Raw) {
@@ -160,7 +170,7 @@ func TestDamage(t *testing.T) {
 			}
 			continue
 		}
-		if !errors.Is(err, thread.ErrDamaged) && !errors.Is(err, thread.ErrNotFound) {
+		if !errors.Is(err, thread.ErrDamaged) {
 			t.Fatalf("row %d damaged: %v", k, err)
 		}
 	}

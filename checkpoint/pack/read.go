@@ -22,6 +22,7 @@ const (
 func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r *record) bool) error {
 	batch := firstBatch
 	var rows []Row
+	var below thread.CheckpointID // of the last row that was read
 	var child *record
 	for {
 		// A group is unpacked from its first record on, so it must be there whole.
@@ -31,17 +32,21 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 				next = rows[len(rows)-1].Parent
 			}
 			if next == 0 && len(rows) > 0 {
-				return fmt.Errorf("checkpoint %s: its group has no beginning: %w", rows[0].ID, thread.ErrDamaged)
+				return errNoBeginning(rows[0])
 			}
 			more, err := src.Lineage(ctx, next, batch)
 			if err != nil {
-				if child != nil && errors.Is(err, thread.ErrNotFound) {
-					return fmt.Errorf("checkpoint %s: its parent is missing: %w", child.row.ID, thread.ErrDamaged)
+				if below != "" && errors.Is(err, thread.ErrNotFound) {
+					return errNoParent(below)
 				}
 				return err
 			}
 			rows = append(rows, more...)
+			below = rows[len(rows)-1].ID
 			batch = min(2*batch, maxBatch)
+		}
+		if rows[0].Chain < 0 {
+			return errNoBeginning(rows[0])
 		}
 		k := rows[0].Chain + 1
 		group, err := p.group(rows[:k], nil)
@@ -60,9 +65,20 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 		n = rows[k-1].Parent
 		rows = rows[k:]
 		if n == 0 {
+			if child.head.Checkpoint.Parent != "" {
+				return errNoParent(below)
+			}
 			return nil
 		}
 	}
+}
+
+func errNoParent(id thread.CheckpointID) error {
+	return fmt.Errorf("checkpoint %s: its parent is missing: %w", id, thread.ErrDamaged)
+}
+
+func errNoBeginning(row Row) error {
+	return fmt.Errorf("checkpoint %s: its group has no beginning: %w", row.ID, thread.ErrDamaged)
 }
 
 // group unpacks a group given newest first and returns it oldest first. With a need, the others are left nil:
@@ -145,8 +161,8 @@ func (p *Packer) Verify(ctx context.Context, src Source, row Row) (thread.Checkp
 		}
 		members = append(members, up...)
 	}
-	if row.Chain >= len(members) {
-		return thread.Checkpoint{}, fmt.Errorf("checkpoint %s: its group has no beginning: %w", row.ID, thread.ErrDamaged)
+	if row.Chain < 0 || row.Chain >= len(members) {
+		return thread.Checkpoint{}, errNoBeginning(row)
 	}
 	group, err := p.group(members[:row.Chain+1], func(r Row) bool { return r.N == row.N })
 	if err != nil {
@@ -169,10 +185,17 @@ func (p *Packer) Conversation(ctx context.Context, src Source, n int64, count in
 }
 
 func (p *Packer) conversation(ctx context.Context, src Source, n int64, w want, count int) ([]thread.Item, error) {
-	out := make([]thread.Item, count)
+	var out []thread.Item
 	wants := []want{w}
 	short := thread.CheckpointID("")
 	err := p.backward(ctx, src, n, func(r *record) bool {
+		if out == nil { // before, nobody knows whether it has so many
+			if count < 0 || count > r.row.Items {
+				short = r.row.ID
+				return false
+			}
+			out = make([]thread.Item, count)
+		}
 		if len(wants) == 0 || wants[0].n == 0 {
 			wants = nil
 			return false

@@ -20,16 +20,28 @@ func (p *Packer) Thread(t thread.Thread) (doc, sum []byte, err error) {
 
 // OpenThread unpacks what Thread packed of the thread with an id.
 func (p *Packer) OpenThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
-	var t thread.Thread
+	t, err := p.AnyThread(doc, sum)
+	if err == nil && t.ID != id {
+		err = fmt.Errorf("its document is another's: %w", thread.ErrDamaged)
+	}
+	if err != nil {
+		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, err)
+	}
+	return t, nil
+}
+
+// AnyThread unpacks what Thread packed of any thread.
+func (p *Packer) AnyThread(doc, sum []byte) (thread.Thread, error) {
 	raw, err := p.codec.undoc(doc)
 	if err != nil {
-		return t, fmt.Errorf("thread %s: %w", id, err)
+		return thread.Thread{}, err
 	}
 	if s := sha256.Sum256(raw); string(s[:]) != string(sum) {
-		return t, fmt.Errorf("thread %s: content does not match its hash: %w", id, thread.ErrDamaged)
+		return thread.Thread{}, fmt.Errorf("content does not match its hash: %w", thread.ErrDamaged)
 	}
-	if err := json.Unmarshal(raw, &t); err != nil || t.ID != id {
-		return t, fmt.Errorf("thread %s: its document is another's: %w", id, thread.ErrDamaged)
+	var t thread.Thread
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return thread.Thread{}, fmt.Errorf("its document: %w: %w", thread.ErrDamaged, err)
 	}
 	return t, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"time"
 
 	"orchestrator/checkpoint/sqlite"
@@ -33,9 +34,26 @@ func rounds(t testing.TB, few int) int {
 	return few
 }
 
-// TestDamagedFile damages closed databases in many ways. The next start is never blocked, and whatever it still
-// shows is right.
+// seeded makes all of a test's chance one that can be had again, of ids and of damage: that of STORE_SEED, or a new
+// one.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := time.Now().UnixNano()
+	if s := os.Getenv("STORE_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseInt(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("STORE_SEED=%d repeats it", seed)
+	cryptotest.SetGlobalRandom(t, uint64(seed))
+	return rand.New(rand.NewSource(seed))
+}
+
+// TestDamagedFile damages closed databases in many ways. The next start is never blocked, whatever it still shows is
+// right, and it takes what comes next.
 func TestDamagedFile(t *testing.T) {
+	rnd := seeded(t)
 	base := filepath.Join(t.TempDir(), "base.db")
 	talks := map[string]*talk{}
 	s := open(t, base)
@@ -66,7 +84,6 @@ func TestDamagedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rnd := rand.New(rand.NewSource(3))
 	for n := range rounds(t, 24) {
 		bad := append([]byte(nil), good...)
 		at := rnd.Intn(len(bad))
@@ -111,11 +128,32 @@ func TestDamagedFile(t *testing.T) {
 				t.Errorf("the quarantined file changed: %v", err)
 			}
 		}
-		k := newTalk(t, s, "new-0001") // and it goes on
-		k.say("after", "all")
+		goesOn(t, s)
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// goesOn puts to a new thread, and to each that is there and can be read.
+func goesOn(t *testing.T, s *sqlite.Store) {
+	t.Helper()
+	threads, err := s.Threads(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	newTalk(t, s, "new-0001").say("after", "all")
+	for _, th := range threads {
+		k := &talk{t: t, s: s, id: th.ID}
+		if th.Head != "" {
+			if k.head, err = s.Checkpoint(t.Context(), th.Head); err != nil {
+				continue
+			}
+			if _, err := s.Conversation(t.Context(), th.Head); err != nil {
+				continue
+			}
+		}
+		k.say("goes", "on")
 	}
 }
 

@@ -56,7 +56,7 @@ func isNoRoom(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// errCheck is what quick_check found.
+// errCheck is what the database's own check found.
 var errCheck = errors.New("database check")
 
 // fullBelow is the free space under which an input or output error is taken for a full disk.

@@ -8,9 +8,40 @@ import (
 	"orchestrator/thread"
 )
 
-// mend looks at every thread's record at the start. One that is damaged by itself, which the database's own
-// check does not see, is made again from what is left: its name, and the newest of its checkpoints.
+// mend looks at every thread's row at the start for what the database's own check does not see.
 func (s *Store) mend(ctx context.Context) error {
+	if err := s.mendNumbers(ctx); err != nil {
+		return err
+	}
+	return s.mendRecords(ctx)
+}
+
+// behind tells the threads whose number of the newest checkpoint is damaged: the next checkpoint would get a number
+// that another one has, and be refused.
+const behind = "typeof(seq) <> 'integer' OR seq < (SELECT max(c.seq) FROM checkpoint c WHERE c.thread = thread.n)"
+
+// mendNumbers sets the numbers of threads' newest checkpoints right.
+func (s *Store) mendNumbers(ctx context.Context) error {
+	var n int
+	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM thread WHERE "+behind).Scan(&n); err != nil || n == 0 {
+		return db(err)
+	}
+	err := s.do(ctx, 4096, func(x *tx) error {
+		return x.exec(`UPDATE thread SET seq = coalesce((SELECT max(c.seq) FROM checkpoint c WHERE c.thread = thread.n), 0)
+			WHERE ` + behind)
+	})
+	if err != nil {
+		return fmt.Errorf("mend the numbers of checkpoints: %w", err)
+	}
+	if s.report == nil {
+		s.report = &Report{Cause: "the numbers of threads' newest checkpoints were wrong, and are right again"}
+	}
+	return nil
+}
+
+// mendRecords looks at every thread's record. One that is damaged by itself is made again from what is left: its name,
+// and the newest of its checkpoints.
+func (s *Store) mendRecords(ctx context.Context) error {
 	bad := map[thread.ID]string{}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread")
 	if err != nil {
@@ -49,7 +80,8 @@ func (s *Store) remake(x *tx, id thread.ID, name string) error {
 		return err
 	}
 	seq := int64(0)
-	if _, err := x.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{n}, &seq, &t.Head, &t.Turn); err != nil {
+	const newest = "SELECT seq, id, CAST(turn AS bigint) FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1"
+	if _, err := x.row(newest, []any{n}, &seq, &t.Head, &t.Turn); err != nil {
 		return err
 	}
 	doc, sum, err := s.packer.Thread(t)

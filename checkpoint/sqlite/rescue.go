@@ -132,8 +132,8 @@ func copyView(ctx context.Context, l *lying, v *raw.File, path string, cause err
 		return nil, 0, err
 	}
 	rep = &Report{Cause: strings.TrimPrefix(cause.Error(), errCheck.Error()+": ")}
-	s := &salvage{ctx: ctx, view: v, to: to, rep: rep, good: map[int64]bool{}, owner: map[int64]thread.ID{},
-		tx: &tx{ctx: ctx, db: to.writer, stmts: map[string]*sql.Stmt{}}}
+	s := &salvage{ctx: ctx, view: v, to: to, rep: rep, good: map[int64]int64{}, numbers: map[thread.ID]int64{},
+		owners: map[int64]thread.ID{}, tx: &tx{ctx: ctx, db: to.writer, stmts: map[string]*sql.Stmt{}}}
 	s.from, err = openImage(ctx, v, image)
 	if err == nil {
 		defer s.from.Close()

@@ -19,7 +19,8 @@ import (
 )
 
 // salvage copies out of a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
-// trees say, and verified; the small tables are read by SQLite as far as it can.
+// trees say, and verified; the small tables are read by SQLite as far as it can. Where a column says another thing than
+// what is hashed, the hashed counts: a wrong number, id or name in a row takes nothing with it.
 type salvage struct {
 	ctx  context.Context // lives for one rescue
 	view *raw.File
@@ -27,20 +28,23 @@ type salvage struct {
 	to   *Store
 	tx   *tx
 	rep  *Report
-	good map[int64]bool // rows that are copied
-	// owner is which thread the rows of a thread's number say that they are of.
-	owner map[int64]thread.ID
-	seqs  int // sum of the threads' newest numbers
+	good map[int64]int64 // rows of checkpoints that are copied, with the numbers of their threads
+	// numbers are those that threads have in the new database, and owners the threads that have them.
+	numbers map[thread.ID]int64
+	owners  map[int64]thread.ID
+	last    int64 // the highest number of a thread that was seen
+	seqs    int   // sum of the threads' newest numbers
 
 	rows []threadCells
 	puts map[int64][]raw.Place
 }
 
-// threadCells is a thread's row as it was found.
+// threadCells is a thread's row as it was found. A column of the wrong kind is left empty.
 type threadCells struct {
 	n, seq   int64
 	id, name string
 	place    raw.Place
+	damage   error // of its document; nil when it verifies
 }
 
 func (v *salvage) all() error {
@@ -52,7 +56,7 @@ func (v *salvage) all() error {
 	if bad > 0 {
 		v.drop("%d rows that cannot be read", bad)
 	}
-	for _, step := range []func() error{v.threads, v.checkpoints, v.heads, v.rest} {
+	for _, step := range []func() error{v.threads, v.checkpoints, v.spoiled, v.sequence, v.heads, v.rest} {
 		if err := v.tx.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
@@ -74,12 +78,11 @@ func (v *salvage) sort(r raw.Row) error {
 	}
 	switch len(r.Cols) {
 	case 6:
-		id, ok1 := r.Cols[1].(string)
-		name, ok2 := r.Cols[2].(string)
-		seq, ok3 := r.Cols[3].(int64)
-		if ok1 && ok2 && ok3 {
-			v.rows = append(v.rows, threadCells{n: r.N, seq: seq, id: id, name: name, place: r.Place})
-		}
+		c := threadCells{n: r.N, place: r.Place}
+		c.id, _ = r.Cols[1].(string)
+		c.name, _ = r.Cols[2].(string)
+		c.seq, _ = r.Cols[3].(int64)
+		v.rows = append(v.rows, c)
 	case 13:
 		v.puts[r.N] = append(v.puts[r.N], r.Place)
 	}
@@ -106,52 +109,67 @@ func (v *salvage) number(l *lying) error {
 	return db(err)
 }
 
-// threads copies the threads. Of one that lies in two places, as in a log that lost a page between, the newest counts.
+// threads copies the threads whose documents verify. Of one that lies in two places, as in a log that lost a page
+// between, the newest counts.
 func (v *salvage) threads() error {
-	slices.SortStableFunc(v.rows, func(a, b threadCells) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(b.seq, a.seq)) })
-	done := map[int64]bool{}
-	for i, c := range v.rows {
-		if done[c.n] {
+	slices.SortStableFunc(v.rows, func(a, b threadCells) int {
+		return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(a.n, b.n))
+	})
+	for i := range v.rows {
+		c := &v.rows[i]
+		t, doc, sum, err := v.document(*c)
+		if err != nil {
+			c.damage = err
 			continue
 		}
-		doc, sum, err := v.document(c)
-		if err != nil {
-			if i+1 < len(v.rows) && v.rows[i+1].n == c.n {
-				continue // there is another one
-			}
-			if checkpoint.CheckThread(thread.Thread{ID: thread.ID(c.id), Name: c.name}) != nil {
-				v.drop("a thread: %v", err)
-				continue
-			}
-			v.drop("the record of thread %q (%v): its name and its checkpoints are kept", c.name, err)
-			if doc, sum, err = v.to.packer.Thread(remade(thread.ID(c.id), c.name)); err != nil {
-				return err
-			}
+		if _, done := v.numbers[t.ID]; done {
+			continue
 		}
-		done[c.n] = true
-		v.rep.Threads++
-		v.seqs += int(c.seq)
-		if err := v.tx.exec("INSERT OR IGNORE INTO thread (n, id, name, seq, sum, doc) VALUES (?, ?, ?, ?, ?, ?)",
-			c.n, c.id, c.name, c.seq, sum, doc); err != nil {
+		if err := v.add(v.numberOf(t.ID, c.n), t, c.seq, doc, sum); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// document reads a thread's own record.
-func (v *salvage) document(c threadCells) (doc, sum []byte, err error) {
+// document reads a thread's own record, and what is stored for it.
+func (v *salvage) document(c threadCells) (t thread.Thread, doc, sum []byte, err error) {
 	r, err := v.view.Row(c.place)
 	if err != nil {
-		return nil, nil, err
+		return t, nil, nil, err
 	}
 	sum, ok1 := r.Cols[4].([]byte)
 	doc, ok2 := r.Cols[5].([]byte)
 	if !ok1 || !ok2 {
-		return nil, nil, fmt.Errorf("its columns are of the wrong kind: %w", thread.ErrDamaged)
+		return t, nil, nil, errRowKind
 	}
-	_, err = v.to.packer.OpenThread(thread.ID(c.id), doc, sum)
-	return doc, sum, err
+	t, err = v.to.packer.AnyThread(doc, sum)
+	return t, doc, sum, err
+}
+
+// mostThreads is more than the number of any thread: one above is damaged, and would leave none to be given.
+const mostThreads = 1 << 40
+
+// numberOf returns the number that a thread has in the new database: the one that its row says, unless the thread has
+// one already or another thread has that.
+func (v *salvage) numberOf(id thread.ID, n int64) int64 {
+	if known, ok := v.numbers[id]; ok {
+		return known
+	}
+	if _, taken := v.owners[n]; taken || n <= 0 || n > mostThreads {
+		n = v.last + 1
+	}
+	v.last = max(v.last, n)
+	v.numbers[id], v.owners[n] = n, id
+	return n
+}
+
+// add stores a thread under a number.
+func (v *salvage) add(n int64, t thread.Thread, seq int64, doc, sum []byte) error {
+	v.rep.Threads++
+	v.seqs += int(seq)
+	return v.tx.exec("INSERT OR IGNORE INTO thread (n, id, name, seq, sum, doc) VALUES (?, ?, ?, ?, ?, ?)",
+		n, string(t.ID), t.Name, seq, sum, doc)
 }
 
 // checkpoints copies the rows that verify and whose ancestors all do.
@@ -179,24 +197,26 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	if err != nil {
 		return fmt.Errorf("a checkpoint: %w", err)
 	}
-	r, fork, err := rowOf(found)
+	r, err := rowOf(found)
 	if err != nil {
 		return fmt.Errorf("a checkpoint: %w", err)
 	}
-	if r.Parent != 0 && !v.good[r.Parent] {
+	owner, stands := v.good[r.Parent]
+	if r.Parent != 0 && !stands {
 		return fmt.Errorf("checkpoint %s, turn %d: one that it builds on is damaged", r.ID, r.Turn)
 	}
 	c, err := v.to.packer.Verify(v.ctx, inTx{v.tx}, r)
 	if err != nil {
 		return fmt.Errorf("checkpoint %s, turn %d: %w", r.ID, r.Turn, notDB(err))
 	}
+	n := v.numberOf(c.Thread, r.Thread)
+	fork := r.Parent != 0 && owner != n
 	if err := v.tx.exec(`INSERT OR IGNORE INTO checkpoint (n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), r.Thread, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), n, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
 		r.Items, r.Chain, r.Raw, r.Sum, r.Data); err != nil {
 		return err
 	}
-	v.good[r.N] = true
-	v.owner[r.Thread] = c.Thread
+	v.good[r.N] = n
 	v.rep.Checkpoints++
 	return nil
 }
@@ -210,22 +230,22 @@ func notDB(err error) error {
 }
 
 // rowOf takes the columns of a checkpoint.
-func rowOf(found raw.Row) (r pack.Row, fork int64, err error) {
+func rowOf(found raw.Row) (r pack.Row, err error) {
 	r.N = found.N
 	c := found.Cols
-	ints := map[int]*int64{2: &r.Thread, 3: &r.Parent, 4: &fork, 5: &r.Seq}
+	ints := map[int]*int64{2: &r.Thread, 3: &r.Parent, 5: &r.Seq}
 	small := map[int]*int{6: &r.Turn, 8: &r.Items, 9: &r.Chain, 10: &r.Raw}
 	for i, to := range ints {
 		n, ok := c[i].(int64)
 		if !ok {
-			return r, 0, errRowKind
+			return r, errRowKind
 		}
 		*to = n
 	}
 	for i, to := range small {
 		n, ok := c[i].(int64)
 		if !ok {
-			return r, 0, errRowKind
+			return r, errRowKind
 		}
 		*to = int(n)
 	}
@@ -234,10 +254,10 @@ func rowOf(found raw.Row) (r pack.Row, fork int64, err error) {
 	sum, ok3 := c[11].([]byte)
 	data, ok4 := c[12].([]byte)
 	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return r, 0, errRowKind
+		return r, errRowKind
 	}
 	r.ID, r.Kind, r.Sum, r.Data = thread.CheckpointID(id), thread.CheckpointKind(kind), sum, data
-	return r, fork, nil
+	return r, nil
 }
 
 var errRowKind = fmt.Errorf("its columns are of the wrong kind: %w", thread.ErrDamaged)
@@ -262,21 +282,101 @@ func (v *salvage) drop(format string, args ...any) {
 	v.rep.Dropped = append(v.rep.Dropped, fmt.Sprintf(format, args...))
 }
 
-// heads sets threads back to the newest checkpoint that is left of them, and makes threads for checkpoints
-// whose own is lost.
-func (v *salvage) heads() error {
-	for n, id := range v.owner {
-		var there int64
-		found, err := v.tx.row("SELECT n FROM thread WHERE n = ?", []any{n}, &there)
-		if err != nil {
+// spoiled makes threads of rows whose documents are damaged, and for checkpoints whose thread has no row.
+func (v *salvage) spoiled() error {
+	there, names := map[thread.ID]bool{}, map[string]bool{}
+	err := v.tx.each("SELECT id, name FROM thread", nil, func(scan func(...any) error) error {
+		var id thread.ID
+		var name string
+		err := scan(&id, &name)
+		there[id], names[name] = true, true
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range v.rows {
+		if c.damage == nil {
+			continue
+		}
+		id := thread.ID(c.id)
+		if owner, ok := v.owners[c.n]; ok && v.numbers[id] == 0 {
+			id = owner // so its checkpoints say, and theirs is hashed
+		}
+		if there[id] {
+			continue // there is another row
+		}
+		if checkpoint.CheckThread(thread.Thread{ID: id, Name: c.name}) != nil || names[c.name] {
+			if v.numbers[id] == 0 {
+				v.drop("a thread: %v", c.damage)
+			}
+			continue
+		}
+		v.drop("the record of thread %q (%v): its name and its checkpoints are kept", c.name, c.damage)
+		if err := v.remake(v.numberOf(id, c.n), id, c.name, c.seq); err != nil {
 			return err
 		}
-		if !found {
-			if err := v.recover(n, id); err != nil {
+		there[id], names[c.name] = true, true
+	}
+	for _, id := range slices.Sorted(maps.Keys(v.numbers)) {
+		n := v.numbers[id]
+		if there[id] {
+			continue
+		}
+		if purged, err := v.purged(n); purged || err != nil {
+			if err != nil {
 				return err
 			}
+			continue
+		}
+		name := thread.NewName("recovered")
+		v.drop("the record of thread %s: its checkpoints are in %q", id, name)
+		if err := v.remake(n, id, name, 0); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// remake stores a thread of which only the name is left.
+func (v *salvage) remake(n int64, id thread.ID, name string, seq int64) error {
+	t := remade(id, name)
+	doc, sum, err := v.to.packer.Thread(t)
+	if err != nil {
+		return err
+	}
+	return v.add(n, t, seq, doc, sum)
+}
+
+// purged reports whether a thread was purged: its checkpoints have children elsewhere and need none.
+func (v *salvage) purged(n int64) (bool, error) {
+	if v.from == nil {
+		return false, nil
+	}
+	var there int64
+	if v.from.QueryRowContext(v.ctx, "SELECT thread FROM orphan WHERE thread = ?", n).Scan(&there) != nil {
+		return false, nil
+	}
+	return true, v.tx.exec("INSERT OR IGNORE INTO orphan (thread) VALUES (?)", n)
+}
+
+// sequence keeps the numbers of threads that are gone from being given again: some of their checkpoints may be there.
+func (v *salvage) sequence() error {
+	if v.from != nil {
+		var n int64
+		err := v.from.QueryRowContext(v.ctx, "SELECT seq FROM sqlite_sequence WHERE name = 'thread'").Scan(&n)
+		if err == nil && n <= mostThreads {
+			v.last = max(v.last, n)
+		}
+	}
+	if err := v.tx.exec("DELETE FROM sqlite_sequence WHERE name = 'thread'"); err != nil {
+		return err
+	}
+	return v.tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('thread', ?)", v.last)
+}
+
+// heads sets threads back to the newest checkpoint that is left of them.
+func (v *salvage) heads() error {
 	var ids []thread.ID
 	err := v.tx.each("SELECT id FROM thread ORDER BY n", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -290,25 +390,6 @@ func (v *salvage) heads() error {
 		}
 	}
 	return err
-}
-
-// recover makes a thread for checkpoints whose thread was purged or is damaged. Those of a purged one have
-// children elsewhere and need none.
-func (v *salvage) recover(n int64, id thread.ID) error {
-	if v.from != nil {
-		var purged int64
-		if err := v.from.QueryRowContext(v.ctx, "SELECT thread FROM orphan WHERE thread = ?", n).Scan(&purged); err == nil {
-			return v.tx.exec("INSERT OR IGNORE INTO orphan (thread) VALUES (?)", n)
-		}
-	}
-	t := remade(id, thread.NewName("recovered"))
-	doc, sum, err := v.to.packer.Thread(t)
-	if err != nil {
-		return err
-	}
-	v.drop("the record of thread %s: its checkpoints are in %q", id, t.Name)
-	v.rep.Threads++
-	return v.tx.exec("INSERT INTO thread (n, id, name, sum, doc) VALUES (?, ?, ?, ?, ?)", n, string(id), t.Name, sum, doc)
 }
 
 // head moves one thread to what is left.
@@ -327,7 +408,7 @@ func (v *salvage) head(id thread.ID) error {
 	t := &row.t
 	if err := stands(v.tx, *t); err == nil {
 		if t.Head == "" && newest != "" {
-			t.Head = thread.CheckpointID(newest)
+			t.Head, t.Turn = thread.CheckpointID(newest), turn
 		}
 	} else if errors.Is(err, thread.ErrNotFound) {
 		if stands(v.tx, thread.Thread{Head: t.ForkPoint}) != nil {

@@ -43,8 +43,10 @@ func check(ctx context.Context, w *sql.DB) error {
 		return thread.Hint(fmt.Errorf("store: journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
 			"keep the state folder on a local disk, not on a network share")
 	}
+	// quick_check would not compare the indexes with their tables: what one of them misses would be gone in silence, and a
+	// damaged entry would fail every put that comes across it.
 	var found string
-	if err := w.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&found); err != nil {
+	if err := w.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
 		return db(err)
 	}
 	if found != "ok" {

@@ -5,6 +5,7 @@
 package sqlrow
 
 import (
+	"fmt"
 	"time"
 
 	"orchestrator/checkpoint"
@@ -21,12 +22,28 @@ const Columns = "c.n, c.id, c.thread, c.parent, c.seq, c.turn, c.kind, c.items, 
 // Checkpoint reads the Columns of a checkpoint.
 func Checkpoint(scan Scan) (pack.Row, error) {
 	var r pack.Row
-	err := scan(&r.N, &r.ID, &r.Thread, &r.Parent, &r.Seq, &r.Turn, &r.Kind, &r.Items, &r.Chain, &r.Raw, &r.Sum, &r.Data)
+	err := scan(&r.N, &r.ID, number[int64]{&r.Thread}, number[int64]{&r.Parent}, number[int64]{&r.Seq},
+		number[int]{&r.Turn}, &r.Kind, number[int]{&r.Items}, number[int]{&r.Chain}, number[int]{&r.Raw}, &r.Sum, &r.Data)
 	return r, err
 }
 
-// ExecutionColumns are those of a run that has not ended, as Execution reads them.
-const ExecutionColumns = "id, thread, agent, session, pid, started"
+// number scans a column that holds nothing but whole numbers. SQLite's columns hold what they are given, so that a
+// damaged one may hold anything.
+type number[T int | int64] struct{ to *T }
+
+// Scan implements sql.Scanner.
+func (n number[T]) Scan(v any) error {
+	i, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a number is a %T: %w", v, thread.ErrDamaged)
+	}
+	*n.to = T(i)
+	return nil
+}
+
+// ExecutionColumns are those of a run that has not ended, as Execution reads them. What is damaged reads as some
+// number: no hash tells, and one run must not hide the others.
+const ExecutionColumns = "id, thread, agent, session, CAST(pid AS bigint), CAST(started AS bigint)"
 
 // Execution reads the ExecutionColumns of a run.
 func Execution(scan Scan) (thread.Execution, error) {
@@ -37,8 +54,8 @@ func Execution(scan Scan) (thread.Execution, error) {
 	return e, err
 }
 
-// IntentColumns are those of an intent, as Intent reads them.
-const IntentColumns = "id, kind, thread, data, created"
+// IntentColumns are those of an intent, as Intent reads them. A damaged time reads as some time, as in a run.
+const IntentColumns = "id, kind, thread, data, CAST(created AS bigint)"
 
 // Intent reads the IntentColumns of an intent.
 func Intent(scan Scan) (thread.Intent, error) {

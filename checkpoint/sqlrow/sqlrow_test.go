@@ -42,3 +42,15 @@ func TestPair(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	var n int64
+	if err := (number[int64]{&n}).Scan(int64(7)); err != nil || n != 7 {
+		t.Errorf("7 is read as %d: %v", n, err)
+	}
+	for _, v := range []any{nil, "7", []byte("7"), 7.0} {
+		if err := (number[int64]{&n}).Scan(v); !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("%v is a number: %v", v, err)
+		}
+	}
+}
