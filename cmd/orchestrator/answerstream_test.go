@@ -38,7 +38,7 @@ func TestAnswerStream(t *testing.T) {
 		"end not heard":        {[]thread.Speech{say(1, "a b")}, []string{"a b c", "d"}, "a b\nc\nd\n", ""},
 		"other white space":    {[]thread.Speech{say(1, "a\n\n b"), done(1)}, []string{"a b"}, "a\n\n b\n", ""},
 		"a piece was missed":   {[]thread.Speech{say(1, "a "), {Request: 1, Missed: true}, say(1, "no"), done(1), say(2, "next"), done(2)}, []string{"a b", "next"}, "a \nnext\na b\nnext\n", ""},
-		"cut and asked again":  {[]thread.Speech{say(1, "a"), cut(1), say(2, "a b"), done(2)}, []string{"a b"}, "a\na b\n", "asks again"},
+		"cut and asked again":  {[]thread.Speech{say(1, "a"), cut(1), say(2, "a b"), done(2)}, []string{"a b"}, "a\na b\n", "retries"},
 		"cut before a word":    {[]thread.Speech{cut(1), say(2, "a b"), done(2)}, []string{"a b"}, "a b\n", ""},
 		"cut and not again":    {[]thread.Speech{say(1, "a"), cut(1)}, nil, "a\n", ""},
 		"two at once":          {[]thread.Speech{say(1, "a "), say(2, "x "), say(1, "b"), say(2, "y"), done(1), done(2)}, []string{"a b", "x y"}, "a b\nx y\n", ""},

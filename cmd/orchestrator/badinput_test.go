@@ -122,10 +122,10 @@ func TestProjectConfigurationIsAcceptedWhenRight(t *testing.T) {
 	r.write(".orchestrator.toml", "[limits]\ndepth = \"deep\"\n")
 	r.says(exitError, []string{"not accepted", ".orchestrator.toml:2", "limits.depth"}, "trust")
 	r.write(".orchestrator.toml", "agent = \"nobody\"\n")
-	r.open(160, 30).see(".orchestrator.toml is not read")
+	r.open(160, 30).see(".orchestrator.toml is ignored")
 	r.write(".orchestrator.toml", "limits.depth = 3\n")
 	r.ok("trust")
-	if out := r.ok("doctor"); !strings.Contains(out, ".orchestrator.toml") || strings.Contains(out, "not accepted") {
+	if out := r.ok("doctor"); !strings.Contains(out, ".orchestrator.toml") || strings.Contains(out, "not trusted") {
 		t.Errorf("the doctor said:\n%s", out)
 	}
 }

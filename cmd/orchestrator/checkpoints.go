@@ -44,7 +44,7 @@ func checkpointList(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list = first(c, list, limit, "the newest turns", "checkpoint list --limit 0 "+args[0])
+		list = first(c, list, limit, "newest turns", "checkpoint list --limit 0 "+args[0])
 		return c.show(list, func(w io.Writer) {
 			t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 			defer t.Flush()

@@ -559,7 +559,7 @@ func TestCapsOfAThread(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	put(t, filepath.Join(r.home, ".config", "orchestrator", "config.toml"), "[limits]\nprocesses = 30\nusd = 2.5\n")
-	if out := r.ok("doctor"); !strings.Contains(out, "a thread: 30 processes, any requests, $2.50") {
+	if out := r.ok("doctor"); !strings.Contains(out, "per thread: 30 processes, unlimited requests, $2.50") {
 		t.Errorf("the doctor does not show the caps:\n%s", out)
 	}
 	cl := client.New(r.claimed().Socket)

@@ -124,7 +124,7 @@ func TestRunPrintsTheAnswer(t *testing.T) {
 	if a.Outcome != "answered" || !strings.Contains(a.Answer, "hello.go") || a.Checkpoint == nil || a.Checkpoint.Turn != 1 {
 		t.Errorf("as JSON: %+v", a)
 	}
-	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "waits for you") {
+	if res := r.run("run", "-a", "demo", "run touch made.txt"); res.code != exitRefused || !strings.Contains(res.stderr, "is waiting for you") {
 		t.Errorf("an approval: exit %d, %s", res.code, res.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(r.project, "made.txt")); err == nil {

@@ -94,7 +94,7 @@ func examineConfig(c *cli) finding {
 		return finding{About: f.About, Found: err.Error(),
 			Remedy: "fix that line; see `orchestrator help settings`"}
 	case len(cfg.Files) == 0:
-		f.Found = "none; " + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " does not exist"
+		f.Found = "none (" + filepath.Join(c.configHome(), "orchestrator", "config.toml") + " does not exist)"
 	default:
 		f.Found = strings.Join(cfg.Files, ", ")
 	}

@@ -30,7 +30,7 @@ func findVerb(c *cli) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		hits = first(c, hits, limit, "the best hits", fmt.Sprintf("find --limit 0 %q", strings.Join(args, " ")))
+		hits = first(c, hits, limit, "best hits", fmt.Sprintf("find --limit 0 %q", strings.Join(args, " ")))
 		return c.show(hits, func(w io.Writer) {
 			if len(hits) == 0 {
 				fmt.Fprintln(w, "no matches")

@@ -139,11 +139,11 @@ func TestSharedFoldersAreNamed(t *testing.T) {
 	fork := get[thread.Status](r, "fork", "apart", "-t", a)
 	inside := get[thread.Status](r, "fork", "inside", "-t", fork.Name, "--no-worktree")
 	r.turn(fork.Name, "write fork.txt: one")
-	said := []string{"shares its folder with " + inside.Name, b + ", " + c + " works in"}
+	said := []string{"its folder is shared with " + inside.Name, "see the merged files: " + b + ", " + c}
 	if out := r.ok("merge", fork.Name, "--dry-run"); !strings.Contains(out, said[0]) || !strings.Contains(out, said[1]) {
 		t.Errorf("the merge:\n%s", out)
 	}
-	if res := r.run("run", "-a", "demo", "-w", "list files"); strings.Contains(res.stderr, "worktree of its own") {
+	if res := r.run("run", "-a", "demo", "-w", "list files"); strings.Contains(res.stderr, "its own worktree") {
 		t.Errorf("a worktree that was asked for is explained: %s", res.stderr)
 	}
 }

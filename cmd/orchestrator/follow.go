@@ -75,7 +75,7 @@ func (f *follower) ask(ctx context.Context, ref, text string) error {
 	if err != nil {
 		return err
 	}
-	f.print.notice(fmt.Sprintf("the prompt changes the subject of %s: sent to its new fork %s", s.Name, fork.Name))
+	f.print.notice(fmt.Sprintf("the prompt was sent to %s, a new fork of %s", fork.Name, s.Name))
 	return f.followFresh(ctx, fork, p)
 }
 

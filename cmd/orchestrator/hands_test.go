@@ -124,7 +124,7 @@ func TestDiffOfTwoTurns(t *testing.T) {
 	if out := r.ok("checkpoint", "diff", name, "1"); !strings.Contains(out, "two.txt") || strings.Contains(out, "one.txt") {
 		t.Errorf("turn 1 to now: %s", out)
 	}
-	r.says(exitUsage, []string{"--from say the same"}, "checkpoint", "diff", name, "1", "--from", "2")
+	r.says(exitUsage, []string{"--from set the same point"}, "checkpoint", "diff", name, "1", "--from", "2")
 	r.says(exitUsage, []string{"expected <thread> [from] [to]"}, "checkpoint", "diff", name, "1", "2", "3")
 	if out := r.run("doctor").stdout; !strings.Contains(out, "the output is not a terminal: verbs work") {
 		t.Errorf("doctor: %s", out)

@@ -118,7 +118,7 @@ func merged(c *cli, report thread.MergeReport, err error, name string) error {
 				plain.Names(report.Shared))
 		}
 		if len(report.Beside) > 0 {
-			fmt.Fprintf(w, "%s also works in %s, and sees the merged files there\n", plain.Names(report.Beside), report.Dir)
+			fmt.Fprintf(w, "other threads in %s see the merged files: %s\n", report.Dir, plain.Names(report.Beside))
 		}
 		switch {
 		case report.Told:

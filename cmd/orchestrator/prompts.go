@@ -40,7 +40,7 @@ func promptsVerb(c *cli) *cobra.Command {
 			return err
 		}
 		if len(list) > limit { // newest last
-			first(c, list, limit, "the newest prompts", strings.TrimSpace("prompts --limit 0 "+strings.Join(args, "")))
+			first(c, list, limit, "newest prompts", strings.TrimSpace("prompts --limit 0 "+strings.Join(args, "")))
 			list = list[1:]
 		}
 		all, err := api.List.Do(ctx, cl, api.None{})

@@ -19,7 +19,7 @@ func (r *rig) gitIn(dir string, args ...string) {
 func (r *rig) doctor(text string, args ...string) {
 	r.t.Helper()
 	out := r.ok(append(args, "doctor")...)
-	if !strings.Contains(out, text) || !strings.Contains(out, "file snapshots are disabled") {
+	if !strings.Contains(out, text) || !strings.Contains(out, "no file snapshots") {
 		r.t.Errorf("the doctor does not say %q:\n%s", text, out)
 	}
 }

@@ -101,7 +101,7 @@ func TestRetentionAnnounces(t *testing.T) {
 	if len(k.gone) != 1 || k.gone[0] != "old" {
 		t.Fatalf("gone are %v", k.gone)
 	}
-	k.says("1 thread(s) were deleted for good", "old")
+	k.says("1 thread(s) past the retention limits were deleted for good", "old")
 	k.days(9)
 	k.says()
 

@@ -26,7 +26,7 @@ func TestForkCanWork(t *testing.T) {
 	r.git("commit", "-q", "-m", "a project with a setup")
 	r.write("local.env", "KEY=1\n")
 	out := r.ok("trust")
-	for _, want := range []string{"sh tools/setup.sh", `file "tools/setup.sh"`, "teardown", "not covered"} {
+	for _, want := range []string{"sh tools/setup.sh", `file "tools/setup.sh"`, "teardown", "not what those start in turn"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not shown:\n%s", want, out)
 		}

@@ -51,7 +51,7 @@ func TestAnyEnvironmentFindsTheServer(t *testing.T) {
 		quick(second, "threads")
 		quick(first, "threads")
 		quick(first, "stop")
-		if out := second.ok("stop"); !strings.Contains(out, "no server runs") {
+		if out := second.ok("stop"); !strings.Contains(out, "no server is running") {
 			t.Errorf("after the other's stop: %s", out)
 		}
 	}
@@ -113,7 +113,7 @@ func TestStopSaysWhoHoldsTheProject(t *testing.T) {
 		time.Sleep(healLimit / 5)
 		lock.Close()
 	}()
-	if out := r.ok("stop"); !strings.Contains(out, "no server runs") {
+	if out := r.ok("stop"); !strings.Contains(out, "no server is running") {
 		t.Errorf("once it has ended: %s", out)
 	}
 }

@@ -129,7 +129,7 @@ func TestQueuedPromptIsWaitedFor(t *testing.T) {
 	k := r.talk("send", name, "say the fifth")
 	await(t, "the fifth to be queued", func() bool { return len(get[[]thread.Prompt](r, "prompts", name, "--open")) == 5 })
 	r.ok("stop", name)
-	if rest, code := k.end(); code != exitRefused || rest != "" || !strings.Contains(k.stderr.String(), "does not run") {
+	if rest, code := k.end(); code != exitRefused || rest != "" || !strings.Contains(k.stderr.String(), "is not running") {
 		t.Errorf("without an agent: exit %d, %q, %s", code, rest, k.stderr.String())
 	}
 }
@@ -144,7 +144,7 @@ func TestFollowsAutomaticForks(t *testing.T) {
 	r.turn(name, "say we sign the session cookies with a key")
 	r.turn(name, "say the session cookies live for a day")
 	res := r.run("send", name, "let's try another approach: say tokens in the header", "--timeout", "60s")
-	if res.code != exitOK || strings.TrimSpace(res.stdout) == "" || !strings.Contains(res.stderr, "it was forked as ") {
+	if res.code != exitOK || strings.TrimSpace(res.stdout) == "" || !strings.Contains(res.stderr, "a new fork of ") {
 		t.Fatalf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
 	}
 	list := get[[]thread.Status](r, "threads")
@@ -171,7 +171,7 @@ func TestCutAnswerIsGivenAgain(t *testing.T) {
 	words := strings.TrimSpace(strings.Repeat("and on ", 40)) + " to the end"
 	res := r.run("send", name, "say "+words+" #cutx1")
 	first, again, ok := strings.Cut(strings.TrimSpace(res.stdout), "\n")
-	if res.code != exitOK || !ok || again != words || !strings.HasPrefix(words, strings.TrimSpace(first)) || !strings.Contains(res.stderr, "asks again") {
+	if res.code != exitOK || !ok || again != words || !strings.HasPrefix(words, strings.TrimSpace(first)) || !strings.Contains(res.stderr, "the agent retries") {
 		t.Errorf("exit %d, %q, %s", res.code, res.stdout, res.stderr)
 	}
 	if a := get[answer](r, "send", name, "say "+words+" #cutx1 now"); a.Outcome != isAnswered || !strings.HasPrefix(a.Answer, words) {
@@ -211,7 +211,7 @@ func TestServerThatDoesNotComeBack(t *testing.T) {
 	if err := syscall.Kill(r.serverPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if rest, code := k.end(); code != exitAgent || rest != "" || !strings.Contains(k.stderr.String(), "cannot be followed") {
+	if rest, code := k.end(); code != exitAgent || rest != "" || !strings.Contains(k.stderr.String(), "lost track of prompt") {
 		t.Errorf("exit %d, %q, %s", code, rest, k.stderr.String())
 	}
 }

@@ -149,7 +149,7 @@ func TestListSaysThatThereIsMore(t *testing.T) {
 		if verb == "find" {
 			args[1] = "files"
 		}
-		if res := r.run(append(args, "--limit", "2")...); !strings.Contains(res.stderr, "2 of more") || !strings.Contains(res.stderr, verb+" --limit 0") {
+		if res := r.run(append(args, "--limit", "2")...); !strings.Contains(res.stderr, "showing the 2 ") || !strings.Contains(res.stderr, verb+" --limit 0") {
 			t.Errorf("%s --limit 2 says %q", verb, res.stderr)
 		}
 		if res := r.run(append(args, "--limit", "0")...); res.stderr != "" || res.code != 0 {
