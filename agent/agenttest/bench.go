@@ -12,14 +12,14 @@ import (
 	"orchestrator/thread"
 )
 
-// gateway addresses of the launches; the secret must not show where others can read it.
+// Addresses of the gateway for launches; the secret must not be where others can read it.
 const (
 	secret  = "5ecret0123456789abcdef0123456789"
 	baseURL = "http://127.0.0.1:1234/t/" + secret
 	hookURL = "http://127.0.0.1:1234/h/" + secret
 )
 
-// bench is the surroundings of one test.
+// bench is what one test runs in.
 type bench struct {
 	t                *testing.T
 	s                Subject
@@ -35,7 +35,9 @@ func newBench(t *testing.T, s Subject, version string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, s: s, home: filepath.Join(root, "home"), dir: filepath.Join(root, "work"), state: filepath.Join(root, "state")}
+	b := &bench{
+		t: t, s: s, home: filepath.Join(root, "home"), dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
+	}
 	for _, dir := range []string{b.home, b.dir, filepath.Join(b.home, "bin")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -62,7 +64,7 @@ func (b *bench) spec() thread.LaunchSpec {
 	}
 }
 
-// launch launches and checks what holds for every launch.
+// launch launches the agent and checks what holds for every launch.
 func (b *bench) launch(spec thread.LaunchSpec) thread.Launch {
 	b.t.Helper()
 	before := Hash(b.t, b.home) + Hash(b.t, b.dir)
@@ -114,17 +116,18 @@ func (b *bench) checkLaunch(spec thread.LaunchSpec, l thread.Launch) {
 	}
 	all := strings.Join(l.Args, "\n")
 	if strings.Contains(l.Path+all, secret) {
-		b.t.Error("the secret of the gateway stands in the arguments")
+		b.t.Error("the secret of the gateway is in the arguments")
 	}
-	// The address has the secret in it, or goes without it and a header carries it.
+	// The address has the secret in it, or a header carries it.
 	given := all + strings.Join(l.Env, "\n") + b.stateText()
 	open, mark := thread.PublicURL(spec.BaseURL)
-	if b.s.Gateway && !strings.Contains(given, spec.BaseURL) && !(strings.Contains(given, open) && strings.Contains(given, mark)) {
+	whole, parted := strings.Contains(given, spec.BaseURL), strings.Contains(given, open) && strings.Contains(given, mark)
+	if b.s.Gateway && !whole && !parted {
 		b.t.Error("the gateway's address is nowhere")
 	}
 }
 
-// checkState makes sure that files of a launch are for the person's eyes only.
+// checkState checks that only the person may read the files of a launch.
 func (b *bench) checkState() {
 	b.t.Helper()
 	err := filepath.WalkDir(b.state, func(path string, d fs.DirEntry, err error) error {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Put writes a file that only the person may read, and the folders that it lies in.
+// Put writes a file that only the person may read, and makes the folders for it.
 func Put(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -21,7 +21,7 @@ func Put(t *testing.T, path, text string) {
 	}
 }
 
-// Fake writes a program that only says a version.
+// Fake writes a program that prints a version and does nothing else.
 func Fake(t *testing.T, path, version string) {
 	t.Helper()
 	script := fmt.Sprintf("#!/bin/sh\necho 'fake %s'\n", version)
@@ -30,7 +30,7 @@ func Fake(t *testing.T, path, version string) {
 	}
 }
 
-// Hash sums up a folder: names, modes, link targets and contents.
+// Hash is a hash of a folder: names, modes, link targets and contents.
 func Hash(t *testing.T, root string) string {
 	t.Helper()
 	h := sha256.New()

@@ -10,9 +10,12 @@ import (
 )
 
 // Moved rebuilds a session for a fork that works in another folder and compares what was written, to the byte.
-// session returns the content of the session of an id whose tools worked in a folder; file is the pattern of the
-// path, below the home folder, that the agent keeps a session in.
-func Moved(t *testing.T, agent func(launch.Config) thread.Rebuilder, file func(id string) string, session func(id, dir string) string) {
+// session returns the content of a session, by its id, whose tools worked in a folder; file is the pattern of the path,
+// below the home folder, that the agent keeps a session in.
+func Moved(
+	t *testing.T, agent func(launch.Config) thread.Rebuilder, file func(id string) string,
+	session func(id, dir string) string,
+) {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"orchestrator/thread"
 )
 
-// TestRealBadTranscripts forks the real CLIs from transcripts that are not as they should be: made by
-// a newer version, damaged in the middle, cut off, read while a tool ran. What the fork then sends to
-// the model holds the turns that were whole, or the adapter refuses: nothing begins blank.
+// TestRealBadTranscripts forks the real CLIs from transcripts that are not as they should be: written by a newer
+// version, damaged in the middle, cut off, read while a tool ran. What the fork then sends to the model holds the turns
+// that were whole, or the adapter refuses: no fork begins empty.
 func TestRealBadTranscripts(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
@@ -42,7 +42,8 @@ func badScenario(t *testing.T, cli clis.CLI) {
 		parent.responses(i)
 	}
 	two := parent.files()
-	inTool := parent.inTool("prompt-3. #bash:touch started; while [ ! -e go ]; do sleep 0.1; done; echo out-3 #say:answer-3.", "started", "go")
+	const work = "touch started; while [ ! -e go ]; do sleep 0.1; done; echo out-3"
+	inTool := parent.inTool("prompt-3. #bash:"+work+" #say:answer-3.", "started", "go")
 	parent.responses(3)
 	three := parent.files()
 	type bad struct {
@@ -56,7 +57,7 @@ func badScenario(t *testing.T, cli clis.CLI) {
 		{name: "cut off", files: cutBetween(two, three)},
 		{name: "read while a tool ran", files: inTool},
 	}
-	if cli.Name == "opencode" { // shows answers long before it has written them down
+	if cli.Name == "opencode" { // shows answers long before it has stored them
 		all = append(all, bad{name: "without the last answer", files: edited(two, lessOne), answer: "answer-2."})
 	}
 	for i, bad := range all {
@@ -73,18 +74,19 @@ func badScenario(t *testing.T, cli clis.CLI) {
 		child.stop()
 		prompts, answers := strings.Join(q.Turn.Prompts(), "\n"), strings.Join(q.Turn.Answers(), "\n")
 		for turn := 1; turn <= 2; turn++ {
-			if !strings.Contains(prompts, fmt.Sprintf("prompt-%d.", turn)) || !strings.Contains(answers, fmt.Sprintf("answer-%d.", turn)) {
+			if !strings.Contains(prompts, fmt.Sprintf("prompt-%d.", turn)) ||
+				!strings.Contains(answers, fmt.Sprintf("answer-%d.", turn)) {
 				t.Errorf("%s: turn %d is missing in the fork", bad.name, turn)
 			}
 		}
 		if strings.Contains(answers, "answer-3.") {
-			t.Errorf("%s: the fork heard an answer that its transcript lacks", bad.name)
+			t.Errorf("%s: the fork has an answer that its transcript lacks", bad.name)
 		}
-		t.Logf("%s, %s: the fork heard turns 1 and 2", cli.Name, bad.name)
+		t.Logf("%s, %s: the fork has turns 1 and 2", cli.Name, bad.name)
 	}
 }
 
-// inTool sends a prompt whose tool waits, and returns the transcript as it stands while the tool runs.
+// inTool sends a prompt whose tool waits, and returns the transcript as it is while the tool runs.
 func (r *running) inTool(prompt, started, release string) []thread.TranscriptFile {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
@@ -119,32 +121,32 @@ func edited(files []thread.TranscriptFile, edit func([]byte) []byte) []thread.Tr
 	return files
 }
 
-// version finds what a line says of the version that wrote it.
+// version finds the version that wrote a line.
 var version = regexp.MustCompile(`("(?:cli_)?version"\s*:\s*")\d+\.\d+\.\d+(")`)
 
 func newer(data []byte) []byte { return version.ReplaceAll(data, []byte("${1}99.0.0${2}")) }
 
-// damaged puts half a line into the middle, as a crash in the middle of a write leaves it.
+// damaged puts half a line into the middle, as a crash during a write leaves it.
 func damaged(data []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if len(lines) < 4 {
-		return data // nothing but what is known of the session itself
+		return data // only what describes the session itself
 	}
 	at := len(lines) / 2
 	half := append(bytes.Clone(lines[at][:len(lines[at])/2]), '\n')
 	return bytes.Join(slices.Insert(lines, at, half), nil)
 }
 
-// lessOne leaves the last line out.
+// lessOne drops the last line.
 func lessOne(data []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if len(lines) < 4 {
-		return data // nothing but what is known of the session itself
+		return data // only what describes the session itself
 	}
 	return bytes.Join(lines[:len(lines)-2], nil) // the last is empty
 }
 
-// cutBetween cuts the files of a later time in the middle of a line behind those of an earlier one.
+// cutBetween cuts later files in the middle of a line after the end of earlier ones.
 func cutBetween(early, late []thread.TranscriptFile) []thread.TranscriptFile {
 	late = slices.Clone(late)
 	for i, f := range late {

@@ -21,17 +21,17 @@ import (
 	"orchestrator/thread"
 )
 
-// recordVar names the variable that has the screens written to the adapters' testdata.
+// recordVar names the variable that has the screens recorded in the adapters' testdata.
 const recordVar = "ORCHESTRATOR_RECORD"
 
-// onlyVar names the variable that has only the runs with a name tried.
+// onlyVar names the variable that picks the runs with one name.
 const onlyVar = "ORCHESTRATOR_ONLY"
 
 // place is one screen of an agent: keys that lead there, and a way back.
 type place struct {
 	name  string
 	ask   string   // prompt that is sent first; its request is awaited
-	press []string // keys, each once the screen stands still
+	press []string // keys, each once the screen is still
 	see   string   // shown there
 	want  thread.State
 	draft string   // what the input holds
@@ -39,7 +39,7 @@ type place struct {
 	back  []string // keys that lead back to the empty input
 }
 
-// visit is one start of an agent as a person has it set up, and what is looked at in it.
+// visit is one start of an agent as a person has it set up, and the places that are looked at.
 type visit struct {
 	name   string
 	mode   string            // permission mode
@@ -50,9 +50,9 @@ type visit struct {
 	places []place
 }
 
-// TestRealMenus opens every menu of every real CLI, and leaves half a draft in its input: a prompt of ours is
-// typed into none of them, and nothing of what stands there changes. With ORCHESTRATOR_RECORD=1 the screens are
-// written to the adapters' testdata, from which their rules are tested without the CLIs.
+// TestRealMenus opens every menu of every real CLI, and leaves half a draft in its input: no prompt of ours is typed
+// into any of them, and what they show does not change. With ORCHESTRATOR_RECORD=1 the screens are written to the
+// adapters' testdata, from which their rules are tested without the CLIs.
 func TestRealMenus(t *testing.T) {
 	for _, cli := range clis.All() {
 		for _, v := range visits[cli.Name] {
@@ -71,7 +71,7 @@ func (v visit) run(t *testing.T, cli clis.CLI) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents write on for a moment
+	t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents still write for a moment
 	cli.Mode = v.mode
 	dir := filepath.Join(root, "shop")
 	s := newStage(t, cli, []string{dir})
@@ -107,22 +107,22 @@ func (v visit) run(t *testing.T, cli clis.CLI) {
 	}
 }
 
-// began checks what was told of the agent until it came to its first place: that it starts, and nothing else.
+// began checks the states that were reported until the agent came to its first place: that it starts, and nothing else.
 func (m *mirror) began(want thread.State) {
 	m.t.Helper()
-	m.t.Logf("told: %s", m.history())
+	m.t.Logf("reported: %s", m.history())
 	for _, s := range m.states() {
 		switch s.State {
 		case want:
 			return
 		case thread.StateStarting:
 		default:
-			m.t.Errorf("it was told to be %s (%s) before it was %s", s.State, s.Why(), want)
+			m.t.Errorf("it was reported %s (%s) before it was %s", s.State, s.Why(), want)
 		}
 	}
 }
 
-// history is what was told of the agent so far.
+// history is the states that were reported so far.
 func (r *running) history() string {
 	var told []string
 	for _, s := range r.states() {
@@ -145,8 +145,13 @@ func questions(t model.Turn) scripted.Reply {
 	if !strings.Contains(t.Prompt, "#ask") || t.Side || t.Round > 0 {
 		return model.Markers(t)
 	}
-	options := []any{map[string]any{"label": "Red", "description": "a warm one"}, map[string]any{"label": "Blue", "description": "a cold one"}}
-	one := map[string]any{"question": "Which colour?", "header": "Colour", "options": options, "multiSelect": false, "multiple": false, "type": "choice"}
+	one := map[string]any{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false, "multiple": false, "type": "choice",
+		"options": []any{
+			map[string]any{"label": "Red", "description": "a warm one"},
+			map[string]any{"label": "Blue", "description": "a cold one"},
+		},
+	}
 	for _, tool := range t.Tools {
 		switch tool.Name {
 		case "AskUserQuestion", "ask_user", "question":
@@ -171,7 +176,10 @@ func (r *running) mirror(root string) *mirror {
 	if !ok {
 		r.t.Fatal("no session")
 	}
-	m := &mirror{running: r, root: root, viewer: one.Attach(agenttest.Cols, agenttest.Rows), term: vterm.New(agenttest.Cols, agenttest.Rows, vterm.Options{}), at: time.Now()}
+	m := &mirror{
+		running: r, root: root, viewer: one.Attach(agenttest.Cols, agenttest.Rows),
+		term: vterm.New(agenttest.Cols, agenttest.Rows, vterm.Options{}), at: time.Now(),
+	}
 	go func() {
 		for {
 			b, err := m.viewer.Next(context.Background())
@@ -210,7 +218,7 @@ func (m *mirror) see(what string) {
 	m.t.Helper()
 	for end := time.Now().Add(90 * time.Second); !strings.Contains(m.text(), what); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			m.t.Fatalf("never saw %q; told %s:\n%s", what, m.history(), m.text())
+			m.t.Fatalf("never saw %q; reported %s:\n%s", what, m.history(), m.text())
 		}
 	}
 }
@@ -220,7 +228,7 @@ func (m *mirror) press(keys string) {
 	m.still(500 * time.Millisecond)
 	m.mu.Lock()
 	before := m.at
-	if m.term.Modes().Kitty&1 != 0 { // as a terminal sends them then
+	if m.term.Modes().Kitty&1 != 0 { // then a terminal sends them so
 		keys = kitty.Replace(keys)
 	}
 	m.mu.Unlock()
@@ -238,8 +246,9 @@ func (m *mirror) press(keys string) {
 	m.still(500 * time.Millisecond)
 }
 
-// kitty are the keys that are sent in another way where the program asks for it.
-var kitty = strings.NewReplacer(up, up, altEnter, "\x1b[13;3u", esc, "\x1b[27u", ctrlC, "\x1b[99;5u", ctrlU, "\x1b[117;5u", ctrlR, "\x1b[114;5u", ctrlP, "\x1b[112;5u")
+// kitty are the keys as they are sent where the program asks for the Kitty protocol.
+var kitty = strings.NewReplacer(up, up, altEnter, "\x1b[13;3u", esc, "\x1b[27u", ctrlC, "\x1b[99;5u",
+	ctrlU, "\x1b[117;5u", ctrlR, "\x1b[114;5u", ctrlP, "\x1b[112;5u")
 
 func (m *mirror) visit(p place) {
 	m.t.Helper()
@@ -266,7 +275,7 @@ func (m *mirror) visit(p place) {
 	}
 }
 
-// holds waits until the input holds a draft: what was recalled comes late on a busy machine.
+// holds waits until the input holds a draft: what is recalled comes late on a busy machine.
 func (m *mirror) holds(draft string) {
 	m.t.Helper()
 	for end := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -282,7 +291,7 @@ func (m *mirror) holds(draft string) {
 	}
 }
 
-// await waits for a state, not for ever, and returns what it is; done counts as idle.
+// await waits for a state, up to a limit, and returns the state it got; done counts as idle.
 func (m *mirror) await(want thread.State) thread.StateReport {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		got := m.session.State()
@@ -308,7 +317,7 @@ func (m *mirror) check(p place) {
 	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
 	defer cancel()
 	err := m.session.Send(ctx, "a prompt of ours")
-	if errors.Is(err, thread.ErrNotRunning) { // some leave by themselves
+	if errors.Is(err, thread.ErrNotRunning) { // some end by themselves
 		m.t.Logf("%s: %v", p.name, err)
 		return
 	}
@@ -346,7 +355,7 @@ func (m *mirror) record(name string) {
 }
 
 // TestRealLong sends prompts of many sizes and forms to every real CLI: each is seen in its input and sent, and the
-// model hears a request.
+// model gets a request.
 func TestRealLong(t *testing.T) {
 	lines := func(n int) string {
 		var b strings.Builder
@@ -364,13 +373,15 @@ func TestRealLong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents write on for a moment
+			t.Cleanup(func() { _ = os.RemoveAll(root) }) // the agents still write for a moment
 			dir := filepath.Join(root, "shop")
 			s := newStage(t, cli, []string{dir})
 			m := s.start("000000000000000a", dir, "", false).mirror(root)
 			for i, text := range []string{
-				"short.", strings.Repeat("word ", 60) + "300.", strings.Repeat("word ", 180) + "900.", strings.Repeat("word ", 400) + "2000.",
-				lines(4) + "end.", lines(30) + "end.", lines(200) + "end.", lines(2000) + "end.", "日本語のテキスト 👍🏽 e\u0301 ❤\ufe0f end.", "see @README and /this end.",
+				"short.", strings.Repeat("word ", 60) + "300.", strings.Repeat("word ", 180) + "900.",
+				strings.Repeat("word ", 400) + "2000.",
+				lines(4) + "end.", lines(30) + "end.", lines(200) + "end.", lines(2000) + "end.",
+				"日本語のテキスト 👍🏽 e\u0301 ❤\ufe0f end.", "see @README and /this end.",
 			} {
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				heard := len(s.server.Requests())

@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// greeters are the hosts that Claude Code greets before its first dialogs: it ends where they do not answer.
+// greeters are the hosts that Claude Code contacts before its first dialogs: it ends if they do not answer.
 var greeters = []string{"api.anthropic.com", "platform.claude.com", "claude.ai", "claude.com", "console.anthropic.com"}
 
-// online returns the variables that have a program find a provider's hosts here, behind a proxy: each request to one
-// of them is answered with an empty object.
+// online returns the variables that have a program find a provider's hosts here, behind a proxy that answers each
+// request to one of them with an empty object.
 func online(t *testing.T, dir string) []string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

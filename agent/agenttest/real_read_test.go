@@ -20,11 +20,11 @@ import (
 	"orchestrator/thread"
 )
 
-// TestRealReads starts every real CLI in a folder that the person trusts, and in a worktree of it that lies
-// elsewhere, in a mode that asks. What we name to the agent opens without a question, by its own tool and by
-// its shell, and is not written to; its shell finds our program although the person's dotfiles reset PATH;
-// neither the prompt nor the gateway's secret stands in any process's arguments. In a folder that the person
-// never trusted, and in a worktree of it, it asks as always.
+// TestRealReads starts every real CLI in a folder that the person trusts, and in a worktree of it that is elsewhere, in
+// a mode that asks. The folders that we name to the agent can be read without a question, by its own tool and by its
+// shell, and are not written to; its shell finds our program although the person's dotfiles reset PATH; neither the
+// prompt nor the gateway's secret is in any process's arguments. In a folder that the person never trusted, and in a
+// worktree of it, it asks as always.
 func TestRealReads(t *testing.T) {
 	for _, cli := range clis.All() {
 		t.Run(cli.Name, func(t *testing.T) {
@@ -46,7 +46,9 @@ func readScenario(t *testing.T, cli clis.CLI) {
 	}
 	trusted, strange := filepath.Join(root, "work"), filepath.Join(root, "strange")
 	s := newStage(t, cli, []string{trusted, strange})
-	s.env = slices.DeleteFunc(cli.SetUp(t, s.home, s.server.URL(), trusted), func(kv string) bool { return kv == "GEMINI_CLI_TRUST_WORKSPACE=true" })
+	s.env = slices.DeleteFunc(cli.SetUp(t, s.home, s.server.URL(), trusted), func(kv string) bool {
+		return kv == "GEMINI_CLI_TRUST_WORKSPACE=true"
+	})
 	s.env = append(s.env, "HOME="+s.home, "PATH="+clis.Bin(t)+":"+os.Getenv("PATH"))
 	folders, err := json.Marshal(map[string]string{trusted: "TRUST_FOLDER"})
 	if err != nil {
@@ -102,7 +104,7 @@ func readScenario(t *testing.T, cli clis.CLI) {
 	s.holdsNoSecret()
 }
 
-// fails has a request refused, which CLIs write down.
+// fails has a request refused, which CLIs log.
 func (r *careful) fails() {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), limit)
@@ -125,11 +127,11 @@ func (s *stage) holdsNoSecret() {
 	s.t.Helper()
 	err := filepath.WalkDir(s.home, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
-			return nil //nolint:nilerr // gone meanwhile
+			return nil //nolint:nilerr // removed meanwhile
 		}
 		raw, err := os.ReadFile(path)
 		if err == nil && bytes.Contains(raw, []byte(urlMark)) {
-			s.t.Errorf("the secret stands in %s", path)
+			s.t.Errorf("the secret is in %s", path)
 		}
 		return nil
 	})
@@ -143,7 +145,8 @@ func (s *stage) finds(id thread.ID, dir, origin, root string) {
 	s.t.Helper()
 	s.cli.Asking = s.cli.Mode
 	r := s.careful(id+"-path", dir, origin, root)
-	if got := r.try("look-5 #bash:orchestrator version #say:seen"); !strings.Contains(got, "found version "+r.bin+"/orchestrator") {
+	got := r.try("look-5 #bash:orchestrator version #say:seen")
+	if !strings.Contains(got, "found version "+r.bin+"/orchestrator") {
 		s.t.Errorf("%s: the shell does not find our program: %q", dir, got)
 	}
 	r.stop()
@@ -160,28 +163,36 @@ type careful struct {
 
 func (s *stage) careful(id thread.ID, dir, origin, root string) *careful {
 	s.t.Helper()
-	r := &careful{read: filepath.Join(root, "state", "threads", string(id), "read"), bin: filepath.Join(root, "state", "bin")}
+	r := &careful{
+		read: filepath.Join(root, "state", "threads", string(id), "read"), bin: filepath.Join(root, "state", "bin"),
+	}
 	state := filepath.Dir(r.read)
 	if err := os.MkdirAll(filepath.Join(r.read, "handoff-1"), 0o700); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(r.read, "handoff-1", "turn-1-1.txt"), []byte("handed out to "+string(id)+"\n"), 0o400); err != nil {
+	handed := filepath.Join(r.read, "handoff-1", "turn-1-1.txt")
+	if err := os.WriteFile(handed, []byte("handed out to "+string(id)+"\n"), 0o400); err != nil {
 		s.t.Fatal(err)
 	}
 	l, err := s.agent.Launch(s.t.Context(), thread.LaunchSpec{
-		Thread: id, Dir: dir, Origin: origin, StateDir: state, Env: s.env, Flags: thread.Flags{PermissionMode: s.cli.Asking}, Model: s.cli.Model,
-		BaseURL: s.server.URL() + "/t/" + urlMark, HookURL: s.server.URL() + "/t/" + urlMark + "/_hook", ReadDirs: []string{r.read}, Bin: r.bin,
+		Thread: id, Dir: dir, Origin: origin, StateDir: state, Env: s.env,
+		Flags: thread.Flags{PermissionMode: s.cli.Asking}, Model: s.cli.Model,
+		BaseURL: s.server.URL() + "/t/" + urlMark, HookURL: s.server.URL() + "/t/" + urlMark + "/_hook",
+		ReadDirs: []string{r.read}, Bin: r.bin,
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	one, err := s.all.Start(s.t.Context(), thread.SessionSpec{Thread: id, Agent: s.cli.Name, Launch: l, Cols: 120, Rows: 40, OnState: func(rep thread.StateReport) {
+	asks := func(rep thread.StateReport) {
 		if rep.State == thread.StateApproval || rep.State == thread.StateQuestion {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.what = rep.Evidence[0].Detail
 		}
-	}})
+	}
+	one, err := s.all.Start(s.t.Context(), thread.SessionSpec{
+		Thread: id, Agent: s.cli.Name, Launch: l, Cols: 120, Rows: 40, OnState: asks,
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -189,7 +200,7 @@ func (s *stage) careful(id thread.ID, dir, origin, root string) *careful {
 	return r
 }
 
-// asked says what the agent asked, empty when it did not.
+// asked is what the agent asked, empty if it did not.
 func (r *careful) asked() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +229,7 @@ func (r *careful) send(ctx context.Context, prompt string) {
 	}
 }
 
-// try sends a prompt and returns what its tool put out; a question of the agent ends the test.
+// try sends a prompt and returns what its tool printed; a question by the agent fails the test.
 func (r *careful) try(prompt string) string {
 	r.t.Helper()
 	prompt = canary + " " + prompt
@@ -272,24 +283,26 @@ func (r *careful) reads() {
 	}
 	inArguments(r.t, canary, urlMark)
 	if r.cli.Name == "codex" { // another one below it must not send our secret to the provider
-		if got := r.try("look-7 #bash:echo organisation=$OPENAI_ORGANIZATION. #say:seen"); !strings.Contains(got, "organisation=.") {
+		got := r.try("look-7 #bash:echo organisation=$OPENAI_ORGANIZATION. #say:seen")
+		if !strings.Contains(got, "organisation=.") {
 			r.t.Errorf("its shell sees %q", got)
 		}
 	}
 	if got := r.try("look-3 #write:" + filepath.Join(r.read, "own.txt") + "=mine #say:tried"); got == "" {
-		r.t.Error("nothing said of the write")
+		r.t.Error("the attempt to write has no result")
 	}
 	if _, err := os.Stat(filepath.Join(r.read, "own.txt")); err == nil {
 		r.t.Error("wrote into the folder that is to be read")
 	}
 	if r.cli.Name == "codex" || r.cli.Name == "opencode" { // the others ask before they run programs
-		if got := r.try("look-4 #bash:orchestrator version #say:seen"); !strings.Contains(got, "found version "+r.bin+"/orchestrator") {
+		got := r.try("look-4 #bash:orchestrator version #say:seen")
+		if !strings.Contains(got, "found version "+r.bin+"/orchestrator") {
 			r.t.Errorf("%s: its shell does not find our program: %q", r.dir, got)
 		}
 	}
 }
 
-// inArguments fails when words stand in the arguments of any process.
+// inArguments fails if words are in the arguments of any process.
 func inArguments(t *testing.T, words ...string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -304,7 +317,7 @@ func inArguments(t *testing.T, words ...string) {
 		}
 		for _, word := range words {
 			if bytes.Contains(raw, []byte(word)) {
-				t.Errorf("%q stands in the arguments of %q", word, bytes.ReplaceAll(raw, []byte{0}, []byte{' '}))
+				t.Errorf("%q is in the arguments of %q", word, bytes.ReplaceAll(raw, []byte{0}, []byte{' '}))
 			}
 		}
 	}

@@ -41,7 +41,7 @@ func realScenario(t *testing.T, cli clis.CLI) {
 	var atThree []thread.TranscriptFile
 	for i := 1; i <= 5; i++ {
 		holds(t, fmt.Sprintf("turn %d", i), parent.ask(prompt(i)), upTo(i), i)
-		parent.responses(i) // the prompt names its answer, too: only the response's own record tells
+		parent.responses(i) // the prompt names its answer, too: only the response's own record counts
 		if i == 3 {
 			atThree = parent.files()
 		}
@@ -68,13 +68,14 @@ func upTo(n int) []int {
 	return all
 }
 
-// checkUsage compares what the transcript tells with what the model sent.
+// checkUsage compares the transcript's usage with what the model sent.
 func (r *running) checkUsage() {
 	r.t.Helper()
 	all := r.responses(5)
 	last := all[len(all)-1]
 	want := thread.Usage{Input: 1005, CacheRead: 20, Output: 7}
-	if got := last.Usage; got.Input != want.Input || got.CacheRead != want.CacheRead || got.CacheWrite != want.CacheWrite || got.Output != want.Output {
+	if got := last.Usage; got.Input != want.Input || got.CacheRead != want.CacheRead ||
+		got.CacheWrite != want.CacheWrite || got.Output != want.Output {
 		r.t.Errorf("usage %+v, want %+v", got, want)
 	}
 	if !last.EndsTurn || !strings.Contains(last.Text, "answer-5.") || !strings.Contains(last.Prompt, "prompt-5.") {
@@ -165,7 +166,7 @@ func (s *stage) lost(r *running) {
 	back.stop()
 }
 
-// checkHooks makes sure that the agent reported by itself, where it can.
+// checkHooks checks that the agent reported by its hooks, where it has them.
 func (s *stage) checkHooks() {
 	s.t.Helper()
 	raw, err := os.ReadFile(s.hooks)

@@ -19,8 +19,8 @@ const (
 	Rows = 36
 )
 
-// Recorded writes a screen down as a terminal takes it: a line of text a row, with its styles, then the title and the
-// cursor.
+// Recorded returns a screen in the form that a terminal reads: a line of text for each row, with its styles, then the
+// title and the cursor.
 func Recorded(t *vterm.Terminal) []byte {
 	cols, rows := t.Size()
 	var b bytes.Buffer
@@ -57,7 +57,7 @@ func Recorded(t *vterm.Terminal) []byte {
 	return b.Bytes()
 }
 
-// Play returns the terminal that a recorded screen was taken from.
+// Play returns a terminal that shows a recorded screen.
 func Play(t *testing.T, path string) *vterm.Terminal {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -71,11 +71,11 @@ func Play(t *testing.T, path string) *vterm.Terminal {
 	return term
 }
 
-// Shot is what is to be read from a recorded screen.
+// Shot is what an adapter is to read from a recorded screen.
 type Shot struct {
 	State  thread.State // "" where no rule matches
 	Hidden bool         // it shows no input
-	Input  string       // what stands in it
+	Input  string       // what the input holds
 	Pasted bool         // it shows something short in place of a long paste
 }
 
@@ -98,7 +98,7 @@ func Shots(t *testing.T, a interface {
 		t.Run(name, func(t *testing.T) {
 			want, ok := shots[name]
 			if !ok {
-				t.Error("nobody says what is to be read from it")
+				t.Error("no shot says what is to be read from it")
 			}
 			term := Play(t, filepath.Join(dir, e.Name()))
 			rule, _ := agent.Match(a.Rules(), strings.Split(term.Text(), "\n"), term.Title())

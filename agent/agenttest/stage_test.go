@@ -68,14 +68,18 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 	t.Helper()
 	bin := clis.Bin(t)
 	root := filepath.Dir(dirs[0])
-	s := &stage{t: t, cli: cli, server: model.New(questions), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks")}
+	s := &stage{
+		t: t, cli: cli, server: model.New(questions), home: filepath.Join(root, "home"), hooks: filepath.Join(root, "hooks"),
+	}
 	for _, dir := range append([]string{s.home}, dirs...) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.env = append([]string{"HOME=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH")}, cli.SetUp(t, s.home, s.server.URL(), dirs...)...)
-	s.agent = adapters[cli.Name](launch.Config{Env: s.env, Hook: []string{"/bin/sh", "-c", `echo "$1" >> ` + s.hooks, "hook"}})
+	s.env = append([]string{"HOME=" + s.home, "PATH=" + bin + ":" + os.Getenv("PATH")},
+		cli.SetUp(t, s.home, s.server.URL(), dirs...)...)
+	hook := []string{"/bin/sh", "-c", `echo "$1" >> ` + s.hooks, "hook"}
+	s.agent = adapters[cli.Name](launch.Config{Env: s.env, Hook: hook})
 	t.Cleanup(s.server.Close)
 	s.all = session.New(session.Config{
 		Rules: func(string) []agent.Rule { return s.agent.Rules() },
@@ -89,7 +93,10 @@ func newStage(t *testing.T, cli clis.CLI, dirs []string) *stage {
 		}
 	})
 	for _, dir := range dirs {
-		for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		for _, args := range [][]string{
+			{"init", "-q"},
+			{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "first"},
+		} {
 			cmd := exec.Command("git", args...)
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 			if out, err := cmd.CombinedOutput(); err != nil {
@@ -110,17 +117,17 @@ type running struct {
 	kept    map[string][]byte
 
 	mu    sync.Mutex           // guards what follows
-	shown []thread.StateReport // every state that was told
+	shown []thread.StateReport // every state that was reported
 }
 
-// heard notes a state that was told.
+// heard notes a state that was reported.
 func (r *running) heard(s thread.StateReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shown = append(r.shown, s)
 }
 
-// states returns the states that were told so far.
+// states returns the states that were reported so far.
 func (r *running) states() []thread.StateReport {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +138,8 @@ func (s *stage) start(id thread.ID, dir, native string, resume bool) *running {
 	s.t.Helper()
 	state := filepath.Join(filepath.Dir(s.home), "state-"+string(id))
 	l, err := s.agent.Launch(s.t.Context(), thread.LaunchSpec{
-		Thread: id, Dir: dir, StateDir: state, Env: s.env, Flags: thread.Flags{PermissionMode: s.cli.Mode}, Model: s.cli.Model,
+		Thread: id, Dir: dir, StateDir: state, Env: s.env,
+		Flags: thread.Flags{PermissionMode: s.cli.Mode}, Model: s.cli.Model,
 		BaseURL: s.server.URL() + "/t/secret", HookURL: s.server.URL() + "/h/secret", Session: native, Resume: resume,
 	})
 	if err != nil {
@@ -214,8 +222,8 @@ func (r *running) spec() thread.TranscriptSpec {
 	return thread.TranscriptSpec{Session: r.native, Dir: r.dir, Env: r.env, Marks: r.marks()}
 }
 
-// keep reads the transcript on until it holds the answer, for an empty one once. Only the record of a
-// response tells: prompts name their answers, too.
+// keep reads the transcript until it holds the answer, or once if that is empty. Only the record of a response counts:
+// prompts name their answers, too.
 func (r *running) keep(answer string) {
 	r.t.Helper()
 	end := time.Now().Add(limit)
@@ -235,7 +243,8 @@ func (r *running) keep(answer string) {
 			}
 			r.kept[c.File] = append(r.kept[c.File], c.Data...)
 		}
-		if answer == "" || slices.ContainsFunc(r.exchanges(), func(e thread.Exchange) bool { return strings.Contains(e.Text, answer) }) {
+		has := func(e thread.Exchange) bool { return strings.Contains(e.Text, answer) }
+		if answer == "" || slices.ContainsFunc(r.exchanges(), has) {
 			return
 		}
 		if time.Now().After(end) {
@@ -244,7 +253,7 @@ func (r *running) keep(answer string) {
 	}
 }
 
-// exchanges reads what is kept.
+// exchanges returns the responses in what is kept.
 func (r *running) exchanges() []thread.Exchange {
 	r.t.Helper()
 	var chunks []thread.Chunk
@@ -276,7 +285,8 @@ func (r *running) stop() {
 }
 
 func prompt(i int) string {
-	return fmt.Sprintf("prompt-%d. #write:f-%d.txt=v-%d #bash:echo out-%d #usage:%d,20,0,7 #say:answer-%d.", i, i, i, i, 1000+i, i)
+	return fmt.Sprintf("prompt-%d. #write:f-%d.txt=v-%d #bash:echo out-%d #usage:%d,20,0,7 #say:answer-%d.",
+		i, i, i, i, 1000+i, i)
 }
 
 // holds checks the turns of a request: exactly these prompts and more, with their answers and results;
@@ -303,7 +313,7 @@ func holds(t *testing.T, what string, q model.Request, turns []int, running int,
 	}
 }
 
-// responses reads the transcript on until it holds so many turns to their end.
+// responses reads the transcript until that many turns have ended.
 func (r *running) responses(turns int) []thread.Exchange {
 	r.t.Helper()
 	for end := time.Now().Add(limit); ; {

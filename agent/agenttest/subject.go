@@ -13,13 +13,13 @@ type Subject struct {
 	New func(launch.Config) thread.Agent
 	// Command is the program's name; empty for adapters that need none installed.
 	Command string
-	// Old is a version that is too old, New one that is new enough.
+	// OldVersion is too old, NewVersion is new enough.
 	OldVersion, NewVersion string
 	// Env is the person's environment beyond HOME and PATH.
 	Env []string
 	// Configure writes the person's own settings below the home folder.
 	Configure func(t *testing.T, home string)
-	// Gateway is false for adapters without a way through the gateway.
+	// Gateway is false for adapters whose agent cannot be sent through the gateway.
 	Gateway bool
 	// Resumes is false for adapters that cannot resume.
 	Resumes bool
@@ -29,7 +29,7 @@ type Subject struct {
 	Flags thread.Flags
 	// NewSession makes a valid session id.
 	NewSession func() string
-	// Write makes a native session of so many turns as the agent writes it; nil without transcripts.
+	// Write makes a native session of that many turns, as the agent writes it; nil without transcripts.
 	// Turn i, from 1, has the prompt "prompt-i." and the answer "answer-i.".
 	Write func(t *testing.T, env []string, dir, session string, turns int) Native
 	// CannotFork is set where Rebuild needs the real program.

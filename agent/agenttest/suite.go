@@ -23,7 +23,7 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// detector is an adapter that can say whether its program is there; all are.
+// detector is an adapter that can tell whether its program is installed; all are.
 type detector interface {
 	Detect(context.Context) thread.AgentInfo
 }
@@ -94,7 +94,7 @@ func launches(t *testing.T, s Subject) {
 		{"folders to read", func(p *thread.LaunchSpec) {
 			p.ReadDirs, p.Bin = []string{filepath.Join(p.StateDir, "read")}, filepath.Join(p.StateDir, "bin")
 		}, false},
-		{"no environment to speak of", func(p *thread.LaunchSpec) { p.Env = p.Env[:2] }, false},
+		{"hardly any environment", func(p *thread.LaunchSpec) { p.Env = p.Env[:2] }, false},
 	}
 	for _, tt := range tests {
 		if tt.skip {
@@ -105,17 +105,19 @@ func launches(t *testing.T, s Subject) {
 			spec := b.spec()
 			tt.edit(&spec)
 			b.launch(spec)
-			b.launch(spec) // again over the files of the first
+			b.launch(spec) // again, with the files of the first one there
 		})
 	}
 }
 
-// hostile launches with names that mean to be something else.
+// hostile launches with session ids that try to be something else.
 func hostile(t *testing.T, s Subject) {
 	if !s.Resumes {
 		return
 	}
-	for _, id := range []string{"../../etc/passwd", "-x", "--dangerously", "a/b", "", "x\x00y", "a b", strings.Repeat("f", 4000)} {
+	for _, id := range []string{
+		"../../etc/passwd", "-x", "--dangerously", "a/b", "", "x\x00y", "a b", strings.Repeat("f", 4000),
+	} {
 		b := newBench(t, s, s.NewVersion)
 		spec := b.spec()
 		spec.Session, spec.Resume = id, true
@@ -123,7 +125,8 @@ func hostile(t *testing.T, s Subject) {
 			t.Errorf("session %.20q: %v", id, err)
 		}
 		if tr, ok := b.agent.(thread.Transcriber); ok {
-			if c, err := tr.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: id, Dir: b.dir, Env: b.env}); err == nil && len(c) > 0 {
+			c, err := tr.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: id, Dir: b.dir, Env: b.env})
+			if err == nil && len(c) > 0 {
 				t.Errorf("session %.20q: read %d chunks", id, len(c))
 			}
 		}
@@ -139,7 +142,7 @@ func hostile(t *testing.T, s Subject) {
 	}
 }
 
-// missing launches without the program.
+// missing launches a program that is too old.
 func missing(t *testing.T, s Subject) {
 	if s.Command == "" {
 		return
@@ -152,7 +155,7 @@ func missing(t *testing.T, s Subject) {
 	}
 }
 
-// obeys checks the names of files that an adapter gives for comparing and copying.
+// obeys checks the names of the files that an adapter wants compared and copied.
 func obeys(t *testing.T, s Subject) {
 	b := newBench(t, s, s.NewVersion)
 	var names []string
@@ -164,7 +167,7 @@ func obeys(t *testing.T, s Subject) {
 	}
 	for _, name := range names {
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." || strings.ContainsAny(name, `\*?[`) {
-			t.Errorf("%q names no file of a project", name)
+			t.Errorf("%q does not name a file of a project", name)
 		}
 	}
 	if len(names) == 0 && s.Command != "" {

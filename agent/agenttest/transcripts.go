@@ -21,7 +21,7 @@ const turns = 5
 // stored is what a store would keep of a session's files.
 type stored map[string][]byte
 
-// add takes chunks in as a store does.
+// add appends chunks as a store does.
 func (s stored) add(t *testing.T, chunks []thread.Chunk) {
 	t.Helper()
 	for _, c := range chunks {
@@ -62,7 +62,7 @@ func (s stored) text() string {
 	return all.String()
 }
 
-// native makes a session on a fresh bench.
+// native makes a session on a new bench.
 func native(t *testing.T, s Subject) (*bench, string, Native) {
 	t.Helper()
 	b := newBench(t, s, s.NewVersion)
@@ -117,7 +117,8 @@ func readWhole(t *testing.T, s Subject) {
 	got := stored{}
 	got.add(t, b.read(session, nil, fmt.Sprintf("answer-%d.", turns)))
 	for i := 1; i <= turns; i++ {
-		if !strings.Contains(got.text(), fmt.Sprintf("prompt-%d.", i)) || !strings.Contains(got.text(), fmt.Sprintf("answer-%d.", i)) {
+		if !strings.Contains(got.text(), fmt.Sprintf("prompt-%d.", i)) ||
+			!strings.Contains(got.text(), fmt.Sprintf("answer-%d.", i)) {
 			t.Errorf("turn %d is missing", i)
 		}
 	}
@@ -147,7 +148,7 @@ func readWhole(t *testing.T, s Subject) {
 	}
 }
 
-// grow reads a file that is cut at many places, as if it was being written.
+// grow reads a file that is cut at many places, as if it were being written.
 func grow(t *testing.T, s Subject) {
 	b, session, n := native(t, s)
 	if n.Main == "" {
@@ -201,7 +202,7 @@ func rewritten(t *testing.T, s Subject) {
 	}
 }
 
-// refused reads what is no file of the agent's own.
+// refused reads a file that is not the agent's own.
 func refused(t *testing.T, s Subject) {
 	b, session, n := native(t, s)
 	if n.Main == "" {
@@ -249,7 +250,7 @@ func usage(t *testing.T, s Subject) {
 	}
 }
 
-// divide cuts a session into its turns, from its begin and from the end of each turn.
+// divide splits a session into its turns, from its beginning and from the end of each turn.
 func divide(t *testing.T, s Subject) {
 	b, session, n := native(t, s)
 	a, ok := b.agent.(rebuild.Agent)
@@ -268,11 +269,13 @@ func divide(t *testing.T, s Subject) {
 		for i, turn := range told {
 			k := from + i + 1
 			last := turn.Said[len(turn.Said)-1]
-			if !strings.HasPrefix(turn.Prompt, fmt.Sprintf("prompt-%d.", k)) || !strings.Contains(last.Text, fmt.Sprintf("answer-%d.", k)) || !last.EndsTurn {
+			if !strings.HasPrefix(turn.Prompt, fmt.Sprintf("prompt-%d.", k)) ||
+				!strings.Contains(last.Text, fmt.Sprintf("answer-%d.", k)) || !last.EndsTurn {
 				t.Errorf("from turn %d: turn %d is %q, %+v", from, k, turn.Prompt, last)
 			}
-			// Bookkeeping that comes before the next prompt may count to either.
-			if n.Main != "" && (turn.End < n.Ends[k-1] || k < turns && bytes.Contains(main[n.Ends[k-1]:turn.End], []byte(`"user"`))) {
+			// Bookkeeping that comes before the next prompt may belong to either.
+			if n.Main != "" && (turn.End < n.Ends[k-1] ||
+				k < turns && bytes.Contains(main[n.Ends[k-1]:turn.End], []byte(`"user"`))) {
 				t.Errorf("from turn %d: turn %d ends at %d, want %d", from, k, turn.End, n.Ends[k-1])
 			}
 			if from == 0 {
@@ -298,7 +301,7 @@ func (b *bench) rebuild(spec thread.RebuildSpec) (string, error) {
 	return r.Rebuild(b.t.Context(), spec)
 }
 
-// repair makes a lost or cut session anew, and leaves one alone that went on.
+// repair rebuilds a lost or damaged session, and leaves one alone that has grown since.
 func repair(t *testing.T, s Subject) {
 	b, session, n := native(t, s)
 	got := stored{}
@@ -334,7 +337,7 @@ func repair(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	if _, err := b.rebuild(thread.RebuildSpec{Session: session, Files: got.files()}); err != nil {
-		t.Errorf("a session that went on: %v", err)
+		t.Errorf("a session that has grown: %v", err)
 	}
 	if now, err := os.ReadFile(n.Main); err != nil || !bytes.Equal(now, longer) {
 		t.Errorf("a longer session was overwritten (%v)", err)
@@ -344,7 +347,7 @@ func repair(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	if _, err := b.rebuild(thread.RebuildSpec{Session: session, Files: got.files()}); err == nil {
-		t.Error("a longer session of other content was taken")
+		t.Error("a longer session of other content was accepted")
 	}
 	if now, err := os.ReadFile(n.Main); err != nil || !bytes.Equal(now, other) {
 		t.Errorf("a longer session of other content was overwritten (%v)", err)
@@ -390,7 +393,8 @@ func forkAt(t *testing.T, s Subject) {
 	if strings.Contains(text, session) {
 		t.Error("the parent's session id is left in the fork")
 	}
-	if _, err := b.rebuild(thread.RebuildSpec{Session: session, NewSession: fresh, Dir: there, Files: got.files()}); err == nil && id == fresh {
+	_, err = b.rebuild(thread.RebuildSpec{Session: session, NewSession: fresh, Dir: there, Files: got.files()})
+	if err == nil && id == fresh {
 		t.Error("a second fork took the same session")
 	}
 	child.launch(thread.LaunchSpec{Dir: there, StateDir: b.state, Env: b.env, Session: id, Resume: true})

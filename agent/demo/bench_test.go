@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// kB reads a number off a process's files.
+// kB reads a number from a file about a process.
 func kB(b *testing.B, path, field string) int {
 	b.Helper()
 	raw, err := os.ReadFile(path)
@@ -32,8 +32,7 @@ func kB(b *testing.B, path, field string) int {
 	return 0
 }
 
-// BenchmarkStart starts a demo agent and waits for its prompt; memory is what one that waits takes of its
-// own, after an answer.
+// BenchmarkStart starts a demo agent and waits for its prompt; memory is what it has for itself alone after an answer.
 func BenchmarkStart(b *testing.B) {
 	s := newStage(b)
 	var took []time.Duration
@@ -45,11 +44,12 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		one, err := s.all.Start(b.Context(), thread.SessionSpec{Thread: thread.ID(fmt.Sprint(i)), Agent: "demo", Launch: l, Cols: 80, Rows: 24})
+		id := thread.ID(fmt.Sprint(i))
+		one, err := s.all.Start(b.Context(), thread.SessionSpec{Thread: id, Agent: "demo", Launch: l, Cols: 80, Rows: 24})
 		if err != nil {
 			b.Fatal(err)
 		}
-		r := &run{Session: s.all.Get(thread.ID(fmt.Sprint(i))), t: b, id: l.Session}
+		r := &run{Session: s.all.Get(id), t: b, id: l.Session}
 		r.state(thread.StateIdle)
 		took = append(took, time.Since(begin))
 		r.send("what is in this project?")

@@ -24,7 +24,7 @@ const Verb = "demo-agent"
 
 // Config is what the adapter is made with.
 type Config struct {
-	// Program is this program, with what stands before its arguments; Verb is added.
+	// Program is the command that runs this program; Verb and its arguments are added.
 	Program []string
 	// Home is where the sessions are kept, absolute, 0700.
 	Home string
@@ -58,7 +58,7 @@ func Main(args []string, stdin, stdout *os.File, env []string) int {
 // Name returns "demo".
 func (a *Agent) Name() string { return Name }
 
-// Detect says that the demo agent is always there.
+// Detect reports that the demo agent is always available.
 func (a *Agent) Detect(context.Context) thread.AgentInfo {
 	info := thread.AgentInfo{Name: Name, Found: true, Path: a.config.Program[0], Version: "built in"}
 	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" && b.Main.Version != "(devel)" {
@@ -70,7 +70,7 @@ func (a *Agent) Detect(context.Context) thread.AgentInfo {
 // Upstreams returns the address of the built-in model.
 func (a *Agent) Upstreams([]string) map[string]string { return map[string]string{"": a.config.Model} }
 
-// Launch lays out the start.
+// Launch returns how to start the agent.
 func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	session := spec.Session
 	if session == "" {
@@ -105,13 +105,16 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	return l, nil
 }
 
-// rules read the screen; the agent reports its state itself, these are for when that is lost.
+// rules read the screen. The agent reports its state itself; they are for when a report is lost.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
-		{State: thread.StateApproval, Lines: 10, Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`), Detail: "asks for permission"},
-		{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`), Detail: "asks a question"},
-		{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`), Detail: "can be interrupted"},
-		{State: thread.StateIdle, Lines: 7, Pattern: regexp.MustCompile(`(?m)^› ?$`), Detail: "empty prompt"},
+		{State: thread.StateApproval, Lines: 10, Detail: "asks for permission",
+			Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`)},
+		{State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
+			Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`)},
+		{State: thread.StateWorking, Lines: 8, Detail: "can be interrupted",
+			Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`)},
+		{State: thread.StateIdle, Lines: 7, Detail: "empty prompt", Pattern: regexp.MustCompile(`(?m)^› ?$`)},
 	}
 })
 

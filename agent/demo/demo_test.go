@@ -25,7 +25,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestMain is the demo agent too: the tests start this very program in a terminal.
+// TestMain is also the demo agent: the tests start this program in a terminal.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == demo.Verb {
 		os.Exit(demo.Main(os.Args[2:], os.Stdin, os.Stdout, os.Environ()))
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// deadline is how long anything is awaited before a test gives up.
+// deadline is how long a test waits for anything.
 const deadline = 90 * time.Second
 
 func home(env []string) string { return filepath.Join(launch.Env(env).Home(), ".demo") }
@@ -41,7 +41,9 @@ func home(env []string) string { return filepath.Join(launch.Env(env).Home(), ".
 func TestConformance(t *testing.T) {
 	agenttest.Run(t, agenttest.Subject{
 		New: func(c launch.Config) thread.Agent {
-			return demo.New(demo.Config{Program: []string{"/opt/orch/orchestrator"}, Home: home(c.Env), Model: "http://127.0.0.1:1/secret"})
+			return demo.New(demo.Config{
+				Program: []string{"/opt/orch/orchestrator"}, Home: home(c.Env), Model: "http://127.0.0.1:1/secret",
+			})
 		},
 		Gateway: true, Resumes: true, Chooses: true,
 		NewSession: launch.UUID,
@@ -73,9 +75,11 @@ func write(t *testing.T, env []string, dir, id string, turns int) agenttest.Nati
 		}
 	}
 	for i := 1; i <= turns; i++ {
-		add(record.Line{}, record.Message{Role: "user", Content: []record.Block{{Type: "text", Text: fmt.Sprintf("prompt-%d.", i)}}})
+		prompt := []record.Block{{Type: "text", Text: fmt.Sprintf("prompt-%d.", i)}}
+		answer := []record.Block{{Type: "text", Text: fmt.Sprintf("answer-%d.", i)}}
+		add(record.Line{}, record.Message{Role: "user", Content: prompt})
 		add(record.Line{Model: model.Name, Stop: "end_turn", Usage: &record.Usage{Input: 10, Output: 5}},
-			record.Message{Role: "assistant", Content: []record.Block{{Type: "text", Text: fmt.Sprintf("answer-%d.", i)}}})
+			record.Message{Role: "assistant", Content: answer})
 		info, err := os.Stat(n.Main)
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +331,7 @@ func TestResumeAndFork(t *testing.T) {
 	kill(t, r)
 
 	r = s.start(thread.LaunchSpec{Session: r.id, Resume: true})
-	r.shows("going on with")
+	r.shows("resuming session")
 	r.shows("● the first thing")
 	r.state(thread.StateIdle)
 	r.send("What did I ask you?")
@@ -348,7 +352,7 @@ func TestResumeAndFork(t *testing.T) {
 	kill(t, r)
 
 	r = s.start(thread.LaunchSpec{Session: id})
-	r.shows("is there already")
+	r.shows("already exists")
 	<-r.Done()
 	r = s.start(thread.LaunchSpec{Session: launch.UUID(), Resume: true})
 	r.shows("there is no session")

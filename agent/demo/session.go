@@ -23,14 +23,15 @@ func (a *Agent) files(session string) ([]transcript.File, error) {
 	return []transcript.File{{Name: mainFile, Path: record.Name(session)}}, nil
 }
 
-// ReadTranscript returns what the session's file gained.
+// ReadTranscript returns what was added to the session's file.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
 	files, err := a.files(spec.Session)
 	if err != nil {
 		return nil, err
 	}
 	read := func() ([]thread.Chunk, error) { return a.reader.Read(a.config.Home, files, spec.Marks) }
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
+	answer := transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}
+	return answer.Await(ctx, read)
 }
 
 // Verify compares the session's file with the marks.
@@ -42,7 +43,7 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(a.config.Home, files, spec.Marks)
 }
 
-// Rebuild writes the session's file: in place where Session is to be written again, or as NewSession.
+// Rebuild writes the session's file: in place, or as NewSession where there is one.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	session := spec.Session
 	fork := spec.NewSession != "" && spec.NewSession != spec.Session
@@ -57,7 +58,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	if fork {
 		switch _, err := transcript.Whole(a.config.Home, record.Name(session)); {
 		case err == nil:
-			return "", fmt.Errorf("demo session %s is there already: %w", session, thread.ErrConflict)
+			return "", fmt.Errorf("demo session %s already exists: %w", session, thread.ErrConflict)
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", fmt.Errorf("rebuild demo session: %w", err)
 		}
@@ -82,12 +83,12 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// renamed puts every line under another session.
+// renamed moves every line to another session.
 func renamed(data []byte, from, to string) []byte {
 	var out bytes.Buffer
 	transcript.Lines(data, func(raw []byte) {
 		if !json.Valid(raw) {
-			return // nothing the agent could read either
+			return // the agent could not read it either
 		}
 		out.Write(bytes.Replace(raw, []byte(`"session":"`+from+`"`), []byte(`"session":"`+to+`"`), 1))
 		out.WriteByte('\n')
@@ -111,7 +112,7 @@ func answerText(raw []byte) string {
 	return m.Text()
 }
 
-// beginsTurn reports whether a line is a prompt of the person.
+// beginsTurn reports whether a line is one of the person's prompts.
 func beginsTurn(raw []byte) bool {
 	_, m, ok := message(raw)
 	return ok && m.Role == "user" && m.Text() != ""
@@ -137,7 +138,10 @@ func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 				e := thread.Exchange{
 					Main: true, Model: l.Model, Session: l.Session, Started: l.At, Ended: l.At, Status: 200,
 					Prompt: prompt, Text: m.Text(), Stop: l.Stop, EndsTurn: l.Stop != "tool_use",
-					Usage: thread.Usage{Input: l.Usage.Input, CacheRead: l.Usage.CacheRead, CacheWrite: l.Usage.CacheWrite, Output: l.Usage.Output},
+					Usage: thread.Usage{
+						Input: l.Usage.Input, CacheRead: l.Usage.CacheRead, CacheWrite: l.Usage.CacheWrite,
+						Output: l.Usage.Output,
+					},
 				}
 				for _, b := range m.Content {
 					if b.Type == "tool_use" {

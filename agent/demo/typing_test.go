@@ -21,7 +21,7 @@ import (
 // typingVar names the variable that says how many prompts are sent while keys are typed.
 const typingVar = "ORCHESTRATOR_TYPING"
 
-// prompts are what the agent was asked, as its own record has it.
+// prompts are what the agent was asked, by its own transcript.
 func (s *stage) prompts(r *run) []string {
 	s.t.Helper()
 	raw, err := os.ReadFile(record.Path(filepath.Join(filepath.Dir(s.dir), "demo"), r.id))
@@ -32,7 +32,8 @@ func (s *stage) prompts(r *run) []string {
 	for l := range strings.Lines(string(raw)) {
 		var one record.Line
 		var m record.Message
-		if json.Unmarshal([]byte(l), &one) == nil && json.Unmarshal(one.Message, &m) == nil && m.Role == "user" && m.Text() != "" {
+		read := json.Unmarshal([]byte(l), &one) == nil && json.Unmarshal(one.Message, &m) == nil
+		if read && m.Role == "user" && m.Text() != "" {
 			all = append(all, m.Text())
 		}
 	}
@@ -40,7 +41,7 @@ func (s *stage) prompts(r *run) []string {
 }
 
 // TestSendWhileTyping sends prompts one after another while a person types, deletes, recalls and sends: every one of
-// ours and every one of theirs arrives, once, and none is glued to another.
+// ours and every one of theirs arrives, once, and no two are joined.
 func TestSendWhileTyping(t *testing.T) {
 	count := 12
 	if v := os.Getenv(typingVar); v != "" {
@@ -61,7 +62,7 @@ func TestSendWhileTyping(t *testing.T) {
 			text := fmt.Sprintf("say theirs %d.", n)
 			for _, c := range text {
 				r.key(string(c))
-				time.Sleep(time.Duration(rnd.IntN(4000)) * time.Microsecond) // so does a person
+				time.Sleep(time.Duration(rnd.IntN(4000)) * time.Microsecond) // as a person types
 			}
 			switch rnd.IntN(5) {
 			case 0:
@@ -71,7 +72,7 @@ func TestSendWhileTyping(t *testing.T) {
 			case 2:
 				r.key("\x03\x15") // while it works, ctrl+c is for the turn
 			case 3:
-				r.key("\x15\x1b[A") // the newest prompt again, and off with it
+				r.key("\x15\x1b[A") // recall the newest prompt, and delete it
 				time.Sleep(5 * time.Millisecond)
 				r.key("\x15")
 			default:
@@ -108,7 +109,7 @@ func TestSendWhileTyping(t *testing.T) {
 	if !slices.Equal(got, want) {
 		for _, p := range got {
 			if !slices.Contains(want, p) {
-				t.Errorf("glued: %q", p)
+				t.Errorf("two joined: %q", p)
 			}
 		}
 		t.Errorf("the agent was asked %d prompts, want %d", len(got), len(want))
@@ -116,7 +117,7 @@ func TestSendWhileTyping(t *testing.T) {
 	t.Logf("%d of ours, refused %d times, and %d of theirs", len(ours), refused, len(theirs))
 }
 
-// TestSendLong sends what is not a plain line: it arrives as it is, or is refused in words.
+// TestSendLong sends what is not a plain line: it arrives unchanged, or is refused with a reason.
 func TestSendLong(t *testing.T) {
 	s := newStage(t)
 	r := s.start(thread.LaunchSpec{})
@@ -139,8 +140,8 @@ func TestSendLong(t *testing.T) {
 	}
 }
 
-// BenchmarkSend sends prompts to an agent that waits: how long until it has taken them, all of which is ours but for
-// its drawing.
+// BenchmarkSend sends prompts to a waiting agent and measures how long until it has taken them: all of that is ours but
+// for its drawing.
 func BenchmarkSend(b *testing.B) {
 	s := newStage(b)
 	r := s.start(thread.LaunchSpec{})

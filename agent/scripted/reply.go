@@ -29,14 +29,14 @@ type Reply struct {
 	// Hold names what the answer waits for in its middle.
 	Hold string
 	// Verdict is what the provider's safety check decides about the calls where the request asks for it, as that of
-	// Claude Code's auto mode does: empty is that nothing is wrong.
+	// Claude Code's auto mode does; empty says that nothing is wrong.
 	Verdict Verdict
 }
 
 // Verdict is what a provider's safety check decides about tool calls.
 type Verdict string
 
-// The verdicts. Unchecked is none at all, as behind a gateway that does not know of the check.
+// The verdicts. Unchecked is none at all, as behind a gateway that does not pass the check through.
 const (
 	NotFlagged Verdict = ""
 	Flagged    Verdict = "flagged"
@@ -73,7 +73,7 @@ func (r Reply) pieces(text string) []string {
 	return all
 }
 
-// answer is a reply to a turn, to be laid out in the turn's wire format.
+// answer is a reply to a turn, to be written in the turn's wire format.
 type answer struct {
 	turn  Turn
 	reply Reply

@@ -53,7 +53,7 @@ type Call struct {
 	Args map[string]any
 }
 
-// Outcome is what became of a call.
+// Outcome is a call and its result.
 type Outcome struct {
 	Call
 	Output string

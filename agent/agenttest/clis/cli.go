@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// CLI is one real agent as a person has it set up: dummy keys, first-run dialogs answered, a model
-// that is asked for at the scripted server.
+// CLI is one real agent as a person has it set up: dummy keys, first-run dialogs answered, model requests sent to the
+// scripted server.
 type CLI struct {
 	Name  string // the agent's
 	Model string
-	// Mode is the permission mode that asks nothing, empty where that is how the agent comes.
+	// Mode is the permission mode that asks nothing, empty where that is the default.
 	Mode string
 	// Asking is the permission mode that a careful person works in: it asks before what changes anything.
 	Asking string
@@ -41,7 +41,8 @@ func (c CLI) SetUp(t *testing.T, home, upstream string, dirs ...string) []string
 	return append([]string{
 		"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8",
 		// Nothing leaves this machine, whatever the program tries.
-		"HTTPS_PROXY=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
+		"HTTPS_PROXY=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9",
+		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost",
 	}, c.env(upstream)...)
 }
 
@@ -50,7 +51,8 @@ func (c CLI) SetUp(t *testing.T, home, upstream string, dirs ...string) []string
 func (c CLI) Files(t *testing.T, home, session string) []string {
 	t.Helper()
 	var all []string
-	err := filepath.WalkDir(filepath.Join(home, filepath.FromSlash(c.sessions)), func(path string, d fs.DirEntry, err error) error {
+	folder := filepath.Join(home, filepath.FromSlash(c.sessions))
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.Contains(d.Name(), c.named(session)) {
 			all = append(all, path)
 		}
@@ -69,7 +71,8 @@ func whole(session string) string { return session }
 
 func claude() CLI {
 	return CLI{
-		Name: "claude", Model: "claude-sonnet-4-6", Mode: "bypassPermissions", Asking: "default", sessions: ".claude/projects", named: whole,
+		Name: "claude", Model: "claude-sonnet-4-6", Mode: "bypassPermissions", Asking: "default",
+		sessions: ".claude/projects", named: whole,
 		env: func(upstream string) []string {
 			return []string{"ANTHROPIC_BASE_URL=" + upstream, "ANTHROPIC_AUTH_TOKEN=dummy",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "IS_SANDBOX=1"}
@@ -89,11 +92,13 @@ func claude() CLI {
 
 func codex() CLI {
 	return CLI{
-		Name: "codex", Model: "gpt-5.5", Mode: "never/danger-full-access", Asking: "on-request/workspace-write", sessions: ".codex/sessions", named: whole,
+		Name: "codex", Model: "gpt-5.5", Mode: "never/danger-full-access", Asking: "on-request/workspace-write",
+		sessions: ".codex/sessions", named: whole,
 		env: func(string) []string { return nil },
 		settings: func(upstream string, dirs []string) map[string]string {
 			config := fmt.Sprintf("openai_base_url = %q\ncheck_for_update_on_startup = false\n", upstream+"/v1") +
-				"[features]\nplugins = false\n[analytics]\nenabled = false\n[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n"
+				"[features]\nplugins = false\n[analytics]\nenabled = false\n" +
+				"[notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n"
 			for _, d := range dirs {
 				config += fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", d)
 			}
@@ -110,7 +115,8 @@ func gemini() CLI {
 			return []string{"GOOGLE_GEMINI_BASE_URL=" + upstream, "GEMINI_API_KEY=dummy", "GEMINI_CLI_TRUST_WORKSPACE=true"}
 		},
 		settings: func(string, []string) map[string]string {
-			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},` +
+			return map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},` +
+				`"privacy":{"usageStatisticsEnabled":false},` +
 				`"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false,"sessionRetention":{"enabled":false}}}`}
 		},
 	}
@@ -121,11 +127,14 @@ func opencode() CLI {
 		Name: "opencode", Model: "fm/fake-1", sessions: ".local/share/opencode",
 		named: func(string) string { return "opencode.db" },
 		env: func(string) []string {
-			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"}
+			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1",
+				"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1"}
 		},
 		settings: func(upstream string, _ []string) map[string]string {
-			return map[string]string{".config/opencode/opencode.json": fmt.Sprintf(`{"model":"fm/fake-1","provider":{"fm":{"npm":"@ai-sdk/openai-compatible","name":"fm",`+
-				`"options":{"baseURL":%q,"apiKey":"x"},"models":{"fake-1":{"name":"Fake 1","limit":{"context":100000,"output":8000}}}}}}`, upstream+"/v1")}
+			return map[string]string{".config/opencode/opencode.json": fmt.Sprintf(
+				`{"model":"fm/fake-1","provider":{"fm":{"npm":"@ai-sdk/openai-compatible","name":"fm",`+
+					`"options":{"baseURL":%q,"apiKey":"x"},`+
+					`"models":{"fake-1":{"name":"Fake 1","limit":{"context":100000,"output":8000}}}}}}`, upstream+"/v1")}
 		},
 	}
 }

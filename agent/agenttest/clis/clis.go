@@ -1,5 +1,5 @@
-// Package clis knows the real agent CLIs that the suites run against: which versions, and where they are
-// installed for it. They are installed from npm by agent/agenttest/install, never by a test.
+// Package clis knows the real agent CLIs that the suites run against: their versions, their settings, and where they
+// are installed. agent/agenttest/install installs them from npm; no test does.
 package clis
 
 import (
@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Pinned are the npm packages with the versions that the adapters were verified with.
+// Pinned are the npm packages, in the versions that the adapters were verified with.
 var Pinned = map[string]string{
 	"@anthropic-ai/claude-code": "2.1.330",
 	"@openai/codex":             "0.169.0",
@@ -20,7 +20,7 @@ var Pinned = map[string]string{
 // FolderVar names the variable that says where the CLIs are installed.
 const FolderVar = "ORCHESTRATOR_CLIS"
 
-// SwitchVar names the variable that has the real CLIs tested.
+// SwitchVar names the variable that switches the tests with the real CLIs on.
 const SwitchVar = "ORCHESTRATOR_REAL_AGENTS"
 
 // Folder returns where the CLIs are installed: .cache/clis in the repository, found by its go.mod
@@ -49,7 +49,8 @@ func Folder() (string, error) {
 func Bin(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(SwitchVar) != "1" {
-		t.Skipf("SKIPPED, not run: the real agent CLIs. Run them with: go tool -modfile=.tools/go.mod task real (about 1.2 GB from npm), or %s=1 go test", SwitchVar)
+		t.Skipf("SKIPPED, not run: the real agent CLIs. Run them with: go tool -modfile=.tools/go.mod task real "+
+			"(about 1.2 GB from npm), or %s=1 go test", SwitchVar)
 	}
 	dir, err := Folder()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command install installs the pinned agent CLIs from npm into .cache/clis, where the suites with the
-// real CLIs look for them. What is installed already stays.
+// Command install installs the pinned agent CLIs from npm into .cache/clis, where the suites with the real CLIs look
+// for them. It does nothing if all are there.
 package main
 
 import (
@@ -48,7 +48,7 @@ func install() error {
 	return nil
 }
 
-// complete reports whether every package is there in its version.
+// complete reports whether every package is installed in its version.
 func complete(dir string) bool {
 	for name, version := range clis.Pinned {
 		raw, err := os.ReadFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json"))

@@ -41,9 +41,18 @@ func conversations(stream bool, prompt string) map[string]object {
 			"model": "m", "stream": stream,
 			"tools": []any{object{"name": "Bash", "input_schema": schema}},
 			"messages": []any{
-				object{"role": "user", "content": []any{object{"type": "text", "text": "<system-reminder>x</system-reminder>"}, object{"type": "text", "text": prompt}}},
-				object{"role": "assistant", "content": []any{object{"type": "text", "text": "one moment"}, object{"type": "tool_use", "id": "a", "name": "Bash", "input": object{"command": "ls"}}}},
-				object{"role": "user", "content": []any{object{"type": "tool_result", "tool_use_id": "a", "content": "out"}, object{"type": "text", "text": "<system-reminder>y</system-reminder>"}}},
+				object{"role": "user", "content": []any{
+					object{"type": "text", "text": "<system-reminder>x</system-reminder>"},
+					object{"type": "text", "text": prompt},
+				}},
+				object{"role": "assistant", "content": []any{
+					object{"type": "text", "text": "one moment"},
+					object{"type": "tool_use", "id": "a", "name": "Bash", "input": object{"command": "ls"}},
+				}},
+				object{"role": "user", "content": []any{
+					object{"type": "tool_result", "tool_use_id": "a", "content": "out"},
+					object{"type": "text", "text": "<system-reminder>y</system-reminder>"},
+				}},
 			},
 		},
 		"/t/x/v1/chat/completions": {
@@ -52,27 +61,42 @@ func conversations(stream bool, prompt string) map[string]object {
 			"messages": []any{
 				object{"role": "system", "content": "be good"},
 				object{"role": "user", "content": prompt},
-				object{"role": "assistant", "content": "one moment", "tool_calls": []any{object{"id": "a", "function": object{"name": "bash", "arguments": `{"command":"ls"}`}}}},
+				object{"role": "assistant", "content": "one moment", "tool_calls": []any{
+					object{"id": "a", "function": object{"name": "bash", "arguments": `{"command":"ls"}`}},
+				}},
 				object{"role": "tool", "tool_call_id": "a", "content": "out"},
 			},
 		},
 		"/t/x/v1/responses": {
 			"model": "m", "stream": stream,
-			"tools": []any{object{"type": "function", "name": "exec_command", "parameters": object{"properties": object{"cmd": object{}}}}},
+			"tools": []any{object{
+				"type": "function", "name": "exec_command", "parameters": object{"properties": object{"cmd": object{}}},
+			}},
 			"input": []any{
-				object{"type": "message", "role": "developer", "content": []any{object{"type": "input_text", "text": "be good"}}},
+				object{"type": "message", "role": "developer", "content": []any{
+					object{"type": "input_text", "text": "be good"},
+				}},
 				object{"type": "message", "role": "user", "content": []any{object{"type": "input_text", "text": prompt}}},
-				object{"type": "message", "role": "assistant", "content": []any{object{"type": "output_text", "text": "one moment"}}},
+				object{"type": "message", "role": "assistant", "content": []any{
+					object{"type": "output_text", "text": "one moment"},
+				}},
 				object{"type": "function_call", "call_id": "a", "name": "exec_command", "arguments": `{"cmd":"ls"}`},
 				object{"type": "function_call_output", "call_id": "a", "output": "out"},
 			},
 		},
 		"/t/x/v1beta/models/m:" + map[bool]string{true: "streamGenerateContent?alt=sse", false: "generateContent"}[stream]: {
-			"tools": []any{object{"functionDeclarations": []any{object{"name": "run_shell_command", "parametersJsonSchema": schema}}}},
+			"tools": []any{object{"functionDeclarations": []any{
+				object{"name": "run_shell_command", "parametersJsonSchema": schema},
+			}}},
 			"contents": []any{
 				object{"role": "user", "parts": []any{object{"text": "<session_context>"}, object{"text": prompt}}},
-				object{"role": "model", "parts": []any{object{"text": "one moment"}, object{"functionCall": object{"name": "run_shell_command", "args": object{"command": "ls"}}}}},
-				object{"role": "user", "parts": []any{object{"functionResponse": object{"name": "run_shell_command", "response": object{"output": "out"}}}}},
+				object{"role": "model", "parts": []any{
+					object{"text": "one moment"},
+					object{"functionCall": object{"name": "run_shell_command", "args": object{"command": "ls"}}},
+				}},
+				object{"role": "user", "parts": []any{
+					object{"functionResponse": object{"name": "run_shell_command", "response": object{"output": "out"}}},
+				}},
 			},
 		},
 	}
@@ -119,7 +143,8 @@ func TestStepsFollowTheRounds(t *testing.T) {
 			if !strings.Contains(answer, "echo two") {
 				t.Errorf("no second call in %s", answer)
 			}
-			if d := cmp.Diff(scripted.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}, s.Requests()[0].Reply.Usage); d != "" {
+			want := scripted.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4}
+			if d := cmp.Diff(want, s.Requests()[0].Reply.Usage); d != "" {
 				t.Error(d)
 			}
 		})
@@ -128,6 +153,9 @@ func TestStepsFollowTheRounds(t *testing.T) {
 
 func TestMarkers(t *testing.T) {
 	tools := []scripted.Tool{{Name: "Bash", Params: json.RawMessage(`{"properties":{"command":{}}}`)}, {Name: "Write"}}
+	call := func(name string, args map[string]any) scripted.Reply {
+		return scripted.Reply{Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
 	tests := []struct {
 		prompt string
 		round  int
@@ -136,10 +164,10 @@ func TestMarkers(t *testing.T) {
 		{"hello", 0, scripted.Reply{Text: "answer to: hello"}},
 		{"#say:hi there", 0, scripted.Reply{Text: "hi there"}},
 		{"#say:hi\nmore", 0, scripted.Reply{Text: "hi"}},
-		{"#bash:ls -la | wc #say:ok", 0, scripted.Reply{Calls: []scripted.Call{{Name: "Bash", Args: map[string]any{"command": "ls -la | wc"}}}}},
+		{"#bash:ls -la | wc #say:ok", 0, call("Bash", map[string]any{"command": "ls -la | wc"})},
 		{"#bash:ls #say:ok", 1, scripted.Reply{Text: "ok"}},
 		{"#bash:ls", 1, scripted.Reply{Text: "done"}},
-		{"#write:a.txt=x=1 #say:ok", 0, scripted.Reply{Calls: []scripted.Call{{Name: "Write", Args: map[string]any{"file_path": "/w/a.txt", "content": "x=1"}}}}},
+		{"#write:a.txt=x=1 #say:ok", 0, call("Write", map[string]any{"file_path": "/w/a.txt", "content": "x=1"})},
 		{"#think:hm #say:ok", 0, scripted.Reply{Thinking: "hm", Text: "ok"}},
 		{"#hold:a #say:ok", 0, scripted.Reply{Hold: "a", Text: "ok"}},
 		{"#cut #say:ok", 0, scripted.Reply{Cut: true, Text: "ok"}},
@@ -221,11 +249,14 @@ func errText(err error) string {
 func TestSideRequestsAndTheRest(t *testing.T) {
 	s := New(nil)
 	defer s.Close()
-	_, answer := ask(t, s, "/v1/messages", object{"model": "m", "messages": []any{object{"role": "user", "content": "title? #bash:ls"}}})
+	_, answer := ask(t, s, "/v1/messages", object{
+		"model": "m", "messages": []any{object{"role": "user", "content": "title? #bash:ls"}},
+	})
 	if !strings.Contains(answer, "Scripted title") {
 		t.Errorf("title: %s", answer)
 	}
-	if status, answer := ask(t, s, "/v1/messages/count_tokens", object{}); status != 200 || !strings.Contains(answer, "input_tokens") {
+	status, answer := ask(t, s, "/v1/messages/count_tokens", object{})
+	if status != 200 || !strings.Contains(answer, "input_tokens") {
 		t.Errorf("count: %d %s", status, answer)
 	}
 	if status, _ := ask(t, s, "/nowhere", object{}); status != 404 {
@@ -242,7 +273,7 @@ func TestSideRequestsAndTheRest(t *testing.T) {
 	}
 }
 
-// TestVerdicts asks for a safety check as Claude Code's auto mode does: the end of the answer brings the verdicts, where
+// TestVerdicts asks for a safety check as Claude Code's auto mode does: the end of the answer has the verdicts, where
 // the script gives any.
 func TestVerdicts(t *testing.T) {
 	s := New(nil)
@@ -258,12 +289,16 @@ func TestVerdicts(t *testing.T) {
 		{"unknown", "#unchecked #bash:ls", true, ""},
 	} {
 		for _, stream := range []bool{false, true} {
-			body := object{"model": "m", "stream": stream, "tools": []any{object{"name": "Bash"}}, "messages": []any{object{"role": "user", "content": c.prompt}}}
+			body := object{
+				"model": "m", "stream": stream, "tools": []any{object{"name": "Bash"}},
+				"messages": []any{object{"role": "user", "content": c.prompt}},
+			}
 			if c.checked {
 				body["safeguards"] = []any{object{"type": "dangerous_tool_use"}}
 			}
 			_, got := ask(t, s, "/v1/messages", body)
-			if c.want == "" && strings.Contains(got, "safeguard_results") || !strings.Contains(got, c.want) || !strings.Contains(got, "tool_use") {
+			unasked := c.want == "" && strings.Contains(got, "safeguard_results")
+			if unasked || !strings.Contains(got, c.want) || !strings.Contains(got, "tool_use") {
 				t.Errorf("%s, streamed %v: %s", c.name, stream, got)
 			}
 		}

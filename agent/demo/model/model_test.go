@@ -29,18 +29,21 @@ func TestPlan(t *testing.T) {
 		"create a file called b.md with the text # Title": "write_file map[content:# Title\n path:b.md]",
 		"write a.txt: one\ntwo":                           "write_file map[content:one\ntwo\n path:a.txt]",
 		"write a.txt: first this, then that":              "write_file map[content:first this, then that\n path:a.txt]",
-		"write a.txt: hi, then read a.txt":                "write_file map[content:hi\n path:a.txt]; read_file map[path:a.txt]",
-		"edit a.txt: one => two":                          `edit_file map[new:two old:one path:a.txt]`,
-		"replace milk with bread in notes.txt":            `edit_file map[new:bread old:milk path:notes.txt]`,
-		"run git status":                                  `run_command map[command:git status]`,
-		"run `echo a; echo b`":                            `run_command map[command:echo a; echo b]`,
-		"run the tests":                                   `run_command map[command:` + testCommand + `]`,
-		"search for TODO in cmd":                          `run_command map[command:grep -rnI --exclude-dir=.git -e 'TODO' 'cmd' | head -40]`,
-		"ask: Which one? [red | green]":                   `ask_person map[options:[red green] question:Which one?]`,
-		"#do: run ls ;; write x: a, then b ;; say done":   "run_command map[command:ls]; write_file map[content:a, then b\n path:x]; say done",
-		"say: hello":                                      `say hello`,
-		"hello":                                           ``,
-		"what is the meaning of all this":                 ``,
+		"write a.txt: hi, then read a.txt": "write_file map[content:hi\n path:a.txt]; " +
+			"read_file map[path:a.txt]",
+		"edit a.txt: one => two":               `edit_file map[new:two old:one path:a.txt]`,
+		"replace milk with bread in notes.txt": `edit_file map[new:bread old:milk path:notes.txt]`,
+		"run git status":                       `run_command map[command:git status]`,
+		"run `echo a; echo b`":                 `run_command map[command:echo a; echo b]`,
+		"run the tests":                        `run_command map[command:` + testCommand + `]`,
+		"search for TODO in cmd": `run_command map[command:` +
+			`grep -rnI --exclude-dir=.git -e 'TODO' 'cmd' | head -40]`,
+		"ask: Which one? [red | green]": `ask_person map[options:[red green] question:Which one?]`,
+		"#do: run ls ;; write x: a, then b ;; say done": "run_command map[command:ls]; " +
+			"write_file map[content:a, then b\n path:x]; say done",
+		"say: hello":                      `say hello`,
+		"hello":                           ``,
+		"what is the meaning of all this": ``,
 	} {
 		var got []string
 		for _, s := range plan(prompt) {
@@ -82,7 +85,9 @@ type answer struct {
 func (k *talk) ask(content any) (answer, int) {
 	k.t.Helper()
 	k.messages = append(k.messages, map[string]any{"role": "user", "content": content})
-	body, err := json.Marshal(map[string]any{"model": Name, "max_tokens": 100, "system": "be good", "messages": k.messages})
+	body, err := json.Marshal(map[string]any{
+		"model": Name, "max_tokens": 100, "system": "be good", "messages": k.messages,
+	})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -114,7 +119,9 @@ func (k *talk) ask(content any) (answer, int) {
 func (k *talk) tool(a answer, output string, failed bool) answer {
 	k.t.Helper()
 	last := a.Content[len(a.Content)-1]
-	a, _ = k.ask([]any{map[string]any{"type": "tool_result", "tool_use_id": last.ID, "content": output, "is_error": failed}})
+	a, _ = k.ask([]any{
+		map[string]any{"type": "tool_result", "tool_use_id": last.ID, "content": output, "is_error": failed},
+	})
 	return a
 }
 
@@ -143,7 +150,8 @@ func TestTurns(t *testing.T) {
 		t.Fatalf("second %+v", a)
 	}
 	a = k.tool(a, "# Spoons\n\nA program that counts spoons.\n", false)
-	if a.Stop != "end_turn" || !strings.Contains(a.text(), "counts spoons") || !strings.Contains(a.text(), "2 files and 1 folder") {
+	if a.Stop != "end_turn" || !strings.Contains(a.text(), "counts spoons") ||
+		!strings.Contains(a.text(), "2 files and 1 folder") {
 		t.Fatalf("answer %q", a.text())
 	}
 	a, _ = k.ask("run rm -rf x")
@@ -244,11 +252,13 @@ func TestStream(t *testing.T) {
 		return kinds, text.String(), sc.Err()
 	}
 	kinds, text, err := get("run echo hi")
-	want := "message_start content_block_start content_block_delta content_block_stop content_block_start content_block_delta content_block_stop message_delta message_stop"
+	const block = "content_block_start content_block_delta content_block_stop "
+	want := "message_start " + block + block + "message_delta message_stop"
 	if strings.Join(kinds, " ") != want || err != nil || text != "I will run `echo hi`."+`{"command":"echo hi"}` {
 		t.Errorf("events %v, text %q, %v", kinds, text, err)
 	}
-	if kinds, _, err = get("say " + strings.Repeat("cut me ", 1000) + "#cut"); err == nil || kinds[len(kinds)-1] != "content_block_delta" {
+	kinds, _, err = get("say " + strings.Repeat("cut me ", 1000) + "#cut")
+	if err == nil || kinds[len(kinds)-1] != "content_block_delta" {
 		t.Errorf("cut: %v, %v", kinds, err)
 	}
 }
@@ -260,7 +270,8 @@ func TestServerNeedsItsSecret(t *testing.T) {
 	}
 	defer http.DefaultClient.CloseIdleConnections()
 	status := func(base string) int {
-		resp, err := http.Post(base+"/v1/messages/count_tokens", "application/json", strings.NewReader(`{"messages":[{"role":"user","content":"hello"}]}`))
+		body := strings.NewReader(`{"messages":[{"role":"user","content":"hello"}]}`)
+		resp, err := http.Post(base+"/v1/messages/count_tokens", "application/json", body)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +290,10 @@ func TestServerNeedsItsSecret(t *testing.T) {
 }
 
 func FuzzNext(f *testing.F) {
-	for _, p := range []string{"list files", "write a: b", "#do: run x ;; ;;", "explain this project", "count to 3", "ask x [|]", "#slow:9999h #long:999999 #429x999"} {
+	for _, p := range []string{
+		"list files", "write a: b", "#do: run x ;; ;;", "explain this project", "count to 3", "ask x [|]",
+		"#slow:9999h #long:999999 #429x999",
+	} {
 		f.Add(p, "out", false)
 	}
 	f.Fuzz(func(t *testing.T, prompt, output string, failed bool) {

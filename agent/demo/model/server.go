@@ -16,7 +16,7 @@ type Server struct {
 	done chan struct{}
 }
 
-// Start begins to serve. Close ends it.
+// Start begins to serve, until Close.
 func Start(o Options) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

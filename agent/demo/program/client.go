@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// retries is how often a request is sent again that was refused for the time being.
+	// retries is how often a request is sent again after a refusal that may pass.
 	retries = 3
-	// longestWait is the most that a Retry-After is obeyed for.
+	// longestWait is how long a Retry-After may have us wait.
 	longestWait = 10 * time.Second
 	// maxEvent is the longest line of a stream.
 	maxEvent = 16 << 20
 	maxOut   = 8192 // tokens of an answer
 )
 
-// system is what the model is told about its place.
+// system is what the model is told about its task.
 const system = `You are the demo agent of orchestrator, a small coding agent in a terminal. ` +
 	`You work in one folder, by tools: list files, read them, write and change them, run commands, ask the person. ` +
 	`Say briefly what you are about to do, use a tool where one is needed, and answer from what it returned.`
@@ -38,7 +38,7 @@ type client struct {
 	key     string
 	model   string
 	session string
-	// wait is told before a request is sent again.
+	// wait is called before a request is sent again.
 	wait func(why string)
 }
 
@@ -58,15 +58,17 @@ type answer struct {
 	usage   record.Usage
 }
 
-// ask sends a conversation and returns the answer; each hears its text as it comes.
+// ask sends a conversation and returns the answer; each is called with its text as it comes.
 func (c *client) ask(ctx context.Context, messages []json.RawMessage, each func(text string)) (answer, error) {
 	body, err := json.Marshal(map[string]any{
 		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": definitions,
-		"system":   []any{map[string]any{"type": "text", "text": system, "cache_control": map[string]any{"type": "ephemeral"}}},
+		"system": []any{
+			map[string]any{"type": "text", "text": system, "cache_control": map[string]any{"type": "ephemeral"}},
+		},
 		"metadata": map[string]any{"user_id": fmt.Sprintf(`{"session_id":%q}`, c.session)},
 	})
 	if err != nil {
-		return answer{}, fmt.Errorf("lay out request: %w", err)
+		return answer{}, fmt.Errorf("encode request: %w", err)
 	}
 	for try := 0; ; try++ {
 		started := false
@@ -131,7 +133,7 @@ func refusal(resp *http.Response) error {
 	return s
 }
 
-// event is what is read of a stream's events.
+// event is what is read from an event of a stream.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -151,7 +153,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// readStream puts an answer together. An answer without its end is an error.
+// readStream assembles an answer. An answer without its end is an error.
 func readStream(r io.Reader, each func(string)) (answer, error) {
 	a := answer{message: record.Message{Role: "assistant"}}
 	var inputs []string
@@ -173,7 +175,7 @@ func readStream(r io.Reader, each func(string)) (answer, error) {
 			a.message.Content, inputs = append(a.message.Content, e.Block), append(inputs, "")
 		case "content_block_delta":
 			if e.Index < 0 || e.Index >= len(inputs) {
-				return a, errors.New("read the answer: a piece of no block")
+				return a, errors.New("read the answer: a delta of an unknown block")
 			}
 			a.message.Content[e.Index].Text += e.Delta.Text
 			inputs[e.Index] += e.Delta.Partial
@@ -193,7 +195,7 @@ func readStream(r io.Reader, each func(string)) (answer, error) {
 			}
 			return a, nil
 		case "error":
-			return a, fmt.Errorf("the model broke off: %s", plain(e.Error.Type+": "+e.Error.Message))
+			return a, fmt.Errorf("the model stopped with an error: %s", plain(e.Error.Type+": "+e.Error.Message))
 		}
 	}
 	return a, fmt.Errorf("the answer was cut off: %w", errors.Join(lines.Err(), io.ErrUnexpectedEOF))

@@ -1,12 +1,12 @@
 package program
 
-// dialog is a question that is open.
+// dialog is a question to the person.
 type dialog struct {
 	asked
 	at int
 }
 
-// key moves in a dialog; true when it is decided.
+// key handles one key; true when the person has decided.
 func (d *dialog) key(k key) bool {
 	last := len(d.options) - 1
 	switch k.kind {

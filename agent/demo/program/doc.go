@@ -1,7 +1,7 @@
-// Package program is the demo agent as a program: a small terminal agent that takes prompts, sends them
-// to a Messages API, runs the tools that are asked for in its working folder, and shows what happens.
+// Package program is the demo agent as a program: a small terminal agent that takes prompts, sends them to a Messages
+// API, runs the tools that the model calls in its working folder, and shows what happens.
 //
-// It is there to be looked at and to be tested with, and as strict as an agent should be: it stays
-// inside its folder, asks before it runs a command unless told otherwise, prints nothing of what a model
-// or a command says but plain text, and keeps a transcript that it can go on from after any crash.
+// It is for trying out and for tests, and as strict as an agent should be: it stays inside its folder, asks before it
+// runs a command unless told otherwise, prints only plain text of what a model or a command says, and keeps a
+// transcript from which it can resume after any crash.
 package program

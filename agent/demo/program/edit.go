@@ -40,7 +40,7 @@ func (e *editor) take() string {
 	return s
 }
 
-// recall goes through the history.
+// recall steps through the history.
 func (e *editor) recall(step int) {
 	n := e.back + step
 	if n < 0 || n > len(e.history) {
@@ -84,7 +84,7 @@ func (e *editor) key(k key) {
 	}
 }
 
-// chop cuts a text at the last column: what is typed must not jump.
+// chop breaks a text at the last column and not at blanks: what is typed must not jump.
 func chop(text string, cols int) []string {
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
@@ -102,7 +102,7 @@ func chop(text string, cols int) []string {
 	return out
 }
 
-// lines draws the prompt around the cursor, and says where that stands.
+// lines draws the prompt around the cursor, and returns where the cursor is.
 func (e *editor) lines(cols int) (out []line, row, col int) {
 	inner := max(cols-3, 4)
 	before := chop(string(e.text[:e.at]), inner)

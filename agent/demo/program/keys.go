@@ -37,17 +37,17 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// sequences are the keys that send more than a byte.
+// sequences are the keys that send more than one byte.
 var sequences = map[string]kind{
 	"\x1b[A": keyUp, "\x1b[B": keyDown, "\x1b[C": keyRight, "\x1b[D": keyLeft,
 	"\x1bOA": keyUp, "\x1bOB": keyDown, "\x1bOC": keyRight, "\x1bOD": keyLeft,
 	"\x1b[H": keyHome, "\x1b[F": keyEnd, "\x1bOH": keyHome, "\x1bOF": keyEnd, "\x1b[1~": keyHome, "\x1b[4~": keyEnd,
 }
 
-// maxPaste bounds a paste that never ends.
+// maxPaste bounds a paste without an end.
 const maxPaste = 4 << 20
 
-// parser turns bytes into keys; what is cut off waits for the next bytes.
+// parser turns bytes into keys; an incomplete key waits for the next bytes.
 type parser struct {
 	rest    []byte
 	pasting bool
@@ -77,7 +77,7 @@ func (p *parser) parse(b []byte) []key {
 		}
 		k, n, ok := one(p.rest)
 		if n == 0 {
-			return keys // cut off
+			return keys // incomplete
 		}
 		p.rest = p.rest[n:]
 		if ok {

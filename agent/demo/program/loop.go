@@ -53,7 +53,7 @@ func newLoop(t *talk, o options, stdin, stdout *os.File) *loop {
 	return l
 }
 
-// run draws and listens until the person leaves or the terminal is gone.
+// run draws and handles events until the person leaves or the terminal is gone.
 func (l *loop) run() error {
 	winch := make(chan os.Signal, 1)
 	signal.Notify(winch, syscall.SIGWINCH)
@@ -67,7 +67,7 @@ func (l *loop) run() error {
 	}
 	tick := time.NewTicker(spin)
 	defer tick.Stop()
-	tick.Stop() // nothing turns while nothing happens
+	tick.Stop() // nothing is animated while no turn runs
 	turning := false
 	var parse parser
 	for {
@@ -103,7 +103,7 @@ func (l *loop) run() error {
 	}
 }
 
-// leave ends a running turn and leaves the cursor below everything.
+// leave ends a running turn and puts the cursor below everything.
 func (l *loop) leave() {
 	if l.cancel != nil {
 		l.cancel()
@@ -136,7 +136,8 @@ func (l *loop) greet() {
 		{},
 	}
 	if n := len(l.talk.messages); n > 0 {
-		above = append(above, line{styleDim, fmt.Sprintf("  going on with %d messages of session %s", n, l.talk.client.session)})
+		resuming := fmt.Sprintf("  resuming session %s with %d messages", l.talk.client.session, n)
+		above = append(above, line{styleDim, resuming})
 		for _, r := range l.talk.retell(repeated) {
 			above = append(above, l.screen.wrapped(r.style, "", "  ", r.text)...)
 		}
@@ -146,13 +147,13 @@ func (l *loop) greet() {
 	l.paint(above)
 }
 
-// working tells the terminal that a turn runs.
+// working tells the terminal that a turn is running.
 func (l *loop) working() {
 	l.screen.title("✦ demo" + l.about())
 	l.screen.status("working", "", "")
 }
 
-// rest tells the terminal that nothing is being done.
+// rest tells the terminal that no turn is running.
 func (l *loop) rest(state, message string) {
 	l.screen.title("◇ demo" + l.about())
 	l.screen.status(state, "", message)
@@ -165,7 +166,7 @@ func (l *loop) about() string {
 	return ": " + displaywidth.TruncateString(l.label, 40, "…")
 }
 
-// submit begins a turn, or puts the prompt in line behind the running one.
+// submit begins a turn, or queues the prompt behind the running one.
 func (l *loop) submit(prompt string) {
 	if l.cancel != nil {
 		l.queue = append(l.queue, prompt)
@@ -227,7 +228,7 @@ func (l *loop) key(k key) bool {
 	return false
 }
 
-// decide closes the dialog with what was chosen.
+// decide closes the dialog and passes on what was chosen.
 func (l *loop) decide() {
 	d := l.dialog
 	l.dialog = nil
@@ -235,7 +236,7 @@ func (l *loop) decide() {
 	d.answer <- d.at
 }
 
-// handle shows what the turn tells.
+// handle shows an event of the turn.
 func (l *loop) handle(e any) {
 	switch e := e.(type) {
 	case said:
@@ -265,7 +266,7 @@ func (l *loop) handle(e any) {
 	}
 }
 
-// end closes a turn and begins the next one that waits.
+// end closes a turn and begins the next queued one.
 func (l *loop) end(err error) {
 	l.cancel()
 	l.cancel, l.dialog = nil, nil
@@ -288,7 +289,7 @@ func (l *loop) end(err error) {
 	}
 }
 
-// paint draws the live part below what has been said.
+// paint draws the live part, below the lines that are finished.
 func (l *loop) paint(above []line) {
 	live := append(l.out.live(), line{})
 	if l.dialog != nil {
@@ -297,7 +298,7 @@ func (l *loop) paint(above []line) {
 		return
 	}
 	for _, q := range l.queue {
-		live = append(live, line{styleDim, l.screen.clipped("  waits: "+flat(q), 1)})
+		live = append(live, line{styleDim, l.screen.clipped("  queued: "+flat(q), 1)})
 	}
 	live = append(live, l.statusLine())
 	prompt, row, col := l.edit.lines(l.screen.cols)
@@ -314,7 +315,8 @@ func (l *loop) statusLine() line {
 		text = "press ctrl+c again to leave"
 	case l.cancel != nil:
 		style = styleAccent
-		text = fmt.Sprintf("%s working %ds · esc to interrupt", frames[l.frame%len(frames)], int(time.Since(l.since).Seconds()))
+		text = fmt.Sprintf("%s working %ds · esc to interrupt",
+			frames[l.frame%len(frames)], int(time.Since(l.since).Seconds()))
 	case l.tokens > 0:
 		text = fmt.Sprintf("%d tokens · %s", l.tokens, l.talk.client.model)
 	default:

@@ -26,7 +26,7 @@ func Main(args []string, stdin, stdout *os.File, env []string) int {
 	return 0
 }
 
-// run opens the session and hands over to the loop.
+// run opens the session and runs the loop.
 func run(o options, stdin, stdout *os.File) error {
 	debug.SetGCPercent(50) // many of these run side by side
 	dir, err := os.Getwd()
@@ -37,7 +37,7 @@ func run(o options, stdin, stdout *os.File) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.root.Close() }() // only read from here
+	defer func() { _ = f.root.Close() }() // a folder that was only opened
 	transport := &http.Transport{MaxIdleConns: 1, IdleConnTimeout: 5 * time.Second}
 	defer transport.CloseIdleConnections()
 	t := &talk{folder: f, allow: o.mode == ModeAuto, client: &client{
@@ -55,12 +55,12 @@ func run(o options, stdin, stdout *os.File) error {
 	return newLoop(t, o, stdin, stdout).run()
 }
 
-// open makes or takes up the session.
+// open creates or resumes the session.
 func (t *talk) open(o options, dir string) error {
 	if o.resume == "" {
 		f, err := record.Create(o.home, o.session, dir)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("session %s is there already", o.session)
+			return fmt.Errorf("session %s already exists", o.session)
 		}
 		t.file = f
 		return err

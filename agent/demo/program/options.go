@@ -11,7 +11,7 @@ import (
 // HomeVar names the variable that holds the folder of the demo agent's sessions.
 const HomeVar = "ORCHESTRATOR_DEMO_HOME"
 
-// Modes of permission.
+// The permission modes.
 const (
 	ModeAsk  = "ask"
 	ModeAuto = "auto"
@@ -41,7 +41,7 @@ func readOptions(args, env []string) (options, error) {
 	f := flag.NewFlagSet("demo-agent", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.StringVar(&o.session, "session-id", "", "id of the new session")
-	f.StringVar(&o.resume, "resume", "", "id of the session to go on with")
+	f.StringVar(&o.resume, "resume", "", "id of the session to resume")
 	f.StringVar(&o.mode, "permission-mode", ModeAsk, "ask before commands, or auto")
 	f.StringVar(&o.model, "model", "demo-1", "model")
 	if err := f.Parse(args); err != nil {

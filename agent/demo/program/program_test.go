@@ -52,7 +52,10 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestWrapAndChop(t *testing.T) {
-	for _, text := range []string{"", "short", strings.Repeat("word ", 30), strings.Repeat("x", 50), "日本語のテキストは幅が二倍です" + strings.Repeat("漢", 20), "a\n\nb"} {
+	for _, text := range []string{
+		"", "short", strings.Repeat("word ", 30), strings.Repeat("x", 50),
+		"日本語のテキストは幅が二倍です" + strings.Repeat("漢", 20), "a\n\nb",
+	} {
 		for _, cut := range []func(string, int) []string{wrap, chop} {
 			lines := cut(text, 10)
 			for _, l := range lines {
@@ -75,7 +78,10 @@ func TestPlain(t *testing.T) {
 }
 
 func TestStreamMustEnd(t *testing.T) {
-	for _, in := range []string{"", "data: {\"type\":\"message_start\"}\n\n", "data: {\"type\":\"content_block_delta\",\"index\":5}\n\n", "data: no json\n\n", "data: {\"type\":\"error\",\"error\":{\"type\":\"x\"}}\n\n"} {
+	for _, in := range []string{
+		"", "data: no json\n\n", `data: {"type":"message_start"}` + "\n\n",
+		`data: {"type":"content_block_delta","index":5}` + "\n\n", `data: {"type":"error","error":{"type":"x"}}` + "\n\n",
+	} {
 		if _, err := readStream(strings.NewReader(in), func(string) {}); err == nil {
 			t.Errorf("%q was taken for an answer", in)
 		}

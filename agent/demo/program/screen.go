@@ -32,7 +32,7 @@ type screen struct {
 	row   int // of the cursor in the live part
 }
 
-// plain makes text of models, files and commands harmless: no control characters.
+// plain removes control characters: text of models, files and commands must not reach the terminal with them.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -47,10 +47,10 @@ func plain(s string) string {
 	}, s)
 }
 
-// flat makes a text harmless and puts it on one line.
+// flat is a plain text on one line.
 func flat(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
 
-// wrap cuts a text into lines of at most so many columns, at blanks where it can.
+// wrap breaks a text into lines of at most cols columns, at blanks where it can.
 func wrap(text string, cols int) []string {
 	cols = max(cols, 4)
 	var out []string
@@ -85,7 +85,7 @@ func wrapLine(l string, cols int) []string {
 	return append(out, l[begin:])
 }
 
-// wrapped cuts lines to the screen's width, with an indent for all but the first.
+// wrapped breaks a text into lines of the screen's width: first leads the first line, rest all others.
 func (s *screen) wrapped(style, first, rest, text string) []line {
 	var out []line
 	for i, l := range wrap(text, s.cols-displaywidth.String(first)-1) {
@@ -98,7 +98,7 @@ func (s *screen) wrapped(style, first, rest, text string) []line {
 	return out
 }
 
-// clipped cuts a line to the screen's width, less so many columns.
+// clipped cuts a line off at the screen's width less some columns.
 func (s *screen) clipped(text string, less int) string {
 	return displaywidth.TruncateString(text, max(s.cols-less, 8), "…")
 }
@@ -126,7 +126,7 @@ func (s *screen) draw(above, live []line, row, col int) {
 	}
 	fmt.Fprintf(&b, "\x1b[%dG\x1b[?2026l", col+1)
 	s.row = row
-	_, _ = io.WriteString(s.w, b.String()) // a terminal that is gone ends the input too
+	_, _ = io.WriteString(s.w, b.String()) // without its terminal the program ends by its input
 }
 
 func (s *screen) put(b *strings.Builder, l line) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawMode takes the terminal's line editing away; restore gives it back.
+// rawMode turns off the terminal's echo and line editing; restore turns them back on.
 func rawMode(f *os.File) (restore func(), err error) {
 	fd := int(f.Fd())
 	old, err := unix.IoctlGetTermios(fd, getTermios)
@@ -21,7 +21,7 @@ func rawMode(f *os.File) (restore func(), err error) {
 	if err := unix.IoctlSetTermios(fd, setTermios, &t); err != nil {
 		return nil, fmt.Errorf("set terminal: %w", err)
 	}
-	return func() { _ = unix.IoctlSetTermios(fd, setTermios, old) }, nil // gone otherwise
+	return func() { _ = unix.IoctlSetTermios(fd, setTermios, old) }, nil // it fails if the terminal is gone
 }
 
 // width returns the terminal's columns.

@@ -44,17 +44,22 @@ func define(name, description string, required ...string) definition {
 	if name == "ask_person" {
 		properties["options"] = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	}
-	return definition{name, description, map[string]any{"type": "object", "properties": properties, "required": required}}
+	schema := map[string]any{"type": "object", "properties": properties, "required": required}
+	return definition{name, description, schema}
 }
 
-// definitions are the tools that there are.
+// definitions are all tools.
 var definitions = []definition{
-	define("list_files", "List the files of a folder, two levels deep, folders with a slash at their end. The path is relative to the working folder; . is the folder itself.", "path"),
+	define("list_files", "List the files of a folder, two levels deep, folders with a slash at their end. "+
+		"The path is relative to the working folder; . is the folder itself.", "path"),
 	define("read_file", "Read a text file. The path is relative to the working folder.", "path"),
-	define("write_file", "Write a text file, making the folders it needs. What was in it before is replaced.", "path", "content"),
-	define("edit_file", "Replace a text that stands exactly once in a file by another one.", "path", "old", "new"),
-	define("run_command", "Run a shell command in the working folder and return what it printed. The person may be asked first.", "command"),
-	define("ask_person", "Ask the person a question with a few options to choose from, and return the choice.", "question", "options"),
+	define("write_file", "Write a text file, making the folders it needs. What was in it before is replaced.",
+		"path", "content"),
+	define("edit_file", "Replace the one occurrence of a text in a file with another text.", "path", "old", "new"),
+	define("run_command", "Run a shell command in the working folder and return what it printed. "+
+		"The person may be asked first.", "command"),
+	define("ask_person", "Ask the person a question with a few options to choose from, and return the choice.",
+		"question", "options"),
 }
 
 // input is what tools are called with.
@@ -100,7 +105,7 @@ func openFolder(dir string) (*folder, error) {
 	return &folder{dir: dir, root: root}, nil
 }
 
-// run runs a tool that needs no answer of the person.
+// run runs a tool that asks the person nothing.
 func (f *folder) run(ctx context.Context, name string, in input) (string, error) {
 	switch name {
 	case "list_files":
@@ -179,7 +184,7 @@ func (f *folder) read(name string) (string, error) {
 		return "", err
 	}
 	if bytes.IndexByte(b, 0) >= 0 {
-		return "", fmt.Errorf("%s is no text file", name)
+		return "", fmt.Errorf("%s is not a text file", name)
 	}
 	return string(b), nil
 }
@@ -204,9 +209,9 @@ func (f *folder) edit(in input) (string, error) {
 	}
 	switch n := strings.Count(old, in.Old); {
 	case in.Old == "" || n == 0:
-		return "", fmt.Errorf("%q does not stand in %s", in.Old, in.Path)
+		return "", fmt.Errorf("%q is not in %s", in.Old, in.Path)
 	case n > 1:
-		return "", fmt.Errorf("%q stands %d times in %s", in.Old, n, in.Path)
+		return "", fmt.Errorf("%q occurs %d times in %s", in.Old, n, in.Path)
 	case len(old) >= maxRead:
 		return "", fmt.Errorf("%s is too large", in.Path)
 	}
@@ -216,7 +221,7 @@ func (f *folder) edit(in input) (string, error) {
 	return fmt.Sprintf("changed `%s`", in.Path), nil
 }
 
-// command runs a shell command. Its end, by whatever way, is the end of its whole process group.
+// command runs a shell command. However it ends, its whole process group ends with it.
 func (f *folder) command(ctx context.Context, line string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
@@ -235,7 +240,7 @@ func (f *folder) command(ctx context.Context, line string) (string, error) {
 		return "", fmt.Errorf("%w: %s", context.Cause(ctx), text)
 	case errors.As(err, &exit):
 		return "", fmt.Errorf("%w: %s", exit, strings.TrimSpace(text))
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // something it left behind holds the output
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay): // a process that it left behind keeps the output open
 		return "", err
 	}
 	if text == "" {
@@ -246,7 +251,7 @@ func (f *folder) command(ctx context.Context, line string) (string, error) {
 
 // tail keeps the beginning and the end of what is written to it.
 type tail struct {
-	mu      sync.Mutex // guards all below: two streams write
+	mu      sync.Mutex // guards the rest: stdout and stderr are written at once
 	first   []byte
 	last    []byte
 	dropped int

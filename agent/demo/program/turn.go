@@ -10,7 +10,7 @@ import (
 	"orchestrator/agent/demo/record"
 )
 
-// What a turn tells the loop.
+// The events of a turn, for the loop.
 type (
 	said     struct{ text string }          // a piece of the answer
 	calling  struct{ name, summary string } // a tool begins
@@ -25,30 +25,31 @@ type (
 		permission       bool
 		answer           chan int
 	}
-	counted struct{ tokens int64 } // what stands in the context now
+	counted struct{ tokens int64 } // what is in the context now
 	ended   struct{ err error }    // the turn is over
 )
 
-// errDenied is what a tool returns that the person did not allow.
+// errDenied is the result of a tool that the person did not allow.
 var errDenied = errors.New("denied by the person")
 
-// errInterrupted ends a turn that the person broke off.
+// errInterrupted ends a turn that the person interrupted.
 var errInterrupted = errors.New("interrupted by the person")
 
-// talk is the conversation with what is needed to go on with it. A turn uses it alone.
+// talk is the conversation and what it needs to continue. Only one turn uses it at a time.
 type talk struct {
 	client   *client
 	folder   *folder
 	file     *record.File
 	messages []json.RawMessage
 	tokens   int64 // in the context, by the newest answer
-	allow    bool  // commands run without asking
+	allow    bool  // commands run without a question
 	tell     func(any)
 }
 
-// turn takes a prompt through all its answers and tools.
+// turn runs a prompt through all its answers and tools.
 func (t *talk) turn(ctx context.Context, prompt string) error {
-	if err := t.add(record.Message{Role: "user", Content: []record.Block{{Type: "text", Text: prompt}}}, record.Line{}); err != nil {
+	asked := record.Message{Role: "user", Content: []record.Block{{Type: "text", Text: prompt}}}
+	if err := t.add(asked, record.Line{}); err != nil {
 		return err
 	}
 	for {
@@ -76,7 +77,7 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 	}
 }
 
-// total is all that stands in the context after an answer.
+// total is all that is in the context after an answer.
 func total(u record.Usage) int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
 
 // add puts a message into the conversation and the transcript.
@@ -165,7 +166,7 @@ func (t *talk) ask(ctx context.Context, q asked) (int, error) {
 	}
 }
 
-// load takes up a transcript. Calls that have no result get one, because the answer to them was lost.
+// load reads a transcript back. Calls without a result get one, since the real one was lost.
 func (t *talk) load(lines []record.Line) error {
 	var open []record.Block
 	for _, l := range lines {
@@ -184,7 +185,7 @@ func (t *talk) load(lines []record.Line) error {
 		for _, b := range m.Content {
 			if b.Type == "tool_use" {
 				open = append(open, record.Block{
-					Type: "tool_result", Use: b.ID, IsError: true, Content: "interrupted: what came of it is not known",
+					Type: "tool_result", Use: b.ID, IsError: true, Content: "interrupted: its result is not known",
 				})
 			}
 		}
@@ -195,13 +196,13 @@ func (t *talk) load(lines []record.Line) error {
 	return nil
 }
 
-// retell returns a conversation for the eyes, its end.
+// retell returns the last lines of a conversation as they are shown.
 func (t *talk) retell(most int) []line {
 	var out []line
 	for _, raw := range t.messages {
 		var m record.Message
 		if json.Unmarshal(raw, &m) != nil {
-			continue // load has read it before
+			continue // cannot be: load has read it
 		}
 		text := strings.TrimSpace(plain(m.Text()))
 		switch {

@@ -1,8 +1,8 @@
-// Package record is the demo agent's native transcript: one file of JSON lines a session, which the
-// agent appends to and the adapter reads.
+// Package record is the demo agent's native transcript: one file of JSON lines for each session, which the agent
+// appends to and the adapter reads.
 //
-// A line is written by one call and synced; a reader may meet a half-written last line after a crash
-// and leaves it out. The folder belongs to the demo agent alone.
+// Each line is written by one call and synced; after a crash the last one may be incomplete and is left out. The folder
+// belongs to the demo agent alone.
 package record
 
 import (
@@ -31,7 +31,7 @@ type Line struct {
 	Session string    `json:"session"`
 	At      time.Time `json:"at"`
 	Dir     string    `json:"dir,omitempty"`
-	// Message is the message as it goes over the wire.
+	// Message is the message as it is sent to the model.
 	Message json.RawMessage `json:"message,omitempty"`
 	Model   string          `json:"model,omitempty"`
 	Stop    string          `json:"stop,omitempty"`
@@ -46,7 +46,7 @@ type Usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// Message is a message's form.
+// Message is what a line's message holds.
 type Message struct {
 	Role    string  `json:"role"`
 	Content []Block `json:"content"`
@@ -92,7 +92,7 @@ type File struct {
 	session string
 }
 
-// Create begins a session. fs.ErrExist when it is there already.
+// Create begins a session. It returns fs.ErrExist if there is such a session.
 func Create(home, session, dir string) (*File, error) {
 	f, err := open(home, session, os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -104,7 +104,7 @@ func Create(home, session, dir string) (*File, error) {
 	return f, nil
 }
 
-// Resume opens a session to go on, and returns its messages. fs.ErrNotExist when there is none.
+// Resume opens a session to continue it, and returns its lines. It returns fs.ErrNotExist if there is no such session.
 func Resume(home, session string) (*File, []Line, error) {
 	f, err := open(home, session, 0)
 	if err != nil {
