@@ -136,3 +136,13 @@ func (l *recorder) spoke(e arrival, keep int) bool {
 	}
 	return count(l.spoken(e.Items[keep:])) > count(r.spoken[keep:])
 }
+
+// spoken says which items hold words of the person.
+func (l *recorder) spoken(items []thread.Item) []bool {
+	out := make([]bool, len(items))
+	for i := range items {
+		out[i] = slices.ContainsFunc(l.past.Entries(items[i:i+1]),
+			func(e thread.Entry) bool { return e.Kind == thread.EntryPrompt && strings.TrimSpace(e.Text) != "" })
+	}
+	return out
+}

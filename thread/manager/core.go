@@ -15,6 +15,7 @@ import (
 	"orchestrator/thread/fair"
 	"orchestrator/thread/handout"
 	"orchestrator/thread/manager/events"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/secret"
 )
 
@@ -25,8 +26,9 @@ type core struct {
 	// which the Manager is. Nil means that agents speak to their providers themselves.
 	Gateway thread.Gateway
 
-	cfg Config
-	bus events.Bus
+	cfg  Config
+	past past.Reader // what is stored
+	bus  events.Bus
 
 	ctx     context.Context // of steps and background work; ends when Close gives up waiting
 	cancel  context.CancelFunc
@@ -65,6 +67,7 @@ func newCore(cfg Config) *core {
 		cfg: cfg, ctx: ctx, cancel: cancel,
 		closing: make(chan struct{}), hands: fair.NewLine(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
+	m.past = past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m
 }

@@ -12,6 +12,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
 )
 
@@ -355,7 +356,7 @@ func proofWith(p thread.ResumeProof, asked []thread.Prompt) thread.ResumeProof {
 	p.Prompts = asked
 	for _, a := range asked {
 		if a.State == thread.PromptInterrupted && p.Incomplete == "" {
-			p.Incomplete = fmt.Sprintf("prompt %s was not answered: %s", a.ID, oneLine(a.Text, 60))
+			p.Incomplete = fmt.Sprintf("prompt %s was not answered: %s", a.ID, plaintext.OneLine(a.Text, 60))
 		}
 	}
 	return p
@@ -373,5 +374,5 @@ func unansweredEvidence(p thread.Prompt) thread.Evidence {
 			at = t
 		}
 	}
-	return thread.Evidence{Source: thread.SourcePrompt, Detail: detail + ": " + oneLine(p.Text, 100), At: at}
+	return thread.Evidence{Source: thread.SourcePrompt, Detail: detail + ": " + plaintext.OneLine(p.Text, 100), At: at}
 }

@@ -38,7 +38,7 @@ func (l *recorder) load(ctx context.Context) {
 		l.notice(l.id, thread.LevelError, "the stored conversation of %s is damaged: %v", t.DisplayName(), err)
 	}
 	r.hashes, r.spoken = r.hash(items), l.spoken(items)
-	if r.snapshot, err = l.snapshotAt(ctx, t.Head); err != nil {
+	if r.snapshot, err = l.past.SnapshotAt(ctx, t.Head); err != nil {
 		l.cfg.Log.Warn("read the newest snapshot", "thread", string(l.id), "err", err)
 	}
 	l.restack(items)

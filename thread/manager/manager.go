@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Manager is the use cases. Create it with the function New, set Gateway, Open it, Close it.
@@ -132,7 +133,8 @@ func (m *Manager) Close(ctx context.Context) error {
 	for _, l := range m.byID {
 		if l.unsaved > 0 {
 			// The agent's transcript has them, and its next request brings the conversation again.
-			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", counted(l.unsaved, "answer"), l.t.Name, l.trouble))
+			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", plaintext.Count(l.unsaved, "answer"), l.t.Name,
+				l.trouble))
 		}
 	}
 	m.mu.Unlock()

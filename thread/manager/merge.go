@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
 )
 
 // Merge commits a thread's work and merges its branch into its parent's, or into another thread's.
@@ -65,7 +66,7 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 	}
 	t := child.thread()
 	if message == "" {
-		message = cmp.Or(firstLine(t.Label), t.Name)
+		message = cmp.Or(plaintext.FirstLine(t.Label), t.Name)
 	}
 	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
@@ -99,7 +100,8 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
 		m.notice(child.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve that in %s, then continue, or abort",
-			t.DisplayName(), in.Target, counted(len(report.Conflicts), "file"), strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
+			t.DisplayName(), in.Target, plaintext.Count(len(report.Conflicts), "file"),
+			strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
 	}
 	return m.merged(ctx, child, intent, in, report)
@@ -188,7 +190,8 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 		}
 		if len(what.Conflicts) > 0 {
 			report.Conflicts = what.Conflicts
-			return report, thread.Hint(fmt.Errorf("continue the merge of %s: %s: %w", name, counted(len(what.Conflicts), "file"), thread.ErrConflict), "resolve the conflicts in "+in.Dir)
+			return report, thread.Hint(fmt.Errorf("continue the merge of %s: %s: %w", name,
+				plaintext.Count(len(what.Conflicts), "file"), thread.ErrConflict), "resolve the conflicts in "+in.Dir)
 		}
 		report.Commit = what.Commit
 		return m.merged(ctx, child, intent, in, report)

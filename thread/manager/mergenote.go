@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // tellMerged sends the note of a thread's newest merge.
@@ -34,7 +35,7 @@ func (m *merges) mergeSummary(ctx context.Context, child *run, in mergeIntent, r
 	var b strings.Builder
 	fmt.Fprintf(&b, "For your information: thread %q", t.Name)
 	if t.Label != "" {
-		fmt.Fprintf(&b, " (%s)", oneLine(t.Label, 200))
+		fmt.Fprintf(&b, " (%s)", plaintext.OneLine(t.Label, 200))
 	}
 	fmt.Fprintf(&b, " was merged into your branch %s", in.Target)
 	if report.Commit != "" {
@@ -48,10 +49,10 @@ func (m *merges) mergeSummary(ctx context.Context, child *run, in mergeIntent, r
 				fmt.Fprintf(&b, "- … and %d more\n", len(report.Files)-i)
 				break
 			}
-			fmt.Fprintf(&b, "- %s (%s, +%d −%d)\n", oneLine(f.Path, 200), f.Status, f.Insertions, f.Deletions)
+			fmt.Fprintf(&b, "- %s (%s, +%d −%d)\n", plaintext.OneLine(f.Path, 200), f.Status, f.Insertions, f.Deletions)
 		}
 	}
-	if answer := m.lastAnswer(ctx, t); answer != "" {
+	if answer := m.past.LastAnswer(ctx, t); answer != "" {
 		fmt.Fprintf(&b, "\nIts last answer, quoted:\n> %s\n", quote(answer))
 	}
 	b.WriteString("\nTake note of it and say so in one sentence; do nothing else now.")

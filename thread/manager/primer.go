@@ -53,7 +53,7 @@ func (l *run) handOver(ctx context.Context) (string, error) {
 	if !slices.ContainsFunc(in.turns, primerTurn.says) {
 		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), thread.ErrDamaged)
 	}
-	in.files = l.changedFiles(ctx, t, c)
+	in.files = l.past.ChangedFiles(ctx, t, c)
 	in.open = l.unanswered(ctx, t, c)
 	in.save = func(name, text string) (string, error) {
 		return l.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
@@ -115,7 +115,7 @@ func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 // hold any more, because it was compacted, there is what their checkpoints keep. clean is what becomes of every text.
 func (l *run) primerTurns(ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string) ([]primerTurn, error) {
 	const all = 1 << 20
-	list, err := l.turns(ctx, c.ID, thread.Page{Limit: all})
+	list, err := l.past.Turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
 		return nil, err
 	}
@@ -148,11 +148,11 @@ func (l *run) primerTurns(ctx context.Context, c thread.Checkpoint, items []thre
 			}
 		}
 		if to > 0 {
-			t.loose = from > to || from < to && i > 0 && !holds(l.entries(items[from:to]), e.Prompt)
+			t.loose = from > to || from < to && i > 0 && !holds(l.past.Entries(items[from:to]), e.Prompt)
 			if t.loose {
 				from = 0
 			}
-			t.rest = l.entries(items[from:to])
+			t.rest = l.past.Entries(items[from:to])
 			for j := range t.rest {
 				t.rest[j].Text = clean(t.rest[j].Text)
 			}
@@ -167,9 +167,10 @@ func (l *run) primerTurns(ctx context.Context, c thread.Checkpoint, items []thre
 // holds reports whether entries hold a prompt, as far as a checkpoint keeps it.
 func holds(entries []thread.Entry, prompt string) bool {
 	const enough = 40
-	begin := plaintext.Cut(oneLine(prompt, len(prompt)), enough)
+	begin := plaintext.Cut(plaintext.OneLine(prompt, len(prompt)), enough)
 	return slices.ContainsFunc(entries, func(e thread.Entry) bool {
-		return e.Kind == thread.EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)), begin)
+		return e.Kind == thread.EntryPrompt &&
+			strings.Contains(plaintext.OneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)), begin)
 	})
 }
 

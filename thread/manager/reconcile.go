@@ -56,7 +56,7 @@ func (l *recorder) written(ctx context.Context) []byte {
 // mentions reports whether an agent's files hold a prompt: its first words, as JSON writes them.
 func mentions(wrote []byte, text string) bool {
 	const enough = 80
-	raw, err := json.Marshal(plaintext.Cut(firstLine(text), enough))
+	raw, err := json.Marshal(plaintext.Cut(plaintext.FirstLine(text), enough))
 	if err != nil || len(raw) < 3 {
 		return false
 	}

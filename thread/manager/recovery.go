@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // recovery is what Open does about the runs before: it takes over what they left, finishes or takes back what was cut
@@ -99,10 +100,11 @@ func (m *recovery) putAside(id thread.ID, k thread.Spooled) {
 	path, err := m.cfg.Spool.PutAside(id)
 	switch {
 	case err != nil:
-		m.notice("", thread.LevelWarn, "%s of thread %s wait to be stored, but there is no such thread: %v", counted(len(k.Places), "answer"), id, err)
+		m.notice("", thread.LevelWarn, "%s of thread %s wait to be stored, but there is no such thread: %v",
+			plaintext.Count(len(k.Places), "answer"), id, err)
 	case path != "":
 		m.notice("", thread.LevelWarn, "%s of thread %s could not be stored, as there is no such thread any more: they are kept in %s, in JSON; delete that file when you do not need them",
-			counted(len(k.Places), "answer"), id, path)
+			plaintext.Count(len(k.Places), "answer"), id, path)
 	}
 }
 

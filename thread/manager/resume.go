@@ -149,7 +149,7 @@ func (l *run) rebuild(ctx context.Context, agent thread.Agent) (string, error) {
 	}
 	spec := thread.RebuildSpec{
 		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Files: files,
-		Answer: l.finalAnswer(ctx, t.Head),
+		Answer: l.past.FinalAnswer(ctx, t.Head),
 	}
 	l.catchUp(ctx, agent, origin, &spec)
 	r, ok := agent.(thread.Rebuilder)

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
 )
 
@@ -108,7 +109,8 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if len(left) > 0 {
-		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written", counted(len(left), "file"))
+		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written",
+			plaintext.Count(len(left), "file"))
 	}
 	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
 		report.Files, err = l.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
@@ -154,7 +156,7 @@ func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now th
 	t := l.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
 	for _, o := range l.together(t) {
-		list, err := l.since(ctx, o.ID, to)
+		list, err := l.past.Since(ctx, o.ID, to)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -167,7 +169,7 @@ func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now th
 	if l.cfg.Differ == nil {
 		return nil, nil, true, fmt.Errorf("compare the files: %w", thread.ErrUnsupported)
 	}
-	if history[l.id], err = l.since(ctx, l.id, to); err != nil {
+	if history[l.id], err = l.past.Since(ctx, l.id, to); err != nil {
 		return nil, nil, true, err
 	}
 	var steps []share.Step
@@ -177,14 +179,14 @@ func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now th
 		if c.Kind != thread.KindSafety { // that holds what anybody wrote before it
 			step.Thread = string(c.Thread)
 		}
-		if step.Paths, err = l.changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
+		if step.Paths, err = l.past.Changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
 			return nil, nil, true, err
 		}
 		steps = append(steps, step)
 		from, since = *c.Snapshot, c.Created
 	}
 	last := share.Step{}
-	if last.Paths, err = l.changed(ctx, t.Dir, from, now); err != nil {
+	if last.Paths, err = l.past.Changed(ctx, t.Dir, from, now); err != nil {
 		return nil, nil, true, err
 	}
 	own, others = share.Own(string(l.id), append(steps, last))
@@ -233,7 +235,7 @@ func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 // rewindTarget finds the checkpoint to go to and the files that belong to it.
 func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
 	l.settle(ctx)
-	to, err := l.point(ctx, l.thread(), r.At)
+	to, err := l.past.Point(ctx, l.thread(), r.At)
 	if err != nil {
 		return to, nil, err
 	}
@@ -249,7 +251,7 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 	if l.cfg.Worktrees == nil {
 		return to, nil, fmt.Errorf("files: %w", thread.ErrNoRepository)
 	}
-	snap, err := l.snapshotAt(ctx, to.ID)
+	snap, err := l.past.SnapshotAt(ctx, to.ID)
 	if err != nil {
 		return to, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
 )
 
 // The size of a terminal that nobody looks at yet.
@@ -83,7 +84,7 @@ func (l *run) ensureDir(ctx context.Context) error {
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
 		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound), "bring the folder back, or fork the thread into another one")
 	}
-	snap, err := l.snapshotAt(ctx, t.Head)
+	snap, err := l.past.SnapshotAt(ctx, t.Head)
 	if err != nil {
 		return err
 	}
@@ -282,7 +283,8 @@ func (m *roll) takeSlot() (release func(), err error) {
 		}
 	}
 	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, thread.Hint(fmt.Errorf("%s running already: %w", counted(n, "agent"), thread.ErrLimit), "stop one or raise limits.running")
+		return nil, thread.Hint(fmt.Errorf("%s running already: %w", plaintext.Count(n, "agent"), thread.ErrLimit),
+			"stop one or raise limits.running")
 	}
 	m.starts++
 	return func() {

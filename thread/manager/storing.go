@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 )
 
 // The waits between tries while the store refuses.
@@ -250,7 +251,8 @@ func (l *recorder) recover(ctx context.Context, kept thread.Spooled) {
 	}
 	l.flush(ctx)
 	if len(r.pending) == 0 {
-		l.notice(l.id, thread.LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().DisplayName(), counted(n, "checkpoint"))
+		l.notice(l.id, thread.LevelInfo, "%s: %s that could not be stored before are stored now", l.thread().DisplayName(),
+			plaintext.Count(n, "checkpoint"))
 	}
 }
 

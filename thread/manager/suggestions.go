@@ -68,7 +68,7 @@ func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
 	r, u := &l.rec, m.musingOf(l.id)
 	u.load(ctx, &l.line, r.began)
 	failedBefore := u.failures
-	u.results(m.entries(a.news))
+	u.results(m.past.Entries(a.news))
 	in := suggest.Input{Subject: u.subject}
 	if a.first {
 		if u.prompt != "" {
@@ -338,7 +338,7 @@ func (u *musing) results(entries []thread.Entry) {
 		case thread.EntryCall:
 			u.subject.Hear(plaintext.Cut(e.Text, 500)) // names of files say what a thread is about
 		case thread.EntryResult:
-			text := oneLine(e.Text, 200)
+			text := plaintext.OneLine(e.Text, 200)
 			switch {
 			case !e.Error:
 				u.failures, u.failure = 0, ""

@@ -234,15 +234,3 @@ func Cut(s string, n int) string {
 	}
 	return s[:n]
 }
-
-// LastLine returns the last line of a text that holds anything: an answer of several parts stands in several places of
-// a transcript, and this is in the last.
-func LastLine(s string) string {
-	last := ""
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			last = line
-		}
-	}
-	return last
-}
