@@ -62,7 +62,7 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 	if err := child.stop(ctx, "finished"); err != nil {
 		return err
 	}
-	if _, err := child.safety(ctx, "before it was finished", true); err != nil {
+	if _, err := child.recorder.Safety(ctx, "before it was finished", true); err != nil {
 		return err
 	}
 	failpoint.Hit("thread.finish.safe")

@@ -49,8 +49,8 @@ func (m *roll) other(id thread.ID) *line {
 // one step after the other: recording answers, starting, stopping, rewinding. A step may take
 // core.mu for a moment; it never waits for another line's queue.
 //
-// Four types stand on each other: a line; the typist, who types what the thread's agent was asked; the recorder, who
-// stores what it answers; and the run, which starts and ends its process.
+// Three types stand on each other: a line; the typist, who types what the thread's agent was asked; and the run, which
+// starts and ends its process and has a recording.Recorder make durable what it answers.
 //
 // Lock order: line.reporting or desk.mu, then queue.mu, then core.mu, then events.Bus.mu.
 type line struct {
@@ -234,6 +234,18 @@ func (l *line) reread(ctx context.Context) error {
 	}
 	l.set(t)
 	return nil
+}
+
+// markUnseen notes that there is an answer that nobody has looked at.
+func (l *line) markUnseen(ctx context.Context) {
+	if !l.thread().Seen {
+		return
+	}
+	if err := l.update(ctx, func(t *thread.Thread) error { t.Seen = false; return nil }); err != nil {
+		l.mu.Lock()
+		l.t.Seen = false
+		l.mu.Unlock()
+	}
 }
 
 // report tells the session evidence; nothing when none runs.

@@ -33,7 +33,7 @@ type Manager struct {
 
 // New returns a Manager that does nothing until Open.
 func New(cfg Config) *Manager {
-	r := &registry{roll: newRoll(newCore(cfg)), byID: make(map[thread.ID]*run)}
+	r := newRegistry(newCore(cfg))
 	m := &Manager{registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r}, rewinds: &rewinds{r}, traffic: &traffic{r}}
 	m.creation = &creation{registry: r, runs: m.runs}
 	m.forks = &forks{registry: r, runs: m.runs, creation: m.creation}

@@ -72,7 +72,7 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
-		_, err := child.safety(ctx, thread.NoteBeforeMerge+"into "+in.Target, true)
+		_, err := child.recorder.Safety(ctx, thread.NoteBeforeMerge+"into "+in.Target, true)
 		return err
 	})
 	if err != nil {
@@ -80,7 +80,7 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 	}
 	if target != nil {
 		err = target.do(ctx, func(ctx context.Context) error {
-			_, err := target.safety(ctx, thread.NoteBeforeMerge+"of "+t.Name, true)
+			_, err := target.recorder.Safety(ctx, thread.NoteBeforeMerge+"of "+t.Name, true)
 			return err
 		})
 		if err != nil {
@@ -227,7 +227,7 @@ func (m *merges) notMerged(ctx context.Context, lines ...*run) {
 			continue
 		}
 		err := l.do(ctx, func(ctx context.Context) error {
-			_, err := l.safety(ctx, thread.NoteNotMerged, false)
+			_, err := l.recorder.Safety(ctx, thread.NoteNotMerged, false)
 			return err
 		})
 		if err != nil {

@@ -34,7 +34,7 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		if err := l.idle(ctx); err != nil {
 			return err
 		}
-		if _, err := l.safety(ctx, "before it was pushed", true); err != nil {
+		if _, err := l.recorder.Safety(ctx, "before it was pushed", true); err != nil {
 			return err
 		}
 		report.Commit, err = m.cfg.Merges.Commit(ctx, t.Worktree.Path,

@@ -91,7 +91,7 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 			m.putAside(id, k)
 			continue
 		}
-		l.recover(ctx, k)
+		l.recorder.Recover(ctx, k)
 	}
 }
 

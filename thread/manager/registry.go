@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/recording"
 )
 
 // registry finds threads.
@@ -14,15 +15,19 @@ type registry struct {
 	*roll
 	byID map[thread.ID]*run // guarded by core.mu
 	// answered hears of what every thread's agent answers.
-	answered func(ctx context.Context, l *recorder, a answered)
+	answered  func(ctx context.Context, l *line, r recording.Response)
+	recording recording.Config
+}
+
+func newRegistry(c *core) *registry {
+	return &registry{roll: newRoll(c), byID: make(map[thread.ID]*run), recording: recordingOf(c)}
 }
 
 // add takes a thread in. core.mu is held.
 func (m *registry) add(t thread.Thread) *run {
-	l := &run{recorder: recorder{
-		typist:   typist{line: line{roll: m.roll, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}},
-		answered: m.answered,
-	}}
+	l := &run{typist: typist{line: line{roll: m.roll, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}}}
+	told := recorded{typist: &l.typist, answered: m.answered}
+	l.recorder = recording.New(m.recording, t.ID, told, turnPrompts{&l.typist}, told)
 	l.forget = func() { m.drop(l) }
 	m.enter(&l.line)
 	m.byID[t.ID] = l

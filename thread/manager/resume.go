@@ -3,6 +3,8 @@ package manager
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,7 +121,7 @@ func (l *run) wayBack(ctx context.Context, agent thread.Agent) (wayBack, error) 
 	case thread.ResumeRebuilt:
 		session, err := l.rebuild(ctx, agent)
 		if err == nil {
-			l.rec.rewritten()
+			l.recorder.Rewritten()
 			return wayBack{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
@@ -131,7 +133,7 @@ func (l *run) wayBack(ctx context.Context, agent thread.Agent) (wayBack, error) 
 	if err != nil {
 		return wayBack{}, thread.Hint(err, "its record is damaged; fork the thread at an earlier turn")
 	}
-	l.rec.rewritten()
+	l.recorder.Rewritten()
 	return wayBack{how: thread.ResumePrimer, primer: text}, nil
 }
 
@@ -182,17 +184,18 @@ func (l *run) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thr
 	if answer == "" || !ok || !tells {
 		return
 	}
-	var known transcript
 	var stored []thread.Chunk
+	var marks []thread.Mark
 	for _, f := range spec.Files {
 		stored = append(stored, thread.Chunk{File: f.File, Data: f.Data})
-		known.add(stored[len(stored)-1])
+		sum := sha256.Sum256(f.Data)
+		marks = append(marks, thread.Mark{File: f.File, Size: int64(len(f.Data)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	if endsWith(usage, stored, answer) {
 		return
 	}
 	late, err := reader.ReadTranscript(ctx, thread.TranscriptSpec{
-		Session: origin.Session, Dir: origin.Dir, Env: l.env(origin), Marks: known.marks(), Answer: answer,
+		Session: origin.Session, Dir: origin.Dir, Env: l.env(origin), Marks: marks, Answer: answer,
 	})
 	if err != nil || !endsWith(usage, late, answer) {
 		l.cfg.Log.Warn("the stored transcript lacks the last answer", "thread", string(l.id), "session", origin.Session, "err", err)
@@ -260,7 +263,7 @@ func (l *run) agentAt(ctx context.Context, t thread.Thread, at thread.Checkpoint
 
 // prove notes what can be resumed of a thread that does not run.
 func (l *run) prove(ctx context.Context) {
-	l.settle(ctx)
+	l.recorder.Settle(ctx)
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	var p thread.ResumeProof

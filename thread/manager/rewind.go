@@ -83,7 +83,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 			return thread.RewindReport{}, err
 		}
 	}
-	safety, err := l.safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
+	safety, err := l.recorder.Safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
@@ -234,7 +234,7 @@ func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 
 // rewindTarget finds the checkpoint to go to and the files that belong to it.
 func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
-	l.settle(ctx)
+	l.recorder.Settle(ctx)
 	to, err := l.past.Point(ctx, l.thread(), r.At)
 	if err != nil {
 		return to, nil, err
@@ -262,41 +262,6 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		l.notice(l.id, thread.LevelWarn, "no files were kept at turn %d itself; those of the newest snapshot before it are taken", to.Turn)
 	}
 	return to, snap, nil
-}
-
-// safety writes a checkpoint of the thread as it is now, files and all, and waits until it is
-// durable. With files it is an error when they cannot be kept.
-func (l *run) safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
-	r := &l.rec
-	l.load(ctx)
-	t := l.thread()
-	c := thread.Checkpoint{
-		ID: thread.NewID[thread.CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: thread.KindSafety,
-		Created: l.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
-		MCP: l.mcps(l.id), Note: note, Snapshot: r.snapshot,
-	}
-	if l.cfg.Worktrees != nil {
-		s, err := l.cfg.Worktrees.Take(ctx, l.id, t.Dir, r.snapshot)
-		switch {
-		case err == nil:
-			c.Snapshot, r.snapshot = &s, &s
-		case files:
-			return c, fmt.Errorf("keep the files first: %w", err)
-		case !errors.Is(err, thread.ErrNoRepository):
-			l.notice(l.id, thread.LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
-		}
-	}
-	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.files.note(&l.line, r.files.peek(ctx, &l.line, r.session, "", time.Time{}))}
-	phase := r.phase
-	r.head = c.ID
-	l.commit(ctx, put{c: c, delta: delta})
-	r.phase = phase // it is where it was
-	if len(r.pending) > 0 {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return c, fmt.Errorf("store the safety checkpoint: %s: %w", l.trouble, thread.ErrReadOnly)
-	}
-	return c, nil
 }
 
 // rewindCheckpoint lays out the checkpoint that makes a rewind true. With the conversation it stands
@@ -330,7 +295,7 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 		return fmt.Errorf("store the rewind: %w", err)
 	}
 	failpoint.Hit("thread.rewind.stored")
-	l.rec = record{waiting: l.rec.waiting}
+	l.recorder.Forget()
 	if conversation {
 		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
 			return fmt.Errorf("leave the old session: %w", err)

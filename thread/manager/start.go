@@ -59,7 +59,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		}
 	}
 	// What the agent's files gained after the last checkpoint must not be lost by writing them anew.
-	l.settle(ctx)
+	l.recorder.Settle(ctx)
 	l.reconcile(ctx)
 	way, err := l.wayBack(ctx, agent)
 	if err != nil {
@@ -188,7 +188,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 	if err := l.cfg.Store.UpdateExecution(ctx, x.ID, x.PID, x.Session); err != nil {
 		l.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
 	}
-	l.rec.session = launch.Session
+	l.recorder.Begin(launch.Session)
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Session, t.Interrupted, t.Exit = launch.Session, false, thread.Exit{}
 		return nil
@@ -197,7 +197,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 		// The run's row holds the session too, so the next start finds it.
 		l.notice(l.id, thread.LevelWarn, "the start could not be stored: %v", err)
 	}
-	l.enqueue(func() { l.load(l.ctx) }) // before the first answer comes
+	l.enqueue(func() { l.recorder.Load(l.ctx) }) // before the first answer comes
 	l.prime(ctx, primer)
 	return nil
 }

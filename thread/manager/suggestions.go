@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 	"orchestrator/thread/suggest"
@@ -61,16 +62,16 @@ func (m *suggestions) offerMode() thread.OfferMode {
 
 // hear takes note of a response and offers a fork where the rules say so. A fork begins where the turn began, but where
 // the context is full it takes the turn along.
-func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
+func (m *suggestions) hear(ctx context.Context, l *line, a recording.Response) {
 	if m.offerMode() == thread.OffersOff {
 		return
 	}
-	r, u := &l.rec, m.musingOf(l.id)
-	u.load(ctx, &l.line, r.began)
+	u := m.musingOf(l.id)
+	u.load(ctx, l, a.Began)
 	failedBefore := u.failures
-	u.results(m.past.Entries(a.news))
+	u.results(m.past.Entries(a.News))
 	in := suggest.Input{Subject: u.subject}
-	if a.first {
+	if a.First {
 		if u.prompt != "" {
 			u.subject.Add(secret.Redact(u.prompt), u.answer)
 			in.Subject = u.subject
@@ -83,23 +84,23 @@ func (m *suggestions) hear(ctx context.Context, l *recorder, a answered) {
 		in.Failures, in.Failure = u.failures, u.failure
 	}
 	if a.EndsTurn { // mid-turn a person cannot act on it
-		in.Share = r.gauge.Share()
+		in.Share = a.Gauge.Share()
 	}
 	s, ok := suggest.Consider(in)
-	at := r.began
+	at := a.Began
 	if s.Rule == suggest.RuleBand {
-		at = r.head
+		at = a.Head
 	}
 	if !ok || at == "" || leaves(s.Rule) && at == l.thread().ForkPoint {
 		return // a fork's first prompt is what it was made for
 	}
-	if last, was := u.offered[s.Rule]; was && r.turn-last < offerPause {
+	if last, was := u.offered[s.Rule]; was && a.Turn-last < offerPause {
 		return
 	}
 	if u.offered == nil {
 		u.offered = make(map[suggest.Rule]int)
 	}
-	u.offered[s.Rule] = r.turn
+	u.offered[s.Rule] = a.Turn
 	o := thread.Offer{ID: thread.NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
 	if leaves(s.Rule) {
 		o.Prompt = u.prompt
@@ -289,8 +290,7 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 	ok := false
 	err := l.do(ctx, func(ctx context.Context) error {
 		u := m.musingOf(l.id)
-		l.load(ctx)
-		u.load(ctx, &l.line, l.rec.head)
+		u.load(ctx, &l.line, l.recorder.Head(ctx))
 		subject := u.subject.Clone()
 		if u.prompt != "" { // the newest turn's own is not part of it yet
 			subject.Add(secret.Redact(u.prompt), u.answer)

@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/recording"
 )
 
 // traffic takes what the gateway and the agents' hooks report: it implements thread.Observer.
@@ -73,15 +74,15 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		l.rest()
 		return
 	}
-	held := hold(e)
+	held := recording.Hold(e)
 	recorded := l.enqueue(func() {
 		m.mu.Lock()
 		l.requests.Take()
 		m.mu.Unlock()
-		l.answer(m.ctx, arrival{Exchange: e, requests: requests, held: held})
+		l.recorder.Answer(m.ctx, e, requests, held)
 	})
 	if !recorded {
-		held.end()
+		held.End()
 		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
 	}
 }
@@ -121,12 +122,12 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		l.report(thread.Evidence{Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.now(), Prompt: r.Prompt != ""})
 	}
 	if r.Session != "" {
-		l.enqueue(func() { l.adopt(m.ctx, r.Session) })
+		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
 		l.enqueue(func() { l.heard(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {
-		l.enqueue(func() { l.poll(m.ctx) })
+		l.enqueue(func() { l.recorder.Poll(m.ctx) })
 	}
 }

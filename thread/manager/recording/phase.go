@@ -1,4 +1,4 @@
-package manager
+package recording
 
 // phase is where a conversation stands at its newest checkpoint: it decides what the next response is part of, and
 // whether an end of its turn is still to come.

@@ -1,7 +1,6 @@
-package manager
+package recording
 
 import (
-	"context"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -11,24 +10,8 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// recorder makes what a thread's agent answers durable.
-type recorder struct {
-	typist
-	// rec belongs to the queue's steps alone.
-	rec record
-	// answered hears of every main response that was recorded, in the queue's step.
-	answered func(ctx context.Context, l *recorder, a answered)
-}
-
-// answered is what is told of a main response that was recorded.
-type answered struct {
-	thread.Exchange
-	news  []thread.Item // that the conversation gained
-	first bool          // of its turn
-}
-
 // record is what a recorder knows of its newest checkpoint, so that an answer is stored without reading
-// anything back. It belongs to the line's steps.
+// anything back.
 type record struct {
 	loaded   bool
 	seed     maphash.Seed
@@ -50,7 +33,6 @@ type record struct {
 
 	pending []put // made and not durable yet, oldest first
 	wait    time.Duration
-	waiting bool // a retry is on its way
 	damaged bool // the spool holds more of the thread than could be read
 }
 
@@ -59,12 +41,12 @@ type put struct {
 	c     thread.Checkpoint
 	delta thread.Delta
 	cost  float64 // of side requests, in the gauge's cost
-	held  *held   // what it takes of memory
+	held  *Held   // what it takes of memory
 	// prompts are those that are stored with it.
 	prompts []thread.Prompt
 	small   bool // nothing else is held with it
-	// stored runs once it is durable.
-	stored func()
+	// answered is what is told once it is durable, nil for nothing.
+	answered *Answered
 	// spooled is set once the spool has it, at a place of its own; delta is empty then.
 	spooled bool
 	at      int64
@@ -75,7 +57,7 @@ type put struct {
 // whole request. What is spooled takes nothing.
 func (p *put) shrink() {
 	if p.spooled {
-		p.held.end()
+		p.held.End()
 	}
 	if p.small || p.held == nil || p.held.release == nil {
 		return
@@ -89,9 +71,6 @@ func (p *put) shrink() {
 	}
 	p.held.shrink(size)
 }
-
-// rewritten forgets the files: the agent's session is written anew, and so is what is stored.
-func (r *record) rewritten() { r.files = transcript{loaded: true} }
 
 // hash returns the keys by which items are compared.
 func (r *record) hash(items []thread.Item) []uint64 {
@@ -119,16 +98,6 @@ func (r *record) kept(items []thread.Item, from int) int {
 	return n
 }
 
-// open reports whether a turn was begun and not ended.
-func (r *record) open() bool { return r.loaded && r.head != "" && r.phase.open() }
-
-// answers reports whether a checkpoint that waits to be stored ends a prompt.
-func (r *record) answers(id thread.PromptID) bool {
-	return slices.ContainsFunc(r.pending, func(p put) bool {
-		return slices.ContainsFunc(p.prompts, func(o thread.Prompt) bool { return o.ID == id && o.State.Over() })
-	})
-}
-
 // same reports whether a request holds the same words of the person as the turn's newest.
 func (r *record) same(prompt string) bool { return turns.Same(prompt, r.said) }
 
@@ -136,7 +105,7 @@ func (r *record) same(prompt string) bool { return turns.Same(prompt, r.said) }
 type arrival struct {
 	thread.Exchange
 	requests int   // main requests begun when it ended
-	held     *held // nil where nobody counts it
+	held     *Held // nil where nobody counts it
 	// direct is set for one that was read from the transcript; chunks are what was read.
 	direct bool
 	chunks []thread.Chunk

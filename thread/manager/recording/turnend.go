@@ -1,0 +1,144 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files; then is told once it is
+// durable. Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
+func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arrival, then *Answered) {
+	c := last
+	c.ID, c.Parent, c.Kind, c.Note = thread.NewID[thread.CheckpointID](), last.ID, thread.KindTurn, ""
+	// last may be the parent's: a fork begins where its turn's own checkpoint is still missing.
+	c.Thread = r.id
+	c.Created, c.Usage = r.now(), thread.Usage{} // the responses have counted it
+	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
+	asked := r.prompts.Ended(r.asked, c, e.why)
+	delta := thread.Delta{Keep: last.Items, Prompts: asked}
+	if !e.direct && !e.past {
+		delta.Transcript = r.note(r.peek(ctx, plaintext.LastLine(e.Text), r.waitUntil(e.Exchange)))
+	}
+	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
+		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
+		// their ends than now.
+		r.looked = time.Now() // a time of this process, which no setting of the clock changes
+		r.snapshot = r.keepFiles(ctx, r.snapshot)
+	}
+	c.Snapshot = r.snapshot
+	r.head, r.phase = c.ID, phaseEnded
+	r.commit(ctx, put{c: c, delta: delta, prompts: asked, answered: then})
+}
+
+// answerWait is how long an agent may take to write down the answer that ended its turn.
+const answerWait = time.Second
+
+// waitUntil says how long to wait for an answer in its agent's transcript. When the next one has come already
+// the agent has gone on: a backlog waits for none but its last.
+func (r *Recorder) waitUntil(e thread.Exchange) time.Time {
+	switch {
+	case e.Ended.IsZero():
+		return time.Time{}
+	case r.live.Backlog():
+		return e.Ended
+	default:
+		return e.Ended.Add(answerWait)
+	}
+}
+
+// keepFiles keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
+// and says so, once.
+func (r *Recorder) keepFiles(ctx context.Context, prev *thread.Snapshot) *thread.Snapshot {
+	if r.cfg.Files == nil {
+		return nil
+	}
+	t := r.live.Thread()
+	s, err := r.cfg.Files.Take(ctx, r.id, t.Dir, prev)
+	switch {
+	case errors.Is(err, thread.ErrNoRepository):
+		return nil
+	case err != nil:
+		r.notice(thread.LevelWarn, "%s: the files of turn %d were not kept: %v", t.DisplayName(), t.Turn, err)
+		return nil
+	}
+	r.nameSkipped(s, prev)
+	return &s
+}
+
+// nameSkipped says which files a snapshot could not keep, once for each.
+func (r *Recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
+	known := map[thread.Skip]bool{}
+	if prev != nil {
+		for _, k := range prev.Skipped {
+			known[k] = true
+		}
+	}
+	var names []string
+	for _, k := range s.Skipped {
+		if !known[k] {
+			names = append(names, fmt.Sprintf("%s (%s)", k.Path, k.Reason))
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	const most = 5
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	r.notice(thread.LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", r.name(),
+		shown)
+}
+
+// Leave closes a turn that its agent was interrupted in, files and all, as what it is.
+func (r *Recorder) Leave(ctx context.Context) {
+	if !r.Open() || len(r.pending) > 0 {
+		return
+	}
+	last, err := r.cfg.Store.Checkpoint(ctx, r.head)
+	if err != nil || last.Kind != thread.KindResponse {
+		return
+	}
+	last.Interrupted = true
+	r.endTurn(ctx, last, arrival{}, nil)
+	r.phase = phaseLeft
+}
+
+// abandon closes a turn that never ended and that another one follows.
+func (r *Recorder) abandon(ctx context.Context) {
+	if !r.Open() || len(r.pending) > 0 {
+		return
+	}
+	last, err := r.cfg.Store.Checkpoint(ctx, r.head)
+	if err != nil || last.Kind != thread.KindResponse || last.Thread != r.id {
+		return
+	}
+	last.Interrupted = true
+	r.endTurn(ctx, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
+}
+
+// Settle brings the thread to a state in which nothing of its past is missing: what waits is stored
+// and a turn that a crash cut between its answer and its checkpoint gets it. It reads the
+// conversation only where that is needed: a start with many interrupted threads must stay quick.
+func (r *Recorder) Settle(ctx context.Context) {
+	r.Flush(ctx)
+	head := r.head
+	if !r.loaded {
+		head = r.live.Thread().Head
+	}
+	if head == "" || len(r.pending) > 0 {
+		return
+	}
+	c, err := r.cfg.Store.Checkpoint(ctx, head)
+	if err == nil && c.Kind == thread.KindResponse && c.Note == thread.NoteTurnEnded {
+		r.Load(ctx)
+		r.endTurn(ctx, c, arrival{Exchange: thread.Exchange{Text: c.Answer}}, nil)
+	}
+}
