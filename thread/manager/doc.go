@@ -10,6 +10,7 @@
 //	activity   what state a thread is shown in
 //	events     who hears what happens
 //	past       reading what is stored: points, turns, files
+//	handoff    what an agent is told of a conversation: the primer, the note of a merge
 //
 // and what stands in this folder by file is
 //
@@ -19,7 +20,7 @@
 //	recorded, turnprompts                 a thread as its recorder sees it
 //	traffic, busy, sight                  what the gateway and the agent tell
 //	run, runs, start, resume, ended       an agent's process
-//	primer, primertext                    a handoff to another agent
+//	primer                                a handoff to another agent
 //	new, fork, furnish, place, moved      threads and their folders
 //	rewind, merge and merges, finish, push
 //	lifecycle, removal                    names, grants, archive, deletion

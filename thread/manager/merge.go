@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/manager/handoff"
 	"orchestrator/thread/plaintext"
 )
 
@@ -153,7 +154,8 @@ func (m *merges) merged(ctx context.Context, child *run, intent thread.Intent, i
 		return report, fmt.Errorf("record the outcome: %w", err)
 	}
 	failpoint.Hit("thread.merge.recorded")
-	report.Summary = m.mergeSummary(ctx, child, in, report)
+	t := child.thread()
+	report.Summary = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t))
 	if target := m.run(in.Into); target != nil && !report.UpToDate {
 		report.Told, report.Ask = in.Tell, in.Ask
 		if in.Tell {

@@ -8,10 +8,6 @@ import (
 	"orchestrator/thread/secret"
 )
 
-func quote(s string) string {
-	return strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n> ")
-}
-
 func joinPrompts(parts ...string) string {
 	return strings.TrimSpace(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n"))
 }
