@@ -10,6 +10,7 @@
 //	activity   what state a thread is shown in
 //	events     who hears what happens
 //	past       reading what is stored: points, turns, files
+//	resume     how an agent gets a conversation back: the proof, and sessions written anew
 //	handoff    what an agent is told of a conversation: the primer, the note of a merge
 //
 // and what stands in this folder by file is
