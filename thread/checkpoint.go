@@ -16,21 +16,21 @@ const (
 	KindResponse CheckpointKind = "response" // one model response inside a turn
 	KindTurn     CheckpointKind = "turn"     // a turn ended; carries the worktree's snapshot
 	KindSafety   CheckpointKind = "safety"   // before a rewind, merge or risky action
-	KindRewind   CheckpointKind = "rewind"   // the thread was set back
-	KindImport   CheckpointKind = "import"   // came with an archive
+	KindRewind   CheckpointKind = "rewind"   // the thread was rewound
+	KindImport   CheckpointKind = "import"   // came from an archive
 )
 
-// NoteRebuilt is the note of checkpoints that the store lost and that came back from what the agent wrote down.
+// NoteRebuilt is the note of checkpoints that the store lost and that were restored from the agent's transcript.
 const NoteRebuilt = "rebuilt from the agent's transcript"
 
-// Checkpoint is what a thread was when a response or a turn ended. Checkpoints form a tree by
-// Parent, across threads: a fork's first checkpoint has its fork point as parent.
+// Checkpoint is the state of a thread at the end of a response or a turn. Checkpoints form a tree by Parent, across
+// threads: the parent of a fork's first checkpoint is its fork point.
 type Checkpoint struct {
 	ID     CheckpointID   `json:"id"`
 	Thread ID             `json:"thread"`
 	Parent CheckpointID   `json:"parent,omitempty"`
 	Seq    int64          `json:"seq"`  // per thread, from 1, never reused
-	Turn   int            `json:"turn"` // depth in turns; the running turn counts
+	Turn   int            `json:"turn"` // number of turns up to here, the running one included
 	Kind   CheckpointKind `json:"kind"`
 
 	Created time.Time `json:"created"`
@@ -48,25 +48,25 @@ type Checkpoint struct {
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	MCP      []string  `json:"mcp,omitempty"`
 	Note     string    `json:"note,omitempty"` // for people: "before rewind to turn 3"
-	// Aside is set in timelines for a turn that a rewind left behind. It is not stored.
-	Aside bool `json:"aside,omitempty"`
+	// Rewound is set in timelines for a turn that a rewind undid. It is not stored.
+	Rewound bool `json:"aside,omitempty"`
 }
 
-// Whole reports whether a conversation can be cut at the checkpoint: not in the middle of a turn.
+// Whole reports whether a conversation can be cut at the checkpoint, which is not in the middle of a turn.
 func (c Checkpoint) Whole() bool { return c.Kind != KindResponse || c.Note == NoteTurnEnded }
 
-// Snapshot is a worktree's content as a git tree under our own refs.
+// Snapshot is the content of a worktree as a git tree under our own refs.
 type Snapshot struct {
 	Commit     string `json:"commit"`
 	Tree       string `json:"tree"`
 	Base       string `json:"base"`       // HEAD's commit when it was taken, empty in an unborn repository
-	Files      int    `json:"files"`      // changed against the snapshot before
-	Insertions int    `json:"insertions"` // lines, against the snapshot before
+	Files      int    `json:"files"`      // changed since the previous snapshot
+	Insertions int    `json:"insertions"` // lines, since the previous snapshot
 	Deletions  int    `json:"deletions"`
 	Skipped    []Skip `json:"skipped,omitempty"`
 }
 
-// Skip is a file that a snapshot does not hold, and why.
+// Skip is a file that a snapshot leaves out, and why.
 type Skip struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -91,33 +91,33 @@ func (i Item) Hash() string {
 
 // Delta is what a checkpoint adds to its parent.
 type Delta struct {
-	// Keep is how many items of the parent's conversation still stand, from the first on.
+	// Keep is how many items of the parent's conversation stay, counted from the first.
 	Keep int
 	// Items follow them.
 	Items []Item
-	// Transcript holds what the agent's native files gained since the parent.
+	// Transcript holds what was added to the agent's native files since the parent.
 	Transcript []Chunk
-	// Prompts are stored in the same transaction: those that the checkpoint answers. They are no part of the
+	// Prompts are the prompts that the checkpoint answers. They are stored in the same transaction and are not part of the
 	// conversation.
 	Prompts []Prompt
 }
 
 // Chunk is a piece of one of an agent's native transcript files.
 type Chunk struct {
-	// File is the adapter's name for the file, stable over resumes: "main", "subagents/agent-1.jsonl".
+	// File is the adapter's name for the file, the same after every resume: "main", "subagents/agent-1.jsonl".
 	File string
-	// Offset is where Data begins. 0 with a file already known means that it was rewritten.
+	// Offset is where Data begins. 0 for a known file means that the file was rewritten.
 	Offset int64
 	Data   []byte
 }
 
-// TranscriptFile is one native file as a checkpoint knows it, whole.
+// TranscriptFile is the whole content of a native file at a checkpoint.
 type TranscriptFile struct {
 	File string
 	Data []byte
 }
 
-// Mark says how much of a native file is stored, and what it hashes to.
+// Mark says how much of a native file is stored, and the hash of that part.
 type Mark struct {
 	File string `json:"file"`
 	Size int64  `json:"size"`
@@ -125,32 +125,32 @@ type Mark struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Page asks for a stretch of a thread's checkpoints, newest first.
+// Page selects a range of a thread's checkpoints, newest first.
 type Page struct {
-	// Before is exclusive, in Seq; 0 begins at the newest.
+	// Before is an exclusive upper bound on Seq; 0 starts at the newest.
 	Before int64
 	// Limit is the most to return; 0 means 100.
 	Limit int
 	// Turns leaves out the responses inside turns.
 	Turns bool
-	// All adds to the turns of a timeline what is no whole turn of its conversation: the newest response of one that has
-	// not ended, and the turns that a rewind left behind, as Aside. Stores pay no heed to it.
+	// All adds to a timeline of turns the newest response of an unfinished turn, and the turns that a rewind undid, with
+	// Rewound set. Stores ignore it.
 	All bool
 }
 
-// The notes of the safety checkpoints around a merge that came to nothing.
+// The notes of the safety checkpoints around a merge that was aborted. They are stored.
 const (
 	NoteBeforeMerge = "before the merge "
 	NoteNotMerged   = "the merge was taken back"
 )
 
-// TakesBack reports whether a checkpoint says that what another one was taken for came to nothing, and nothing happened
-// in between: who reads what was done needs neither.
+// TakesBack reports whether a checkpoint records that the operation before was rolled back with nothing in between: a
+// list of what happened shows neither.
 func (c Checkpoint) TakesBack(before Checkpoint) bool {
 	return c.Kind == KindSafety && c.Note == NoteNotMerged && c.Parent == before.ID &&
 		before.Kind == KindSafety && strings.HasPrefix(before.Note, NoteBeforeMerge)
 }
 
-// NoteTurnEnded marks the response that ended a turn: if its turn's checkpoint is missing because
-// of a crash, the next start writes it.
+// NoteTurnEnded marks the response that ended a turn: if a crash loses the turn's own checkpoint, the next start writes
+// it.
 const NoteTurnEnded = "the turn ended here"

@@ -4,22 +4,22 @@ import (
 	"time"
 )
 
-// EventKind says what an event tells.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
 const (
 	EventThread     EventKind = "thread"     // Status is new or changed
-	EventRemoved    EventKind = "removed"    // ThreadID is gone from the list
+	EventRemoved    EventKind = "removed"    // ThreadID is no longer listed
 	EventCheckpoint EventKind = "checkpoint" // Checkpoint is durable
-	EventNotice     EventKind = "notice"     // Notice is for people
+	EventNotice     EventKind = "notice"     // Notice is a message for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
 	EventPrompt     EventKind = "prompt"     // Prompt is new or changed
-	EventSpeech     EventKind = "speech"     // the model of ThreadID speaks; told to those that follow the thread
+	EventSpeech     EventKind = "speech"     // a piece of the answer of ThreadID's model; only for clients that follow the thread
 )
 
-// Event is something that happened; clients keep their read model from these. Seq has no gaps
-// within one run of a server: a client that sees one asks for everything again. Numbers of a later run are larger.
+// Event is something that happened; clients keep their copy of the state current with these. Seq has no gaps within one
+// run of a server: a client that sees a gap reads everything again. A later run has larger numbers.
 type Event struct {
 	Seq        int64       `json:"seq"`
 	At         time.Time   `json:"at"`
@@ -28,26 +28,25 @@ type Event struct {
 	Status     *Status     `json:"status,omitempty"`
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
-	// Prompt has an excerpt of its text.
+	// Prompt contains an excerpt of its text.
 	Prompt *Prompt `json:"prompt,omitempty"`
 	Speech *Speech `json:"speech,omitempty"`
 }
 
-// Speech is a piece of what a thread's model says, as it says it. The pieces of one request, joined, are the
-// answer's text, unless one was missed: then the rest of that request's is left out, and the answer is read once it
-// is stored.
+// Speech is a piece of a model's answer as it streams in. The pieces of one request, joined, are the answer's text. If
+// one was missed, the rest of that request is dropped too, and the answer is read once it is stored.
 type Speech struct {
 	Request int64  `json:"request"` // counts the thread's main requests in this run of the server
 	Text    string `json:"text,omitempty"`
-	// Missed is set where something was left out because its reader was slow.
+	// Missed is set if pieces were dropped because the reader was slow.
 	Missed bool `json:"missed,omitempty"`
-	// Done is set with the request's end, and Cut where it was cut off: an agent that asks again gets all of it again,
+	// Done is set at the end of the request, and Cut if it was cut off: an agent that retries gets the whole answer again,
 	// with a later request.
 	Done bool `json:"done,omitempty"`
 	Cut  bool `json:"cut,omitempty"`
 }
 
-// Level ranks notices.
+// Level is the severity of a notice.
 type Level string
 
 // The levels.

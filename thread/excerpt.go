@@ -8,6 +8,6 @@ import (
 // MaxExcerpt is the most bytes of a prompt or answer in a checkpoint.
 const MaxExcerpt = 2000
 
-// Excerpt cuts a text to what a checkpoint keeps of it for lists and searches, without the secrets in it: the
-// conversation has it whole.
+// Excerpt cuts a text to the length that a checkpoint keeps for lists and searches, and redacts secrets: the
+// conversation has the whole text.
 func Excerpt(s string) string { return plaintext.Cut(secret.Redact(s), MaxExcerpt) }

@@ -6,14 +6,14 @@ import (
 	"orchestrator/thread/share"
 )
 
-// Folders tells which of a project's threads work on the same files.
+// Folders finds the threads of a project that work on the same files.
 type Folders struct {
 	threads []Thread // those in use
 	index   *share.Index
-	found   map[share.Place][]int // what the index found, asked for once a place
+	found   map[share.Place][]int // what the index found, looked up once per place
 }
 
-// NewFolders looks at threads, those in use of them.
+// NewFolders indexes the threads that are in use.
 func NewFolders(project string, all iter.Seq[Thread]) *Folders {
 	f := &Folders{found: make(map[share.Place][]int)}
 	var places []share.Place
@@ -27,8 +27,7 @@ func NewFolders(project string, all iter.Seq[Thread]) *Folders {
 	return f
 }
 
-// With returns those that work on the same files as one does, in the order they came in; none for one that is not in
-// use.
+// With returns the threads that work on the same files as t, in the order they were given; none if t is not in use.
 func (f *Folders) With(t Thread) []Thread {
 	if !t.InUse() {
 		return nil
@@ -42,8 +41,7 @@ func (f *Folders) With(t Thread) []Thread {
 	return others
 }
 
-// Names returns the names of those that work on the same files as one does, the first most of them, and how many more
-// there are.
+// Names returns the names of at most `most` threads that work on the same files as t, and how many more there are.
 func (f *Folders) Names(t Thread, most int) (names []string, more int) {
 	if !t.InUse() {
 		return nil, 0
@@ -60,7 +58,7 @@ func (f *Folders) Names(t Thread, most int) (names []string, more int) {
 	return names, more
 }
 
-// at returns where the threads are that work on the same files as one does, itself among them.
+// at returns the indexes of the threads that work on the same files as t, itself included.
 func (f *Folders) at(t Thread) []int {
 	p := placeOf(t)
 	found, ok := f.found[p]

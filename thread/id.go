@@ -8,11 +8,11 @@ import (
 	"unicode"
 )
 
-// ID names a thread for ever; people see its name instead. 16 hex digits.
+// ID identifies a thread for good; people see its name instead. 16 hex digits.
 type ID string
 
-// Check refuses what no ID of ours is: ids name folders and refs, and a store is data that others may have written.
-// It accepts letters, digits, hyphens and underscores, at most 64, and no hyphen first.
+// Check rejects an id that we could not have made: ids name folders and refs, and others may have written the store. It
+// accepts letters, digits, hyphens and underscores, at most 64, not starting with a hyphen.
 func (id ID) Check() error { return checkID("thread", string(id)) }
 
 func checkID(what, id string) error {
@@ -26,10 +26,10 @@ func checkID(what, id string) error {
 	return nil
 }
 
-// CheckpointID names a checkpoint for ever. 16 hex digits.
+// CheckpointID identifies a checkpoint for good. 16 hex digits.
 type CheckpointID string
 
-// ExecutionID names one run of an agent process. 16 hex digits.
+// ExecutionID identifies one run of an agent process. 16 hex digits.
 type ExecutionID string
 
 // NewID returns 16 random hex digits, for any of the id types.
@@ -42,16 +42,16 @@ func NewID[T ~string]() T {
 // maxSlug is the longest slug in a name, in runes; the name is five longer.
 const maxSlug = 32
 
-// NewName makes a thread's name, {slug}-{4 hex}, from a label or a prompt's first words.
-// Two calls with the same text differ in the hex digits.
+// NewName makes a thread's name, {slug}-{4 hex}, from a label or the first words of a prompt. Two calls with the same
+// text differ in the hex digits.
 func NewName(text string) string {
 	var b [2]byte
 	rand.Read(b[:])
 	return Slug(text) + "-" + hex.EncodeToString(b[:])
 }
 
-// Slug turns text into lower-case words joined by hyphens, letters and digits of ASCII only,
-// at most 32 long, "thread" where nothing is left.
+// Slug turns a text into lower-case ASCII words joined by hyphens, at most 32 characters long, or "thread" if nothing
+// is left.
 func Slug(text string) string {
 	var s strings.Builder
 	gap := false
@@ -75,7 +75,7 @@ func Slug(text string) string {
 		out = out[:maxSlug]
 	}
 	if cut := strings.LastIndexByte(out, '-'); len(out) == maxSlug && cut > maxSlug/2 {
-		out = out[:cut] // end at a word
+		out = out[:cut] // end at a word boundary
 	}
 	out = strings.Trim(out, "-")
 	if out == "" {

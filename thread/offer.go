@@ -1,6 +1,6 @@
 package thread
 
-// Offer proposes to fork a thread: why, and with which label.
+// Offer proposes to fork a thread, with a reason and a label.
 type Offer struct {
 	ID     string       `json:"id"`
 	Thread ID           `json:"thread"`
@@ -11,12 +11,12 @@ type Offer struct {
 	Prompt string       `json:"prompt,omitempty"`
 }
 
-// OfferMode says what becomes of a fork suggestion.
+// OfferMode says what happens to fork suggestions.
 type OfferMode string
 
 // The modes.
 const (
-	OffersSuggest OfferMode = "suggest" // tell the clients, the default
-	OffersAuto    OfferMode = "auto"    // fork by ourselves
+	OffersSuggest OfferMode = "suggest" // show them to clients, the default
+	OffersAuto    OfferMode = "auto"    // fork automatically
 	OffersOff     OfferMode = "off"
 )

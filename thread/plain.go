@@ -4,26 +4,26 @@ import (
 	"encoding/json"
 )
 
-// WirePlain is the wire of items that we made ourselves, of what a transcript told: threads without
-// gateway have no requests to keep.
+// WirePlain is the wire format of items that we made from a transcript: threads without a gateway have no requests to
+// store.
 const WirePlain = "plain"
 
 // plainMessage is the content of a plain item.
 type plainMessage struct {
 	Role  string   `json:"role"` // "user" or "assistant"
 	Text  string   `json:"text,omitempty"`
-	Tools []string `json:"tools,omitempty"` // that the answer calls
+	Tools []string `json:"tools,omitempty"` // called by the answer
 }
 
 func (p plainMessage) item() Item {
 	raw, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // strings always marshal
+		panic(err) // strings can always be marshalled
 	}
 	return Item{Wire: WirePlain, Raw: raw}
 }
 
-// PlainItems returns what an exchange read from a transcript adds to the conversation.
+// PlainItems returns the items that an exchange read from a transcript adds to the conversation.
 func PlainItems(e Exchange, newTurn bool) []Item {
 	var items []Item
 	if newTurn && e.Prompt != "" {
@@ -32,7 +32,7 @@ func PlainItems(e Exchange, newTurn bool) []Item {
 	return append(items, plainMessage{Role: "assistant", Text: e.Text, Tools: e.Tools}.item())
 }
 
-// PlainEntries reads items that PlainItems made.
+// PlainEntries reads items made by PlainItems.
 func PlainEntries(items []Item) []Entry {
 	var out []Entry
 	for _, it := range items {

@@ -7,42 +7,42 @@ import (
 
 // Threads stores threads. Implementations translate their drivers' errors into this package's.
 type Threads interface {
-	// CreateThread stores a new thread; ErrNameTaken when the name is used, archived ones included.
+	// CreateThread stores a new thread; ErrNameTaken if the name exists, archived threads included.
 	CreateThread(context.Context, Thread) error
-	// UpdateThread reads, changes and writes one thread in one transaction and returns the result.
-	// An error of change is returned as it is and nothing is written.
+	// UpdateThread reads, changes and writes one thread in one transaction and returns the result. If change returns an
+	// error, it is returned unchanged and nothing is written.
 	UpdateThread(ctx context.Context, id ID, change func(*Thread) error) (Thread, error)
 	Thread(context.Context, ID) (Thread, error)
 	// Threads returns all, archived and deleted ones included, oldest first.
 	Threads(context.Context) ([]Thread, error)
-	// PurgeThread removes a thread with the checkpoints that nothing else stands on.
+	// PurgeThread removes a thread with the checkpoints that nothing else is based on.
 	PurgeThread(context.Context, ID) error
 }
 
-// Checkpoints stores checkpoints. A put is durable, power cut included, when it returns.
+// Checkpoints stores checkpoints. A put is durable, also across a power cut, when it returns.
 type Checkpoints interface {
-	// PutCheckpoint stores the checkpoint with what it adds to its parent and moves the thread's
-	// Head, Turn, Gauge, Usage, Session and Updated, all in one transaction. Seq and Items are
-	// filled in by the store and returned. The same checkpoint twice is stored once.
+	// PutCheckpoint stores the checkpoint with what it adds to its parent and updates the thread's Head, Turn, Gauge,
+	// Usage, Session and Updated, all in one transaction. The store fills in Seq and Items and returns them. Storing the
+	// same checkpoint twice stores it once.
 	PutCheckpoint(context.Context, Checkpoint, Delta) (Checkpoint, error)
 	Checkpoint(context.Context, CheckpointID) (Checkpoint, error)
 	// Checkpoints returns a thread's own checkpoints, newest first.
 	Checkpoints(context.Context, ID, Page) ([]Checkpoint, error)
-	// Lineage returns the checkpoints from one back to the root, newest first, across forks and
-	// rewinds, at most Page.Limit of those that Page lets through (Before is a turn here).
+	// Lineage returns the checkpoints from one back to the root, newest first, across forks and rewinds, at most
+	// Page.Limit of those that Page selects (Before is a turn here).
 	Lineage(context.Context, CheckpointID, Page) ([]Checkpoint, error)
-	// Conversation returns the items of the whole conversation up to a checkpoint, first first.
-	// Every piece is checked against its hash; ErrDamaged names what does not match.
+	// Conversation returns the items of the whole conversation up to a checkpoint, oldest first. Every piece is checked
+	// against its hash; ErrDamaged names one that does not match.
 	Conversation(context.Context, CheckpointID) ([]Item, error)
 	// Transcript returns the native files as they were at a checkpoint.
 	Transcript(context.Context, CheckpointID) ([]TranscriptFile, error)
-	// Marks returns the same files' names, sizes and hashes without their content.
+	// Marks returns the names, sizes and hashes of the same files without their content.
 	Marks(context.Context, CheckpointID) ([]Mark, error)
 }
 
 // Executions stores runs of agent processes.
 type Executions interface {
-	// BeginExecution is durable before it returns; no process is started before.
+	// BeginExecution is durable before it returns; no process starts before that.
 	BeginExecution(context.Context, Execution) error
 	// UpdateExecution sets the process id and the session once they are known.
 	UpdateExecution(ctx context.Context, id ExecutionID, pid int, session string) error
@@ -51,7 +51,7 @@ type Executions interface {
 	OpenExecutions(context.Context) ([]Execution, error)
 }
 
-// Intents stores operations that were begun.
+// Intents stores operations that have begun.
 type Intents interface {
 	PutIntent(context.Context, Intent) error
 	DropIntent(ctx context.Context, id string) error
@@ -64,7 +64,7 @@ type Settings interface {
 	SetSetting(ctx context.Context, key, value string) error
 }
 
-// Store is all of what the Manager keeps.
+// Store is everything that the Manager stores.
 type Store interface {
 	Threads
 	Checkpoints
@@ -74,29 +74,29 @@ type Store interface {
 	Settings
 }
 
-// Spool keeps checkpoints that the store refuses until it takes them, in a place of its own.
+// Spool keeps checkpoints that the store refuses, in a place of its own, until the store accepts them.
 type Spool interface {
-	// Append keeps a checkpoint behind those of its thread that are kept already. It is durable, power cut
-	// included, when Append returns; at finds it again.
+	// Append adds a checkpoint to those of its thread. It is durable, also across a power cut, when Append returns; at
+	// finds it again.
 	Append(Checkpoint, Delta) (at int64, err error)
-	// Read returns one; ErrDamaged when it is not what was written.
+	// Read returns one; ErrDamaged if it is not what was written.
 	Read(id ID, at int64) (Checkpoint, Delta, error)
-	// Kept lists what is kept. The threads that can be listed come with the error of those that cannot.
+	// Kept lists the spooled checkpoints. If some threads cannot be listed, the others are returned with the error.
 	Kept() (map[ID]Spooled, error)
-	// Drop removes what is kept of a thread: the store has it all.
+	// Drop removes the checkpoints of a thread: the store has them all.
 	Drop(ID) error
-	// PutAside moves what is kept of a thread out of the way, for people to look at, and says where it is; "" where
-	// there is nothing.
-	PutAside(ID) (path string, err error)
+	// SetAside moves the checkpoints of a thread out of the way for people to inspect, and returns their path; "" if there
+	// are none.
+	SetAside(ID) (path string, err error)
 }
 
-// Spooled is what is kept of one thread.
+// Spooled is what the spool has of one thread.
 type Spooled struct {
 	Places []int64 // of the checkpoints, oldest first
-	// Unreadable is how many bytes behind them are none: a checkpoint that a crash cut off while it was
-	// written, or damage.
+	// Unreadable is how many bytes after them are unreadable: a checkpoint that a crash cut off while it was written, or
+	// damage.
 	Unreadable int64
-	// Missing is how many that were kept are not there any more, or not as a whole.
+	// Missing is how many that were spooled are missing or incomplete.
 	Missing int
 }
 
@@ -106,28 +106,28 @@ type Agents interface {
 	Names() []string
 }
 
-// Agent is what the Manager asks of one coding agent's adapter.
+// Agent is the adapter of one coding agent, as the Manager uses it.
 type Agent interface {
 	Name() string
-	// Upstreams returns the addresses that the agent would send model requests to by the person's
-	// own configuration, by name; "" is the main one. Nil when it cannot be sent through a gateway.
+	// Upstreams returns the addresses that the agent would send model requests to by its own configuration, by name; "" is
+	// the main one. Nil if it cannot be sent through a gateway.
 	Upstreams(env []string) map[string]string
-	// Launch lays out how to start the agent. It may write files below spec.StateDir only.
+	// Launch prepares the start of the agent. It may write files below spec.StateDir only.
 	Launch(ctx context.Context, spec LaunchSpec) (Launch, error)
 }
 
-// Obeyer is an agent that obeys files of the project: instructions, permissions, programs to start.
+// ConfigFiles is an agent that is configured by files of the project: instructions, permissions, programs to start.
 // Optional for an Agent.
-type Obeyer interface {
-	// Obeys names them, slash-separated and relative to a folder of the project; a name that ends with a
-	// slash stands for all below a folder.
-	Obeys() []string
+type ConfigFiles interface {
+	// ConfigFiles names them, slash-separated and relative to a folder of the project; a name that ends with a slash
+	// stands for all files below a folder.
+	ConfigFiles() []string
 }
 
-// LocalFiles is an agent that looks for files of the person's beside the project's own, which git usually
-// ignores and a worktree elsewhere therefore lacks. Optional for an Agent.
+// LocalFiles is an agent that reads personal files beside the project's own, which git usually ignores and a worktree
+// elsewhere therefore lacks. Optional for an Agent.
 type LocalFiles interface {
-	// LocalFiles names them as Obeys does.
+	// LocalFiles names them as ConfigFiles does.
 	LocalFiles() []string
 }
 
@@ -136,8 +136,8 @@ type Detector interface {
 	Detect(ctx context.Context) AgentInfo
 }
 
-// LaunchSpec is what an agent is to be started with. What it is told first is not part of it: prompts are
-// typed, so that they never stand in arguments, which others on the machine can read.
+// LaunchSpec says how to start an agent. It does not include the first prompt: prompts are typed, so that they never
+// appear in arguments, which others on the machine can read.
 type LaunchSpec struct {
 	Thread   ID
 	Dir      string   // working folder
@@ -145,22 +145,20 @@ type LaunchSpec struct {
 	Env      []string // the environment to start from, KEY=VALUE
 	Flags    Flags
 	Model    string
-	// BaseURL is the gateway's address for this thread, empty without one; named upstreams stand
-	// at BaseURL + "/@name".
+	// BaseURL is the gateway's address for this thread, "" without a gateway; named upstreams are at BaseURL + "/@name".
 	BaseURL string
-	// HookURL takes the agent's hook reports: POST HookURL + "/" + event, the payload as body.
+	// HookURL accepts the agent's hook reports: POST HookURL + "/" + event, with the payload as body.
 	HookURL string
-	// Session is the id to take: chosen by the adapter when empty, resumed when Resume is set.
+	// Session is the session id: chosen by the adapter when empty, resumed when Resume is set.
 	Session string
 	Resume  bool
-	// Origin is the folder of the person's that Dir is a copy of, where Dir lies in a worktree of ours: what
-	// the person said of one holds for the other. Empty otherwise.
+	// Origin is the person's folder that Dir is a copy of, if Dir is in one of our worktrees: what the person decided for
+	// one applies to the other. Empty otherwise.
 	Origin string
-	// ReadDirs are absolute folders of ours that the agent may read without a question, and may not
-	// write to where its CLI can deny that.
+	// ReadDirs are absolute folders of ours that the agent may read without asking, and may not write to if its CLI can
+	// deny that.
 	ReadDirs []string
-	// Bin is the absolute folder that holds our program as "orchestrator", first on the agent's PATH;
-	// empty where there is none.
+	// Bin is the absolute folder that has our program as "orchestrator", first on the agent's PATH; "" if there is none.
 	Bin string
 }
 
@@ -170,16 +168,16 @@ type Launch struct {
 	Args []string // without the program itself
 	Env  []string
 	Dir  string
-	// Session is the session id where it is known before the start.
+	// Session is the session id if it is known before the start.
 	Session string
-	// Ready is how long after its first output the agent may swallow keys; prompts wait for it.
+	// Ready is how long after its first output the agent may ignore keys; prompts wait for it.
 	Ready time.Duration
 }
 
 // Transcriber is an agent whose native transcript can be read. Optional for an Agent.
 type Transcriber interface {
-	// ReadTranscript returns what the native files gained over the marks. With an answer, it waits
-	// until spec.By, for up to a second, until the files hold it, and returns nothing of the turn that follows it.
+	// ReadTranscript returns what was added to the native files since the marks. With an answer, it waits until spec.By,
+	// at most a second, until the files contain it, and returns nothing of the next turn.
 	ReadTranscript(ctx context.Context, spec TranscriptSpec) ([]Chunk, error)
 }
 
@@ -189,59 +187,57 @@ type TranscriptSpec struct {
 	Dir     string
 	Env     []string
 	Marks   []Mark
-	Answer  string // last assistant text, empty when there is none to wait for
-	// By is when the wait for it ends; a second from now where it is zero.
+	Answer  string // last assistant text, "" if there is none to wait for
+	// By is when the wait for it ends; zero means in a second.
 	By time.Time
 }
 
 // Rebuilder is an agent whose sessions can be written from stored files. Optional for an Agent.
 type Rebuilder interface {
-	// Rebuild writes native files so that the agent resumes spec.Session with exactly their
-	// content, under spec.NewSession where that is set. It never overwrites a session that has more
-	// than the given files. It returns the session id to resume, which may differ where the agent
-	// chooses ids itself.
+	// Rebuild writes native files so that the agent resumes spec.Session with exactly their content, under spec.NewSession
+	// if that is set. It never overwrites a session that has more than the given files. It returns the session id to
+	// resume, which may differ if the agent chooses ids itself.
 	Rebuild(ctx context.Context, spec RebuildSpec) (session string, err error)
 }
 
-// RebuildSpec is what a native session is written from.
+// RebuildSpec says what to write a native session from.
 type RebuildSpec struct {
-	Session    string // the one the files came from
-	NewSession string // the one to make; empty makes Session anew
+	Session    string // the session that the files came from
+	NewSession string // the session to write; empty rewrites Session
 	FromDir    string
 	Dir        string // where the agent will run
 	StateDir   string
 	Env        []string
 	Files      []TranscriptFile
-	Answer     string // that the conversation ends with, empty where it ends otherwise
+	Answer     string // that the conversation ends with, "" if it ends otherwise
 }
 
-// Verifier is an agent that can say whether a session's native files match. Optional for an Agent.
+// Verifier is an agent that can verify a session's native files. Optional for an Agent.
 type Verifier interface {
-	// Verify compares the native files with the marks: how many bytes match, and whether the
-	// files hold all of them. More bytes than marked are right: the agent wrote on.
+	// Verify compares the native files with the marks: how many bytes match, and whether the files contain all of them.
+	// More bytes than marked are fine: the agent has written more.
 	Verify(ctx context.Context, spec TranscriptSpec) (matched int64, whole bool, err error)
 }
 
-// UsageReader is an agent whose transcript tells usage, for threads without a gateway.
-// Optional for an Agent.
+// UsageReader is an agent whose transcript contains usage, for threads without a gateway. Optional for an Agent.
 type UsageReader interface {
-	// ReadUsage returns the responses that chunks hold.
+	// ReadUsage returns the responses in chunks.
 	ReadUsage(chunks []Chunk) ([]Exchange, error)
 }
 
-// Windower is an agent that can be told how much models hold. Optional for an Agent.
+// Windower is an agent that can be configured with context windows. Optional for an Agent.
 type Windower interface {
-	// Windows returns what the person's own configuration of the agent says: tokens by model, or by a pattern as
-	// path.Match takes it. Nil where it says nothing.
+	// Windows returns the windows of the agent's own configuration: tokens by model, or by a pattern as in path.Match. Nil
+	// if there are none.
 	Windows(env []string) map[string]int64
 }
 
 // Models knows models by their names.
 type Models interface {
-	// Window returns the context window in tokens, 0 when it is unknown; used is what stands in it, agents what
-	// the agent is configured with.
+	// Window returns the context window in tokens, 0 if it is unknown; used is how many tokens are in it, agents are the
+	// windows from the agent's configuration.
 	Window(model string, used int64, agents map[string]int64) int64
-	// Cost returns the price of a response in USD, false when it is unknown.
+	// Cost returns the price of a response in USD, false if it is unknown.
 	Cost(model string, u Usage) (usd float64, priced bool)
 }
 
@@ -256,12 +252,12 @@ type SessionSpec struct {
 	Agent      string
 	Launch     Launch
 	Cols, Rows int
-	// OnState hears every change of state; it must not block.
+	// OnState is called with every change of state; it must not block.
 	OnState func(StateReport)
-	// OnExit hears the end, once.
+	// OnExit is called at the end, once.
 	OnExit func(Exit)
-	// OnReady hears, after a Send that returned a NotReadyError, that its reason is another one now or gone: what
-	// was not sent can be tried again. It must not block; nil hears nothing.
+	// OnReady is called after a Send that returned a NotReadyError when its reason has changed or gone: the prompt can be
+	// tried again. It must not block and may be nil.
 	OnReady func()
 }
 
@@ -269,54 +265,54 @@ type SessionSpec struct {
 type Session interface {
 	PID() int
 	State() StateReport
-	// Report adds evidence from outside: the gateway's, a hook's.
+	// Report adds evidence from outside: from the gateway or a hook.
 	Report(Evidence)
-	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it.
-	// NotReadyError when it does not wait for one: nothing was typed, and the person's draft, the menu or the turn
-	// that runs is untouched. An error that is ErrTyped leaves the prompt in the input, not sent.
+	// Send types a prompt into the empty input of an agent that waits for one, and returns when the agent took it. It
+	// returns NotReadyError if the agent does not wait for one: nothing was typed, and the person's draft, the menu or the
+	// running turn is untouched. An error that is ErrTyped leaves the prompt in the input, unsent.
 	Send(ctx context.Context, text string) error
 	// Input passes bytes on as typed.
 	Input([]byte) error
 	Resize(cols, rows int) error
-	// Stop asks the process group to end, then makes it; it returns when nothing is left of it.
+	// Stop asks the process group to exit, then kills it; it returns when nothing is left of it.
 	Stop(ctx context.Context, grace time.Duration) error
 	Done() <-chan struct{}
 }
 
 // Gateway carries the model requests of threads.
 type Gateway interface {
-	// Route opens a way for a thread and returns its secret base URL and the URL for hooks.
-	// Routing a thread again gives the same URLs with the new upstreams.
+	// Route opens a route for a thread and returns its secret base URL and the URL for hooks. Routing a thread again gives
+	// the same URLs with the new upstreams.
 	Route(id ID, spec RouteSpec) (baseURL, hookURL string, err error)
 	// Unroute closes it.
 	Unroute(ID)
 }
 
-// RouteSpec is what a thread's requests need on their way.
+// RouteSpec configures a thread's route.
 type RouteSpec struct {
 	Agent string
-	// Upstreams are the addresses to carry requests to, by name; see Agent.Upstreams.
+	// Upstreams are the addresses to send requests to, by name; see Agent.Upstreams.
 	Upstreams map[string]string
-	// Windows are what the agent is configured with; see Windower.
+	// Windows are the windows from the agent's configuration; see Windower.
 	Windows map[string]int64
 }
 
-// Exchange is one model request with its response, seen whole.
+// Exchange is one model request with its response.
 type Exchange struct {
-	// Main is set for the thread's conversation; false for titles, classifiers, sub-agents,
-	// token counting and the agent's own compaction.
+	// Main is set for the thread's conversation; false for titles, classifiers, sub-agents, token counting and the agent's
+	// own compaction.
 	Main bool
-	// Purpose says what a side request is for: "title", "subagent", "count", "compaction", "other".
+	// Purpose is the purpose of a side request: "title", "subagent", "count", "compaction", "other".
 	Purpose string
 	Model   string
 	Session string // the session id the request named, if any
 	Started time.Time
 	Ended   time.Time
-	Status  int // HTTP status of the response, 0 when there was none
-	// Items is the conversation in the request; Answer the response's message, nil when none came.
+	Status  int // HTTP status of the response, 0 if there was none
+	// Items is the conversation in the request; Answer the response's message, nil if there was none.
 	Items  []Item
 	Answer *Item
-	// Prompt is the text of the newest message of the person in Items; Text the answer's text.
+	// Prompt is the text of the person's newest message in Items; Text is the answer's text.
 	Prompt string
 	Text   string
 	// Tools names the tools that the answer calls.
@@ -324,29 +320,28 @@ type Exchange struct {
 	Usage  Usage
 	Window int64 // the model's context window, 0 when unknown
 	Stop   string
-	// EndsTurn is set when the agent now waits for the person: no tool is to run. Never for a side
-	// request.
+	// EndsTurn is set if the agent now waits for the person: there is no tool to run. Never for a side request.
 	EndsTurn bool
-	// Interrupted is set when the answer was cut off; Err says how.
+	// Interrupted is set if the answer was cut off; Err says how.
 	Interrupted bool
 	Err         string
-	// Fault says what kind of failure it was where the status does not.
+	// Fault is the kind of failure if the status does not tell.
 	Fault Fault
-	// Until is when a limit ends, as far as the provider said so.
+	// Until is when a limit ends, if the provider reported it.
 	Until time.Time
-	// Quotas is what the provider said of its limits.
+	// Quotas are the limits that the provider reported.
 	Quotas []Quota
-	// Unread is set when the answer came but could not be read: nobody knows what it says.
+	// Unread is set if the answer came but could not be read.
 	Unread bool
 
-	// Bytes is what the exchange takes of memory. An observer that holds some of it after ExchangeEnded calls Keep,
-	// which may be nil, with how much that is, and release once that is stored: what is held is bounded, and the
-	// thread's next request waits where it is too much.
+	// Bytes is the memory that the exchange takes. An observer that keeps some of it after ExchangeEnded calls Keep, which
+	// may be nil, with the number of bytes, and release once they are stored: the total is bounded, and the thread's next
+	// request waits if it is too much.
 	Bytes int64
 	Keep  func(bytes int64) (release func())
 }
 
-// Fault says how a request failed, where its status does not.
+// Fault is the kind of a failed request, if its status does not tell.
 type Fault string
 
 // The faults.
@@ -355,44 +350,44 @@ const (
 	FaultAgent        Fault = "agent"        // the agent closed the connection
 	FaultUnreachable  Fault = "unreachable"  // there was no connection to the provider
 	FaultCut          Fault = "cut"          // the provider broke the answer off
-	FaultNoAnswer     Fault = "no answer"    // what came is no model's answer: a page of a proxy
-	FaultLimited      Fault = "limited"      // the answer holds an error instead, of this kind
+	FaultNoAnswer     Fault = "no answer"    // not a model's answer: the page of a proxy
+	FaultLimited      Fault = "limited"      // the answer is an error of this kind
 	FaultUnauthorised Fault = "unauthorised" // likewise
 	FaultError        Fault = "error"        // likewise, of another kind
 )
 
-// Begun is a model request that is under way.
+// Begun is a model request in progress.
 type Begun struct {
 	Main  bool
 	Model string
 	At    time.Time
-	// Again is set where it asks for the same as the thread's main request before it, which failed.
+	// Again is set if it repeats the thread's previous main request, which failed.
 	Again bool
 	// Prompt is the text of the person's newest message in it.
 	Prompt string
 }
 
-// Stage is what is known of a main request before it ends.
+// Stage is the stage of a main request in progress.
 type Stage string
 
 // The stages.
 const (
-	StageUnconnected Stage = "unconnected" // there is no connection to the provider after a while
-	StageSilent      Stage = "silent"      // the provider has not begun to answer after a while
-	StageAnswering   Stage = "answering"   // it does now, or: the answer to a request that was repeated has begun
+	StageUnconnected Stage = "unconnected" // no connection to the provider after a while
+	StageSilent      Stage = "silent"      // the provider has not started to answer after a while
+	StageAnswering   Stage = "answering"   // it answers now, or: the answer to a repeated request has started
 )
 
-// Observer hears what the gateway carries. The gateway implements none of it; the Manager does.
+// Observer observes what the gateway carries. The Manager implements it.
 type Observer interface {
-	// RequestStarted is called when a request is under way, maybe some time after it began.
+	// RequestStarted is called when a request is in progress, maybe some time after it started.
 	RequestStarted(id ID, b Begun)
-	// RequestReached is called for a main request between its start and its end, when there is news of it.
+	// RequestReached is called for a main request between its start and its end, when it reaches a stage.
 	RequestReached(id ID, s Stage, at time.Time)
-	// Spoke is called with what a main request's answer says, as it comes, after RequestStarted and with Done before
+	// Spoke is called with the answer of a main request as it streams in, after RequestStarted and with Done before
 	// ExchangeEnded. It must not block.
 	Spoke(id ID, s Speech)
-	// ExchangeEnded is called once for every request, after the last byte went to the agent.
-	// Exchanges of one thread are told in the order in which they ended.
+	// ExchangeEnded is called once for every request, after the last byte went to the agent. Exchanges of one thread are
+	// reported in the order in which they ended.
 	ExchangeEnded(id ID, e Exchange)
 	// Hook is called for an agent's hook report.
 	Hook(id ID, event string, payload []byte)
@@ -400,23 +395,23 @@ type Observer interface {
 
 // Worktrees keeps the files of threads: snapshots in git and worktrees of their own.
 type Worktrees interface {
-	// Take makes a snapshot of a folder's worktree for a thread; prev is the one before, for the
-	// counts and for nothing new when nothing changed. ErrNoRepository without git.
+	// Take takes a snapshot of a folder's worktree for a thread; prev is the previous one, for the counts and so that
+	// nothing new is stored if nothing changed. ErrNoRepository without git.
 	Take(ctx context.Context, id ID, dir string, prev *Snapshot) (Snapshot, error)
-	// Add makes a worktree for a thread on a new branch at a snapshot of the repository that
-	// dir belongs to, changes uncommitted as they were.
+	// Add creates a worktree for a thread on a new branch at a snapshot of the repository that dir belongs to, with
+	// uncommitted changes as they were.
 	Add(ctx context.Context, id ID, dir, name string, at Snapshot) (Worktree, error)
-	// Remove saves what is uncommitted and removes a worktree that Add made.
+	// Remove saves uncommitted changes and removes a worktree that Add made.
 	Remove(ctx context.Context, id ID, w Worktree) (Snapshot, error)
-	// Restore sets a folder's files to a snapshot and returns the safety snapshot from before.
+	// Restore restores a folder's files from a snapshot and returns the safety snapshot taken before.
 	Restore(ctx context.Context, id ID, dir string, at Snapshot) (safety Snapshot, err error)
-	// RestoreOnly is Restore for some paths alone, slash-separated and relative to the worktree's root; all
-	// others stay as they are.
+	// RestoreOnly is Restore for some paths only, slash-separated and relative to the worktree's root; all others stay as
+	// they are.
 	RestoreOnly(ctx context.Context, id ID, dir string, at Snapshot, paths []string) (safety Snapshot, err error)
-	// Drop forgets a purged thread's snapshots.
+	// Drop deletes a purged thread's snapshots.
 	Drop(ctx context.Context, id ID) error
-	// Repair finishes or takes back what was cut off and says what it did, for people.
+	// Repair completes or rolls back interrupted operations and says what it did, for people.
 	Repair(ctx context.Context) ([]string, error)
-	// Describe says how a worktree stands, for people: "clean", "3 files changed", "missing".
+	// Describe describes the state of a worktree for people: "clean", "3 files changed", "missing".
 	Describe(ctx context.Context, dir string) string
 }

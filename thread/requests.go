@@ -7,13 +7,13 @@ import (
 // PushRequest asks to push a thread's work.
 type PushRequest struct {
 	Thread  string `json:"thread"`
-	Message string `json:"message,omitempty"` // of the commit; the label without it
-	// PR also opens a pull request, with the summary of what the thread found as its text.
+	Message string `json:"message,omitempty"` // commit message; the label when empty
+	// PR also opens a pull request, with a summary of the thread as its text.
 	PR   bool   `json:"pr,omitempty"`
-	Base string `json:"base,omitempty"` // branch to merge into; the remote's default without it
+	Base string `json:"base,omitempty"` // branch to merge into; the remote's default when empty
 }
 
-// PushReport says where it went.
+// PushReport says what was pushed, and where to.
 type PushReport struct {
 	Branch string `json:"branch"`
 	Remote string `json:"remote"`
@@ -21,20 +21,19 @@ type PushReport struct {
 	PR     string `json:"pr,omitempty"` // address of the pull request
 }
 
-// The requests of the Manager's use cases, as clients send them. A thread is named by its name,
-// a prefix of it that is unique, or its id; a point in it by "" (newest), a turn's number, or a
-// checkpoint's id or a prefix of it.
+// The requests of the Manager's use cases, as clients send them. A thread is given by its name, a unique prefix of it,
+// or its id; a point in it by "" (newest), the number of a turn, or a checkpoint's id or a prefix of it.
 
 // NewRequest asks for a new thread.
 type NewRequest struct {
 	Agent  string `json:"agent"`
 	Model  string `json:"model,omitempty"`
 	Name   string `json:"name,omitempty"`  // slug; from Label or Prompt when empty
-	Label  string `json:"label,omitempty"` // what it is for
+	Label  string `json:"label,omitempty"` // its purpose
 	Prompt string `json:"prompt,omitempty"`
 	Dir    string `json:"dir,omitempty"` // the project's folder when empty
-	// Worktree asks for a git worktree of its own, InPlace for the folder itself; without either
-	// ManagerConfig.NewWorktree decides.
+	// Worktree asks for a git worktree of its own, InPlace for the folder itself; with neither, ManagerConfig.NewWorktree
+	// decides.
 	Worktree bool  `json:"worktree,omitempty"`
 	InPlace  bool  `json:"inPlace,omitempty"`
 	Flags    Flags `json:"flags"`
@@ -51,10 +50,10 @@ type ForkRequest struct {
 	Agent      string `json:"agent,omitempty"` // the parent's when empty
 	Prompt     string `json:"prompt,omitempty"`
 	NoWorktree bool   `json:"noWorktree,omitempty"`
-	// Fresh has the agent begin with an empty context, and a summary of the conversation in it. Another agent than the
-	// parent's begins so always, and so does one at a point in the middle of a turn.
+	// Fresh starts the agent with an empty context and a summary of the conversation. Another agent than the parent's, and
+	// a fork in the middle of a turn, always start like that.
 	Fresh bool `json:"fresh,omitempty"`
-	// Program and Args are what the agent is started with instead of what the parent's is.
+	// Program and Args replace the parent's.
 	Program []string `json:"program,omitempty"`
 	Args    []string `json:"args,omitempty"`
 	// NoStart stores the fork without starting its agent.
@@ -63,7 +62,7 @@ type ForkRequest struct {
 	Rows    int  `json:"rows,omitempty"`
 }
 
-// RewindRequest asks to set a thread back to one of its checkpoints.
+// RewindRequest asks to rewind a thread to one of its checkpoints.
 type RewindRequest struct {
 	Thread       string `json:"thread"`
 	At           string `json:"at"`
@@ -76,7 +75,7 @@ type RewindReport struct {
 	Safety CheckpointID `json:"safety"`
 	Turn   int          `json:"turn"`
 	Files  []FileDiff   `json:"files,omitempty"`
-	// Left are files that stay as they are: other threads that work in the folder may have written them.
+	// Left are files that were left alone: other threads in the folder may have written them.
 	Left    []string `json:"left,omitempty"`
 	Message string   `json:"message"`
 }
@@ -89,7 +88,7 @@ type DiffRequest struct {
 	To     string `json:"to"`
 }
 
-// FileDiff is how one file differs.
+// FileDiff is the difference of one file.
 type FileDiff struct {
 	Path       string `json:"path"`
 	OldPath    string `json:"oldPath,omitempty"` // when renamed
@@ -106,22 +105,22 @@ type MergeRequest struct {
 	Into    string `json:"into,omitempty"` // the parent when empty
 	DryRun  bool   `json:"dryRun,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Finish also archives the thread and removes its worktree when everything is reachable.
+	// Finish also archives the thread and removes its worktree if everything in it was merged.
 	Finish bool `json:"finish,omitempty"`
-	// CommitInto commits first all that is not committed in the folder that it goes into.
+	// CommitInto commits the uncommitted changes in the target's folder first.
 	CommitInto bool `json:"commitInto,omitempty"`
-	// Note says whether the agent of the thread that it goes into is sent a note of the merge; as it is set when empty.
+	// Note says whether the target's agent is sent a note on the merge; the configured mode when empty.
 	Note NoteMode `json:"note,omitempty"`
-	// NoteOnly sends the note of the merge that was made last, and does nothing else.
+	// NoteOnly sends the note on the last merge, and does nothing else.
 	NoteOnly bool `json:"noteOnly,omitempty"`
 }
 
-// NoteMode says whether an agent is sent a note of a merge into its branch. A note is a prompt: it costs a turn.
+// NoteMode says whether an agent is sent a note on a merge into its branch. A note is a prompt: it costs a turn.
 type NoteMode string
 
 // The modes.
 const (
-	NoteAsk    NoteMode = "ask" // only where the person says so each time, the default
+	NoteAsk    NoteMode = "ask" // only if the person asks for it each time, the default
 	NoteAlways NoteMode = "always"
 	NoteNever  NoteMode = "never"
 )
@@ -134,55 +133,54 @@ type MergeReport struct {
 	Dir       string   `json:"dir"` // where conflicts are to be resolved
 	UpToDate  bool     `json:"upToDate,omitempty"`
 	Conflicts []string `json:"conflicts,omitempty"`
-	// Stopped is set where the merge was begun and waits for its conflicts to be resolved.
+	// Stopped is set if the merge is in progress and waits for its conflicts to be resolved.
 	Stopped bool `json:"stopped,omitempty"`
 	// Unsure says what a dry run cannot tell, for people.
 	Unsure  string     `json:"unsure,omitempty"`
 	Files   []FileDiff `json:"files,omitempty"`
 	Summary string     `json:"summary,omitempty"`
-	// Shared names the other threads that work in the thread's folder: what they changed there is merged too. Beside
-	// names those that work in Dir, other than the one that it is merged into.
+	// Shared names the other threads that work in the thread's folder: their changes there are merged too. Beside names
+	// those that work in Dir, other than the target.
 	Shared []string `json:"shared,omitempty"`
 	Beside []string `json:"beside,omitempty"`
-	// Committed are the files that CommitInto committed before, or would.
+	// Committed are the files that CommitInto committed first, or would.
 	Committed []string `json:"committed,omitempty"`
-	// Told is set where Summary is sent to the target's agent as a note; Ask where nobody said whether it is to be:
-	// NoteOnly sends it.
+	// Told is set if Summary is sent to the target's agent as a note; Ask if it is not decided: NoteOnly sends it.
 	Told     bool   `json:"told,omitempty"`
 	Ask      bool   `json:"ask,omitempty"`
 	Finished bool   `json:"finished,omitempty"`
 	Kept     string `json:"kept,omitempty"` // why the worktree was not removed
 }
 
-// PortRequest asks to write a thread to a file or to take one from it. File is absolute.
-type PortRequest struct {
+// TransferRequest asks to export a thread to a file or to import one. File is absolute.
+type TransferRequest struct {
 	Thread  string `json:"thread,omitempty"`
 	File    string `json:"file"`
 	NoFiles bool   `json:"noFiles,omitempty"`
-	// WithSecrets exports secrets that the conversation holds; they are left out without it.
+	// WithSecrets includes secrets in the conversation; otherwise they are redacted.
 	WithSecrets bool `json:"withSecrets,omitempty"`
 }
 
-// Kept says what a backup holds, or what was taken back from one.
-type Kept struct {
+// BackupReport says what a backup contains, or what was restored from one.
+type BackupReport struct {
 	File        string `json:"file"`
 	Threads     int    `json:"threads"`
 	Checkpoints int    `json:"checkpoints"`
 	Bytes       int64  `json:"bytes,omitempty"` // of the file
-	// Secrets says that they are in it, and Files that the files of the project are.
+	// Secrets is set if it includes secrets, and Files if it includes the project's files.
 	Secrets bool `json:"secrets"`
 	Files   bool `json:"files"`
-	// There are the threads of a backup that were not taken back, as they are here already.
-	There []string `json:"there,omitempty"`
-	Notes []string `json:"notes,omitempty"` // for people
+	// Existing are the threads of a backup that were not restored because they already exist.
+	Existing []string `json:"there,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // for people
 }
 
-// CollectRequest asks to let go of what the retention settings need not keep.
+// CollectRequest asks to delete archived threads past the retention limits.
 type CollectRequest struct {
 	DryRun bool `json:"dryRun,omitempty"`
 }
 
-// Collected says what went, or would go.
+// Collected says what was deleted, or would be.
 type Collected struct {
 	Threads []Dropped `json:"threads"`
 	Freed   int64     `json:"freed"` // bytes
@@ -190,7 +188,7 @@ type Collected struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Dropped is a thread that went, and why.
+// Dropped is a deleted thread, and why.
 type Dropped struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
@@ -202,7 +200,7 @@ type Entry struct {
 	Kind EntryKind `json:"kind"`
 	Text string    `json:"text"`           // Markdown for answers
 	Tool string    `json:"tool,omitempty"` // of calls and results
-	// Call joins a result to its call.
+	// Call is the id of the call that a result belongs to.
 	Call  string `json:"call,omitempty"`
 	Error bool   `json:"error,omitempty"`
 }
@@ -219,14 +217,14 @@ const (
 	EntryResult   EntryKind = "result"
 )
 
-// Hit is where a search found its words.
+// Hit is a search result.
 type Hit struct {
 	Thread     ID           `json:"thread"`
 	Name       string       `json:"name"`
 	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
 	Turn       int          `json:"turn,omitempty"`
 	Where      string       `json:"where"`            // "name", "prompt", "answer", "queued prompt", "interrupted prompt" …
-	Prompt     PromptID     `json:"prompt,omitempty"` // of one without an answer
+	Prompt     PromptID     `json:"prompt,omitempty"` // a prompt without an answer
 	Snippet    string       `json:"snippet"`
 	At         time.Time    `json:"at"`
 }
@@ -238,18 +236,18 @@ type AgentInfo struct {
 	Path    string   `json:"path,omitempty"`
 	Version string   `json:"version,omitempty"`
 	Problem string   `json:"problem,omitempty"` // "not found", "too old: 1.2, needs 2.0"
-	Hint    string   `json:"hint,omitempty"`    // what to do about it
-	Looked  []string `json:"looked,omitempty"`  // where it was looked for
+	Hint    string   `json:"hint,omitempty"`    // how to fix it
+	Looked  []string `json:"looked,omitempty"`  // where it was searched for
 }
 
-// MCPServer is one MCP server that is configured somewhere.
+// MCPServer is a configured MCP server.
 type MCPServer struct {
 	Name      string `json:"name"`
-	Source    string `json:"source"` // file it comes from
+	Source    string `json:"source"` // the file that configures it
 	Agent     string `json:"agent,omitempty"`
 	Transport string `json:"transport"` // "stdio", "http", "sse"
 	Target    string `json:"target"`    // command or URL without secrets
-	Trusted   bool   `json:"trusted"`   // false for what a repository brought
+	Trusted   bool   `json:"trusted"`   // false for one from a repository
 	Enabled   bool   `json:"enabled"`
 	Problem   string `json:"problem,omitempty"`
 }

@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// SecretMark begins a request header's value that carries a thread's secret to the gateway, in place of
-// the address. Any header may: an agent fills only some of them from its environment. A value of the
-// person's own follows after a semicolon, and is all that goes on to the provider.
+// SecretMark begins the value of a request header that carries a thread's secret to the gateway instead of the address.
+// It may be any header: an agent fills only some of them from its environment. A value of the person's own follows
+// after a semicolon, and only that is passed on to the provider.
 const SecretMark = "orchestrator-secret:"
 
-// NoSecret stands in a gateway address where the secret would.
+// NoSecret replaces the secret in a gateway address.
 const NoSecret = "-"
 
-// OpenURL takes the secret out of a gateway's base URL, for agents whose address others can read: in the
-// list of processes, in error lines, in logs. Requests to what it returns need a header with the mark.
-// A URL without a secret is returned as it is, with no mark.
-func OpenURL(base string) (open, mark string) {
+// PublicURL removes the secret from a gateway's base URL, for agents whose address others can read: in the process
+// list, in error messages, in logs. Requests to the returned URL need a header with the mark. A URL without a secret is
+// returned unchanged, without a mark.
+func PublicURL(base string) (open, mark string) {
 	before, after, ok := strings.Cut(base, "/t/")
 	secret, rest, found := strings.Cut(after, "/")
 	if !ok || secret == "" {
@@ -28,7 +28,7 @@ func OpenURL(base string) (open, mark string) {
 	return open, SecretMark + secret
 }
 
-// CutSecret takes a header's value apart: the secret that it carries, and what is the person's own.
+// CutSecret splits a header's value into the secret that it carries and the person's own value.
 func CutSecret(value string) (secret, own string, ok bool) {
 	after, ok := strings.CutPrefix(value, SecretMark)
 	if !ok {

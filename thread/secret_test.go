@@ -14,8 +14,8 @@ func TestOpenURL(t *testing.T) {
 		"https://example.com/v1":          {"https://example.com/v1", ""},
 		"":                                {"", ""},
 	} {
-		if open, mark := thread.OpenURL(base); open != want[0] || mark != want[1] {
-			t.Errorf("OpenURL(%q) = %q, %q", base, open, mark)
+		if open, mark := thread.PublicURL(base); open != want[0] || mark != want[1] {
+			t.Errorf("PublicURL(%q) = %q, %q", base, open, mark)
 		}
 	}
 }

@@ -1,18 +1,18 @@
 package thread
 
-// SetupState is how far the setup of a thread's worktree is.
+// SetupState is the state of the setup of a thread's worktree.
 type SetupState string
 
-// The states. Of a worktree that is ready there is none.
+// The states. A worktree that is ready has none.
 const (
 	SetupRuns   SetupState = "running"
 	SetupFailed SetupState = "failed"
-	// SetupUnfinished is that of one that was running when its server ended. It is never stored: what is stored as
-	// running, and is not, is unfinished.
+	// SetupUnfinished is that of a setup that was running when its server ended. It is never stored: one that is stored as
+	// running, and is not running, is unfinished.
 	SetupUnfinished SetupState = "unfinished"
 )
 
-// Setup says how far the setup of a worktree is.
+// Setup is the state of a worktree's setup.
 type Setup struct {
 	State  SetupState `json:"state,omitempty"`
 	Detail string     `json:"detail,omitempty"` // why it failed

@@ -26,7 +26,7 @@ func Titled(typed string) string {
 		return -1
 	}, typed)
 	title := strings.Join(strings.Fields(seen), " ")
-	if !strings.ContainsFunc(title, drawn) || strings.ReplaceAll(strings.ToLower(title), " ", "-") == Slug(title) {
+	if !strings.ContainsFunc(title, visible) || strings.ReplaceAll(strings.ToLower(title), " ", "-") == Slug(title) {
 		return ""
 	}
 	if r := []rune(title); len(r) > maxTitle {
@@ -35,8 +35,8 @@ func Titled(typed string) string {
 	return title
 }
 
-// drawn reports whether a letter, digit or sign can be a thread's name by itself.
-func drawn(r rune) bool {
+// visible reports whether a letter, digit or sign can be a thread's name by itself.
+func visible(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
 }
 

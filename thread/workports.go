@@ -95,29 +95,29 @@ type HookReport struct {
 	Prompt  string // the prompt, of a report that one was sent
 }
 
-// SnapshotMender makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.
-type SnapshotMender interface {
+// RefRepairer makes snapshots reachable again whose refs a power cut damaged. Optional for Worktrees.
+type RefRepairer interface {
 	// Damaged names the threads of which some snapshot's ref is damaged.
 	Damaged(ctx context.Context) ([]ID, error)
 	// Kept says which commits the refs of each thread keep.
 	Kept(ctx context.Context) (map[ID]map[string]bool, error)
-	// Mend makes each of a thread's commits that the repository still has reachable again, and says what it did.
-	Mend(ctx context.Context, id ID, commits []string) (string, error)
+	// RepairRefs makes each of a thread's commits that the repository still has reachable again, and says what it did.
+	RepairRefs(ctx context.Context, id ID, commits []string) (string, error)
 }
 
-// Teller sets things right while it is used, and tells people. Optional for Worktrees.
-type Teller interface {
-	Tell(hears func(string))
+// RepairReporter sets things right while it is used, and tells people. Optional for Worktrees.
+type RepairReporter interface {
+	OnRepair(report func(string))
 }
 
-// Furnisher makes new worktrees ready to work in, and clears up before they are removed. Both tell people what they
+// SetupRunner makes new worktrees ready to work in, and clears up before they are removed. Both tell people what they
 // do and what fails; neither stops what is to come after.
-type Furnisher interface {
-	// Furnish returns why the setup failed, or was not run, once it has told it.
-	Furnish(ctx context.Context, t Thread, say func(Level, string)) error
-	Clear(ctx context.Context, t Thread, say func(Level, string))
-	// End ends what a Furnish of an earlier process left running in a thread's worktree, and says how many processes.
-	End(t Thread) (ended int)
+type SetupRunner interface {
+	// SetUp returns why the setup failed, or was not run, once it has told it.
+	SetUp(ctx context.Context, t Thread, say func(Level, string)) error
+	TearDown(ctx context.Context, t Thread, say func(Level, string))
+	// StopSetup ends what a SetUp of an earlier process left running in a thread's worktree, and says how many processes.
+	StopSetup(t Thread) (ended int)
 }
 
 // WorktreeFinder finds the worktree that Add made for a thread. Optional for Worktrees: with it a

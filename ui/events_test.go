@@ -244,7 +244,7 @@ func TestRepliesDoNotUndoEvents(t *testing.T) {
 func TestTimelineShowsWhatARewindLeftBehind(t *testing.T) {
 	srv := world()
 	left := point(7, 3, thread.KindTurn, "the way that was left", "and its answer", 0)
-	left.Aside = true
+	left.Rewound = true
 	srv.checkpoints = append([]thread.Checkpoint{point(8, 2, thread.KindRewind, "", "", 0), left}, srv.checkpoints...)
 	on(t, srv, func(r *rig) {
 		r.keys("tab")

@@ -173,7 +173,7 @@ func (s *server) Undelete(_ context.Context, ref string) error {
 func (s *server) Timeline(_ context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	var out []thread.Checkpoint
 	for _, c := range s.checkpoints {
-		if c.Aside && !p.All {
+		if c.Rewound && !p.All {
 			continue
 		}
 		if p.Before == 0 || int64(c.Turn) < p.Before {
@@ -228,11 +228,11 @@ func (s *server) Push(_ context.Context, r thread.PushRequest) (thread.PushRepor
 	}
 	return report, s.err
 }
-func (s *server) Export(_ context.Context, r thread.PortRequest) (thread.Status, error) {
+func (s *server) Export(_ context.Context, r thread.TransferRequest) (thread.Status, error) {
 	s.note("export %s to %s files=%v", r.Thread, r.File, !r.NoFiles)
 	return thread.Status{}, s.err
 }
-func (s *server) Import(_ context.Context, r thread.PortRequest) (thread.Status, error) {
+func (s *server) Import(_ context.Context, r thread.TransferRequest) (thread.Status, error) {
 	s.note("import %s", r.File)
 	return status("brought", "", thread.StateExited, 99), s.err
 }

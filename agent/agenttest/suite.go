@@ -268,7 +268,7 @@ func (b *bench) checkLaunch(spec thread.LaunchSpec, l thread.Launch) {
 	}
 	// The address has the secret in it, or goes without it and a header carries it.
 	given := all + strings.Join(l.Env, "\n") + b.stateText()
-	open, mark := thread.OpenURL(spec.BaseURL)
+	open, mark := thread.PublicURL(spec.BaseURL)
 	if b.s.Gateway && !strings.Contains(given, spec.BaseURL) && !(strings.Contains(given, open) && strings.Contains(given, mark)) {
 		b.t.Error("the gateway's address is nowhere")
 	}
@@ -389,8 +389,8 @@ func Hash(t *testing.T, root string) string {
 func obeys(t *testing.T, s Subject) {
 	b := newBench(t, s, s.NewVersion)
 	var names []string
-	if o, ok := b.agent.(thread.Obeyer); ok {
-		names = o.Obeys()
+	if o, ok := b.agent.(thread.ConfigFiles); ok {
+		names = o.ConfigFiles()
 	}
 	if l, ok := b.agent.(thread.LocalFiles); ok {
 		names = append(names, l.LocalFiles()...)

@@ -219,8 +219,8 @@ func readRules(dirs []string) (allow, deny []any) {
 	return allow, deny
 }
 
-// Obeys names the files of a project that Claude Code obeys.
-func (a *Agent) Obeys() []string {
+// ConfigFiles names the project files that configure Claude Code.
+func (a *Agent) ConfigFiles() []string {
 	return []string{
 		"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/settings.local.json",
 		".claude/agents/", ".claude/commands/", ".claude/hooks/", ".claude/output-styles/", ".claude/rules/", ".claude/skills/",

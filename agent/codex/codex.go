@@ -90,8 +90,8 @@ func (a *Agent) Name() string { return Name }
 // Detect says whether Codex can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// Obeys names the files of a project that Codex obeys.
-func (a *Agent) Obeys() []string {
+// ConfigFiles names the project files that configure Codex.
+func (a *Agent) ConfigFiles() []string {
 	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/", ".agents/"}
 }
 
@@ -243,7 +243,7 @@ const (
 // in the arguments and addresses in error lines, so the secret goes by a header.
 func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env) {
 	_, version := launch.SplitVersion(c.address(env), "/v1")
-	open, mark := thread.OpenURL(baseURL)
+	open, mark := thread.PublicURL(baseURL)
 	switch {
 	case c.provider == "openai":
 		args := []string{"-c", "openai_base_url=" + quote(open+version)}

@@ -168,8 +168,8 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// Obeys names the files of a project that Gemini CLI obeys.
-func (a *Agent) Obeys() []string { return []string{"GEMINI.md", ".gemini/", ".env"} }
+// ConfigFiles names the project files that configure Gemini CLI.
+func (a *Agent) ConfigFiles() []string { return []string{"GEMINI.md", ".gemini/", ".env"} }
 
 // LocalFiles names those that the person may keep out of git; the API key may stand in one.
 func (a *Agent) LocalFiles() []string {

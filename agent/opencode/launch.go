@@ -78,7 +78,7 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 		}
 	}
 	// opencode writes the addresses of failed requests into its sessions and logs.
-	open, mark := thread.OpenURL(spec.BaseURL)
+	open, mark := thread.PublicURL(spec.BaseURL)
 	for id, base := range addresses {
 		_, version := launch.SplitVersion(base, versions...)
 		options := table(table(providers, id), "options")

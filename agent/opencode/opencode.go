@@ -124,8 +124,8 @@ func personal(env launch.Env) []string {
 	return paths
 }
 
-// Obeys names the files of a project that opencode obeys.
-func (a *Agent) Obeys() []string {
+// ConfigFiles names the project files that configure opencode.
+func (a *Agent) ConfigFiles() []string {
 	names := []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".claude/skills/", ".agents/skills/",
 		".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/package.json", ".opencode/tui.json"}
 	for _, kind := range []string{"agent", "command", "mode", "plugin", "skill", "tool"} { // opencode takes both forms

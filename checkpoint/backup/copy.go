@@ -65,7 +65,7 @@ type copying struct {
 type Copied struct {
 	Threads     []thread.Thread // as they are now
 	Checkpoints int
-	There       []string // names of threads that were there already
+	Existing    []string // names of threads that were there already
 	Notes       []string // for people
 }
 
@@ -143,7 +143,7 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 	for _, t := range all {
 		switch there, err := c.to.Thread(ctx, t.ID); {
 		case err == nil:
-			c.out.There = append(c.out.There, there.Name)
+			c.out.Existing = append(c.out.Existing, there.Name)
 			continue
 		case !errors.Is(err, thread.ErrNotFound):
 			return err

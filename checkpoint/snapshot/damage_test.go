@@ -44,7 +44,7 @@ func TestRandomDamage(t *testing.T) {
 			t.Errorf("%s of %s: %v", kind, file, err)
 		}
 		for _, id := range ids {
-			more, err := r.store.Mend(t.Context(), id, []string{last.Commit})
+			more, err := r.store.RepairRefs(t.Context(), id, []string{last.Commit})
 			if err != nil {
 				t.Errorf("%s of %s: mend: %v", kind, file, err)
 			}

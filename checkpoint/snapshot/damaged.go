@@ -31,9 +31,9 @@ func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 	return ids, nil
 }
 
-// Mend takes a thread's damaged refs away and makes one for each of its commits that the repository still has and no
+// RepairRefs takes a thread's damaged refs away and makes one for each of its commits that the repository still has and no
 // ref keeps. commits are those that its checkpoints name. It says what it did, and what is lost.
-func (s *Store) Mend(ctx context.Context, id thread.ID, commits []string) (string, error) {
+func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", fmt.Errorf("mend snapshots: %w", err)
 	}

@@ -31,10 +31,10 @@ func (f *finder) find(ctx context.Context, dir string) (git.Worktree, error) {
 		return git.Worktree{}, err // not ours
 	}
 	f.mu.Lock()
-	hears := f.hears
+	onRepair := f.onRepair
 	f.mu.Unlock()
-	if hears != nil {
-		hears(said)
+	if onRepair != nil {
+		onRepair(said)
 	}
 	return f.findWhole(dir)
 }

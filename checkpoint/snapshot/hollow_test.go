@@ -177,7 +177,7 @@ func TestHollowWorktree(t *testing.T) {
 func (r *repo) noticed(said *string) *snapshot.Store {
 	r.Helper()
 	s := r.open(0)
-	s.Tell(func(text string) { *said += text + "\n" })
+	s.OnRepair(func(text string) { *said += text + "\n" })
 	return s
 }
 
@@ -339,7 +339,7 @@ func TestDamagedRefs(t *testing.T) {
 	r.write("a", "after\n")
 	after := r.take(nil) // the rest goes on
 	missing := strings.Repeat("b", 40)
-	said, err := r.store.Mend(ctx, "t1", append(commits, missing, "--all", ""))
+	said, err := r.store.RepairRefs(ctx, "t1", append(commits, missing, "--all", ""))
 	if err != nil || !strings.Contains(said, "4 snapshot refs were damaged") || !strings.Contains(said, "4 snapshots are kept again") ||
 		!strings.Contains(said, "1 snapshot is lost: "+missing) {
 		t.Errorf("said %q %v", said, err)

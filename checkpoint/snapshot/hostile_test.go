@@ -295,7 +295,7 @@ func TestIDsAreNoPaths(t *testing.T) {
 		if err := r.store.Drop(t.Context(), id); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("drop %q: %v", id, err)
 		}
-		if _, err := r.store.Mend(t.Context(), id, nil); !errors.Is(err, thread.ErrInvalid) {
+		if _, err := r.store.RepairRefs(t.Context(), id, nil); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("mend %q: %v", id, err)
 		}
 	}

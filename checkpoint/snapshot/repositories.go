@@ -20,10 +20,10 @@ type finder struct {
 	git               *git.Git
 	locks             *locks
 
-	// mu guards checked and hears. It is taken after a worktree's lock, never before one.
-	mu      sync.Mutex
-	hears   func(string)
-	checked map[string]bool // common folders that git said may be used
+	// mu guards checked and onRepair. It is taken after a worktree's lock, never before one.
+	mu       sync.Mutex
+	onRepair func(string)
+	checked  map[string]bool // common folders that git said may be used
 }
 
 // ownRepository is the state folder of the project's own repository.

@@ -9,7 +9,7 @@ import (
 
 	"orchestrator/checkpoint/git"
 	"orchestrator/thread"
-	"orchestrator/thread/fair"
+	"orchestrator/thread/semaphore"
 )
 
 // DefaultLimit is the largest file that a snapshot holds, in bytes, unless the configuration says otherwise.
@@ -42,17 +42,17 @@ type Store struct {
 	cfg     Config
 	finder  *finder
 	numbers numbers
-	line    *fair.Line // of the snapshots that are taken; entered with the worktree's lock held
+	taking  *semaphore.Semaphore // of the snapshots that are taken; entered with the worktree's lock held
 
 	// settling are the syncs of new worktrees' files, which Add does not wait for; they end by themselves.
 	settling sync.WaitGroup
 }
 
-// Tell has a function called with what was found damaged and set right while it was used, for people.
-func (s *Store) Tell(hears func(string)) {
+// OnRepair has a function called with what was found damaged and set right while it was used, for people.
+func (s *Store) OnRepair(report func(string)) {
 	s.finder.mu.Lock()
 	defer s.finder.mu.Unlock()
-	s.finder.hears = hears
+	s.finder.onRepair = report
 }
 
 // Close waits until the files of the worktrees that Add made are on the disk.
@@ -65,8 +65,8 @@ var (
 	_ thread.Worktrees      = (*Store)(nil)
 	_ thread.Differ         = (*Store)(nil)
 	_ thread.WorktreeFinder = (*Store)(nil)
-	_ thread.SnapshotMender = (*Store)(nil)
-	_ thread.Teller         = (*Store)(nil)
+	_ thread.RefRepairer    = (*Store)(nil)
+	_ thread.RepairReporter = (*Store)(nil)
 )
 
 // New makes a Store. It touches nothing yet.
@@ -90,7 +90,7 @@ func New(cfg Config) (*Store, error) {
 	}
 	f := &finder{dir: cfg.Dir, state: cfg.State, trees: cfg.Worktrees, git: g, locks: newLocks(), checked: map[string]bool{}}
 	return &Store{
-		cfg: cfg, finder: f, numbers: numbers{next: map[string]int{}}, line: fair.NewLine(runtime.GOMAXPROCS(0), takeShare),
+		cfg: cfg, finder: f, numbers: numbers{next: map[string]int{}}, taking: semaphore.New(runtime.GOMAXPROCS(0), takeShare),
 	}, nil
 }
 

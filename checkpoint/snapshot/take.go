@@ -32,7 +32,7 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
 	}
 	defer unlock()
-	leave, ok := s.line.Enter(ctx.Done())
+	leave, ok := s.taking.Acquire(ctx.Done())
 	if !ok {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", context.Cause(ctx))
 	}

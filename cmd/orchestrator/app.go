@@ -110,7 +110,7 @@ func (a *App) info(ctx context.Context, ask api.InfoRequest) (api.ServerInfo, er
 	if a.Crashed != "" {
 		i.Found = append(i.Found, a.Crashed)
 	}
-	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.LeftAlone, a.found.all(), a.keeper.news())
+	i.Found = slices.Concat(i.Found, a.store.Problems, a.manager.Skipped, a.found.all(), a.keeper.news())
 	i.Problems = slices.Concat(i.Notices, i.Found)
 	if why := a.place.problem(); why != "" {
 		i.Problems = append(i.Problems, why)

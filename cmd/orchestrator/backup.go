@@ -29,7 +29,7 @@ func dropBackupRooms(state string) error {
 }
 
 // Backup writes all threads to a file that is not there yet, while agents work.
-func (p porter) Backup(ctx context.Context, r thread.PortRequest) (kept thread.Kept, err error) {
+func (p porter) Backup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
 	dir, err := os.MkdirTemp(p.spool, backupRoom)
 	if err != nil {
 		return kept, fmt.Errorf("back up: %w", err)
@@ -60,7 +60,7 @@ func (p porter) Backup(ctx context.Context, r thread.PortRequest) (kept thread.K
 }
 
 // RestoreBackup takes the threads of a backup that are not here.
-func (p porter) RestoreBackup(ctx context.Context, r thread.PortRequest) (kept thread.Kept, err error) {
+func (p porter) RestoreBackup(ctx context.Context, r thread.TransferRequest) (kept thread.BackupReport, err error) {
 	f, err := os.Open(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func (p porter) RestoreBackup(ctx context.Context, r thread.PortRequest) (kept t
 			err = errors.Join(err, aerr)
 		}
 	}
-	kept.File, kept.Threads, kept.Checkpoints, kept.There = r.File, len(done.Threads), done.Checkpoints, done.There
+	kept.File, kept.Threads, kept.Checkpoints, kept.Existing = r.File, len(done.Threads), done.Checkpoints, done.Existing
 	kept.Secrets, kept.Files, kept.Notes = !about.Redacted, in.Snapshots != nil, append(kept.Notes, done.Notes...)
 	return kept, err
 }

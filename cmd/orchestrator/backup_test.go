@@ -49,7 +49,7 @@ func TestBackup(t *testing.T) {
 
 	dir := t.TempDir()
 	clean, whole := filepath.Join(dir, "clean"), filepath.Join(dir, "whole")
-	kept := get[thread.Kept](r, "backup", clean)
+	kept := get[thread.BackupReport](r, "backup", clean)
 	if kept.Threads != 4 || kept.Checkpoints == 0 || kept.Secrets || !kept.Files || len(kept.Notes) != 0 {
 		t.Errorf("the backup: %+v", kept)
 	}
@@ -72,8 +72,8 @@ func TestBackup(t *testing.T) {
 		t.Fatalf("%d threads after the loss", len(list))
 	}
 
-	back := get[thread.Kept](r, "restore-backup", whole)
-	if back.Threads != 4 || back.Checkpoints != kept.Checkpoints || len(back.There)+len(back.Notes) != 0 {
+	back := get[thread.BackupReport](r, "restore-backup", whole)
+	if back.Threads != 4 || back.Checkpoints != kept.Checkpoints || len(back.Existing)+len(back.Notes) != 0 {
 		t.Errorf("what is back: %+v", back)
 	}
 	for name, was := range before {
@@ -106,8 +106,8 @@ func TestBackup(t *testing.T) {
 	}
 
 	// What is here stays as it is.
-	back = get[thread.Kept](r, "restore-backup", clean)
-	if back.Threads != 0 || len(back.There) != 4 {
+	back = get[thread.BackupReport](r, "restore-backup", clean)
+	if back.Threads != 0 || len(back.Existing) != 4 {
 		t.Errorf("taken back twice: %+v", back)
 	}
 	if s := r.status(other); s.Turn != 3 {
@@ -116,7 +116,7 @@ func TestBackup(t *testing.T) {
 
 	// Another machine, and no secrets.
 	there := newRig(t)
-	if back := get[thread.Kept](there, "restore-backup", clean); back.Threads != 4 || len(back.Notes) != 0 {
+	if back := get[thread.BackupReport](there, "restore-backup", clean); back.Threads != 4 || len(back.Notes) != 0 {
 		t.Errorf("elsewhere: %+v", back)
 	}
 	if out := there.ok("checkpoint", "show", other, "2"); strings.Contains(out, testKey) || !strings.Contains(out, "write fork.txt") {

@@ -50,8 +50,8 @@ func TestUnknownThreads(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	name := r.ok("new", "-a", "demo", "auth feature")
-	r.says(exitNotFound, []string{"no thread is called", name}, "why", "auth-featur-0000")
-	r.says(exitNotFound, []string{"no thread is called"}, "send", "nothing-like-it", "hello")
+	r.says(exitNotFound, []string{"no thread named", name}, "why", "auth-featur-0000")
+	r.says(exitNotFound, []string{"no thread named"}, "send", "nothing-like-it", "hello")
 	r.says(exitNotFound, []string{"agent"}, "new", "-a", "klaud", "x")
 	for _, odd := range []string{"--version", "-x", "../..", "a;id", "$(id)", "a\nb", strings.Repeat("x", 5000)} {
 		res := r.run("why", "--", odd)
@@ -188,7 +188,7 @@ func TestSocketFolderOfSomebodyElse(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(run, 0o700), os.Chmod(run, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitError, []string{"not yours alone", run}, "threads")
+	r.says(exitError, []string{"not private to this user", run}, "threads")
 }
 
 func TestSocketLeftBehind(t *testing.T) {

@@ -336,7 +336,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 	other := r.ok("new", "-a", "command", "other", "--", "sleep", "1000")
 	began := r.status(other)
 	archive := filepath.Join(t.TempDir(), "archive")
-	const alone = "for the person alone"
+	const alone = "only the user may do this"
 	refused := []struct {
 		words []string
 		say   string
@@ -382,7 +382,7 @@ func TestAgentCallsVerbs(t *testing.T) {
 		{[]string{"backup", archive}, alone},
 		{[]string{"restore-backup", archive}, alone},
 		{[]string{"stop"}, alone},
-		{[]string{"stop", "--force"}, "stop --force is " + alone},
+		{[]string{"stop", "--force"}, "stop --force: " + alone},
 		{[]string{"restart"}, alone},
 		{[]string{"serve"}, alone},
 		{[]string{"trust"}, alone},
@@ -462,7 +462,7 @@ func TestAgentOfAnotherProject(t *testing.T) {
 			program + " --project " + there.project + " " + words)
 	}
 	for _, prefix := range []string{"env", `env -i PATH="$PATH"`} {
-		if got := call(prefix, "threads"); got.code != exitRefused || !strings.Contains(got.stderr, "starting a server is for the person alone") {
+		if got := call(prefix, "threads"); got.code != exitRefused || !strings.Contains(got.stderr, "starting a server: only the user may do this") {
 			t.Errorf("%s: an agent started a server: exit %d\n%s%s", prefix, got.code, got.stdout, got.stderr)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // kindOf says what a checkpoint is, for people.
 func kindOf(cp thread.Checkpoint) string {
 	switch {
-	case cp.Aside:
+	case cp.Rewound:
 		return string(cp.Kind) + ", left behind"
 	case cp.Interrupted:
 		return string(cp.Kind) + ", interrupted"

@@ -27,7 +27,7 @@ func works(args ...string) verbCase { return verbCase{exitOK, "", args} }
 // verbCases holds every verb to the README's exit codes. one is a thread in the project's own folder whose agent does
 // not run, two names begin with "twin", old is archived, and new has the same beginning.
 func verbCases(one, old string) []verbCase {
-	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread is called", args...) }
+	unknown := func(args ...string) verbCase { return fails(exitNotFound, "no thread named", args...) }
 	usage := func(args ...string) verbCase { return fails(exitUsage, "expected", args...) }
 	return []verbCase{
 		fails(exitUsage, "which agent", "new", "x"), fails(exitUsage, "which agent", "new", "-a", ""),
@@ -41,10 +41,10 @@ func verbCases(one, old string) []verbCase {
 		usage("prompts", "cancel"), fails(exitNotFound, "not found", "prompts", "cancel", "p0"),
 		usage("prompts", "again"), fails(exitNotFound, "not found", "prompts", "again", "p0"),
 		usage("switch"), unknown("switch", "nobody"), works("switch", one),
-		usage("attach"), unknown("attach", "nobody"), fails(exitNotFound, "several threads are meant", "attach", "twin"),
+		usage("attach"), unknown("attach", "nobody"), fails(exitNotFound, "is ambiguous", "attach", "twin"),
 		usage("resume", "a", "b"), unknown("resume", "nobody"), fails(exitRefused, "archived", "resume", old),
 		usage("why"), unknown("why", "nobody"), fails(exitNotFound, one, "why", one+"x"), fails(exitNotFound, "twin-a", "why", "twin"), works("why", one),
-		usage("grants"), unknown("grants", "nobody"), fails(exitUsage, "no grant", "grants", one, "--add", "x"), works("grants", one),
+		usage("grants"), unknown("grants", "nobody"), fails(exitUsage, "unknown grant", "grants", one, "--add", "x"), works("grants", one),
 		usage("fork"), unknown("fork", "x", "-t", "nobody"), fails(exitNotFound, "there are claude", "fork", "x", "-t", one, "-a", "klaud"),
 		fails(exitNotFound, "turn 7", "fork", "x", "-t", one, "--at", "7"),
 		usage("checkpoint"), fails(exitUsage, "near: list", "checkpoint", "lst"),
@@ -55,14 +55,14 @@ func verbCases(one, old string) []verbCase {
 		usage("checkpoint", "restore", one), unknown("checkpoint", "restore", "nobody", "1"), fails(exitNotFound, "turn 7", "checkpoint", "restore", one, "7"),
 		usage("setup"), unknown("setup", "nobody"), fails(exitRefused, "", "setup", one),
 		usage("merge"), unknown("merge", "nobody"), fails(exitRefused, "no worktree of its own", "merge", one),
-		fails(exitRefused, "no merge is under way", "merge", one, "--continue"), fails(exitRefused, "no merge is under way", "merge", one, "--abort"),
+		fails(exitRefused, "no merge is in progress", "merge", one, "--continue"), fails(exitRefused, "no merge is in progress", "merge", one, "--abort"),
 		fails(exitUsage, "exclude each other", "merge", one, "--continue", "--abort"),
 		usage("finish"), unknown("finish", "nobody"), fails(exitRefused, "no worktree of its own", "finish", one),
 		usage("abandon", one), unknown("abandon", "nobody", "why"), fails(exitUsage, "empty", "abandon", one, " "), works("abandon", one, "why"),
 		usage("push"), unknown("push", "nobody"), fails(exitRefused, "no branch of its own", "push", one),
 		usage("pr"), unknown("pr", "nobody"), fails(exitRefused, "no branch of its own", "pr", one),
 		usage("find"), fails(exitUsage, "--limit -1", "find", "x", "--limit", "-1"), works("find", "nothing like it"),
-		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letter or digit", "rename", one, ""),
+		usage("rename", one), unknown("rename", "nobody", "x"), fails(exitUsage, "no letters or digits", "rename", one, ""),
 		usage("pin"), unknown("pin", "nobody"), works("pin", one), works("pin", one, "--off"),
 		usage("export"), unknown("export", "nobody"),
 		usage("import"), fails(exitNotFound, "nothing.here", "import", "nothing.here"),

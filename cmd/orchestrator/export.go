@@ -15,7 +15,7 @@ import (
 )
 
 func exportVerb(c *cli) *cobra.Command {
-	var r thread.PortRequest
+	var r thread.TransferRequest
 	cmd := &cobra.Command{
 		Use: "export <thread>", Short: "Write a thread, with its conversation and files, to one file",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
@@ -65,7 +65,7 @@ func (e exported) about() string {
 }
 
 func importVerb(c *cli) *cobra.Command {
-	var r thread.PortRequest
+	var r thread.TransferRequest
 	cmd := &cobra.Command{Use: "import <file>", Short: "Take a thread from a file that export wrote",
 		Args: exactly("<file>")}
 	cmd.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files out")
@@ -84,7 +84,7 @@ func importVerb(c *cli) *cobra.Command {
 }
 
 func backupVerb(c *cli) *cobra.Command {
-	var r thread.PortRequest
+	var r thread.TransferRequest
 	cmd := &cobra.Command{
 		Use: "backup <file>", Short: "Write all threads, with their conversations and files, to one file; restore-backup takes them back",
 		Args: exactly("<file>"),
@@ -113,7 +113,7 @@ func backupVerb(c *cli) *cobra.Command {
 }
 
 func restoreBackupVerb(c *cli) *cobra.Command {
-	var r thread.PortRequest
+	var r thread.TransferRequest
 	cmd := &cobra.Command{
 		Use: "restore-backup <file>", Short: "Take back the threads of a backup that are not here",
 		Long: "Take back the threads of a backup that are not here. Those that are stay as they are. It is for a backup of your own:\n" +
@@ -132,8 +132,8 @@ func restoreBackupVerb(c *cli) *cobra.Command {
 		}
 		return c.show(kept, func(w io.Writer) {
 			fmt.Fprintf(w, "%d thread(s), %d checkpoint(s) are back\n", kept.Threads, kept.Checkpoints)
-			if len(kept.There) > 0 {
-				fmt.Fprintf(w, "%d are here already and stay as they are: %s\n", len(kept.There), strings.Join(kept.There, ", "))
+			if len(kept.Existing) > 0 {
+				fmt.Fprintf(w, "%d are here already and stay as they are: %s\n", len(kept.Existing), strings.Join(kept.Existing, ", "))
 			}
 			for _, n := range kept.Notes {
 				fmt.Fprintln(w, n)

@@ -132,7 +132,7 @@ func (a *App) openManager(ctx context.Context) error {
 			Depth: a.Config.MaxDepth, Running: a.Config.MaxRunning, Primer: a.Config.MaxPrimer,
 			Continue: a.Config.OnLimit == "continue",
 		},
-		Heard: a.found.hear,
+		OnNotice: a.found.hear,
 	}
 	if a.Project.Repository {
 		worktrees, err := a.Project.Worktrees(a.Config.Worktrees)
@@ -155,7 +155,7 @@ func (a *App) openManager(ctx context.Context) error {
 		}
 		a.files = files
 		cfg.Worktrees, cfg.Differ, cfg.Merges = files, files, merges
-		if cfg.Furnisher, err = a.furnisher(worktrees); err != nil {
+		if cfg.Setup, err = a.setupRunner(worktrees); err != nil {
 			return err
 		}
 	}
@@ -179,8 +179,8 @@ func newWorktree(setting string) manager.WorktreeMode {
 	return manager.WorktreeMode(setting)
 }
 
-// furnisher makes new worktrees ready as the project wants it.
-func (a *App) furnisher(worktrees string) (thread.Furnisher, error) {
+// setupRunner prepares new worktrees as the project configures it.
+func (a *App) setupRunner(worktrees string) (thread.SetupRunner, error) {
 	g, err := git.New(a.Env...)
 	if err != nil {
 		return nil, err

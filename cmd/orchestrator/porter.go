@@ -30,7 +30,7 @@ type porter struct {
 }
 
 // Export writes a thread's archive to a file that is not there yet.
-func (p porter) Export(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
+func (p porter) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	s, err := p.manager.Status(ctx, r.Thread)
 	if err != nil {
 		return s, err
@@ -135,7 +135,7 @@ func (p porter) bundle(ctx context.Context, t thread.Thread) (bundle io.Reader, 
 }
 
 // Import takes a thread from an archive, after the whole file was checked.
-func (p porter) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
+func (p porter) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	f, err := os.Open(r.File)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -141,7 +141,7 @@ func TestRealSandboxKeepsOut(t *testing.T) {
 			if code == "0" {
 				t.Errorf("a verb worked from within: %s", line)
 			}
-			if !strings.Contains(line, "is for the person alone") && !strings.Contains(line, "cannot be reached from here") {
+			if !strings.Contains(line, "only the user may do this") && !strings.Contains(line, "cannot be reached from here") {
 				t.Errorf("a verb within does not say why it cannot work: %s", line)
 			}
 		}
@@ -264,11 +264,11 @@ func TestRealSandboxTraps(t *testing.T) {
 	out.see("orchestrator")
 	named := n.run("resume", n.name)
 	for _, file := range []string{".mcp.json", ".claude/settings.json", "AGENTS.md", "CLAUDE.md"} {
-		if named.code != 0 || !strings.Contains(named.stderr, "what agents obey changed") || !strings.Contains(named.stderr, file) {
+		if named.code != 0 || !strings.Contains(named.stderr, "agent configuration files changed") || !strings.Contains(named.stderr, file) {
 			t.Errorf("the resume (exit %d) does not name %s:\n%s", named.code, file, named.stderr)
 		}
 	}
-	out.see("what agents obey changed")
+	out.see("agent configuration files changed")
 	out.press("\x11")
 	n.ok("send", n.name, "after. #say:yes.")
 	fork := get[thread.Status](n.rig, "fork", "of the inmate", "-t", n.name, "-a", "demo")

@@ -220,7 +220,7 @@ func TestThreadsAreFoundByTheirRefs(t *testing.T) {
 		t.Errorf("listed are %s", raw)
 	}
 	report := r.reports(state)
-	for _, want := range []string{"found: thread", name, fork.Name, "lost: thread", "is not there"} {
+	for _, want := range []string{"found: thread", name, fork.Name, "lost: thread", "is missing"} {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report does not say %q:\n%s", want, report)
 		}

@@ -59,8 +59,8 @@ func (r *rig) restoreKilledAt(point string) {
 		}
 	}
 
-	back := get[thread.Kept](r, "restore-backup", file)
-	if back.Threads+len(back.There) != len(before) || len(back.There) != len(half) || len(back.Notes) != 0 {
+	back := get[thread.BackupReport](r, "restore-backup", file)
+	if back.Threads+len(back.Existing) != len(before) || len(back.Existing) != len(half) || len(back.Notes) != 0 {
 		r.t.Errorf("restored again: %+v with %d there", back, len(half))
 	}
 	for name, was := range before {

@@ -178,12 +178,12 @@ func (s screenServer) Push(ctx context.Context, r thread.PushRequest) (thread.Pu
 }
 
 // Export implements ui.Server.
-func (s screenServer) Export(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
+func (s screenServer) Export(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	return api.Export.Do(ctx, s.client, r)
 }
 
 // Import implements ui.Server.
-func (s screenServer) Import(ctx context.Context, r thread.PortRequest) (thread.Status, error) {
+func (s screenServer) Import(ctx context.Context, r thread.TransferRequest) (thread.Status, error) {
 	return api.Import.Do(ctx, s.client, r)
 }
 

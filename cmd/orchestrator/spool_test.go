@@ -40,7 +40,7 @@ func TestStoppedWhileTheDatabaseIsDown(t *testing.T) {
 			name := r.demo("kept")
 			r.turn(name, "write notes.txt: one")
 			db.Kill(t, syscall.SIGKILL)
-			r.says(exitRefused, []string{"was not sent", "type it in the agent itself"}, "send", "-d", name, "write notes.txt: nothing")
+			r.says(exitRefused, []string{"not sent", "type it into the agent itself"}, "send", "-d", name, "write notes.txt: nothing")
 			if err := typeIn(t.Context(), r.client(), r.status(name).ID, "write notes.txt: two"); err != nil {
 				t.Fatal(err)
 			}

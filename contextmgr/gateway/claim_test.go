@@ -15,7 +15,7 @@ func TestSecretByHeader(t *testing.T) {
 	seen := make(chan *http.Request, 1)
 	w := open(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { seen <- r }), nil)
 	host := w.Addr()
-	base, mark := thread.OpenURL(w.base)
+	base, mark := thread.PublicURL(w.base)
 	path := strings.TrimPrefix(base, "http://"+host)
 	secret := strings.TrimPrefix(mark, thread.SecretMark)
 	if strings.Contains(path, secret) || len(secret) < 32 {

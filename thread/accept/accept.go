@@ -1,5 +1,5 @@
-// Package accept makes the text that a person accepts by its hash when a repository brings commands: the commands,
-// and the content of every file of the repository that they name. What those files start in turn is not part of it.
+// Package accept builds the text whose hash a person accepts when a repository brings commands: the commands, and the
+// content of every repository file that they name. What those files run in turn is not part of it.
 package accept
 
 import (
@@ -16,20 +16,20 @@ import (
 	"strings"
 )
 
-// Command is one that a repository brings.
+// Command is a command that a repository brings.
 type Command struct {
 	Name string // what it is for: "setup", "filter.x.clean"
 	Line string // as a shell reads it
 }
 
-// Files holds the repository's files as they are when a command runs. A name is relative and has no "..".
+// Files opens the repository's files as they are when a command runs. A name is relative and has no "..".
 type Files interface {
-	// Open returns fs.ErrNotExist for what is not there or no regular file.
+	// Open returns fs.ErrNotExist for a missing file and for one that is not regular.
 	Open(name string) (io.ReadCloser, error)
 }
 
-// Content is what is accepted: all of the commands in their order, and the files that they name. root is the folder
-// that an absolute path may lie in, "" for none.
+// Content returns what is accepted: all commands in order, and the files that they name. root is the folder that an
+// absolute path may point into, "" for none.
 func Content(commands []Command, files Files, root string) ([]byte, error) {
 	var b strings.Builder
 	for _, c := range commands {
@@ -48,13 +48,13 @@ func Content(commands []Command, files Files, root string) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Short is a few digits of a content's hash, to name it by.
+// Short returns the first digits of a content's hash, as its name.
 func Short(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:4])
 }
 
-// Names returns what in commands could name a file of the repository, sorted.
+// Names returns the words in commands that could name a file of the repository, sorted.
 func Names(commands []Command, root string) []string {
 	var names []string
 	for _, c := range commands {
@@ -76,8 +76,8 @@ func Names(commands []Command, root string) []string {
 	return slices.Compact(names)
 }
 
-// separates ends a word: what a shell splits at, and what quotes and assigns. A name that holds such a character is
-// not found, which the README says.
+// separates reports whether a rune ends a word: what a shell splits at, and what quotes and assigns. A name that
+// contains such a character is not found, which the README says.
 func separates(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`;&|<>(){}=$", r) }
 
 func hash(files Files, name string) (string, error) {
@@ -93,10 +93,10 @@ func hash(files Files, name string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Folder is the files below a folder on disk, links within it followed.
+// Folder opens the files below a folder on disk, following links inside it.
 type Folder string
 
-// Open opens a regular file; it waits for nothing.
+// Open opens a regular file without blocking.
 func (dir Folder) Open(name string) (io.ReadCloser, error) {
 	root, err := os.OpenRoot(string(dir))
 	if err != nil {
@@ -105,7 +105,7 @@ func (dir Folder) Open(name string) (io.ReadCloser, error) {
 	defer root.Close()
 	info, err := root.Stat(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist) // a link that leads out of it too
+		return nil, fmt.Errorf("%w: %w", err, fs.ErrNotExist) // also for a link that leads out of it
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fs.ErrNotExist

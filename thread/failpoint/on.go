@@ -12,17 +12,17 @@ import (
 // Enabled reports whether this build can be killed at failpoints.
 const Enabled = true
 
-// points is what the environment asked for, read once, at the first hit.
+// points is what the environment selects, read once, at the first hit.
 type points struct {
 	once  sync.Once
-	name  string // the place that kills, or empty
-	trace string // file that the names of all places passed go to, or empty
+	name  string // the place that kills, or ""
+	trace string // file that the names of all passed places are written to, or ""
 
 	mu   sync.Mutex // guards left
 	left int        // hits of name until the kill
 }
 
-// state is the one thing of the process that failpoints share: the environment is of the process too.
+// state is the only state that failpoints share in the process: the environment belongs to the process too.
 var state points
 
 // Hit marks the place called name: it ends the process with SIGKILL when the environment says so.
@@ -50,7 +50,7 @@ func (p *points) read() {
 	p.trace = os.Getenv("ORCHESTRATOR_FAILPOINT_TRACE")
 }
 
-// parse splits "name:n". Without a number, or with one that is none, the first hit counts.
+// parse splits "name:n". Without a valid number the first hit counts.
 func parse(s string) (name string, n int) {
 	name, num, found := strings.Cut(s, ":")
 	if !found {
@@ -66,7 +66,7 @@ func parse(s string) (name string, n int) {
 func (p *points) note(name string) {
 	f, err := os.OpenFile(p.trace, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return // a trace is a help to a test, which sees for itself that it is empty
+		return // the test that asked for the trace notices that it is empty
 	}
 	defer f.Close()
 	_, _ = f.WriteString(name + "\n")

@@ -1,12 +1,12 @@
-// Package grant says what a thread's agent may ask of the server. The person may do everything; what an agent
-// needs for each operation stands in one table, and an operation that has no row is nobody's.
+// Package grant decides what a thread's agent may ask of the server. The person may do everything; one table lists what
+// an agent needs for each operation, and an operation without a row is allowed to no agent.
 //
-// An agent may always look at its own thread. Everything else is granted to a thread by the person, thread by
-// thread: a fork or an import begins with no grants. Some operations cannot be granted at all, because they
-// would let an agent answer for the person: accepting what a repository brings, granting, typing raw keys,
-// writing files where the server can and the agent's sandbox may not.
+// An agent may always read its own thread. Everything else is granted by the person, thread by thread: a fork or an
+// import starts without grants. Some operations cannot be granted at all, because they would let an agent answer for
+// the person: accepting what a repository brings, granting, typing raw keys, writing files that the server can write
+// and the agent's sandbox may not.
 //
-// It decides by what it is told of a caller; who calls is found out elsewhere.
+// It trusts what it is told about a caller; finding out who calls is done elsewhere.
 package grant
 
 import (
@@ -20,7 +20,7 @@ import (
 
 // The grants.
 const (
-	Read   thread.Grant = "read"   // see the other threads: state, turns, files, what happens
+	Read   thread.Grant = "read"   // read other threads: state, turns, files, events
 	Send   thread.Grant = "send"   // send prompts to threads
 	Start  thread.Grant = "start"  // start threads, forks and stopped agents: programs outside of its sandbox
 	Merge  thread.Grant = "merge"  // merge, push and restore: branches and files
@@ -28,9 +28,9 @@ const (
 	Switch thread.Grant = "switch" // change what the person's screens show
 )
 
-// The rules that are no grants.
+// The requirements that are not grants.
 const (
-	free   thread.Grant = ""       // no grant is needed
+	free   thread.Grant = ""       // no grant needed
 	person thread.Grant = "person" // no grant is enough
 )
 
@@ -46,7 +46,7 @@ func All() []Meaning {
 	}
 }
 
-// Meaning is a grant in words.
+// Meaning is a grant with its description.
 type Meaning struct {
 	Grant thread.Grant `json:"grant"`
 	May   string       `json:"may"`
@@ -54,14 +54,14 @@ type Meaning struct {
 
 // Row is one operation.
 type Row struct {
-	// Op is the operation's name in the API, or of what a verb does without the server.
+	// Op is the operation's name in the API, or the name of what a verb does without the server.
 	Op string
 	// Verb is what people call it.
 	Verb string
-	// Own is what an agent needs for its own thread, Others what it needs for any other, or for what
-	// concerns no single thread.
+	// Own is what an agent needs for its own thread, Others what it needs for any other thread or for an operation on no
+	// single thread.
 	Own, Others thread.Grant
-	// Local is set for what a verb does by itself, without the server.
+	// Local is set for what a verb does without the server.
 	Local bool
 }
 
@@ -146,21 +146,20 @@ func row(op string) (Row, bool) {
 
 // Caller is who asks: the zero value is the person.
 type Caller struct {
-	// Agent is set for an agent, and what runs below one.
+	// Agent is set for an agent and for processes started by one.
 	Agent bool
-	// Thread is the agent's, empty where it is none of this project's that runs. Name and Grants are the
-	// thread's.
+	// Thread is the agent's thread, "" if it does not run in a thread of this project. Name and Grants are the thread's.
 	Thread thread.ID
 	Name   string
 	Grants []thread.Grant
 }
 
-// May reports whether a caller may do an operation on its own thread, or on others; the error says what is
-// missing, and what the person can do about it.
+// May returns an error unless the caller may do the operation, on its own thread or on others; the error says which
+// grant is missing and how to add it.
 func (c Caller) May(op string, own bool) error {
 	r, ok := row(op)
 	if !ok {
-		return fmt.Errorf("there is no operation %q: %w", op, thread.ErrUnsupported)
+		return fmt.Errorf("unknown operation %q: %w", op, thread.ErrUnsupported)
 	}
 	if !c.Agent {
 		return nil
@@ -175,27 +174,29 @@ func (c Caller) May(op string, own bool) error {
 	case need == person:
 		return Alone(op)
 	case c.Thread == "":
-		return fmt.Errorf("%s needs the grant %q, and an agent that does not run in a thread of this project has none: %w", r.Verb, need, thread.ErrNotGranted)
+		return fmt.Errorf("%s needs the grant %q, which agents outside this project's threads do not have: %w",
+			r.Verb, need, thread.ErrNotGranted)
 	default:
-		return thread.Hint(fmt.Errorf("%s needs the grant %q, which %s does not have: %w", r.Verb, need, c.Name, thread.ErrNotGranted),
-			fmt.Sprintf("the person can add it: orchestrator grants %s --add %s", c.Name, need))
+		return thread.Hint(
+			fmt.Errorf("%s needs the grant %q, which %s does not have: %w", r.Verb, need, c.Name, thread.ErrNotGranted),
+			fmt.Sprintf("ask the user to run: orchestrator grants %s --add %s", c.Name, need))
 	}
 }
 
-// Alone is the refusal of what only the person may do.
+// Alone returns the error for an operation that only the person may do.
 func Alone(op string) error {
 	verb := op
 	if r, ok := row(op); ok {
 		verb = r.Verb
 	}
-	return thread.Hint(fmt.Errorf("%s is for the person alone, and this runs below an agent: %w", verb, thread.ErrNotGranted),
-		"run it in a terminal of your own")
+	return thread.Hint(fmt.Errorf("%s: only the user may do this, not an agent: %w", verb, thread.ErrNotGranted),
+		"run it in your own terminal")
 }
 
 // Has reports whether a caller has a grant.
 func (c Caller) Has(g thread.Grant) bool { return !c.Agent || slices.Contains(c.Grants, g) }
 
-// Visible leaves the threads that a caller may see of a list.
+// Visible returns the threads of a list that the caller may see.
 func (c Caller) Visible(list []thread.Status) []thread.Status {
 	if c.Has(Read) {
 		return list
@@ -203,20 +204,20 @@ func (c Caller) Visible(list []thread.Status) []thread.Status {
 	return slices.DeleteFunc(list, func(s thread.Status) bool { return c.Thread == "" || s.ID != c.Thread })
 }
 
-// Parse reads grants as people write them.
+// Parse parses grants as people write them.
 func Parse(words []string) ([]thread.Grant, error) {
 	var out []thread.Grant
 	var errs []error
 	for _, w := range words {
 		g := thread.Grant(strings.ToLower(strings.TrimSpace(w)))
 		if !slices.ContainsFunc(All(), func(m Meaning) bool { return m.Grant == g }) {
-			errs = append(errs, fmt.Errorf("there is no grant %q: %w", w, thread.ErrInvalid))
+			errs = append(errs, fmt.Errorf("unknown grant %q: %w", w, thread.ErrInvalid))
 			continue
 		}
 		out = append(out, g)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, thread.Hint(err, "grants are "+Format(Names()))
+		return nil, thread.Hint(err, "grants: "+Format(Names()))
 	}
 	return out, nil
 }
@@ -230,8 +231,7 @@ func Names() []thread.Grant {
 	return all
 }
 
-// Change returns a thread's grants with some added and others removed, in the order of All and each once. What
-// is no grant goes.
+// Change adds and removes grants and returns the result in the order of All, each once. Unknown grants are dropped.
 func Change(have, add, remove []thread.Grant) []thread.Grant {
 	var out []thread.Grant
 	for _, g := range Names() {
@@ -242,7 +242,7 @@ func Change(have, add, remove []thread.Grant) []thread.Grant {
 	return out
 }
 
-// Format writes grants for people.
+// Format formats grants for people.
 func Format(grants []thread.Grant) string {
 	if len(grants) == 0 {
 		return "none"

@@ -1,7 +1,8 @@
-// Package ledger keeps what was spent, by day, agent, model and thread, and what providers said of their limits last.
+// Package ledger keeps the spending by day, agent, model and thread, and the newest rate limits that providers
+// reported.
 //
-// It hears what the gateway carries and stores sums: durable at most a second later, and when it is closed. Prices that are
-// not known stay unknown. Days are the person's own; they are kept for 400.
+// It observes what the gateway carries and stores sums: durable at most a second later, and when it is closed. Unknown
+// prices stay unknown. Days are in local time; 400 are kept.
 package ledger
 
 import (
@@ -22,14 +23,14 @@ import (
 // The bounds of what is kept.
 const (
 	keptDays  = 400
-	maxRows   = 5000 // of a day; what is more is summed up without its thread
+	maxRows   = 5000 // per day; more rows are summed up without their thread
 	maxQuotas = 200
 	maxName   = 100
 	batch     = time.Second
 	retry     = 10 * time.Second
 )
 
-// The settings that hold it: an index of days, one document a day, one of quotas.
+// The settings that hold it: an index of days, one document per day, one for the quotas.
 const (
 	daysKey   = "ledger days"
 	dayKey    = "ledger "
@@ -43,21 +44,22 @@ type Spent struct {
 	Day        string    `json:"day"`
 	Agent      string    `json:"agent,omitempty"`
 	Model      string    `json:"model,omitempty"`
-	Thread     thread.ID `json:"thread,omitempty"` // empty for the rest of a day with very many
+	Thread     thread.ID `json:"thread,omitempty"` // empty for the sum of the rows above the limit
 	Answers    int64     `json:"answers"`
 	Input      int64     `json:"input"`
 	CacheRead  int64     `json:"cacheRead"`
 	CacheWrite int64     `json:"cacheWrite"`
 	Output     int64     `json:"output"`
-	// USD is the price of the answers whose price is known, nil where none is; Unpriced is how many are not.
+	// USD is the cost of the answers with a known price, nil if there are none; Unpriced counts the others.
 	USD      *float64 `json:"usd,omitempty"`
 	Unpriced int64    `json:"unpriced,omitempty"`
 }
 
-// add adds what another row of the same key says.
+// add adds another row with the same key.
 func (s *Spent) add(o Spent) {
 	s.Answers += o.Answers
-	s.Input, s.CacheRead, s.CacheWrite, s.Output = s.Input+o.Input, s.CacheRead+o.CacheRead, s.CacheWrite+o.CacheWrite, s.Output+o.Output
+	s.Input, s.CacheRead = s.Input+o.Input, s.CacheRead+o.CacheRead
+	s.CacheWrite, s.Output = s.CacheWrite+o.CacheWrite, s.Output+o.Output
 	s.Unpriced += o.Unpriced
 	if o.USD != nil {
 		sum := *o.USD
@@ -73,14 +75,14 @@ type key struct {
 	thread       thread.ID
 }
 
-// day is one day's rows in memory; loaded once what was stored of it before is in them.
+// day is one day's rows in memory; loaded is set once the stored rows are included.
 type day struct {
 	loaded bool
 	dirty  bool
 	rows   map[key]*Spent
 }
 
-// Ledger is an Observer between the gateway and another one.
+// Ledger is an Observer in front of another one.
 type Ledger struct {
 	thread.Observer
 	store thread.Settings
@@ -96,11 +98,12 @@ type Ledger struct {
 	mu     sync.Mutex // guards all below
 	days   map[string]*day
 	quotas map[[2]string]thread.Quota
-	read   bool // the stored quotas are in them
-	dirty  bool // the quotas are
+	read   bool // the stored quotas are included
+	dirty  bool // the quotas changed
 }
 
-// New makes a ledger that passes on to next what it hears. agent names a thread's agent. Close ends it.
+// New returns a ledger that passes everything it observes on to next. agent returns the agent of a thread. Stop it with
+// Close.
 func New(next thread.Observer, store thread.Settings, agent func(thread.ID) string, log *slog.Logger) *Ledger {
 	l := &Ledger{
 		Observer: next, store: store, agent: agent, log: log, now: time.Now,
@@ -111,7 +114,7 @@ func New(next thread.Observer, store thread.Settings, agent func(thread.ID) stri
 	return l
 }
 
-// ExchangeEnded counts a request, then passes it on.
+// ExchangeEnded counts a request and passes it on.
 func (l *Ledger) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	if e.Usage.Context() > 0 || len(e.Quotas) > 0 {
 		l.note(id, l.agent(id), e)
@@ -149,7 +152,7 @@ func (l *Ledger) note(id thread.ID, agent string, e thread.Exchange) {
 	}
 }
 
-// add adds to a row, or to that of the rest.
+// add adds to a row, or to the row for the rest.
 func (d *day) add(k key, at string, row Spent) {
 	old := d.rows[k]
 	if old == nil && len(d.rows) >= maxRows {
@@ -166,7 +169,7 @@ func (d *day) add(k key, at string, row Spent) {
 	old.add(row)
 }
 
-// keep takes over what was said of a limit unless something newer was. mu is held.
+// keep stores a quota unless a newer one is known. mu is held.
 func (l *Ledger) keep(q thread.Quota) {
 	k := [2]string{q.Upstream, q.Window}
 	if old, there := l.quotas[k]; there && old.At.After(q.At) {
@@ -185,7 +188,7 @@ func (l *Ledger) keep(q thread.Quota) {
 	delete(l.quotas, oldest)
 }
 
-// run stores what is new, in batches.
+// run stores changes in batches.
 func (l *Ledger) run() {
 	defer close(l.ended)
 	for {
@@ -206,19 +209,19 @@ func (l *Ledger) run() {
 			if err == nil {
 				break
 			}
-			l.log.Warn("store what was spent; it is tried again", "err", err)
+			l.log.Warn("store spending; will retry", "err", err)
 		}
 	}
 }
 
-// Close stores what is new and ends the ledger.
+// Close stores the changes and stops the ledger.
 func (l *Ledger) Close(ctx context.Context) error {
 	close(l.stop)
 	<-l.ended
 	return l.Flush(ctx)
 }
 
-// Flush stores what is new.
+// Flush stores the changes.
 func (l *Ledger) Flush(ctx context.Context) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
@@ -229,7 +232,7 @@ func (l *Ledger) Flush(ctx context.Context) error {
 		switch {
 		case d.dirty:
 			dirty = append(dirty, at)
-		case at != today: // over, and stored
+		case at != today: // past, and stored
 			delete(l.days, at)
 		}
 	}
@@ -241,7 +244,7 @@ func (l *Ledger) Flush(ctx context.Context) error {
 	}
 	errs = append(errs, l.flushQuotas(ctx))
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("store what was spent: %w", err)
+		return fmt.Errorf("store spending: %w", err)
 	}
 	return nil
 }
@@ -282,7 +285,7 @@ func (l *Ledger) flushDay(ctx context.Context, at string) error {
 	return err
 }
 
-// list adds a day to the index, and forgets those that are too old.
+// list adds a day to the index and drops those that are too old.
 func (l *Ledger) list(ctx context.Context, at string) error {
 	days, err := load[string](ctx, l.store, daysKey)
 	if err != nil {
@@ -335,7 +338,7 @@ func (l *Ledger) flushQuotas(ctx context.Context) error {
 	return err
 }
 
-// list returns a day's rows in order.
+// list returns a day's rows, sorted.
 func (d *day) list() []Spent {
 	out := make([]Spent, 0, len(d.rows))
 	for _, row := range d.rows {
@@ -347,7 +350,7 @@ func (d *day) list() []Spent {
 	return out
 }
 
-// newest returns the quotas in order. mu is held.
+// newest returns the quotas, sorted. mu is held.
 func (l *Ledger) newest() []thread.Quota {
 	out := make([]thread.Quota, 0, len(l.quotas))
 	for _, q := range l.quotas {
@@ -359,20 +362,20 @@ func (l *Ledger) newest() []thread.Quota {
 	return out
 }
 
-// Account is what the ledger says.
+// Account is the content of the ledger.
 type Account struct {
 	Spent  []Spent        `json:"spent"` // newest day first
 	Quotas []thread.Quota `json:"quotas"`
 }
 
-// Account returns what was spent on the newest days, and the newest word on every limit.
+// Account returns the spending of the newest days and the newest state of every limit.
 func (l *Ledger) Account(ctx context.Context, days int) (Account, error) {
 	if err := l.Flush(ctx); err != nil {
 		return Account{}, err
 	}
 	all, err := load[string](ctx, l.store, daysKey)
 	if err != nil {
-		return Account{}, fmt.Errorf("read what was spent: %w", err)
+		return Account{}, fmt.Errorf("read spending: %w", err)
 	}
 	out := Account{Spent: []Spent{}}
 	for _, at := range slices.Backward(all) {
@@ -381,7 +384,7 @@ func (l *Ledger) Account(ctx context.Context, days int) (Account, error) {
 		}
 		rows, err := load[Spent](ctx, l.store, dayKey+at)
 		if err != nil {
-			return Account{}, fmt.Errorf("read what was spent: %w", err)
+			return Account{}, fmt.Errorf("read spending: %w", err)
 		}
 		out.Spent = append(out.Spent, rows...)
 	}
@@ -391,7 +394,7 @@ func (l *Ledger) Account(ctx context.Context, days int) (Account, error) {
 	return out, nil
 }
 
-// load reads a list that is stored; one that cannot be read is empty, as one that is not there.
+// load reads a stored list; one that is missing or unreadable is empty.
 func load[T any](ctx context.Context, s thread.Settings, k string) ([]T, error) {
 	doc, err := s.Setting(ctx, k)
 	if err != nil || doc == "" {

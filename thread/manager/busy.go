@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// doubt is how long a report of work that nothing else bears out may take to be overtaken.
+	// doubt is how long an uncorroborated report of work is given to be superseded.
 	doubt = 5 * time.Second
-	// doubtStep is how often it is looked at.
+	// doubtStep is how often it is checked.
 	doubtStep = 20 * time.Millisecond
-	// noteLimit is how long a merge waits for the answer to a note of ours.
+	// noteLimit is how long a merge waits for the answer to one of our notes.
 	noteLimit = time.Minute
 )
 
-// idle is the step that is an error while a turn of the thread runs.
+// idle is a step that returns an error while a turn of the thread runs.
 func (l *run) idle(ctx context.Context) error {
 	busy := l.works(ctx)
 	amid := l.recorder.Amid()
@@ -35,23 +35,24 @@ func (l *run) idle(ctx context.Context) error {
 	default:
 	}
 	if busy {
-		return thread.Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.t.Name, cmp.Or(l.shown.Why(), string(l.shown.State)), thread.ErrBusy), "wait for its answer, or interrupt it first")
+		return thread.Hint(fmt.Errorf("%s is in the middle of a turn (%s): %w", l.t.Name,
+			cmp.Or(l.shown.Why(), string(l.shown.State)), thread.ErrBusy), "wait for its answer, or interrupt it first")
 	}
 	return nil
 }
 
-// notWorking is the step that is an error while a thread's agent changes files.
+// notWorking is a step that returns an error while a thread's agent changes files.
 func (l *run) notWorking(ctx context.Context) error {
 	if l.works(ctx) {
-		return thread.Hint(fmt.Errorf("%s is working in the folder to merge into: %w", l.thread().Name, thread.ErrBusy), "wait for its answer")
+		return thread.Hint(fmt.Errorf("%s is working in the folder of the target branch: %w", l.thread().Name, thread.ErrBusy), "wait for its answer")
 	}
 	return nil
 }
 
-// works reports whether the agent works; it belongs to the line's steps. When the turn has ended and
-// no request is on its way, only the agent's own word says so. That word may be older than the answer
-// that ended the work, for it comes through the terminal or a hook's process, or the agent may not
-// have drawn its prompt yet: it is given a moment to be overtaken.
+// works reports whether the agent works; it must be called in a step of the thread. When the turn has ended and no
+// request is in flight, only the agent's own report says so. That report may be older than the answer that ended the
+// work, because it comes through the terminal or a hook's process, or the agent may not have drawn its prompt yet: it
+// gets a moment to be superseded.
 func (l *run) works(ctx context.Context) bool {
 	certain := l.recorder.Amid()
 	tick := time.NewTicker(doubtStep)
@@ -60,8 +61,8 @@ func (l *run) works(ctx context.Context) bool {
 	defer limit.Stop()
 	for {
 		l.mu.Lock()
-		works := l.session != nil && (l.requests.Flying() || l.shown.Works() || l.session.State().Works())
-		certain = certain || l.sight.direct() || l.requests.Flying() || l.requests.Unstored()
+		works := l.session != nil && (l.requests.InFlight() || l.shown.Works() || l.session.State().Works())
+		certain = certain || l.visibility.direct() || l.requests.InFlight() || l.requests.Unstored()
 		l.mu.Unlock()
 		if !works || certain {
 			return works

@@ -7,37 +7,36 @@ import (
 	"orchestrator/thread"
 )
 
-// Limits bound what a project may hold at once. Zero is no limit.
+// Limits bounds what a project may have at once. Zero means no limit.
 type Limits struct {
-	Depth   int // forks below forks
-	Running int // agents at once
-	// Primer is the most that a handoff may cost, in tokens; 0 means 12,000.
+	Depth   int // nested forks
+	Running int // running agents
+	// Primer is the most tokens that a handoff may cost; 0 means 12,000.
 	Primer int
-	// Grace is how long an agent has to end by itself when it is stopped; 0 means 5 seconds.
+	// Grace is how long an agent gets to exit by itself when it is stopped; 0 means 5 seconds.
 	Grace time.Duration
-	// Continue has a prompt that a provider's limit refused sent again when the limit ends.
+	// Continue resends a prompt that a provider's limit refused when the limit ends.
 	Continue bool
 }
 
-// WorktreeMode says when a new thread gets a worktree of its own without being asked.
+// WorktreeMode says when a new thread gets its own worktree without being asked.
 type WorktreeMode string
 
 // The modes.
 const (
 	WorktreeNever  WorktreeMode = ""       // never
-	WorktreeShared WorktreeMode = "shared" // where another thread that is in use has the folder
+	WorktreeShared WorktreeMode = "shared" // if another thread in use works in the folder
 	WorktreeAlways WorktreeMode = "always"
 )
 
-// Config is what a Manager is made of. Project, StateDir, Store, Agents and Sessions are
-// needed; the others may be nil.
+// Config configures a Manager. Project, StateDir, Store, Agents and Sessions are required; the others may be nil.
 type Config struct {
 	Project  string   // the project's folder, absolute
-	Moved    []string // where the project's folder was before
-	StateDir string   // ours, 0700
-	Bin      string   // folder with our program, for the agents' PATH; none when empty
+	Moved    []string // earlier paths of the project's folder
+	StateDir string   // our own, 0700
+	Bin      string   // folder with our program, for the agents' PATH; "" for none
 	Store    thread.Store
-	Spool    thread.Spool // keeps what the store refuses; nil keeps it in memory alone
+	Spool    thread.Spool // keeps checkpoints that the store refuses; nil keeps them in memory only
 	Agents   thread.Agents
 	Sessions thread.Sessions
 
@@ -46,23 +45,23 @@ type Config struct {
 	Differ    thread.Differ
 	Finder    thread.Finder
 	Merges    thread.Merges
-	Furnisher thread.Furnisher // may be nil
-	// Models fills in what transcripts do not tell, nil where nobody knows.
+	Setup     thread.SetupRunner // may be nil
+	// Models fills in what transcripts lack; may be nil.
 	Models thread.Models
 
-	// Tokens counts the tokens of a text; four bytes a token when nil.
+	// Tokens counts the tokens of a text; nil counts four bytes per token.
 	Tokens func(text string) int
 	Clock  func() time.Time // time.Now when nil
-	Env    []string         // the environment agents start from; os.Environ's form
+	Env    []string         // the environment that agents start from, as in os.Environ
 	Limits Limits
 	Offers thread.OfferMode
-	// NewWorktree says when a new thread gets a worktree of its own without being asked.
+	// NewWorktree says when a new thread gets its own worktree without being asked.
 	NewWorktree WorktreeMode
-	// MergeNote says whether a merge is told to the agent that it goes to; NoteAsk when empty.
+	// MergeNote says whether the target's agent is told about a merge; NoteAsk when empty.
 	MergeNote thread.NoteMode
-	// EnabledMCPs names the MCP servers that are on for a thread; none when nil.
+	// EnabledMCPs names the MCP servers that are enabled for a thread; nil for none.
 	EnabledMCPs func(thread.ID) []string
 	Log         *slog.Logger // discarded when nil
-	// Heard hears every notice when it is told, those of Open too; it must not block or call the Manager. May be nil.
-	Heard func(level thread.Level, text string)
+	// OnNotice is called with every notice, including those of Open; it must not block or call the Manager. May be nil.
+	OnNotice func(level thread.Level, text string)
 }

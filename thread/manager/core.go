@@ -12,40 +12,40 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/fair"
-	"orchestrator/thread/handout"
+	"orchestrator/thread/attachment"
 	"orchestrator/thread/manager/events"
 	"orchestrator/thread/manager/past"
 	"orchestrator/thread/secret"
+	"orchestrator/thread/semaphore"
 )
 
-// core is what every part of the Manager stands on: the configuration, the bus of events, the count of what is under
-// way, and the lock.
+// core is the base of every part of the Manager: the configuration, the event bus, the count of running operations, and
+// the lock.
 type core struct {
-	// Gateway carries the model requests; set before Open, because a gateway wants its Observer,
-	// which the Manager is. Nil means that agents speak to their providers themselves.
+	// Gateway carries the model requests. It must be set before Open, since the gateway needs its Observer, which is the
+	// Manager. Nil means that agents talk to their providers directly.
 	Gateway thread.Gateway
 
 	cfg  Config
 	past past.Reader // what is stored
 	bus  events.Bus
 
-	ctx     context.Context // of steps and background work; ends when Close gives up waiting
+	ctx     context.Context // of steps and background work; cancelled when Close stops waiting
 	cancel  context.CancelFunc
-	closing chan struct{} // closed when Close begins
-	hands   *fair.Line    // that type prompts
-	drained chan struct{} // closed when nothing is under way any more, after Close began
+	closing chan struct{}        // closed when Close begins
+	typing  *semaphore.Semaphore // limits how many prompts are typed at once
+	drained chan struct{}        // closed when nothing is running any more, after Close began
 
-	// mu guards what follows, the roll and the marked fields of every line; held for moments only, never while a port
-	// is called.
+	// mu guards the fields below, liveThreads and the marked fields of every liveThread; it is held only for moments,
+	// never while a port is called.
 	mu     sync.Mutex
-	busy   int  // goroutines under way: queues at work, timers, prompts on their way
-	drains bool // Close waits for busy to be 0
-	closed bool // nothing new may begin
+	busy   int  // running goroutines: queues, timers, prompts being typed
+	drains bool // Close waits until busy is 0
+	closed bool // nothing new may start
 	starts int  // agents being started, for the limit
 }
 
-// newCore fills in what the configuration leaves out.
+// newCore fills in defaults.
 func newCore(cfg Config) *core {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -65,15 +65,15 @@ func newCore(cfg Config) *core {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &core{
 		cfg: cfg, ctx: ctx, cancel: cancel,
-		closing: make(chan struct{}), hands: fair.NewLine(typedAtOnce, typingShare), drained: make(chan struct{}),
+		closing: make(chan struct{}), typing: semaphore.New(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
 	m.past = past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m
 }
 
-// The prompts of a server that are typed at a time, and for how long one is that others wait for: an agent's input is
-// watched closely meanwhile, and an agent that gets no processor takes none.
+// How many prompts of a server are typed at once, and for how long one holds its slot while others wait: an agent's
+// input is watched closely in the meantime, and an agent that gets no CPU time accepts none.
 const (
 	typedAtOnce = 4
 	typingShare = time.Second
@@ -88,20 +88,22 @@ const (
 	intentDelete = "delete"
 )
 
-// errClosed answers what is asked after Close.
+// errClosed is returned after Close.
 var errClosed = fmt.Errorf("the server is stopping: %w", thread.ErrNotRunning)
 
-// notice tells people something, about a thread where id is set.
+// notice shows people a message, about a thread if id is set.
 func (m *core) notice(id thread.ID, level thread.Level, format string, args ...any) {
 	text := secret.Redact(fmt.Sprintf(format, args...))
 	m.cfg.Log.Info("notice", "thread", string(id), "level", string(level), "text", text)
-	if m.cfg.Heard != nil {
-		m.cfg.Heard(level, text)
+	if m.cfg.OnNotice != nil {
+		m.cfg.OnNotice(level, text)
 	}
-	m.bus.Publish(thread.Event{At: m.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text}})
+	m.bus.Publish(thread.Event{
+		At: m.now(), Kind: thread.EventNotice, ThreadID: id, Notice: &thread.Notice{Level: level, Text: text},
+	})
 }
 
-// about tells people something about a thread.
+// about returns a function that shows people messages about a thread.
 func (m *core) about(id thread.ID) func(thread.Level, string) {
 	return func(level thread.Level, text string) { m.notice(id, level, "%s", text) }
 }
@@ -117,7 +119,7 @@ func (m *core) begin() bool {
 	return true
 }
 
-// done counts a goroutine out. The last one after Close began shuts the door.
+// done counts a goroutine out. The last one after Close began ends the wait.
 func (m *core) done() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,8 +130,8 @@ func (m *core) done() {
 	}
 }
 
-// drain waits for what is under way until ctx ends. Before that, while there is still time to keep what comes of
-// it in the spool, it stops waiting for the store.
+// drain waits for running operations until ctx ends. Before that, while there is still time to spool their results, it
+// stops waiting for the store.
 func (m *core) drain(ctx context.Context) error {
 	soon := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -147,11 +149,11 @@ func (m *core) drain(ctx context.Context) error {
 	case <-m.drained:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait for what is under way: %w", ctx.Err())
+		return fmt.Errorf("wait for running operations: %w", ctx.Err())
 	}
 }
 
-// closes reports whether the server is about to end.
+// closes reports whether the server is about to stop.
 func (m *core) closes() bool {
 	select {
 	case <-m.closing:
@@ -161,7 +163,7 @@ func (m *core) closes() bool {
 	}
 }
 
-// untilClosing is a context that ends when Close begins: for what may take long and nothing depends on.
+// untilClosing returns a context that ends when Close begins, for slow work that nothing depends on.
 func (m *core) untilClosing() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(m.ctx)
 	go func() { // ends with the context
@@ -174,10 +176,10 @@ func (m *core) untilClosing() (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// now is the time of the injected clock.
+// now is the time of the configured clock.
 func (m *core) now() time.Time { return m.cfg.Clock() }
 
-// env is the environment a thread's agent starts from.
+// env is the environment that a thread's agent starts from.
 func (m *core) env(t thread.Thread) []string { return slices.Concat(m.cfg.Env, t.Launch.Env) }
 
 // stateDir is the folder for a thread's own files.
@@ -185,15 +187,15 @@ func (m *core) stateDir(id thread.ID) string {
 	return filepath.Join(m.cfg.StateDir, "threads", string(id))
 }
 
-// handedOut is the folder of what a thread's agent is named.
-func (m *core) handedOut(id thread.ID) handout.Folder {
-	return handout.At(filepath.Join(m.stateDir(id), "read"))
+// attachments is the folder of files that a thread's agent is given to read.
+func (m *core) attachments(id thread.ID) attachment.Folder {
+	return attachment.At(filepath.Join(m.stateDir(id), "read"))
 }
 
-// rootOf is the folder that a thread's worktree, or the project, begins at.
+// rootOf is the root of a thread's worktree, or the project's folder.
 func (m *core) rootOf(t thread.Thread) string { return cmp.Or(t.Worktree.Path, m.cfg.Project) }
 
-// mcps names the MCP servers that are on for a thread.
+// mcps names the MCP servers that are enabled for a thread.
 func (m *core) mcps(id thread.ID) []string {
 	if m.cfg.EnabledMCPs == nil {
 		return nil
@@ -201,23 +203,23 @@ func (m *core) mcps(id thread.ID) []string {
 	return m.cfg.EnabledMCPs(id)
 }
 
-// intend writes down that an operation of several steps begins.
+// intend stores that an operation of several steps begins.
 func (m *core) intend(ctx context.Context, kind string, id thread.ID, data any) (thread.Intent, error) {
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return thread.Intent{}, fmt.Errorf("write down the intent: %w", err)
+		return thread.Intent{}, fmt.Errorf("store the intent: %w", err)
 	}
 	i := thread.Intent{ID: thread.NewID[string](), Kind: kind, Thread: id, Data: raw, Created: m.now()}
 	if err := m.cfg.Store.PutIntent(ctx, i); err != nil {
-		return thread.Intent{}, fmt.Errorf("write down the intent: %w", err)
+		return thread.Intent{}, fmt.Errorf("store the intent: %w", err)
 	}
 	return i, nil
 }
 
-// settled drops an intent: the operation is whole, or wholly taken back.
+// settled deletes an intent: the operation was completed or rolled back.
 func (m *core) settled(ctx context.Context, i thread.Intent) error {
 	if err := m.cfg.Store.DropIntent(ctx, i.ID); err != nil {
-		return fmt.Errorf("drop the intent: %w", err)
+		return fmt.Errorf("delete the intent: %w", err)
 	}
 	return nil
 }

@@ -1,34 +1,34 @@
-// Package manager has the use cases of the domain: the Manager starts, asks, forks, merges,
-// rewinds, resumes and stops threads, and records what their agents answer.
+// Package manager has the use cases of the domain: the Manager starts, asks, forks, merges, rewinds, resumes and stops
+// threads, and records what their agents answer.
 //
 // It imports the standard library, package thread and the packages below it. Only cmd imports it.
 //
-// Rooms of its own, which know nothing of the Manager, have
+// Its own packages do not know the Manager:
 //
-//	recording  an answer becomes durable: checkpoints, the spool, transcripts, the end of a turn
-//	outbox     what becomes of a prompt, and when one is typed
-//	activity   what state a thread is shown in
-//	events     who hears what happens
-//	past       reading what is stored: points, turns, files
-//	resume     how an agent gets a conversation back: the proof, and sessions written anew
-//	handoff    what an agent is told of a conversation: the primer, the note of a merge
+//	recording  makes an answer durable: checkpoints, the spool, transcripts, the end of a turn
+//	outbox     the states of a prompt, and when one is typed
+//	activity   the state that a thread is shown in
+//	events     publishes events to subscribers
+//	past       reads what is stored: points, turns, files
+//	resume     finds how an agent gets a conversation back, and rebuilds sessions
+//	handoff    writes primers and the notes of merges
 //
-// and what stands in this folder by file is
+// The files of this folder:
 //
-//	manager, config, core, registry       what all use cases stand on
-//	line, queue, status                   one thread as it is now, and its steps
-//	desk, typing, prompts, reconcile      what an agent is asked
-//	recorded, turnprompts                 a thread as its recorder sees it
-//	traffic, busy, sight                  what the gateway and the agent tell
-//	run, runs, start, resume, ended       an agent's process
-//	primer                                a handoff to another agent
-//	new, fork, furnish, place, moved      threads and their folders
-//	rewind, merge and merges, finish, push
-//	lifecycle, removal                    names, grants, archive, deletion
-//	history, suggestions, watched         reading, fork offers, what agents obey
-//	recovery                              what a start does about the run before
+//	manager, config, core, registry         the base of all use cases
+//	live, queue, status                     a thread's current state and its steps
+//	typist, typing, prompts, reconcile      prompts
+//	recorded, turnprompts                   a thread as its recorder sees it
+//	traffic, busy, visibility               reports of the gateway and the agent
+//	run, runs, start, resume, ended         an agent's process
+//	new, fork, setup, place, moved, primer  new threads and their folders, handoffs to another agent
+//	rewind                                  rewinds
+//	merge, merges, mergenote, mergepreview, finish, push
+//	lifecycle, removal                      names, grants, archive, deletion
+//	history, suggestions, watched           timelines and diffs, fork offers, changed configuration of agents
+//	recovery                                repairs at start
 //
-// Guarantees: no agent process starts before its execution is stored; a thread is not shown
-// waiting or idle before the checkpoint of its last response is durable; a fork, rewind or
-// merge never touches the thread it came from without a safety checkpoint.
+// Guarantees: no agent process starts before its execution is stored; a thread is not shown as waiting or idle before
+// the checkpoint of its last response is durable; a fork, rewind or merge never touches the thread it came from without
+// a safety checkpoint.
 package manager

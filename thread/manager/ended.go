@@ -10,7 +10,7 @@ import (
 	"orchestrator/thread/manager/activity"
 )
 
-// stop is the step that ends a thread's process, if one runs, and its execution.
+// stop is the step that stops a thread's process, if one runs, and ends its execution.
 func (l *run) stop(ctx context.Context, reason string) error {
 	l.mu.Lock()
 	s, x := l.session, l.execution
@@ -22,16 +22,16 @@ func (l *run) stop(ctx context.Context, reason string) error {
 	if err := s.Stop(ctx, l.cfg.Limits.Grace); err != nil {
 		return fmt.Errorf("stop the agent of %s: %w", l.thread().Name, err)
 	}
-	l.exited(x.ID, thread.Exit{Reason: reason}) // for sessions that tell their end later than this
+	l.exited(x.ID, thread.Exit{Reason: reason}) // for sessions that report their end later than this
 	l.ended(ctx, x.ID)
 	return nil
 }
 
-// stateChanged takes over what a session reports. It comes from the session's goroutine.
+// stateChanged records a state that a session reports. It is called from the session's goroutine.
 func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	l.mu.Lock()
 	if l.execution == nil || l.execution.ID != id || l.exit != nil || !r.State.Live() {
-		l.mu.Unlock() // an end is told with its code by exited
+		l.mu.Unlock() // exited reports the end, with its code
 		return
 	}
 	waits := waiting(r.State) && !waiting(l.reported.State)
@@ -39,10 +39,10 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	stuck := r.Stuck && !l.reported.Stuck
 	l.reported = r
 	poll := false
-	if l.sight.direct() && !l.polling {
+	if l.visibility.direct() && !l.polling {
 		switch r.State {
 		case thread.StateIdle, thread.StateDone, thread.StateApproval, thread.StateQuestion:
-			// Held back like an answer through the gateway, until its transcript is read.
+			// Held back like an answer through the gateway, until the transcript is read.
 			poll, l.polling = true, true
 			l.requests.Await()
 		default:
@@ -51,39 +51,39 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 	l.show()
 	name := l.t.Name
 	l.mu.Unlock()
-	if trouble { // once, however often the agent tries again
-		l.notice(l.id, thread.LevelWarn, "%s: %s", name, told(r))
+	if trouble { // once, however often the agent retries
+		l.notice(l.id, thread.LevelWarn, "%s: %s", name, troubleText(r))
 	}
 	if stuck {
 		l.enqueue(func() { l.markUnseen(l.ctx) })
 	}
-	l.poke()
-	if _, rests := atRest(r); rests {
-		l.rest()
+	l.scheduleTyping()
+	if _, idle := idleSince(r); idle {
+		l.checkIdle()
 	}
 	if waits {
 		l.enqueue(func() { l.closeIfLeft() })
 	}
 	if poll && !l.enqueue(func() { l.pollStep() }) {
-		l.letGo()
+		l.release()
 	}
 }
 
-// pollStep is the step that reads the transcript of a thread without gateway.
+// pollStep is the step that reads the transcript of a thread without a gateway.
 func (l *run) pollStep() {
 	l.mu.Lock()
 	l.polling = false
 	l.mu.Unlock()
 	l.recorder.Poll(l.ctx)
-	l.letGo()
+	l.release()
 }
 
-// leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as left:
-// between a tool's end and the next request a screen may look as if it did.
+// leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as abandoned: between the
+// end of a tool and the next request the screen may look as if it did.
 const leaveAfter = 2 * time.Second
 
-// closeIfLeft is the step that looks whether an agent waits in the middle of a turn: the person
-// interrupted it, and no answer will come to end the turn.
+// closeIfLeft is the step that checks whether an agent waits in the middle of a turn: the person interrupted it, and no
+// answer will end the turn.
 func (l *run) closeIfLeft() {
 	if !l.recorder.Open() {
 		return
@@ -93,7 +93,7 @@ func (l *run) closeIfLeft() {
 	l.mu.Unlock()
 	l.later(leaveAfter, func() {
 		l.mu.Lock()
-		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.Flying()
+		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.InFlight()
 		l.mu.Unlock()
 		if left {
 			l.recorder.Leave(l.ctx)
@@ -101,7 +101,7 @@ func (l *run) closeIfLeft() {
 	})
 }
 
-// exited hears the end of a process; from here on the thread shows no running agent.
+// exited handles the end of a process; from here on the thread shows no running agent.
 func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.mu.Lock()
 	if l.execution == nil || l.execution.ID != id || l.exit != nil {
@@ -113,7 +113,7 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	}
 	e.Screen = thread.Excerpt(e.Screen)
 	l.exit, l.session = &e, nil
-	l.amid = l.requests.Flying() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
+	l.amid = l.requests.InFlight() || l.reported.State == thread.StateWorking || l.reported.State == thread.StateSilent
 	l.t.Interrupted, l.t.Exit = l.lost(e), e
 	l.show()
 	l.mu.Unlock()
@@ -123,8 +123,8 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.enqueue(func() { l.ended(l.ctx, id) })
 }
 
-// lost reports whether a process ended in a way that leaves something to be resumed: it was killed, or it ended in
-// the middle of a turn, and nobody had asked for it. One that ends by itself otherwise has exited. core.mu is held.
+// lost reports whether a process ended in a way that leaves something to resume: it was killed, or it ended in the
+// middle of a turn, and nobody asked for it. One that ends by itself otherwise has exited. core.mu is held.
 func (l *run) lost(e thread.Exit) bool {
 	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.Killed())
 }
@@ -136,14 +136,14 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.mu.Unlock()
 		return
 	}
-	exit, asked, direct, cost := *l.exit, l.stopping, l.sight.direct(), l.sideCost
+	exit, asked, direct, cost := *l.exit, l.stopping, l.visibility.direct(), l.sideCost
 	interrupted := l.lost(exit)
 	l.mu.Unlock()
 	if direct {
-		l.recorder.Poll(ctx) // what it wrote last
+		l.recorder.Poll(ctx) // read its last output
 	}
 	l.recorder.Flush(ctx)
-	l.dismiss(ctx, "its agent ended: "+activity.Exit(exit))
+	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit))
 	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
@@ -155,9 +155,9 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 		l.sideCost -= cost
 		l.mu.Unlock()
 	} else if !errors.Is(err, thread.ErrNotFound) {
-		l.notice(l.id, thread.LevelWarn, "the end of the agent could not be stored: %v", err)
+		l.notice(l.id, thread.LevelWarn, "cannot record that the agent exited: %v", err)
 	}
-	// When this fails the run stays open, and the next start names the thread as interrupted.
+	// If this fails the run stays open, and the next start marks the thread as interrupted.
 	if err := l.cfg.Store.EndExecution(ctx, id, l.now(), exit); err != nil {
 		l.cfg.Log.Error("end a run", "thread", string(l.id), "err", err)
 	}
@@ -170,12 +170,12 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	}
 }
 
-// told says for people what trouble a thread is in.
-func told(r thread.StateReport) string {
+// troubleText describes for people what is wrong.
+func troubleText(r thread.StateReport) string {
 	what := map[thread.State]string{
-		thread.StateUnauthorised: "the provider refuses the credentials", thread.StateLimited: "the provider limits requests",
-		thread.StateUnavailable: "the provider fails", thread.StateUnreachable: "the provider cannot be reached",
-		thread.StateCut: "the provider cut its answer off", thread.StateFailed: "the agent could not go on",
+		thread.StateUnauthorised: "the provider rejects the credentials", thread.StateLimited: "rate limited by the provider",
+		thread.StateUnavailable: "the provider is failing", thread.StateUnreachable: "the provider cannot be reached",
+		thread.StateCut: "the provider cut off its answer", thread.StateFailed: "the agent cannot continue",
 	}[r.State]
 	if !r.Until.IsZero() {
 		what += " until " + r.Until.Local().Format(time.TimeOnly)

@@ -64,7 +64,7 @@ func (a *plainAgent) ReadHook(event string, payload []byte) (thread.HookReport, 
 	return r, r.State != ""
 }
 
-func (a *plainAgent) Obeys() []string { return []string{"RULES.md", ".rules/"} }
+func (a *plainAgent) ConfigFiles() []string { return []string{"RULES.md", ".rules/"} }
 
 // fullAgent keeps native transcripts, which can be read, verified and rebuilt.
 type fullAgent struct {

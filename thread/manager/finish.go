@@ -10,8 +10,8 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// Finish archives a thread and removes its worktree when all that it holds is part of what it was
-// merged into; otherwise the worktree stays and the report says why.
+// Finish archives a thread and removes its worktree if everything in it is part of the branch that it was merged into;
+// otherwise the worktree stays and the report says why.
 func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, error) {
 	child, err := m.find(ref)
 	if err != nil {
@@ -39,7 +39,7 @@ func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 	})
 }
 
-// finish is the end of Finish and of a merge that asked for it. Manager.merging is held.
+// finish is the end of Finish and of a merge with the finish option. Manager.merging is held.
 func (m *merges) finish(ctx context.Context, child *run, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
@@ -62,13 +62,13 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 	if err := child.stop(ctx, "finished"); err != nil {
 		return err
 	}
-	if _, err := child.recorder.Safety(ctx, "before it was finished", true); err != nil {
+	if _, err := child.recorder.Safety(ctx, "before finishing", true); err != nil {
 		return err
 	}
 	failpoint.Hit("thread.finish.safe")
 	all, why, err := m.cfg.Merges.Reachable(ctx, child.thread().Worktree.Path, in.Dir)
 	if err != nil {
-		return fmt.Errorf("see whether all is merged: %w", err)
+		return fmt.Errorf("check whether everything is merged: %w", err)
 	}
 	if err := child.archive(ctx); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 	failpoint.Hit("thread.finish.archived")
 	report.Finished = true
 	if !all {
-		report.Kept = cmp.Or(why, "not all of it is merged")
+		report.Kept = cmp.Or(why, "it has unmerged changes")
 		return nil
 	}
 	if err := child.removeWorktree(ctx); err != nil {

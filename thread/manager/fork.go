@@ -13,15 +13,15 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// forks is the use cases that fork threads.
+// forks has the use cases that fork threads.
 type forks struct {
 	*registry
 	runs     *runs
 	creation *creation
 }
 
-// Fork makes a thread at a point of another, with the files as they were there, and starts its
-// agent. The parent is not touched. The agent's native conversation is written at the first start.
+// Fork creates a thread at a point of another, with the files as they were there, and starts its agent. The parent is
+// not touched. The agent's native conversation is written at the first start.
 func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, error) {
 	parent, err := m.find(r.Thread)
 	if err != nil {
@@ -53,21 +53,21 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 	return m.creation.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
 }
 
-// forkOf lays out a fork and finds the checkpoint it begins at; the zero one while nothing was said.
+// forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.
 func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (thread.Thread, thread.Checkpoint, error) {
 	p := parent.thread()
 	m.mu.Lock()
 	depth := m.depth(p.ID)
 	m.mu.Unlock()
 	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
-		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(fmt.Errorf("%s below each other: %w",
-			plaintext.Count(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
+		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
+			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
 	}
 	agent := cmp.Or(r.Agent, p.Agent)
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
 		return thread.Thread{}, thread.Checkpoint{}, err
 	}
-	var at thread.Checkpoint // turn 0 is before all that was said
+	var at thread.Checkpoint // turn 0 is before the first prompt
 	if n, err := strconv.Atoi(r.At); err != nil || n != 0 {
 		if at, err = m.past.Point(ctx, p, r.At); err != nil {
 			return thread.Thread{}, thread.Checkpoint{}, err
@@ -79,7 +79,7 @@ func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 	}
-	t.Gauge.CostUSD = 0 // its own begins here
+	t.Gauge.CostUSD = 0 // its own cost starts here
 	if agent == p.Agent {
 		t.Model = p.Model
 	} else {
@@ -104,21 +104,21 @@ func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (
 		}
 	}
 	if at.ID != "" && !at.Whole() {
-		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, and an agent's own session cannot be cut there: "+
-			"the fork's agent gets a summary of what was said and done until then", at.Turn)
+		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, so the agent's session cannot be forked there: "+
+			"the fork's agent gets a summary of the conversation instead", at.Turn)
 	}
 	return t, at, nil
 }
 
-// forkWithWorktree makes the fork with a worktree at the files of its fork point. Where there is no
-// repository the fork shares its parent's folder, and that is said.
+// forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
+// shares its parent's folder, with a notice.
 func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*run, error) {
 	snap, err := m.past.SnapshotAt(ctx, at.ID)
 	if err != nil {
 		return nil, err
 	}
 	if at.ID != "" && at.Snapshot == nil && snap != nil {
-		m.notice(p.ID, thread.LevelWarn, "no files were kept at turn %d; the fork gets those of the newest snapshot before it", at.Turn)
+		m.notice(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it", at.Turn)
 	}
 	if snap == nil {
 		if snap, err = m.startFiles(ctx, p, at); err != nil {
@@ -128,7 +128,7 @@ func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name stri
 	if snap == nil {
 		snap, err = m.presentFiles(ctx, t, p, at)
 		if errors.Is(err, thread.ErrNoRepository) {
-			m.notice(p.ID, thread.LevelWarn, "%s is no git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
+			m.notice(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
 			return m.creation.create(ctx, t, name)
 		}
 		if err != nil {
@@ -143,8 +143,8 @@ func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name stri
 	return m.creation.createWithWorktree(ctx, t, name, root, snap)
 }
 
-// startFiles returns the files that a thread began with, for a fork at its turn 0; nil where that is not what is
-// asked, or nothing is known of them.
+// startFiles returns the files that a thread began with, for a fork at its turn 0; nil for another turn or if they are
+// unknown.
 func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	if at.ID != "" || p.Head == "" {
 		return nil, nil
@@ -159,45 +159,50 @@ func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Check
 	if err != nil || base == "HEAD" {
 		return nil, err
 	}
-	m.notice(p.ID, thread.LevelInfo, "the fork begins with the files of commit %.12s, which %s began at; what was not committed then is not in it", base, p.DisplayName())
+	m.notice(p.ID, thread.LevelInfo,
+		"the fork starts with the files of commit %.12s, where %s started; changes uncommitted then are not included",
+		base, p.DisplayName())
 	return &thread.Snapshot{Commit: base, Base: base}, nil
 }
 
-// presentFiles keeps the parent's files as they are now, for a point that no snapshot belongs to.
+// presentFiles takes a snapshot of the parent's files as they are now, for a point without a snapshot.
 func (m *forks) presentFiles(ctx context.Context, t, p thread.Thread, at thread.Checkpoint) (*thread.Snapshot, error) {
 	s, err := m.cfg.Worktrees.Take(ctx, t.ID, p.Dir, nil)
 	if err != nil {
-		return nil, fmt.Errorf("keep the files of %s: %w", p.Name, err)
+		return nil, fmt.Errorf("take a snapshot of %s: %w", p.Name, err)
 	}
 	if at.ID != "" {
-		m.notice(p.ID, thread.LevelWarn, "no files were kept at turn %d; the fork begins with the files as they are now", at.Turn)
+		m.notice(p.ID, thread.LevelWarn,
+			"turn %d has no snapshot; the fork starts with the files as they are now", at.Turn)
 	}
 	return &s, nil
 }
 
-// repairFork takes a fork back whose worktree is not there, and keeps one that is.
+// repairFork rolls back a fork without a worktree, and completes one that has its worktree.
 func (m *forks) repairFork(ctx context.Context, i thread.Intent) error {
 	t, err := m.cfg.Store.Thread(ctx, i.Thread)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice("", thread.LevelInfo, "a fork was cut off before it began; nothing is left of it")
+		m.notice("", thread.LevelInfo, "a fork was interrupted before it began; nothing is left of it")
 		return m.forgetFiles(ctx, i.Thread)
 	case err != nil:
 		return err
 	case t.Worktree.Path != "":
 		return nil // only the intent was left
 	}
-	if w, ok, err := m.madeFor(ctx, t.ID); err != nil || ok {
+	if w, ok, err := m.worktreeMadeFor(ctx, t.ID); err != nil || ok {
 		if err != nil {
 			return err
 		}
 		return m.finishFork(ctx, t, w)
 	}
-	m.notice("", thread.LevelWarn, "the fork %s was cut off while its worktree was made and is taken back; its parent has everything, fork again", t.DisplayName())
+	m.notice("", thread.LevelWarn,
+		"fork %s was interrupted while its worktree was created, and was rolled back; its parent is unchanged, fork it again",
+		t.DisplayName())
 	return m.creation.takeBackFork(ctx, i.Thread)
 }
 
-// finishFork stores the worktree of a fork that was cut off after it was made.
+// finishFork stores the worktree of a fork that was interrupted after creating it.
 func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktree) error {
 	l := m.run(t.ID)
 	if l == nil {
@@ -209,14 +214,15 @@ func (m *forks) finishFork(ctx context.Context, t thread.Thread, w thread.Worktr
 	}
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Worktree, t.Dir = w, subDir(from, t.Dir, w.Path)
-		if m.cfg.Furnisher != nil {
-			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not begun
+		if m.cfg.Setup != nil {
+			t.Setup = thread.Setup{State: thread.SetupRuns} // it had not started
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("store the worktree: %w", err)
 	}
-	m.notice(t.ID, thread.LevelInfo, "the fork %s was cut off by a crash and is finished now; start it", t.DisplayName())
+	m.notice(t.ID, thread.LevelInfo,
+		"fork %s was interrupted by a crash and is complete now; resume it to start its agent", t.DisplayName())
 	return nil
 }

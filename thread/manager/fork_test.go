@@ -128,7 +128,7 @@ func TestForkOfARunningTurn(t *testing.T) {
 		rebuilt := w.natives.rebuilt
 		g := w.fork(thread.ForkRequest{Thread: p.Name, At: string(mid), Label: "x"})
 		sent := w.sess.of(g.ID).prompts()
-		for _, want := range []string{"> p1", "answer to p1", "> p2", "[tool: call — its result was not known yet]", "turn 2 was cut off: p2", "as they were before that turn"} {
+		for _, want := range []string{"> p1", "answer to p1", "> p2", "[tool: call — no result recorded]", "turn 2 was cut off: p2", "as they were before that turn"} {
 			if !strings.Contains(sent, want) {
 				t.Errorf("forked in the middle of a turn, the agent is not told %q:\n%s", want, sent)
 			}
@@ -136,7 +136,7 @@ func TestForkOfARunningTurn(t *testing.T) {
 		if g.ForkPoint != mid || g.Turn != 2 || strings.Contains(w.args(g.ID), "--resume") || w.natives.rebuilt != rebuilt {
 			t.Errorf("forked at %s as %+v, args %s", mid, g.Thread, w.args(g.ID))
 		}
-		if !strings.Contains(w.events.notices(), "cannot be cut there") {
+		if !strings.Contains(w.events.notices(), "cannot be forked there") {
 			t.Errorf("told %s", w.events.notices())
 		}
 		if got := w.status(p.ID); got.State.State != thread.StateWorking {
@@ -285,7 +285,7 @@ func TestForkCutOffIsTakenBack(t *testing.T) {
 		w.crash()
 		list, _ := w.m.List(ctx)
 		intents, _ := w.store.Intents(ctx)
-		if len(list) != 1 || len(intents) != 0 || !strings.Contains(w.events.notices(), "half-0000 was cut off") {
+		if len(list) != 1 || len(intents) != 0 || !strings.Contains(w.events.notices(), "half-0000 was interrupted") {
 			t.Errorf("left %d threads, %v, told %s", len(list), intents, w.events.notices())
 		}
 	})

@@ -13,12 +13,11 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// history is the use cases that read what was said and which files there were.
+// history has the use cases that read conversations and files of the past.
 type history struct{ *registry }
 
-// Timeline returns the checkpoints a thread stands on, newest first, across its fork point.
-// Page.Before is a turn. With Page.Turns, which leaves the responses out, a turn's checkpoint carries
-// the sum of its responses' usage.
+// Timeline returns the checkpoints of a thread's lineage, newest first, across its fork point. Page.Before is a turn.
+// With Page.Turns, which leaves the responses out, a turn's checkpoint carries the sum of its responses' usage.
 func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -62,14 +61,14 @@ func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, 
 		for _, c := range stands {
 			in[c.ID] = true
 		}
-		from := 0 // a page has those that were left behind as far back as it goes itself
+		from := 0 // a page lists those that a rewind undid as far back as it goes itself
 		if len(turns) > 0 && len(turns) == p.Limit {
 			from = turns[len(turns)-1].Turn
 		}
 		own = slices.DeleteFunc(own, func(c thread.Checkpoint) bool {
 			return c.Kind != thread.KindTurn || in[c.ID] || c.Turn < from || p.Before > 0 && int64(c.Turn) >= p.Before
 		})
-		turns = amongst(t.ID, turns, own)
+		turns = insertRewound(t.ID, turns, own)
 	}
 	if head.Kind == thread.KindResponse && (p.Before == 0 || int64(head.Turn) < p.Before) {
 		turns = append([]thread.Checkpoint{head}, turns...)
@@ -77,25 +76,25 @@ func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, 
 	return turns, nil
 }
 
-// amongst puts turns that a rewind left behind in their places among those of a timeline, by the order in which the
-// thread stored them: clocks are set. All come newest first.
-func amongst(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint {
+// insertRewound inserts turns that a rewind undid into a timeline, in the order in which the thread stored them: clocks
+// can be changed. All are sorted newest first.
+func insertRewound(id thread.ID, turns, left []thread.Checkpoint) []thread.Checkpoint {
 	all := make([]thread.Checkpoint, 0, len(turns)+len(left))
 	for _, c := range turns {
-		for len(left) > 0 && (c.Thread != id || c.Seq < left[0].Seq) { // what came before the fork is older
-			left[0].Aside = true
+		for len(left) > 0 && (c.Thread != id || c.Seq < left[0].Seq) { // checkpoints from before the fork are older
+			left[0].Rewound = true
 			all, left = append(all, left[0]), left[1:]
 		}
 		all = append(all, c)
 	}
 	for _, c := range left {
-		c.Aside = true
+		c.Rewound = true
 		all = append(all, c)
 	}
 	return all
 }
 
-// Turn returns what was said and done in the turn of a point.
+// Turn returns the content of the turn of a point.
 func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -113,8 +112,8 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 	if err != nil {
 		return nil, fmt.Errorf("read turn %d of %s: %w", c.Turn, t.Name, err)
 	}
-	// The turn before ends where this one begins. A conversation that was compacted in between is
-	// shorter than before: then its last prompt is as near as we get.
+	// The previous turn ends where this one begins. A conversation that was compacted in between is shorter than before:
+	// then its last prompt is the closest match.
 	if from, err := m.past.TurnStart(ctx, c); err == nil && from > 0 && from < len(items) {
 		return m.past.Entries(items[from:]), nil
 	}
@@ -127,8 +126,8 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 	return entries, nil
 }
 
-// Diff compares the files of two points of a thread: "base" is where its branch began, "now" the
-// worktree as it is, and the empty ones are those two.
+// Diff compares the files of two points of a thread: "base" is where its branch began, "now" the current worktree, and
+// empty points default to those two.
 func (m *history) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.FileDiff, error) {
 	l, err := m.find(r.Thread)
 	if err != nil {
@@ -153,7 +152,7 @@ func (m *history) Diff(ctx context.Context, r thread.DiffRequest) ([]thread.File
 	return files, nil
 }
 
-// filesAt returns the commit that holds a thread's files at a point, "" for the worktree itself.
+// filesAt returns the commit of a thread's files at a point, "" for the worktree itself.
 func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (string, error) {
 	switch at {
 	case "now":
@@ -170,7 +169,7 @@ func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (stri
 		return "", err
 	}
 	if s == nil {
-		return "", thread.Hint(fmt.Errorf("files at %q: %w", at, thread.ErrNotFound), "no snapshot was taken by then")
+		return "", thread.Hint(fmt.Errorf("files at %q: %w", at, thread.ErrNotFound), "no snapshot had been taken by then")
 	}
 	return s.Commit, nil
 }
@@ -197,7 +196,7 @@ func (m *history) Find(ctx context.Context, query string, limit int) ([]thread.H
 	return kept, nil
 }
 
-// promptHits finds prompts without an answer that hold all words of a search; the others are found by their turns.
+// promptHits finds unanswered prompts that contain all words of a query; the others are found by their turns.
 func (m *history) promptHits(query string, limit int) []thread.Hit {
 	words := strings.Fields(strings.ToLower(query))
 	m.mu.Lock()

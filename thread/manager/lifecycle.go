@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// lifecycle is the use cases that change what a thread is called, who may do what, and whether it is in use.
+// lifecycle has the use cases that rename threads, change their grants, and archive, delete and restore them.
 type lifecycle struct{ *registry }
 
 // Switch asks the clients to show a thread.
@@ -27,7 +27,7 @@ func (m *lifecycle) Switch(_ context.Context, ref string) (thread.Status, error)
 	return l.current(), nil
 }
 
-// Seen notes that a person has looked at a thread.
+// Seen records that a person has looked at a thread.
 func (m *lifecycle) Seen(ctx context.Context, ref string) error {
 	return m.change(ctx, ref, "mark as seen", func(t *thread.Thread) bool {
 		was := t.Seen
@@ -45,7 +45,7 @@ func (m *lifecycle) Pin(ctx context.Context, ref string, pinned bool) error {
 	})
 }
 
-// SetGrants changes what a thread's agent may ask of the server; next makes the new grants of the old ones.
+// SetGrants changes what a thread's agent may ask of the server; next computes the new grants from the old ones.
 func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]thread.Grant) []thread.Grant) error {
 	return m.change(ctx, ref, "set the grants of", func(t *thread.Thread) bool {
 		was := t.Grants
@@ -54,7 +54,7 @@ func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]threa
 	})
 }
 
-// Abandon records that a thread came to nothing, and why.
+// Abandon records that a thread was abandoned, and why.
 func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *thread.Thread) bool {
 		t.Outcome = thread.Outcome{Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now()}
@@ -62,8 +62,7 @@ func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	})
 }
 
-// change is a use case that changes a thread's row and nothing else; nothing is written when change
-// returns false for the thread as it is.
+// change runs a use case that only changes a thread's row; nothing is written if change returns false.
 func (m *lifecycle) change(ctx context.Context, ref, verb string, change func(*thread.Thread) bool) error {
 	l, err := m.find(ref)
 	if err != nil {
@@ -81,7 +80,7 @@ func (m *lifecycle) change(ctx context.Context, ref, verb string, change func(*t
 	})
 }
 
-// Rename gives a thread another name: the slug changes, the four digits stay where they can.
+// Rename renames a thread: the slug changes, the four digits stay if possible.
 func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -90,13 +89,13 @@ func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 	name = secret.Redact(name)
 	title := thread.Titled(name)
 	if title == "" && thread.Slug(name) == thread.Slug("") && !strings.EqualFold(strings.TrimSpace(name), thread.Slug("")) {
-		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letter or digit: %w", name, thread.ErrInvalid), "use letters and digits, in any script")
+		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letters or digits: %w", name, thread.ErrInvalid), "use letters and digits, in any script")
 	}
 	err = l.do(ctx, func(ctx context.Context) error {
 		old := l.thread().Name
 		next := renamed(old, name)
 		if strings.EqualFold(strings.TrimSpace(name), next) {
-			title = "" // its own name
+			title = "" // the name says the same
 		}
 		for try := 0; ; try++ {
 			if next == old && title == l.thread().Title {
@@ -115,13 +114,13 @@ func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 	return l.current(), err
 }
 
-// renamed returns the new name for an old one: its digits, behind the new slug.
+// renamed returns a new name with the digits of the old one.
 func renamed(old, name string) string {
 	digits := old[max(0, len(old)-5):]
 	return thread.Slug(strings.TrimSuffix(strings.ToLower(strings.TrimSpace(name)), digits)) + digits
 }
 
-// Archive stops a thread's agent and puts the thread away. Its worktree stays.
+// Archive stops a thread's agent and archives the thread. Its worktree stays.
 func (m *lifecycle) Archive(ctx context.Context, ref string) error {
 	l, err := m.find(ref)
 	if err != nil {
@@ -130,7 +129,7 @@ func (m *lifecycle) Archive(ctx context.Context, ref string) error {
 	return l.do(ctx, func(ctx context.Context) error { return l.archive(ctx) })
 }
 
-// Unarchive brings an archived thread back.
+// Unarchive restores an archived thread.
 func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
 	var none thread.Thread
 	return m.change(ctx, ref, "restore", func(t *thread.Thread) bool {
@@ -140,8 +139,8 @@ func (m *lifecycle) Unarchive(ctx context.Context, ref string) error {
 	})
 }
 
-// Delete stops a thread's agent and hides the thread. Undelete brings it back until it is purged;
-// until then nothing of it is removed, its worktree included.
+// Delete stops a thread's agent and hides the thread. Undelete restores it until it is purged; until then nothing of it
+// is removed, not even its worktree.
 func (m *lifecycle) Delete(ctx context.Context, ref string) error {
 	l, err := m.find(ref)
 	if err != nil {
@@ -163,7 +162,7 @@ func (m *lifecycle) Delete(ctx context.Context, ref string) error {
 	})
 }
 
-// Undelete brings a deleted thread back.
+// Undelete restores a deleted thread.
 func (m *lifecycle) Undelete(ctx context.Context, ref string) error {
 	l, err := m.findDeleted(ref)
 	if err != nil {
@@ -172,14 +171,14 @@ func (m *lifecycle) Undelete(ctx context.Context, ref string) error {
 	return l.do(ctx, func(ctx context.Context) error {
 		var none thread.Thread
 		if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = none.Deleted; return nil }); err != nil {
-			return fmt.Errorf("bring %s back: %w", l.thread().Name, err)
+			return fmt.Errorf("restore %s: %w", l.thread().Name, err)
 		}
 		return nil
 	})
 }
 
-// Discard removes one archived or deleted thread for good: its uncommitted files are saved under our refs before
-// its worktree goes. A thread that is neither is refused.
+// Discard removes an archived or deleted thread permanently: its uncommitted files are saved under our refs before its
+// worktree is removed. Other threads are refused.
 func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
 	l := m.run(id)
 	if l == nil {
@@ -188,7 +187,7 @@ func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
 	return l.do(ctx, func(ctx context.Context) error {
 		t := l.thread()
 		if t.Deleted.IsZero() && t.Archived.IsZero() {
-			return fmt.Errorf("discard %s: it is neither archived nor deleted: %w", t.Name, thread.ErrInvalid)
+			return fmt.Errorf("discard %s: not archived or deleted: %w", t.Name, thread.ErrInvalid)
 		}
 		if t.Deleted.IsZero() {
 			if err := l.update(ctx, func(t *thread.Thread) error { t.Deleted = m.now(); return nil }); err != nil {
@@ -202,7 +201,7 @@ func (m *lifecycle) Discard(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// SetUp makes a thread's worktree ready to work in once more, as it is.
+// SetUp prepares a thread's worktree again, as it is.
 func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -210,21 +209,21 @@ func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	}
 	t := l.thread()
 	switch info, err := os.Stat(t.Worktree.Path); {
-	case t.Worktree.Path == "" || m.cfg.Furnisher == nil:
-		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree of its own: %w", t.Name, thread.ErrRefused)
+	case t.Worktree.Path == "" || m.cfg.Setup == nil:
+		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree: %w", t.Name, thread.ErrRefused)
 	case err != nil || !info.IsDir():
-		return thread.Status{}, thread.Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound), "`orchestrator resume "+t.Name+"` makes it again and sets it up")
+		return thread.Status{}, thread.Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound), "`orchestrator resume "+t.Name+"` recreates it and sets it up")
 	}
-	begins, err := l.willFurnish()
+	begins, err := l.beginSetup()
 	if err != nil {
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
 	if err := l.inTurn(ctx, func(t *thread.Thread) error { t.Setup = begins; return nil }); err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
-	m.cfg.Furnisher.End(t)
-	if err := l.furnish(l.inTurn); err != nil {
+	m.cfg.Setup.StopSetup(t)
+	if err := l.runSetup(l.inTurn); err != nil {
 		return thread.Status{}, fmt.Errorf("set up %s: %w", t.Name, err)
 	}
 	return l.current(), nil

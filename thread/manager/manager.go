@@ -10,11 +10,11 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Manager is the use cases. Create it with the function New, set Gateway, Open it, Close it.
-// All methods may be called at once from many goroutines.
+// Manager has all use cases. Create it with New, set Gateway, then Open it and later Close it. Its methods are safe for
+// concurrent use.
 type Manager struct {
-	// LeftAlone says which stored threads Open left alone, and why.
-	LeftAlone []string
+	// Skipped lists the stored threads that Open skipped, with reasons.
+	Skipped []string
 
 	*registry
 	*status
@@ -34,22 +34,27 @@ type Manager struct {
 // New returns a Manager that does nothing until Open.
 func New(cfg Config) *Manager {
 	r := newRegistry(newCore(cfg))
-	m := &Manager{registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r}, rewinds: &rewinds{r}, traffic: &traffic{r}}
+	m := &Manager{
+		registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r},
+		rewinds: &rewinds{r}, traffic: &traffic{r},
+	}
 	m.creation = &creation{registry: r, runs: m.runs}
 	m.forks = &forks{registry: r, runs: m.runs, creation: m.creation}
 	m.merges = &merges{registry: r, life: m.lifecycle}
-	m.suggestions = &suggestions{registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, musing: make(map[thread.ID]*musing)}
+	m.suggestions = &suggestions{
+		registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, signals: make(map[thread.ID]*forkSignals),
+	}
 	m.prompts = &prompts{registry: r, suggestions: m.suggestions}
 	m.recovery = &recovery{registry: r, creation: m.creation, forks: m.forks, rewinds: m.rewinds, merges: m.merges}
-	r.answered = m.suggestions.hear
-	if t, ok := cfg.Worktrees.(thread.Teller); ok {
-		t.Tell(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
+	r.answered = m.suggestions.observe
+	if t, ok := cfg.Worktrees.(thread.RepairReporter); ok {
+		t.OnRepair(func(text string) { m.notice("", thread.LevelWarn, "%s", text) })
 	}
 	return m
 }
 
-// Open reads the store, repairs what a crash left and marks runs that never ended as interrupted.
-// What can be resumed of them is checked in the background and told as events.
+// Open reads the store, repairs what a crash left and marks runs that never ended as interrupted. Whether they can be
+// resumed is checked in the background and published as events.
 func (m *Manager) Open(ctx context.Context) error {
 	threads, err := m.cfg.Store.Threads(ctx)
 	if err != nil {
@@ -58,8 +63,8 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.mu.Lock()
 	for _, t := range threads {
 		if err := t.ID.Check(); err != nil {
-			m.LeftAlone = append(m.LeftAlone, fmt.Sprintf("stored thread %q is left alone: %v", t.Name, err))
-			m.cfg.Log.Error("a stored thread is left alone", "thread", t.Name, "err", err)
+			m.Skipped = append(m.Skipped, fmt.Sprintf("skipped stored thread %q: %v", t.Name, err))
+			m.cfg.Log.Error("skip a stored thread", "thread", t.Name, "err", err)
 			continue
 		}
 		m.add(t)
@@ -67,7 +72,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	m.mu.Unlock()
 	m.suggestions.loadOffers(ctx)
 	if err := m.recovery.moveOldNotes(ctx); err != nil {
-		m.cfg.Log.Error("move what older programs kept", "err", err)
+		m.cfg.Log.Error("migrate notes of older versions", "err", err)
 	}
 	m.recovery.recoverSpool(ctx)
 	if err := m.recovery.repairExecutions(ctx); err != nil {
@@ -90,8 +95,7 @@ func (m *Manager) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close stops all agents, ends their executions, stores what is under way and waits for it, until
-// ctx ends.
+// Close stops all agents, ends their executions, and waits until everything is stored or ctx ends.
 func (m *Manager) Close(ctx context.Context) error {
 	defer m.cancel()
 	m.mu.Lock()

@@ -155,7 +155,7 @@ func TestFullDiskLosesNothing(t *testing.T) {
 		if err != nil || len(list) != 3 || list[2].Turn != 1 || list[0].Kind != thread.KindTurn {
 			t.Errorf("turns %v %v", list, err)
 		}
-		if n := w.events.notices(); !strings.Contains(n, "stored again") {
+		if n := w.events.notices(); !strings.Contains(n, "all answers are stored now") {
 			t.Errorf("told: %s", n)
 		}
 	})

@@ -14,9 +14,9 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Merge commits a thread's work and merges its branch into its parent's, or into another thread's.
-// Safety checkpoints of both come first. Conflicts are left in the target's folder and listed;
-// MergeContinue and MergeAbort end them. With DryRun nothing is changed.
+// Merge commits a thread's work and merges its branch into its parent's, or into another thread's. Safety checkpoints
+// of both come first. Conflicts are left in the target's folder and listed; MergeContinue and MergeAbort end the merge.
+// With DryRun nothing is changed.
 func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.MergeReport, error) {
 	child, err := m.find(r.Thread)
 	if err != nil {
@@ -24,7 +24,7 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	}
 	in, target, err := m.mergeTarget(ctx, child, r)
 	if err == nil {
-		in.Branch, err = m.standsOn(ctx, child.thread())
+		in.Branch, err = m.branchOf(ctx, child.thread())
 	}
 	if err != nil {
 		return thread.MergeReport{}, fmt.Errorf("merge %s: %w", child.thread().Name, err)
@@ -32,7 +32,7 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	if r.NoteOnly {
 		report, err := m.tellMerged(ctx, child, target, in)
 		if err != nil {
-			return report, fmt.Errorf("tell of the merge of %s: %w", child.thread().Name, err)
+			return report, fmt.Errorf("send the note on the merge of %s: %w", child.thread().Name, err)
 		}
 		return report, nil
 	}
@@ -54,7 +54,7 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 	})
 }
 
-// merge does it: the child's work is committed, then merged. Manager.merging is held.
+// merge commits the child's work and merges it. Manager.merging is held.
 func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, message string) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
@@ -100,7 +100,7 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 	}
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
-		m.notice(child.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve that in %s, then continue, or abort",
+		m.notice(child.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve them in %s, then continue or abort",
 			t.DisplayName(), in.Target, plaintext.Count(len(report.Conflicts), "file"),
 			strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
@@ -108,7 +108,7 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 	return m.merged(ctx, child, intent, in, report)
 }
 
-// mergeBranches commits what the child's worktree holds and merges its branch.
+// mergeBranches commits the child's worktree and merges its branch.
 func (m *merges) mergeBranches(ctx context.Context, child *run, in mergeIntent, message string, report thread.MergeReport) (thread.MergeReport, error) {
 	t := child.thread()
 	if m.cfg.Differ != nil {
@@ -142,7 +142,7 @@ func (m *merges) mergeBranches(ctx context.Context, child *run, in mergeIntent, 
 	return report, nil
 }
 
-// merged records a merge that is done, tells the target's agent and finishes the thread if asked.
+// merged records a completed merge, tells the target's agent and finishes the thread if asked.
 func (m *merges) merged(ctx context.Context, child *run, intent thread.Intent, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
 		return child.update(ctx, func(t *thread.Thread) error {
@@ -171,7 +171,7 @@ func (m *merges) merged(ctx context.Context, child *run, intent thread.Intent, i
 	return report, nil
 }
 
-// MergeContinue goes on with a merge whose conflicts are resolved.
+// MergeContinue continues a merge whose conflicts are resolved.
 func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeReport, error) {
 	child, err := m.find(ref)
 	if err != nil {
@@ -200,7 +200,7 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 	})
 }
 
-// MergeAbort takes a merge with conflicts back; the thread's own branch keeps its commit.
+// MergeAbort aborts a merge with conflicts; the thread's own branch keeps its commit.
 func (m *merges) MergeAbort(ctx context.Context, ref string) error {
 	child, err := m.find(ref)
 	if err != nil {
@@ -222,7 +222,7 @@ func (m *merges) MergeAbort(ctx context.Context, ref string) error {
 	return err
 }
 
-// notMerged notes with the threads of a merge that it came to nothing.
+// notMerged records with both threads that their merge was aborted.
 func (m *merges) notMerged(ctx context.Context, lines ...*run) {
 	for _, l := range lines {
 		if l == nil {
@@ -233,12 +233,12 @@ func (m *merges) notMerged(ctx context.Context, lines ...*run) {
 			return err
 		})
 		if err != nil {
-			m.cfg.Log.Warn("note that a merge was taken back", "thread", string(l.id), "err", err)
+			m.cfg.Log.Warn("record an aborted merge", "thread", string(l.id), "err", err)
 		}
 	}
 }
 
-// repairMerge looks what became of a merge that a crash cut. One with conflicts waits for the person.
+// repairMerge finds out what became of a merge that a crash interrupted. One with conflicts waits for the person.
 func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, err error) {
 	child := m.run(i.Thread)
 	if m.cfg.Merges == nil || child == nil {
@@ -257,7 +257,7 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 		return true, err
 	}
 	if under {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: resolve what is left in %s, then continue, or abort", t.DisplayName(), in.Target, in.Dir)
+		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: resolve the remaining conflicts in %s, then continue or abort", t.DisplayName(), in.Target, in.Dir)
 		return true, nil
 	}
 	all, _, err := m.cfg.Merges.Reachable(ctx, t.Worktree.Path, in.Dir)
@@ -269,11 +269,11 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, At: m.now()}
 			return nil
 		})
-		m.notice(i.Thread, thread.LevelInfo, "the merge of %s into %s had been done before the crash", t.DisplayName(), in.Target)
+		m.notice(i.Thread, thread.LevelInfo, "the merge of %s into %s was completed before the crash", t.DisplayName(), in.Target)
 		return err != nil, err
 	}
 	if !all {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s was cut off before it was done; nothing is lost, merge again", t.DisplayName(), in.Target)
+		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s was interrupted; nothing is lost, merge again", t.DisplayName(), in.Target)
 	}
 	return false, nil
 }

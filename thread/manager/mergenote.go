@@ -9,12 +9,12 @@ import (
 	"orchestrator/thread/manager/handoff"
 )
 
-// tellMerged sends the note of a thread's newest merge.
+// tellMerged sends the note on a thread's newest merge.
 func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeIntent) (thread.MergeReport, error) {
 	t := child.thread()
 	report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
 	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.id {
-		return report, thread.Hint(fmt.Errorf("it was not merged into another thread's branch: %w", thread.ErrInvalid), "merge it first")
+		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid), "merge it first")
 	}
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
@@ -28,15 +28,15 @@ func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 	return report, nil
 }
 
-// tell queues something of our own for a thread's agent, whether it runs or not.
+// tell queues one of our notes for a thread's agent, whether it runs or not.
 func (m *merges) tell(ctx context.Context, l *run, text string) {
 	if _, err := l.accept(ctx, thread.Prompt{From: thread.FromNote, Text: text}); err != nil {
-		m.notice(l.id, thread.LevelWarn, "%s could not be told of the merge: %v", l.thread().DisplayName(), err)
+		m.notice(l.id, thread.LevelWarn, "cannot send %s the note on the merge: %v", l.thread().DisplayName(), err)
 	}
 }
 
-// awaitNote is an error while a thread's agent changes files. A turn that answers a note of ours is waited for: else a
-// merge would be in the way of the next one.
+// awaitNote returns an error while a thread's agent changes files. It waits for a turn that answers one of our notes:
+// otherwise a merge would block the next one.
 func (m *merges) awaitNote(ctx context.Context, l *run) error {
 	ctx, cancel := context.WithTimeout(ctx, noteLimit)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// mergePreview says what a merge would come to.
+// mergePreview reports the result that a merge would have.
 func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
@@ -19,7 +19,7 @@ func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 	what, err := m.cfg.Merges.Preview(ctx, in.Dir, t.Worktree.Path)
 	switch {
 	case err != nil && m.commitsInto(in) && errors.Is(err, thread.ErrConflict):
-		report.Unsure = "what is not committed in " + in.Dir + " is committed first, and may conflict"
+		report.Unsure = "uncommitted changes in " + in.Dir + " are committed first, and may conflict"
 	case err != nil:
 		return report, m.offerCommit(ctx, t.Name, in, err)
 	}
@@ -38,37 +38,37 @@ func (m *merges) mergePreview(ctx context.Context, child *run, in mergeIntent) (
 	return report, nil
 }
 
-// mergeStopped notes in a report that the thread's merge into a folder waits there for its conflicts to
-// be resolved, and which. That another's does is an error.
+// mergeStopped records in a report that the thread's merge into a folder has conflicts to resolve, and which. If
+// another thread's merge is open there it returns an error.
 func (m *merges) mergeStopped(ctx context.Context, child *run, dir string, report *thread.MergeReport) error {
 	under, err := m.cfg.Merges.InProgress(ctx, dir)
 	if err != nil || !under {
 		return err
 	}
 	if _, own, err := m.openMerge(ctx, child); err != nil || own.Dir != dir {
-		return thread.Hint(fmt.Errorf("%s is in the middle of another merge: %w", dir, thread.ErrConflict), "continue or abort that one first")
+		return thread.Hint(fmt.Errorf("another merge is in progress in %s: %w", dir, thread.ErrConflict), "continue or abort it first")
 	}
 	report.Stopped = true
 	report.Conflicts, err = m.cfg.Merges.Unresolved(ctx, dir)
 	return err
 }
 
-// commitsInto reports whether a merge goes into a worktree of ours: a fork begins with its parent's
-// uncommitted work, so that the same changes lie in both, and there they are committed before it. The
-// person's own folder is theirs to commit, unless they ask for it.
+// commitsInto reports whether a merge targets one of our worktrees: a fork begins with its parent's uncommitted work,
+// so both have the same changes, and there they are committed before the merge. The person's own folder is theirs to
+// commit, unless they ask for it.
 func (m *merges) commitsInto(in mergeIntent) bool {
 	into := m.run(in.Into)
 	return in.Commit || into != nil && into.thread().Worktree.Path == in.Dir
 }
 
-// uncommitted names the files that a commit of all that lies in the target's folder would hold.
+// uncommitted names the files with uncommitted changes in the target's folder.
 func (m *merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, error) {
 	if m.cfg.Differ == nil {
 		return nil, nil
 	}
 	files, err := m.cfg.Differ.Diff(ctx, in.Dir, "HEAD", "")
 	if err != nil {
-		return nil, fmt.Errorf("look for what is not committed in %s: %w", in.Dir, err)
+		return nil, fmt.Errorf("list uncommitted changes in %s: %w", in.Dir, err)
 	}
 	names := make([]string, 0, len(files))
 	for _, f := range files {
@@ -77,8 +77,8 @@ func (m *merges) uncommitted(ctx context.Context, in mergeIntent) ([]string, err
 	return names, nil
 }
 
-// offerCommit adds to a refusal, because of what is not committed in the target's folder, what would be committed to get
-// it out of the way, and how.
+// offerCommit adds a hint to a refusal caused by uncommitted changes in the target's folder: how to commit them, and
+// which files.
 func (m *merges) offerCommit(ctx context.Context, name string, in mergeIntent, refused error) error {
 	if !errors.Is(refused, thread.ErrConflict) || in.Commit {
 		return refused
@@ -94,5 +94,6 @@ func (m *merges) offerCommit(ctx context.Context, name string, in mergeIntent, r
 	if hint := (*thread.HintError)(nil); errors.As(refused, &hint) {
 		refused = hint.Err
 	}
-	return thread.Hint(refused, fmt.Sprintf("`orchestrator merge %s --commit-parent` commits all that is not committed there first: %s", name, shown))
+	return thread.Hint(refused, fmt.Sprintf(
+		"`orchestrator merge %s --commit-parent` commits the uncommitted changes there first: %s", name, shown))
 }

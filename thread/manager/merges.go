@@ -11,16 +11,16 @@ import (
 	"orchestrator/thread"
 )
 
-// merges is the use cases that bring a thread's work into another branch, finish threads and push.
+// merges has the use cases that merge threads into other branches, finish threads and push.
 type merges struct {
 	*registry
 	life *lifecycle
-	// merging is held during a merge or finish: they span two threads and one repository. Taken
-	// before anything else.
+	// merging is held during a merge or finish: they span two threads and one repository. It is taken before any other
+	// lock.
 	merging sync.Mutex
 }
 
-// mergeIntent is a merge that is under way, or waits for a person to resolve its conflicts.
+// mergeIntent is a merge in progress, or one that waits for a person to resolve its conflicts.
 type mergeIntent struct {
 	Into   thread.ID `json:"into,omitempty"` // empty for the project's own folder
 	Dir    string    `json:"dir"`
@@ -29,11 +29,11 @@ type mergeIntent struct {
 	Tell   bool      `json:"tell"`   // send the target's agent a note
 	Ask    bool      `json:"ask,omitempty"`
 	Finish bool      `json:"finish"`
-	// Commit is set where the person wants what is not committed in Dir to be committed before.
+	// Commit is set if uncommitted changes in Dir are to be committed first.
 	Commit bool `json:"commit,omitempty"`
 }
 
-// detached runs a use case that spans several threads, to its end even when the client leaves.
+// detached runs a use case that spans several threads to its end, even if the client disconnects.
 func (m *merges) detached(ctx context.Context, run func(context.Context) (thread.MergeReport, error)) (thread.MergeReport, error) {
 	if !m.begin() {
 		return thread.MergeReport{}, errClosed
@@ -56,14 +56,15 @@ func (m *merges) detached(ctx context.Context, run func(context.Context) (thread
 	}
 }
 
-// mergeTarget finds what a thread is to be merged into; the line is nil for the project's own folder.
+// mergeTarget finds the target of a merge; the run is nil for the project's own folder.
 func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequest) (_ mergeIntent, _ *run, err error) {
 	t := child.thread()
 	if m.cfg.Merges == nil {
 		return mergeIntent{}, nil, thread.ErrNoRepository
 	}
 	if t.Worktree.Path == "" {
-		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("it has no worktree of its own: %w", thread.ErrRefused), "its work is in "+t.Dir+" already")
+		return mergeIntent{}, nil, thread.Hint(fmt.Errorf("it has no worktree of its own: %w", thread.ErrRefused),
+			"its work is already in "+t.Dir)
 	}
 	in := mergeIntent{Dir: m.cfg.Project, Branch: t.Worktree.Branch, Finish: r.Finish, Commit: r.CommitInto}
 	if in.Tell, in.Ask, err = m.noteMode(r.Note); err != nil {
@@ -80,7 +81,7 @@ func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequ
 	case t.Parent != "":
 		target = m.run(t.Parent)
 		if target != nil && !target.thread().Deleted.IsZero() {
-			target = nil // the project's folder is what is left
+			target = nil // what remains is the project's folder
 		}
 	}
 	if target == child {
@@ -92,18 +93,19 @@ func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequ
 	branch, err := m.cfg.Merges.Branch(ctx, in.Dir)
 	switch {
 	case errors.Is(err, thread.ErrNotFound) && target != nil:
-		return in, nil, thread.Hint(err, "resume "+target.thread().Name+", which makes its folder again, or merge into another thread")
+		return in, nil, thread.Hint(err,
+			"resume "+target.thread().Name+", which recreates its folder, or merge into another thread")
 	case err != nil:
 		return in, nil, err
 	}
 	if branch == "" {
-		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused), "check a branch out there first")
+		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused), "check out a branch there first")
 	}
 	in.Target = branch
 	return in, target, nil
 }
 
-// noteMode says whether a merge is told to the target's agent, and else whether the person is to be asked.
+// noteMode reports whether the target's agent is told about a merge, and otherwise whether to ask the person.
 func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
 	if wanted == "" {
 		wanted = m.cfg.MergeNote
@@ -116,15 +118,16 @@ func (m *merges) noteMode(wanted thread.NoteMode) (tell, ask bool, err error) {
 	case thread.NoteAsk, "":
 		return false, true, nil
 	}
-	return false, false, fmt.Errorf("note %q: it is %s, %s or %s: %w", string(wanted), thread.NoteAlways, thread.NoteNever, thread.NoteAsk, thread.ErrInvalid)
+	return false, false, fmt.Errorf("note %q: must be %s, %s or %s: %w",
+		string(wanted), thread.NoteAlways, thread.NoteNever, thread.NoteAsk, thread.ErrInvalid)
 }
 
-// standsOn returns the branch that a thread's work is on: its own, or another one that its agent checked out.
-func (m *merges) standsOn(ctx context.Context, t thread.Thread) (string, error) {
+// branchOf returns the branch that a thread's work is on: its own, or another one that its agent checked out.
+func (m *merges) branchOf(ctx context.Context, t thread.Thread) (string, error) {
 	branch, err := m.cfg.Merges.Branch(ctx, t.Worktree.Path)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		return t.Worktree.Branch, nil // the folder is gone: what needs it says so
+		return t.Worktree.Branch, nil // the folder is gone: whoever needs it reports that
 	case err != nil:
 		return "", err
 	case branch == "":
@@ -133,7 +136,7 @@ func (m *merges) standsOn(ctx context.Context, t thread.Thread) (string, error) 
 	return branch, nil
 }
 
-// mergeReport begins the report of a merge: from where to where, and whose folders these are besides.
+// mergeReport starts the report of a merge: source, target, and the other threads in these folders.
 func (m *merges) mergeReport(child *run, in mergeIntent) thread.MergeReport {
 	there := thread.Thread{ID: in.Into, Dir: in.Dir}
 	if into := m.run(in.Into); into != nil {
@@ -164,5 +167,5 @@ func (m *merges) openMerge(ctx context.Context, child *run) (thread.Intent, merg
 		}
 		return i, in, nil
 	}
-	return thread.Intent{}, mergeIntent{}, fmt.Errorf("no merge is under way: %w", thread.ErrRefused)
+	return thread.Intent{}, mergeIntent{}, fmt.Errorf("no merge is in progress: %w", thread.ErrRefused)
 }

@@ -7,10 +7,10 @@ import (
 	"orchestrator/thread"
 )
 
-// follow does so for one thread.
+// follow updates one thread.
 func (l *run) follow(ctx context.Context) error {
 	t := l.thread()
-	w, dir := l.whereabouts(ctx, t)
+	w, dir := l.location(ctx, t)
 	if w == t.Worktree && dir == t.Dir {
 		return nil
 	}
@@ -19,8 +19,8 @@ func (l *run) follow(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("store that its folder was moved to %s: %w", dir, err)
+		return fmt.Errorf("store the new folder %s: %w", dir, err)
 	}
-	l.notice(l.id, thread.LevelInfo, "%s: its folder was moved and is %s now", t.DisplayName(), dir)
+	l.notice(l.id, thread.LevelInfo, "%s: its folder was moved to %s", t.DisplayName(), dir)
 	return nil
 }

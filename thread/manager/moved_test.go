@@ -116,27 +116,27 @@ func TestFollowsMoves(t *testing.T) {
 	})
 }
 
-// mending are worktrees some of whose snapshots are damaged.
-type mending struct {
+// damagedTrees are worktrees with damaged snapshots.
+type damagedTrees struct {
 	*worktrees
 	ids    []thread.ID
 	kept   map[thread.ID]map[string]bool
-	mended map[thread.ID][]string
+	repaired map[thread.ID][]string
 }
 
-func (m *mending) Damaged(context.Context) ([]thread.ID, error) { return m.ids, nil }
+func (m *damagedTrees) Damaged(context.Context) ([]thread.ID, error) { return m.ids, nil }
 
-func (m *mending) Kept(context.Context) (map[thread.ID]map[string]bool, error) { return m.kept, nil }
+func (m *damagedTrees) Kept(context.Context) (map[thread.ID]map[string]bool, error) { return m.kept, nil }
 
-func (m *mending) Mend(_ context.Context, id thread.ID, commits []string) (string, error) {
-	m.mended[id] = commits
-	return "mended", nil
+func (m *damagedTrees) RepairRefs(_ context.Context, id thread.ID, commits []string) (string, error) {
+	m.repaired[id] = commits
+	return "repaired", nil
 }
 
-// TestMendsDamagedSnapshots: what the store knows of a thread's commits goes to who can keep them again, and a thread
+// TestRepairsDamagedRefs: what the store knows of a thread's commits goes to who can keep them again, and a thread
 // that the store does not know is left alone.
-func TestMendsDamagedSnapshots(t *testing.T) {
-	var m *mending
+func TestRepairsDamagedRefs(t *testing.T) {
+	var m *damagedTrees
 	inWorld(t, func(w *world) {
 		id := w.create(thread.NewRequest{Agent: "claude"}).ID
 		w.turn(id, "one")
@@ -156,33 +156,33 @@ func TestMendsDamagedSnapshots(t *testing.T) {
 			for _, c := range commits {
 				m.kept[id][c] = true
 			}
-			m.mended = map[thread.ID][]string{}
+			m.repaired = map[thread.ID][]string{}
 			w.close()
 			w.open()
 		}
 		later := func() map[thread.ID][]string {
 			time.Sleep(3 * time.Second) // of the bubble's clock
 			synctest.Wait()
-			return m.mended
+			return m.repaired
 		}
 		m.ids = []thread.ID{id, "stranger"}
 		keep(want...)
-		if len(want) < 2 || !slices.Equal(m.mended[id], want) || len(m.mended) != 1 {
-			t.Errorf("mended %v, want %v", m.mended, want)
+		if len(want) < 2 || !slices.Equal(m.repaired[id], want) || len(m.repaired) != 1 {
+			t.Errorf("repaired %v, want %v", m.repaired, want)
 		}
 		m.ids = nil
 		if keep(want...); len(later()) != 0 {
-			t.Errorf("all are kept, and mended are %v", m.mended)
+			t.Errorf("all are kept, and repaired are %v", m.repaired)
 		}
 		keep()
-		if len(m.mended) != 0 {
-			t.Errorf("the start itself mended %v", m.mended)
+		if len(m.repaired) != 0 {
+			t.Errorf("the start itself repaired %v", m.repaired)
 		}
-		if later(); !slices.Equal(m.mended[id], want) {
-			t.Errorf("none is kept, and mended are %v", m.mended)
+		if later(); !slices.Equal(m.repaired[id], want) {
+			t.Errorf("none is kept, and repaired are %v", m.repaired)
 		}
 	}, func(w *world) {
-		m = &mending{worktrees: w.trees, mended: map[thread.ID][]string{}}
+		m = &damagedTrees{worktrees: w.trees, repaired: map[thread.ID][]string{}}
 		w.cfg.Worktrees = m
 	})
 }

@@ -15,13 +15,13 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// creation is the use cases that make threads.
+// creation has the use cases that create threads.
 type creation struct {
 	*registry
 	runs *runs
 }
 
-// New makes a thread and starts its agent.
+// New creates a thread and starts its agent.
 func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status, error) {
 	t, err := m.newThread(r)
 	if err != nil {
@@ -40,15 +40,14 @@ func (m *creation) New(ctx context.Context, r thread.NewRequest) (thread.Status,
 	return m.startNew(ctx, l, launchRequest{cols: r.Cols, rows: r.Rows, prompt: r.Prompt})
 }
 
-// startNew starts the agent of a thread that was just made. Where that fails nothing is left of the thread: what it was
-// to be asked is with the person still, who gets the error. The end of the server is no failure: the next one has the
-// thread as it was made.
+// startNew starts the agent of a new thread. If that fails nothing is left of the thread: the person, who gets the
+// error, still has its prompt. The end of the server is not a failure: the next server has the thread.
 func (m *creation) startNew(ctx context.Context, l *run, r launchRequest) (thread.Status, error) {
 	s, err := m.runs.startLine(ctx, l, r)
 	if err == nil {
 		return s, nil
 	}
-	// A step of its own: where the person left meanwhile, the start is still to come or may have come to something.
+	// A step of its own: if the client has disconnected, the start may still come or may have succeeded.
 	back := l.do(m.ctx, func(ctx context.Context) error {
 		if l.running() != nil || m.closes() {
 			return nil
@@ -71,7 +70,7 @@ func (m *creation) startNew(ctx context.Context, l *run, r launchRequest) (threa
 	return thread.Status{}, err
 }
 
-// checkLaunch refuses what a thread's agent can never be started with, before anything is made for it.
+// checkLaunch rejects flags that a thread's agent can never be started with, before anything is created for it.
 func (m *creation) checkLaunch(t thread.Thread) error {
 	if err := checkFlags(t.Launch); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (m *creation) checkLaunch(t thread.Thread) error {
 	return nil
 }
 
-// newThread checks a request and lays out the thread.
+// newThread checks a request and prepares the thread.
 func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	if _, err := m.cfg.Agents.Agent(r.Agent); err != nil {
 		return thread.Thread{}, err
@@ -100,7 +99,7 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	}
 	dir = filepath.Clean(dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "make it first")
+		return thread.Thread{}, thread.Hint(fmt.Errorf("folder %s: %w", dir, thread.ErrNotFound), "create it first")
 	}
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()
@@ -120,16 +119,16 @@ func namePart(r thread.NewRequest) string {
 	return ""
 }
 
-// checkFlags refuses what must not be stored or cannot be started.
+// checkFlags rejects flags that must not be stored or cannot be used.
 func checkFlags(f thread.Flags) error {
 	for _, kv := range f.Env {
 		key, _, ok := strings.Cut(kv, "=")
 		if !ok || key == "" || strings.ContainsRune(kv, 0) {
-			return fmt.Errorf("environment %q is not KEY=VALUE: %w", key, thread.ErrInvalid)
+			return fmt.Errorf("environment variable %q is not KEY=VALUE: %w", key, thread.ErrInvalid)
 		}
 		if credential(key) {
-			return thread.Hint(fmt.Errorf("environment %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
-				"set it in the environment of the server, which is not stored")
+			return thread.Hint(fmt.Errorf("environment variable %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
+				"set it in the server's environment, which is not stored")
 		}
 	}
 	for _, s := range append(append([]string{f.PermissionMode}, f.Args...), f.Program...) {
@@ -140,7 +139,7 @@ func checkFlags(f thread.Flags) error {
 	return nil
 }
 
-// credential reports whether a variable's name is that of a credential.
+// credential reports whether a variable is named like a credential.
 func credential(key string) bool {
 	key = strings.ToUpper(key)
 	for _, part := range []string{"SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
@@ -156,8 +155,8 @@ func credential(key string) bool {
 	return key == "TOKEN" || key == "KEY" || key == "AUTH"
 }
 
-// place stores a new thread where it is to work: in its folder, or in a worktree of its own where it asks for one or
-// others have the folder.
+// place stores a new thread where it is to work: in its folder, or in its own worktree if it asks for one or others use
+// the folder.
 func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewRequest) (*run, error) {
 	if r.Worktree {
 		return m.createWithWorktree(ctx, t, namePart(r), m.cfg.Project, nil)
@@ -167,7 +166,7 @@ func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewReque
 		return m.create(ctx, t, namePart(r))
 	}
 	files, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
-	if errors.Is(err, thread.ErrNoRepository) || err == nil && files.Base == "" { // a branch begins at a commit
+	if errors.Is(err, thread.ErrNoRepository) || err == nil && files.Base == "" { // a branch needs a commit to start from
 		return m.create(ctx, t, namePart(r))
 	}
 	if err != nil {
@@ -178,14 +177,13 @@ func (m *creation) place(ctx context.Context, t thread.Thread, r thread.NewReque
 		return nil, err
 	}
 	if len(others) > 0 {
-		m.notice(l.id, thread.LevelInfo, "%s works in a worktree of its own, %s: %s already works in %s",
+		m.notice(l.id, thread.LevelInfo, "%s works in its own worktree %s, because %s is already using %s",
 			l.thread().DisplayName(), l.thread().Dir, strings.Join(others, ", "), t.Dir)
 	}
 	return l, nil
 }
 
-// apart decides whether a new thread gets a worktree though it did not ask for one, and names those that have its
-// folder.
+// apart decides whether a new thread gets a worktree without asking for one, and names the threads that use its folder.
 func (m *creation) apart(t thread.Thread, r thread.NewRequest) (others []string, apart bool) {
 	if r.InPlace || m.cfg.Worktrees == nil || m.cfg.NewWorktree == WorktreeNever {
 		return nil, false
@@ -196,13 +194,13 @@ func (m *creation) apart(t thread.Thread, r thread.NewRequest) (others []string,
 	return others, m.cfg.NewWorktree == WorktreeAlways || len(others) > 0
 }
 
-// create stores a thread under a name that nobody has.
+// create stores a thread under an unused name.
 func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*run, error) {
 	for range 100 {
 		t.Name = thread.NewName(label)
 		err := m.cfg.Store.CreateThread(ctx, t)
 		if errors.Is(err, thread.ErrNameTaken) {
-			continue // 65,536 names a slug
+			continue // 65,536 names per slug
 		}
 		if err != nil {
 			return nil, fmt.Errorf("store the thread: %w", err)
@@ -213,12 +211,11 @@ func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*
 		l.show()
 		return l, nil
 	}
-	return nil, fmt.Errorf("a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
+	return nil, fmt.Errorf("choose a name for %q: %w", thread.Slug(label), thread.ErrNameTaken)
 }
 
-// createWithWorktree is create with a worktree at a snapshot of the thread's folder, at what it
-// holds now where at is nil. root is what the folder lies in and the worktree stands for. A crash in
-// between is repaired by the next Open.
+// createWithWorktree is create with a worktree at a snapshot of the thread's folder, taken now if at is nil. root is
+// the folder that the worktree stands in for. The next Open repairs what a crash in between leaves.
 func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot) (*run, error) {
 	if at == nil {
 		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
@@ -239,11 +236,11 @@ func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, labe
 	failpoint.Hit("thread.fork.created")
 	w, err := m.cfg.Worktrees.Add(ctx, t.ID, t.Dir, l.thread().Name, *at)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
+		return nil, errors.Join(fmt.Errorf("create the worktree: %w", err), m.takeBackFork(ctx, t.ID), m.settled(ctx, intent))
 	}
 	failpoint.Hit("thread.fork.added")
 	dir := subDir(root, t.Dir, w.Path)
-	setup, err := l.willFurnish()
+	setup, err := l.beginSetup()
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +249,15 @@ func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, labe
 		return nil
 	})
 	if err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return nil, fmt.Errorf("store the worktree: %w", err)
 	}
 	failpoint.Hit("thread.fork.stored")
 	if err := m.settled(ctx, intent); err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return nil, err
 	}
-	_ = l.furnish(l.inTurn) // what fails is told and stored; the worktree can be used
+	_ = l.runSetup(l.inTurn) // failures are reported and stored; the worktree can be used
 	return l, nil
 }
 
@@ -273,7 +270,7 @@ func (m *creation) takeBackFork(ctx context.Context, id thread.ID) error {
 	}
 	m.mu.Unlock()
 	if err := m.cfg.Store.PurgeThread(ctx, id); err != nil && !errors.Is(err, thread.ErrNotFound) {
-		return fmt.Errorf("take the thread back: %w", err)
+		return fmt.Errorf("roll back the new thread: %w", err)
 	}
 	return m.forgetFiles(ctx, id)
 }

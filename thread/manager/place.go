@@ -10,7 +10,7 @@ import (
 	"orchestrator/thread"
 )
 
-// subDir moves dir from one root to another, to that root itself where it is not below the first.
+// subDir moves dir from one root to another; to the root itself if it is not below the first.
 func subDir(from, dir, to string) string {
 	rel, err := filepath.Rel(from, dir)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -23,14 +23,14 @@ func subDir(from, dir, to string) string {
 	return moved
 }
 
-// within reports whether a folder is another one or lies below it.
+// within reports whether a path is a folder or lies below it.
 func within(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// madeFor looks for a worktree that was made for a thread.
-func (m *core) madeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
+// worktreeMadeFor finds a worktree that was made for a thread.
+func (m *core) worktreeMadeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool, error) {
 	f, ok := m.cfg.Worktrees.(thread.WorktreeFinder)
 	if !ok {
 		return thread.Worktree{}, false, nil
@@ -42,7 +42,7 @@ func (m *core) madeFor(ctx context.Context, id thread.ID) (thread.Worktree, bool
 	return w, ok, err
 }
 
-// forgetFiles drops the snapshots of a thread that is no more.
+// forgetFiles drops the snapshots of a purged thread.
 func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 	if m.cfg.Worktrees == nil {
 		return nil
@@ -53,14 +53,14 @@ func (m *core) forgetFiles(ctx context.Context, id thread.ID) error {
 	return nil
 }
 
-func (m *core) whereabouts(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
+func (m *core) location(ctx context.Context, t thread.Thread) (thread.Worktree, string) {
 	if t.Worktree.Path != "" {
 		if _, err := os.Lstat(t.Worktree.Path); err == nil {
 			return t.Worktree, t.Dir
 		}
-		found, ok, err := m.madeFor(ctx, t.ID)
+		found, ok, err := m.worktreeMadeFor(ctx, t.ID)
 		if err != nil || !ok || found.Path == t.Worktree.Path {
-			return t.Worktree, t.Dir // missing: it is made again when the thread is resumed
+			return t.Worktree, t.Dir // missing: resuming the thread recreates it
 		}
 		w := t.Worktree
 		w.Path = found.Path

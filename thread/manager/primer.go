@@ -14,13 +14,13 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// maxSummary is the most bytes of a handoff's summary that the thread's row keeps; the whole text
-// lies beside it in the thread's folder.
+// maxSummary is the most bytes of a handoff's summary that the thread's row keeps; the whole text is stored in the
+// thread's folder.
 const maxSummary = 1500
 
-// handOver writes what an agent is told that cannot be given its native conversation, from our own
-// record: never more tokens than the budget, bulky results as files that the agent may read.
-func (l *run) handOver(ctx context.Context) (string, error) {
+// writeHandoff writes a summary for an agent that cannot be given its native conversation, from our own record: at most
+// the budget of tokens, with bulky results as files that the agent may read.
+func (l *run) writeHandoff(ctx context.Context) (string, error) {
 	t := l.thread()
 	c, err := l.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
@@ -55,12 +55,12 @@ func (l *run) handOver(ctx context.Context) (string, error) {
 		in.Label = t.Handoff.Description
 	}
 	if !slices.ContainsFunc(in.Turns, handoff.Turn.Says) {
-		return "", fmt.Errorf("hand over %d items that nobody can read: %w", len(items), thread.ErrDamaged)
+		return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
 	}
 	in.Files = l.past.ChangedFiles(ctx, t, c)
 	in.Open = l.unanswered(ctx, t, c)
 	in.Save = func(name, text string) (string, error) {
-		return l.handedOut(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
+		return l.attachments(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
 	text, err := handoff.Primer(in)
 	if err != nil {
@@ -84,7 +84,7 @@ func (l *run) handOver(ctx context.Context) (string, error) {
 	return text, nil
 }
 
-// topOf is the folder that a thread's files are named from: the worktree that it works in, or the project.
+// topOf is the folder that a thread's files are named relative to: its worktree, or the project.
 func (l *run) topOf(t thread.Thread) string {
 	tops := []string{t.Worktree.Path, l.cfg.Project}
 	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
@@ -99,8 +99,8 @@ func (l *run) topOf(t thread.Thread) string {
 	return cmp.Or(best, t.Dir)
 }
 
-// movedTops says where the files of the threads that a thread comes from are for itself. What an agent reads of them
-// must not name their folders: it would work there.
+// movedTops maps the folders of the threads that a thread descends from to its own. What an agent reads must not name
+// their folders: it would work there.
 func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 	moved := map[string]string{}
 	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
@@ -110,13 +110,13 @@ func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 	}
 	if len(moved) > 0 {
 		moved[top] = top                       // it may lie in one of them,
-		moved[l.cfg.StateDir] = l.cfg.StateDir // and so may what is kept of threads
+		moved[l.cfg.StateDir] = l.cfg.StateDir // and so may the state of threads
 	}
 	return moved
 }
 
-// unanswered returns the prompts that nobody answered by the point that a thread goes on from, oldest first: they are
-// open for it.
+// unanswered returns the prompts that were unanswered at the point where a thread starts, oldest first: they are open
+// for it.
 func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoint) []thread.Prompt {
 	const newest = 200
 	var out []thread.Prompt
@@ -128,12 +128,12 @@ func (l *run) unanswered(ctx context.Context, t thread.Thread, c thread.Checkpoi
 	for _, id := range ids {
 		list, err := l.cfg.Store.Prompts(ctx, id, false, newest)
 		if err != nil {
-			l.cfg.Log.Warn("read what was not answered", "thread", string(id), "err", err)
+			l.cfg.Log.Warn("read unanswered prompts", "thread", string(id), "err", err)
 			continue
 		}
 		list = slices.DeleteFunc(list, func(p thread.Prompt) bool { return id != t.ID && p.Accepted.After(t.Created) })
 		var own []thread.Prompt
-		further := false // the thread went on after the point
+		further := false // the thread continued after the point
 		repeated := map[thread.PromptID]bool{}
 		for _, p := range list {
 			repeated[p.Again] = true

@@ -213,8 +213,8 @@ func TestPrimerNamesWhatNobodyAnswered(t *testing.T) {
 		w.is(b.ID, thread.PromptInterrupted)
 		f := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "take over"})
 		sent := w.sess.of(f.ID).prompts()
-		_, open, _ := strings.Cut(sent, "## What is open")
-		if !strings.Contains(open, "not answered: the one that was killed") || strings.Contains(open, "not answered: the one that is answered") {
+		_, open, _ := strings.Cut(sent, "## Open tasks")
+		if !strings.Contains(open, "unanswered: the one that was killed") || strings.Contains(open, "unanswered: the one that is answered") {
 			t.Errorf("the primer:\n%s", sent)
 		}
 		// One that has been answered meanwhile is open no longer, for forks behind its answer.
@@ -223,12 +223,12 @@ func TestPrimerNamesWhatNobodyAnswered(t *testing.T) {
 		}
 		w.turn(p.ID, "something else")
 		g := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", Label: "later"})
-		if sent := w.sess.of(g.ID).prompts(); strings.Contains(sent, "not answered") {
+		if sent := w.sess.of(g.ID).prompts(); strings.Contains(sent, "unanswered") {
 			t.Errorf("the primer:\n%s", sent)
 		}
 		// And behind another one it was not asked yet.
 		h := w.fork(thread.ForkRequest{Thread: p.Name, Agent: "codex", At: "1", Label: "earlier"})
-		if sent := w.sess.of(h.ID).prompts(); strings.Contains(sent, "not answered") {
+		if sent := w.sess.of(h.ID).prompts(); strings.Contains(sent, "unanswered") {
 			t.Errorf("the primer:\n%s", sent)
 		}
 	})

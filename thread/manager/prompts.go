@@ -11,15 +11,15 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// prompts is the use cases about what agents are asked.
+// prompts has the use cases for prompts.
 type prompts struct {
 	*registry
 	suggestions *suggestions
 }
 
-// Ask accepts a prompt for a thread's agent: it is stored when Ask returns, and typed at once or when the agent
-// waits for one. Where offers are automatic and the prompt leaves the thread, it is the first one of a fork, which
-// the returned prompt names. What becomes of it is told by events.
+// Ask accepts a prompt for a thread's agent: it is stored when Ask returns, and typed at once or when the agent is
+// ready for one. If offers are automatic and the prompt leaves the thread's subject, it becomes the first prompt of a
+// fork, which the returned prompt names. Events report its progress.
 func (m *prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thread.Prompt, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -48,24 +48,25 @@ func (m *prompts) Ask(ctx context.Context, ref string, r thread.AskRequest) (thr
 	return p, nil
 }
 
-// checkAsk refuses what nobody can be asked.
+// checkAsk rejects texts that cannot be sent.
 func checkAsk(text string) error {
 	if !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return fmt.Errorf("empty text: %w", thread.ErrInvalid)
 	}
 	if len(text) > maxAsk {
-		return thread.Hint(fmt.Errorf("%d bytes of text, at most %d can be typed: %w", len(text), maxAsk, thread.ErrInvalid), "put it in a file, and name the file")
+		return thread.Hint(fmt.Errorf("text of %d bytes is too long, the limit is %d: %w", len(text), maxAsk, thread.ErrInvalid),
+			"put it in a file and name the file")
 	}
 	return nil
 }
 
-// Prompts returns the newest prompts of a thread, or of all threads where ref is empty, oldest first; open leaves
-// out those that are over. Long texts and those of prompts that are over are excerpts.
+// Prompts returns the newest prompts of a thread, or of all threads if ref is empty, oldest first; open leaves out
+// those that have ended. Long texts and those of ended prompts are excerpts.
 func (m *prompts) Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error) {
 	return m.NewestPrompts(ctx, ref, open, 0)
 }
 
-// NewestPrompts is Prompts with a limit of its own; 0 is that of Prompts.
+// NewestPrompts is Prompts with a limit of its own; 0 is the default limit.
 func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limit int) ([]thread.Prompt, error) {
 	if limit <= 0 {
 		limit = 200
@@ -88,7 +89,7 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 		if l == nil || !l.thread().Deleted.IsZero() {
 			continue
 		}
-		p = l.onDesk(p)
+		p = l.upToDate(p)
 		if open && p.State.Over() {
 			continue
 		}
@@ -100,10 +101,10 @@ func (m *prompts) NewestPrompts(ctx context.Context, ref string, open bool, limi
 	return out, nil
 }
 
-// maxWhole is the most bytes of a prompt that a list holds whole.
+// maxWhole is the most bytes of a prompt that a list shows whole.
 const maxWhole = 16 << 10
 
-// EditPrompt changes the text of a prompt that is queued.
+// EditPrompt changes the text of a queued prompt.
 func (m *prompts) EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error) {
 	if err := checkAsk(text); err != nil {
 		return thread.Prompt{}, fmt.Errorf("edit prompt %s: %w", id, err)
@@ -111,12 +112,12 @@ func (m *prompts) EditPrompt(ctx context.Context, id thread.PromptID, text strin
 	return m.changeQueued(ctx, "edit", id, outbox.Edited, func(p *thread.Prompt) { p.Text = text })
 }
 
-// CancelPrompt withdraws a prompt that is queued.
+// CancelPrompt withdraws a queued prompt.
 func (m *prompts) CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	return m.changeQueued(ctx, "cancel", id, outbox.Cancelled, func(p *thread.Prompt) { p.Reason = "" })
 }
 
-// changeQueued changes a prompt that is queued, as an event and change say; typing cannot begin meanwhile.
+// changeQueued applies an event and a change to a queued prompt; typing cannot begin in the meantime.
 func (m *prompts) changeQueued(
 	ctx context.Context, verb string, id thread.PromptID, e outbox.Event, change func(*thread.Prompt),
 ) (thread.Prompt, error) {
@@ -124,23 +125,23 @@ func (m *prompts) changeQueued(
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("%s prompt: %w", verb, err)
 	}
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	if now, known := l.desk.Prompt(id); known {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	if now, known := l.outbox.Prompt(id); known {
 		p = now
 	}
 	switch {
 	case p.State.Over():
 		return p, fmt.Errorf("%s prompt %s: it is %s: %w", verb, id, p.State, thread.ErrRefused)
 	case p.State != thread.PromptQueued:
-		return p, thread.Hint(fmt.Errorf("%s prompt %s: its agent has it already: %w", verb, id, thread.ErrBusy), "interrupt the agent")
+		return p, thread.Hint(fmt.Errorf("%s prompt %s: its agent already has it: %w", verb, id, thread.ErrBusy), "interrupt the agent")
 	}
 	was := p
 	change(&p)
 	p = l.after(p, e, p.Reason)
 	stored, err := l.put(ctx, p)
 	if err != nil {
-		l.place(was) // not durable: it is as it was
+		l.place(was) // not durable: roll back
 		return was, fmt.Errorf("%s prompt %s: %w", verb, id, err)
 	}
 	if p.State == thread.PromptCancelled {
@@ -149,7 +150,7 @@ func (m *prompts) changeQueued(
 	return l.seen(stored), nil
 }
 
-// AskAgain sends a prompt again that was interrupted or refused.
+// AskAgain sends an interrupted or refused prompt again.
 func (m *prompts) AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error) {
 	p, l, err := m.prompt(ctx, id)
 	if err != nil {
@@ -171,14 +172,14 @@ func (m *prompts) Prompt(ctx context.Context, ref string, id thread.PromptID) (t
 	if err != nil {
 		return thread.Prompt{}, fmt.Errorf("read prompt: %w", err)
 	}
-	return l.onDesk(p), nil
+	return l.upToDate(p), nil
 }
 
 // prompt finds a prompt with its thread.
 func (m *prompts) prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, *run, error) {
 	p, err := m.cfg.Store.Prompt(ctx, id)
 	if errors.Is(err, thread.ErrNotFound) {
-		return p, nil, thread.Hint(fmt.Errorf("%q: %w", id, thread.ErrNotFound), "orchestrator prompts lists them")
+		return p, nil, thread.Hint(fmt.Errorf("%q: %w", id, thread.ErrNotFound), "list them with `orchestrator prompts`")
 	}
 	if err != nil {
 		return p, nil, err

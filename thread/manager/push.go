@@ -21,9 +21,10 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 	case !ok:
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, thread.ErrNoRepository)
 	case t.Worktree.Branch == "":
-		return thread.PushReport{}, thread.Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused), "fork it first, or push the project's branch with git")
+		return thread.PushReport{}, thread.Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused),
+			"fork it first, or push the project's branch with git")
 	}
-	on, err := m.standsOn(ctx, t)
+	on, err := m.branchOf(ctx, t)
 	if err != nil {
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, err)
 	}
@@ -34,7 +35,7 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		if err := l.idle(ctx); err != nil {
 			return err
 		}
-		if _, err := l.recorder.Safety(ctx, "before it was pushed", true); err != nil {
+		if _, err := l.recorder.Safety(ctx, "before pushing", true); err != nil {
 			return err
 		}
 		report.Commit, err = m.cfg.Merges.Commit(ctx, t.Worktree.Path,

@@ -6,7 +6,7 @@ import (
 
 // queue runs functions one after the other in a goroutine that lives while there are any.
 type queue struct {
-	begin func() bool // counts the goroutine in; false when nothing may begin any more
+	begin func() bool // counts the goroutine in; false if nothing may start any more
 	done  func()      // counts it out
 
 	mu      sync.Mutex // guards the fields below
@@ -14,7 +14,7 @@ type queue struct {
 	running bool
 }
 
-// enqueue adds a step; false when nothing may begin any more.
+// enqueue adds a step; false if nothing may start any more.
 func (q *queue) enqueue(step func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,7 +40,7 @@ func (q *queue) work() {
 			return
 		}
 		step := q.steps[0]
-		q.steps[0] = nil // what it holds is free for others
+		q.steps[0] = nil // release the memory it refers to
 		q.steps = q.steps[1:]
 		q.mu.Unlock()
 		step()

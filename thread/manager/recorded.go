@@ -8,15 +8,14 @@ import (
 	"orchestrator/thread/manager/recording"
 )
 
-// recorded is a thread as its recorder sees it, and what hears what the recorder did: it implements recording.Live and
-// recording.Reports.
+// recorded is a thread as its recorder sees it: it implements recording.Live and recording.Reports.
 type recorded struct {
 	*typist
-	// answered hears of every main response that was recorded, in the queue's step.
-	answered func(ctx context.Context, l *line, r recording.Response)
+	// answered is called for every recorded main response, in the queue's step.
+	answered func(ctx context.Context, l *liveThread, r recording.Response)
 }
 
-// recordingOf is what the recorders of all threads share.
+// recordingOf returns the configuration that all recorders share.
 func recordingOf(m *core) recording.Config {
 	return recording.Config{
 		Store: m.cfg.Store, Past: m.past, Spool: m.cfg.Spool, Files: m.cfg.Worktrees, Agents: m.cfg.Agents,
@@ -37,7 +36,7 @@ func (l recorded) SessionTaken(session string) bool { return l.sessionTaken(l.id
 func (l recorded) Direct() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.sight.direct()
+	return l.visibility.direct()
 }
 
 // Windows implements recording.Live.
@@ -66,7 +65,7 @@ func (l recorded) Later(wait time.Duration, step func(ctx context.Context)) {
 	l.later(wait, func() { step(l.ctx) })
 }
 
-// Read implements recording.Reports: a response that no request of ours brought is held back like one that did.
+// Read implements recording.Reports: a response from a transcript is held back like one through the gateway.
 func (l recorded) Read(e thread.Exchange) (requests int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +77,7 @@ func (l recorded) Read(e thread.Exchange) (requests int) {
 	return l.requests.Begun()
 }
 
-// Stored implements recording.Reports: the thread is as the store has it now.
+// Stored implements recording.Reports: it takes over the thread as stored and publishes the checkpoint.
 func (l recorded) Stored(ctx context.Context, s recording.Stored) {
 	l.mu.Lock()
 	if s.Over {
@@ -92,29 +91,31 @@ func (l recorded) Stored(ctx context.Context, s recording.Stored) {
 	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventCheckpoint, ThreadID: l.id, Checkpoint: &s.Checkpoint})
 }
 
-// Answered implements recording.Reports: the answer is let go.
+// Answered implements recording.Reports: it releases the answer.
 func (l recorded) Answered(ctx context.Context, a recording.Answered) {
 	if a.EndsTurn {
 		l.markUnseen(ctx)
 	}
-	// The report first: were the answer let go before, an older state would flash up.
+	// Report first: releasing the answer first would briefly show an older state.
 	l.reportUnless(a.Requests, a.Evidence)
-	l.letGo()
+	l.release()
 }
 
-// letGo counts an answer as durable that was held back.
-func (l *typist) letGo() {
+// release counts an answer as durable that was held back until then.
+func (l *typist) release() {
 	l.mu.Lock()
 	all := l.requests.Store(1)
 	l.show()
 	l.mu.Unlock()
 	if all {
-		l.poke()
+		l.scheduleTyping()
 	}
 }
 
 // Recorded implements recording.Reports.
-func (l recorded) Recorded(ctx context.Context, r recording.Response) { l.answered(ctx, &l.line, r) }
+func (l recorded) Recorded(ctx context.Context, r recording.Response) {
+	l.answered(ctx, &l.liveThread, r)
+}
 
 // Adopted implements recording.Reports.
 func (l recorded) Adopted(ctx context.Context, session string) {

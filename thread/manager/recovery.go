@@ -12,8 +12,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// recovery is what Open does about the runs before: it takes over what they left, finishes or takes back what was cut
-// off, and names what cannot be mended.
+// recovery is what Open does about earlier runs: it takes over what they left, completes or rolls back interrupted
+// operations, and reports what cannot be repaired.
 type recovery struct {
 	*registry
 	creation *creation
@@ -22,7 +22,7 @@ type recovery struct {
 	merges   *merges
 }
 
-// loadPrompts puts what is stored of prompts on the desks: those that are not over, and the newest of the others.
+// loadPrompts loads the stored prompts into the outboxes: those that have not ended, and the newest of the others.
 func (m *recovery) loadPrompts(ctx context.Context) error {
 	const all, recent = 1 << 20, 1000
 	open, err := m.cfg.Store.Prompts(ctx, "", true, all)
@@ -37,22 +37,22 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 	slices.SortFunc(list, func(a, b thread.Prompt) int { return int(a.Seq - b.Seq) })
 	for _, p := range list {
 		if l := m.run(p.Thread); l != nil {
-			l.desk.mu.Lock()
-			l.desk.Keep(p)
-			l.desk.mu.Unlock()
+			l.outbox.mu.Lock()
+			l.outbox.Keep(p)
+			l.outbox.mu.Unlock()
 		}
 	}
 	m.mu.Lock()
 	lines := m.all()
 	m.mu.Unlock()
 	for _, l := range lines {
-		l.desk.mu.Lock()
-		some := l.desk.Any(func(thread.Prompt) bool { return true })
-		left := l.desk.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
+		l.outbox.mu.Lock()
+		some := l.outbox.Any(func(thread.Prompt) bool { return true })
+		left := l.outbox.Any(func(p thread.Prompt) bool { return !p.State.Over() && p.State != thread.PromptQueued })
 		if some {
 			l.note()
 		}
-		l.desk.mu.Unlock()
+		l.outbox.mu.Unlock()
 		if left {
 			l.enqueue(func() { l.reconcile(m.ctx) })
 		}
@@ -60,7 +60,7 @@ func (m *recovery) loadPrompts(ctx context.Context) error {
 	return nil
 }
 
-// moveOldNotes makes prompts of what an older program kept.
+// moveOldNotes turns the notes that an older version kept into prompts.
 func (m *recovery) moveOldNotes(ctx context.Context) error {
 	if moved, err := m.cfg.Store.Setting(ctx, oldNotesMoved); err != nil || moved != "" {
 		return err
@@ -70,7 +70,7 @@ func (m *recovery) moveOldNotes(ctx context.Context) error {
 	m.mu.Unlock()
 	for _, l := range lines {
 		if err := l.moveOldNotes(ctx); err != nil {
-			return fmt.Errorf("move what %s is still to be told: %w", l.thread().Name, err)
+			return fmt.Errorf("migrate the notes to %s: %w", l.thread().Name, err)
 		}
 	}
 	return m.cfg.Store.SetSetting(ctx, oldNotesMoved, "yes")
@@ -83,33 +83,34 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 	}
 	kept, err := m.cfg.Spool.Kept()
 	if err != nil {
-		m.notice("", thread.LevelError, "what earlier runs could not store cannot be read: %v", err)
+		m.notice("", thread.LevelError, "cannot read what earlier runs could not store: %v", err)
 	}
 	for id, k := range kept {
 		l := m.run(id)
 		if l == nil {
-			m.putAside(id, k)
+			m.setAside(id, k)
 			continue
 		}
 		l.recorder.Recover(ctx, k)
 	}
 }
 
-// putAside moves the spool of a thread that is not there out of the way, so that it is named once and kept.
-func (m *recovery) putAside(id thread.ID, k thread.Spooled) {
-	path, err := m.cfg.Spool.PutAside(id)
+// setAside moves the spool of a missing thread out of the way, so that it is reported once and kept.
+func (m *recovery) setAside(id thread.ID, k thread.Spooled) {
+	path, err := m.cfg.Spool.SetAside(id)
 	switch {
 	case err != nil:
-		m.notice("", thread.LevelWarn, "%s of thread %s wait to be stored, but there is no such thread: %v",
+		m.notice("", thread.LevelWarn, "%s of thread %s cannot be stored, because the thread does not exist: %v",
 			plaintext.Count(len(k.Places), "answer"), id, err)
 	case path != "":
-		m.notice("", thread.LevelWarn, "%s of thread %s could not be stored, as there is no such thread any more: they are kept in %s, in JSON; delete that file when you do not need them",
+		m.notice("", thread.LevelWarn, "%s of thread %s could not be stored, because the thread no longer exists: "+
+			"they are kept as JSON in %s; delete that file when you no longer need it",
 			plaintext.Count(len(k.Places), "answer"), id, path)
 	}
 }
 
-// repairExecutions marks the threads of runs that never ended as interrupted. The mark comes first:
-// a crash in between finds the run still open and does it again. On a full disk both wait for room.
+// repairExecutions marks the threads of runs that never ended as interrupted. The thread is marked first: after a crash
+// in between the run is still open and is handled again. On a full disk both are stored later.
 func (m *recovery) repairExecutions(ctx context.Context) error {
 	open, err := m.cfg.Store.OpenExecutions(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (m *recovery) repairExecutions(ctx context.Context) error {
 	return nil
 }
 
-// lostRun stores that a process ended without us.
+// lostRun stores that a process ended while no server was running.
 func (m *recovery) lostRun(ctx context.Context, x thread.Execution) error {
 	t, err := m.cfg.Store.UpdateThread(ctx, x.Thread, func(t *thread.Thread) error {
 		t.Interrupted = true
@@ -161,7 +162,7 @@ func (m *recovery) endLost(ctx context.Context, x thread.Execution) error {
 	return nil
 }
 
-// showLost has a thread shown as interrupted that cannot be stored so; false when there is none.
+// showLost shows a thread as interrupted if that cannot be stored; false if there is none.
 func (m *recovery) showLost(x thread.Execution) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -173,12 +174,12 @@ func (m *recovery) showLost(x thread.Execution) bool {
 	return true
 }
 
-// lostLater stores the ends of runs once there is room on the disk. A thread that was started again meanwhile is
+// lostLater stores the ends of runs once there is room on the disk. A thread that was started again in the meantime is
 // not interrupted.
 func (m *recovery) lostLater(runs []thread.Execution) {
 	x := runs[0]
 	l := m.run(x.Thread)
-	if l == nil { // purged meanwhile
+	if l == nil { // purged in the meantime
 		if len(runs) > 1 {
 			m.lostLater(runs[1:])
 		}
@@ -193,7 +194,7 @@ func (m *recovery) lostLater(runs []thread.Execution) {
 			runs = runs[1:]
 		} else if !errors.Is(err, thread.ErrDiskFull) {
 			m.cfg.Log.Error("store the end of a run", "thread", string(x.Thread), "err", err)
-			runs = runs[1:] // it is named at the next start
+			runs = runs[1:] // the next start handles it
 		}
 		if len(runs) > 0 {
 			m.lostLater(runs)
@@ -201,7 +202,7 @@ func (m *recovery) lostLater(runs []thread.Execution) {
 	})
 }
 
-// checkInterrupted finds out in the background what can be resumed of the interrupted threads.
+// checkInterrupted finds out in the background how the interrupted threads can be resumed.
 func (m *recovery) checkInterrupted() {
 	m.mu.Lock()
 	var lines []*run
@@ -216,9 +217,9 @@ func (m *recovery) checkInterrupted() {
 	}
 }
 
-// nameUnfinished ends what is left of setups that the end of an earlier server cut off, and names their threads.
+// nameUnfinished kills the processes of setups that an earlier server left unfinished, and reports their threads.
 func (m *recovery) nameUnfinished() {
-	if m.cfg.Furnisher == nil {
+	if m.cfg.Setup == nil {
 		return
 	}
 	m.mu.Lock()
@@ -230,15 +231,15 @@ func (m *recovery) nameUnfinished() {
 			continue
 		}
 		ended := ""
-		if n := m.cfg.Furnisher.End(s.Thread); n > 0 {
-			ended = fmt.Sprintf("; %d of its processes were still running and have been ended", n)
+		if n := m.cfg.Setup.StopSetup(s.Thread); n > 0 {
+			ended = fmt.Sprintf("; %d of its processes were still running and were killed", n)
 		}
 		m.notice(l.id, thread.LevelWarn, "%s: %s%s", s.DisplayName(), s.SetupProblem(), ended)
 	}
 }
 
-// repairIntents finishes or takes back what a crash cut, and says so. What cannot be repaired stays
-// written down for the next start and never keeps the server from starting.
+// repairIntents completes or rolls back what a crash interrupted, and reports it. What cannot be repaired stays stored
+// for the next start and never prevents the server from starting.
 func (m *recovery) repairIntents(ctx context.Context) error {
 	if m.cfg.Worktrees != nil {
 		said, err := m.cfg.Worktrees.Repair(ctx)
@@ -246,19 +247,20 @@ func (m *recovery) repairIntents(ctx context.Context) error {
 			m.notice("", thread.LevelWarn, "repaired after a crash: %s", s)
 		}
 		if err != nil {
-			m.notice("", thread.LevelError, "repair of the worktrees: %v", err)
+			m.notice("", thread.LevelError, "repair the worktrees: %v", err)
 		}
-		m.mendSnapshots(ctx)
+		m.repairSnapshotRefs(ctx)
 	}
 	m.follow(ctx)
 	intents, err := m.cfg.Store.Intents(ctx)
 	if err != nil {
-		return fmt.Errorf("read what was under way: %w", err)
+		return fmt.Errorf("read interrupted operations: %w", err)
 	}
 	for _, i := range intents {
 		keep, err := m.repair(ctx, i)
 		if err != nil {
-			m.notice(i.Thread, thread.LevelError, "repair of a %s that was cut off: %v; it is tried again at the next start", i.Kind, err)
+			m.notice(i.Thread, thread.LevelError,
+				"repair an interrupted %s: %v; will be retried at the next start", i.Kind, err)
 		}
 		if err != nil || keep {
 			continue
@@ -270,7 +272,7 @@ func (m *recovery) repairIntents(ctx context.Context) error {
 	return nil
 }
 
-// repair finishes or takes back one operation; keep is set for one that waits for a person.
+// repair completes or rolls back one operation; keep is set for one that waits for a person.
 func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err error) {
 	switch i.Kind {
 	case intentFork:
@@ -280,7 +282,7 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 	case intentMerge:
 		return m.merges.repairMerge(ctx, i)
 	case intentFinish:
-		m.notice(i.Thread, thread.LevelWarn, "finishing a thread was cut off; nothing is lost, finish it again")
+		m.notice(i.Thread, thread.LevelWarn, "finishing a thread was interrupted; nothing is lost, finish it again")
 		return false, nil
 	case intentDelete:
 		return false, nil // the thread is still deleted, and can be discarded again
@@ -289,8 +291,8 @@ func (m *recovery) repair(ctx context.Context, i thread.Intent) (keep bool, err 
 	}
 }
 
-// follow points threads at where their folders are now: a worktree that was moved is where it was found again, and
-// what lay in the project's earlier folder lies in the one of today, also where something else took its old place.
+// follow updates the folders of threads that were moved: a worktree is looked up where it is now, and a folder in the
+// project's earlier folder becomes the one in today's, even if something else is in its old place.
 func (m *recovery) follow(ctx context.Context) {
 	m.mu.Lock()
 	lines := m.all()
@@ -305,36 +307,36 @@ func (m *recovery) follow(ctx context.Context) {
 	}
 }
 
-// mendSnapshots makes the snapshots of threads reachable again whose refs are damaged. Refs of threads that the store
-// does not know are left alone: they may be another project's of which this one is a copy.
-func (m *recovery) mendSnapshots(ctx context.Context) {
-	mender, ok := m.cfg.Worktrees.(thread.SnapshotMender)
+// repairSnapshotRefs makes snapshots with damaged refs reachable again. Refs of unknown threads are left alone: they
+// may belong to another project that this one is a copy of.
+func (m *recovery) repairSnapshotRefs(ctx context.Context) {
+	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
 	if !ok {
 		return
 	}
-	ids, err := mender.Damaged(ctx)
+	ids, err := repairer.Damaged(ctx)
 	if err != nil {
-		m.cfg.Log.Warn("look for damaged snapshots", "err", err)
+		m.cfg.Log.Warn("find damaged snapshots", "err", err)
 	}
 	for _, id := range ids {
 		l := m.run(id)
 		if l == nil {
 			continue
 		}
-		said, err := mend(ctx, m.cfg.Store, mender, id)
+		said, err := repairRefs(ctx, m.cfg.Store, repairer, id)
 		if err != nil {
-			m.notice(id, thread.LevelError, "%s: its damaged snapshots: %v", l.thread().DisplayName(), err)
+			m.notice(id, thread.LevelError, "%s: repair its damaged snapshots: %v", l.thread().DisplayName(), err)
 			continue
 		}
 		m.notice(id, thread.LevelWarn, "%s: %s", l.thread().DisplayName(), said)
 	}
 }
 
-// checkKept looks whether the refs that keep the threads' snapshots are there, and makes those again that are not: a
-// ref that was deleted shows nowhere else, and git drops in time what no ref keeps. Close ends it; the next start looks
-// at all of them again.
+// checkKept checks whether the refs that keep the threads' snapshots exist, and recreates missing ones: a deleted ref
+// is noticed nowhere else, and git eventually removes unreferenced objects. Close stops it; the next start checks all
+// of them again.
 func (m *recovery) checkKept() {
-	mender, ok := m.cfg.Worktrees.(thread.SnapshotMender)
+	repairer, ok := m.cfg.Worktrees.(thread.RefRepairer)
 	if !ok || !m.begin() {
 		return
 	}
@@ -349,14 +351,14 @@ func (m *recovery) checkKept() {
 		case <-ctx.Done():
 			return
 		}
-		if err := m.keepAll(ctx, mender); err != nil && ctx.Err() == nil {
-			m.notice("", thread.LevelError, "it is not known whether all snapshots are kept: %v", err)
+		if err := m.keepAll(ctx, repairer); err != nil && ctx.Err() == nil {
+			m.notice("", thread.LevelError, "cannot check whether all snapshots are kept: %v", err)
 		}
 	}()
 }
 
-func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) error {
-	kept, err := mender.Kept(ctx)
+func (m *recovery) keepAll(ctx context.Context, repairer thread.RefRepairer) error {
+	kept, err := repairer.Kept(ctx)
 	if err != nil {
 		return err
 	}
@@ -371,12 +373,12 @@ func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) er
 		if !slices.ContainsFunc(commits, func(c string) bool { return !kept[l.id][c] }) {
 			continue
 		}
-		said, err := mender.Mend(ctx, l.id, commits)
+		said, err := repairer.RepairRefs(ctx, l.id, commits)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			m.notice(l.id, thread.LevelError, "%s: its snapshots, which no ref keeps: %v", l.thread().DisplayName(), err)
+			m.notice(l.id, thread.LevelError, "%s: recreate the refs of its snapshots: %v", l.thread().DisplayName(), err)
 			continue
 		}
 		m.notice(l.id, thread.LevelWarn, "%s: refs of its snapshots were missing: %s", l.thread().DisplayName(), said)
@@ -384,16 +386,16 @@ func (m *recovery) keepAll(ctx context.Context, mender thread.SnapshotMender) er
 	return nil
 }
 
-// mend gives one thread's snapshots their refs again, from its checkpoints.
-func mend(ctx context.Context, store thread.Store, mender thread.SnapshotMender, id thread.ID) (string, error) {
+// repairRefs recreates the refs of one thread's snapshots, from its checkpoints.
+func repairRefs(ctx context.Context, store thread.Store, repairer thread.RefRepairer, id thread.ID) (string, error) {
 	commits, err := commitsOf(ctx, store, id)
 	if err != nil {
 		return "", err
 	}
-	return mender.Mend(ctx, id, commits)
+	return repairer.RepairRefs(ctx, id, commits)
 }
 
-// commitsOf returns those of a thread's own snapshots: the ones that it began from are kept by others, or not any more.
+// commitsOf returns the commits of a thread's own snapshots: those that it began from belong to others, or are gone.
 func commitsOf(ctx context.Context, store thread.Store, id thread.ID) (commits []string, err error) {
 	for before := int64(0); ; {
 		list, err := store.Checkpoints(ctx, id, thread.Page{Limit: 500, Before: before})
@@ -409,9 +411,9 @@ func commitsOf(ctx context.Context, store thread.Store, id thread.ID) (commits [
 	}
 }
 
-// lostAgain is how often storing the ends of runs is tried on a full disk.
+// lostAgain is how often storing the ends of runs is retried on a full disk.
 const lostAgain = 2 * time.Second
 
-// checkAfter is how long after a start the check of what refs keep begins: it reads every checkpoint, and the first
-// answers of a server should not wait for that.
+// checkAfter is the delay from a start to the check of the refs: it reads every checkpoint, and the first answers of a
+// server should not wait for that.
 const checkAfter = 2 * time.Second

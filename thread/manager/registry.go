@@ -12,35 +12,37 @@ import (
 
 // registry finds threads.
 type registry struct {
-	*roll
+	*liveThreads
 	byID map[thread.ID]*run // guarded by core.mu
-	// answered hears of what every thread's agent answers.
-	answered  func(ctx context.Context, l *line, r recording.Response)
+	// answered is called for every recorded main response of every thread.
+	answered  func(ctx context.Context, l *liveThread, r recording.Response)
 	recording recording.Config
 }
 
 func newRegistry(c *core) *registry {
-	return &registry{roll: newRoll(c), byID: make(map[thread.ID]*run), recording: recordingOf(c)}
+	return &registry{liveThreads: newLiveThreads(c), byID: make(map[thread.ID]*run), recording: recordingOf(c)}
 }
 
-// add takes a thread in. core.mu is held.
+// add adds a thread. core.mu is held.
 func (m *registry) add(t thread.Thread) *run {
-	l := &run{typist: typist{line: line{roll: m.roll, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done}}}}
+	l := &run{typist: typist{liveThread: liveThread{
+		liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done},
+	}}}
 	told := recorded{typist: &l.typist, answered: m.answered}
 	l.recorder = recording.New(m.recording, t.ID, told, turnPrompts{&l.typist}, told)
 	l.forget = func() { m.drop(l) }
-	m.enter(&l.line)
+	m.insert(&l.liveThread)
 	m.byID[t.ID] = l
 	return l
 }
 
-// drop forgets a purged thread. core.mu is held.
+// drop removes a purged thread. core.mu is held.
 func (m *registry) drop(l *run) {
-	m.strike(&l.line)
+	m.remove(&l.liveThread)
 	delete(m.byID, l.id)
 }
 
-// all returns the lines, oldest first. core.mu is held.
+// all returns the runs, oldest first. core.mu is held.
 func (m *registry) all() []*run {
 	lines := make([]*run, 0, len(m.order))
 	for _, id := range m.order {
@@ -49,20 +51,19 @@ func (m *registry) all() []*run {
 	return lines
 }
 
-// run returns a thread's run by its id, nil when there is none.
+// run returns a thread's run by its id, nil if there is none.
 func (m *registry) run(id thread.ID) *run {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.byID[id]
 }
 
-// find returns the line that a name, a unique prefix of one or an id means, among all that are not
-// deleted.
+// find returns the run for a name, a unique prefix of one or an id, among all threads that are not deleted.
 func (m *registry) find(ref string) (*run, error) {
 	return m.findAmong(ref, func(t thread.Thread) bool { return t.Deleted.IsZero() })
 }
 
-// findDeleted is find among the deleted ones.
+// findDeleted is find among the deleted threads.
 func (m *registry) findDeleted(ref string) (*run, error) {
 	return m.findAmong(ref, func(t thread.Thread) bool { return !t.Deleted.IsZero() })
 }
@@ -87,7 +88,8 @@ func (m *registry) findAmong(ref string, among func(thread.Thread) bool) (*run, 
 		if whole {
 			called = append(called, l)
 		}
-		if ref != "" && (begins || strings.HasPrefix(l.t.Name, strings.ToLower(ref)) || len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
+		if ref != "" && (begins || strings.HasPrefix(l.t.Name, strings.ToLower(ref)) ||
+			len(ref) >= 4 && strings.HasPrefix(string(l.id), ref)) {
 			begin = append(begin, l)
 			if l.t.Archived.IsZero() {
 				active = append(active, l)
@@ -101,7 +103,7 @@ func (m *registry) findAmong(ref string, among func(thread.Thread) bool) (*run, 
 		return called[0], nil
 	}
 	if len(active) == 1 {
-		return active[0], nil // an archived namesake is not what is meant
+		return active[0], nil // an archived thread of the same name is not meant
 	}
 	if len(begin) > 1 {
 		return nil, &thread.UnknownThreadError{Name: ref, Nearest: namesOf(begin, 5), Many: true}
@@ -120,7 +122,7 @@ func namesOf(lines []*run, most int) []string {
 	return names
 }
 
-// nearest returns up to three names that a person may have meant.
+// nearest returns up to three similar names.
 func nearest(ref string, lines []*run) []string {
 	type near struct {
 		name string
@@ -159,7 +161,7 @@ func nearest(ref string, lines []*run) []string {
 // distance counts the letters to insert, delete or replace to get from a to b.
 func distance(a, b string) int {
 	if len(a) > 64 {
-		a = a[:64] // names are shorter; a pasted page must not cost a second
+		a = a[:64] // names are shorter; a pasted page must not take a second
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -30,11 +30,11 @@ func (l *run) archive(ctx context.Context) error {
 	return nil
 }
 
-// purge is the step that removes a deleted thread for good. Every step can be done again.
+// purge is the step that removes a deleted thread permanently. It can be repeated.
 func (l *run) purge(ctx context.Context) error {
 	t := l.thread()
 	if t.Deleted.IsZero() {
-		return nil // brought back meanwhile
+		return nil // restored in the meantime
 	}
 	intent, err := l.intend(ctx, intentDelete, l.id, struct{}{})
 	if err != nil {
@@ -58,7 +58,7 @@ func (l *run) purge(ctx context.Context) error {
 	return l.settled(ctx, intent)
 }
 
-// removeStateDir removes a purged thread's folder, reached through no link and nowhere else.
+// removeStateDir removes a purged thread's folder, following no links and touching nothing else.
 func removeStateDir(state string, id thread.ID) error {
 	all, err := private.Open(state, "threads")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,17 +71,18 @@ func removeStateDir(state string, id thread.ID) error {
 	return all.RemoveAll(string(id))
 }
 
-// removeWorktree saves what is uncommitted in a thread's worktree and removes it. One that is gone already, by a
-// finish or by an earlier try, is no error.
+// removeWorktree saves uncommitted changes in a thread's worktree and removes it. One that is already gone, after a
+// finish or an earlier try, is not an error.
 func (l *run) removeWorktree(ctx context.Context) error {
 	t := l.thread()
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
 		return nil
 	}
 	if others := l.besides(t); len(others) > 0 {
-		return fmt.Errorf("remove the worktree %s: %s works in it too: %w", t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
+		return fmt.Errorf("remove worktree %s: %s is using it too: %w",
+			t.Worktree.Path, strings.Join(others, ", "), thread.ErrRefused)
 	}
-	l.clear(t)
+	l.tearDown(t)
 	saved, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree)
 	if errors.Is(err, thread.ErrNotFound) {
 		return nil
@@ -90,7 +91,8 @@ func (l *run) removeWorktree(ctx context.Context) error {
 		return fmt.Errorf("remove the worktree: %w", err)
 	}
 	if saved.Commit != "" {
-		l.notice(l.id, thread.LevelInfo, "%s: its worktree is removed; its files are kept in commit %s", t.DisplayName(), saved.Commit)
+		l.notice(l.id, thread.LevelInfo, "%s: worktree removed; its files are kept in commit %s",
+			t.DisplayName(), saved.Commit)
 	}
 	return nil
 }

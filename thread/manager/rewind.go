@@ -14,18 +14,18 @@ import (
 	"orchestrator/thread/share"
 )
 
-// rewinds is the use cases that set threads back.
+// rewinds has the use cases that rewind threads.
 type rewinds struct{ *registry }
 
-// Rewind sets a thread's files, its conversation or both back to one of its points. A safety
-// checkpoint comes first: rewinding to that one undoes it.
+// Rewind restores a thread's files, its conversation or both to one of its points. A safety checkpoint is written
+// first: rewinding to that one undoes the rewind.
 func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	l, err := m.find(r.Thread)
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
 	if !r.Files && !r.Conversation {
-		return thread.RewindReport{}, thread.Hint(fmt.Errorf("rewind %s: nothing to rewind: %w", l.thread().Name, thread.ErrInvalid), "choose files, conversation or both")
+		return thread.RewindReport{}, thread.Hint(fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid), "choose files, conversation or both")
 	}
 	var report thread.RewindReport
 	err = l.do(ctx, func(ctx context.Context) error {
@@ -39,7 +39,7 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 	return report, err
 }
 
-// repairRewind finishes a rewind that was stored, and names the safety checkpoint of one that was not.
+// repairRewind completes a rewind that was stored, and reports the safety checkpoint of one that was not.
 func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	var d rewindIntent
 	if err := json.Unmarshal(i.Data, &d); err != nil {
@@ -53,8 +53,8 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	_, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was cut off: its conversation is as before, its files may be set back; "+
-			"rewind again, or go to checkpoint %s to have everything as it was", name, d.Safety)
+		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: its conversation is unchanged, its files may be rewound; "+
+			"rewind it again, or restore checkpoint %s to undo it", name, d.Safety)
 		return nil
 	case err != nil:
 		return err
@@ -64,11 +64,11 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 			return err
 		}
 	}
-	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was finished after a crash; checkpoint %s undoes it", name, d.Safety)
+	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it", name, d.Safety)
 	return nil
 }
 
-// rewind is the step behind Rewind.
+// rewind is the step of Rewind.
 func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.RewindReport, error) {
 	if err := l.idle(ctx); err != nil {
 		return thread.RewindReport{}, err
@@ -79,7 +79,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	running := l.running() != nil
 	if running && r.Conversation {
-		if err := l.stop(ctx, "stopped to rewind"); err != nil {
+		if err := l.stop(ctx, "stopped for a rewind"); err != nil {
 			return thread.RewindReport{}, err
 		}
 	}
@@ -96,8 +96,8 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	var left []string
 	if r.Files {
 		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
-			err = fmt.Errorf("set the files back: %w", err)
-			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "what they were is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
+			err = fmt.Errorf("restore the files: %w", err)
+			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
 		}
 	}
 	failpoint.Hit("thread.rewind.restored")
@@ -109,7 +109,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if len(left) > 0 {
-		report.Message += fmt.Sprintf("; %s left as they are, which other threads in this folder may have written",
+		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
 			plaintext.Count(len(left), "file"))
 	}
 	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
@@ -120,14 +120,14 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	}
 	if running && r.Conversation {
 		if err := l.start(ctx, launchRequest{}); err != nil {
-			return report, fmt.Errorf("the rewind is done, but its agent did not start again: %w", err)
+			return report, fmt.Errorf("the rewind is complete, but its agent did not restart: %w", err)
 		}
 	}
 	return report, nil
 }
 
-// restore sets the files back to a snapshot. Of a folder that other threads work in too it sets back what this thread
-// alone wrote, and returns what it left; the rewind then holds the files as they came out.
+// restore restores the files of a snapshot. In a folder that other threads use too it restores only what this thread
+// alone wrote, and returns what it left; the rewind then keeps the resulting files.
 func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint) (left []string, err error) {
 	trees, dir := l.cfg.Worktrees, l.thread().Dir
 	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
@@ -149,9 +149,9 @@ func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Sna
 	return left, nil
 }
 
-// ownFiles tells, of a folder that several threads work in, which of the files that changed since a checkpoint only
-// this thread can have written, and which others may have. shared is false where nobody else does: then all are its
-// own. now is the snapshot of the files as they are.
+// ownFiles divides the files of a shared folder that changed since a checkpoint into those that only this thread can
+// have written, and those that others may have written. shared is false if no other thread uses the folder: then all
+// files are its own. now is the current snapshot.
 func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot) (own, others []string, shared bool, err error) {
 	t := l.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
@@ -176,7 +176,7 @@ func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now th
 	from, since := target, to.Created
 	for _, c := range kept(history) {
 		step := share.Step{Alone: l.alone(c.Thread, history, since, c.Created)}
-		if c.Kind != thread.KindSafety { // that holds what anybody wrote before it
+		if c.Kind != thread.KindSafety { // that contains what anybody wrote before it
 			step.Thread = string(c.Thread)
 		}
 		if step.Paths, err = l.past.Changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
@@ -193,8 +193,8 @@ func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now th
 	return own, others, true, nil
 }
 
-// alone reports whether no thread but one was in the middle of a turn between two times. What a turn writes it writes
-// after its first response.
+// alone reports whether no other thread was in the middle of a turn between two times. A turn writes only after its
+// first response.
 func (l *run) alone(id thread.ID, history map[thread.ID][]thread.Checkpoint, from, until time.Time) bool {
 	for other, list := range history {
 		if other == id {
@@ -218,7 +218,7 @@ func (l *run) alone(id thread.ID, history map[thread.ID][]thread.Checkpoint, fro
 	return true
 }
 
-// kept returns the checkpoints that hold files, oldest first.
+// kept returns the checkpoints that have files, oldest first.
 func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 	var all []thread.Checkpoint
 	for _, list := range history {
@@ -232,7 +232,7 @@ func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 	return all
 }
 
-// rewindTarget finds the checkpoint to go to and the files that belong to it.
+// rewindTarget finds the checkpoint to rewind to and its files.
 func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
 	l.recorder.Settle(ctx)
 	to, err := l.past.Point(ctx, l.thread(), r.At)
@@ -240,7 +240,7 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, err
 	}
 	if to.ID == "" {
-		return to, nil, fmt.Errorf("nothing was said yet: %w", thread.ErrNotFound)
+		return to, nil, fmt.Errorf("no turns yet: %w", thread.ErrNotFound)
 	}
 	if r.Conversation && !to.Whole() {
 		return to, nil, thread.Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid), "choose a whole turn")
@@ -256,16 +256,17 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, err
 	}
 	if snap == nil {
-		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "none were kept by then; rewind the conversation only")
+		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "it has no snapshot; rewind the conversation only")
 	}
 	if to.Snapshot == nil {
-		l.notice(l.id, thread.LevelWarn, "no files were kept at turn %d itself; those of the newest snapshot before it are taken", to.Turn)
+		l.notice(l.id, thread.LevelWarn,
+			"turn %d has no snapshot; restoring the files of the snapshot before it", to.Turn)
 	}
 	return to, snap, nil
 }
 
-// rewindCheckpoint lays out the checkpoint that makes a rewind true. With the conversation it stands
-// on the target; with the files alone on the safety checkpoint.
+// rewindCheckpoint prepares the checkpoint that performs a rewind. If the conversation is rewound its parent is the
+// target; for the files alone it is the safety checkpoint.
 func (l *run) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot) thread.Checkpoint {
 	c := to
 	what := "the conversation"
@@ -277,8 +278,8 @@ func (l *run) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpo
 	c.Parent, c.ID = c.ID, thread.NewID[thread.CheckpointID]()
 	c.Thread, c.Kind, c.Created, c.Seq = l.id, thread.KindRewind, l.now(), 0
 	c.Usage, c.Prompt, c.Answer, c.Stop = thread.Usage{}, "", "", ""
-	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not given back
-	c.Note = fmt.Sprintf("%s set back to turn %d", what, to.Turn)
+	c.Gauge.CostUSD = safety.Gauge.CostUSD // money is not refunded
+	c.Note = fmt.Sprintf("%s rewound to turn %d", what, to.Turn)
 	c.Snapshot = safety.Snapshot
 	if r.Files {
 		c.Snapshot = snap
@@ -298,7 +299,7 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 	l.recorder.Forget()
 	if conversation {
 		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
-			return fmt.Errorf("leave the old session: %w", err)
+			return fmt.Errorf("forget the old session: %w", err)
 		}
 	}
 	if err := l.reread(ctx); err != nil {
@@ -312,7 +313,7 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 	return nil
 }
 
-// rewindIntent is what a rewind writes down before it changes anything.
+// rewindIntent is stored before a rewind changes anything.
 type rewindIntent struct {
 	Safety       thread.CheckpointID `json:"safety"`
 	To           thread.CheckpointID `json:"to"`

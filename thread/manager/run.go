@@ -4,10 +4,10 @@ import (
 	"orchestrator/thread/manager/recording"
 )
 
-// run is a thread's process with its folder: how it is started, resumed, rewound, stopped and removed.
+// run is a thread's process with its folder: starting, resuming, rewinding, stopping and removing it.
 type run struct {
 	typist
-	// recorder makes what the agent answers durable. It belongs to the queue's steps.
+	// recorder stores the agent's answers. It is used by the queue's steps only.
 	recorder *recording.Recorder
-	forget   func() // strikes it off the registry; core.mu is held
+	forget   func() // removes it from the registry; core.mu is held
 }

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// runs is the use cases that start, resume and stop agents.
+// runs has the use cases that start, resume and stop agents.
 type runs struct{ *registry }
 
 // Start starts a thread's agent where it left off.
@@ -31,13 +31,14 @@ func (m *runs) Resume(ctx context.Context, ref string, cols, rows int) (thread.S
 	return m.Start(ctx, ref, cols, rows)
 }
 
-// ResumeAll resumes every interrupted thread that is still in use. Those that cannot be are in the error; the others
-// run all the same.
+// ResumeAll resumes every interrupted thread that is still in use. The error lists those that cannot be resumed; the
+// others run all the same.
 func (m *runs) ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error) {
 	m.mu.Lock()
 	var lines []*run
 	for _, l := range m.all() {
-		if l.t.Interrupted && l.session == nil && l.t.Deleted.IsZero() && l.t.Archived.IsZero() && l.t.Outcome.Kind == thread.OutcomeNone {
+		if l.t.Interrupted && l.session == nil &&
+			l.t.Deleted.IsZero() && l.t.Archived.IsZero() && l.t.Outcome.Kind == thread.OutcomeNone {
 			lines = append(lines, l)
 		}
 	}
@@ -69,7 +70,7 @@ func (m *runs) StopAgent(ctx context.Context, ref string) error {
 	})
 }
 
-// ready refuses what cannot be started, before a new thread and its worktree are made for it.
+// ready rejects an agent that cannot be started, before a new thread and its worktree are created for it.
 func (m *runs) ready(ctx context.Context, t thread.Thread) error {
 	release, err := m.takeSlot()
 	if err != nil {
@@ -77,7 +78,7 @@ func (m *runs) ready(ctx context.Context, t thread.Thread) error {
 	}
 	release() // start takes its own
 	if len(t.Launch.Env) > 0 {
-		return nil // with its own PATH an agent may be found that is not here
+		return nil // with its own PATH an agent may be found that is not found here
 	}
 	agent, err := m.cfg.Agents.Agent(t.Agent)
 	if err != nil {

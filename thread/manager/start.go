@@ -17,13 +17,13 @@ const (
 	defaultRows = 40
 )
 
-// launchRequest is how a thread's agent is to be started.
+// launchRequest is how to start a thread's agent.
 type launchRequest struct {
 	cols, rows int
 	prompt     string
 }
 
-// start is the step behind Start. A thread that runs already is left alone.
+// start is the step of Start. A thread that already runs is left alone.
 func (l *run) start(ctx context.Context, r launchRequest) error {
 	t := l.thread()
 	switch {
@@ -33,7 +33,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		return fmt.Errorf("start %s: it is deleted: %w", t.Name, thread.ErrRefused)
 	case !t.Archived.IsZero():
 		return thread.Hint(fmt.Errorf("start %s: it is archived: %w", t.Name, thread.ErrRefused), "restore it first")
-	case l.isFurnishing():
+	case l.setupRunning():
 		return fmt.Errorf("start %s: %w", t.Name, errSettingUp)
 	}
 	select {
@@ -55,24 +55,24 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 	}
 	if strings.TrimSpace(r.prompt) != "" {
 		if _, err := l.accept(ctx, thread.Prompt{From: thread.FromFirst, Text: r.prompt}); err != nil {
-			return fmt.Errorf("start %s: keep its first prompt: %w", t.Name, err)
+			return fmt.Errorf("start %s: store its first prompt: %w", t.Name, err)
 		}
 	}
-	// What the agent's files gained after the last checkpoint must not be lost by writing them anew.
+	// What was added to the agent's files after the last checkpoint must not be lost by rewriting them.
 	l.recorder.Settle(ctx)
 	l.reconcile(ctx)
-	way, err := l.wayBack(ctx, agent)
+	plan, err := l.planResume(ctx, agent)
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", t.Name, err)
 	}
-	if err := l.launch(ctx, agent, way, r); err != nil {
+	if err := l.launch(ctx, agent, plan, r); err != nil {
 		return fmt.Errorf("start %s: %w", t.Name, err)
 	}
 	return nil
 }
 
-// ensureDir makes sure that the folder the agent is to run in is there. A worktree of ours that was
-// removed is made again from the newest snapshot.
+// ensureDir makes sure that the agent's folder exists. One of our worktrees that was removed is recreated from the
+// newest snapshot.
 func (l *run) ensureDir(ctx context.Context) error {
 	if err := l.follow(ctx); err != nil {
 		return err
@@ -82,26 +82,28 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return nil
 	}
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
-		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound), "bring the folder back, or fork the thread into another one")
+		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound), "restore the folder, or fork the thread into another one")
 	}
 	snap, err := l.past.SnapshotAt(ctx, t.Head)
 	if err != nil {
 		return err
 	}
 	if snap == nil {
-		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound), "no snapshot of it is kept; fork the thread's parent again")
+		return thread.Hint(fmt.Errorf("worktree %s: %w", t.Worktree.Path, thread.ErrNotFound),
+			"it has no snapshot; fork the thread's parent again")
 	}
-	// Strike off what git still believes to be there.
+	// Remove what git still believes to exist.
 	if _, err := l.cfg.Worktrees.Remove(ctx, l.id, t.Worktree); err != nil {
-		l.cfg.Log.Warn("strike off the missing worktree", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("prune the missing worktree", "thread", string(l.id), "err", err)
 	}
 	w, err := l.cfg.Worktrees.Add(ctx, l.id, l.cfg.Project, t.Name, *snap)
 	if err != nil {
-		return thread.Hint(fmt.Errorf("make the missing worktree again: %w", err), "its files are kept in commit "+snap.Commit)
+		return thread.Hint(fmt.Errorf("recreate the missing worktree: %w", err), "its files are kept in commit "+snap.Commit)
 	}
 	dir := subDir(t.Worktree.Path, t.Dir, w.Path)
-	l.notice(l.id, thread.LevelWarn, "%s: its worktree was missing; it was made again with the files of turn %d", t.DisplayName(), t.Turn)
-	setup, err := l.willFurnish()
+	l.notice(l.id, thread.LevelWarn, "%s: its worktree was missing and was recreated with the files of turn %d",
+		t.DisplayName(), t.Turn)
+	setup, err := l.beginSetup()
 	if err != nil {
 		return err
 	}
@@ -110,17 +112,17 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		l.notFurnishing()
+		l.endSetup()
 		return err
 	}
-	_ = l.furnish(l.update) // what fails is told and stored; the worktree can be used
+	_ = l.runSetup(l.update) // failures are reported and stored; the worktree can be used
 	return nil
 }
 
-// launch starts the process: everything that leads to it is durable before.
-func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r launchRequest) error {
+// launch starts the process after storing everything that leads to it.
+func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r launchRequest) error {
 	t := l.thread()
-	spec, direct, err := l.spec(agent, way)
+	spec, direct, err := l.spec(agent, plan)
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r lau
 	l.reported = thread.StateReport{}
 	l.stopping, l.amid = false, false
 	_, tells := agent.(thread.UsageReader)
-	l.sight = sightOf(direct, tells)
+	l.visibility = visibilityOf(direct, tells)
 	l.requests.Forget()
 	l.mu.Unlock()
 	session, err := l.cfg.Sessions.Start(ctx, thread.SessionSpec{
@@ -150,14 +152,14 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, way wayBack, r lau
 		Cols: orDefault(r.cols, defaultCols), Rows: orDefault(r.rows, defaultRows),
 		OnState: func(s thread.StateReport) { l.stateChanged(x.ID, s) },
 		OnExit:  func(e thread.Exit) { l.exited(x.ID, e) },
-		OnReady: l.poke,
+		OnReady: l.scheduleTyping,
 	})
 	if err != nil {
 		l.notStarted(ctx, x, err)
 		return err
 	}
 	failpoint.Hit("thread.start.started")
-	return l.launched(ctx, session, launch, way.primer)
+	return l.launched(ctx, session, launch, plan.primer)
 }
 
 // notStarted ends the run of a process that could not be started.
@@ -171,7 +173,7 @@ func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
 	}
 }
 
-// launched notes a process that runs and has it asked what waits, after the primer.
+// launched records a running process and starts typing what waits, after the primer.
 func (l *run) launched(ctx context.Context, session thread.Session, launch thread.Launch, primer string) error {
 	l.mu.Lock()
 	x := *l.execution
@@ -194,23 +196,23 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 		return nil
 	})
 	if err != nil {
-		// The run's row holds the session too, so the next start finds it.
-		l.notice(l.id, thread.LevelWarn, "the start could not be stored: %v", err)
+		// The run's row has the session too, so the next start finds it.
+		l.notice(l.id, thread.LevelWarn, "cannot record that the agent started: %v", err)
 	}
-	l.enqueue(func() { l.recorder.Load(l.ctx) }) // before the first answer comes
+	l.enqueue(func() { l.recorder.Load(l.ctx) }) // before the first answer arrives
 	l.prime(ctx, primer)
 	return nil
 }
 
-// spec lays out what the agent is started with, and whether it runs without the gateway.
-func (l *run) spec(agent thread.Agent, way wayBack) (spec thread.LaunchSpec, direct bool, err error) {
+// spec prepares how the agent is started, and reports whether it runs without the gateway.
+func (l *run) spec(agent thread.Agent, plan resumePlan) (spec thread.LaunchSpec, direct bool, err error) {
 	t := l.thread()
 	spec = thread.LaunchSpec{
 		Thread: t.ID, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Flags: t.Launch, Model: t.Model, Bin: l.cfg.Bin,
-		Session: way.session, Resume: way.resume,
+		Session: plan.session, Resume: plan.resume,
 	}
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
-		return spec, false, fmt.Errorf("make the thread's folder: %w", err)
+		return spec, false, fmt.Errorf("create the thread's folder: %w", err)
 	}
 	if t.Worktree.Path != "" {
 		spec.Origin = subDir(t.Worktree.Path, t.Dir, l.cfg.Project)
@@ -241,7 +243,7 @@ func (l *run) spec(agent thread.Agent, way wayBack) (spec thread.LaunchSpec, dir
 	return spec, direct, nil
 }
 
-// windows returns what an agent is configured with on how much models hold.
+// windows returns the context windows from the agent's own configuration.
 func windows(agent thread.Agent, env []string) map[string]int64 {
 	if w, ok := agent.(thread.Windower); ok {
 		return w.Windows(env)
@@ -249,16 +251,16 @@ func windows(agent thread.Agent, env []string) map[string]int64 {
 	return nil
 }
 
-// readDirs returns the folders that a thread's agent may read without a question: its own, and those of the
-// threads that it was forked from, whose files its conversation names.
+// readDirs returns the folders that a thread's agent may read without asking: its own, and those of the threads that it
+// was forked from, whose files its conversation names.
 func (l *run) readDirs(t thread.Thread) ([]string, error) {
-	own := l.handedOut(t.ID)
+	own := l.attachments(t.ID)
 	if err := own.Make(); err != nil {
 		return nil, err
 	}
 	dirs := []string{own.Dir()}
 	for p := l.other(t.Parent); p != nil; p = l.other(p.thread().Parent) {
-		if f := l.handedOut(p.id); !f.Empty() {
+		if f := l.attachments(p.id); !f.Empty() {
 			dirs = append(dirs, f.Dir())
 		}
 	}
@@ -272,18 +274,18 @@ func orDefault(n, otherwise int) int {
 	return n
 }
 
-// takeSlot counts an agent in that is about to start.
-func (m *roll) takeSlot() (release func(), err error) {
+// takeSlot counts an agent that is about to start.
+func (m *liveThreads) takeSlot() (release func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.starts
-	for _, l := range m.lines {
+	for _, l := range m.live {
 		if l.session != nil {
 			n++
 		}
 	}
 	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, thread.Hint(fmt.Errorf("%s running already: %w", plaintext.Count(n, "agent"), thread.ErrLimit),
+		return nil, thread.Hint(fmt.Errorf("%s already running: %w", plaintext.Count(n, "agent"), thread.ErrLimit),
 			"stop one or raise limits.running")
 	}
 	m.starts++

@@ -8,10 +8,10 @@ import (
 	"orchestrator/thread"
 )
 
-// status is the use cases that show threads as they are, and tell what happens.
+// status has the use cases that show threads and publish events.
 type status struct{ *registry }
 
-// List returns all threads but the deleted ones, oldest first.
+// List returns all threads except deleted ones, oldest first.
 func (m *status) List(context.Context) ([]thread.Status, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -24,16 +24,16 @@ func (m *status) List(context.Context) ([]thread.Status, error) {
 	return list, nil
 }
 
-// Events returns what happens from now on, until ctx ends. A subscriber that falls behind sees a
-// gap in Seq and lists again.
+// Events returns the events from now on, until ctx ends. A subscriber that falls behind sees a gap in Seq and must list
+// again.
 func (m *status) Events(ctx context.Context) (<-chan thread.Event, error) {
 	return m.bus.Subscribe(ctx), nil
 }
 
-// Seq is the number of the newest event; 0 before the first.
+// Seq returns the number of the newest event; 0 before the first.
 func (m *status) Seq() int64 { return m.bus.Newest() }
 
-// Why says what speaks for a thread's state.
+// Why returns a thread's state with its evidence.
 func (m *status) Why(_ context.Context, ref string) (thread.StateReport, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m *status) Status(_ context.Context, ref string) (thread.Status, error) {
 	return l.current(), nil
 }
 
-// Adopt shows a thread that was stored by others: an import.
+// Adopt shows a thread that others stored, such as an import.
 func (m *status) Adopt(ctx context.Context, id thread.ID) (thread.Status, error) {
 	t, err := m.cfg.Store.Thread(ctx, id)
 	if err != nil {
@@ -88,9 +88,9 @@ func (m *status) Adopt(ctx context.Context, id thread.ID) (thread.Status, error)
 	return l.status(), nil
 }
 
-// Speech returns the events of one thread from now on with what its model says, in the order in which all that
-// happens, until ctx ends. A response that is under way is told from its beginning. One that falls behind is told a
-// speech that was missed, after which it asks again for what it wants to know.
+// Speech returns the events of one thread from now on, with its model's speech, in order, until ctx ends. A running
+// response is sent from its beginning. A follower that falls behind gets a speech event with Missed set and must ask
+// again.
 func (m *status) Speech(ctx context.Context, ref string) (<-chan thread.Event, error) {
 	l, err := m.find(ref)
 	if err != nil {
@@ -99,8 +99,8 @@ func (m *status) Speech(ctx context.Context, ref string) (<-chan thread.Event, e
 	return m.bus.SubscribeTo(ctx, l.id, m.now()), nil
 }
 
-// Refused counts the checkpoints that the store has refused so far: those that the spool keeps until it takes
-// them, and those that are nowhere but in memory.
+// Refused counts the checkpoints that the store has refused so far: those kept in the spool until the store accepts
+// them, and those that are only in memory.
 func (m *status) Refused() (spooled, unsaved int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

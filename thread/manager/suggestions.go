@@ -14,8 +14,7 @@ import (
 	"orchestrator/thread/suggest"
 )
 
-// suggestions offers forks where the rules of package suggest say so. It hears of answers and is no part of recording
-// them.
+// suggestions offers forks by the rules of package suggest. It observes answers and is not part of recording them.
 type suggestions struct {
 	*registry
 	forks *forks
@@ -23,34 +22,34 @@ type suggestions struct {
 
 	// What follows is guarded by core.mu.
 
-	mode   thread.OfferMode
-	open   []thread.Offer        // not answered yet, oldest first
-	musing map[thread.ID]*musing // each belongs to the steps of its thread's queue
+	mode    thread.OfferMode
+	open    []thread.Offer             // unanswered, oldest first
+	signals map[thread.ID]*forkSignals // each is used by the steps of its thread's queue
 }
 
-// offersKey is the setting that remembers that a person switched offers off.
+// offersKey is the setting that stores that a person turned offers off.
 const offersKey = "offers"
 
-// The bounds of what is kept about offers.
+// The limits on offers.
 const (
-	maxOffers   = 100 // that nobody answered
+	maxOffers   = 100 // unanswered
 	offerPause  = 5   // turns between two offers of one rule in one thread
 	subjectPast = 50  // turns that a thread's subject is read from
 )
 
-// musing is what is kept of a thread to notice when a fork would help. It belongs to the steps of the
-// thread's queue.
-type musing struct {
+// forkSignals is what is known of a thread to notice when a fork would help. It is used by the steps of the thread's
+// queue.
+type forkSignals struct {
 	loaded   bool
 	subject  suggest.Subject
 	prompt   string // of the running turn, not part of the subject yet
 	answer   string
-	failures int // tool results that failed alike, in a row
+	failures int // similar tool failures in a row
 	failure  string
 	offered  map[suggest.Rule]int // turn of the last offer by rule
 }
 
-// offerMode returns what becomes of suggestions.
+// offerMode returns what happens to suggestions.
 func (m *suggestions) offerMode() thread.OfferMode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,30 +59,30 @@ func (m *suggestions) offerMode() thread.OfferMode {
 	return m.mode
 }
 
-// hear takes note of a response and offers a fork where the rules say so. A fork begins where the turn began, but where
-// the context is full it takes the turn along.
-func (m *suggestions) hear(ctx context.Context, l *line, a recording.Response) {
+// observe looks at a response and offers a fork if the rules say so. A fork begins where the turn began, except that
+// one for a full context includes the turn.
+func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Response) {
 	if m.offerMode() == thread.OffersOff {
 		return
 	}
-	u := m.musingOf(l.id)
-	u.load(ctx, l, a.Began)
-	failedBefore := u.failures
-	u.results(m.past.Entries(a.News))
-	in := suggest.Input{Subject: u.subject}
+	sig := m.signalsOf(l.id)
+	sig.load(ctx, l, a.Began)
+	failedBefore := sig.failures
+	sig.results(m.past.Entries(a.News))
+	in := suggest.Input{Subject: sig.subject}
 	if a.First {
-		if u.prompt != "" {
-			u.subject.Add(secret.Redact(u.prompt), u.answer)
-			in.Subject = u.subject
+		if sig.prompt != "" {
+			sig.subject.Add(secret.Redact(sig.prompt), sig.answer)
+			in.Subject = sig.subject
 		}
-		u.prompt, u.answer = plaintext.Cut(a.Prompt, thread.MaxExcerpt), "" // a fork that is offered needs it as it is
-		in.Prompt = secret.Redact(u.prompt)
+		sig.prompt, sig.answer = plaintext.Cut(a.Prompt, thread.MaxExcerpt), "" // an offered fork needs it unredacted
+		in.Prompt = secret.Redact(sig.prompt)
 	}
-	u.answer = plaintext.Cut(u.answer+" "+thread.Excerpt(a.Text), 4*thread.MaxExcerpt)
-	if u.failures > failedBefore {
-		in.Failures, in.Failure = u.failures, u.failure
+	sig.answer = plaintext.Cut(sig.answer+" "+thread.Excerpt(a.Text), 4*thread.MaxExcerpt)
+	if sig.failures > failedBefore {
+		in.Failures, in.Failure = sig.failures, sig.failure
 	}
-	if a.EndsTurn { // mid-turn a person cannot act on it
+	if a.EndsTurn { // a person cannot act on it in the middle of a turn
 		in.Share = a.Gauge.Share()
 	}
 	s, ok := suggest.Consider(in)
@@ -92,18 +91,18 @@ func (m *suggestions) hear(ctx context.Context, l *line, a recording.Response) {
 		at = a.Head
 	}
 	if !ok || at == "" || leaves(s.Rule) && at == l.thread().ForkPoint {
-		return // a fork's first prompt is what it was made for
+		return // a fork's first prompt is what it was created for
 	}
-	if last, was := u.offered[s.Rule]; was && a.Turn-last < offerPause {
+	if last, was := sig.offered[s.Rule]; was && a.Turn-last < offerPause {
 		return
 	}
-	if u.offered == nil {
-		u.offered = make(map[suggest.Rule]int)
+	if sig.offered == nil {
+		sig.offered = make(map[suggest.Rule]int)
 	}
-	u.offered[s.Rule] = a.Turn
+	sig.offered[s.Rule] = a.Turn
 	o := thread.Offer{ID: thread.NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
 	if leaves(s.Rule) {
-		o.Prompt = u.prompt
+		o.Prompt = sig.prompt
 	}
 	if s.Rule == suggest.RuleBand && m.offerMode() == thread.OffersAuto && !m.continued(l.id) && m.begin() {
 		go func() { // a fork waits for steps of this thread
@@ -115,20 +114,20 @@ func (m *suggestions) hear(ctx context.Context, l *line, a recording.Response) {
 	m.addOffer(o)
 }
 
-// musingOf returns what is kept of a thread, made at its first answer; what is kept of purged ones goes then.
-func (m *suggestions) musingOf(id thread.ID) *musing {
+// signalsOf returns the signals of a thread, created at its first answer; those of purged threads are removed then.
+func (m *suggestions) signalsOf(id thread.ID) *forkSignals {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	u := m.musing[id]
-	if u == nil {
-		maps.DeleteFunc(m.musing, func(id thread.ID, _ *musing) bool { return m.byID[id] == nil })
-		u = &musing{}
-		m.musing[id] = u
+	sig := m.signals[id]
+	if sig == nil {
+		maps.DeleteFunc(m.signals, func(id thread.ID, _ *forkSignals) bool { return m.byID[id] == nil })
+		sig = &forkSignals{}
+		m.signals[id] = sig
 	}
-	return u
+	return sig
 }
 
-// continued reports whether a thread goes on in another one that began with a summary of it.
+// continued reports whether a thread continues in a fork that began with a summary of it.
 func (m *suggestions) continued(id thread.ID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -140,32 +139,31 @@ func (m *suggestions) continued(id thread.ID) bool {
 	return false
 }
 
-// continueFresh takes an offer of a thread whose context is full, without a person. Where that cannot be, it is an
-// offer like others.
+// continueFresh accepts the offer for a full context without a person. If that fails, it becomes an ordinary offer.
 func (m *suggestions) continueFresh(o thread.Offer) {
 	f, err := m.forks.Fork(m.ctx, offered(o))
 	if err != nil {
-		m.notice(o.Thread, thread.LevelWarn, "%s, but it could not be made: %v", o.Why, err)
+		m.notice(o.Thread, thread.LevelWarn, "%s, but the fork failed: %v", o.Why, err)
 		m.addOffer(o)
 		return
 	}
-	m.notice(f.ID, thread.LevelInfo, "%s is the fork: %s", f.DisplayName(), o.Why)
+	m.notice(f.ID, thread.LevelInfo, "forked to %s: %s", f.DisplayName(), o.Why)
 	if _, err := m.life.Switch(m.ctx, string(f.ID)); err != nil {
 		m.cfg.Log.Warn("show a fork", "thread", string(f.ID), "err", err)
 	}
 }
 
-// offered is the fork that an offer is about. Of a thread whose context is full it takes a summary only.
+// offered returns the fork request for an offer. If the context is full the fork gets only a summary.
 func offered(o thread.Offer) thread.ForkRequest {
 	return thread.ForkRequest{
 		Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt, Fresh: o.Rule == string(suggest.RuleBand),
 	}
 }
 
-// leaves reports whether a rule is about a prompt that leaves its thread.
+// leaves reports whether a rule is about a prompt that leaves its thread's subject.
 func leaves(r suggest.Rule) bool { return r == suggest.RuleApproach || r == suggest.RuleSubject }
 
-// alike reports whether two failures say the same but for their numbers.
+// alike reports whether two failures are the same except for numbers.
 func alike(a, b string) bool {
 	bare := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -178,7 +176,7 @@ func alike(a, b string) bool {
 	return bare(a) == bare(b)
 }
 
-// addOffer tells the clients of an offer and keeps it until it is answered.
+// addOffer publishes an offer and keeps it until it is answered.
 func (m *suggestions) addOffer(o thread.Offer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,7 +184,7 @@ func (m *suggestions) addOffer(o thread.Offer) {
 	m.keepOffers(open[max(0, len(open)-maxOffers):])
 }
 
-// keepOffers replaces the open offers and shows the threads that gained or lost one. core.mu is held.
+// keepOffers replaces the open offers and publishes the threads that gained or lost one. core.mu is held.
 func (m *suggestions) keepOffers(open []thread.Offer) {
 	changed := map[thread.ID]bool{}
 	for _, o := range slices.Concat(m.open, open) {
@@ -201,11 +199,11 @@ func (m *suggestions) keepOffers(open []thread.Offer) {
 	}
 }
 
-// AnswerOffer answers a fork suggestion: "take" forks, "dismiss" forgets it, "off" makes no more.
+// AnswerOffer answers a fork offer: "take" forks, "dismiss" drops it, "off" turns offers off.
 func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error) {
 	o, ok := m.takeOffer(offerID)
 	if !ok {
-		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound), "it was answered already")
+		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound), "it was already answered")
 	}
 	l := m.run(o.Thread)
 	if l == nil {
@@ -221,11 +219,11 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 		return l.current(), err
 	default:
 		m.addOffer(o) // not answered
-		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid), "take, dismiss or off")
+		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid), "use take, dismiss or off")
 	}
 }
 
-// newest returns a thread's newest open offer, nil when it has none. core.mu is held.
+// newest returns a thread's newest open offer, nil if it has none. core.mu is held.
 func (m *suggestions) newest(id thread.ID) *thread.Offer {
 	for i := len(m.open) - 1; i >= 0; i-- {
 		if m.open[i].Thread == id {
@@ -236,7 +234,7 @@ func (m *suggestions) newest(id thread.ID) *thread.Offer {
 	return nil
 }
 
-// takeOffer returns an open offer and forgets it.
+// takeOffer removes and returns an open offer.
 func (m *suggestions) takeOffer(id string) (thread.Offer, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -249,12 +247,12 @@ func (m *suggestions) takeOffer(id string) (thread.Offer, bool) {
 	return thread.Offer{}, false
 }
 
-// SetOffers changes what becomes of fork suggestions, for good.
+// SetOffers changes what happens to fork suggestions, permanently.
 func (m *suggestions) SetOffers(ctx context.Context, mode thread.OfferMode) error {
 	switch mode {
 	case thread.OffersSuggest, thread.OffersAuto, thread.OffersOff:
 	default:
-		return thread.Hint(fmt.Errorf("offers %q: %w", mode, thread.ErrInvalid), "suggest, auto or off")
+		return thread.Hint(fmt.Errorf("offers %q: %w", mode, thread.ErrInvalid), "use suggest, auto or off")
 	}
 	m.mu.Lock()
 	m.mode = mode
@@ -263,12 +261,12 @@ func (m *suggestions) SetOffers(ctx context.Context, mode thread.OfferMode) erro
 	}
 	m.mu.Unlock()
 	if err := m.cfg.Store.SetSetting(ctx, offersKey, string(mode)); err != nil {
-		return fmt.Errorf("remember the mode of offers: %w", err)
+		return fmt.Errorf("store the offer mode: %w", err)
 	}
 	return nil
 }
 
-// loadOffers takes over what a person chose in an earlier run.
+// loadOffers loads what a person chose in an earlier run.
 func (m *suggestions) loadOffers(ctx context.Context) {
 	mode, err := m.cfg.Store.Setting(ctx, offersKey)
 	if err != nil || mode == "" {
@@ -279,9 +277,9 @@ func (m *suggestions) loadOffers(ctx context.Context) {
 	m.mode = thread.OfferMode(mode)
 }
 
-// autoFork sends a prompt into a fork of its own when offers are automatic and the rules say that it
-// leaves the thread; nil when it belongs to the thread. Prompts typed in the terminal are with the
-// agent already: for those an offer is all that can be made.
+// autoFork sends a prompt to a new fork if offers are automatic and the rules say that it leaves the thread's subject;
+// nil if it belongs to the thread. The agent already has prompts that were typed in the terminal: for those only an
+// offer is possible.
 func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run, error) {
 	if m.offerMode() != thread.OffersAuto {
 		return nil, nil
@@ -289,11 +287,11 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 	var s suggest.Offer
 	ok := false
 	err := l.do(ctx, func(ctx context.Context) error {
-		u := m.musingOf(l.id)
-		u.load(ctx, &l.line, l.recorder.Head(ctx))
-		subject := u.subject.Clone()
-		if u.prompt != "" { // the newest turn's own is not part of it yet
-			subject.Add(secret.Redact(u.prompt), u.answer)
+		sig := m.signalsOf(l.id)
+		sig.load(ctx, &l.liveThread, l.recorder.Head(ctx))
+		subject := sig.subject.Clone()
+		if sig.prompt != "" { // the newest turn's prompt is not part of it yet
+			subject.Add(secret.Redact(sig.prompt), sig.answer)
 		}
 		s, ok = suggest.Consider(suggest.Input{Prompt: thread.Excerpt(prompt), Subject: subject})
 		return nil
@@ -303,49 +301,49 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 	}
 	f, err := m.forks.Fork(ctx, thread.ForkRequest{Thread: string(l.id), Label: s.Label, Prompt: prompt})
 	if err != nil {
-		return nil, fmt.Errorf("fork by itself: %w", err)
+		return nil, fmt.Errorf("fork automatically: %w", err)
 	}
 	m.notice(f.ID, thread.LevelInfo, "forked %s as %s: %s", l.thread().DisplayName(), f.DisplayName(), s.Why)
 	_, err = m.life.Switch(ctx, string(f.ID))
 	return m.run(f.ID), err
 }
 
-// load reads what the thread was about from the turns that are stored.
-func (u *musing) load(ctx context.Context, l *line, head thread.CheckpointID) {
-	if u.loaded {
+// load reads the thread's subject from the stored turns.
+func (sig *forkSignals) load(ctx context.Context, l *liveThread, head thread.CheckpointID) {
+	if sig.loaded {
 		return
 	}
-	u.loaded = true
+	sig.loaded = true
 	if head == "" {
 		return
 	}
 	list, err := l.cfg.Store.Lineage(ctx, head, thread.Page{Turns: true, Limit: subjectPast})
 	if err != nil {
-		l.cfg.Log.Warn("read what a thread is about", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("read the subject of a thread", "thread", string(l.id), "err", err)
 		return
 	}
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].Kind == thread.KindTurn {
-			u.subject.Add(list[i].Prompt, list[i].Answer)
+			sig.subject.Add(list[i].Prompt, list[i].Answer)
 		}
 	}
 }
 
-// results counts tool results that fail alike.
-func (u *musing) results(entries []thread.Entry) {
+// results counts similar tool failures.
+func (sig *forkSignals) results(entries []thread.Entry) {
 	for _, e := range entries {
 		switch e.Kind {
 		case thread.EntryCall:
-			u.subject.Hear(plaintext.Cut(e.Text, 500)) // names of files say what a thread is about
+			sig.subject.AddText(plaintext.Cut(e.Text, 500)) // file names say what a thread is about
 		case thread.EntryResult:
 			text := plaintext.OneLine(e.Text, 200)
 			switch {
 			case !e.Error:
-				u.failures, u.failure = 0, ""
-			case alike(text, u.failure):
-				u.failures++
+				sig.failures, sig.failure = 0, ""
+			case alike(text, sig.failure):
+				sig.failures++
 			default:
-				u.failures, u.failure = 1, text
+				sig.failures, sig.failure = 1, text
 			}
 		default:
 		}

@@ -12,8 +12,8 @@ func joinPrompts(parts ...string) string {
 	return strings.TrimSpace(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n\n"))
 }
 
-// titleOf is what a prompt calls a thread: its first line, without the secrets in it. Names go to branches,
-// worktrees and searches; the prompt itself is kept by the conversation alone.
+// titleOf is the title that a prompt gives a thread: its first line, with secrets redacted. Names appear in branches,
+// worktrees and searches; only the conversation keeps the prompt itself.
 func titleOf(prompt string) string { return plaintext.FirstLine(secret.Redact(prompt)) }
 
 // slugOf returns a name without its digits.

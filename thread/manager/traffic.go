@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/manager/recording"
 )
 
-// traffic takes what the gateway and the agents' hooks report: it implements thread.Observer.
+// traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
 type traffic struct{ *registry }
 
 // RequestStarted implements Observer.
@@ -24,10 +24,10 @@ func (m *traffic) RequestStarted(id thread.ID, b thread.Begun) {
 	m.mu.Lock()
 	l.requests.Begin()
 	m.mu.Unlock()
-	// The start counts from when it was, however late it is told: the end may have been in the same millisecond.
+	// The start counts from the time given, however late it is reported: the end may be in the same millisecond.
 	l.report(activity.Started(b))
 	if b.Prompt != "" {
-		l.enqueue(func() { l.heard(m.ctx, b.Prompt, false) })
+		l.enqueue(func() { l.promptReceived(m.ctx, b.Prompt, false) })
 	}
 }
 
@@ -42,7 +42,7 @@ func (m *traffic) RequestReached(id thread.ID, s thread.Stage, at time.Time) {
 	}
 }
 
-// ExchangeEnded implements Observer. It returns at once; recording is the line's work.
+// ExchangeEnded implements Observer. It returns at once; the thread's queue does the recording.
 func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	l := m.run(id)
 	if l == nil {
@@ -71,7 +71,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		}
 		m.mu.Unlock()
 		l.reportUnless(requests, f)
-		l.rest()
+		l.checkIdle()
 		return
 	}
 	held := recording.Hold(e)
@@ -87,7 +87,7 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 	}
 }
 
-// Notice shows people what the gateway found about a thread.
+// Notice shows people a notice from the gateway about a thread.
 func (m *traffic) Notice(id thread.ID, level thread.Level, text string) {
 	m.notice(id, level, "%s", text)
 }
@@ -97,15 +97,15 @@ func (m *traffic) Spoke(id thread.ID, s thread.Speech) {
 	m.bus.Say(thread.Event{At: m.now(), Kind: thread.EventSpeech, ThreadID: id, Speech: &s})
 }
 
-// Hook implements Observer. What a report says counts after the answers that came before it: the
-// thread shows no waiting state while one of them is not durable.
+// Hook implements Observer. A report takes effect after the answers that came before it: the thread shows no waiting
+// state while one of them is not durable.
 func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 	l := m.run(id)
 	if l == nil {
 		return
 	}
 	m.mu.Lock()
-	name, direct := l.t.Agent, l.sight.direct()
+	name, direct := l.t.Agent, l.visibility.direct()
 	m.mu.Unlock()
 	var r thread.HookReport
 	ok := false
@@ -119,13 +119,16 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		return
 	}
 	if r.State != "" {
-		l.report(thread.Evidence{Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.now(), Prompt: r.Prompt != ""})
+		l.report(thread.Evidence{
+			Source: thread.SourceHook, State: r.State, Detail: cmp.Or(r.Detail, "hook "+event), At: m.now(),
+			Prompt: r.Prompt != "",
+		})
 	}
 	if r.Session != "" {
 		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
-		l.enqueue(func() { l.heard(m.ctx, r.Prompt, true) })
+		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {
 		l.enqueue(func() { l.recorder.Poll(m.ctx) })

@@ -79,7 +79,7 @@ func TestTroubleIsToldOnce(t *testing.T) {
 			synctest.Wait()
 		}
 		told := w.events.notices()
-		if n := strings.Count(told, "the provider limits requests until"); n != 1 || strings.Contains(told, "the provider fails") || strings.Count(told, "cannot be reached") != 1 {
+		if n := strings.Count(told, "rate limited by the provider until"); n != 1 || strings.Contains(told, "the provider is failing") || strings.Count(told, "cannot be reached") != 1 {
 			t.Errorf("told:\n%s", told)
 		}
 		got := w.status(s.ID)
@@ -196,12 +196,12 @@ func TestPromptsWaitForALimit(t *testing.T) {
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
 			told := w.events.notices()
-			if own != strings.Contains(told, "is sent again then") || !own && !strings.Contains(told, "prompts again "+string(first.ID)) {
+			if own != strings.Contains(told, "will be resent then") || !own && !strings.Contains(told, "prompts again "+string(first.ID)) {
 				t.Errorf("told:\n%s", told)
 			}
 			if !own {
 				again, err := w.m.AskAgain(ctx, first.ID)
-				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "limit ends at") {
+				if err != nil || again.State != thread.PromptQueued || !strings.Contains(again.Reason, "rate limited until") {
 					t.Errorf("%+v %v", again, err)
 				}
 			}

@@ -8,23 +8,23 @@ import (
 	"orchestrator/thread/manager/outbox"
 )
 
-// turnPrompts is the desk as the thread's recorder sees it: it implements recording.Prompts.
+// turnPrompts is the outbox as the thread's recorder sees it: it implements recording.Prompts.
 type turnPrompts struct{ *typist }
 
-// Claim returns the prompts that a text holds, of those that are with the agent and that no turn is known to answer.
+// Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
 func (l turnPrompts) Claim(said string) []thread.Prompt {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
-	return l.desk.Claim(said, false)
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.Claim(said, false)
 }
 
-// Answering returns the prompts that a turn is about, as they are to be stored with its first response; the turn is
-// named by the first of them. fresh are those that are known to be with the agent; with none, it is one that seemed to
-// have come to nothing, or that nobody told of before.
+// Answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
+// the turn. fresh are those that the agent is known to have; if there are none, it is one that seemed lost, or one that
+// nobody reported.
 func (l turnPrompts) Answering(
 	said string, fresh []thread.Prompt, turn int, first thread.PromptID,
 ) (_ []thread.Prompt, told bool) {
-	d := &l.desk
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(fresh) == 0 {
@@ -42,7 +42,7 @@ func (l turnPrompts) Answering(
 		}
 		*p = l.after(*p, outbox.Answering, "")
 		p.Turn = turn
-		told = told || d.Told(p.ID)
+		told = told || d.Reported(p.ID)
 		l.place(*p)
 	}
 	return fresh, told
@@ -55,13 +55,13 @@ func (l *typist) ofPane(said string) thread.Prompt {
 	}
 }
 
-// Ended returns the prompts of the turn that ends with a checkpoint, as they are to be stored with it.
+// Ended returns the prompts of the turn that a checkpoint ends, as they are stored with it.
 func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why string) []thread.Prompt {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	var out []thread.Prompt
 	for _, id := range ids {
-		p, known := l.desk.Prompt(id)
+		p, known := l.outbox.Prompt(id)
 		if !known || p.State == thread.PromptAnswered {
 			continue
 		}
@@ -76,12 +76,12 @@ func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why strin
 	return out
 }
 
-// Of returns the prompts of the turn of the newest checkpoint, as far as something may come of them.
+// Of returns the prompts of the newest checkpoint's turn that may still change.
 func (l turnPrompts) Of(c thread.Checkpoint) []thread.PromptID {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	var ids []thread.PromptID
-	for _, p := range l.desk.Which(func(p thread.Prompt) bool {
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
 		return p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID)
 	}) {
 		ids = append(ids, p.ID)
@@ -94,10 +94,10 @@ func (l turnPrompts) Stored(ps []thread.Prompt) {
 	if len(ps) == 0 {
 		return
 	}
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	for _, p := range ps {
-		if now, known := l.desk.Prompt(p.ID); known {
+		if now, known := l.outbox.Prompt(p.ID); known {
 			if p.Seq = now.Seq; p.Seq == 0 {
 				if stored, err := l.cfg.Store.Prompt(l.ctx, p.ID); err == nil {
 					p.Seq = stored.Seq
@@ -105,8 +105,8 @@ func (l turnPrompts) Stored(ps []thread.Prompt) {
 			}
 			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
 				now.Seq = p.Seq
-				l.desk.Keep(now)
-				continue // told already; it may be further by now
+				l.outbox.Keep(now)
+				continue // already published; it may have progressed
 			}
 		}
 		l.place(p)
@@ -116,11 +116,11 @@ func (l turnPrompts) Stored(ps []thread.Prompt) {
 
 // Lost ends prompts whose checkpoint can never be stored.
 func (l turnPrompts) Lost(ps []thread.Prompt) {
-	l.desk.mu.Lock()
-	defer l.desk.mu.Unlock()
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
 	for _, p := range ps {
 		if p.State.Over() {
-			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the desk has it
+			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the outbox has it
 		}
 	}
 }

@@ -11,78 +11,79 @@ import (
 	"orchestrator/thread/watchlist"
 )
 
-// watch is the step before a start that names what agents obey and that changed since one last started in
-// the folder: another agent may have written it. It is told once, and holds nothing up.
+// watch is the step before a start that reports agent configuration files that changed since an agent last started in
+// the folder: another agent may have written them. It reports a change once, and blocks nothing.
 func (l *run) watch(ctx context.Context, spec thread.LaunchSpec) {
 	t := l.thread()
 	root := l.rootOf(t)
-	now, err := watchlist.Look(root, t.Dir, obeyed(l.cfg.Agents))
+	now, err := watchlist.Scan(root, t.Dir, configFiles(l.cfg.Agents))
 	if err != nil {
-		l.cfg.Log.Warn("look at what agents obey", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("scan agent configuration files", "thread", string(l.id), "err", err)
 		return
 	}
-	before, in := lastLook(ctx, l.cfg.Store, t.Dir), root
+	before, in := lastScan(ctx, l.cfg.Store, t.Dir), root
 	changes := watchlist.Changes(before.State, now)
 	if before.At.IsZero() {
-		// A folder of its own begins with what was accepted where it comes from.
+		// A new worktree inherits what was accepted where it comes from.
 		if p := l.other(t.Parent); p != nil {
 			pt := p.thread()
-			before, in = lastLook(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
+			before, in = lastScan(ctx, l.cfg.Store, pt.Dir), l.rootOf(pt)
 		}
 		if before.At.IsZero() && spec.Origin != "" {
-			before, in = lastLook(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
+			before, in = lastScan(ctx, l.cfg.Store, spec.Origin), l.cfg.Project
 		}
 		changes = watchlist.WithoutGone(watchlist.Changes(before.State, now))
 	}
 	if !before.At.IsZero() && len(changes) > 0 {
-		l.notice(l.id, thread.LevelWarn, "%s: what agents obey changed: %s", t.DisplayName(), watchlist.Message(changes, l.ranSince(in, before, t)))
+		l.notice(l.id, thread.LevelWarn, "%s: agent configuration files changed: %s",
+			t.DisplayName(), watchlist.Message(changes, l.ranSince(in, before, t)))
 	}
 	raw, err := json.Marshal(watchlist.Record{At: l.now(), State: now})
 	if err == nil {
 		err = l.cfg.Store.SetSetting(ctx, watchKey(t.Dir), string(raw))
 	}
 	if err != nil {
-		l.cfg.Log.Warn("keep what agents obey", "thread", string(l.id), "err", err)
+		l.cfg.Log.Warn("store the scan of agent configuration files", "thread", string(l.id), "err", err)
 	}
 }
 
-// lastLook returns the last look at a folder, the zero one where there was none.
-func lastLook(ctx context.Context, store thread.Store, dir string) watchlist.Record {
+// lastScan returns the last scan of a folder, the zero one if there was none.
+func lastScan(ctx context.Context, store thread.Store, dir string) watchlist.Record {
 	var r watchlist.Record
 	raw, err := store.Setting(ctx, watchKey(dir))
 	if err == nil && raw != "" && json.Unmarshal([]byte(raw), &r) != nil {
-		return watchlist.Record{} // written by us alone; the next look replaces it
+		return watchlist.Record{} // only we write it; the next scan replaces it
 	}
 	return r
 }
 
-// watchKey is the setting that holds the last look at a folder.
+// watchKey is the setting that stores the last scan of a folder.
 func watchKey(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return "watch:" + hex.EncodeToString(sum[:12])
 }
 
-// obeyed names the files that any agent obeys: what one writes, another may read.
-func obeyed(agents thread.Agents) []string {
+// configFiles names the files that configure any agent: what one writes, another may read.
+func configFiles(agents thread.Agents) []string {
 	names := slices.Clone(watchlist.Editors)
 	for _, name := range agents.Names() {
 		agent, err := agents.Agent(name)
-		if o, ok := agent.(thread.Obeyer); ok && err == nil {
-			names = append(names, o.Obeys()...)
+		if o, ok := agent.(thread.ConfigFiles); ok && err == nil {
+			names = append(names, o.ConfigFiles()...)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// ranSince names the threads in a worktree or the project whose agents ran since a look; one that starts for
-// the first time did not.
-func (m *roll) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
+// ranSince names the threads in a worktree or the project whose agents ran since a scan, except one that starts for the
+// first time.
+func (m *liveThreads) ranSince(root string, r watchlist.Record, starts thread.Thread) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var names []string
 	for _, id := range m.order {
-		l := m.lines[id]
+		l := m.live[id]
 		if id == starts.ID && starts.Created.After(r.At) {
 			continue
 		}

@@ -45,7 +45,7 @@ func TestWatch(t *testing.T) {
 			all := w.events.notices()
 			said := all[seen:]
 			seen = len(all)
-			if !strings.Contains(said, "what agents obey changed") {
+			if !strings.Contains(said, "agent configuration files changed") {
 				return ""
 			}
 			return said
@@ -73,7 +73,7 @@ func TestWatch(t *testing.T) {
 			return warned()
 		}
 		got := again(b)
-		if !strings.Contains(got, b.Name+": what agents obey changed: .rules/allow.json (new); ran meanwhile: "+a.Name) {
+		if !strings.Contains(got, b.Name+": agent configuration files changed: .rules/allow.json (new); ran meanwhile: "+a.Name) {
 			t.Errorf("after a change: %q", got)
 		}
 		if got := again(a); got != "" {

@@ -1,5 +1,5 @@
-// Package pattern holds regular expressions that are compiled when they are first used. A program that answers one
-// verb and ends, as hooks and scripts make it do many times a minute, compiles none that it does not need.
+// Package pattern has regular expressions that are compiled on first use. Hooks and scripts run a single verb of the
+// program many times a minute, and compile only the expressions they need.
 package pattern
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Lazy returns the expression, compiled by the first call that asks for it. Like [regexp.MustCompile], that call
-// panics where the expression is wrong.
+// Lazy returns a function that compiles the expression at its first call. Like [regexp.MustCompile], it panics if the
+// expression is invalid.
 func Lazy(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FirstLine returns the first line of a text that holds anything.
+// FirstLine returns the first non-blank line of a text.
 func FirstLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -15,8 +15,8 @@ func FirstLine(s string) string {
 	return ""
 }
 
-// LastLine returns the last line of a text that holds anything: an answer of several parts stands in several places of
-// a transcript, and this is in the last.
+// LastLine returns the last non-blank line of a text: the parts of an answer are in several places of a transcript, and
+// this line is in the last one.
 func LastLine(s string) string {
 	last := ""
 	for line := range strings.Lines(s) {
@@ -36,7 +36,7 @@ func OneLine(s string, n int) string {
 	return Cut(s, n) + "…"
 }
 
-// Count says how many of something there are: "1 file", "2 files".
+// Count formats a count with its noun: "1 file", "2 files".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,13 +1,13 @@
-// Package plaintext makes text of agents, models, repositories and stores harmless on a terminal.
+// Package plaintext makes text from agents, models, repositories and stores safe to print on a terminal.
 //
-// What leaves it is UTF-8 and holds no control character but newline and tab, no escape sequence,
-// nothing that reorders text and nothing that hides in it. What a terminal would act on, and what a
-// person could not see, is shown as a mark: ␛ for ESC and the like for the other ASCII controls,
-// <U+202E> for the rest, U+FFFD for bytes that are no UTF-8. In JSON it becomes \u202e, which is
-// the same value. A carriage return before a newline is dropped. Everything else passes unchanged, also what
-// joins or varies characters where a script or an emoji has a use for it: 👨‍👩‍👧, ❤️, می‌خواهم.
+// Its output is UTF-8 without control characters except newline and tab, without escape sequences, and without
+// characters that reorder text or are invisible. Characters that a terminal would act on, or that a person could not
+// see, are shown as marks: ␛ for ESC and the like for the other ASCII controls, <U+202E> for the rest, U+FFFD for bytes
+// that are not UTF-8. In JSON they become \u202e, which is the same value. A carriage return before a newline is
+// dropped. Everything else is unchanged, including characters that join or vary others where a script or an emoji uses
+// them: 👨‍👩‍👧, ❤️, می‌خواهم.
 //
-// Marks are harmless text themselves: cleaning twice is cleaning once.
+// Marks are plain text themselves: cleaning is idempotent.
 package plaintext
 
 import (
@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s harmless, with its newlines and tabs.
+// Text returns s cleaned, with its newlines and tabs.
 func Text(s string) string {
 	if printable(s) {
 		return s
@@ -26,7 +26,7 @@ func Text(s string) string {
 	return string(c.finish(c.append(make([]byte, 0, len(s)+16), s)))
 }
 
-// Line returns s harmless and as one line: newlines and tabs become spaces.
+// Line returns s cleaned and on one line: newlines and tabs become spaces.
 func Line(s string) string {
 	if printable(s) {
 		return s
@@ -39,7 +39,7 @@ func Line(s string) string {
 	}, Text(s))
 }
 
-// printable reports whether every byte is a printable one of ASCII.
+// printable reports whether every byte is printable ASCII.
 func printable(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] > 0x7e {
@@ -49,7 +49,7 @@ func printable(s string) bool {
 	return true
 }
 
-// AppendMark appends what is shown in place of a rune.
+// AppendMark appends the mark of a rune.
 func AppendMark(dst []byte, r rune) []byte {
 	switch {
 	case r < 0x20:
@@ -60,7 +60,7 @@ func AppendMark(dst []byte, r rune) []byte {
 	return append(appendHex(append(dst, "<U+"...), r, "0123456789ABCDEF"), '>')
 }
 
-// appendJSON appends a rune as a string of JSON spells it.
+// appendJSON appends a rune as a JSON escape.
 func appendJSON(dst []byte, r rune) []byte {
 	const digits = "0123456789abcdef"
 	if r < 0x10000 {
@@ -71,7 +71,7 @@ func appendJSON(dst []byte, r rune) []byte {
 	return appendHex(append(dst, `\u`...), 0xdc00+r&0x3ff, digits)
 }
 
-// appendHex appends a rune in four digits or more.
+// appendHex appends a rune in four or more hex digits.
 func appendHex(dst []byte, r rune, digits string) []byte {
 	shift := 12
 	for r>>(shift+4) != 0 {
@@ -83,23 +83,22 @@ func appendHex(dst []byte, r rune, digits string) []byte {
 	return dst
 }
 
-// Writer passes text on, harmless. It holds back only what cannot be judged yet: the beginning of a
-// character, or a carriage return or joiner whose next character is still to come; Flush ends that.
-// It is safe for concurrent use.
+// Writer cleans the text written to it. It holds back only what cannot be judged yet: an incomplete character, or a
+// carriage return or joiner before its next character is known; Flush writes it. It is safe for concurrent use.
 type Writer struct {
 	w io.Writer
 
-	// mu guards what follows, and the order of what is written.
+	// mu guards the fields below, and the order of the output.
 	mu      sync.Mutex
 	cleaner cleaner
 	buf     []byte
 }
 
-// NewWriter returns a writer to w for text.
+// NewWriter returns a Writer of text to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w, cleaner: cleaner{mark: AppendMark}} }
 
-// NewJSONWriter returns a writer to w for JSON: what is harmful there stands in strings, where it is
-// escaped. Values stay as they are.
+// NewJSONWriter returns a Writer of JSON to w: harmful characters can only be in strings, where they are escaped.
+// Values stay the same.
 func NewJSONWriter(w io.Writer) *Writer { return &Writer{w: w, cleaner: cleaner{mark: appendJSON}} }
 
 // Write implements io.Writer.
@@ -113,7 +112,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what was held back. What follows is a text of its own.
+// Flush writes what was held back. The next Write starts a new text.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,15 +134,15 @@ func (w *Writer) out() error {
 	return err
 }
 
-// cleaner is the one place that decides; texts may come in pieces.
+// cleaner cleans a text that may come in pieces.
 type cleaner struct {
 	mark func(dst []byte, r rune) []byte
 	prev rune   // what the next character may join or vary; 0 is nothing
 	held rune   // judged by what follows; 0 is nothing
-	part string // the beginning of a character
+	part string // an incomplete character
 }
 
-// append appends what can be judged of s.
+// append appends the part of s that can be judged.
 func (c *cleaner) append(dst []byte, s string) []byte {
 	if c.part != "" {
 		s, c.part = c.part+s, ""
@@ -188,7 +187,7 @@ func plainRun(s string) int {
 	return n
 }
 
-// release appends what was held, now that the character behind it is known.
+// release appends what was held, now that the next character is known.
 func (c *cleaner) release(dst []byte, next rune) []byte {
 	r := c.held
 	if r == 0 {
@@ -206,7 +205,7 @@ func (c *cleaner) release(dst []byte, next rune) []byte {
 	return c.mark(dst, r)
 }
 
-// rune appends one character, or holds it.
+// rune appends one character, or holds it back.
 func (c *cleaner) rune(dst []byte, r rune) []byte {
 	switch {
 	case r == '\r', mayJoin(c.prev, r):
@@ -218,7 +217,7 @@ func (c *cleaner) rune(dst []byte, r rune) []byte {
 	case !Visible(r):
 		c.prev = 0
 		return c.mark(dst, r)
-	case !combines(r): // a mark above a letter leaves it what it is
+	case !combines(r): // a mark above a letter does not change what it is
 		c.prev = r
 	}
 	return utf8.AppendRune(dst, r)

@@ -1,9 +1,9 @@
-// Package private keeps files that are this user's alone.
+// Package private keeps files that only this user can access.
 //
-// What it opens lies in folders that belong to this user, that nobody else may read or write, and that are reached
-// without following a link; its files are regular ones of this user, made 0600, replaced whole and synced with their
-// folder. What is found to be anything else is refused before a byte of it is read or written. The one path that may
-// lead through links is the person's own place that a folder lies in, such as ~/.local/state.
+// The files that it opens are in folders that belong to this user, that nobody else may read or write, and that are
+// reached without following a link; the files are regular files of this user, with mode 0600, replaced as a whole and
+// synced with their folder. Anything else is refused before a byte of it is read or written. The one path that may
+// contain links is the user's own location of a folder, such as ~/.local/state.
 package private
 
 import (
@@ -19,13 +19,13 @@ import (
 	"syscall"
 )
 
-// ErrNotOurs says that something lies where a file or folder of this user alone should.
-var ErrNotOurs = errors.New("not yours alone")
+// ErrNotOurs says that a path is not a file or folder of this user alone.
+var ErrNotOurs = errors.New("not private to this user")
 
-// ErrTooLarge says that a file is larger than what lies there can be.
-var ErrTooLarge = errors.New("larger than it may be")
+// ErrTooLarge says that a file is larger than its limit.
+var ErrTooLarge = errors.New("file too large")
 
-// Error is what is wrong with a path, and what a person can do about it.
+// Error is an error about a path, with a remedy.
 type Error struct {
 	Path   string
 	Err    error
@@ -42,23 +42,22 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// notOurs refuses a path.
+// notOurs returns the error for a path that is refused.
 func notOurs(path, remedy, format string, args ...any) error {
 	return &Error{Path: path, Err: fmt.Errorf("%w: %s", ErrNotOurs, fmt.Sprintf(format, args...)), Remedy: remedy}
 }
 
-// Folder is an open folder of this user alone. What lies in it is reached through its handle: a folder that is put
-// in its place later is not entered.
+// Folder is an open folder of this user alone. Its content is reached through its handle: a folder that later takes its
+// place is not entered.
 type Folder struct {
 	root *os.Root
 	path string
 }
 
-// Open opens the folder base/names…; the error is fs.ErrNotExist where it is missing. Only base may be reached
-// through links.
+// Open opens the folder base/names…; the error is fs.ErrNotExist if it is missing. Only base may contain links.
 func Open(base string, names ...string) (*Folder, error) { return descend(base, names, false) }
 
-// Make is Open that makes what is missing, each folder 0700.
+// Make is Open, but creates missing folders with mode 0700.
 func Make(base string, names ...string) (*Folder, error) { return descend(base, names, true) }
 
 func descend(base string, names []string, create bool) (*Folder, error) {
@@ -99,8 +98,8 @@ func descend(base string, names []string, create bool) (*Folder, error) {
 	return f, nil
 }
 
-// checkPlace refuses a place of which others could replace what lies in it: it belongs to this user or root, and
-// neither it nor a folder above may be written by everybody, unless files of others are safe there (the sticky bit).
+// checkPlace refuses a folder whose content others could replace: it must belong to this user or root, and neither it
+// nor a folder above may be world-writable, unless the sticky bit protects files there.
 func checkPlace(real string) error {
 	for at := real; ; at = filepath.Dir(at) {
 		info, err := os.Lstat(at)
@@ -108,10 +107,10 @@ func checkPlace(real string) error {
 			return &Error{Path: at, Err: err}
 		}
 		if info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0 {
-			return notOurs(at, "chmod o-w "+at, "everybody may write in it (%v)", info.Mode())
+			return notOurs(at, "chmod o-w "+at, "world-writable (%v)", info.Mode())
 		}
 		if uid, ok := owner(info); at == real && ok && uid != os.Geteuid() && uid != 0 {
-			return notOurs(at, "run as that user, or use a folder of your own", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+			return notOurs(at, "run as that user, or use your own folder", "owned by user %d, not by %d", uid, os.Geteuid())
 		}
 		if at == filepath.Dir(at) {
 			return nil
@@ -127,22 +126,22 @@ func owner(info fs.FileInfo) (int, bool) {
 	return int(st.Uid), true
 }
 
-// Path is where the folder, or something in it, lies.
+// Path is the path of the folder, or of something in it.
 func (f *Folder) Path(names ...string) string {
 	return filepath.Join(append([]string{f.path}, names...)...)
 }
 
-// Close lets the handle go.
+// Close closes the handle.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Open opens a folder below; the error is fs.ErrNotExist where it is missing.
+// Open opens a subfolder; the error is fs.ErrNotExist if it is missing.
 func (f *Folder) Open(name string) (*Folder, error) { return f.enter(name, false) }
 
-// Make opens a folder below, which it makes where it is missing.
+// Make opens a subfolder, creating it if it is missing.
 func (f *Folder) Make(name string) (*Folder, error) { return f.enter(name, true) }
 
 func (f *Folder) enter(name string, create bool) (*Folder, error) {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if create {
@@ -160,7 +159,7 @@ func (f *Folder) enter(name string, create bool) (*Folder, error) {
 		return nil, f.fail(name, err)
 	}
 	if !found.IsDir() {
-		return nil, notOurs(f.Path(name), "move it away", "a folder belongs there, and it is %s", kindOf(found))
+		return nil, notOurs(f.Path(name), "move it away", "expected a folder, found %s", kindOf(found))
 	}
 	root, err := f.root.OpenRoot(name)
 	if err != nil {
@@ -169,7 +168,7 @@ func (f *Folder) enter(name string, create bool) (*Folder, error) {
 	below := &Folder{root: root, path: f.Path(name)}
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(found, opened) {
-		err = notOurs(below.path, "move it away", "it was exchanged while it was opened")
+		err = notOurs(below.path, "move it away", "replaced while it was being opened")
 	}
 	if err == nil {
 		err = below.check()
@@ -181,8 +180,8 @@ func (f *Folder) enter(name string, create bool) (*Folder, error) {
 	return below, nil
 }
 
-// check refuses a folder of another user, and one that others may write. One that others may only read is closed to
-// them.
+// check refuses a folder of another user, and one that others may write to. One that others may only read is made
+// private.
 func (f *Folder) check() error {
 	self, err := f.root.Open(".")
 	if err != nil {
@@ -194,10 +193,10 @@ func (f *Folder) check() error {
 		return f.fail("", err)
 	}
 	if uid, ok := owner(info); ok && uid != os.Geteuid() {
-		return notOurs(f.path, "run as that user, or move it away", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+		return notOurs(f.path, "run as that user, or move it away", "owned by user %d, not by %d", uid, os.Geteuid())
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return notOurs(f.path, "look at what lies in it, then chmod 700 "+f.path, "others may write in it (%v)", info.Mode())
+		return notOurs(f.path, "check its content, then run chmod 700 "+f.path, "writable by others (%v)", info.Mode())
 	}
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
@@ -206,7 +205,7 @@ func (f *Folder) check() error {
 		return f.fail("", err)
 	}
 	if info, err = self.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return notOurs(f.path, "use a file system that keeps modes", "others may read it (%v)", info.Mode())
+		return notOurs(f.path, "use a file system that supports permissions", "readable by others (%v)", info.Mode())
 	}
 	return err
 }
@@ -214,11 +213,11 @@ func (f *Folder) check() error {
 // File opens a file of the folder with O_RDONLY, O_WRONLY or O_RDWR, and O_CREATE, O_EXCL or O_APPEND. It must be a
 // regular file of this user; a link or anything else is refused.
 func (f *Folder) File(name string, flag int) (*os.File, error) {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	if flag&os.O_TRUNC != 0 {
-		return nil, &Error{Path: f.Path(name), Err: errors.New("a file is replaced by Write, never emptied")}
+		return nil, &Error{Path: f.Path(name), Err: errors.New("O_TRUNC is not allowed: use Write to replace a file")}
 	}
 	if err := f.Check(name); err != nil {
 		return nil, err
@@ -234,7 +233,7 @@ func (f *Folder) File(name string, flag int) (*os.File, error) {
 	if err == nil {
 		var found fs.FileInfo
 		if found, err = f.root.Lstat(name); err == nil && !os.SameFile(found, opened) {
-			err = notOurs(f.Path(name), "move it away", "it was exchanged while it was opened")
+			err = notOurs(f.Path(name), "move it away", "replaced while it was being opened")
 		}
 	}
 	if err == nil && opened.Mode().Perm()&0o077 != 0 {
@@ -247,7 +246,7 @@ func (f *Folder) File(name string, flag int) (*os.File, error) {
 	return file, nil
 }
 
-// Check refuses what lies at a name and is no regular file of this user; nothing at all is well.
+// Check refuses a path that exists and is not a regular file of this user.
 func (f *Folder) Check(names ...string) error {
 	for _, name := range names {
 		info, err := f.root.Lstat(name)
@@ -266,13 +265,13 @@ func (f *Folder) Check(names ...string) error {
 
 func (f *Folder) checkFile(name string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return notOurs(f.Path(name), "move it away", "a file belongs there, and it is %s", kindOf(info))
+		return notOurs(f.Path(name), "move it away", "expected a file, found %s", kindOf(info))
 	}
 	if uid, ok := owner(info); ok && uid != os.Geteuid() {
-		return notOurs(f.Path(name), "run as that user, or move it away", "it belongs to user %d, this is user %d", uid, os.Geteuid())
+		return notOurs(f.Path(name), "run as that user, or move it away", "owned by user %d, not by %d", uid, os.Geteuid())
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return notOurs(f.Path(name), "look at it, then chmod 600 "+f.Path(name), "others may write it (%v)", info.Mode())
+		return notOurs(f.Path(name), "check its content, then run chmod 600 "+f.Path(name), "writable by others (%v)", info.Mode())
 	}
 	return nil
 }
@@ -287,7 +286,7 @@ func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 	return readAll(file, f.Path(name), limit)
 }
 
-// Write replaces a file by one with this content: after a crash there is the old one or the new one.
+// Write replaces a file: after a crash it has either the old content or the new one.
 func (f *Folder) Write(name string, content []byte) error {
 	if err := f.Check(name); err != nil {
 		return err
@@ -303,8 +302,8 @@ func (f *Folder) Write(name string, content []byte) error {
 	return f.Sync()
 }
 
-// Create makes a file with this content, synced; the error is fs.ErrExist where there is something already. One that
-// could not be written whole is gone again.
+// Create creates a file with this content and syncs it; the error is fs.ErrExist if it already exists. A file that
+// could not be written completely is removed.
 func (f *Folder) Create(name string, content []byte) error {
 	file, err := f.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
@@ -321,9 +320,9 @@ func (f *Folder) Create(name string, content []byte) error {
 	return f.Sync()
 }
 
-// Rename gives a file of the folder another name in it, which nothing may have yet.
+// Rename renames a file of the folder; the new name must not exist.
 func (f *Folder) Rename(name, other string) error {
-	if err := errors.Join(plain(name), plain(other)); err != nil {
+	if err := errors.Join(checkName(name), checkName(other)); err != nil {
 		return err
 	}
 	if _, err := f.root.Lstat(other); !errors.Is(err, fs.ErrNotExist) {
@@ -337,7 +336,7 @@ func (f *Folder) Rename(name, other string) error {
 
 // Remove removes a file, a link itself, or an empty folder.
 func (f *Folder) Remove(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if err := f.root.Remove(name); err != nil {
@@ -346,9 +345,9 @@ func (f *Folder) Remove(name string) error {
 	return f.Sync()
 }
 
-// RemoveAll removes what lies at a name, with all below it; it follows no link out of the folder.
+// RemoveAll removes a path with everything below it; it follows no link out of the folder.
 func (f *Folder) RemoveAll(name string) error {
-	if err := plain(name); err != nil {
+	if err := checkName(name); err != nil {
 		return err
 	}
 	if err := f.root.RemoveAll(name); err != nil {
@@ -357,7 +356,7 @@ func (f *Folder) RemoveAll(name string) error {
 	return f.Sync()
 }
 
-// List returns the names in the folder, sorted.
+// List returns the entries of the folder, sorted.
 func (f *Folder) List() ([]fs.DirEntry, error) {
 	list, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {
@@ -366,7 +365,7 @@ func (f *Folder) List() ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// Sync makes durable which names the folder holds.
+// Sync makes the names in the folder durable.
 func (f *Folder) Sync() error {
 	self, err := f.root.Open(".")
 	if err != nil {
@@ -392,8 +391,8 @@ func (f *Folder) fail(name string, err error) error {
 	return &Error{Path: f.Path(name), Err: err}
 }
 
-// ReadRegular returns a regular file of at most limit bytes that anybody may have made: never a link, a pipe, a
-// device or a folder, and without waiting.
+// ReadRegular returns a regular file of at most limit bytes that anybody may have created: never a link, a pipe, a
+// device or a folder, and without blocking.
 func ReadRegular(path string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
@@ -415,7 +414,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	return readAll(file, path, limit)
 }
 
-// ErrNotRegular says that a path leads to no regular file.
+// ErrNotRegular says that a path is not a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
 func readAll(file *os.File, path string, limit int64) ([]byte, error) {
@@ -429,8 +428,8 @@ func readAll(file *os.File, path string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// plain refuses what is no name of something in a folder.
-func plain(name string) error {
+// checkName refuses a name that is not a single path element.
+func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return &Error{Path: fmt.Sprintf("%q", name), Err: errors.New("not a name in a folder")}
 	}

@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// find looks for the turns that the thread's transcript has and the store has not, and where they belong. The writer is
-// nil where there are none; why says why where that is a loss.
+// find finds the turns that the transcript has and the store lacks, and where they belong. The writer is nil if there
+// are none; why says why, if that is a loss.
 func (j *job) find(ctx context.Context) (*writer, string, error) {
 	stands, err := j.stands(ctx)
 	if err != nil {
@@ -19,7 +19,7 @@ func (j *job) find(ctx context.Context) (*writer, string, error) {
 	list, err := j.lineage(ctx, stands)
 	if err != nil {
 		if errors.Is(err, thread.ErrDamaged) {
-			return nil, "what is stored of it cannot be read: " + err.Error(), nil
+			return nil, "the stored part cannot be read: " + err.Error(), nil
 		}
 		return nil, "", err
 	}
@@ -30,7 +30,7 @@ func (j *job) find(ctx context.Context) (*writer, string, error) {
 	return j.goesAnotherWay(ctx, list)
 }
 
-// stands is the checkpoint whose conversation the agent's may have begun with, "" for none.
+// stands returns the checkpoint whose conversation the agent's may have begun with, "" for none.
 func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 	if j.t.Head != "" {
 		return j.t.Head, nil
@@ -45,13 +45,13 @@ func (j *job) stands(ctx context.Context) (thread.CheckpointID, error) {
 		}
 	}
 	if parent, ok := j.other(j.was.Parent); ok {
-		now, err := j.Store.Thread(ctx, parent.ID) // its turns may have come back just now
+		now, err := j.Store.Thread(ctx, parent.ID) // its turns may just have been rebuilt
 		return now.Head, err
 	}
 	return "", nil
 }
 
-// goesOn finds what a session gained after what is stored of it.
+// goesOn finds what was added to a session after its stored part.
 func (j *job) goesOn(ctx context.Context, list []thread.Checkpoint) (*writer, string, error) {
 	head := list[len(list)-1]
 	marks, err := j.Store.Marks(ctx, head.ID)
@@ -66,9 +66,9 @@ func (j *job) goesOn(ctx context.Context, list []thread.Checkpoint) (*writer, st
 	case len(main.Data) == 0:
 		return nil, "", nil
 	case main.Offset != size && int64(len(main.Data)) < size:
-		return nil, fmt.Sprintf("its agent's transcript (%s %s) is shorter than what is stored of it", j.t.Agent, j.t.Session), nil
+		return nil, fmt.Sprintf("its agent's transcript (%s %s) is shorter than the stored part", j.t.Agent, j.t.Session), nil
 	case main.Offset != size:
-		return nil, fmt.Sprintf("its agent's transcript (%s %s) is no longer what is stored of it", j.t.Agent, j.t.Session), nil
+		return nil, fmt.Sprintf("its agent's transcript (%s %s) differs from the stored part", j.t.Agent, j.t.Session), nil
 	}
 	told, err := Divide(j.agent, main.Data, main.Offset)
 	if err != nil {
@@ -78,20 +78,22 @@ func (j *job) goesOn(ctx context.Context, list []thread.Checkpoint) (*writer, st
 	if err != nil {
 		return nil, "", err
 	}
-	mine := slices.DeleteFunc(responses(list), func(c thread.Checkpoint) bool { return c.Thread != j.t.ID || c.Session != j.t.Session })
+	mine := slices.DeleteFunc(responses(list), func(c thread.Checkpoint) bool {
+		return c.Thread != j.t.ID || c.Session != j.t.Session
+	})
 	count(told, late(mine, past))
 	return j.writer(ctx, head, told, main, side)
 }
 
-// goesAnotherWay finds where a session leaves what is stored: that of a fork goes on from its parent's turns, one after a
-// rewind from an earlier turn.
+// goesAnotherWay finds where a session diverges from what is stored: that of a fork continues from its parent's turns,
+// one after a rewind from an earlier turn.
 func (j *job) goesAnotherWay(ctx context.Context, list []thread.Checkpoint) (*writer, string, error) {
 	main, side, err := j.read(ctx, nil)
 	if err != nil {
 		return nil, "its agent's transcript cannot be read: " + err.Error(), nil
 	}
 	if len(main.Data) == 0 {
-		return nil, fmt.Sprintf("its agent's transcript (%s %s) is not there", j.t.Agent, j.t.Session), nil
+		return nil, fmt.Sprintf("its agent's transcript (%s %s) is missing", j.t.Agent, j.t.Session), nil
 	}
 	told, err := Divide(j.agent, main.Data, 0)
 	if err != nil {
@@ -107,7 +109,7 @@ func (j *job) goesAnotherWay(ctx context.Context, list []thread.Checkpoint) (*wr
 	}
 	switch n := common(past, told); {
 	case n == 0 && j.t.Head == "" && j.was != nil && j.was.ForkPoint != head.ID:
-		return j.writer(ctx, thread.Checkpoint{}, told, main, side) // the parent's newest turn is not where it began
+		return j.writer(ctx, thread.Checkpoint{}, told, main, side) // it did not begin at the parent's newest turn
 	case n == 0:
 		return j.writer(ctx, head, told, main, side)
 	case n == len(past):
@@ -127,11 +129,12 @@ func (j *job) goesAnotherWay(ctx context.Context, list []thread.Checkpoint) (*wr
 				return j.writer(ctx, c, told[n:], main, side)
 			}
 		}
-		return nil, fmt.Sprintf("its agent's transcript (%s %s) and what is stored differ after turn %d", j.t.Agent, j.t.Session, n), nil
+		return nil, fmt.Sprintf("its agent's transcript (%s %s) differs from the stored part after turn %d",
+			j.t.Agent, j.t.Session, n), nil
 	}
 }
 
-// past is what the stored transcript says up to a checkpoint; nothing where another agent wrote it.
+// past returns the stored transcript up to a checkpoint; nothing if another agent wrote it.
 func (j *job) past(ctx context.Context, at thread.Checkpoint) ([]Turn, error) {
 	if by, ok := j.other(at.Thread); ok && by.Agent != j.t.Agent {
 		return nil, nil
@@ -151,7 +154,7 @@ func (j *job) past(ctx context.Context, at thread.Checkpoint) ([]Turn, error) {
 	return nil, nil
 }
 
-// writer lays out what is to be stored upon a checkpoint, the zero one for a conversation's begin.
+// writer prepares to store turns on top of a checkpoint, the zero one for the beginning of a conversation.
 func (j *job) writer(ctx context.Context, on thread.Checkpoint, told []Turn, main thread.Chunk, side []thread.Chunk) (*writer, string, error) {
 	told = before(told, j.spooled())
 	if len(told) == 0 {

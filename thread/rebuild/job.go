@@ -13,12 +13,12 @@ import (
 type job struct {
 	Config
 	t      thread.Thread
-	was    *thread.Thread // before the loss, nil where that is not known
+	was    *thread.Thread // before the loss, nil if unknown
 	others []thread.Thread
 	agent  Agent
 }
 
-// begins sets a fork that had said nothing yet to the turn of its parent that it began at; 0 where it is none.
+// begins resets a fork without turns of its own to the turn of its parent where it began; 0 if it is not one.
 func (j *job) begins(ctx context.Context) (at int, err error) {
 	if j.t.Head != "" || j.t.Session != "" || j.was == nil || j.was.Turn == 0 || j.was.Session != "" {
 		return 0, nil
@@ -45,7 +45,8 @@ func (j *job) begins(ctx context.Context) (at int, err error) {
 // known, and what can be resumed of it is shown.
 func (j *job) reread(ctx context.Context, rebuilt bool) (thread.Thread, error) {
 	t, err := j.Store.Thread(ctx, j.t.ID)
-	if err != nil || !rebuilt || t.Interrupted || !t.Archived.IsZero() || !t.Deleted.IsZero() || t.Outcome.Kind != thread.OutcomeNone {
+	if err != nil || !rebuilt || t.Interrupted ||
+		!t.Archived.IsZero() || !t.Deleted.IsZero() || t.Outcome.Kind != thread.OutcomeNone {
 		return t, err
 	}
 	return j.Store.UpdateThread(ctx, j.t.ID, func(t *thread.Thread) error { t.Interrupted = true; return nil })
@@ -54,7 +55,7 @@ func (j *job) reread(ctx context.Context, rebuilt bool) (thread.Thread, error) {
 // ready finds the agent; why says why nothing can be read.
 func (j *job) ready() (why string, err error) {
 	if j.t.Agent == "" {
-		return "which agent it had is not known", nil
+		return "its agent is unknown", nil
 	}
 	a, err := j.Agents.Agent(j.t.Agent)
 	if errors.Is(err, thread.ErrNotFound) {
@@ -65,23 +66,23 @@ func (j *job) ready() (why string, err error) {
 	}
 	var ok bool
 	if j.agent, ok = a.(Agent); !ok {
-		return fmt.Sprintf("agent %s keeps no transcript that can be read", j.t.Agent), nil
+		return fmt.Sprintf("agent %s keeps no readable transcript", j.t.Agent), nil
 	}
 	if j.t.Session == "" {
-		return "the session of its agent is not known", nil
+		return "its agent's session is unknown", nil
 	}
 	for _, other := range j.others {
 		if other.ID != j.t.ID && other.Session == j.t.Session && other.Created.Compare(j.t.Created) <= 0 {
-			return fmt.Sprintf("its agent's session %s is that of %s", j.t.Session, other.Name), nil
+			return fmt.Sprintf("its agent's session %s belongs to %s", j.t.Session, other.Name), nil
 		}
 	}
 	return "", nil
 }
 
-// environ is what the agent is started from.
+// environ is the environment that the agent is started from.
 func (j *job) environ() []string { return slices.Concat(j.Env, j.t.Launch.Env) }
 
-// read reads the session's files beyond what is marked; main is what the main file gained, from an offset on.
+// read reads the session's files beyond the marks; main is what was added to the main file, from an offset on.
 func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk, side []thread.Chunk, err error) {
 	chunks, err := j.agent.ReadTranscript(ctx, thread.TranscriptSpec{
 		Session: j.t.Session, Dir: j.t.Dir, Env: j.environ(), Marks: marks,
@@ -96,12 +97,12 @@ func (j *job) read(ctx context.Context, marks []thread.Mark) (main thread.Chunk,
 	return main, side, err
 }
 
-// spooled are the responses that the spool keeps of the thread.
+// spooled returns the responses of the thread that are in the spool.
 func (j *job) spooled() []thread.Checkpoint {
 	if j.Spool == nil {
 		return nil
 	}
-	kept, _ := j.Spool.Kept() // what cannot be listed is named by who stores it
+	kept, _ := j.Spool.Kept() // whoever stores them reports what cannot be listed
 	var list []thread.Checkpoint
 	for _, at := range kept[j.t.ID].Places {
 		c, _, err := j.Spool.Read(j.t.ID, at)
@@ -113,7 +114,7 @@ func (j *job) spooled() []thread.Checkpoint {
 	return list
 }
 
-// sizeOf is how much of the main file is marked.
+// sizeOf returns the marked size of the main file.
 func sizeOf(marks []thread.Mark) int64 {
 	for _, m := range marks {
 		if m.File == mainFile {
@@ -133,12 +134,12 @@ func (c Config) lineage(ctx context.Context, at thread.CheckpointID) ([]thread.C
 	return list, err
 }
 
-// responses are the checkpoints that are responses.
+// responses returns the checkpoints that are responses.
 func responses(list []thread.Checkpoint) []thread.Checkpoint {
 	return slices.DeleteFunc(slices.Clone(list), func(c thread.Checkpoint) bool { return c.Kind != thread.KindResponse })
 }
 
-// sessionOf is the session that a line of checkpoints ends in, and whose it is.
+// sessionOf returns the session that a line of checkpoints ends in, and the thread it belongs to.
 func sessionOf(list []thread.Checkpoint) (session string, of thread.ID) {
 	for _, c := range slices.Backward(list) {
 		if c.Session != "" {
@@ -148,7 +149,7 @@ func sessionOf(list []thread.Checkpoint) (session string, of thread.ID) {
 	return "", ""
 }
 
-// other is a thread by its id.
+// other returns a thread by its id.
 func (j *job) other(id thread.ID) (thread.Thread, bool) {
 	i := slices.IndexFunc(j.others, func(t thread.Thread) bool { return t.ID == id })
 	if i < 0 {

@@ -11,7 +11,7 @@ import (
 // maxExcerpt is the most bytes of a prompt or answer in a checkpoint.
 const maxExcerpt = 2000
 
-// excerpt is what a checkpoint keeps of a text.
+// excerpt is the excerpt of a text that a checkpoint keeps.
 func excerpt(s string) string {
 	s = secret.Redact(s)
 	if len(s) > maxExcerpt {
@@ -20,13 +20,13 @@ func excerpt(s string) string {
 	return s
 }
 
-// alike makes texts comparable that went through the gateway and through an agent's file, which differ in white space.
+// alike normalises texts from the gateway and from an agent's file, which differ in white space, for comparison.
 func alike(s string) string {
 	s = strings.Join(strings.Fields(excerpt(s)), "")
-	return s[:min(len(s), maxExcerpt/2)] // the cut may have been at another place
+	return s[:min(len(s), maxExcerpt/2)] // the cut may have been elsewhere
 }
 
-// same reports whether two readings of one agent's files are of the same turn.
+// same reports whether two readings of an agent's files are of the same turn.
 func same(a, b Turn) bool {
 	if alike(a.Prompt) != alike(b.Prompt) || len(a.Said) != len(b.Said) {
 		return false
@@ -48,8 +48,8 @@ func common(a, b []Turn) int {
 	return n
 }
 
-// late returns those of the stored responses, oldest first, that are not in what is stored of the transcript: agents
-// show an answer before they write it down.
+// late returns the stored responses, oldest first, that are not in the stored transcript: agents show an answer before
+// they write it down.
 func late(stored []thread.Checkpoint, told []Turn) []thread.Checkpoint {
 	if len(told) == 0 {
 		return stored
@@ -60,7 +60,7 @@ func late(stored []thread.Checkpoint, told []Turn) []thread.Checkpoint {
 		if alike(c.Answer) != alike(last.Text) {
 			continue
 		}
-		if c.Usage.Context() == last.Usage.Context() { // it is that very response
+		if c.Usage.Context() == last.Usage.Context() { // it is the same response
 			return stored[i+1:]
 		}
 		if found < 0 {
@@ -68,13 +68,13 @@ func late(stored []thread.Checkpoint, told []Turn) []thread.Checkpoint {
 		}
 	}
 	if found < 0 {
-		return nil // it cannot be told: all that follows the stored bytes is taken for new
+		return nil // unknown: everything after the stored bytes counts as new
 	}
 	return stored[found+1:]
 }
 
-// count notes how many responses of each turn are stored: those that a transcript begins with and that were stored
-// before the agent wrote them down.
+// count records how many responses of each turn are stored: those that a transcript begins with, and those that were
+// stored before the agent wrote them down.
 func count(told []Turn, late []thread.Checkpoint) {
 	for i := range told {
 		for _, e := range told[i].Said {
@@ -87,7 +87,7 @@ func count(told []Turn, late []thread.Checkpoint) {
 	}
 }
 
-// before returns the turns up to the first of some responses that are kept elsewhere and will be stored upon them.
+// before returns the turns before the first of some responses that are in the spool and will be stored on top of them.
 func before(told []Turn, kept []thread.Checkpoint) []Turn {
 	i := slices.IndexFunc(kept, func(c thread.Checkpoint) bool { return c.Kind == thread.KindResponse })
 	if i < 0 {
@@ -103,7 +103,7 @@ func before(told []Turn, kept []thread.Checkpoint) []Turn {
 				return told[:i]
 			}
 			t.Said = slices.Clone(t.Said[:n])
-			t.Said[n-1].EndsTurn = false // it goes on with what is kept
+			t.Said[n-1].EndsTurn = false // it continues with the spooled responses
 			return append(slices.Clip(told[:i]), t)
 		}
 	}

@@ -24,20 +24,20 @@ import (
 	"orchestrator/thread"
 )
 
-// Outcome is what became of one thread.
+// Outcome is the result for one thread.
 type Outcome struct {
 	Thread thread.Thread // as it is now
-	// From and To are the turns that came back; both are 0 where none did.
+	// From and To are the turns that were rebuilt; both are 0 if none were.
 	From, To int
-	// Again is the turn of its parent at which a fork begins again that had said nothing of its own.
+	// Again is the turn of its parent at which a fork without turns of its own begins again.
 	Again int
-	// Was is the turn that the thread had reached as far as it is known.
+	// Was is the turn that the thread had reached, as far as known.
 	Was int
-	// Why says why there are not more; "" where nothing is known to be missing.
+	// Why says why there are not more; "" if nothing is known to be missing.
 	Why string
 }
 
-// Rebuilt counts the turns that came back.
+// Rebuilt counts the rebuilt turns.
 func (o Outcome) Rebuilt() int {
 	if o.To == 0 {
 		return 0
@@ -45,12 +45,12 @@ func (o Outcome) Rebuilt() int {
 	return o.To - o.From + 1
 }
 
-// String says it to people.
+// String describes the outcome for people.
 func (o Outcome) String() string {
 	text := fmt.Sprintf("thread %q: ", o.Thread.Name)
 	switch {
 	case o.Again > 0:
-		text += fmt.Sprintf("it begins again at turn %d of its parent", o.Again)
+		text += fmt.Sprintf("reset to turn %d of its parent", o.Again)
 	case o.To == 0:
 		text += "no turn was rebuilt"
 	case o.From == o.To:
@@ -64,25 +64,25 @@ func (o Outcome) String() string {
 	return text
 }
 
-// lost is what an intent says: the thread as it was known before the loss, where that is known.
+// lost is the data of an intent: the thread as it was before the loss, if known.
 type lost struct {
 	Was *thread.Thread `json:"was,omitempty"`
 }
 
-// Mark writes down that a thread may have lost turns. was is the thread as it was known before, nil where it is not.
+// Mark stores that a thread may have lost turns. was is the thread as it was before, nil if unknown.
 func Mark(ctx context.Context, store thread.Intents, id thread.ID, was *thread.Thread, now time.Time) error {
 	raw, err := json.Marshal(lost{Was: was})
 	if err == nil {
 		err = store.PutIntent(ctx, thread.Intent{ID: thread.NewID[string](), Kind: Kind, Thread: id, Data: raw, Created: now})
 	}
 	if err != nil {
-		return fmt.Errorf("write down that turns are lost: %w", err)
+		return fmt.Errorf("mark lost turns: %w", err)
 	}
 	return nil
 }
 
-// Run brings back what can be of the threads that were marked, parents first. What fails stays marked for the next
-// run, and is in the error.
+// Run rebuilds the turns of the marked threads, parents first. What fails stays marked for the next run, and is in the
+// error.
 func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 	marked, intents, err := cfg.marked(ctx)
 	if err != nil || len(intents) == 0 {
@@ -109,7 +109,7 @@ func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 		}
 		done[t.ID] = results[i].err == nil
 		if err := results[i].err; err != nil {
-			errs = append(errs, fmt.Errorf("rebuild the turns of %s: %w; it is tried again at the next start", t.Name, err))
+			errs = append(errs, fmt.Errorf("rebuild the turns of %s: %w; will be retried at the next start", t.Name, err))
 			continue
 		}
 		outcomes = append(outcomes, results[i].outcome)
@@ -125,13 +125,13 @@ func Run(ctx context.Context, cfg Config) ([]Outcome, error) {
 	return outcomes, errors.Join(errs...)
 }
 
-// result is what came of one thread.
+// result is the result for one thread.
 type result struct {
 	outcome Outcome
 	err     error
 }
 
-// atOnce is how many threads are worked at: a store writes what comes together in one go.
+// atOnce is how many threads are worked on at once: a store writes concurrent puts together.
 const atOnce = 8
 
 // each calls f for some threads, several at once.
@@ -148,8 +148,8 @@ func each(wave []int, f func(i int)) {
 	work.Wait()
 }
 
-// waves are the marked threads, by their places: first those without a marked parent, then those that were forked from
-// them, and so on.
+// waves yields the indexes of the marked threads: first those without a marked parent, then those forked from them, and
+// so on.
 func waves(all []thread.Thread, marked map[thread.ID]*thread.Thread) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		left := map[thread.ID]bool{}
@@ -163,7 +163,7 @@ func waves(all []thread.Thread, marked map[thread.ID]*thread.Thread) iter.Seq[[]
 					wave = append(wave, i)
 				}
 			}
-			if len(wave) == 0 { // what is left is each other's parent, or of no thread
+			if len(wave) == 0 { // what remains are each other's parents, or of no thread
 				for i, t := range all {
 					if left[t.ID] {
 						wave = append(wave, i)
@@ -182,18 +182,18 @@ func waves(all []thread.Thread, marked map[thread.ID]*thread.Thread) iter.Seq[[]
 	}
 }
 
-// marked returns the threads that were marked, with what was known of each.
+// marked returns the marked threads, with what was known of each.
 func (c Config) marked(ctx context.Context) (map[thread.ID]*thread.Thread, []thread.Intent, error) {
 	all, err := c.Store.Intents(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read which threads lost turns: %w", err)
+		return nil, nil, fmt.Errorf("read the marked threads: %w", err)
 	}
 	all = slices.DeleteFunc(all, func(i thread.Intent) bool { return i.Kind != Kind })
 	marked := map[thread.ID]*thread.Thread{}
 	for _, i := range all {
 		var l lost
 		if err := json.Unmarshal(i.Data, &l); err != nil || l.Was != nil && l.Was.ID != i.Thread {
-			l.Was = nil // the thread is looked at all the same
+			l.Was = nil // the thread is examined all the same
 		}
 		if was := marked[i.Thread]; was == nil || l.Was != nil && l.Was.Turn > was.Turn {
 			marked[i.Thread] = l.Was
@@ -238,7 +238,7 @@ func (j *job) run(ctx context.Context) (Outcome, error) {
 		}
 		o.Why = why
 		if why == "" && reached < o.Was {
-			o.Why = fmt.Sprintf("of turns %d to %d the transcript has nothing", reached+1, o.Was)
+			o.Why = fmt.Sprintf("turns %d to %d are not in the transcript", reached+1, o.Was)
 		}
 	} else if o.To == 0 {
 		o.Why = ""

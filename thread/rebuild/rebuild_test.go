@@ -312,13 +312,13 @@ func TestMatch(t *testing.T) {
 		"the same answer again, late": {[]string{"a: ok.", "a: ok.", "a: ok."}, 2, 1, []string{"a: ok.", "a: ok.", "a: ok."},
 			"1a:ok . 2a:ok . 3a:ok! .!", "", 3},
 		"in the middle of a turn": {[]string{"a: one.", "b: two"}, 2, 0, whole, "1a:one . 2b:two 2b:three! .! 3c:four! .!", "", 3},
-		"still open":              {whole, 1, 0, []string{"a: one.", "b: two"}, "1a:one . 2b:two!", "of turns 2 to 3", 3},
+		"still open":              {whole, 1, 0, []string{"a: one.", "b: two"}, "1a:one . 2b:two!", "turns 2 to 3 are not", 3},
 		"broken off":              {whole, 1, 0, []string{"a: one.", "b: two", "c: four."}, "1a:one . 2b:two! x! 3c:four! .!", "", 3},
-		"not answered":            {whole, 1, 0, []string{"a: one.", "b:"}, "1a:one .", "of turns 2 to 2", 2},
+		"not answered":            {whole, 1, 0, []string{"a: one.", "b:"}, "1a:one .", "turns 2 to 2 are not", 2},
 		"shorter":                 {whole, 2, 0, whole[:1], "1a:one . 2b:two 2b:three .", "shorter", 3},
-		"gone":                    {whole, 2, 0, nil, "1a:one . 2b:two 2b:three .", "of turns 3 to 3", 3},
-		"changed":                 {whole, 1, 0, []string{"z: one.", "b: two three.", "c: four."}, "1a:one .", "no longer what is stored", 3},
-		"never there":             {nil, 0, 0, nil, "", "is not there", 3},
+		"gone":                    {whole, 2, 0, nil, "1a:one . 2b:two 2b:three .", "turns 3 to 3 are not", 3},
+		"changed":                 {whole, 1, 0, []string{"z: one.", "b: two three.", "c: four."}, "1a:one .", "differs from the stored", 3},
+		"never there":             {nil, 0, 0, nil, "", "is missing", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -549,14 +549,14 @@ func TestNotReady(t *testing.T) {
 		change func(w *world, t *thread.Thread)
 		why    string
 	}{
-		"no agent":     {func(_ *world, t *thread.Thread) { t.Agent = "" }, "which agent"},
+		"no agent":     {func(_ *world, t *thread.Thread) { t.Agent = "" }, "its agent is unknown"},
 		"an odd agent": {func(_ *world, t *thread.Thread) { t.Agent = "odd" }, "odd"},
-		"no session":   {func(_ *world, t *thread.Thread) { t.Session = "" }, "is not known"},
+		"no session":   {func(_ *world, t *thread.Thread) { t.Session = "" }, "session is unknown"},
 		"another's": {func(w *world, t *thread.Thread) {
 			w.create(thread.Thread{ID: "o", Session: "s", Created: begin.Add(-1)})
 		}, "o-0001"},
 		"cannot be read":  {func(w *world, t *thread.Thread) { w.agent.broken = errors.New("no permission") }, "no permission"},
-		"is of no thread": {func(w *world, t *thread.Thread) { t.Session = "other" }, "is not there"},
+		"is of no thread": {func(w *world, t *thread.Thread) { t.Session = "other" }, "is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -8,12 +8,12 @@ import (
 	"orchestrator/thread"
 )
 
-// writer stores turns upon a checkpoint.
+// writer stores turns on top of a checkpoint.
 type writer struct {
 	*job
-	on   thread.Checkpoint // the newest one; the zero one at the begin
+	on   thread.Checkpoint // the newest one; the zero one at the beginning
 	told []Turn
-	main thread.Chunk // what the main file gained
+	main thread.Chunk // what was added to the main file
 	at   int64        // how much of it is stored
 	side []thread.Chunk
 	kept []Snapshot
@@ -37,8 +37,8 @@ func (w *writer) all(ctx context.Context) error {
 	return nil
 }
 
-// begin has a thread of which nothing is stored begin where its turns do. Where it stands moves with the first of them:
-// until then it has lost its turns, and must not look as if nothing was said yet.
+// begin resets a thread without stored turns to where its turns begin. Its head moves with the first of them: until
+// then it has lost its turns, and must not look as if it had none.
 func (w *writer) begin(ctx context.Context) error {
 	if w.t.Head != "" {
 		w.cost = w.t.Gauge.CostUSD
@@ -46,17 +46,17 @@ func (w *writer) begin(ctx context.Context) error {
 	}
 	_, err := w.Store.UpdateThread(ctx, w.t.ID, func(t *thread.Thread) error {
 		t.ForkPoint = w.on.ID
-		t.Usage = thread.Usage{} // what comes back is counted again
+		t.Usage = thread.Usage{} // what is rebuilt is counted again
 		return nil
 	})
 	return err
 }
 
-// turn stores what is missing of one turn.
+// turn stores the missing part of one turn.
 func (w *writer) turn(ctx context.Context, t Turn, i int) error {
 	more := i+1 < len(w.told)
 	if t.known == len(t.Said) && (more && w.told[i+1].known > 0 || w.on.Kind != thread.KindResponse) {
-		return nil // it is whole already
+		return nil // it is complete
 	}
 	n := w.on.Turn
 	if t.known == 0 && !w.goesOn(t) {
@@ -93,12 +93,12 @@ func (w *writer) turn(ctx context.Context, t Turn, i int) error {
 	return nil
 }
 
-// goesOn reports whether a turn is the one that the newest checkpoint is in the middle of.
+// goesOn reports whether a turn is the unfinished one of the newest checkpoint.
 func (w *writer) goesOn(t Turn) bool {
 	return w.on.Kind == thread.KindResponse && (t.Prompt == "" || alike(t.Prompt) == alike(w.on.Prompt))
 }
 
-// response lays out the checkpoint of a response.
+// response prepares the checkpoint of a response.
 func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 	w.complete(&e)
 	w.cost += t.side/float64(len(t.Said)) + e.Usage.CostUSD
@@ -106,18 +106,20 @@ func (w *writer) response(t Turn, e thread.Exchange, n int) thread.Checkpoint {
 		ID: thread.NewID[thread.CheckpointID](), Thread: w.t.ID, Parent: w.on.ID, Turn: n, Kind: thread.KindResponse,
 		Created: e.Ended, Prompt: excerpt(t.Prompt), Answer: excerpt(e.Text), Model: e.Model, Stop: e.Stop, Usage: e.Usage,
 		Interrupted: e.Interrupted, Session: w.t.Session, Note: thread.NoteRebuilt,
-		Gauge: thread.Gauge{Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "transcript", CostUSD: w.cost},
+		Gauge: thread.Gauge{
+			Tokens: e.Usage.Context(), Window: e.Window, Model: e.Model, Source: "transcript", CostUSD: w.cost,
+		},
 	}
 	if c.Created.IsZero() {
 		c.Created = w.t.Updated
 	}
 	if w.was != nil && t.End == w.told[len(w.told)-1].End {
-		c.Gauge.CostUSD = max(c.Gauge.CostUSD, w.was.Gauge.CostUSD) // side requests may stand in no transcript
+		c.Gauge.CostUSD = max(c.Gauge.CostUSD, w.was.Gauge.CostUSD) // side requests may be in no transcript
 	}
 	return c
 }
 
-// complete fills in what the transcript does not tell: the model's window and the price.
+// complete fills in what the transcript lacks: the model's window and the price.
 func (w *writer) complete(e *thread.Exchange) {
 	if w.Models == nil {
 		return
@@ -134,11 +136,12 @@ func (w *writer) complete(e *thread.Exchange) {
 	}
 }
 
-// put stores a checkpoint; with the turn's end, the piece of the transcript up to there as well.
+// put stores a checkpoint; at the turn's end, the piece of the transcript up to there as well.
 func (w *writer) put(ctx context.Context, c thread.Checkpoint, d thread.Delta, t Turn, ends bool) error {
 	if ends && !w.bare && t.End > w.at {
 		from := w.at - w.main.Offset
-		d.Transcript = append(d.Transcript, thread.Chunk{File: mainFile, Offset: w.at, Data: w.main.Data[from : t.End-w.main.Offset]})
+		d.Transcript = append(d.Transcript,
+			thread.Chunk{File: mainFile, Offset: w.at, Data: w.main.Data[from : t.End-w.main.Offset]})
 		d.Transcript = append(d.Transcript, w.side...)
 	}
 	stored, err := w.Store.PutCheckpoint(ctx, c, d)
@@ -156,7 +159,7 @@ func (w *writer) put(ctx context.Context, c thread.Checkpoint, d thread.Delta, t
 	return nil
 }
 
-// snapshot is the one that was kept when a turn ended: after its last answer, and before that of the next turn.
+// snapshot returns the snapshot taken when a turn ended: after its last answer, and before that of the next turn.
 func (w *writer) snapshot(t Turn, i int) *thread.Snapshot {
 	ended, next := t.last().Ended, time.Time{}
 	if i+1 < len(w.told) {

@@ -1,7 +1,7 @@
-// Package relocate rewrites the paths of some folders in a text as those of another.
+// Package relocate rewrites the paths of some folders in a text to other folders.
 //
-// It guarantees that what comes out names none of the folders that it was told of, as far as their names are written
-// out as absolute paths, and that a folder whose name only begins like one of them stays as it is.
+// It guarantees that the result contains none of the old folders, as far as they are written as absolute paths, and
+// that a folder whose name merely begins like one of them stays unchanged.
 package relocate
 
 import (
@@ -14,14 +14,14 @@ import (
 	"unicode/utf8"
 )
 
-// Folders says where the files of folders are now.
+// Folders maps folders to where their files are now.
 type Folders struct {
 	from []string // longest first
 	to   map[string]string
 }
 
-// New returns a rewriter of the folders that moved says, each with the one that holds its files now. One that is
-// where it was keeps its name, and those inside of it do.
+// New returns a rewriter for moved, which maps each folder to the one that has its files now. A folder that is mapped
+// to itself keeps its name, and so do those inside it.
 func New(moved map[string]string) Folders {
 	f := Folders{to: make(map[string]string, 2*len(moved))}
 	for from, to := range moved {
@@ -30,7 +30,7 @@ func New(moved map[string]string) Folders {
 		}
 		f.to[filepath.Clean(from)] = filepath.Clean(to)
 	}
-	for from, to := range maps.Clone(f.to) { // programs also name what a link leads to
+	for from, to := range maps.Clone(f.to) { // programs also name the target of a link
 		real, err := filepath.EvalSymlinks(from)
 		if _, known := f.to[real]; err == nil && !known && len(real) > 1 {
 			f.to[real] = to
@@ -42,7 +42,7 @@ func New(moved map[string]string) Folders {
 	return f
 }
 
-// Text returns a text with the paths in it as they are now.
+// Text returns a text with its paths rewritten.
 func (f Folders) Text(s string) string {
 	if len(f.from) == 0 {
 		return s
@@ -72,7 +72,7 @@ func (f Folders) Text(s string) string {
 	return b.String()
 }
 
-// at returns the folder whose name begins at a place of a text, "" when there is none.
+// at returns the folder whose name begins at an offset of a text, "" if there is none.
 func (f Folders) at(s string, at int) string {
 	if !begins(s[:at]) {
 		return ""
@@ -94,7 +94,7 @@ func begins(before string) bool {
 	case strings.HasSuffix(before, "file://"):
 		return true
 	case strings.ContainsRune("ntr", r) && strings.HasSuffix(before[:len(before)-1], `\`):
-		return true // a line's end as JSON writes it
+		return true // a line break as JSON writes it
 	case r == '/' || r == '.' || r == '-' || r == '~':
 		return false
 	case !word(r):
@@ -107,13 +107,13 @@ func begins(before string) bool {
 	return ok && (dash == "" || unicode.IsSpace(last) || strings.ContainsRune(`"'=[(`, last))
 }
 
-// ends reports whether a name in a path has ended before a text.
+// ends reports whether a path element ends before a text.
 func ends(after string) bool {
 	r, n := utf8.DecodeRuneInString(after)
 	switch {
 	case after == "" || r == '/':
 		return true
-	case r == '.': // the end of a sentence, or of a name
+	case r == '.': // the end of a sentence, or part of a name
 		next, _ := utf8.DecodeRuneInString(after[n:])
 		return len(after) == n || !word(next) && next != '.'
 	default:

@@ -1,8 +1,8 @@
-// Package reserve keeps room on a disk for what must not be refused when the disk is full.
+// Package reserve keeps disk space for writes that must succeed when the disk is full.
 //
-// It is a file of its own that takes its size in advance. Who meets a full disk releases it and tries again; what can be
-// refused is refused from then on, so that the room is left for what cannot. Refill takes the room back once there is
-// enough of it.
+// It is a file that takes up its size in advance. A writer that meets a full disk releases it and tries again; from
+// then on optional writes are refused, so that the space is left for the others. Refill takes the space back once there
+// is enough of it.
 package reserve
 
 import (
@@ -17,9 +17,9 @@ import (
 	"orchestrator/thread/private"
 )
 
-// Reserve is the room. Its methods may be called from many goroutines.
+// Reserve is the reserved space. It is safe for concurrent use.
 type Reserve struct {
-	dir  *private.Folder // the caller's; open as long as the reserve is used
+	dir  *private.Folder // the caller's; open while the reserve is used
 	name string
 	size int
 
@@ -27,7 +27,7 @@ type Reserve struct {
 	kept bool
 }
 
-// New takes size bytes of the disk that a folder lies on. Where there is no room for them the reserve begins released.
+// New reserves size bytes on the disk of a folder. Without enough space the reserve starts released.
 func New(dir *private.Folder, name string, size int) (*Reserve, error) {
 	r := &Reserve{dir: dir, name: name, size: size}
 	if info, err := os.Lstat(dir.Path(name)); err == nil && info.Mode().IsRegular() && info.Size() == int64(size) {
@@ -37,14 +37,14 @@ func New(dir *private.Folder, name string, size int) (*Reserve, error) {
 	return r, r.Refill()
 }
 
-// Kept reports whether the room is there.
+// Kept reports whether the space is reserved.
 func (r *Reserve) Kept() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.kept
 }
 
-// Release gives the room to whoever writes next; false when it was released before.
+// Release frees the space for the next writer; false if it was already released.
 func (r *Reserve) Release() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,27 +55,27 @@ func (r *Reserve) Release() bool {
 	return r.dir.Remove(r.name) == nil
 }
 
-// Refill takes the room again where twice of it is free. Nothing happens on a disk that is still full.
+// Refill reserves the space again if twice its size is free. On a full disk it does nothing.
 func (r *Reserve) Refill() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(r.dir.Path(), &s); err != nil {
-		return fmt.Errorf("keep room on the disk: %w", err)
+		return fmt.Errorf("reserve disk space: %w", err)
 	}
 	if r.kept || s.Bavail*uint64(s.Bsize) < 2*uint64(r.size) {
 		return nil
 	}
 	if err := r.dir.Remove(r.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("keep room on the disk: %w", err)
+		return fmt.Errorf("reserve disk space: %w", err)
 	}
 	b := make([]byte, r.size)
-	rand.Read(b) // zeros would take no room where the disk compresses
+	rand.Read(b) // zeros would take no space on a disk that compresses
 	switch err := r.dir.Create(r.name, b); {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return nil
 	case err != nil:
-		return fmt.Errorf("keep room on the disk: %w", err)
+		return fmt.Errorf("reserve disk space: %w", err)
 	}
 	r.kept = true
 	return nil

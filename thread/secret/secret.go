@@ -1,18 +1,17 @@
-// Package secret finds credentials in text by their known shapes and leaves them out.
+// Package secret finds credentials in text by their known shapes and redacts them.
 //
-// It knows the keys of providers and forges by their prefixes, private keys, signed tokens, passwords in
-// URLs, authorization headers and assignments to variables that are named like a credential. What has no
-// such shape is not found: a password in a sentence, a key in base64 once more. It works on plain text and on
-// JSON as it is written, where it leaves JSON; it takes time in proportion to the text, and nothing when
-// the program starts.
+// It knows the keys of providers and code hosts by their prefixes, private keys, signed tokens, passwords in URLs,
+// authorization headers and assignments to variables named like a credential. What has no such shape is not found: a
+// password in a sentence, a key encoded in base64. It works on plain text and on JSON, which stays valid; it takes
+// linear time, and none at program start.
 package secret
 
 import (
 	"strings"
 )
 
-// Redact returns s with each secret replaced by a note of what it was, such as [redacted GitHub token].
-// Redacting twice is redacting once.
+// Redact returns s with each secret replaced by a note on what it was, such as [redacted GitHub token]. It is
+// idempotent.
 func Redact(s string) string {
 	var b strings.Builder
 	done := 0
@@ -39,7 +38,7 @@ func Redact(s string) string {
 	return b.String()
 }
 
-// Bytes is Redact for bytes; what holds no secret comes back as it is.
+// Bytes is Redact for bytes; bytes without a secret are returned unchanged.
 func Bytes(b []byte) []byte {
 	s := string(b)
 	if r := Redact(s); len(r) != len(s) || r != s {
@@ -54,7 +53,7 @@ type found struct {
 	kind     string
 }
 
-// starts are the bytes that a match may begin at.
+// starts are the bytes that a match may begin with.
 var starts = [256]bool{
 	'-': true, ':': true, '=': true,
 	'A': true, 'B': true, 'G': true, 'N': true, 'P': true, 'S': true,
@@ -62,7 +61,7 @@ var starts = [256]bool{
 	's': true, 'w': true, 'x': true, 'y': true,
 }
 
-// match looks for a secret that begins at s[i], or that s[i] gives away.
+// match finds a secret that begins at s[i], or that s[i] indicates.
 func match(s string, i int) (found, bool) {
 	switch s[i] {
 	case '-':
@@ -94,8 +93,8 @@ func match(s string, i int) (found, bool) {
 	return found{}, false
 }
 
-// boundary reports whether a word may begin at s[i]: behind no letter, digit or underscore, but behind
-// an escape of JSON or of a URL.
+// boundary reports whether a word may begin at s[i]: not after a letter, digit or underscore, but after an escape of
+// JSON or a URL.
 func boundary(s string, i int) bool {
 	if i == 0 || !word(s[i-1]) {
 		return true
@@ -126,12 +125,12 @@ func privateKey(s string, i int) (found, bool) {
 		stop := at + end + len(dashes+"END ")
 		if close := strings.Index(s[stop:min(len(s), stop+64)], dashes); close >= 0 && strings.IndexByte(s[at:at+end], '"') < 0 {
 			if end < minPEM {
-				return found{}, false // words about a key
+				return found{}, false // text about a key
 			}
 			return found{i, stop + close + len(dashes), "private key"}, true
 		}
 	}
-	// Cut off: lines of base64, and a last one that is shorter where it looks like the rest.
+	// Cut off: lines of base64, and a shorter last one if it looks like the rest.
 	stop := at
 	for next := at; next < len(s); {
 		for next < len(s) && (s[next] == ' ' || s[next] == '\n' || s[next] == '\r' || s[next] == '\t') {
@@ -152,7 +151,7 @@ func privateKey(s string, i int) (found, bool) {
 	return found{i, stop, "private key"}, stop > at+minPEM
 }
 
-// minPEM is the shortest line that is taken for one of a key.
+// minPEM is the shortest line that counts as part of a key.
 const minPEM = 32
 
 // signedToken matches a JSON web token: three parts, of which two are JSON.
@@ -189,7 +188,7 @@ func urlPassword(s string, i int) (found, bool) {
 	return found{user + 1, end, "password"}, true
 }
 
-// authorization matches the credentials behind "Bearer" and "Basic".
+// authorization matches the credentials after "Bearer" and "Basic".
 func authorization(s string, i int) (found, bool) {
 	rest := s[i:min(len(s), i+7)]
 	switch {
@@ -207,7 +206,7 @@ func authorization(s string, i int) (found, bool) {
 	return found{from, run(s, end, tokenChar, len(s)), "credentials"}, true
 }
 
-// assigned matches a value that s[i], a colon or equals sign, gives to a name like that of a credential.
+// assigned matches a value that s[i], a colon or equals sign, assigns to a name like that of a credential.
 func assigned(s string, i int) (found, bool) {
 	name := i
 	for name > 0 && i-name < 3 && strings.IndexByte("\"' \\`:", s[name-1]) >= 0 {
@@ -232,7 +231,7 @@ func assigned(s string, i int) (found, bool) {
 	return found{from, run(s, end, tokenChar, len(s)), kind}, true
 }
 
-// credential says what a name names, and how long such a value is at least.
+// credential returns the kind of secret that a name suggests, and the minimum length of its value.
 func credential(name string) (kind string, least int) {
 	if len(name) < 3 {
 		return "", 0
@@ -253,8 +252,7 @@ func credential(name string) (kind string, least int) {
 	return "", 0
 }
 
-// Mask returns bytes of the same length with each secret overwritten, for files whose places are
-// known by their offsets.
+// Mask returns bytes of the same length with each secret overwritten, for files that are addressed by offset.
 func Mask(b []byte) []byte {
 	const word = "[redacted]"
 	s := string(b)

@@ -4,18 +4,18 @@ import (
 	"strings"
 )
 
-// shape is a key that is known by its prefix.
+// shape is a key with a known prefix.
 type shape struct {
 	prefix string
 	kind   string
 	chars  charset
-	least  int // behind the prefix
+	least  int // after the prefix
 	most   int // 0 is any
-	// mixed keys are told from hyphenated words: they hold a long piece with letters and digits.
+	// mixed keys are told from hyphenated words by a long piece of letters and digits.
 	mixed bool
 }
 
-// shapes lists them; of two that fit, the first counts.
+// shapes lists them; if two match, the first counts.
 var shapes = [...]shape{
 	{"sk-ant-", "Anthropic key", urlChar, 16, 0, false},
 	{"sk-", "API key", urlChar, 20, 0, true},
@@ -73,7 +73,7 @@ var shapes = [...]shape{
 	{"ATATT3", "Atlassian token", dotChar, 60, 0, false},
 }
 
-// end returns where a key ends whose prefix ends at s[i].
+// end returns the end of a key whose prefix ends at s[i].
 func (p *shape) end(s string, i int) (int, bool) {
 	end := run(s, i, p.chars, i+maxLook)
 	n := end - i
@@ -86,7 +86,7 @@ func (p *shape) end(s string, i int) (int, bool) {
 	return run(s, end, p.chars, len(s)), true
 }
 
-// charset is what a value is made of.
+// charset is a set of characters of a value.
 type charset uint8
 
 const (
@@ -128,7 +128,7 @@ func (c charset) has(b byte) bool {
 	return false
 }
 
-// run returns where the bytes of a set that begin at s[i] end, looking no further than most.
+// run returns the end of the run of bytes of a set that begins at s[i], at most `most` bytes.
 func run(s string, i int, c charset, most int) int {
 	for most = min(most, len(s)); i < most && c.has(s[i]); i++ {
 	}
@@ -148,8 +148,8 @@ func hexadecimal(s string) bool {
 	return true
 }
 
-// random reports whether a value of at least so many bytes looks drawn, not written: letters and digits,
-// and many of them.
+// random reports whether a value of at least so many bytes looks random, not written: letters and digits, and many
+// different ones.
 func random(s string, least int) bool {
 	s = strings.TrimRight(s, ".,;:!=")
 	if len(s) < least || placeholder(s) {
@@ -172,7 +172,7 @@ func random(s string, least int) bool {
 	return letters >= 2 && digits >= 2 && distinct >= min(10, least-2)
 }
 
-// holdsRandom reports whether one piece between hyphens, dots and underscores looks drawn.
+// holdsRandom reports whether one piece between hyphens, dots and underscores looks random.
 func holdsRandom(s string) bool {
 	for from, i := 0, 0; i <= len(s); i++ {
 		if i < len(s) && s[i] != '-' && s[i] != '_' && s[i] != '.' {
@@ -186,7 +186,7 @@ func holdsRandom(s string) bool {
 	return random(s, 40)
 }
 
-// odd reports whether a piece of base64 looks like no word.
+// odd reports whether a piece of base64 does not look like a word.
 func odd(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !letter(c) || i > 0 && c < 'a' {
@@ -196,7 +196,7 @@ func odd(s string) bool {
 	return false
 }
 
-// repeated reports whether a value is one or two characters again and again: a placeholder.
+// repeated reports whether a value repeats one or two characters: a placeholder.
 func repeated(s string) bool {
 	distinct := 0
 	for i := range min(len(s), 64) {
@@ -207,7 +207,7 @@ func repeated(s string) bool {
 	return distinct <= 2
 }
 
-// placeholder reports whether a value stands for one, or is shown left out already.
+// placeholder reports whether a value is a placeholder, or already redacted.
 func placeholder(s string) bool {
 	if s == "" || s[0] == '$' || s[0] == '%' || s[0] == '*' || repeated(s) {
 		return true
@@ -222,5 +222,5 @@ func placeholder(s string) bool {
 	return false
 }
 
-// maxLook is how far it is looked for whether something is a secret; one that is ends where it ends.
+// maxLook is how many bytes are examined to decide whether something is a secret; a secret itself may be longer.
 const maxLook = 512

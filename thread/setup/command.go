@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	grace    = 2 * time.Second  // from asking a command to end to ending it
-	every    = 30 * time.Second // how often a command that runs is told of
+	grace    = 2 * time.Second  // from asking a command to exit to killing it
+	every    = 30 * time.Second // how often a running command is reported
 	maxLog   = 1 << 20
 	maxLine  = 160
 	markName = "ORCHESTRATOR_SETUP_RUN"
@@ -30,17 +30,17 @@ const (
 // command is one run of a shell.
 type command struct {
 	line, dir string
-	run       string // what its processes carry, and those of other commands do not
+	run       string // in the environment of its processes, and only of its own
 	env       []string
 	limit     time.Duration
 	progress  func(last string)
-	every     time.Duration // 0 for the usual
+	every     time.Duration // 0 for the default
 }
 
-// runOf is what the processes of a thread's commands carry, so that another process of ours knows them.
+// runOf is in the environment of the processes of a thread's commands, so that a later process of ours recognises them.
 func runOf(id thread.ID) string { return markName + "=" + string(id) + "-" }
 
-// start runs the command to its end, and ends what it left.
+// start runs the command to its end, and kills the processes it left.
 func (c command) start(ctx context.Context, log *log) error {
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (c command) start(ctx context.Context, log *log) error {
 	cmd.Dir = c.dir
 	cmd.Env = append(c.env[:len(c.env):len(c.env)], mark, "PWD="+c.dir)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, a group and session of its own
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, its own group and session
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = grace
 	if err := cmd.Start(); err != nil {
@@ -79,20 +79,20 @@ func (c command) start(ctx context.Context, log *log) error {
 	left := endAll(mark, cmd.Process.Pid)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("it was stopped: %w", ctx.Err())
+		return fmt.Errorf("stopped: %w", ctx.Err())
 	case limited.Err() != nil:
-		return fmt.Errorf("it did not end within %s and was killed; last: %s", c.limit, log.last())
+		return fmt.Errorf("timed out after %s and was killed; last output: %s", c.limit, log.last())
 	case left > 0:
-		return fmt.Errorf("%d of its processes cannot be ended", left)
+		return fmt.Errorf("%d of its processes cannot be killed", left)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return nil // something that it left running had its output open
+		return nil // a process that it left running had its output open
 	case err != nil:
-		return fmt.Errorf("%w; last: %s", err, log.last())
+		return fmt.Errorf("%w; last output: %s", err, log.last())
 	}
 	return nil
 }
 
-// log keeps the beginning of what a command prints, and its newest line.
+// log keeps the beginning of a command's output, and its last line.
 type log struct {
 	path    string
 	mu      sync.Mutex
@@ -118,7 +118,7 @@ func openLog(dir, name string) (*log, error) {
 	return &log{path: folder.Path(name), file: f}, nil
 }
 
-// Write never fails: a command is not to end for its log's sake.
+// Write never fails: a command must not fail because of its log.
 func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,13 +128,13 @@ func (l *log) Write(p []byte) (int, error) {
 	n, err := l.file.Write(fits)
 	l.size += n
 	if err != nil {
-		l.size = maxLog // the disk is full: no more is tried
+		l.size = maxLog // the disk is full: stop trying
 	}
 	l.dropped += len(p) - n
 	return len(p), nil
 }
 
-// last is the newest line that is not empty.
+// last returns the last non-empty line.
 func (l *log) last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *log) last() string {
 		line = string(r[:maxLine]) + "…"
 	}
 	if line == "" {
-		return "it printed nothing"
+		return "none"
 	}
 	return line
 }
@@ -153,7 +153,7 @@ func (l *log) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dropped > 0 {
-		fmt.Fprintf(l.file, "\n… %d bytes more were printed and are not kept\n", l.dropped)
+		fmt.Fprintf(l.file, "\n… %d more bytes of output were discarded\n", l.dropped)
 	}
-	_ = l.file.Close() // it is a log
+	_ = l.file.Close() // it is only a log
 }

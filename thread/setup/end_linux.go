@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// endAll kills whatever carries a mark and what is left of sessions, until nothing is; left is how many remain.
+// endAll kills all processes with a mark and those of sessions; left is how many remain.
 func endAll(mark string, sessions ...int) (left int) {
 	for try := range 200 {
 		for _, session := range sessions {
@@ -21,18 +21,18 @@ func endAll(mark string, sessions ...int) (left int) {
 			return 0
 		}
 		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGSTOP) // so that none makes another while the others die
+			_ = syscall.Kill(pid, syscall.SIGSTOP) // so that it forks no more while the others die
 		}
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		left = len(pids)
-		time.Sleep(time.Duration(min(try, 20)) * time.Millisecond) // the kernel takes them away
+		time.Sleep(time.Duration(min(try, 20)) * time.Millisecond) // until the kernel has removed them
 	}
 	return left
 }
 
-// members finds the living processes whose environment begins a variable as mark does, and those of sessions.
+// members finds the live processes with an environment variable that begins with mark, and those of sessions.
 func members(mark string, sessions ...int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

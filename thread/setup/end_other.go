@@ -4,7 +4,7 @@ package setup
 
 import "syscall"
 
-// endAll kills what is left of commands' groups.
+// endAll kills the remaining processes of groups.
 func endAll(_ string, groups ...int) (left int) {
 	for _, group := range groups {
 		_ = syscall.Kill(-group, syscall.SIGKILL)
@@ -12,5 +12,5 @@ func endAll(_ string, groups ...int) (left int) {
 	return 0
 }
 
-// members finds nothing: what an earlier process of ours left running is not known here.
+// members finds nothing: processes left by an earlier process of ours are unknown here.
 func members(string, ...int) []int { return nil }

@@ -17,10 +17,10 @@ import (
 	"orchestrator/thread/private"
 )
 
-// includeName is the file of patterns, at the project's root.
+// includeName is the file of patterns, in the project's root.
 const includeName = ".worktreeinclude"
 
-// Bounds of what is copied into one worktree.
+// Limits on what is copied into one worktree.
 const (
 	maxInclude  = 64 << 10
 	maxPatterns = 500
@@ -28,7 +28,7 @@ const (
 	maxBytes    = 100 << 20
 )
 
-// copyIgnored copies what the project's patterns and the agent's own name.
+// copyIgnored copies the files that match the project's patterns and the agent's own.
 func (s *Setup) copyIgnored(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
 	var patterns []string
 	if s.cfg.Local != nil {
@@ -36,7 +36,7 @@ func (s *Setup) copyIgnored(ctx context.Context, t thread.Thread, say func(threa
 	}
 	own, odd, err := readPatterns(filepath.Join(s.cfg.Project, includeName))
 	if err != nil {
-		say(thread.LevelWarn, fmt.Sprintf("%s is not used: %v", includeName, err))
+		say(thread.LevelWarn, fmt.Sprintf("%s ignored: %v", includeName, err))
 	}
 	for _, line := range odd {
 		say(thread.LevelWarn, fmt.Sprintf("%s: %s", includeName, line))
@@ -46,23 +46,24 @@ func (s *Setup) copyIgnored(ctx context.Context, t thread.Thread, say func(threa
 	}
 	names, err := s.cfg.Ignored(ctx, s.cfg.Project, patterns)
 	if err != nil {
-		say(thread.LevelWarn, fmt.Sprintf("the ignored files of %s are not copied: %v", t.Name, err))
+		say(thread.LevelWarn, fmt.Sprintf("%s: ignored files not copied: %v", t.Name, err))
 		return
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return s.isOwn(name) })
 	n, skipped, err := copyFiles(s.cfg.Project, t.Worktree.Path, names)
 	switch {
 	case err != nil:
-		say(thread.LevelWarn, fmt.Sprintf("the ignored files of %s are not all copied: %v", t.Name, err))
+		say(thread.LevelWarn, fmt.Sprintf("%s: not all ignored files copied: %v", t.Name, err))
 	case n > 0:
-		say(thread.LevelInfo, fmt.Sprintf("%s: %d ignored files are copied from %s", t.Name, n, s.cfg.Project))
+		say(thread.LevelInfo, fmt.Sprintf("%s: %s copied from %s", t.Name, counted(n, "ignored file"), s.cfg.Project))
 	}
 	if len(skipped) > 0 {
-		say(thread.LevelWarn, fmt.Sprintf("%s: %d files are not copied: %s", t.Name, len(skipped), strings.Join(skipped[:min(3, len(skipped))], "; ")))
+		say(thread.LevelWarn, fmt.Sprintf("%s: %s not copied: %s",
+			t.Name, counted(len(skipped), "file"), strings.Join(skipped[:min(3, len(skipped))], "; ")))
 	}
 }
 
-// isOwn reports whether a file of the project lies in a folder of ours.
+// isOwn reports whether a file of the project is in a folder of ours.
 func (s *Setup) isOwn(name string) bool {
 	if name == ".orchestrator" || strings.HasPrefix(name, ".orchestrator/") {
 		return true
@@ -74,7 +75,7 @@ func (s *Setup) isOwn(name string) bool {
 	})
 }
 
-// readPatterns reads a file of patterns; odd are lines that cannot be meant, for people.
+// readPatterns reads a file of patterns; odd describes invalid lines, for people.
 func readPatterns(file string) (patterns, odd []string, err error) {
 	content, err := private.ReadRegular(file, maxInclude)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,13 +94,13 @@ func readPatterns(file string) (patterns, odd []string, err error) {
 		switch pattern := strings.TrimPrefix(line, "!"); {
 		case pattern == "" || strings.HasPrefix(line, "#"):
 		case slices.Contains(strings.Split(pattern, "/"), ".."):
-			odd = append(odd, fmt.Sprintf("line %d leads out of the project: only files below it are copied", n))
+			odd = append(odd, fmt.Sprintf("line %d points outside the project: only files in it are copied", n))
 		case strings.Trim(pattern, "/") == "":
-			odd = append(odd, fmt.Sprintf("line %d names the project itself; * names all that is ignored", n))
+			odd = append(odd, fmt.Sprintf("line %d names the project itself; use * for all ignored files", n))
 		case strings.ContainsRune(line, 0):
 			odd = append(odd, fmt.Sprintf("line %d is not text", n))
 		case len(patterns) == maxPatterns:
-			return nil, nil, fmt.Errorf("it has more than %d patterns: %w", maxPatterns, thread.ErrInvalid)
+			return nil, nil, fmt.Errorf("more than %d patterns: %w", maxPatterns, thread.ErrInvalid)
 		default:
 			patterns = append(patterns, line)
 		}
@@ -107,8 +108,8 @@ func readPatterns(file string) (patterns, odd []string, err error) {
 	return patterns, odd, nil
 }
 
-// copyFiles copies files from one folder to another, those that are not there yet; skipped says of files why they
-// cannot be copied. Too much is an error before the first is copied.
+// copyFiles copies files that do not exist yet from one folder to another; skipped says why files were not copied.
+// Exceeding a limit is an error before the first file is copied.
 func copyFiles(from, to string, names []string) (n int, skipped []string, err error) {
 	src, err := os.OpenRoot(from)
 	if err != nil {
@@ -123,7 +124,7 @@ func copyFiles(from, to string, names []string) (n int, skipped []string, err er
 	var total int64
 	var good []string
 	for _, name := range names {
-		info, err := plain(src, name)
+		info, err := statRegular(src, name)
 		if err != nil {
 			skipped = append(skipped, fmt.Sprintf("%s: %v", name, err))
 			continue
@@ -132,8 +133,9 @@ func copyFiles(from, to string, names []string) (n int, skipped []string, err er
 		good = append(good, name)
 	}
 	if len(good) > maxFiles || total > maxBytes {
-		return 0, nil, thread.Hint(fmt.Errorf("they are %d files with %d MB, at most %d files with %d MB are copied: nothing is: %w",
-			len(good), total>>20, maxFiles, maxBytes>>20, thread.ErrLimit), "name fewer in "+includeName+", or have the setup command bring them")
+		return 0, nil, thread.Hint(fmt.Errorf("%d files with %d MB exceed the limit of %d files with %d MB, none copied: %w",
+			len(good), total>>20, maxFiles, maxBytes>>20, thread.ErrLimit),
+			"include fewer in "+includeName+", or copy them in the setup command")
 	}
 	room := int64(maxBytes)
 	for _, name := range good {
@@ -152,10 +154,10 @@ func copyFiles(from, to string, names []string) (n int, skipped []string, err er
 	return n, skipped, nil
 }
 
-var errLink = errors.New("a link, or behind one")
+var errLink = errors.New("a symbolic link, or inside one")
 
-// plain looks at a regular file that no link leads to.
-func plain(root *os.Root, name string) (fs.FileInfo, error) {
+// statRegular returns the info of a regular file whose path contains no link.
+func statRegular(root *os.Root, name string) (fs.FileInfo, error) {
 	if !filepath.IsLocal(name) {
 		return nil, errors.New("outside the project")
 	}
@@ -183,9 +185,9 @@ func plain(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// copyFile copies one file, and nothing of it where it cannot be copied whole.
+// copyFile copies one file, and leaves nothing if it cannot be copied completely.
 func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
-	was, err := plain(src, name)
+	was, err := statRegular(src, name)
 	if err != nil {
 		return 0, err
 	}
@@ -195,7 +197,7 @@ func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
 	}
 	defer in.Close()
 	if info, err := in.Stat(); err != nil || !os.SameFile(was, info) {
-		return 0, errors.Join(errors.New("it is being changed"), err)
+		return 0, errors.Join(errors.New("changed while being copied"), err)
 	}
 	if err := mkdirs(dst, path.Dir(name)); err != nil {
 		return 0, err
@@ -206,7 +208,7 @@ func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
 	}
 	size, err := io.Copy(out, io.LimitReader(in, room+1))
 	if err == nil && size > room {
-		err = errors.New("it grows beyond the limit")
+		err = errors.New("grew beyond the limit")
 	}
 	if cerr := out.Close(); err == nil {
 		err = cerr
@@ -218,7 +220,7 @@ func copyFile(src, dst *os.Root, name string, room int64) (int64, error) {
 	return size, nil
 }
 
-// mkdirs makes the folders of a file; a link in their place is refused.
+// mkdirs creates the folders of a file; a link in their place is refused.
 func mkdirs(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil
@@ -235,4 +237,12 @@ func mkdirs(root *os.Root, dir string) error {
 		err = errLink
 	}
 	return err
+}
+
+// counted formats a count with its noun: "1 file", "2 files".
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

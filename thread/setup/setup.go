@@ -23,8 +23,8 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Content is what the person accepts, and a name for it: both commands, and the files of a folder that they name. It
-// is empty where there is no command.
+// Content returns what the person accepts, and its name: both commands, and the files of a folder that they name. It is
+// empty if there is no command.
 func (c Commands) Content(dir string) (place string, content []byte, err error) {
 	var all []accept.Command
 	for _, one := range []accept.Command{{Name: "setup", Line: c.Setup}, {Name: "teardown", Line: c.Teardown}} {
@@ -39,23 +39,23 @@ func (c Commands) Content(dir string) (place string, content []byte, err error) 
 	return "commands#" + accept.Short(content), content, err
 }
 
-var _ thread.Furnisher = (*Setup)(nil)
+var _ thread.SetupRunner = (*Setup)(nil)
 
-// Furnish copies files into a thread's worktree and runs the setup command there. The error says why that did not end
-// well, or was not done.
-func (s *Setup) Furnish(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
+// SetUp copies files into a thread's worktree and runs the setup command there. The error says why that failed or was
+// not done.
+func (s *Setup) SetUp(ctx context.Context, t thread.Thread, say func(thread.Level, string)) error {
 	s.copyIgnored(ctx, t, say)
 	return s.run(ctx, t, "setup", s.cfg.Commands.Setup, say)
 }
 
-// Clear runs the teardown command in a thread's worktree.
-func (s *Setup) Clear(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
+// TearDown runs the teardown command in a thread's worktree.
+func (s *Setup) TearDown(ctx context.Context, t thread.Thread, say func(thread.Level, string)) {
 	_ = s.run(ctx, t, "teardown", s.cfg.Commands.Teardown, say)
 }
 
-// End ends the processes of a command that runs in a thread's worktree, of an earlier process of ours, and says how many
-// there were.
-func (s *Setup) End(t thread.Thread) (ended int) {
+// StopSetup kills the processes of a command that an earlier process of ours left running in a thread's worktree, and
+// returns their number.
+func (s *Setup) StopSetup(t thread.Thread) (ended int) {
 	prefix := runOf(t.ID)
 	n := len(members(prefix))
 	if n > 0 {
@@ -64,7 +64,7 @@ func (s *Setup) End(t thread.Thread) (ended int) {
 	return n
 }
 
-// run runs a command where it is accepted, and says what came of it.
+// run runs a command if it is accepted, and reports the result.
 func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say func(thread.Level, string)) error {
 	if line == "" {
 		return nil
@@ -79,32 +79,33 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 	}
 	if s.cfg.Accepted == nil || !s.cfg.Accepted(s.place(place), content) {
 		return fail("did not run", thread.Hint(errNotAccepted, fmt.Sprintf(
-			"look at them in %s, then `orchestrator --project %s trust` accepts them", t.Worktree.Path, t.Worktree.Path)), "")
+			"review them in %s, then accept them with `orchestrator --project %s trust`", t.Worktree.Path, t.Worktree.Path)), "")
 	}
-	say(thread.LevelInfo, fmt.Sprintf("%s of %s runs: %s", what, t.Name, short(line)))
+	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, short(line)))
 	begin := time.Now()
 	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
 		"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
 	c.progress = func(last string) {
-		say(thread.LevelInfo, fmt.Sprintf("%s of %s still runs after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
+		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
 	}
 	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
 	if err != nil {
-		return fail("did not run", fmt.Errorf("its log: %w", err), "")
+		return fail("did not run", fmt.Errorf("open its log: %w", err), "")
 	}
 	err = c.start(ctx, log)
 	log.close()
 	if err != nil {
-		return fail("failed", fmt.Errorf("%w; its output is in %s", err, log.path), ". The worktree can be used as it is")
+		return fail("failed", fmt.Errorf("%w; its output is in %s", err, log.path), ". The worktree can still be used")
 	}
-	say(thread.LevelInfo, fmt.Sprintf("%s of %s is done (%s)", what, t.Name, time.Since(begin).Round(100*time.Millisecond)))
+	say(thread.LevelInfo, fmt.Sprintf("%s of %s completed (%s)",
+		what, t.Name, time.Since(begin).Round(100*time.Millisecond)))
 	return nil
 }
 
-// errNotAccepted says that a command is not to run.
-var errNotAccepted = errors.New("the commands, or files that they name, are not what was accepted")
+// errNotAccepted says that a command must not run.
+var errNotAccepted = errors.New("the commands, or files that they name, have not been accepted as they are now")
 
-// place makes a content's place the project's.
+// place returns the place of a content in the project.
 func (s *Setup) place(name string) string { return Place(s.cfg.Project, name) }
 
 // Place is where a project's content is remembered as accepted.
@@ -114,7 +115,7 @@ func Place(project, name string) string {
 
 var threadID = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
-// logName is a file name whatever the id is.
+// logName is a valid file name for any id.
 func logName(id thread.ID, what string) string {
 	if !threadID().MatchString(string(id)) {
 		return what + ".log"

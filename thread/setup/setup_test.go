@@ -85,11 +85,11 @@ func (p *place) thread() thread.Thread {
 	return thread.Thread{ID: "t1", Name: "fork-0001", Agent: "demo", Worktree: thread.Worktree{Path: p.tree}}
 }
 
-// furnish does it and returns what was said.
-func (p *place) furnish(ctx context.Context) string {
+// setUp runs the setup and returns what was reported.
+func (p *place) setUp(ctx context.Context) string {
 	p.Helper()
 	p.said = nil
-	_ = setup.New(p.cfg).Furnish(ctx, p.thread(), p.say)
+	_ = setup.New(p.cfg).SetUp(ctx, p.thread(), p.say)
 	return strings.Join(p.said, "\n")
 }
 
@@ -106,28 +106,28 @@ func TestSetupRunsWhatWasAccepted(t *testing.T) {
 	p := newPlace(t)
 	p.write(p.tree, "tools/setup.sh", "echo one; echo two >&2; pwd >ran; echo $ORCHESTRATOR_PROJECT_DIR >>ran\n")
 	p.cfg.Commands = setup.Commands{Setup: "sh ./tools/setup.sh", Teardown: "touch torn-down"}
-	p.has(p.furnish(t.Context()), "did not run", "not what was accepted", "trust")
+	p.has(p.setUp(t.Context()), "did not run", "have not been accepted", "trust")
 	if got := p.read(p.tree, "ran"); !strings.Contains(got, "no such file") {
 		t.Errorf("it ran before it was accepted: %q", got)
 	}
 	p.accept()
-	p.has(p.furnish(t.Context()), "setup of fork-0001 runs: sh ./tools/setup.sh", "is done")
+	p.has(p.setUp(t.Context()), "running setup of fork-0001: sh ./tools/setup.sh", "completed")
 	if got := p.read(p.tree, "ran"); got != p.tree+"\n"+p.project+"\n" {
 		t.Errorf("it ran as %q", got)
 	}
 	if got := p.read(p.cfg.Logs, "setup-t1.log"); got != "one\ntwo\n" {
 		t.Errorf("its log is %q", got)
 	}
-	setup.New(p.cfg).Clear(t.Context(), p.thread(), p.say)
+	setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say)
 	if _, err := os.Stat(filepath.Join(p.tree, "torn-down")); err != nil {
 		t.Error("teardown did not run")
 	}
 	p.write(p.tree, "tools/setup.sh", "touch changed\n")
-	p.has(p.furnish(t.Context()), "not what was accepted")
-	setup.New(p.cfg).Clear(t.Context(), p.thread(), p.say)
+	p.has(p.setUp(t.Context()), "have not been accepted")
+	setup.New(p.cfg).TearDown(t.Context(), p.thread(), p.say)
 	p.write(p.tree, "tools/setup.sh", "echo one; echo two >&2; pwd >ran; echo $ORCHESTRATOR_PROJECT_DIR >>ran\n")
 	p.cfg.Commands.Setup += " more"
-	p.has(p.furnish(t.Context()), "not what was accepted")
+	p.has(p.setUp(t.Context()), "have not been accepted")
 	if got := p.read(p.tree, "changed"); !strings.Contains(got, "no such file") {
 		t.Error("a changed script ran")
 	}
@@ -137,8 +137,8 @@ func TestSetupThatFails(t *testing.T) {
 	p := newPlace(t)
 	p.cfg.Commands.Setup = "echo fetching; printf 'it is \\033[31mbroken\\n'; exit 3"
 	p.accept()
-	said := p.furnish(t.Context())
-	p.has(said, "setup of fork-0001 failed", "exit status 3", "broken", filepath.Join(p.cfg.Logs, "setup-t1.log"), "can be used as it is")
+	said := p.setUp(t.Context())
+	p.has(said, "setup of fork-0001 failed", "exit status 3", "broken", filepath.Join(p.cfg.Logs, "setup-t1.log"), "can still be used")
 	if strings.Contains(said, "\x1b") {
 		t.Errorf("control bytes of the command are said: %q", said)
 	}
@@ -173,7 +173,7 @@ func TestSetupThatHangs(t *testing.T) {
 			p.cfg.Limit = 300 * time.Millisecond
 			p.accept()
 			begin := time.Now()
-			p.has(p.furnish(t.Context()), "did not end within 300ms and was killed; last: begun")
+			p.has(p.setUp(t.Context()), "timed out after 300ms and was killed; last output: begun")
 			if took := time.Since(begin); took > 30*time.Second {
 				t.Errorf("it took %s", took)
 			}
@@ -190,7 +190,7 @@ func TestSetupEndsWithItsContext(t *testing.T) {
 	p.accept()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	p.has(p.furnish(ctx), "was stopped")
+	p.has(p.setUp(ctx), "stopped")
 }
 
 // TestSetupLeavesNothing: what a command that ends well leaves running is ended, and not waited for.
@@ -198,7 +198,7 @@ func TestSetupLeavesNothing(t *testing.T) {
 	p := newPlace(t)
 	p.cfg.Commands.Setup = "sleep 876543 & setsid sleep 876543 & echo done"
 	p.accept()
-	p.has(p.furnish(t.Context()), "is done")
+	p.has(p.setUp(t.Context()), "completed")
 	if left := alive(t, "876543"); len(left) > 0 {
 		t.Errorf("left running: %q", left)
 	}
@@ -209,9 +209,9 @@ func TestSetupThatPrintsForEver(t *testing.T) {
 	p := newPlace(t)
 	p.cfg.Commands.Setup = "yes 0123456789 | head -c 20000000; echo; echo the end; exit 1"
 	p.accept()
-	p.has(p.furnish(t.Context()), "failed", "last: the end")
+	p.has(p.setUp(t.Context()), "failed", "last output: the end")
 	log := p.read(p.cfg.Logs, "setup-t1.log")
-	if len(log) > 1<<20+200 || !strings.Contains(log, "bytes more were printed") {
+	if len(log) > 1<<20+200 || !strings.Contains(log, "more bytes of output were discarded") {
 		t.Errorf("its log has %d bytes and ends with %q", len(log), log[max(0, len(log)-80):])
 	}
 }
@@ -254,9 +254,9 @@ func TestIncludeCopies(t *testing.T) {
 	}
 	p.list(".env", "config/local.json", "there.env", "link.env", "dir/secret", "inner/local.json", "inner.env", "out/x.env", "fifo.env", "gone.env", "../outside/secret",
 		"/etc/passwd", "state/state.db", ".orchestrator/x")
-	said := p.furnish(t.Context())
-	p.has(said, "patterns: *.env /config/local.json !skip.env", "line 6 leads out of the project", "line 7 leads out", "line 8 names the project itself",
-		"2 ignored files are copied", "files are not copied")
+	said := p.setUp(t.Context())
+	p.has(said, "patterns: *.env /config/local.json !skip.env", "line 6 points outside the project", "line 7 points outside", "line 8 names the project itself",
+		"2 ignored files copied", "files not copied")
 	if got := p.read(p.tree, ".env"); got != "KEY=1\n" {
 		t.Errorf(".env is %q", got)
 	}
@@ -287,7 +287,7 @@ func TestIncludeOfAnAgent(t *testing.T) {
 	p.write(p.project, ".demo/local.json", "{}")
 	p.cfg.Local = func(agent string) []string { return []string{"/." + agent + "/local.json"} }
 	p.list(".demo/local.json")
-	p.has(p.furnish(t.Context()), "patterns: /.demo/local.json", "1 ignored file")
+	p.has(p.setUp(t.Context()), "patterns: /.demo/local.json", "1 ignored file")
 	if p.read(p.tree, ".demo/local.json") != "{}" {
 		t.Error("it is not copied")
 	}
@@ -305,24 +305,24 @@ func TestIncludeRefuses(t *testing.T) {
 				p.Skipf("no sparse files here: %v", err)
 			}
 			p.list(".env", "huge")
-		}, "at most 2000 files with 100 MB are copied: nothing is"},
+		}, "limit of 2000 files with 100 MB, none copied"},
 		"a link": {func(p *place) {
 			p.write(p.project, "patterns", "*.env\n")
 			if err := os.Symlink("patterns", filepath.Join(p.project, ".worktreeinclude")); err != nil {
 				p.Fatal(err)
 			}
 			p.list(".env")
-		}, ".worktreeinclude is not used"},
+		}, ".worktreeinclude ignored"},
 		"what never ends": {func(p *place) {
 			if err := syscall.Mkfifo(filepath.Join(p.project, ".worktreeinclude"), 0o600); err != nil {
 				p.Fatal(err)
 			}
 			p.list(".env")
-		}, ".worktreeinclude is not used"},
+		}, ".worktreeinclude ignored"},
 		"a large file": {func(p *place) {
 			p.write(p.project, ".worktreeinclude", strings.Repeat("*.env\n", 100000))
 			p.list(".env")
-		}, ".worktreeinclude is not used"},
+		}, ".worktreeinclude ignored"},
 		"many patterns": {func(p *place) {
 			p.write(p.project, ".worktreeinclude", strings.Repeat("*.env\n", 501))
 			p.list(".env")
@@ -332,7 +332,7 @@ func TestIncludeRefuses(t *testing.T) {
 			p := newPlace(t)
 			p.write(p.project, ".env", "KEY=1\n")
 			tc.make(p)
-			p.has(p.furnish(t.Context()), tc.said)
+			p.has(p.setUp(t.Context()), tc.said)
 			if got, err := os.ReadDir(p.tree); err != nil || len(got) > 0 {
 				t.Errorf("copied: %v %v", got, err)
 			}

@@ -293,8 +293,8 @@ func (s *Spool) Drop(id thread.ID) error {
 	return nil
 }
 
-// PutAside implements thread.Spool.
-func (s *Spool) PutAside(id thread.ID) (path string, err error) {
+// SetAside implements thread.Spool.
+func (s *Spool) SetAside(id thread.ID) (path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ends, id)

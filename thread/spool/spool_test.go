@@ -118,7 +118,7 @@ func TestCutAndDamaged(t *testing.T) {
 	if kept, err := s.Kept(); err != nil || kept[id].Missing != 2 {
 		t.Errorf("the file is gone: %+v, %v", kept, err)
 	}
-	if path, err := s.PutAside(id); err != nil || path != "" {
+	if path, err := s.SetAside(id); err != nil || path != "" {
 		t.Errorf("put aside: %q, %v", path, err)
 	}
 	if kept, err := s.Kept(); err != nil || len(kept) != 0 {

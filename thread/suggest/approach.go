@@ -16,11 +16,11 @@ var vocabulary = sync.OnceValue(func() lexicon {
 // what they tell or paste.
 func wants(list []word) (found, bool) {
 	head := list[:min(len(list), headWords)]
-	if said, ok := weighs(head, vocabulary().hear(head)); ok || len(list) == len(head) {
+	if said, ok := weighs(head, vocabulary().find(head)); ok || len(list) == len(head) {
 		return said, ok
 	}
 	tail := list[max(len(list)-tailWords, len(head)):]
-	return weighs(tail, vocabulary().hear(tail))
+	return weighs(tail, vocabulary().find(tail))
 }
 
 // How many words of a prompt are weighed together, at its beginning and at its end.

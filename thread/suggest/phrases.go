@@ -125,8 +125,8 @@ type found struct {
 	word     int // its first word
 }
 
-// hear finds the features of a prompt.
-func (l lexicon) hear(list []word) (at [features]found) {
+// find finds the features of a prompt.
+func (l lexicon) find(list []word) (at [features]found) {
 	for i, w := range list {
 		if w.name {
 			continue

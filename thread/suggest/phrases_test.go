@@ -34,7 +34,7 @@ func TestPhrases(t *testing.T) {
 		l := make(lexicon)
 		l.learn(named, c.phrase)
 		got := ""
-		if at := l.hear(words(c.text))[named]; at.said {
+		if at := l.find(words(c.text))[named]; at.said {
 			got = c.text[at.from:at.to]
 		}
 		if got != c.want {
@@ -46,7 +46,7 @@ func TestPhrases(t *testing.T) {
 // TestWords holds that long prompts are heard at both ends, whatever their bytes are.
 func TestWords(t *testing.T) {
 	list := words("first " + strings.Repeat("ö\xff ", 2000) + "last")
-	if len(list) == 0 || list[0].text != "first" || list[len(list)-1].text != "last" || len(list) > maxHeard {
+	if len(list) == 0 || list[0].text != "first" || list[len(list)-1].text != "last" || len(list) > maxSearched {
 		t.Errorf("%d words of a long prompt", len(list))
 	}
 	var opens []string

@@ -26,17 +26,17 @@ func (s Subject) Clone() Subject {
 
 // Add takes note of a turn.
 func (s *Subject) Add(prompt, answer string) {
-	s.Hear(prompt)
+	s.AddText(prompt)
 	s.turns++
 	s.complaints++
-	if !vocabulary().hear(words(prompt))[fails].said {
+	if !vocabulary().find(words(prompt))[fails].said {
 		s.complaints = 0
 	}
-	s.Hear(answer)
+	s.AddText(answer)
 }
 
-// Hear takes note of more words of the running turn: answers, names of files.
-func (s *Subject) Hear(text string) {
+// AddText takes note of more words of the running turn: answers, names of files.
+func (s *Subject) AddText(text string) {
 	if s.words == nil {
 		s.words = make(map[string]bool)
 	}

@@ -53,7 +53,7 @@ func Consider(in Input) (Offer, bool) {
 		return Offer{}, false
 	}
 	list := words(in.Prompt)
-	at := vocabulary().hear(list)
+	at := vocabulary().find(list)
 	if n := in.Subject.complaints; at[fails].said && n+1 >= complaints {
 		return Offer{RuleLoop, "another way", fmt.Sprintf("you said %d times in a row that it still fails", n+1)}, true
 	}

@@ -18,24 +18,24 @@ type word struct {
 	name     bool // part of a name: of a file, a package
 }
 
-// maxHeard is how much of a prompt is searched for phrases, half of it at each end: people say what they want before
+// maxSearched is how much of a prompt is searched for phrases, half of it at each end: people say what they want before
 // or after what they paste.
-const maxHeard = 600
+const maxSearched = 600
 
 // words returns the words of a prompt. Punctuation and line breaks divide it into clauses and sentences; a dot, a slash
 // or a hyphen within a name does not.
 func words(prompt string) []word {
-	if len(prompt) <= maxHeard {
+	if len(prompt) <= maxSearched {
 		return appendWords(nil, prompt, 0)
 	}
-	end, begin := maxHeard/2, len(prompt)-maxHeard/2
+	end, begin := maxSearched/2, len(prompt)-maxSearched/2
 	for end > 0 && !utf8.RuneStart(prompt[end]) {
 		end--
 	}
 	for begin < len(prompt) && !utf8.RuneStart(prompt[begin]) {
 		begin++
 	}
-	return appendWords(appendWords(make([]word, 0, maxHeard/4), prompt[:end], 0), prompt[begin:], begin)
+	return appendWords(appendWords(make([]word, 0, maxSearched/4), prompt[:end], 0), prompt[begin:], begin)
 }
 
 func appendWords(list []word, text string, offset int) []word {

@@ -104,21 +104,21 @@ func TestCommand(t *testing.T) {
 
 func TestRest(t *testing.T) {
 	for name, c := range map[string]struct {
-		r    turns.Resting
+		r    turns.Idle
 		want turns.Verdict
 		wait time.Duration
 	}{
-		"just taken":        {turns.Resting{Text: "fix it"}, turns.Wait, turns.AfterNothing},
-		"nothing came":      {turns.Resting{Text: "fix it", For: turns.AfterNothing}, turns.Refused, 0},
-		"command":           {turns.Resting{Text: "/clear", For: turns.AfterCommand}, turns.Taken, 0},
-		"command, too soon": {turns.Resting{Text: "/clear", For: time.Second}, turns.Wait, turns.AfterCommand - time.Second},
-		"command asked":     {turns.Resting{Text: "/review", For: time.Minute, Requests: 1}, turns.Interrupted, 0},
-		"stopped":           {turns.Resting{Text: "fix it", For: turns.AfterRequest, Requests: 1}, turns.Interrupted, 0},
-		"failed":            {turns.Resting{Text: "fix it", For: turns.AfterRequest, Requests: 3, Failure: "status 401"}, turns.Refused, 0},
-		"failed just now":   {turns.Resting{Text: "fix it", Requests: 3, Failure: "status 401"}, turns.Wait, turns.AfterRequest},
+		"just taken":        {turns.Idle{Text: "fix it"}, turns.Wait, turns.AfterNothing},
+		"nothing came":      {turns.Idle{Text: "fix it", For: turns.AfterNothing}, turns.Refused, 0},
+		"command":           {turns.Idle{Text: "/clear", For: turns.AfterCommand}, turns.Taken, 0},
+		"command, too soon": {turns.Idle{Text: "/clear", For: time.Second}, turns.Wait, turns.AfterCommand - time.Second},
+		"command asked":     {turns.Idle{Text: "/review", For: time.Minute, Requests: 1}, turns.Interrupted, 0},
+		"stopped":           {turns.Idle{Text: "fix it", For: turns.AfterRequest, Requests: 1}, turns.Interrupted, 0},
+		"failed":            {turns.Idle{Text: "fix it", For: turns.AfterRequest, Requests: 3, Failure: "status 401"}, turns.Refused, 0},
+		"failed just now":   {turns.Idle{Text: "fix it", Requests: 3, Failure: "status 401"}, turns.Wait, turns.AfterRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, reason, wait := turns.Rest(c.r)
+			got, reason, wait := turns.Judge(c.r)
 			if got != c.want || wait != c.wait || (got == turns.Wait) != (reason == "") {
 				t.Errorf("%q %q after %v", got, reason, wait)
 			}

@@ -60,22 +60,22 @@ func (c Change) String() string {
 // Look reads the listed files in root and in the folders from there down to dir, where agents look for
 // them too. A name that ends with a slash stands for all files below a folder. Names are slash-separated
 // and relative; what is no such name, or is not there, is left out.
-func Look(root, dir string, names []string) (State, error) {
+func Scan(root, dir string, names []string) (State, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("look at what agents obey: %w", err)
+		return nil, fmt.Errorf("scan agent configuration files: %w", err)
 	}
 	defer r.Close()
-	l := look{root: r, found: State{}, left: maxTotal}
+	s := scan{root: r, found: State{}, left: maxTotal}
 	folders := between(root, dir)
 	// Single files come first: no folder full of files keeps them out of the bounds.
-	each(folders, names, false, l.file)
-	each(folders, names, true, l.below)
-	return l.found, nil
+	each(folders, names, false, s.file)
+	each(folders, names, true, s.below)
+	return s.found, nil
 }
 
 // look is one look under way.
-type look struct {
+type scan struct {
 	root  *os.Root
 	found State
 	left  int64 // bytes that may still be read
@@ -109,42 +109,42 @@ func between(root, dir string) []string {
 }
 
 // below adds the files of a folder, but for what package managers and git put there.
-func (l *look) below(folder string) {
-	if info, err := l.root.Lstat(folder); err == nil && !info.IsDir() {
-		l.file(folder)
+func (s *scan) below(folder string) {
+	if info, err := s.root.Lstat(folder); err == nil && !info.IsDir() {
+		s.file(folder)
 		return
 	}
-	_ = fs.WalkDir(l.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(s.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // not there, or not to be read by agents either
-		case len(l.found) >= maxFiles:
+		case len(s.found) >= maxFiles:
 			return fs.SkipAll
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
 			return fs.SkipDir
 		case !d.IsDir():
-			l.file(name)
+			s.file(name)
 		}
 		return nil
 	})
 }
 
 // file adds one file: a link counts by where it leads and by what lies there within the folder.
-func (l *look) file(name string) {
-	info, err := l.root.Lstat(name)
-	if err != nil || info.IsDir() || len(l.found) >= maxFiles {
+func (s *scan) file(name string) {
+	info, err := s.root.Lstat(name)
+	if err != nil || info.IsDir() || len(s.found) >= maxFiles {
 		return
 	}
 	h := sha256.New()
 	switch {
 	case info.Mode().IsRegular():
-		err = l.content(h, name, info)
+		err = s.content(h, name, info)
 	case info.Mode()&fs.ModeSymlink != 0:
 		var target string
-		target, err = l.root.Readlink(name)
+		target, err = s.root.Readlink(name)
 		fmt.Fprintf(h, "link %q\n", target)
-		if i, serr := l.root.Stat(name); serr == nil && i.Mode().IsRegular() {
-			err = errors.Join(err, l.content(h, name, i))
+		if i, serr := s.root.Stat(name); serr == nil && i.Mode().IsRegular() {
+			err = errors.Join(err, s.content(h, name, i))
 		}
 	default:
 		fmt.Fprintf(h, "%v", info.Mode().Type())
@@ -152,22 +152,22 @@ func (l *look) file(name string) {
 	if err != nil {
 		fmt.Fprintf(h, "unreadable")
 	}
-	l.found[name] = hex.EncodeToString(h.Sum(nil))
+	s.found[name] = hex.EncodeToString(h.Sum(nil))
 }
 
 // content hashes a file within the bounds: of what is not read, size and time count.
-func (l *look) content(to io.Writer, name string, info fs.FileInfo) error {
-	most := min(maxBytes, l.left)
+func (s *scan) content(to io.Writer, name string, info fs.FileInfo) error {
+	most := min(maxBytes, s.left)
 	if fmt.Fprintf(to, "%d\n", info.Size()); info.Size() > most {
 		fmt.Fprintf(to, "%d\n", info.ModTime().UnixNano())
 	}
-	f, err := l.root.Open(name)
+	f, err := s.root.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	n, err := io.Copy(to, io.LimitReader(f, most))
-	l.left -= n
+	s.left -= n
 	return err
 }
 

@@ -24,9 +24,9 @@ func put(t *testing.T, root, name, text string) {
 	}
 }
 
-func look(t *testing.T, root, dir string) watchlist.State {
+func scan(t *testing.T, root, dir string) watchlist.State {
 	t.Helper()
-	s, err := watchlist.Look(root, dir, names)
+	s, err := watchlist.Scan(root, dir, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +81,9 @@ func TestChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.before(t, root)
-			before := look(t, root, dir)
+			before := scan(t, root, dir)
 			tt.then(t, root)
-			if got := fmt.Sprint(watchlist.Changes(before, look(t, root, dir))); got != tt.want {
+			if got := fmt.Sprint(watchlist.Changes(before, scan(t, root, dir))); got != tt.want {
 				t.Errorf("changes %s, want %s", got, tt.want)
 			}
 		})
@@ -98,26 +98,26 @@ func TestBounds(t *testing.T) {
 	}
 	put(t, root, ".mcp.json", strings.Repeat("x", 2<<20))
 	put(t, root, "LAST.md", "x")
-	if s := look(t, root, root); len(s) > 1000 || s["LAST.md"] == "" || s[".mcp.json"] == "" {
+	if s := scan(t, root, root); len(s) > 1000 || s["LAST.md"] == "" || s[".mcp.json"] == "" {
 		t.Errorf("looked at %d files, single ones left out", len(s))
 	}
 	// Of what is too large to be read, the time counts.
-	before := look(t, root, root)
+	before := scan(t, root, root)
 	if err := os.Chtimes(filepath.Join(root, ".mcp.json"), time.Time{}, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(watchlist.Changes(before, look(t, root, root))); got != "[.mcp.json]" {
+	if got := fmt.Sprint(watchlist.Changes(before, scan(t, root, root))); got != "[.mcp.json]" {
 		t.Errorf("a large file's change: %s", got)
 	}
 	modules := t.TempDir()
 	put(t, modules, ".claude/node_modules/x/index.js", "x")
-	if s := look(t, modules, modules); len(s) != 0 {
+	if s := scan(t, modules, modules); len(s) != 0 {
 		t.Errorf("packages are looked at: %v", s)
 	}
-	if s := look(t, root, t.TempDir()); len(s) == 0 {
+	if s := scan(t, root, t.TempDir()); len(s) == 0 {
 		t.Error("a folder elsewhere hides the root")
 	}
-	if _, err := watchlist.Look(filepath.Join(root, "gone"), root, names); err == nil {
+	if _, err := watchlist.Scan(filepath.Join(root, "gone"), root, names); err == nil {
 		t.Error("no error for a folder that is not there")
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // newExport makes the dialog that writes a thread to a file; relative names are of the folder dir.
-func newExport(s *thread.Status, dir string, export func(thread.PortRequest) tea.Cmd) *dialog.Form {
+func newExport(s *thread.Status, dir string, export func(thread.TransferRequest) tea.Cmd) *dialog.Form {
 	id := string(s.ID)
 	file := &dialog.Input{Label: "File", Hint: "File to write", Text: field.New(s.Name + ".orchestrator")}
 	files := dialog.YesNo("Files", true, "the conversation alone")
@@ -25,20 +25,20 @@ func newExport(s *thread.Status, dir string, export func(thread.PortRequest) tea
 		if name == "" {
 			return nil, "Enter a file name"
 		}
-		req := thread.PortRequest{Thread: id, File: within(dir, name), NoFiles: !files.On(), WithSecrets: secrets.On()}
+		req := thread.TransferRequest{Thread: id, File: within(dir, name), NoFiles: !files.On(), WithSecrets: secrets.On()}
 		return host.Do(func() tea.Cmd { return export(req) }), ""
 	}, file, files, secrets).Verb("export")
 }
 
 // newImport makes the dialog that takes a thread from a file.
-func newImport(dir string, take func(thread.PortRequest) tea.Cmd) *dialog.Form {
+func newImport(dir string, take func(thread.TransferRequest) tea.Cmd) *dialog.Form {
 	file := &dialog.Input{Label: "File", Hint: "File written by export"}
 	return dialog.NewForm("import a thread", func() (dialog.Result, string) {
 		name := strings.TrimSpace(file.Text.Value())
 		if name == "" {
 			return nil, "Enter a file name"
 		}
-		req := thread.PortRequest{File: within(dir, name)}
+		req := thread.TransferRequest{File: within(dir, name)}
 		return host.Do(func() tea.Cmd { return take(req) }), ""
 	}, file).Verb("import")
 }

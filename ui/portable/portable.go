@@ -14,8 +14,8 @@ import (
 
 // Server is what moving threads needs of the server.
 type Server interface {
-	Export(context.Context, thread.PortRequest) (thread.Status, error)
-	Import(context.Context, thread.PortRequest) (thread.Status, error)
+	Export(context.Context, thread.TransferRequest) (thread.Status, error)
+	Import(context.Context, thread.TransferRequest) (thread.Status, error)
 }
 
 // Feature moves threads.
@@ -37,14 +37,14 @@ func Register(h *host.Host, srv Server, project string) {
 	})
 }
 
-func (f *Feature) export(r thread.PortRequest) tea.Cmd {
+func (f *Feature) export(r thread.TransferRequest) tea.Cmd {
 	return f.Begin("exporting …", "exported to "+r.File, func(ctx context.Context) error {
 		_, err := f.srv.Export(ctx, r)
 		return err
 	}, nil)
 }
 
-func (f *Feature) take(r thread.PortRequest) tea.Cmd {
+func (f *Feature) take(r thread.TransferRequest) tea.Cmd {
 	return tea.Batch(f.Tell(thread.LevelInfo, "importing "+filepath.Base(r.File)+" …"),
 		f.Start("import", "imported", false,
 			func(ctx context.Context) (thread.Status, error) { return f.srv.Import(ctx, r) }))

@@ -77,12 +77,12 @@ func (m *Model) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) 
 			prompt = "(no prompt)"
 		}
 		tok := theme.Strong
-		if r.cp.Aside {
+		if r.cp.Rewound {
 			tok = theme.Muted
 		}
 		c.Print(b, x, 0, th.Style(tok), plain.Cut(prompt, right-x-1))
 		x = 4
-		if r.cp.Aside {
+		if r.cp.Rewound {
 			x = c.Print(b, x, 1, th.Style(theme.Warn), "rewound · ")
 		}
 		if m.mark != nil && m.mark.ID == r.cp.ID {

@@ -137,7 +137,7 @@ func (m *Model) SetAside(id thread.ID, turns []thread.Checkpoint) {
 	}
 	m.aside, m.stale = nil, true
 	for _, cp := range turns {
-		if cp.Aside {
+		if cp.Rewound {
 			m.aside = append(m.aside, cp)
 		}
 	}
@@ -174,7 +174,7 @@ func (m *Model) Select(id thread.CheckpointID) bool {
 			m.sort()
 			m.at = id
 			for _, r := range m.rows {
-				if r.kind == rowTurn && r.cp.Turn == cp.Turn && !r.cp.Aside {
+				if r.kind == rowTurn && r.cp.Turn == cp.Turn && !r.cp.Rewound {
 					m.at = r.cp.ID
 				}
 			}
@@ -190,7 +190,7 @@ func (m *Model) Step(turn, dir int) *thread.Checkpoint {
 	var best *thread.Checkpoint
 	for i := range m.rows {
 		r := &m.rows[i]
-		if r.kind != rowTurn || r.cp.Aside || (dir < 0) != (r.cp.Turn < turn) || r.cp.Turn == turn {
+		if r.kind != rowTurn || r.cp.Rewound || (dir < 0) != (r.cp.Turn < turn) || r.cp.Turn == turn {
 			continue
 		}
 		if best == nil || (dir < 0 && r.cp.Turn > best.Turn) || (dir > 0 && r.cp.Turn < best.Turn) {
@@ -211,7 +211,7 @@ func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 		c := *cp
 		m.mark = &c
 	case marked.ID == cp.ID:
-	case marked.Aside || cp.Aside:
+	case marked.Rewound || cp.Rewound:
 		if marked.Created.Before(cp.Created) {
 			return *marked, *cp, true
 		}

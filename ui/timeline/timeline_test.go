@@ -210,7 +210,7 @@ func TestTurnsLeftBehind(t *testing.T) {
 	}
 	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn),
 		cp("b", 1, 1, thread.KindTurn)}
-	left[0].Aside, left[1].Aside = true, true
+	left[0].Rewound, left[1].Rewound = true, true
 	m.SetAside("other", left)
 	m.SetAside("b", left)
 	text := draw(m, 80, 20)

@@ -99,10 +99,10 @@ const (
 
 // What leaves the project and comes into it.
 const (
-	Export        Call[thread.PortRequest, thread.Status] = "export"
-	Import        Call[thread.PortRequest, thread.Status] = "import"
-	Backup        Call[thread.PortRequest, thread.Kept]   = "backup"
-	RestoreBackup Call[thread.PortRequest, thread.Kept]   = "restorebackup"
+	Export        Call[thread.TransferRequest, thread.Status]       = "export"
+	Import        Call[thread.TransferRequest, thread.Status]       = "import"
+	Backup        Call[thread.TransferRequest, thread.BackupReport] = "backup"
+	RestoreBackup Call[thread.TransferRequest, thread.BackupReport] = "restorebackup"
 	// Collect deletes what the retention settings need not keep.
 	Collect Call[thread.CollectRequest, thread.Collected] = "collect"
 )

@@ -34,10 +34,10 @@ type Viewer interface {
 
 // Porter writes threads to files and takes them from files.
 type Porter interface {
-	Export(context.Context, thread.PortRequest) (thread.Status, error)
-	Import(context.Context, thread.PortRequest) (thread.Status, error)
-	Backup(context.Context, thread.PortRequest) (thread.Kept, error)
-	RestoreBackup(context.Context, thread.PortRequest) (thread.Kept, error)
+	Export(context.Context, thread.TransferRequest) (thread.Status, error)
+	Import(context.Context, thread.TransferRequest) (thread.Status, error)
+	Backup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
+	RestoreBackup(context.Context, thread.TransferRequest) (thread.BackupReport, error)
 }
 
 // Callers finds out for whom a process acts.

@@ -23,12 +23,12 @@ func TestOutcome(t *testing.T) {
 	}{
 		{"answered", thread.Exchange{Status: 200, EndsTurn: true, Stop: "end"}, thread.StateIdle, "answered, stop reason end"},
 		{"answered, no reason", thread.Exchange{Status: 200, EndsTurn: true}, thread.StateIdle, "answered, stop reason unknown"},
-		{"calls tools", thread.Exchange{Status: 200, Tools: []string{"a", "b"}}, thread.StateWorking, "runs a, b"},
+		{"calls tools", thread.Exchange{Status: 200, Tools: []string{"a", "b"}}, thread.StateWorking, "running a, b"},
 		{"goes on", thread.Exchange{Status: 200, Stop: "pause"}, thread.StateWorking, "stop reason pause"},
 		{"unread", thread.Exchange{Status: 200, Unread: true, Err: "no JSON", EndsTurn: true}, thread.StateUnknown, "no JSON"},
-		{"given up by the agent", thread.Exchange{Status: 200, Interrupted: true, Fault: thread.FaultAgent}, thread.StateUnknown, "the agent gave the answer up"},
+		{"given up by the agent", thread.Exchange{Status: 200, Interrupted: true, Fault: thread.FaultAgent}, thread.StateUnknown, "the agent cancelled the answer"},
 		{"cut off", thread.Exchange{Status: 200, Interrupted: true, Fault: thread.FaultCut, Err: "EOF"}, thread.StateCut, "the answer was cut off: EOF"},
-		{"cut off by a limit", thread.Exchange{Status: 200, Interrupted: true, Fault: thread.FaultLimited}, thread.StateLimited, "the answer was cut off: no reason known"},
+		{"cut off by a limit", thread.Exchange{Status: 200, Interrupted: true, Fault: thread.FaultLimited}, thread.StateLimited, "the answer was cut off: unknown reason"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.e.Started, c.e.Ended = early, later
@@ -96,11 +96,11 @@ func TestRequests(t *testing.T) {
 		t.Error("it is not quiet before the first request")
 	}
 	r.Begin()
-	if r.Begun() != 1 || !r.Flying() || r.Quiet() {
+	if r.Begun() != 1 || !r.InFlight() || r.Quiet() {
 		t.Errorf("one began: %+v", r)
 	}
 	r.End(true)
-	if r.Flying() || !r.Waiting() || !r.Unstored() || r.Quiet() {
+	if r.InFlight() || !r.Waiting() || !r.Unstored() || r.Quiet() {
 		t.Errorf("it was answered: %+v", r)
 	}
 	r.Take()
@@ -123,7 +123,7 @@ func TestRequests(t *testing.T) {
 	}
 	r.End(false)
 	r.End(false) // more ends than starts: its start was not told
-	if r.Flying() {
+	if r.InFlight() {
 		t.Errorf("all have ended: %+v", r)
 	}
 }
@@ -144,15 +144,15 @@ func TestRunning(t *testing.T) {
 		{"answered and seen", activity.Known{Reported: in(thread.StateIdle), Seen: true}, in(""), thread.StateIdle, later, ""},
 		{"done and seen", activity.Known{Reported: in(thread.StateDone), Seen: true}, in(""), thread.StateIdle, later, ""},
 		{"answer being stored", activity.Known{Reported: in(thread.StateIdle), Unstored: true},
-			thread.StateReport{State: thread.StateWorking, Since: early}, thread.StateWorking, early, "the last answer is being stored"},
+			thread.StateReport{State: thread.StateWorking, Since: early}, thread.StateWorking, early, "storing the last answer"},
 		{"answer being stored, asked for the first time", activity.Known{Reported: in(thread.StateIdle), Unstored: true},
-			in(thread.StateDone), thread.StateWorking, later, "the last answer is being stored"},
+			in(thread.StateDone), thread.StateWorking, later, "storing the last answer"},
 		{"answer refused", activity.Known{Reported: in(thread.StateIdle), Unstored: true, Trouble: "disk full"},
 			in(""), thread.StateWorking, later, "the last answer is not stored yet: disk full"},
-		{"asks while it is stored", activity.Known{Reported: in(thread.StateApproval), Unstored: true}, in(""), thread.StateWorking, later, "the last answer is being stored"},
+		{"asks while it is stored", activity.Known{Reported: in(thread.StateApproval), Unstored: true}, in(""), thread.StateWorking, later, "storing the last answer"},
 		{"asks while it is refused", activity.Known{Reported: in(thread.StateQuestion), Unstored: true, Trouble: "disk full"},
 			in(""), thread.StateQuestion, later, ""},
-		{"being told", activity.Known{Reported: in(thread.StateIdle), First: true}, in(""), thread.StateStarting, later, "its first prompt is being typed"},
+		{"being told", activity.Known{Reported: in(thread.StateIdle), First: true}, in(""), thread.StateStarting, later, "typing its first prompt"},
 		{"limited", activity.Known{Reported: in(thread.StateLimited), Unstored: true}, in(""), thread.StateLimited, later, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,23 +175,23 @@ func TestStill(t *testing.T) {
 		why    string
 	}{
 		{"new", thread.Thread{}, thread.StateReport{}, thread.StateExited, early, "not started yet"},
-		{"ran", thread.Thread{Session: "s"}, thread.StateReport{}, thread.StateExited, later, "its process ended"},
+		{"ran", thread.Thread{Session: "s"}, thread.StateReport{}, thread.StateExited, later, "its process exited"},
 		{"ended", thread.Thread{Session: "s", Exit: thread.Exit{Reason: "exited"}}, thread.StateReport{}, thread.StateExited, later, "exited with code 0"},
 		{"stopped", thread.Thread{Exit: thread.Exit{Reason: "stopped"}}, thread.StateReport{}, thread.StateExited, later, "stopped"},
 		{"killed", thread.Thread{Interrupted: true, Exit: killed}, thread.StateReport{}, thread.StateInterrupted, later, "ended by signal 9"},
-		{"lost", thread.Thread{Interrupted: true}, thread.StateReport{}, thread.StateInterrupted, later, "its process ended without us"},
+		{"lost", thread.Thread{Interrupted: true}, thread.StateReport{}, thread.StateInterrupted, later, "its process ended while the server was not running"},
 		{"renamed later", thread.Thread{Interrupted: true},
-			thread.StateReport{State: thread.StateInterrupted, Since: early, Evidence: []thread.Evidence{{Detail: "its process ended without us"}}},
-			thread.StateInterrupted, early, "its process ended without us"},
+			thread.StateReport{State: thread.StateInterrupted, Since: early, Evidence: []thread.Evidence{{Detail: "its process ended while the server was not running"}}},
+			thread.StateInterrupted, early, "its process ended while the server was not running"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.t.Created, c.t.Updated = early, later
-			got := activity.Still(c.t, nil, c.before)
+			got := activity.Stopped(c.t, nil, c.before)
 			if got.State != c.want || !got.Since.Equal(c.since) || got.Why() != c.why {
 				t.Errorf("Still = %s since %s, %q; want %s since %s, %q", got.State, got.Since, got.Why(), c.want, c.since, c.why)
 			}
 			proof := &thread.ResumeProof{Rebuilt: true, Detail: "written again"}
-			if ev := activity.Still(c.t, proof, c.before).Evidence; len(ev) != 2 || ev[1].Detail != proof.Detail {
+			if ev := activity.Stopped(c.t, proof, c.before).Evidence; len(ev) != 2 || ev[1].Detail != proof.Detail {
 				t.Errorf("with a proof: %+v", ev)
 			}
 		})

@@ -1,5 +1,5 @@
-// Package activity says what an agent is known to do, and what people may see of it.
+// Package activity derives what an agent is doing from the evidence, and what people see of it.
 //
-// It guarantees that the same evidence always says the same, and that no state in which the agent waits is shown before
-// its last answer is durable. It stores nothing and starts nothing; its caller guards Requests by a lock.
+// It guarantees that the same evidence always gives the same state, and that no state in which the agent waits is shown
+// before its last answer is durable. It stores nothing and starts nothing; its caller guards Requests with a lock.
 package activity

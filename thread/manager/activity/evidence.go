@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Started is what the start of a main request says of the state.
+// Started is the evidence from the start of a main request.
 func Started(b thread.Begun) thread.Evidence {
 	return thread.Evidence{
 		Source: thread.SourceGateway, State: thread.StateWorking, Detail: "request to " + cmp.Or(b.Model, "the model"),
@@ -17,23 +17,23 @@ func Started(b thread.Begun) thread.Evidence {
 	}
 }
 
-// Reached is what a stage of a main request says of the state; false where it says nothing.
+// Reached is the evidence from a stage of a main request; false if there is none.
 func Reached(s thread.Stage, at time.Time) (thread.Evidence, bool) {
 	e := thread.Evidence{Source: thread.SourceGateway, At: at}
 	switch s {
 	case thread.StageUnconnected:
 		e.State, e.Detail = thread.StateUnreachable, "no connection to the provider yet"
 	case thread.StageSilent:
-		e.State, e.Detail = thread.StateSilent, "the provider has not begun to answer"
+		e.State, e.Detail = thread.StateSilent, "the provider has not started to answer"
 	case thread.StageAnswering:
-		e.State, e.Detail, e.Answers = thread.StateWorking, "the model answers", true
+		e.State, e.Detail, e.Answers = thread.StateWorking, "the model is answering", true
 	default:
 		return e, false
 	}
 	return e, true
 }
 
-// Failure is what an exchange without an answer says of the state.
+// Failure is the evidence from an exchange without an answer.
 func Failure(e thread.Exchange) thread.Evidence {
 	v := thread.Evidence{Source: thread.SourceGateway, At: e.Ended, Began: e.Started, Detail: e.Err, State: trouble(e)}
 	if v.State == thread.StateLimited {
@@ -47,8 +47,8 @@ func Failure(e thread.Exchange) thread.Evidence {
 	return v
 }
 
-// trouble is the state that a failed exchange leads to. Where the agent itself gave the request up it is unknown: what
-// comes next others must tell.
+// trouble is the state that a failed exchange leads to. If the agent itself gave up the request it is unknown: other
+// evidence must tell what comes next.
 func trouble(e thread.Exchange) thread.State {
 	switch e.Fault {
 	case thread.FaultAgent:
@@ -81,21 +81,21 @@ func trouble(e thread.Exchange) thread.State {
 	}
 }
 
-// Outcome is what an exchange with an answer says of the state.
+// Outcome is the evidence from an exchange with an answer.
 func Outcome(e thread.Exchange, s thread.Source) thread.Evidence {
 	v := thread.Evidence{Source: s, At: e.Ended, Began: e.Started}
 	switch {
 	case e.Unread:
 		v.State, v.Detail = thread.StateUnknown, e.Err
 	case e.Fault == thread.FaultAgent:
-		v.State, v.Detail = thread.StateUnknown, "the agent gave the answer up"
+		v.State, v.Detail = thread.StateUnknown, "the agent cancelled the answer"
 	case e.Interrupted:
 		v = Failure(e)
-		v.Source, v.Detail = s, "the answer was cut off: "+cmp.Or(e.Err, "no reason known")
+		v.Source, v.Detail = s, "the answer was cut off: "+cmp.Or(e.Err, "unknown reason")
 	case e.EndsTurn:
 		v.State, v.Detail = thread.StateIdle, "answered, stop reason "+cmp.Or(e.Stop, "unknown")
 	case len(e.Tools) > 0:
-		v.State, v.Detail = thread.StateWorking, "runs "+strings.Join(e.Tools, ", ")
+		v.State, v.Detail = thread.StateWorking, "running "+strings.Join(e.Tools, ", ")
 	default:
 		v.State, v.Detail = thread.StateWorking, "stop reason "+cmp.Or(e.Stop, "unknown")
 	}

@@ -8,18 +8,18 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Known is what is known of a thread whose agent runs.
+// Known is what is known about a thread whose agent runs.
 type Known struct {
-	Reported thread.StateReport // by the agent's session; none yet where it has no state
+	Reported thread.StateReport // by the agent's session; zero before its first report
 	Started  time.Time
-	Seen     bool   // somebody has looked at the last answer
+	Seen     bool   // a person has seen the last answer
 	Unstored bool   // an answer is not durable
-	Trouble  string // why, while the store refuses it
-	First    bool   // what its agent is told first is being typed
+	Trouble  string // why the store refuses it
+	First    bool   // its first prompt is being typed
 }
 
-// Running is a thread's state as people may see it: what the session reports, but working until the last answer is
-// durable, and done instead of idle until somebody has looked. before is what they saw last.
+// Running is a thread's state as people see it: what the session reports, except that it is working until the last
+// answer is durable, and done instead of idle until somebody has seen it. before is what people saw last.
 func Running(k Known, before thread.StateReport) thread.StateReport {
 	r := k.Reported
 	switch r.State {
@@ -35,7 +35,7 @@ func Running(k Known, before thread.StateReport) thread.StateReport {
 			return heldBack(k, before)
 		}
 		if k.First {
-			return beingTold(r)
+			return typingFirst(r)
 		}
 		r.State = thread.StateIdle
 		if !k.Seen {
@@ -46,48 +46,47 @@ func Running(k Known, before thread.StateReport) thread.StateReport {
 	return r
 }
 
-// heldBack says working while the last answer is not durable.
+// heldBack reports working while the last answer is not durable.
 func heldBack(k Known, before thread.StateReport) thread.StateReport {
 	since := k.Reported.Since
 	if before.State == thread.StateWorking {
 		since = before.Since
 	}
-	detail := "the last answer is being stored"
+	detail := "storing the last answer"
 	if k.Trouble != "" {
 		detail = "the last answer is not stored yet: " + k.Trouble
 	}
 	return under(k.Reported, thread.StateWorking, since, detail)
 }
 
-// beingTold says starting while the first prompt is on its way: what waits for the agent to be idle waits for its
-// answer.
-func beingTold(r thread.StateReport) thread.StateReport {
-	return under(r, thread.StateStarting, r.Since, "its first prompt is being typed")
+// typingFirst reports starting while the first prompt is being typed: whoever waits for idle waits for its answer.
+func typingFirst(r thread.StateReport) thread.StateReport {
+	return under(r, thread.StateStarting, r.Since, "typing its first prompt")
 }
 
-// under returns a report that says something else, and why, above what another one says.
+// under returns a report of another state and its reason, with the evidence of an earlier report below it.
 func under(r thread.StateReport, s thread.State, since time.Time, detail string) thread.StateReport {
 	v := thread.Evidence{Source: thread.SourceProcess, State: s, Detail: detail, At: r.Since}
 	return thread.StateReport{State: s, Since: since, Evidence: append([]thread.Evidence{v}, r.Evidence...)}
 }
 
-// Still is the state of a thread whose agent does not run. before is what people saw last; proof what is known of how
-// it was resumed, nil for nothing.
-func Still(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport) thread.StateReport {
+// Stopped is the state of a thread whose agent does not run. before is what people saw last; proof is how it can be
+// resumed, nil if unknown.
+func Stopped(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport) thread.StateReport {
 	state, detail, since := thread.StateExited, "not started yet", t.Created
 	ended := t.Exit != thread.Exit{}
 	switch {
 	case t.Interrupted && !ended:
-		state, detail, since = thread.StateInterrupted, "its process ended without us", t.Updated
+		state, detail, since = thread.StateInterrupted, "its process ended while the server was not running", t.Updated
 	case t.Interrupted:
 		state, detail, since = thread.StateInterrupted, Exit(t.Exit), t.Updated
 	case ended:
 		detail, since = Exit(t.Exit), t.Updated
 	case t.Session != "":
-		detail, since = "its process ended", t.Updated
+		detail, since = "its process exited", t.Updated
 	}
 	if before.State == state && before.Why() == detail {
-		since = before.Since // the state is not newer because the thread was renamed
+		since = before.Since // a rename does not make the state newer
 	}
 	r := thread.StateReport{State: state, Since: since, Evidence: []thread.Evidence{
 		{Source: thread.SourceProcess, State: state, Detail: detail, At: since},
@@ -100,7 +99,7 @@ func Still(t thread.Thread, proof *thread.ResumeProof, before thread.StateReport
 	return r
 }
 
-// Exit says for people how a process ended.
+// Exit describes for people how a process ended.
 func Exit(e thread.Exit) string {
 	said := ""
 	switch {

@@ -1,8 +1,8 @@
-// Package events tells what happens to those who listen: to all of it, or to what one thread's model says.
+// Package events delivers events to subscribers: all events, or those of one thread with its model's speech.
 //
-// Guarantees: publishing never blocks. Every event has a number of its own, larger than that of the event before; who
-// falls behind loses events, and can tell by the numbers, or is told so. Its lock is taken last: no other lock is
-// taken while it is held.
+// Guarantees: publishing never blocks. Every event has its own number, larger than that of the event before; a
+// subscriber that falls behind loses events, and can tell by the numbers or is told so. Its lock is taken last: no
+// other lock is taken while it is held.
 package events
 
 import (
@@ -13,9 +13,9 @@ import (
 	"orchestrator/thread"
 )
 
-// Bus tells events to subscribers. Publishing never blocks: a subscriber that falls behind loses
-// its backlog and sees from the next event's Seq that there was a gap. Those that follow one thread hear its events
-// and what its model says in one order; see follow.go.
+// Bus delivers events to subscribers. Publishing never blocks: a subscriber that falls behind loses its backlog and
+// sees the gap in the next event's Seq. Followers of one thread get its events and its model's speech in one order; see
+// follow.go.
 type Bus struct {
 	mu     sync.Mutex // guards all below
 	seq    int64
@@ -24,7 +24,7 @@ type Bus struct {
 	closed bool
 }
 
-// Publish gives the event its Seq and hands it to every subscriber.
+// Publish numbers the event and delivers it to every subscriber.
 func (b *Bus) Publish(e thread.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,19 +41,19 @@ func (b *Bus) Publish(e thread.Event) {
 			s.queue = nil
 		}
 		s.queue = append(s.queue, e)
-		s.rouse()
+		s.notify()
 	}
 	b.follow.publish(e)
 }
 
-// StartAfter has the next event's number follow n; call it before the first.
+// StartAfter makes the next event's number follow n; call it before the first.
 func (b *Bus) StartAfter(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seq = n
 }
 
-// Say tells those who follow a thread what its model says.
+// Say delivers speech to the followers of a thread.
 func (b *Bus) Say(e thread.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,14 +63,14 @@ func (b *Bus) Say(e thread.Event) {
 	}
 }
 
-// Newest is the number of the newest event; 0 before the first.
+// Newest returns the number of the newest event; 0 before the first.
 func (b *Bus) Newest() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.seq
 }
 
-// Subscribe returns a channel of what is published from now on, closed when ctx or the bus ends.
+// Subscribe returns a channel of the events from now on, closed when ctx or the bus ends.
 func (b *Bus) Subscribe(ctx context.Context) <-chan thread.Event {
 	out := make(chan thread.Event)
 	s := &subscriber{wake: make(chan struct{}, 1)}
@@ -123,18 +123,18 @@ func (b *Bus) pump(ctx context.Context, s *subscriber, out chan<- thread.Event) 
 	}
 }
 
-// Close ends all subscribers once they have read what they were told.
+// Close ends all subscriptions once the subscribers have read their backlog.
 func (b *Bus) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
 	for s := range b.subs {
-		s.rouse()
+		s.notify()
 	}
-	b.follow.rouse()
+	b.follow.notify()
 }
 
-// SubscribeTo returns a channel of what is published of a thread from now on.
+// SubscribeTo returns a channel of the events of a thread from now on.
 func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-chan thread.Event {
 	out := make(chan thread.Event)
 	f := &follower{subscriber: subscriber{wake: make(chan struct{}, 1)}}
@@ -152,7 +152,7 @@ func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-ch
 	}
 	b.follow.by[id][f] = struct{}{}
 	if s := b.follow.said[id]; s != nil {
-		f.hear(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
+		f.queueEvent(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
 	}
 	go b.pumpTo(ctx, id, f, out)
 	return out

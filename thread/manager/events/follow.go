@@ -4,38 +4,38 @@ import (
 	"orchestrator/thread"
 )
 
-// The bounds of what is kept for those that follow a thread, in bytes.
+// The limits on what is kept for followers, in bytes.
 const (
-	followBacklog = 256 << 10 // for one of them
-	followPiece   = 4 << 10   // that pieces of speech are joined to
-	followEvent   = 2 << 10   // that an event counts for, beside its text
-	followSoFar   = 64 << 10  // of a response, for those that come later
+	followBacklog = 256 << 10 // per follower
+	followPiece   = 4 << 10   // up to which pieces of speech are joined
+	followEvent   = 2 << 10   // counted per event, besides its text
+	followSoFar   = 64 << 10  // of a response, for followers that come later
 )
 
-// followers are the bus's subscribers of single threads. What they are told is bounded in bytes for each: one that is
-// slow costs nobody anything and loses what comes, is told so once it has read the rest, and hears of what it lost in
-// the middle of a response nothing more until the next one. Bus.mu guards all of it.
+// followers are the subscribers of single threads. The backlog of each is bounded in bytes: a slow one delays nobody
+// and loses new events, is told so once it has read the rest, and gets nothing more of a response that it lost a part
+// of. Bus.mu guards all of it.
 type followers struct {
 	by   map[thread.ID]map[*follower]struct{}
 	said map[thread.ID]*soFar
 }
 
-// soFar is what the running response of a thread has said.
+// soFar is the text so far of a thread's running response.
 type soFar struct {
 	request int64
 	text    []byte
-	over    bool // it is too long to be kept
+	over    bool // too long to keep
 }
 
 // follower is one subscriber of a thread.
 type follower struct {
 	subscriber
 	size   int   // of the queue
-	missed bool  // something was lost behind what is in the queue
+	missed bool  // something was lost after the end of the queue
 	lost   int64 // request whose speech was lost in part
 }
 
-// keep notes what a thread's running response has said.
+// keep records the speech of a thread's running response.
 func (fs *followers) keep(id thread.ID, s thread.Speech) {
 	now := fs.said[id]
 	if s.Done {
@@ -58,16 +58,16 @@ func (fs *followers) keep(id thread.ID, s thread.Speech) {
 	now.text = append(now.text, s.Text...)
 }
 
-// publish tells an event to those that follow its thread.
+// publish delivers an event to the followers of its thread.
 func (fs *followers) publish(e thread.Event) {
 	for f := range fs.by[e.ThreadID] {
-		f.hear(e)
-		f.rouse()
+		f.queueEvent(e)
+		f.notify()
 	}
 }
 
-// hear queues an event where there is room for it.
-func (f *follower) hear(e thread.Event) {
+// queueEvent queues an event if there is room for it.
+func (f *follower) queueEvent(e thread.Event) {
 	cost := followEvent
 	if s := e.Speech; s != nil {
 		if s.Missed {
@@ -92,7 +92,7 @@ func (f *follower) hear(e thread.Event) {
 	}
 }
 
-// join adds a piece of speech to the newest in the queue where both are of one response.
+// join appends a piece of speech to the newest in the queue if both belong to the same response.
 func (f *follower) join(s *thread.Speech) bool {
 	if s == nil || s.Missed || len(f.queue) == 0 {
 		return false
@@ -103,15 +103,15 @@ func (f *follower) join(s *thread.Speech) bool {
 	}
 	joined := *s
 	joined.Text = last.Speech.Text + s.Text
-	last.Speech = &joined // others may read the one before
+	last.Speech = &joined // others may be reading the previous one
 	return true
 }
 
-// rouse has all pumps look at their queues.
-func (fs *followers) rouse() {
+// notify wakes all pumps.
+func (fs *followers) notify() {
 	for _, those := range fs.by {
 		for f := range those {
-			f.rouse()
+			f.notify()
 		}
 	}
 }

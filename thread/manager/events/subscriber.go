@@ -8,11 +8,11 @@ const backlog = 1024
 // subscriber is one reader of the bus. Its fields are guarded by Bus.mu.
 type subscriber struct {
 	queue []thread.Event
-	wake  chan struct{} // holds a token when queue gained something
+	wake  chan struct{} // holds a token when queue has something new
 }
 
-// rouse has the subscriber's pump look at its queue.
-func (s *subscriber) rouse() {
+// notify wakes the subscriber's pump.
+func (s *subscriber) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -1,4 +1,4 @@
-// Package handoff writes what an agent is told of a conversation that it was no part of: the primer that a thread
-// begins with whose agent cannot be given the native conversation, and the note of a merge. It makes texts of threads'
-// values and reads nothing.
+// Package handoff writes what an agent is told about a conversation that it was not part of: the primer of a thread whose
+// agent cannot get the native conversation, and the note on a merge. It writes texts from threads' values and reads
+// nothing itself.
 package handoff

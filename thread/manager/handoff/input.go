@@ -6,26 +6,26 @@ import (
 	"orchestrator/thread"
 )
 
-// Input is what a primer is written from.
+// Input is the input of a primer.
 type Input struct {
-	Thread, Agent string // where the conversation comes from
-	Label         string // what the new thread is for
-	Top           string // what the files are named from
+	Thread, Agent string // of the conversation
+	Label         string // the purpose of the new thread
+	Top           string // the folder that file names are relative to
 	Dir           string // where the new agent runs
 	Turn          int
-	Whole         bool // the last turn was finished
-	Before        bool // the files are those of the turn before
+	Whole         bool // the last turn was complete
+	Before        bool // the files are those of the previous turn
 	Turns         []Turn
 	Files         []thread.FileDiff
-	Open          []thread.Prompt     // that nobody answered
-	Own           func(string) string // writes the paths in a text as the new thread's own
+	Open          []thread.Prompt     // unanswered
+	Own           func(string) string // rewrites the paths in a text for the new thread
 	Budget        int                 // tokens
 	Tokens        func(string) int
-	// Save keeps a bulky text and returns the path to read it from.
+	// Save stores a bulky text and returns the path to read it from.
 	Save func(name, text string) (path string, err error)
 }
 
-// name is what a file is called where the new agent runs, however it was written.
+// name is a file's name where the new agent runs, however it was written.
 func (in Input) name(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(in.Dir, path)

@@ -8,7 +8,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// MergeNote is what the target's agent is told of a merge of a thread, whose own words are quoted: answer is its last.
+// MergeNote is the note on the merge of a thread for the target's agent. The fork's own words are quoted: answer is its
+// last one.
 func MergeNote(t thread.Thread, report thread.MergeReport, answer string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "For your information: thread %q", t.Name)
@@ -33,6 +34,6 @@ func MergeNote(t thread.Thread, report thread.MergeReport, answer string) string
 	if answer != "" {
 		fmt.Fprintf(&b, "\nIts last answer, quoted:\n> %s\n", quote(answer))
 	}
-	b.WriteString("\nTake note of it and say so in one sentence; do nothing else now.")
+	b.WriteString("\nAcknowledge this in one sentence; do nothing else now.")
 	return b.String()
 }

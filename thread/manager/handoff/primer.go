@@ -7,8 +7,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Primer writes a summary of a conversation by fixed rules: what was asked and answered, which
-// files, what is open, and as many of the newest turns in full as the budget allows.
+// Primer writes a summary of a conversation by fixed rules: what was asked and answered, which files, what is
+// open, and as many of the newest turns in full as the budget allows.
 func Primer(in Input) (string, error) {
 	turns := in.Turns
 	head := in.head()
@@ -16,12 +16,12 @@ func Primer(in Input) (string, error) {
 	used := in.Tokens(head) + in.Tokens(foot)
 	files := in.fileList(turns)
 	open := in.openEnds(turns)
-	// Lists of files and open ends are short and worth the most; a tiny budget still cuts them.
+	// Lists of files and open tasks are short and worth the most; a tiny budget still cuts them.
 	files = fit(files, in.Budget-used, in.Tokens)
 	used += in.Tokens(files)
 	open = fit(open, in.Budget-used, in.Tokens)
 	used += in.Tokens(open)
-	// Half of what is left goes to the newest turns in full, at least to the last one.
+	// Half of the rest goes to the newest turns in full, at least to the last one.
 	full, older, err := in.newest(turns, (in.Budget-used)/2)
 	if err != nil {
 		return "", err
@@ -34,7 +34,7 @@ func Primer(in Input) (string, error) {
 	return fit(text, in.Budget, in.Tokens), nil
 }
 
-// fit cuts a text to a number of tokens, at a line where that is possible, and says so.
+// fit cuts a text to a number of tokens, at a line break if possible, and says so.
 func fit(s string, budget int, tokens func(string) int) string {
 	if s == "" || tokens(s) <= budget {
 		return s

@@ -9,17 +9,17 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Turn is one turn of the record. Its texts name files where the new thread has them.
+// Turn is one turn of the record. Its texts use the file paths of the new thread.
 type Turn struct {
 	Number int
-	Prompt string // what its checkpoint keeps of it
-	Said   string // what its checkpoint keeps of the answer
+	Prompt string // the excerpt that its checkpoint keeps
+	Said   string // the excerpt of the answer that its checkpoint keeps
 	Cut    bool
-	Rest   []thread.Entry // what was said in it
-	Loose  bool           // Rest is of this turn and earlier ones, and nobody knows where it begins
+	Rest   []thread.Entry // its content
+	Loose  bool           // Rest contains this turn and earlier ones, and its beginning is unknown
 }
 
-// Says reports whether a turn holds anything to hand over.
+// Says reports whether a turn has any content.
 func (t Turn) Says() bool { return t.Prompt != "" || len(t.Rest) > 0 }
 
 // answer returns the last text that the agent answered in a turn.
@@ -32,7 +32,7 @@ func (t Turn) answer() string {
 	return t.Said
 }
 
-// pending says that the record holds no result of a tool's call.
+// pending notes that the record has no result for a tool call.
 func (t Turn) pending(call int) string {
 	asked := t.Rest[call]
 	for _, e := range t.Rest[call+1:] {
@@ -40,12 +40,12 @@ func (t Turn) pending(call int) string {
 			return ""
 		}
 	}
-	return " — its result was not known yet"
+	return " — no result recorded"
 }
 
-// Turns divides the conversation at a checkpoint into turns as the timeline counts them, of which list are the
-// checkpoints, newest first. Of turns that the conversation does not hold any more, because it was compacted, there is
-// what their checkpoints keep. read reads items; clean is what becomes of every text.
+// Turns divides the conversation at a checkpoint into turns as the timeline counts them; list are its checkpoints,
+// newest first. Turns that are no longer in the conversation because it was compacted have only the excerpts of their
+// checkpoints. read reads items; clean is applied to every text.
 func Turns(
 	at thread.Checkpoint, list []thread.Checkpoint, items []thread.Item,
 	read func([]thread.Item) []thread.Entry, clean func(string) string,
@@ -59,7 +59,7 @@ func Turns(
 		if i+1 < len(ends) {
 			from = ends[i+1].Items
 			if ends[i+1].Note == thread.NoteRebuilt && e.Note != thread.NoteRebuilt {
-				from = to + 1 // what was rebuilt has fewer items than the agent's requests
+				from = to + 1 // a rebuilt turn has fewer items than the agent's requests
 			}
 		}
 		if to > 0 {
@@ -101,7 +101,7 @@ func endsOf(at thread.Checkpoint, list []thread.Checkpoint) []thread.Checkpoint 
 	return ends
 }
 
-// holds reports whether entries hold a prompt, as far as a checkpoint keeps it.
+// holds reports whether entries contain a prompt, as far as a checkpoint keeps it.
 func holds(entries []thread.Entry, prompt string) bool {
 	const enough = 40
 	begin := plaintext.Cut(plaintext.OneLine(prompt, len(prompt)), enough)

@@ -12,40 +12,40 @@ type Event string
 
 // The events.
 const (
-	Accepted  Event = "accepted"  // a person or the program asks it
+	Accepted  Event = "accepted"  // asked by a person or by the program
 	Edited    Event = "edited"    // its text was changed
-	Cancelled Event = "cancelled" // it was withdrawn
-	Forgotten Event = "forgotten" // it was for a run that is over
+	Cancelled Event = "cancelled" // withdrawn
+	Forgotten Event = "forgotten" // it was for a run that has ended
 
 	TypingBegan Event = "typing began"
-	Postponed   Event = "postponed" // it was not typed, and is to be tried again
-	Typed       Event = "typed"     // its agent took it
-	Dealt       Event = "dealt"     // its agent took it, and nothing will tell of an answer
-	Refused     Event = "refused"   // its agent or the provider did not take it
-	Stopped     Event = "stopped"   // its agent ended, or was stopped, before it answered
+	Postponed   Event = "postponed" // not typed; will be tried again
+	Typed       Event = "typed"     // the agent took it
+	Taken       Event = "taken"     // the agent took it, and its answer will not be reported
+	Refused     Event = "refused"   // the agent or the provider did not take it
+	Stopped     Event = "stopped"   // the agent exited, or was stopped, before it answered
 
-	Heard     Event = "heard"     // a hook, or a request to the model, shows that the agent has it
-	Answering Event = "answering" // a turn that is about it has its first response
+	Received  Event = "received"  // a hook, or a request to the model, shows that the agent has it
+	Answering Event = "answering" // a turn about it has its first response
 	Answered  Event = "answered"  // that turn has ended
 	Cut       Event = "cut"       // that turn was interrupted
-	Lost      Event = "lost"      // what was stored of its end cannot be
+	Lost      Event = "lost"      // the record of its end could not be stored
 )
 
-// fresh is the state of a prompt that was not known before.
+// fresh is the state of a prompt that was unknown before.
 const fresh thread.PromptState = ""
 
-// given are the states of a prompt that the agent has, or of which later evidence may still show that it had it.
+// given are the states of a prompt that the agent has, or may still turn out to have had.
 var given = []thread.PromptState{
 	thread.PromptTyping, thread.PromptOpen, thread.PromptInterrupted, thread.PromptRefused, thread.PromptTaken,
 }
 
-// transition says from which states an event leads to which.
+// transition says from which states an event leads to which state.
 type transition struct {
 	from []thread.PromptState
 	to   thread.PromptState
 }
 
-// table is all that can happen to a prompt.
+// table has all allowed transitions.
 var table = map[Event]transition{
 	Accepted:  {states(fresh), thread.PromptQueued},
 	Edited:    {states(thread.PromptQueued), thread.PromptQueued},
@@ -55,11 +55,11 @@ var table = map[Event]transition{
 	TypingBegan: {states(fresh, thread.PromptQueued), thread.PromptTyping},
 	Postponed:   {states(thread.PromptTyping), thread.PromptQueued},
 	Typed:       {states(thread.PromptTyping), thread.PromptOpen},
-	Dealt:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
+	Taken:       {states(thread.PromptTyping, thread.PromptOpen), thread.PromptTaken},
 	Refused:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptRefused},
 	Stopped:     {states(thread.PromptTyping, thread.PromptOpen), thread.PromptInterrupted},
 
-	Heard:     {append(states(fresh), given...), thread.PromptOpen},
+	Received:  {append(states(fresh), given...), thread.PromptOpen},
 	Answering: {append(states(fresh), given...), thread.PromptOpen},
 	Answered:  {given, thread.PromptAnswered},
 	Cut:       {given, thread.PromptInterrupted},
@@ -69,7 +69,7 @@ var table = map[Event]transition{
 
 func states(s ...thread.PromptState) []thread.PromptState { return s }
 
-// Next returns the state that an event leads to; ErrRefused where it cannot happen in the one before.
+// Next returns the state that an event leads to; ErrRefused if the event is not allowed.
 func Next(from thread.PromptState, e Event) (thread.PromptState, error) {
 	t := table[e]
 	for _, s := range t.from {
@@ -80,7 +80,7 @@ func Next(from thread.PromptState, e Event) (thread.PromptState, error) {
 	return from, fmt.Errorf("a prompt that is %q cannot be %s: %w", from, e, thread.ErrRefused)
 }
 
-// After returns a prompt as an event at a time leaves it, with the reason for people. On an error it is as it was.
+// After returns a prompt as an event leaves it, with the reason for people. On an error it is unchanged.
 func After(p thread.Prompt, e Event, at time.Time, reason string) (thread.Prompt, error) {
 	to, err := Next(p.State, e)
 	if err != nil {
@@ -90,15 +90,15 @@ func After(p thread.Prompt, e Event, at time.Time, reason string) (thread.Prompt
 	switch e {
 	case Accepted:
 		p.Accepted = at
-	case Typed, Heard:
+	case Typed, Received:
 		p.Opened = at
-	case Answering, Dealt:
+	case Answering, Taken:
 		if p.Opened.IsZero() {
 			p.Opened = at
 		}
 	case Lost:
 		p.Answer = ""
-		return p, nil // it ended when it did
+		return p, nil // it keeps its time of ending
 	default:
 	}
 	switch {

@@ -5,7 +5,7 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// The most that a Glance holds of prompts.
+// The limits of a Glance.
 const (
 	maxListed = 8
 	// MaxText is the most bytes of one prompt's text.
@@ -14,10 +14,10 @@ const (
 
 // Glance is what others see of an Outbox.
 type Glance struct {
-	Prompts []thread.Prompt // for a list: those that wait, are with the agent, or can be asked again
+	Prompts []thread.Prompt // for lists: those that wait, those that the agent has, and those that can be asked again
 	Queued  int
-	Open    bool   // the agent has one
-	First   bool   // the one that a run begins with is being typed
+	Open    bool   // the agent has a prompt
+	First   bool   // the first prompt of a run is being typed
 	ToType  bool   // there is something to type
 	Waits   string // why the oldest one is not typed
 }

@@ -7,21 +7,21 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// maxPast is how many prompts that are over are remembered.
+// maxPast is how many ended prompts are kept.
 const maxPast = 20
 
-// Outbox is what a thread's agent was asked: the prompts that are not over, and the newest of those that are and were
-// not answered. The zero Outbox is empty.
+// Outbox holds the prompts of a thread that have not ended, and the newest of those that ended unanswered. The zero
+// Outbox is empty.
 type Outbox struct {
-	Hand Hand
+	Typer Typer
 
-	prompts []thread.Prompt // in the order of acceptance
-	primer  string
-	begun   map[thread.PromptID]int
-	told    map[thread.PromptID]bool
+	prompts  []thread.Prompt // in the order of acceptance
+	primer   string
+	begun    map[thread.PromptID]int
+	reported map[thread.PromptID]bool
 }
 
-// Prompt returns one of the prompts, false where it is not there.
+// Prompt returns one of the prompts, false if there is none with the id.
 func (o *Outbox) Prompt(id thread.PromptID) (thread.Prompt, bool) {
 	i := o.at(id)
 	if i < 0 {
@@ -30,7 +30,7 @@ func (o *Outbox) Prompt(id thread.PromptID) (thread.Prompt, bool) {
 	return o.prompts[i], true
 }
 
-// Next returns the oldest prompt that is queued, false where there is none.
+// Next returns the oldest queued prompt, false if there is none.
 func (o *Outbox) Next() (thread.Prompt, bool) {
 	i := slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.State == thread.PromptQueued })
 	if i < 0 {
@@ -44,16 +44,16 @@ func (o *Outbox) Open() bool {
 	return o.Any(func(p thread.Prompt) bool { return p.State == thread.PromptOpen })
 }
 
-// Queued is how many prompts wait.
+// Queued returns the number of queued prompts.
 func (o *Outbox) Queued() int {
-	return len(o.Which(func(p thread.Prompt) bool { return p.State == thread.PromptQueued }))
+	return len(o.Filter(func(p thread.Prompt) bool { return p.State == thread.PromptQueued }))
 }
 
-// Any reports whether there is a prompt of a kind.
+// Any reports whether a prompt satisfies a condition.
 func (o *Outbox) Any(is func(thread.Prompt) bool) bool { return slices.ContainsFunc(o.prompts, is) }
 
-// Which returns the prompts of a kind, oldest first.
-func (o *Outbox) Which(is func(thread.Prompt) bool) []thread.Prompt {
+// Filter returns the prompts that satisfy a condition, oldest first.
+func (o *Outbox) Filter(is func(thread.Prompt) bool) []thread.Prompt {
 	var out []thread.Prompt
 	for _, p := range o.prompts {
 		if is(p) {
@@ -63,8 +63,8 @@ func (o *Outbox) Which(is func(thread.Prompt) bool) []thread.Prompt {
 	return out
 }
 
-// Keep takes over a prompt that is stored, or puts it in the place of what it was. What was not answered before one
-// that is now is the past's.
+// Keep adds a stored prompt, or replaces its previous version. An answered prompt removes the unanswered ones before
+// it.
 func (o *Outbox) Keep(p thread.Prompt) {
 	if i := o.at(p.ID); i >= 0 {
 		o.prompts[i] = p
@@ -85,9 +85,9 @@ func (o *Outbox) Keep(p thread.Prompt) {
 			}
 		}
 	}
-	for id := range o.told {
+	for id := range o.reported {
 		if o.at(id) < 0 {
-			delete(o.told, id)
+			delete(o.reported, id)
 		}
 	}
 	for id := range o.begun {
@@ -97,13 +97,13 @@ func (o *Outbox) Keep(p thread.Prompt) {
 	}
 }
 
-// Prime notes what this run's agent is told before all else.
+// Prime records the primer that this run's agent gets before its first prompt.
 func (o *Outbox) Prime(primer string) { o.primer = primer }
 
-// Primer returns what this run's agent is still to be told before all else.
+// Primer returns the primer that this run's agent has not got yet.
 func (o *Outbox) Primer() string { return o.primer }
 
-// Begin remembers how many requests to the model there had been when a prompt came.
+// Begin records how many model requests there had been when a prompt arrived.
 func (o *Outbox) Begin(id thread.PromptID, requests int) {
 	if o.begun == nil {
 		o.begun = map[thread.PromptID]int{}
@@ -111,37 +111,37 @@ func (o *Outbox) Begin(id thread.PromptID, requests int) {
 	o.begun[id] = requests
 }
 
-// Begun returns what Begin remembered of a prompt.
+// Begun returns what Begin recorded for a prompt.
 func (o *Outbox) Begun(id thread.PromptID) (requests int, known bool) {
 	requests, known = o.begun[id]
 	return requests, known
 }
 
-// Tell remembers that a hook told of a prompt.
-func (o *Outbox) Tell(id thread.PromptID) {
-	if o.told == nil {
-		o.told = map[thread.PromptID]bool{}
+// MarkReported records that a hook reported a prompt.
+func (o *Outbox) MarkReported(id thread.PromptID) {
+	if o.reported == nil {
+		o.reported = map[thread.PromptID]bool{}
 	}
-	o.told[id] = true
+	o.reported[id] = true
 }
 
-// Told reports whether a hook told of a prompt.
-func (o *Outbox) Told(id thread.PromptID) bool { return o.told[id] }
+// Reported reports whether a hook reported a prompt.
+func (o *Outbox) Reported(id thread.PromptID) bool { return o.reported[id] }
 
-// Claim returns the prompts that a text holds which the agent sent to its model or told of by a hook, of those that
-// were given to it and that no turn is known to answer. One that a hook told of is not told of again.
+// Claim returns the unanswered prompts given to the agent that are contained in a text that it sent to its model or
+// reported by a hook. A hook does not match a prompt that was reported before.
 func (o *Outbox) Claim(said string, hook bool) []thread.Prompt {
-	return Claim(said, o.Which(func(p thread.Prompt) bool { return underway(p) && !(hook && o.told[p.ID]) }))
+	return Claim(said, o.Filter(func(p thread.Prompt) bool { return underway(p) && !(hook && o.reported[p.ID]) }))
 }
 
-// ClaimPast is Claim among those that seemed to have come to nothing, the newest of which is meant.
+// ClaimPast is Claim among those that seemed lost; it prefers the newest.
 func (o *Outbox) ClaimPast(said string) []thread.Prompt {
-	past := o.Which(func(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken })
+	past := o.Filter(func(p thread.Prompt) bool { return p.State.Again() || p.State == thread.PromptTaken })
 	slices.Reverse(past)
 	return Claim(said, past)
 }
 
-// Claim returns those of some prompts that a text holds which the agent sent to its model.
+// Claim returns the prompts that are contained in a text that the agent sent to its model.
 func Claim(said string, ps []thread.Prompt) []thread.Prompt {
 	texts := make([]string, len(ps))
 	for i, p := range ps {
@@ -154,12 +154,12 @@ func Claim(said string, ps []thread.Prompt) []thread.Prompt {
 	return out
 }
 
-// underway reports whether a prompt was given to the agent and no turn is known to answer it.
+// underway reports whether a prompt was given to the agent and is not known to be answered by a turn.
 func underway(p thread.Prompt) bool {
 	return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && p.Turn == 0
 }
 
-// at returns the place of a prompt, -1 where it is not there.
+// at returns the index of a prompt, -1 if it is not there.
 func (o *Outbox) at(id thread.PromptID) int {
 	return slices.IndexFunc(o.prompts, func(p thread.Prompt) bool { return p.ID == id })
 }

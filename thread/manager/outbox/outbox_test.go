@@ -35,7 +35,7 @@ func TestKeep(t *testing.T) {
 	t.Run("in its place", func(t *testing.T) {
 		o := box(thread.PromptQueued, thread.PromptQueued)
 		o.Keep(thread.Prompt{ID: "1", Seq: 1, State: thread.PromptTyping})
-		if got := ids(o.Which(every)); !slices.Equal(got, []string{"1", "2"}) {
+		if got := ids(o.Filter(every)); !slices.Equal(got, []string{"1", "2"}) {
 			t.Errorf("prompts %q", got)
 		}
 		if p, ok := o.Prompt("1"); !ok || p.State != thread.PromptTyping {
@@ -48,37 +48,37 @@ func TestKeep(t *testing.T) {
 	t.Run("answered", func(t *testing.T) {
 		o := box(thread.PromptInterrupted, thread.PromptOpen, thread.PromptInterrupted, thread.PromptQueued)
 		o.Keep(thread.Prompt{ID: "2", Seq: 2, State: thread.PromptAnswered})
-		if got := ids(o.Which(every)); !slices.Equal(got, []string{"3", "4"}) {
+		if got := ids(o.Filter(every)); !slices.Equal(got, []string{"3", "4"}) {
 			t.Errorf("prompts %q: what was before an answer is over", got)
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
-		if got := ids(box(thread.PromptCancelled, thread.PromptQueued).Which(every)); !slices.Equal(got, []string{"2"}) {
+		if got := ids(box(thread.PromptCancelled, thread.PromptQueued).Filter(every)); !slices.Equal(got, []string{"2"}) {
 			t.Errorf("prompts %q", got)
 		}
 	})
 	t.Run("asked again", func(t *testing.T) {
 		o := box(thread.PromptRefused)
 		o.Keep(thread.Prompt{ID: "2", Seq: 2, State: thread.PromptQueued, Again: "1"})
-		if got := ids(o.Which(every)); !slices.Equal(got, []string{"2"}) {
+		if got := ids(o.Filter(every)); !slices.Equal(got, []string{"2"}) {
 			t.Errorf("prompts %q", got)
 		}
 	})
 	t.Run("many that are over", func(t *testing.T) {
 		o := box(slices.Repeat([]thread.PromptState{thread.PromptRefused}, 25)...)
-		if got := ids(o.Which(every)); len(got) != 20 || got[0] != "6" {
+		if got := ids(o.Filter(every)); len(got) != 20 || got[0] != "6" {
 			t.Errorf("%d prompts from %q on", len(got), got[0])
 		}
 	})
 	t.Run("what is remembered of it", func(t *testing.T) {
 		o := box(thread.PromptOpen)
 		o.Begin("1", 3)
-		o.Tell("1")
-		if n, known := o.Begun("1"); n != 3 || !known || !o.Told("1") {
-			t.Errorf("begun %d %v, told %v", n, known, o.Told("1"))
+		o.MarkReported("1")
+		if n, known := o.Begun("1"); n != 3 || !known || !o.Reported("1") {
+			t.Errorf("begun %d %v, told %v", n, known, o.Reported("1"))
 		}
 		o.Keep(thread.Prompt{ID: "1", Seq: 1, State: thread.PromptAnswered})
-		if _, known := o.Begun("1"); known || o.Told("1") {
+		if _, known := o.Begun("1"); known || o.Reported("1") {
 			t.Error("it is remembered after its end")
 		}
 	})
@@ -104,7 +104,7 @@ func TestClaim(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := box(c.states...)
 			if c.told != "" {
-				o.Tell(c.told)
+				o.MarkReported(c.told)
 			}
 			if got := ids(o.Claim(c.said, c.hook)); !slices.Equal(got, c.want) {
 				t.Errorf("claimed %q, want %q", got, c.want)
@@ -131,17 +131,17 @@ func TestGate(t *testing.T) {
 		gate outbox.Gate
 		want string
 	}{
-		{outbox.Gate{}, "its agent does not run"},
+		{outbox.Gate{}, "its agent is not running"},
 		{outbox.Gate{Running: true, State: thread.StateIdle}, ""},
 		{outbox.Gate{Running: true, State: thread.StateUnknown}, ""},
 		{outbox.Gate{Running: true, Stopping: true, Silent: true}, "its agent is being stopped"},
 		{outbox.Gate{Running: true, Silent: true, State: thread.StateWorking, Limit: end}, ""},
-		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "its provider's limit ends at 14:30"},
+		{outbox.Gate{Running: true, State: thread.StateLimited, Limit: end}, "rate limited until 14:30"},
 		{outbox.Gate{Running: true, State: thread.StateLimited}, ""},
 		{outbox.Gate{Running: true, State: thread.StateWorking}, "its agent is working"},
 		{outbox.Gate{Running: true, State: thread.StateSilent}, "its agent is working"},
-		{outbox.Gate{Running: true, State: thread.StateApproval}, "its agent waits for you"},
-		{outbox.Gate{Running: true, State: thread.StateQuestion}, "its agent waits for you"},
+		{outbox.Gate{Running: true, State: thread.StateApproval}, "its agent is waiting for you"},
+		{outbox.Gate{Running: true, State: thread.StateQuestion}, "its agent is waiting for you"},
 	} {
 		if got := c.gate.Closed(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.gate, got, c.want)

@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-// SnapshotAt returns the newest snapshot at a checkpoint or before it, nil when there is none.
+// SnapshotAt returns the newest snapshot at or before a checkpoint, nil if there is none.
 func (r Reader) SnapshotAt(ctx context.Context, at thread.CheckpointID) (*thread.Snapshot, error) {
 	if at == "" {
 		return nil, nil
@@ -31,8 +31,8 @@ func (r Reader) SnapshotAt(ctx context.Context, at thread.CheckpointID) (*thread
 	return nil, nil
 }
 
-// BaseOf returns the commit that a thread's work is compared with: what its branch began at, or what
-// its folder stood on at its first snapshot.
+// BaseOf returns the commit that a thread's work is compared with: where its branch began, or the HEAD of its first
+// snapshot.
 func (r Reader) BaseOf(ctx context.Context, t thread.Thread) (string, error) {
 	if t.Worktree.Base != "" {
 		return t.Worktree.Base, nil
@@ -68,7 +68,7 @@ func (r Reader) Changed(ctx context.Context, dir string, from, to thread.Snapsho
 	return paths, nil
 }
 
-// ChangedFiles returns what the thread changed up to a checkpoint, as far as snapshots tell.
+// ChangedFiles returns what the thread changed up to a checkpoint, as far as snapshots show.
 func (r Reader) ChangedFiles(ctx context.Context, t thread.Thread, at thread.Checkpoint) []thread.FileDiff {
 	if r.Differ == nil {
 		return nil

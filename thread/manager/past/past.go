@@ -1,4 +1,4 @@
-// Package past reads what is stored of threads: what was said, the points that people name, and which files there were.
+// Package past reads what is stored about threads: conversations, turns, the points that people name, and files.
 package past
 
 import (
@@ -8,10 +8,10 @@ import (
 	"orchestrator/thread"
 )
 
-// Reader reads what is stored of threads. It may be used by many goroutines at once.
+// Reader reads what is stored about threads. It is safe for concurrent use.
 type Reader struct {
 	Store  Store
-	Codec  thread.Reader // of the items that are not our own; may be nil
+	Codec  thread.Reader // reads the items that are not our own; may be nil
 	Differ thread.Differ // may be nil
 	Log    *slog.Logger
 }

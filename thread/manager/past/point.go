@@ -10,14 +10,14 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Point finds what a thread's "at" means: "" is the newest whole turn, a number that turn, and
-// anything else a checkpoint's id or a prefix of it, in the thread's lineage.
+// Point resolves a thread's "at": "" is the newest whole turn, a number is that turn, and anything else is a
+// checkpoint's id or a prefix of it in the thread's lineage.
 func (r Reader) Point(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if t.Head == "" {
 		if at == "" {
 			return thread.Checkpoint{}, nil
 		}
-		return thread.Checkpoint{}, fmt.Errorf("point %q of %s: nothing was said yet: %w", at, t.Name, thread.ErrNotFound)
+		return thread.Checkpoint{}, fmt.Errorf("point %q of %s: no turns yet: %w", at, t.Name, thread.ErrNotFound)
 	}
 	if at == "" {
 		return r.newestWhole(ctx, t)
@@ -50,8 +50,8 @@ func (r Reader) newestWhole(ctx context.Context, t thread.Thread) (thread.Checkp
 
 // turnPoint returns the checkpoint that ended a turn.
 func (r Reader) turnPoint(ctx context.Context, t thread.Thread, turn int) (thread.Checkpoint, error) {
-	// The newest one at or below the turn is nearly always the one that ended it; others of the same
-	// turn are rewinds to it and safety checkpoints.
+	// The newest one at or before the turn is nearly always the one that ended it; others of the same turn are rewinds to
+	// it and safety checkpoints.
 	for limit := 1; ; limit = 50 {
 		list, err := r.Store.Lineage(ctx, t.Head, thread.Page{Turns: true, Before: int64(turn) + 1, Limit: limit})
 		if err != nil {
@@ -73,19 +73,19 @@ func (r Reader) turnPoint(ctx context.Context, t thread.Thread, turn int) (threa
 	}
 }
 
-// checkpointPoint returns the checkpoint with an id or a unique prefix of one, of those that the
-// thread stands on or made itself. Another thread's are not found: they are not its past.
+// checkpointPoint returns the checkpoint with an id or a unique prefix of one, among those of the thread's lineage and
+// its own. Checkpoints of other threads are not found: they are not its past.
 func (r Reader) checkpointPoint(ctx context.Context, t thread.Thread, at string) (thread.Checkpoint, error) {
 	if len(at) < 4 {
 		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s: %w", at, t.Name, thread.ErrInvalid),
-			"give a turn's number or at least 4 digits of a checkpoint")
+			"give the number of a turn or at least 4 digits of a checkpoint")
 	}
 	all := thread.Page{Limit: 1 << 20}
 	list, err := r.Store.Lineage(ctx, t.Head, all)
 	if err != nil {
 		return thread.Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
 	}
-	own, err := r.Store.Checkpoints(ctx, t.ID, all) // what a rewind left behind too
+	own, err := r.Store.Checkpoints(ctx, t.ID, all) // including those that a rewind undid
 	if err != nil {
 		return thread.Checkpoint{}, fmt.Errorf("read the checkpoints of %s: %w", t.Name, err)
 	}
@@ -104,6 +104,6 @@ func (r Reader) checkpointPoint(ctx context.Context, t thread.Thread, at string)
 			return c, nil
 		}
 	}
-	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s means %d checkpoints: %w",
+	return thread.Checkpoint{}, thread.Hint(fmt.Errorf("point %q of %s is ambiguous, it matches %d checkpoints: %w",
 		at, t.Name, len(found), thread.ErrInvalid), "give more digits")
 }

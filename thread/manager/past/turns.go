@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Turns reads a page of turns with what their responses used, in one pass over both.
+// Turns reads a page of turns with their responses' usage, in one pass over both.
 func (r Reader) Turns(ctx context.Context, head thread.CheckpointID, p thread.Page) ([]thread.Checkpoint, error) {
 	limit := p.Limit
 	if limit <= 0 {
@@ -25,7 +25,7 @@ func (r Reader) Turns(ctx context.Context, head thread.CheckpointID, p thread.Pa
 			next = c.Parent
 			if n := len(list); n > 0 && c.Kind == thread.KindTurn && list[n-1].Kind == thread.KindTurn &&
 				list[n-1].Turn == c.Turn {
-				continue // its agent went on after it by itself
+				continue // its agent continued after it by itself
 			}
 			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
 				list = list[:n-1]
@@ -46,11 +46,11 @@ func (r Reader) Turns(ctx context.Context, head thread.CheckpointID, p thread.Pa
 	return list, nil
 }
 
-// TurnStart returns how many items stood when a checkpoint's turn began.
+// TurnStart returns the number of items when a checkpoint's turn began.
 func (r Reader) TurnStart(ctx context.Context, c thread.Checkpoint) (int, error) {
 	before, err := r.Store.Lineage(ctx, c.ID, thread.Page{Turns: true, Before: int64(c.Turn), Limit: 1})
 	if err != nil || len(before) == 0 || before[0].Note == thread.NoteRebuilt && c.Note != thread.NoteRebuilt {
-		return 0, err // what was rebuilt has fewer items than the agent's requests
+		return 0, err // a rebuilt turn has fewer items than the agent's requests
 	}
 	return before[0].Items, nil
 }
@@ -65,7 +65,7 @@ func (r Reader) Since(ctx context.Context, id thread.ID, to thread.Checkpoint) (
 			return nil, fmt.Errorf("read the checkpoints: %w", err)
 		}
 		for _, c := range list {
-			if !c.Created.After(to.Created) { // Seq counts one conversation's alone
+			if !c.Created.After(to.Created) { // Seq counts within one conversation only
 				return all, nil
 			}
 			all = append(all, c)
@@ -77,8 +77,7 @@ func (r Reader) Since(ctx context.Context, id thread.ID, to thread.Checkpoint) (
 	}
 }
 
-// LastAnswer returns what a thread itself answered last, "" when it never did. What a rewind left behind does not
-// count.
+// LastAnswer returns the last answer of a thread itself, "" if it has none. Answers that a rewind undid do not count.
 func (r Reader) LastAnswer(ctx context.Context, t thread.Thread) string {
 	if t.Head == "" {
 		return ""
@@ -95,8 +94,8 @@ func (r Reader) LastAnswer(ctx context.Context, t thread.Thread) string {
 	return ""
 }
 
-// FinalAnswer is the answer that the conversation of a whole turn ends with, by our own record; empty
-// where it ends otherwise or cannot be read.
+// FinalAnswer returns the answer that ends the conversation of a whole turn, by our own record; "" if it ends otherwise
+// or cannot be read.
 func (r Reader) FinalAnswer(ctx context.Context, at thread.CheckpointID) string {
 	c, err := r.Store.Checkpoint(ctx, at)
 	if err != nil || !c.Whole() || c.Interrupted {

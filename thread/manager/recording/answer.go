@@ -11,13 +11,13 @@ import (
 )
 
 // Answer records a main response that came through the gateway. requests is how many main requests had begun when it
-// ended; held is what it takes of memory.
+// ended; held is the memory that it takes.
 func (r *Recorder) Answer(ctx context.Context, e thread.Exchange, requests int, held *Held) {
 	r.answer(ctx, arrival{Exchange: e, requests: requests, held: held})
 }
 
-// answer records a main response: one checkpoint, then, at the end of a turn, the turn's with the
-// files. The thread is let go when all of that is durable.
+// answer records a main response: one checkpoint, and at the end of a turn also the turn's checkpoint with the files.
+// The thread is released when all of that is durable.
 func (r *Recorder) answer(ctx context.Context, e arrival) {
 	r.Load(ctx)
 	keep := 0
@@ -57,7 +57,7 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	switch {
 	case e.direct:
 		delta.Transcript = r.note(e.chunks)
-	case !ends: // the end of a turn waits for the agent to write the answer down; see endTurn
+	case !ends: // at the end of a turn, wait until the agent has written the answer down; see endTurn
 		delta.Transcript = r.note(r.peek(ctx, "", time.Time{}))
 	}
 	cost := r.sideCost()
@@ -73,7 +73,7 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	if e.direct {
 		source = thread.SourceTranscript
 	}
-	// It says what the exchange says, which itself is held no longer than it must.
+	// It keeps the exchange itself no longer.
 	says := &Answered{Evidence: activity.Outcome(e.Exchange, source), Requests: e.requests, EndsTurn: ends}
 	if ends {
 		r.commit(ctx, put{c: c, delta: delta, cost: cost, held: e.held, prompts: asked})
@@ -81,16 +81,15 @@ func (r *Recorder) answer(ctx context.Context, e arrival) {
 	} else {
 		r.commit(ctx, put{c: c, delta: delta, cost: cost, held: e.held, prompts: asked, answered: says})
 	}
-	// endTurn has closed it; should the agent go on without another prompt, it has not ended.
+	// endTurn has closed it; if the agent continues without another prompt, it has not ended.
 	r.phase = phaseAfter(e.EndsTurn, e.Interrupted, e.Unread)
 	r.reports.Recorded(ctx, Response{
 		Exchange: e.Exchange, News: delta.Items, First: newTurn, Turn: r.turn, Began: r.began, Head: r.head, Gauge: r.gauge,
 	})
 }
 
-// response makes the checkpoint of a main response and what it adds to the conversation: what the
-// request and its answer hold beyond what stands already, or the news where there is no request. keep is how many of
-// the request's items stand.
+// response returns the checkpoint of a main response and what it adds to the conversation: the new items of the request
+// and its answer, or news if there is no request. keep is how many of the request's items are already stored.
 func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (thread.Checkpoint, thread.Delta) {
 	items := news
 	if news != nil {
@@ -100,7 +99,7 @@ func (r *Recorder) response(e thread.Exchange, keep int, news []thread.Item) (th
 		if e.Answer != nil {
 			items = append(slices.Clip(items), *e.Answer)
 		}
-		n := r.kept(items, keep) // the answer may stand already too
+		n := r.kept(items, keep) // the answer may be stored already
 		items, keep = items[n:], keep+n
 	}
 	r.hashes = append(r.hashes[:keep], r.hash(items)...)
@@ -121,7 +120,7 @@ func (r *Recorder) gaugeOf(e thread.Exchange) thread.Gauge {
 	if r.live.Direct() {
 		g.Source = "transcript"
 	}
-	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider counted
+	if g.Tokens == 0 && r.gauge.Tokens > 0 { // cut off before the provider reported the count
 		g.Tokens, g.Estimated = r.gauge.Tokens, true
 	}
 	if g.Window == 0 && (g.Model == r.gauge.Model || g.Model == "") {
@@ -130,11 +129,11 @@ func (r *Recorder) gaugeOf(e thread.Exchange) thread.Gauge {
 	return g
 }
 
-// sideCost returns the cost of side requests that is in no checkpoint yet.
+// sideCost returns the cost of side requests that no checkpoint includes yet.
 func (r *Recorder) sideCost() float64 {
 	cost := r.live.SideCost()
 	for _, p := range r.pending {
-		cost -= p.cost // it waits with that checkpoint already
+		cost -= p.cost // included in that checkpoint
 	}
 	return cost
 }

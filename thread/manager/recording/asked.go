@@ -7,8 +7,8 @@ import (
 	"orchestrator/thread"
 )
 
-// begins reports whether a response begins a turn, and which prompts it is about that no turn answered yet. spoke is
-// set where its request holds a word of the person that the one before did not.
+// begins reports whether a response begins a turn, and which unanswered prompts it is about. spoke is set if its
+// request contains words of the person that the one before did not.
 func (r *Recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []thread.Prompt) {
 	fresh = r.prompts.Claim(e.Prompt)
 	ours := slices.ContainsFunc(fresh, func(p thread.Prompt) bool { return p.From != thread.FromPane })
@@ -18,8 +18,8 @@ func (r *Recorder) begins(e thread.Exchange, spoke bool) (begins bool, fresh []t
 	return r.phase.begins(spoke, e.Prompt != "" && !r.same(e.Prompt), len(fresh) > 0, ours), fresh
 }
 
-// answering returns the prompts that a turn is about, as they are to be stored with its first response; the turn is
-// named by the first of them. fresh are those that are known to be with the agent.
+// answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
+// the turn. fresh are those that the agent is known to have.
 func (r *Recorder) answering(said string, fresh []thread.Prompt) []thread.Prompt {
 	var first thread.PromptID
 	if len(r.asked) > 0 {
@@ -40,16 +40,16 @@ func (r *Recorder) Answers(id thread.PromptID) bool {
 	})
 }
 
-// spoke reports whether a response's request holds words of the person that the conversation did not hold before: an
-// agent may go on after a turn by itself, with what a sub-agent in the background has found. keep is how many of its
-// items stand already.
+// spoke reports whether a response's request contains words of the person that the conversation did not contain before:
+// an agent may continue by itself after a turn, with the results of a background sub-agent. keep is how many of its
+// items are already stored.
 func (r *Recorder) spoke(e arrival, keep int) bool {
 	switch {
 	case e.direct, len(e.Items) == 0, r.cfg.Past.Codec == nil:
 		return r.phase != phaseLeft || e.Prompt != "" && !r.same(e.Prompt)
 	case e.Prompt != "" && !r.same(e.Prompt):
 		return true
-	case len(e.Items) < len(r.hashes): // it was compacted, or the person went back in it and said the same
+	case len(e.Items) < len(r.hashes): // it was compacted, or the person went back and repeated a prompt
 		return false
 	}
 	count := func(all []bool) (n int) {
@@ -63,7 +63,7 @@ func (r *Recorder) spoke(e arrival, keep int) bool {
 	return count(r.words(e.Items[keep:])) > count(r.spoken[keep:])
 }
 
-// words says which items hold words of the person.
+// words reports which items contain words of the person.
 func (r *Recorder) words(items []thread.Item) []bool {
 	out := make([]bool, len(items))
 	for i := range items {

@@ -9,17 +9,17 @@ import (
 	"orchestrator/thread/manager/past"
 )
 
-// Config is what the recorders of a project share. Spool, Files and Models may be nil.
+// Config is what all recorders of a project share. Spool, Files and Models may be nil.
 type Config struct {
 	Store  Store
 	Past   past.Reader  // reads what is stored
-	Spool  thread.Spool // keeps what the store refuses; nil keeps it in memory alone
-	Files  Snapshots    // keeps files
+	Spool  thread.Spool // keeps what the store refuses; nil keeps it in memory only
+	Files  Snapshots
 	Agents Agents
-	Models thread.Models // fills in what transcripts do not tell
+	Models thread.Models // fills in what transcripts lack
 
-	Env   func(thread.Thread) []string // that a thread's agent starts from
-	MCPs  func(thread.ID) []string     // the MCP servers that are on for a thread
+	Env   func(thread.Thread) []string // the environment that a thread's agent starts from
+	MCPs  func(thread.ID) []string     // the MCP servers that are enabled for a thread
 	Clock func() time.Time
 	Log   *slog.Logger
 }
@@ -34,12 +34,12 @@ type Store interface {
 	Thread(context.Context, thread.ID) (thread.Thread, error)
 }
 
-// Snapshots keeps files; see thread.Worktrees.
+// Snapshots takes snapshots of files; see thread.Worktrees.
 type Snapshots interface {
 	Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error)
 }
 
-// Agents finds agents by name. Those that are a thread.Transcriber have their native files stored, and those that are a
+// Agents finds agents by name. The native files of a thread.Transcriber are stored with its answers; a
 // thread.UsageReader can be recorded without the gateway.
 type Agents interface {
 	Agent(name string) (thread.Agent, error)

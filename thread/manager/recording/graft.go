@@ -4,14 +4,14 @@ import (
 	"orchestrator/thread"
 )
 
-// grafted says how a spooled checkpoint is stored whose past the store has lost.
+// grafted says how to store a spooled checkpoint whose parent the store has lost.
 type grafted struct {
-	keep int // items of what it stands on now
-	turn int // that it is
+	keep int // items of its new base
+	turn int // its turn there
 	bare bool
 }
 
-// fits reports whether chunks go on from what is marked.
+// fits reports whether chunks continue from the marks.
 func fits(marks []thread.Mark, chunks []thread.Chunk) bool {
 	for _, c := range chunks {
 		size := int64(0)
@@ -28,7 +28,7 @@ func fits(marks []thread.Mark, chunks []thread.Chunk) bool {
 	return true
 }
 
-// grown returns the marks after chunks; of their sizes alone, nothing is hashed.
+// grown returns the marks after chunks; only their sizes, nothing is hashed.
 func grown(marks []thread.Mark, chunks []thread.Chunk) []thread.Mark {
 	out := append([]thread.Mark(nil), marks...)
 next:
@@ -45,7 +45,7 @@ next:
 	return out
 }
 
-// fit makes a delta what the graft asks for.
+// fit changes a delta as the graft requires.
 func (g *grafted) fit(d thread.Delta) thread.Delta {
 	if g == nil {
 		return d

@@ -4,13 +4,13 @@ import (
 	"orchestrator/thread"
 )
 
-// Held is the memory that an exchange takes until it is stored. The nil Held takes none that is counted.
+// Held is the memory that an exchange takes until it is stored. A nil Held counts nothing.
 type Held struct {
 	keep    func(bytes int64) (release func())
 	release func()
 }
 
-// Hold counts an exchange as held.
+// Hold counts an exchange.
 func Hold(e thread.Exchange) *Held {
 	if e.Keep == nil {
 		return nil
@@ -18,7 +18,7 @@ func Hold(e thread.Exchange) *Held {
 	return &Held{keep: e.Keep, release: e.Keep(e.Bytes)}
 }
 
-// shrink counts less from here on.
+// shrink counts fewer bytes from here on.
 func (h *Held) shrink(bytes int64) {
 	if h == nil || h.release == nil {
 		return
@@ -28,7 +28,7 @@ func (h *Held) shrink(bytes int64) {
 	h.release = less
 }
 
-// End counts nothing any more.
+// End stops counting.
 func (h *Held) End() {
 	if h == nil || h.release == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Load reads what the store knows of the thread's head, once.
+// Load reads the thread's newest checkpoint from the store, once.
 func (r *Recorder) Load(ctx context.Context) {
 	if r.loaded {
 		return
@@ -33,7 +33,7 @@ func (r *Recorder) Load(ctx context.Context) {
 	r.asked = r.prompts.Of(c)
 	items, err := r.cfg.Store.Conversation(ctx, t.Head)
 	if err != nil {
-		// The next answer brings the whole conversation again: nothing is lost but space.
+		// The next answer brings the whole conversation again: only space is lost.
 		r.notice(thread.LevelError, "the stored conversation of %s is damaged: %v", t.DisplayName(), err)
 	}
 	r.hashes, r.spoken = r.hash(items), r.words(items)
@@ -49,8 +49,8 @@ func (r *Recorder) Head(ctx context.Context) thread.CheckpointID {
 	return r.head
 }
 
-// restack puts what an earlier run left in the spool, and the store still refuses, upon the conversation as it is
-// stored, so that the next answer continues from there.
+// restack replays what an earlier run left in the spool, and the store still refuses, on top of the stored
+// conversation, so that the next answer continues from there.
 func (r *Recorder) restack(items []thread.Item) {
 	if len(r.pending) == 0 {
 		return
@@ -59,7 +59,7 @@ func (r *Recorder) restack(items []thread.Item) {
 		delta, err := r.deltaOf(p)
 		if err != nil {
 			r.cfg.Log.Error("read the spool", "thread", string(r.id), "err", fmt.Errorf("restack: %w", err))
-			continue // flush gives it up with words
+			continue // flush gives it up with a notice
 		}
 		keep := min(delta.Keep, len(items))
 		items = append(items[:keep:keep], delta.Items...)
@@ -79,8 +79,8 @@ func (r *Recorder) Adopt(ctx context.Context, session string) {
 		return
 	}
 	if r.live.SessionTaken(session) {
-		r.notice(thread.LevelWarn, "%s: its agent opened a session that belongs to another thread; it is not taken over",
-			r.name())
+		r.notice(thread.LevelWarn,
+			"%s: its agent opened a session that belongs to another thread; not following it", r.name())
 		return
 	}
 	if r.session != "" {

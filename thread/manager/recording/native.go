@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// peek returns what the agent's native files gained. With an answer it waits a moment until they
-// hold it, by the time given.
+// peek returns what was added to the agent's native files. With an answer it waits until they contain it, at most until
+// the given time.
 func (r *Recorder) peek(ctx context.Context, answer string, by time.Time) []thread.Chunk {
 	t := r.live.Thread()
 	agent, err := r.cfg.Agents.Agent(t.Agent)
@@ -33,7 +33,7 @@ func (r *Recorder) peek(ctx context.Context, answer string, by time.Time) []thre
 	return chunks
 }
 
-// loadFiles takes over the files of the newest stored checkpoint, once.
+// loadFiles loads the files of the newest stored checkpoint, once.
 func (r *Recorder) loadFiles(ctx context.Context) error {
 	if r.files.loaded {
 		return nil
@@ -52,8 +52,8 @@ func (r *Recorder) loadFiles(ctx context.Context) error {
 	return nil
 }
 
-// note takes note of chunks that are to be stored and returns those that fit. Nothing is lost by
-// the others: the next look brings their files whole.
+// note records chunks to be stored and returns those that fit. The others are not lost: the next read returns their
+// files whole.
 func (r *Recorder) note(chunks []thread.Chunk) []thread.Chunk {
 	var kept []thread.Chunk
 	for _, c := range chunks {
@@ -67,7 +67,7 @@ func (r *Recorder) note(chunks []thread.Chunk) []thread.Chunk {
 	return kept
 }
 
-// Written returns what the agent's own files gained since the last checkpoint.
+// Written returns what was added to the agent's own files since the last checkpoint.
 func (r *Recorder) Written(ctx context.Context) []byte {
 	r.Load(ctx)
 	var all []byte

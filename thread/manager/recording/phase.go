@@ -1,17 +1,17 @@
 package recording
 
-// phase is where a conversation stands at its newest checkpoint: it decides what the next response is part of, and
-// whether an end of its turn is still to come.
+// phase is the phase of a conversation at its newest checkpoint: it decides which turn the next response belongs to,
+// and whether the turn still has to be ended.
 type phase uint8
 
 const (
-	phaseEnded   phase = iota // the turn has ended: what follows is the next one
-	phaseLeft                 // it was closed for its agent, which may go on with it by itself
-	phaseRunning              // more of it is to come
-	phaseCut                  // its newest answer was cut off: the agent may try again, or leave it
+	phaseEnded   phase = iota // the turn has ended: the next response begins another
+	phaseLeft                 // it was ended on behalf of its agent, which may still continue it
+	phaseRunning              // the turn continues
+	phaseCut                  // its newest answer was cut off: the agent may retry or give up
 )
 
-// phaseAfter is the phase after a response. unread is set for one that came whole and that nobody could read.
+// phaseAfter is the phase after a response. unread is set for a complete response that could not be read.
 func phaseAfter(ends, interrupted, unread bool) phase {
 	switch {
 	case interrupted:
@@ -25,7 +25,7 @@ func phaseAfter(ends, interrupted, unread bool) phase {
 	}
 }
 
-// phaseOf is the phase of a stored checkpoint: the process that would have gone on with an unfinished turn is no more.
+// phaseOf is the phase of a stored checkpoint: the process that would have continued an unfinished turn is gone.
 func phaseOf(whole bool) phase {
 	if whole {
 		return phaseEnded
@@ -36,12 +36,12 @@ func phaseOf(whole bool) phase {
 // open reports whether the turn has not ended.
 func (p phase) open() bool { return p == phaseRunning || p == phaseCut }
 
-// begins reports whether a response begins a turn. spoke is set where its request holds a word of the person that the
-// one before did not, changed where the person's words in it are others than the turn's; asked is set where it is about
-// a prompt that no turn answered yet, ours where that one was typed by us.
+// begins reports whether a response begins a turn. spoke is set if its request contains words of the person that the
+// previous one did not, changed if the person's words in it differ from the turn's; asked is set if it is about an
+// unanswered prompt, ours if we typed that prompt.
 func (p phase) begins(spoke, changed, asked, ours bool) bool {
 	switch p {
-	case phaseRunning: // what the person typed in the middle is part of it; ours is not typed into one
+	case phaseRunning: // a prompt that the person types in the middle is part of the turn; ours are not typed then
 		return ours
 	case phaseCut:
 		return asked || changed

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Poll records the responses that the transcript gained.
+// Poll records the responses that were added to the transcript.
 func (r *Recorder) Poll(ctx context.Context) {
 	t := r.live.Thread()
 	agent, err := r.cfg.Agents.Agent(t.Agent)
@@ -29,7 +29,7 @@ func (r *Recorder) Poll(ctx context.Context) {
 		r.cfg.Log.Warn("read usage from the transcript", "thread", string(r.id), "err", err)
 	}
 	if !slices.ContainsFunc(exchanges, func(e thread.Exchange) bool { return e.Main }) {
-		return // read again when there is an answer to store it with
+		return // read again once there is an answer to store it with
 	}
 	read := time.Now()
 	for _, e := range exchanges {
@@ -42,7 +42,7 @@ func (r *Recorder) Poll(ctx context.Context) {
 	}
 }
 
-// complete fills in what the agent's transcript does not tell of a response: its model's window and its price.
+// complete fills in what the transcript lacks about a response: the model's window and the price.
 func (r *Recorder) complete(e *thread.Exchange) {
 	known := r.cfg.Models
 	if known == nil {

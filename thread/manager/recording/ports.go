@@ -7,38 +7,38 @@ import (
 	"orchestrator/thread"
 )
 
-// Live is a thread as it is right now. Its methods may take a lock for a moment.
+// Live is the current state of a thread. Its methods may take a lock for a moment.
 type Live interface {
 	Thread() thread.Thread
 	// Gone reports whether the thread was purged.
 	Gone() bool
 	// SessionTaken reports whether another thread has a session.
 	SessionTaken(session string) bool
-	// Direct reports whether its program runs without the gateway.
+	// Direct reports whether the thread's program runs without the gateway.
 	Direct() bool
-	// Windows is what its agent is configured with on how much models hold; see thread.Windower.
+	// Windows are the context windows that the agent is configured with; see thread.Windower.
 	Windows() map[string]int64
-	// Backlog reports whether another answer has come that nothing was done about yet.
+	// Backlog reports whether another answer has arrived and waits to be recorded.
 	Backlog() bool
-	// SideCost is what those of its side requests cost that no stored checkpoint counts.
+	// SideCost is the cost of side requests that no stored checkpoint includes.
 	SideCost() float64
-	// Later runs a step of the thread's queue after a while, unless the server ends before.
+	// Later runs a step of the thread's queue after a while, unless the server stops before.
 	Later(wait time.Duration, step func(ctx context.Context))
 }
 
-// Prompts are what the thread's agent was asked. Each method may store prompts and wait for those who do.
+// Prompts are the prompts of a thread, as far as turns answer them. Each method may store prompts, and may wait while
+// others store some.
 type Prompts interface {
-	// Claim returns the prompts that a text holds, of those that were given to the agent and that no turn is known to
-	// answer.
+	// Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
 	Claim(said string) []thread.Prompt
-	// Answering notes that a turn is about the prompts that a text holds, and returns them as they are to be stored with
-	// its response. fresh are those that Claim returned; with none, it is one that seemed to have come to nothing, or
-	// that nobody told of before. first is the one that the turn is named by, "" for the first of these. told is set where
-	// a hook has told of one.
+	// Answering returns the prompts that a turn is about, as they are stored with its response. fresh are those that
+	// Claim returned; if there are none, it is one that seemed lost, or one that nobody reported. first is the prompt that
+	// names the turn, "" for the first of those that are returned. told is set if a hook has reported one of them.
 	Answering(said string, fresh []thread.Prompt, turn int, first thread.PromptID) (asked []thread.Prompt, told bool)
-	// Ended returns prompts as they are to be stored with the checkpoint that ends their turn; why says what cut it off.
+	// Ended returns the prompts of the turn that a checkpoint ends, as they are stored with it. why is the reason for
+	// people, if the turn did not end by itself.
 	Ended(asked []thread.PromptID, c thread.Checkpoint, why string) []thread.Prompt
-	// Of returns the prompts of a stored checkpoint's turn, as far as something may come of them.
+	// Of returns the prompts of a stored checkpoint's turn that may still change.
 	Of(c thread.Checkpoint) []thread.PromptID
 	// Stored takes over prompts that were stored with a checkpoint.
 	Stored(prompts []thread.Prompt)
@@ -46,50 +46,51 @@ type Prompts interface {
 	Lost(prompts []thread.Prompt)
 }
 
-// Reports hears what a recorder did, in the order in which it happened and in the steps of the thread's queue. A
-// recorder holds no lock while it reports.
+// Reports receives what a recorder did, in the order in which it happened, in steps of the thread's queue. The recorder
+// holds no lock meanwhile.
 type Reports interface {
-	// Read tells of a response that was found in the agent's transcript; a main one is not durable until Answered. It
+	// Read reports a response that was found in the agent's transcript. A main one is not durable until Answered. It
 	// returns how many main requests have begun.
 	Read(e thread.Exchange) (requests int)
-	// Stored tells of a checkpoint that is durable.
+	// Stored reports a checkpoint that is durable.
 	Stored(ctx context.Context, s Stored)
-	// Answered tells that an answer is durable with all that belongs to it, or was given up, which Notice has told.
+	// Answered reports that an answer is durable with everything that belongs to it, or that it was given up, which
+	// Notice has reported before.
 	Answered(ctx context.Context, a Answered)
-	// Recorded tells of a main response that has become part of the record; the store may still refuse it.
+	// Recorded reports a main response that was recorded, for subscribers. The store may still refuse it.
 	Recorded(ctx context.Context, r Response)
-	// Adopted tells that the agent continues in another session.
+	// Adopted reports that the agent continues in another session.
 	Adopted(ctx context.Context, session string)
-	// Refused tells why the store refuses a checkpoint, until Stored tells that none is refused any more.
+	// Refused reports why the store refuses a checkpoint. It holds until a Stored that is Over.
 	Refused(why string)
-	// Waiting tells how many checkpoints the store has refused so far, and how many of those the spool does not have
+	// Waiting reports how many checkpoints the store has refused so far, and how many of them are not in the spool
 	// either.
 	Waiting(pending, unsaved int)
-	// Notice tells people something about the thread.
+	// Notice shows people a message about the thread.
 	Notice(level thread.Level, text string)
 }
 
 // Stored is a checkpoint that is durable.
 type Stored struct {
 	Checkpoint thread.Checkpoint
-	SideCost   float64 // of side requests, which its gauge counts
-	Over       bool    // the store had refused some, and has them all now
+	SideCost   float64 // of side requests, included in its gauge
+	Over       bool    // the store had refused checkpoints, and has them all now
 }
 
-// Answered is what an answer says of the thread's state, which counts once the answer is durable.
+// Answered is what an answer says about the thread's state, which counts once the answer is durable.
 type Answered struct {
 	Evidence thread.Evidence
-	Requests int  // main requests that had begun when it ended: it is old where there are more now
-	EndsTurn bool // there is something new to look at
+	Requests int  // main requests begun when it ended: if there are more now, it is outdated
+	EndsTurn bool // somebody should look at it
 }
 
 // Response is a main response that was recorded.
 type Response struct {
 	thread.Exchange
-	News  []thread.Item // that the conversation gained
+	News  []thread.Item // added to the conversation
 	First bool          // of its turn
 	Turn  int
-	Began thread.CheckpointID // that its turn stands on
+	Began thread.CheckpointID // the checkpoint that its turn is based on
 	Head  thread.CheckpointID // the newest checkpoint
 	Gauge thread.Gauge
 }

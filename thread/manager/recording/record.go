@@ -10,51 +10,51 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// record is what a recorder knows of its newest checkpoint, so that an answer is stored without reading
-// anything back.
+// record is what a recorder knows about its newest checkpoint, so that it can store an answer without reading anything
+// back.
 type record struct {
 	loaded   bool
 	seed     maphash.Seed
 	head     thread.CheckpointID // the newest one made, durable or not
 	hashes   []uint64            // of the conversation's items at head
 	session  string
-	turn     int                 // that head belongs to
+	turn     int                 // of head
 	phase    phase               // of that turn
-	began    thread.CheckpointID // that the running turn stands on
-	prompt   string              // that the turn is named by
-	said     string              // what its newest request held of the person's words
-	told     bool                // a hook has told of it
-	asked    []thread.PromptID   // that the turn answers
-	spoken   []bool              // which of the conversation's items hold words of the person
+	began    thread.CheckpointID // where the running turn began
+	prompt   string              // that names the turn
+	said     string              // the person's words in its newest request
+	told     bool                // a hook has reported it
+	asked    []thread.PromptID   // answered by the turn
+	spoken   []bool              // which items of the conversation contain words of the person
 	snapshot *thread.Snapshot
-	looked   time.Time // when snapshot was begun by a turn's end
+	looked   time.Time // when the end of a turn started taking snapshot
 	gauge    thread.Gauge
 	files    transcript
 
-	pending []put // made and not durable yet, oldest first
+	pending []put // made but not durable yet, oldest first
 	wait    time.Duration
-	damaged bool // the spool holds more of the thread than could be read
+	damaged bool // a part of the thread's spool could not be read
 }
 
-// put is a checkpoint on its way into the store.
+// put is a checkpoint that is being stored.
 type put struct {
 	c     thread.Checkpoint
 	delta thread.Delta
-	cost  float64 // of side requests, in the gauge's cost
-	held  *Held   // what it takes of memory
-	// prompts are those that are stored with it.
+	cost  float64 // of side requests, included in the gauge's cost
+	held  *Held   // its memory
+	// prompts are stored with it.
 	prompts []thread.Prompt
 	small   bool // nothing else is held with it
-	// answered is what is told once it is durable, nil for nothing.
+	// answered is reported once it is durable; nil reports nothing.
 	answered *Answered
-	// spooled is set once the spool has it, at a place of its own; delta is empty then.
+	// spooled is set once it is in the spool, at offset at; delta is empty then.
 	spooled bool
 	at      int64
-	graft   *grafted // nil for one whose past is stored
+	graft   *grafted // nil unless its parent was lost
 }
 
-// shrink leaves of a checkpoint that waits for the store only what is to be stored: its items are pieces of a
-// whole request. What is spooled takes nothing.
+// shrink drops everything that is not to be stored from a checkpoint that waits for the store: its items are pieces of
+// a whole request. A spooled checkpoint takes no memory.
 func (p *put) shrink() {
 	if p.spooled {
 		p.held.End()
@@ -81,13 +81,13 @@ func (r *record) hash(items []thread.Item) []uint64 {
 	return hs
 }
 
-// key is no content address: it lives in memory for one run and must be quick over a whole conversation at
-// every answer.
+// key is not a content address: it is kept in memory for one run and must be fast over a whole conversation at every
+// answer.
 func (r *record) key(it thread.Item) uint64 {
 	return maphash.Bytes(r.seed, it.Raw) ^ bits.RotateLeft64(maphash.String(r.seed, it.Wire), 1)
 }
 
-// kept returns how many of the items stand already, the first of them at from.
+// kept returns how many of the items are stored already; the first of them is at index from.
 func (r *record) kept(items []thread.Item, from int) int {
 	n := min(len(items), len(r.hashes)-from)
 	for i, it := range items[:n] {
@@ -98,24 +98,24 @@ func (r *record) kept(items []thread.Item, from int) int {
 	return n
 }
 
-// same reports whether a request holds the same words of the person as the turn's newest.
+// same reports whether a request contains the same words of the person as the turn's newest.
 func (r *record) same(prompt string) bool { return turns.Same(prompt, r.said) }
 
-// arrival is a main response that is to be recorded.
+// arrival is a main response to be recorded.
 type arrival struct {
 	thread.Exchange
-	requests int   // main requests begun when it ended
-	held     *Held // nil where nobody counts it
-	// direct is set for one that was read from the transcript; chunks are what was read.
+	requests int   // started until it ended
+	held     *Held // nil if not counted
+	// direct is set if it was read from the transcript; chunks are what was read.
 	direct bool
 	chunks []thread.Chunk
-	// past is set for the end of a turn that another one has followed: its files and transcript are no more to be seen.
+	// past is set for the end of a turn that another one has followed: its files and transcript can no longer be seen.
 	past bool
-	why  string    // the turn did not end by itself, for people
+	why  string    // why the turn did not end by itself, for people
 	read time.Time // when that was
 }
 
-// came is when a response ended, or was read where it is known by its transcript's clock alone.
+// came is when a response ended, or when it was read if only the transcript's clock is known.
 func (e arrival) came() time.Time {
 	if e.direct {
 		return e.read

@@ -95,7 +95,7 @@ stored response 2, over false
 put turn 2
 0 wait, 0 unsaved
 stored turn 2, over true
-info: one-0001: all answers are stored again
+info: one-0001: all answers are stored now
 answered: idle, ends true`
 			if got := w.heard(); got != want {
 				t.Errorf("once the store takes them:\n%s\nwant\n%s", got, want)

@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Safety writes a checkpoint of the thread as it is now, files and all, and waits until it is
-// durable. With files it is an error when they cannot be kept.
+// Safety writes a checkpoint of the thread's current state, including its files, and waits until it is durable. With
+// files set, failing to keep them is an error.
 func (r *Recorder) Safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
 	r.Load(ctx)
 	t := r.live.Thread()
@@ -25,9 +25,9 @@ func (r *Recorder) Safety(ctx context.Context, note string, files bool) (thread.
 		case err == nil:
 			c.Snapshot, r.snapshot = &s, &s
 		case files:
-			return c, fmt.Errorf("keep the files first: %w", err)
+			return c, fmt.Errorf("take a snapshot first: %w", err)
 		case !errors.Is(err, thread.ErrNoRepository):
-			r.notice(thread.LevelWarn, "%s: the files were not kept: %v", t.DisplayName(), err)
+			r.notice(thread.LevelWarn, "%s: no snapshot taken: %v", t.DisplayName(), err)
 		}
 	}
 	delta := thread.Delta{Keep: len(r.hashes), Transcript: r.note(r.peek(ctx, "", time.Time{}))}

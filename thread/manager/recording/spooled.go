@@ -4,7 +4,7 @@ import (
 	"orchestrator/thread"
 )
 
-// spool gives to the spool what is pending and not there yet, in order.
+// spool appends to the spool what is pending and not in it yet, in order.
 func (r *Recorder) spool() {
 	defer r.tellWaiting()
 	if r.cfg.Spool == nil {
@@ -18,13 +18,13 @@ func (r *Recorder) spool() {
 		at, err := r.cfg.Spool.Append(p.c, p.delta)
 		if err != nil {
 			r.cfg.Log.Error("spool an answer that the store refused", "thread", string(r.id), "err", err)
-			return // what follows it must not be kept without it
+			return // what follows must not be kept without it
 		}
 		p.spooled, p.at, p.delta = true, at, thread.Delta{}
 	}
 }
 
-// tellWaiting tells how many checkpoints are pending, and how many of them are in memory alone.
+// tellWaiting reports how many checkpoints are pending, and how many of them are only in memory.
 func (r *Recorder) tellWaiting() {
 	unsaved := 0
 	for _, p := range r.pending {
@@ -35,7 +35,7 @@ func (r *Recorder) tellWaiting() {
 	r.reports.Waiting(len(r.pending), unsaved)
 }
 
-// deltaOf returns what a pending checkpoint adds, from the spool where it is there.
+// deltaOf returns what a pending checkpoint adds, from the spool if it is there.
 func (r *Recorder) deltaOf(p put) (thread.Delta, error) {
 	if !p.spooled {
 		return p.graft.fit(p.delta), nil
@@ -44,7 +44,7 @@ func (r *Recorder) deltaOf(p put) (thread.Delta, error) {
 	return p.graft.fit(delta), err
 }
 
-// unspool removes what the store has taken from the spool. Should it come back after a crash, the store knows it.
+// unspool removes from the spool what the store has accepted. If it comes back after a crash, the store recognises it.
 func (r *Recorder) unspool() {
 	r.tellWaiting()
 	if r.cfg.Spool == nil {
@@ -52,23 +52,24 @@ func (r *Recorder) unspool() {
 	}
 	if r.damaged {
 		r.damaged = false
-		r.putAside()
+		r.setAside()
 		return
 	}
 	if err := r.cfg.Spool.Drop(r.id); err != nil {
-		r.cfg.Log.Warn("remove what is stored from the spool", "thread", string(r.id), "err", err)
+		r.cfg.Log.Warn("remove stored checkpoints from the spool", "thread", string(r.id), "err", err)
 	}
 }
 
-// putAside moves a thread's spool out of the way and says where it is.
-func (r *Recorder) putAside() {
-	path, err := r.cfg.Spool.PutAside(r.id)
+// setAside moves a thread's spool out of the way and reports where it is.
+func (r *Recorder) setAside() {
+	path, err := r.cfg.Spool.SetAside(r.id)
 	if err != nil {
-		r.cfg.Log.Error("put a spool aside", "thread", string(r.id), "err", err)
+		r.cfg.Log.Error("set a spool aside", "thread", string(r.id), "err", err)
 		return
 	}
 	if path == "" {
 		return
 	}
-	r.notice(thread.LevelWarn, "%s: what could not be stored of its answers is kept in %s", r.name(), path)
+	r.notice(thread.LevelWarn, "%s: its answers that could not be stored are kept in %s",
+		r.name(), path)
 }

@@ -10,13 +10,13 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// The waits between tries while the store refuses.
+// The delays between retries while the store refuses checkpoints.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
 
-// commit queues a checkpoint behind those that wait and tries to store them all.
+// commit queues a checkpoint after the pending ones and tries to store them all.
 func (r *Recorder) commit(ctx context.Context, p put) {
 	r.pending = append(r.pending, p)
 	if len(r.pending) == 1 || !r.waiting {
@@ -29,8 +29,8 @@ func (r *Recorder) commit(ctx context.Context, p put) {
 	}
 }
 
-// Flush stores what is pending, in order. What the store refuses is tried again until it works or
-// the thread is gone; it is never dropped silently.
+// Flush stores what is pending, in order. What the store refuses is retried until it works or the thread is gone; it is
+// never dropped silently.
 func (r *Recorder) Flush(ctx context.Context) {
 	for len(r.pending) > 0 {
 		p := r.pending[0]
@@ -63,7 +63,7 @@ func (r *Recorder) Flush(ctx context.Context) {
 			r.refused(p, err)
 			return
 		}
-		r.pending[0] = put{} // what it holds is free for others
+		r.pending[0] = put{} // release the memory it refers to
 		r.pending = r.pending[1:]
 		p.held.End()
 		if len(r.pending) == 0 {
@@ -73,7 +73,7 @@ func (r *Recorder) Flush(ctx context.Context) {
 	}
 }
 
-// accepted tells what is durable now.
+// accepted publishes what is now durable.
 func (r *Recorder) accepted(ctx context.Context, p put, c thread.Checkpoint) {
 	over := r.trouble != "" && len(r.pending) == 0
 	if over {
@@ -83,14 +83,14 @@ func (r *Recorder) accepted(ctx context.Context, p put, c thread.Checkpoint) {
 	r.reports.Stored(ctx, Stored{Checkpoint: c, SideCost: p.cost, Over: over})
 	r.prompts.Stored(p.prompts)
 	if over {
-		r.notice(thread.LevelInfo, "%s: all answers are stored again", r.name())
+		r.notice(thread.LevelInfo, "%s: all answers are stored now", r.name())
 	}
 	if p.answered != nil {
 		r.reports.Answered(ctx, *p.answered)
 	}
 }
 
-// refused notes that the store does not take a checkpoint and plans the next try.
+// refused records that the store refused a checkpoint and schedules a retry.
 func (r *Recorder) refused(p put, err error) {
 	first := r.trouble == ""
 	r.trouble = err.Error()
@@ -98,7 +98,7 @@ func (r *Recorder) refused(p put, err error) {
 	r.spool()
 	if first {
 		r.notice(thread.LevelError,
-			"%s: the answer of turn %d is not stored yet: %v. The agent goes on, and storing is tried again until it works",
+			"%s: the answer of turn %d is not stored yet: %v. The agent keeps running, and storing is retried until it works",
 			r.name(), p.c.Turn, err)
 	}
 	r.wait = min(max(2*r.wait, firstRetry), lastRetry)
@@ -112,13 +112,14 @@ func (r *Recorder) refused(p put, err error) {
 	})
 }
 
-// lighten makes the oldest pending checkpoint one that the store may take after it was refused for
-// good, for instance as too large: first without the transcript, which is read again later, and then
-// not at all. What it leaves out comes with the next answer, which brings the whole conversation.
+// lighten reduces the oldest pending checkpoint to one that the store may accept after a permanent refusal, for
+// instance as too large: first without the transcript, which is read again later, and then not at all. What it leaves
+// out comes with the next answer, which brings the whole conversation.
 func (r *Recorder) lighten(ctx context.Context, cause error) {
 	p := &r.pending[0]
 	if len(p.delta.Transcript) > 0 {
-		r.notice(thread.LevelError, "%s: the transcript of turn %d cannot be stored: %v", r.name(), p.c.Turn, cause)
+		r.notice(thread.LevelError, "%s: the transcript of turn %d cannot be stored: %v",
+			r.name(), p.c.Turn, cause)
 		p.delta.Transcript, p.spooled = nil, false
 		r.files = transcript{}
 		return
@@ -126,12 +127,12 @@ func (r *Recorder) lighten(ctx context.Context, cause error) {
 	r.giveUp(ctx, *p, cause)
 }
 
-// giveUp ends the storing of what is pending: it can never be. The next answer brings the conversation again.
+// giveUp drops pending checkpoints that can never be stored. The next answer brings the conversation again.
 func (r *Recorder) giveUp(ctx context.Context, p put, cause error) {
 	r.notice(thread.LevelError, "%s: the answer of turn %d cannot be stored: %v", r.name(), p.c.Turn, cause)
 	spooled := slices.ContainsFunc(r.pending, func(p put) bool { return p.spooled })
 	if spooled || r.damaged {
-		r.putAside()
+		r.setAside()
 	}
 	for _, p := range r.pending {
 		p.held.End()
@@ -144,8 +145,8 @@ func (r *Recorder) giveUp(ctx context.Context, p put, cause error) {
 	r.tellWaiting()
 }
 
-// graft sets what is pending upon the newest checkpoint that is there, where the one that it was built on was lost with
-// the store; false when that is not what is wrong. What the conversation lacks then comes with the next answer.
+// graft moves what is pending onto the newest existing checkpoint if the one it was based on was lost with the store;
+// false if that is not the problem. What the conversation lacks then comes with the next answer.
 func (r *Recorder) graft(ctx context.Context) bool {
 	if len(r.pending) == 0 || r.pending[0].graft != nil || r.pending[0].c.Parent == "" {
 		return false
@@ -168,24 +169,25 @@ func (r *Recorder) graft(ctx context.Context) bool {
 		}
 	}
 	if err := r.rebase(on, marks); err != nil {
-		return false // flush gives it up with words
+		return false // flush gives it up with a notice
 	}
-	r.notice(thread.LevelWarn, "%s: what waited to be stored was based on answers that the database lost; "+
-		"it is stored after turn %d, the newest that is there", t.DisplayName(), t.Turn)
+	r.notice(thread.LevelWarn,
+		"%s: pending answers were based on turns that the database lost; they are stored after turn %d, the newest one left",
+		t.DisplayName(), t.Turn)
 	return true
 }
 
-// rebase lays the pending checkpoints out so that they stand on another one.
+// rebase moves the pending checkpoints onto another one.
 func (r *Recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 	first := r.pending[0].c
-	shift := 0 // of turns: a newer one may stand already
+	shift := 0 // of turns: a newer one may exist already
 	switch {
 	case first.Kind == thread.KindResponse && first.Turn <= on.Turn && (on.Whole() || first.Turn < on.Turn):
 		shift = on.Turn + 1 - first.Turn
 	case first.Turn < on.Turn:
 		shift = on.Turn - first.Turn
 	}
-	before := 0 // items that the one before had then
+	before := 0 // items of the previous one before
 	now, parent := on.Items, on.ID
 	bare := false
 	for i := range r.pending {
@@ -212,20 +214,20 @@ func (r *Recorder) rebase(on thread.Checkpoint, marks []thread.Mark) error {
 	return nil
 }
 
-// Recover takes over what the spool keeps of a thread and tries to store it.
+// Recover takes over the spooled checkpoints of a thread and tries to store them.
 func (r *Recorder) Recover(ctx context.Context, kept thread.Spooled) {
 	r.damaged = kept.Unreadable > 0 || kept.Missing > 0
 	for _, at := range kept.Places {
 		c, d, err := r.cfg.Spool.Read(r.id, at)
 		if err != nil {
 			r.damaged = true
-			break // what follows builds on it
+			break // the following ones depend on it
 		}
 		r.pending = append(r.pending, put{c: c, prompts: d.Prompts, spooled: true, at: at})
 	}
 	if r.damaged {
-		r.notice(thread.LevelWarn, "%s: of the answers kept while the store refused them, %d of %d can be read; "+
-			"the server may have been cut off while it wrote the last one",
+		r.notice(thread.LevelWarn, "%s: %d of %d answers that were kept while the store refused them can be read; "+
+			"the server may have been killed while it wrote the last one",
 			r.name(), len(r.pending), len(kept.Places)+max(kept.Missing, int(min(1, kept.Unreadable))))
 	}
 	n := len(r.pending)
@@ -235,7 +237,6 @@ func (r *Recorder) Recover(ctx context.Context, kept thread.Spooled) {
 	}
 	r.Flush(ctx)
 	if len(r.pending) == 0 {
-		r.notice(thread.LevelInfo, "%s: %s that could not be stored before are stored now", r.name(),
-			plaintext.Count(n, "checkpoint"))
+		r.notice(thread.LevelInfo, "%s: %s from the spool stored", r.name(), plaintext.Count(n, "checkpoint"))
 	}
 }

@@ -15,14 +15,14 @@ type transcript struct {
 	files  []knownFile
 }
 
-// knownFile is one native file as far as it is stored.
+// knownFile is the stored part of one native file.
 type knownFile struct {
 	name string
 	size int64
 	sum  hash.Hash // of the first size bytes
 }
 
-// add takes note of a chunk that is to be stored; false when it does not fit what is known.
+// add records a chunk to be stored; false if it does not fit what is known.
 func (f *transcript) add(c thread.Chunk) bool {
 	i := slices.IndexFunc(f.files, func(k knownFile) bool { return k.name == c.File })
 	if i < 0 {
@@ -42,7 +42,7 @@ func (f *transcript) add(c thread.Chunk) bool {
 	return true
 }
 
-// marks returns what is known in the form agents ask for.
+// marks returns what is known as marks.
 func (f *transcript) marks() []thread.Mark {
 	marks := make([]thread.Mark, 0, len(f.files))
 	for _, k := range f.files {
@@ -51,7 +51,7 @@ func (f *transcript) marks() []thread.Mark {
 	return marks
 }
 
-// drop forgets a file: it is read whole again.
+// drop forgets a file, so that it is read whole again.
 func (f *transcript) drop(file string) {
 	f.files = slices.DeleteFunc(f.files, func(k knownFile) bool { return k.name == file })
 }

@@ -11,12 +11,12 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files; then is told once it is
-// durable. Of a thread without gateway the rest of the transcript is left to the next poll, which counts it.
+// endTurn writes the checkpoint of a turn, with the rest of the transcript and the files; then is reported once it
+// is durable. For a thread without a gateway the rest of the transcript is left to the next poll, which counts it.
 func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arrival, then *Answered) {
 	c := last
 	c.ID, c.Parent, c.Kind, c.Note = thread.NewID[thread.CheckpointID](), last.ID, thread.KindTurn, ""
-	// last may be the parent's: a fork begins where its turn's own checkpoint is still missing.
+	// last may be the parent's: a fork may begin before its turn's own checkpoint is stored.
 	c.Thread = r.id
 	c.Created, c.Usage = r.now(), thread.Usage{} // the responses have counted it
 	c.Seq, c.Gauge.CostUSD = 0, r.gauge.CostUSD
@@ -26,9 +26,9 @@ func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 		delta.Transcript = r.note(r.peek(ctx, plaintext.LastLine(e.Text), r.waitUntil(e.Exchange)))
 	}
 	if !e.past && (e.Ended.IsZero() || !e.came().Before(r.looked)) {
-		// Of turns that ended while the one before was being recorded the files were looked at already, closer to
-		// their ends than now.
-		r.looked = time.Now() // a time of this process, which no setting of the clock changes
+		// The files of turns that ended while the previous one was being recorded were already read, closer to their ends
+		// than now.
+		r.looked = time.Now() // monotonic: changing the clock does not affect it
 		r.snapshot = r.keepFiles(ctx, r.snapshot)
 	}
 	c.Snapshot = r.snapshot
@@ -39,8 +39,8 @@ func (r *Recorder) endTurn(ctx context.Context, last thread.Checkpoint, e arriva
 // answerWait is how long an agent may take to write down the answer that ended its turn.
 const answerWait = time.Second
 
-// waitUntil says how long to wait for an answer in its agent's transcript. When the next one has come already
-// the agent has gone on: a backlog waits for none but its last.
+// waitUntil returns how long to wait for an answer in its agent's transcript. If the next one has already arrived the
+// agent has moved on: of a backlog only the last is waited for.
 func (r *Recorder) waitUntil(e thread.Exchange) time.Time {
 	switch {
 	case e.Ended.IsZero():
@@ -52,8 +52,8 @@ func (r *Recorder) waitUntil(e thread.Exchange) time.Time {
 	}
 }
 
-// keepFiles keeps a thread's files; prev is the one before. Where nothing can be kept it returns nil
-// and says so, once.
+// keepFiles takes a snapshot of a thread's files; prev is the previous one. If that is not possible it returns nil and
+// reports it, once.
 func (r *Recorder) keepFiles(ctx context.Context, prev *thread.Snapshot) *thread.Snapshot {
 	if r.cfg.Files == nil {
 		return nil
@@ -64,14 +64,14 @@ func (r *Recorder) keepFiles(ctx context.Context, prev *thread.Snapshot) *thread
 	case errors.Is(err, thread.ErrNoRepository):
 		return nil
 	case err != nil:
-		r.notice(thread.LevelWarn, "%s: the files of turn %d were not kept: %v", t.DisplayName(), t.Turn, err)
+		r.notice(thread.LevelWarn, "%s: no snapshot of turn %d: %v", t.DisplayName(), t.Turn, err)
 		return nil
 	}
 	r.nameSkipped(s, prev)
 	return &s
 }
 
-// nameSkipped says which files a snapshot could not keep, once for each.
+// nameSkipped reports the files that a snapshot left out, once for each.
 func (r *Recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
 	known := map[thread.Skip]bool{}
 	if prev != nil {
@@ -93,11 +93,11 @@ func (r *Recorder) nameSkipped(s thread.Snapshot, prev *thread.Snapshot) {
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	r.notice(thread.LevelWarn, "%s: not kept in snapshots, and left as they are when files are restored: %s", r.name(),
+	r.notice(thread.LevelWarn, "%s: not included in snapshots, and left alone when files are restored: %s", r.name(),
 		shown)
 }
 
-// Leave closes a turn that its agent was interrupted in, files and all, as what it is.
+// Leave ends a turn that its agent was interrupted in, files included.
 func (r *Recorder) Leave(ctx context.Context) {
 	if !r.Open() || len(r.pending) > 0 {
 		return
@@ -111,7 +111,7 @@ func (r *Recorder) Leave(ctx context.Context) {
 	r.phase = phaseLeft
 }
 
-// abandon closes a turn that never ended and that another one follows.
+// abandon ends a turn that never ended and was followed by another one.
 func (r *Recorder) abandon(ctx context.Context) {
 	if !r.Open() || len(r.pending) > 0 {
 		return
@@ -124,9 +124,9 @@ func (r *Recorder) abandon(ctx context.Context) {
 	r.endTurn(ctx, last, arrival{past: true, why: "another prompt followed before it was answered"}, nil)
 }
 
-// Settle brings the thread to a state in which nothing of its past is missing: what waits is stored
-// and a turn that a crash cut between its answer and its checkpoint gets it. It reads the
-// conversation only where that is needed: a start with many interrupted threads must stay quick.
+// Settle completes the record of the thread: what is pending is stored, and a turn that a crash interrupted between its
+// answer and its checkpoint gets it. It reads the conversation only if needed: a start with many interrupted threads
+// must stay fast.
 func (r *Recorder) Settle(ctx context.Context) {
 	r.Flush(ctx)
 	head := r.head

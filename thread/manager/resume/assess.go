@@ -7,11 +7,11 @@ import (
 	"orchestrator/thread"
 )
 
-// Assess looks for the best way back into a thread's conversation and changes nothing.
+// Assess finds the best way to resume a thread's conversation and changes nothing.
 func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent) thread.ResumeProof {
-	p := thread.ResumeProof{How: thread.ResumeFresh, Turn: t.Turn, Detail: "nothing was said yet"}
+	p := thread.ResumeProof{How: thread.ResumeFresh, Turn: t.Turn, Detail: "no turns yet"}
 	if t.Head == "" && t.Turn > 0 { // the store lost its turns
-		p.How, p.Detail = thread.ResumePrimer, "our record of its turns is lost"
+		p.How, p.Detail = thread.ResumePrimer, "the stored turns are lost"
 		if t.Session != "" && !f.Threads.SessionTaken(t.ID, t.Session) {
 			p.How, p.Session = thread.ResumeNative, t.Session
 			p.Detail += "; the agent continues in its own session"
@@ -29,7 +29,7 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 		}
 	}
 	if t.Handoff != nil && t.Handoff.Fresh && t.Head == t.ForkPoint {
-		p.How, p.Detail = thread.ResumePrimer, "it begins with an empty context, and a summary of the conversation in it"
+		p.How, p.Detail = thread.ResumePrimer, "starts with an empty context and a summary of the conversation"
 		return p
 	}
 	marks, err := f.Store.Marks(ctx, t.Head)
@@ -42,7 +42,7 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 			return p
 		}
 		if err == nil && head.Thread != t.ID {
-			p.Detail = "" // a fork that said nothing yet: its session was written from the parent's record
+			p.Detail = "" // a fork without turns of its own: its session was written from the parent's record
 		}
 		if _, ok := agent.(thread.Rebuilder); ok {
 			var size int64
@@ -51,7 +51,7 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 			}
 			why := p.Detail
 			p.How, p.Bytes = thread.ResumeRebuilt, size
-			p.Detail = fmt.Sprintf("%d bytes of transcript are stored and will be written again", size)
+			p.Detail = fmt.Sprintf("the session will be rebuilt from the stored transcript (%s)", thread.Bytes(size))
 			if t.Session != "" && why != "" {
 				p.Detail = why + "; " + p.Detail
 			}
@@ -59,7 +59,7 @@ func (f Finder) Assess(ctx context.Context, t thread.Thread, agent thread.Agent)
 		}
 	}
 	p.How = thread.ResumePrimer
-	p.Detail = "the agent gets a summary of the conversation from our record"
+	p.Detail = "the agent gets a summary of the stored conversation"
 	return p
 }
 
@@ -83,15 +83,15 @@ func (f Finder) assessNative(
 		p.Detail = "the agent's transcript cannot be read: " + err.Error()
 		return false
 	case !whole:
-		p.Detail = fmt.Sprintf("the agent's transcript does not match the stored one (%d bytes do)", matched)
+		p.Detail = fmt.Sprintf("the agent's transcript differs from the stored one after %d bytes", matched)
 		return false
 	}
 	p.How, p.Session, p.Bytes = thread.ResumeNative, t.Session, matched
-	p.Detail = fmt.Sprintf("the agent's transcript is there; %d bytes match the stored ones", matched)
+	p.Detail = fmt.Sprintf("transcript verified: %d bytes match the stored ones", matched)
 	return true
 }
 
-// agentAt returns the agent that wrote the transcript of a checkpoint, "" when nobody knows.
+// agentAt returns the agent that wrote the transcript of a checkpoint, "" if unknown.
 func (f Finder) agentAt(ctx context.Context, t thread.Thread, at thread.CheckpointID) string {
 	c, err := f.Store.Checkpoint(ctx, at)
 	if err != nil {

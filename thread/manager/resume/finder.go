@@ -1,5 +1,5 @@
-// Package resume finds how an agent gets a thread's conversation back: in its own session, in one that is written anew
-// from what is stored, or by a summary; and it writes such a session.
+// Package resume finds how an agent gets a thread's conversation back: in its own session, in one that is rebuilt from the
+// stored transcript, or from a summary. It also rebuilds sessions.
 package resume
 
 import (
@@ -10,12 +10,12 @@ import (
 	"orchestrator/thread/manager/past"
 )
 
-// Finder finds ways back into threads' conversations.
+// Finder finds ways to resume threads' conversations.
 type Finder struct {
 	Store    Store
 	Past     past.Reader // reads what is stored
 	Threads  Threads
-	Env      func(thread.Thread) []string // that a thread's agent starts from
+	Env      func(thread.Thread) []string // the environment that a thread's agent starts from
 	StateDir func(thread.ID) string       // for a thread's own files
 	Log      *slog.Logger
 }
@@ -28,10 +28,10 @@ type Store interface {
 	Marks(context.Context, thread.CheckpointID) ([]thread.Mark, error)
 }
 
-// Threads knows all threads as they are right now.
+// Threads knows the current state of all threads.
 type Threads interface {
-	// Thread returns one, false when there is none.
+	// Thread returns a thread, false if there is none.
 	Thread(thread.ID) (thread.Thread, bool)
-	// SessionTaken reports whether a session belongs to another thread than one.
+	// SessionTaken reports whether a session belongs to another thread than the given one.
 	SessionTaken(than thread.ID, session string) bool
 }

@@ -13,8 +13,8 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Rebuild writes the agent's native session from the stored transcript: the same one where it
-// was lost, a new one where the thread has none yet or the agent's files went another way.
+// Rebuild writes the agent's native session from the stored transcript: the same session if it was lost, a new one if
+// the thread has none yet or the agent's files have diverged.
 func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent) (string, error) {
 	files, err := f.Store.Transcript(ctx, t.Head)
 	if err != nil {
@@ -31,18 +31,18 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 	f.catchUp(ctx, t, agent, origin, &spec)
 	r, ok := agent.(thread.Rebuilder)
 	if !ok {
-		return "", fmt.Errorf("agent %s cannot: %w", t.Agent, thread.ErrUnsupported)
+		return "", fmt.Errorf("rebuild a session of agent %s: %w", t.Agent, thread.ErrUnsupported)
 	}
 	if t.Session == "" || t.Session != origin.Session || f.Threads.SessionTaken(t.ID, t.Session) {
 		spec.NewSession = newSession()
 	}
 	session, err := r.Rebuild(ctx, spec)
 	if err != nil && spec.NewSession == "" {
-		spec.NewSession = newSession() // the old one holds something else, which stays
+		spec.NewSession = newSession() // the old one has other content, which stays
 		session, err = r.Rebuild(ctx, spec)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write the session again: %w", err)
+		return "", fmt.Errorf("rebuild the session: %w", err)
 	}
 	if f.Threads.SessionTaken(t.ID, session) {
 		return "", fmt.Errorf("session %s belongs to another thread: %w", session, thread.ErrInvalid)
@@ -50,8 +50,8 @@ func (f Finder) Rebuild(ctx context.Context, t thread.Thread, agent thread.Agent
 	return session, nil
 }
 
-// catchUp adds to a session's stored files what its agent wrote of the last answer after they were
-// read: agents show an answer before they write it down, on a busy machine by more than we wait.
+// catchUp adds to a session's stored files what its agent wrote of the last answer after they were read: agents show an
+// answer before they write it down, on a busy machine by more than we wait.
 func (f Finder) catchUp(
 	ctx context.Context, t thread.Thread, agent thread.Agent, origin thread.Thread, spec *thread.RebuildSpec,
 ) {
@@ -85,13 +85,13 @@ func (f Finder) catchUp(
 		case i >= 0 && c.Offset == int64(len(files[i].Data)):
 			files[i].Data = slices.Concat(files[i].Data, c.Data)
 		default:
-			return // it was written anew: what is stored is what we know
+			return // it was rewritten: keep the stored version
 		}
 	}
 	spec.Files = files
 }
 
-// marksOf marks whole files.
+// marksOf returns the marks of whole files.
 func marksOf(files []thread.TranscriptFile) []thread.Mark {
 	var marks []thread.Mark
 	for _, f := range files {
@@ -101,19 +101,18 @@ func marksOf(files []thread.TranscriptFile) []thread.Mark {
 	return marks
 }
 
-// endsWith reports whether the last main response that files tell of holds an answer.
+// endsWith reports whether an answer is the last main response in files.
 func endsWith(usage thread.UsageReader, chunks []thread.Chunk, answer string) bool {
 	all, err := usage.ReadUsage(chunks)
 	all = slices.DeleteFunc(all, func(e thread.Exchange) bool { return !e.Main })
 	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
 }
 
-// origin is where a thread's stored transcript came from: the thread whose agent wrote it, with the
-// session it wrote it in.
+// origin returns the thread whose agent wrote a thread's stored transcript, with the session it wrote it in.
 func (f Finder) origin(ctx context.Context, t thread.Thread) (thread.Thread, error) {
 	list, err := f.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1000})
 	if err != nil {
-		return thread.Thread{}, fmt.Errorf("read where the transcript came from: %w", err)
+		return thread.Thread{}, fmt.Errorf("read the origin of the transcript: %w", err)
 	}
 	for _, c := range list {
 		if c.Session == "" {
@@ -131,7 +130,7 @@ func (f Finder) origin(ctx context.Context, t thread.Thread) (thread.Thread, err
 	return thread.Thread{}, fmt.Errorf("session of the stored transcript: %w", thread.ErrNotFound)
 }
 
-// newSession returns a random UUID, which is what agents take as a session id.
+// newSession returns a random UUID, which agents accept as a session id.
 func newSession() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

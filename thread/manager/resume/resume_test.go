@@ -91,7 +91,7 @@ func TestAssess(t *testing.T) {
 	}{
 		"its own session": {&agent{matched: 3, whole: true}, nil, thread.ResumeNative, "3 bytes match"},
 		"its session has other content": {
-			&agent{matched: 1}, nil, thread.ResumeRebuilt, "does not match the stored one (1 bytes do); 3 bytes of transcript",
+			&agent{matched: 1}, nil, thread.ResumeRebuilt, "differs from the stored one after 1 bytes; the session will be rebuilt",
 		},
 		"its session is another's": {
 			&agent{matched: 3, whole: true}, func(f *resume.Finder, _ *thread.Thread) { f.Threads = threads{taken: "s1"} },
@@ -101,19 +101,15 @@ func TestAssess(t *testing.T) {
 			&agent{}, func(f *resume.Finder, th *thread.Thread) {
 				of := *th
 				f.Threads, th.ID, th.Agent = threads{all: map[thread.ID]thread.Thread{th.ID: of}}, "fork", "b"
-			}, thread.ResumePrimer, "a summary of the conversation",
+			}, thread.ResumePrimer, "a summary of the stored conversation",
 		},
 		"nothing was said": {
-			&agent{}, func(_ *resume.Finder, th *thread.Thread) {
-				th.Head, th.Turn = "",
-					0
-			}, thread.ResumeFresh, "nothing was said",
+			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head, th.Turn = "", 0 },
+			thread.ResumeFresh, "no turns yet",
 		},
 		"the store lost it": {
-			&agent{}, func(_ *resume.Finder,
-				th *thread.Thread) {
-				th.Head = ""
-			}, thread.ResumeNative, "our record of its turns is lost",
+			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head = "" },
+			thread.ResumeNative, "the stored turns are lost",
 		},
 	} {
 		f, th := said(t)

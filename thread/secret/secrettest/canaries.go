@@ -1,20 +1,20 @@
-// Package secrettest makes secrets for tests: one of every shape that package secret knows, none of
-// them anybody's. They are put together here, so that no file holds one whole.
+// Package secrettest makes secrets for tests: one of every shape that package secret knows, none of them real. They are
+// assembled here, so that no file contains a whole one.
 package secrettest
 
 import "strings"
 
-// Canary is a secret, alone and as a text may hold it.
+// Canary is a secret, alone and inside a text.
 type Canary struct {
 	Name string
-	// Secret must be found nowhere that it does not belong.
+	// Secret must not appear where it does not belong.
 	Secret string
-	// Text holds it.
+	// Text contains it.
 	Text string
 }
 
-// drawn returns n characters of an alphabet that look drawn, other ones for every seed.
-func drawn(alphabet string, n int, seed uint32) string {
+// pseudoRandom returns n characters of an alphabet that look random, different for every seed.
+func pseudoRandom(alphabet string, n int, seed uint32) string {
 	b := make([]byte, n)
 	for i := range b {
 		seed = seed*1664525 + 1013904223
@@ -34,7 +34,7 @@ const (
 func All() []Canary {
 	var all []Canary
 	seed := uint32(7)
-	next := func(alphabet string, n int) string { seed += 1000003; return drawn(alphabet, n, seed) }
+	next := func(alphabet string, n int) string { seed += 1000003; return pseudoRandom(alphabet, n, seed) }
 	add := func(name, secret, before, behind string) {
 		all = append(all, Canary{Name: name, Secret: secret, Text: before + secret + behind})
 	}
@@ -78,8 +78,8 @@ func All() []Canary {
 	return all
 }
 
-// In reports whether a text holds a telling piece of the secret, in whatever case and between whatever
-// marks: a name made of it does, too.
+// In reports whether a text contains a revealing piece of the secret, in any case and between any separators, such as a
+// name made from it.
 func (c Canary) In(text string) bool {
 	const piece = 10
 	text = strings.ToLower(text)

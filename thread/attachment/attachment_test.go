@@ -1,4 +1,4 @@
-package handout_test
+package attachment_test
 
 import (
 	"io/fs"
@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"orchestrator/thread/handout"
+	"orchestrator/thread/attachment"
 )
 
 func TestPut(t *testing.T) {
-	f := handout.At(filepath.Join(t.TempDir(), "threads", "a", "read"))
+	f := attachment.At(filepath.Join(t.TempDir(), "threads", "a", "read"))
 	if !f.Empty() {
 		t.Error("is not empty before it is there")
 	}
@@ -58,7 +58,7 @@ func TestHostile(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := handout.At(filepath.Join(t.TempDir(), "read"))
+	f := attachment.At(filepath.Join(t.TempDir(), "read"))
 	if err := f.Make(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,17 +86,17 @@ func TestHostile(t *testing.T) {
 	if err := os.Symlink(outside, link); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := handout.At(link).Put("x", []byte("x")); err == nil {
+	if _, err := attachment.At(link).Put("x", []byte("x")); err == nil {
 		t.Error("the folder itself may be a link")
 	}
-	if _, err := handout.At("read").Put("x", []byte("x")); err == nil {
+	if _, err := attachment.At("read").Put("x", []byte("x")); err == nil {
 		t.Error("the folder may be relative")
 	}
 	open := filepath.Join(t.TempDir(), "open")
 	if err := os.Mkdir(open, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := handout.At(open).Make(); err != nil {
+	if err := attachment.At(open).Make(); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(open); err != nil || info.Mode().Perm() != 0o700 {

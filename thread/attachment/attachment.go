@@ -1,9 +1,9 @@
-// Package handout keeps the files that an agent is named, in a folder of its thread's own: all that the
-// agent is let read of our state without a question.
+// Package attachment stores the files that an agent is given to read, in a folder of its thread. It is the only part of
+// our state that the agent may read without asking.
 //
-// A file is whole or not there, for the owner to read only (0400, the folder 0700), and named relative to
-// the folder: no link on the way is followed, and nothing outside is written or replaced.
-package handout
+// A file is either complete or absent, readable by its owner only (0400, the folder 0700), and named relative to the
+// folder. Symbolic links are not followed, and nothing outside the folder is written or replaced.
+package attachment
 
 import (
 	"bytes"
@@ -16,16 +16,16 @@ import (
 	"path/filepath"
 )
 
-// Folder is one thread's folder. The zero value is not usable.
+// Folder holds the attachments of one thread. The zero value is not usable.
 type Folder struct{ dir string }
 
-// At returns the folder at an absolute path; Make or the first Put makes it.
+// At returns the folder at an absolute path; Make or the first Put creates it.
 func At(dir string) Folder { return Folder{filepath.Clean(dir)} }
 
 // Dir is the folder's path.
 func (f Folder) Dir() string { return f.dir }
 
-// Make makes the folder where it is not there.
+// Make creates the folder if it is missing.
 func (f Folder) Make() error {
 	root, err := f.open()
 	if err != nil {
@@ -34,7 +34,7 @@ func (f Folder) Make() error {
 	return root.Close()
 }
 
-// Empty reports whether nothing was put into the folder.
+// Empty reports whether the folder has no files.
 func (f Folder) Empty() bool {
 	d, err := os.Open(f.dir)
 	if err != nil {
@@ -45,10 +45,10 @@ func (f Folder) Empty() bool {
 	return errors.Is(err, io.EOF)
 }
 
-// Put writes a file into the folder, over one of that name, and returns its path.
+// Put writes a file, replacing one of the same name, and returns its path.
 func (f Folder) Put(name string, data []byte) (string, error) {
 	if name == "." || !filepath.IsLocal(name) {
-		return "", fmt.Errorf("hand out %q: not a name within a folder", name)
+		return "", fmt.Errorf("attach %q: not a local file name", name)
 	}
 	root, err := f.open()
 	if err != nil {
@@ -60,37 +60,37 @@ func (f Folder) Put(name string, data []byte) (string, error) {
 		return path, nil
 	}
 	if err := put(root, name, data); err != nil {
-		return "", fmt.Errorf("hand out %s: %w", name, err)
+		return "", fmt.Errorf("attach %s: %w", name, err)
 	}
 	return path, nil
 }
 
-// open makes the folder ours alone and opens it.
+// open creates the folder for its owner only and opens it.
 func (f Folder) open() (*os.Root, error) {
 	if !filepath.IsAbs(f.dir) {
-		return nil, fmt.Errorf("open the folder %q of what is handed out: it is not absolute", f.dir)
+		return nil, fmt.Errorf("open attachments folder %q: not an absolute path", f.dir)
 	}
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of what is handed out: %w", err)
+		return nil, fmt.Errorf("create attachments folder: %w", err)
 	}
 	info, err := os.Lstat(f.dir)
 	if err == nil && !info.IsDir() {
-		err = errors.New("it is a link")
+		err = errors.New("is a symbolic link")
 	}
 	if err == nil && info.Mode().Perm() != 0o700 {
 		err = os.Chmod(f.dir, 0o700)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open the folder of what is handed out: %w", err)
+		return nil, fmt.Errorf("open attachments folder: %w", err)
 	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the folder of what is handed out: %w", err)
+		return nil, fmt.Errorf("open attachments folder: %w", err)
 	}
 	return root, nil
 }
 
-// same reports whether a file holds the data already, for its owner to read only.
+// same reports whether a file already holds the data and has the right mode.
 func same(root *os.Root, name string, data []byte) bool {
 	info, err := root.Lstat(name)
 	if err != nil || info.Mode() != 0o400 || info.Size() != int64(len(data)) {

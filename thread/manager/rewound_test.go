@@ -20,7 +20,7 @@ func (w *world) rows(name string, p thread.Page) []string {
 	var out []string
 	for _, c := range list {
 		row := fmt.Sprintf("%s %d %s", c.Kind, c.Turn, c.Prompt)
-		if c.Aside {
+		if c.Rewound {
 			row += ", aside"
 		}
 		out = append(out, row)

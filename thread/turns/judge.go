@@ -22,7 +22,7 @@ const (
 )
 
 // Resting is an agent that took a prompt and waits for the next one.
-type Resting struct {
+type Idle struct {
 	For      time.Duration // how long it has waited without a break
 	Text     string        // the prompt
 	Requests int           // of its model since it took the prompt, none of them answered
@@ -30,22 +30,22 @@ type Resting struct {
 }
 
 // Rest judges the prompt, with the reason for people and how much longer to wait for a verdict.
-func Rest(r Resting) (v Verdict, reason string, wait time.Duration) {
+func Judge(i Idle) (v Verdict, reason string, wait time.Duration) {
 	limit := AfterNothing
 	switch {
-	case r.Requests > 0:
+	case i.Requests > 0:
 		limit = AfterRequest
-	case Command(r.Text):
+	case Command(i.Text):
 		limit = AfterCommand
 	}
 	switch {
-	case r.For < limit:
-		return Wait, "", limit - r.For
-	case r.Requests > 0 && r.Failure != "":
-		return Refused, "the model was not reached: " + r.Failure, 0
-	case r.Requests > 0:
+	case i.For < limit:
+		return Wait, "", limit - i.For
+	case i.Requests > 0 && i.Failure != "":
+		return Refused, "the model was not reached: " + i.Failure, 0
+	case i.Requests > 0:
 		return Interrupted, "stopped before the model answered", 0
-	case Command(r.Text):
+	case Command(i.Text):
 		return Taken, "a command that the agent carries out itself", 0
 	default:
 		return Refused, "the agent waits again and asked nothing of its model", 0

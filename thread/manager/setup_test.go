@@ -11,8 +11,8 @@ import (
 	"orchestrator/thread"
 )
 
-// furnisher is a Furnisher whose setup ends when the test says so.
-type furnisher struct {
+// fakeSetup is a SetupRunner whose setup ends when the test says so.
+type fakeSetup struct {
 	hang bool
 	err  error
 
@@ -21,7 +21,7 @@ type furnisher struct {
 	ended []string
 }
 
-func (f *furnisher) Furnish(ctx context.Context, t thread.Thread, _ func(thread.Level, string)) error {
+func (f *fakeSetup) SetUp(ctx context.Context, t thread.Thread, _ func(thread.Level, string)) error {
 	f.mu.Lock()
 	f.ran = append(f.ran, t.Worktree.Path)
 	f.mu.Unlock()
@@ -32,9 +32,9 @@ func (f *furnisher) Furnish(ctx context.Context, t thread.Thread, _ func(thread.
 	return f.err
 }
 
-func (f *furnisher) Clear(context.Context, thread.Thread, func(thread.Level, string)) {}
+func (f *fakeSetup) TearDown(context.Context, thread.Thread, func(thread.Level, string)) {}
 
-func (f *furnisher) End(t thread.Thread) int {
+func (f *fakeSetup) StopSetup(t thread.Thread) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = append(f.ended, t.Name)
@@ -49,7 +49,7 @@ func TestSetupIsCutOff(t *testing.T) {
 		"stop": func(w *world) { w.close(); w.open() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &furnisher{hang: true}
+			f := &fakeSetup{hang: true}
 			inWorld(t, func(w *world) {
 				p := w.create(thread.NewRequest{Name: "parent"})
 				w.talk(p.ID, 1, 1)
@@ -91,14 +91,14 @@ func TestSetupIsCutOff(t *testing.T) {
 				if s = w.status(s.ID); s.SetupProblem() != "" {
 					t.Errorf("after it ran again: %q", s.SetupProblem())
 				}
-			}, func(w *world) { w.cfg.Furnisher = f })
+			}, func(w *world) { w.cfg.Setup = f })
 		})
 	}
 }
 
 // TestSetupThatFailed: one that failed is named as well, and a worktree that is made again is set up again.
 func TestSetupThatFailed(t *testing.T) {
-	f := &furnisher{err: errors.New("it failed: exit status 3; key sk-ant-api03-" + strings.Repeat("x", 93) + "AA")}
+	f := &fakeSetup{err: errors.New("it failed: exit status 3; key sk-ant-api03-" + strings.Repeat("x", 93) + "AA")}
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{Name: "parent"})
 		w.talk(p.ID, 1, 1)
@@ -123,5 +123,5 @@ func TestSetupThatFailed(t *testing.T) {
 		if _, err := w.m.SetUp(ctx, "parent"); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("a thread without a worktree is set up: %v", err)
 		}
-	}, func(w *world) { w.cfg.Furnisher = f })
+	}, func(w *world) { w.cfg.Setup = f })
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
-	"orchestrator/thread/fair"
+	"orchestrator/thread/semaphore"
 )
 
 // TestSnapshotsTakeTheirTurn: while others are taken a snapshot waits, and no longer than its caller does.
@@ -26,8 +26,8 @@ func TestSnapshotsTakeTheirTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.line = fair.NewLine(1, time.Hour)
-	leave, _ := s.line.TryEnter() // another is taken
+	s.taking = semaphore.New(1, time.Hour)
+	leave, _ := s.taking.TryAcquire() // another is taken
 	id := thread.NewID[thread.ID]()
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
@@ -45,7 +45,7 @@ func TestSnapshotsTakeTheirTurn(t *testing.T) {
 	if _, err := s.Take(t.Context(), id, project, nil); err != nil {
 		t.Error(err)
 	}
-	if leave, ok := s.line.TryEnter(); !ok {
+	if leave, ok := s.taking.TryAcquire(); !ok {
 		t.Error("the snapshot kept its place")
 	} else {
 		leave()

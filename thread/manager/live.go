@@ -1,0 +1,392 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/share"
+)
+
+// liveThreads is the index of all live threads, for what one thread needs to know about the others. core.mu guards it.
+type liveThreads struct {
+	*core
+	live  map[thread.ID]*liveThread
+	order []thread.ID // oldest first
+}
+
+func newLiveThreads(c *core) *liveThreads {
+	return &liveThreads{core: c, live: make(map[thread.ID]*liveThread)}
+}
+
+// insert adds a thread. core.mu is held.
+func (m *liveThreads) insert(l *liveThread) {
+	m.live[l.id] = l
+	m.order = append(m.order, l.id)
+}
+
+// remove removes a purged thread. core.mu is held.
+func (m *liveThreads) remove(l *liveThread) {
+	l.gone = true
+	delete(m.live, l.id)
+	m.order = slices.DeleteFunc(m.order, func(id thread.ID) bool { return id == l.id })
+}
+
+// other returns a thread by its id, nil if there is none.
+func (m *liveThreads) other(id thread.ID) *liveThread {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.live[id]
+}
+
+// liveThread is one thread with its current state. Slow work runs in its queue, one step after the other: recording
+// answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
+// queue.
+//
+// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which starts
+// and stops its process. The run has a recording.Recorder, which stores the answers.
+//
+// Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
+type liveThread struct {
+	*liveThreads
+	id thread.ID
+
+	queue queue
+
+	// reporting makes the check whether evidence is still current and the report to the session one step, so that the idle
+	// of an old answer never overrides the working of a new request.
+	reporting sync.Mutex
+
+	// The fields below are guarded by core.mu.
+
+	t          thread.Thread
+	gone       bool // purged
+	execution  *thread.Execution
+	session    thread.Session
+	exit       *thread.Exit       // of the execution, from its end until it is recorded
+	reported   thread.StateReport // by the session
+	shown      thread.StateReport // to people; see show
+	proof      *thread.ResumeProof
+	published  *thread.Status
+	requests   activity.Requests // main ones; the idle of an older answer does not count
+	trouble    string            // why answers are not stored, while the store refuses them
+	pending    int               // checkpoints that the store has refused so far
+	unsaved    int               // those of them that are not in the spool either
+	visibility visibility        // how much is known about what its program does
+	polling    bool              // a poll is queued
+	stopping   bool              // we asked it to end
+	amid       bool              // it ended while it worked
+	judging    bool              // a check of the prompts that the agent took is scheduled
+	awaiting   bool              // waiting for the end of a limit
+	asked      outbox.Glance     // what others see of the outbox
+	offer      *thread.Offer     // the newest unanswered one
+	sideCost   float64
+	windows    map[string]int64 // from the agent's own configuration; replaced, never modified
+
+	settingUp bool // its worktree's setup is running
+}
+
+// enqueue adds a step; false when the manager has closed.
+func (l *liveThread) enqueue(step func()) bool { return l.queue.enqueue(step) }
+
+// depth counts the ancestors, from parent upwards; purged ones do not count. core.mu is held.
+func (m *liveThreads) depth(parent thread.ID) int {
+	n := 0
+	for n <= len(m.live) {
+		l := m.live[parent]
+		if l == nil {
+			break
+		}
+		n++
+		parent = l.t.Parent
+	}
+	return n
+}
+
+// sessionTaken reports whether another thread has a session.
+func (m *liveThreads) sessionTaken(id thread.ID, session string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.live {
+		if other.id != id && other.t.Session == session {
+			return true
+		}
+	}
+	return false
+}
+
+// threads returns all threads, oldest first. core.mu is held during the iteration.
+func (m *liveThreads) threads() iter.Seq[thread.Thread] {
+	return func(yield func(thread.Thread) bool) {
+		for _, id := range m.order {
+			if !yield(m.live[id].t) {
+				return
+			}
+		}
+	}
+}
+
+// sharing names the threads in use that work on the same files as t. core.mu is held.
+func (m *liveThreads) sharing(t thread.Thread) []string {
+	return thread.NamesOf(thread.NewFolders(m.cfg.Project, m.threads()).With(t))
+}
+
+// besides is sharing for a thread whether it is in use or not.
+func (m *liveThreads) besides(t thread.Thread) []string {
+	t.Archived, t.Deleted, t.Outcome = time.Time{}, time.Time{}, thread.Outcome{}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sharing(t)
+}
+
+// together returns the other threads that work on the same files, including those that are no longer in use: what they
+// wrote is still there.
+func (m *liveThreads) together(t thread.Thread) []thread.Thread {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var others []thread.Thread
+	at := share.Place{Dir: t.Dir, Worktree: t.Worktree.Path}
+	for o := range m.threads() {
+		if o.ID != t.ID && share.Together(m.cfg.Project, at, share.Place{Dir: o.Dir, Worktree: o.Worktree.Path}) {
+			others = append(others, o)
+		}
+	}
+	return others
+}
+
+// do runs a use case as a step and waits for it. A step is not interrupted when its client disconnects: it uses the
+// manager's own context.
+func (l *liveThread) do(ctx context.Context, step func(ctx context.Context) error) error {
+	done := make(chan error, 1)
+	ok := l.enqueue(func() {
+		if l.isGone() {
+			done <- fmt.Errorf("thread %s: %w", l.id, thread.ErrNotFound)
+			return
+		}
+		done <- step(l.ctx)
+	})
+	if !ok {
+		return errClosed
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the thread: %w", ctx.Err())
+	}
+}
+
+func (l *liveThread) isGone() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
+}
+
+// thread returns the thread as it is now.
+func (l *liveThread) thread() thread.Thread {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.t
+}
+
+// running returns the session, nil if no process runs.
+func (l *liveThread) running() thread.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session
+}
+
+// update changes the stored thread and publishes the change.
+func (l *liveThread) update(ctx context.Context, change func(*thread.Thread) error) error {
+	t, err := l.cfg.Store.UpdateThread(ctx, l.id, func(t *thread.Thread) error {
+		if err := change(t); err != nil {
+			return err
+		}
+		t.Updated = l.now()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	l.set(t)
+	return nil
+}
+
+// set takes over a thread that was read from or written to the store.
+func (l *liveThread) set(t thread.Thread) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.t = t
+	l.show()
+}
+
+// reread reads the thread from the store again.
+func (l *liveThread) reread(ctx context.Context) error {
+	t, err := l.cfg.Store.Thread(ctx, l.id)
+	if err != nil {
+		return err
+	}
+	l.set(t)
+	return nil
+}
+
+// markUnseen marks the thread as having an answer that nobody has seen.
+func (l *liveThread) markUnseen(ctx context.Context) {
+	if !l.thread().Seen {
+		return
+	}
+	if err := l.update(ctx, func(t *thread.Thread) error { t.Seen = false; return nil }); err != nil {
+		l.mu.Lock()
+		l.t.Seen = false
+		l.mu.Unlock()
+	}
+}
+
+// report gives evidence to the session, if one runs.
+func (l *liveThread) report(e thread.Evidence) {
+	l.reporting.Lock()
+	defer l.reporting.Unlock()
+	if s := l.running(); s != nil {
+		s.Report(e)
+	}
+}
+
+// reportUnless gives evidence to the session unless another main request has started since.
+func (l *liveThread) reportUnless(requests int, e thread.Evidence) {
+	l.reporting.Lock()
+	defer l.reporting.Unlock()
+	l.mu.Lock()
+	s, newer := l.session, l.requests.Begun() != requests
+	l.mu.Unlock()
+	if s != nil && !newer {
+		s.Report(e)
+	}
+}
+
+// later runs a step after a delay, unless the manager closes before.
+func (l *liveThread) later(wait time.Duration, step func()) {
+	if !l.begin() {
+		return
+	}
+	go func() {
+		defer l.done()
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			l.enqueue(step)
+		case <-l.closing:
+		}
+	}()
+}
+
+// setup returns the setup state that people see. core.mu is held.
+func (l *liveThread) setup() thread.Setup {
+	if l.t.Setup.State == thread.SetupRuns && !l.settingUp {
+		return thread.Setup{State: thread.SetupUnfinished}
+	}
+	return l.t.Setup
+}
+
+// status returns a thread as clients see it. core.mu is held.
+func (l *liveThread) status() thread.Status {
+	s := thread.Status{Thread: l.t, Seq: l.bus.Newest(), State: l.shown, Depth: l.depth(l.t.Parent)}
+	s.Setup = l.setup()
+	s.Gauge.CostUSD += l.sideCost
+	s.Usage.CostUSD, _ = s.Cost()
+	if l.execution != nil {
+		e := *l.execution
+		s.Execution = &e
+	}
+	s.Offer = l.offer
+	s.Prompts, s.Queued = l.asked.Prompts, l.asked.Queued
+	if l.proof != nil && l.session == nil {
+		p := proofWith(*l.proof, s.Prompts)
+		s.Resume = &p
+	}
+	return s
+}
+
+// current returns a thread as clients see it.
+func (l *liveThread) current() thread.Status {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.status()
+}
+
+// show computes the state that people see and publishes it if anything changed. core.mu is held.
+func (l *liveThread) show() {
+	l.shown = l.state()
+	s := l.status()
+	if !l.t.Deleted.IsZero() {
+		if l.published != nil {
+			l.published = nil
+			l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventRemoved, ThreadID: l.id})
+		}
+		return
+	}
+	if l.published != nil && same(*l.published, s) {
+		return
+	}
+	l.published = &s
+	told := s
+	l.bus.Publish(thread.Event{At: l.now(), Kind: thread.EventThread, ThreadID: l.id, Status: &told})
+}
+
+// state returns a thread's state as people see it. core.mu is held.
+func (l *liveThread) state() thread.StateReport {
+	if l.session == nil {
+		return activity.Stopped(l.t, l.proof, l.shown)
+	}
+	k := activity.Known{
+		Reported: l.reported, Started: l.now(), Seen: l.t.Seen, Unstored: l.requests.Unstored(), Trouble: l.trouble,
+		First: l.asked.First,
+	}
+	if l.execution != nil {
+		k.Started = l.execution.Started
+	}
+	return activity.Running(k, l.shown)
+}
+
+// same compares what clients see at a glance; the evidence behind a state is ignored, because it changes with every
+// request.
+func same(a, b thread.Status) bool {
+	a.State.Evidence, b.State.Evidence = nil, nil
+	a.Updated, b.Updated = time.Time{}, time.Time{}
+	a.Seq, b.Seq = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+// proofWith returns the proof with the unanswered prompts.
+func proofWith(p thread.ResumeProof, asked []thread.Prompt) thread.ResumeProof {
+	p.Prompts = asked
+	for _, a := range asked {
+		if a.State == thread.PromptInterrupted && p.Incomplete == "" {
+			p.Incomplete = fmt.Sprintf("prompt %s was not answered: %s", a.ID, plaintext.OneLine(a.Text, 60))
+		}
+	}
+	return p
+}
+
+// unansweredEvidence is the evidence of an unanswered prompt.
+func unansweredEvidence(p thread.Prompt) thread.Evidence {
+	detail := fmt.Sprintf("%s is %s", p.ID, p.State)
+	if p.Reason != "" {
+		detail += ", " + p.Reason
+	}
+	at := p.Accepted
+	for _, t := range []time.Time{p.Opened, p.Ended} {
+		if t.After(at) {
+			at = t
+		}
+	}
+	return thread.Evidence{Source: thread.SourcePrompt, Detail: detail + ": " + plaintext.OneLine(p.Text, 100), At: at}
+}

@@ -1,0 +1,93 @@
+package manager
+
+import (
+	"context"
+	"os"
+
+	"orchestrator/thread"
+	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
+	"orchestrator/thread/secret"
+)
+
+// errSettingUp is returned for what has to wait for the end of a setup.
+var errSettingUp = thread.Hint(setupRunningError{}, "wait until it has finished")
+
+type setupRunningError struct{}
+
+func (setupRunningError) Error() string { return "its setup is running" }
+
+// Is makes it an ErrBusy.
+func (setupRunningError) Is(target error) bool { return target == thread.ErrBusy }
+
+// beginSetup marks a worktree's setup as running until runSetup or endSetup is called, and returns the state to store
+// before it begins.
+func (l *run) beginSetup() (thread.Setup, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.settingUp {
+		return thread.Setup{}, errSettingUp
+	}
+	if l.cfg.Setup == nil {
+		return thread.Setup{}, nil
+	}
+	l.settingUp = true
+	return thread.Setup{State: thread.SetupRuns}, nil
+}
+
+func (l *run) setupRunning() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.settingUp
+}
+
+// endSetup undoes beginSetup.
+func (l *run) endSetup() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settingUp = false
+	l.show()
+}
+
+// runSetup prepares a thread's worktree, after the state "running" was stored. It continues when the client
+// disconnects, and ends with the server. A setup that the end of the server interrupted is not run again without a
+// person: it is half done, which may do damage a second time, and it may be what crashed the machine.
+func (l *run) runSetup(store func(context.Context, func(*thread.Thread) error) error) error {
+	defer l.endSetup()
+	if l.cfg.Setup == nil || !l.begin() {
+		return nil
+	}
+	defer l.done()
+	ctx, cancel := l.untilClosing()
+	defer cancel()
+	failpoint.Hit("thread.setup.begun")
+	err := l.cfg.Setup.SetUp(ctx, l.thread(), l.about(l.id))
+	if err != nil && ctx.Err() != nil {
+		return err // it stays unfinished
+	}
+	failpoint.Hit("thread.setup.ran")
+	var end thread.Setup
+	if err != nil {
+		end = thread.Setup{State: thread.SetupFailed, Detail: plaintext.Cut(secret.Redact(err.Error()), 1000)}
+	}
+	if serr := store(l.ctx, func(t *thread.Thread) error { t.Setup = end; return nil }); serr != nil {
+		l.notice(l.id, thread.LevelWarn, "%s: cannot record that its setup ended: %v", l.thread().DisplayName(), serr)
+	}
+	return err
+}
+
+// inTurn is update as a step of the thread's queue.
+func (l *run) inTurn(ctx context.Context, change func(*thread.Thread) error) error {
+	return l.do(ctx, func(ctx context.Context) error { return l.update(ctx, change) })
+}
+
+// tearDown runs the teardown of a worktree that is about to be removed.
+func (l *run) tearDown(t thread.Thread) {
+	if info, err := os.Stat(t.Worktree.Path); l.cfg.Setup == nil || err != nil || !info.IsDir() || !l.begin() {
+		return
+	}
+	defer l.done()
+	ctx, cancel := l.untilClosing()
+	defer cancel()
+	l.cfg.Setup.TearDown(ctx, t, l.about(t.ID))
+}
