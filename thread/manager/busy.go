@@ -19,9 +19,9 @@ const (
 )
 
 // idle is a step that returns an error while a turn of the thread runs.
-func (l *recorder) idle(ctx context.Context) error {
+func (l *run) idle(ctx context.Context) error {
 	busy := l.works(ctx)
-	open := l.amidTurn()
+	amid := l.recorder.Amid()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.session == nil {
@@ -31,7 +31,7 @@ func (l *recorder) idle(ctx context.Context) error {
 	case thread.StateApproval, thread.StateQuestion:
 		busy = true
 	case thread.StateUnknown:
-		busy = busy || open
+		busy = busy || amid
 	default:
 	}
 	if busy {
@@ -42,7 +42,7 @@ func (l *recorder) idle(ctx context.Context) error {
 }
 
 // notWorking is a step that returns an error while a thread's agent changes files.
-func (l *recorder) notWorking(ctx context.Context) error {
+func (l *run) notWorking(ctx context.Context) error {
 	if l.works(ctx) {
 		return thread.Hint(
 			fmt.Errorf("%s is working in the folder of the target branch: %w", l.thread().Name, thread.ErrBusy),
@@ -51,15 +51,12 @@ func (l *recorder) notWorking(ctx context.Context) error {
 	return nil
 }
 
-// amidTurn reports whether the record has a turn that has begun and was neither ended nor cut off.
-func (l *recorder) amidTurn() bool { return l.rec.open() && l.rec.phase != phaseCut }
-
 // works reports whether the agent works; it must be called in a step of the thread. When the turn has ended and no
 // request is in flight, only the agent's own report says so. That report may be older than the answer that ended the
 // work, because it comes through the terminal or a hook's process, or the agent may not have drawn its prompt yet: it
 // gets a moment to be superseded.
-func (l *recorder) works(ctx context.Context) bool {
-	certain := l.amidTurn()
+func (l *run) works(ctx context.Context) bool {
+	certain := l.recorder.Amid()
 	tick := time.NewTicker(doubtStep)
 	defer tick.Stop()
 	limit := time.NewTimer(doubt)

@@ -14,6 +14,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/attachment"
 	"orchestrator/thread/manager/events"
+	"orchestrator/thread/manager/past"
 	"orchestrator/thread/secret"
 	"orchestrator/thread/semaphore"
 )
@@ -25,8 +26,9 @@ type core struct {
 	// Manager. Nil means that agents talk to their providers directly.
 	Gateway thread.Gateway
 
-	cfg Config
-	bus events.Bus
+	cfg  Config
+	past past.Reader // what is stored
+	bus  events.Bus
 
 	ctx     context.Context // of steps and background work; cancelled when Close stops waiting
 	cancel  context.CancelFunc
@@ -65,6 +67,7 @@ func newCore(cfg Config) *core {
 		cfg: cfg, ctx: ctx, cancel: cancel,
 		closing: make(chan struct{}), typing: semaphore.New(typedAtOnce, typingShare), drained: make(chan struct{}),
 	}
+	m.past = past.Reader{Store: cfg.Store, Codec: cfg.Reader, Differ: cfg.Differ, Log: cfg.Log}
 	m.bus.StartAfter(cfg.Clock().UnixMicro()) // numbers of an earlier run are smaller
 	return m
 }

@@ -3,6 +3,31 @@
 //
 // It imports the standard library, package thread and the packages below it. Only cmd imports it.
 //
+// Its own packages do not know the Manager:
+//
+//	recording  makes an answer durable: checkpoints, the spool, transcripts, the end of a turn
+//	outbox     the states of a prompt, and when one is typed
+//	activity   the state that a thread is shown in
+//	events     publishes events to subscribers
+//	past       reads what is stored: points, turns, files
+//	resume     finds how an agent gets a conversation back, and rebuilds sessions
+//	handoff    writes primers and the notes of merges
+//
+// The files of this folder:
+//
+//	manager, config, core, registry         the base of all use cases
+//	live, queue, status                     a thread's current state and its steps
+//	typist, typing, prompts, reconcile      prompts
+//	recorded, turnprompts                   a thread as its recorder sees it
+//	traffic, busy, visibility               reports of the gateway and the agent
+//	run, runs, start, resume, ended         an agent's process
+//	new, fork, setup, place, moved, primer  new threads and their folders, handoffs to another agent
+//	rewind                                  rewinds
+//	merge, merges, mergenote, mergepreview, finish, push
+//	lifecycle, removal                      names, grants, archive, deletion
+//	history, suggestions, watched           timelines and diffs, fork offers, changed configuration of agents
+//	recovery                                repairs at start
+//
 // Guarantees: no agent process starts before its execution is stored; a thread is not shown as waiting or idle before
 // the checkpoint of its last response is durable; a fork, rewind or merge never touches the thread it came from without
 // a safety checkpoint.

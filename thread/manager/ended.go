@@ -65,8 +65,17 @@ func (l *run) stateChanged(id thread.ExecutionID, r thread.StateReport) {
 		l.enqueue(func() { l.closeIfLeft() })
 	}
 	if poll && !l.enqueue(func() { l.pollStep() }) {
-		l.stored(1)
+		l.release()
 	}
+}
+
+// pollStep is the step that reads the transcript of a thread without a gateway.
+func (l *run) pollStep() {
+	l.mu.Lock()
+	l.polling = false
+	l.mu.Unlock()
+	l.recorder.Poll(l.ctx)
+	l.release()
 }
 
 // leaveAfter is how long an agent must wait for a prompt before its unfinished turn counts as abandoned: between the
@@ -76,7 +85,7 @@ const leaveAfter = 2 * time.Second
 // closeIfLeft is the step that checks whether an agent waits in the middle of a turn: the person interrupted it, and no
 // answer will end the turn.
 func (l *run) closeIfLeft() {
-	if !l.rec.open() {
+	if !l.recorder.Open() {
 		return
 	}
 	l.mu.Lock()
@@ -87,7 +96,7 @@ func (l *run) closeIfLeft() {
 		left := l.session != nil && waiting(l.reported.State) && l.requests.Begun() == requests && !l.requests.InFlight()
 		l.mu.Unlock()
 		if left {
-			l.leave(l.ctx)
+			l.recorder.Leave(l.ctx)
 		}
 	})
 }
@@ -131,11 +140,11 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	interrupted := l.lost(exit)
 	l.mu.Unlock()
 	if direct {
-		l.poll(ctx) // read its last output
+		l.recorder.Poll(ctx) // read its last output
 	}
-	l.flush(ctx)
+	l.recorder.Flush(ctx)
 	l.interruptPrompts(ctx, "the agent exited: "+activity.Exit(exit))
-	interrupted = interrupted || !asked && exit.Code != 0 && l.amidTurn()
+	interrupted = interrupted || !asked && exit.Code != 0 && l.recorder.Amid()
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Interrupted, t.Exit = interrupted, exit
 		t.Gauge.CostUSD += cost

@@ -64,7 +64,7 @@ func (m *merges) finishStep(ctx context.Context, child *run, in mergeIntent, rep
 	if err := child.stop(ctx, "finished"); err != nil {
 		return err
 	}
-	if _, err := child.safety(ctx, "before finishing", true); err != nil {
+	if _, err := child.recorder.Safety(ctx, "before finishing", true); err != nil {
 		return err
 	}
 	failpoint.Hit("thread.finish.safe")

@@ -63,7 +63,7 @@ func (m *forks) forkOf(
 	m.mu.Unlock()
 	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
 		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
-			fmt.Errorf("%s nested: %w", counted(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
+			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
 	}
 	agent := cmp.Or(r.Agent, p.Agent)
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
@@ -71,7 +71,7 @@ func (m *forks) forkOf(
 	}
 	var at thread.Checkpoint // turn 0 is before the first prompt
 	if n, err := strconv.Atoi(r.At); err != nil || n != 0 {
-		if at, err = m.point(ctx, p, r.At); err != nil {
+		if at, err = m.past.Point(ctx, p, r.At); err != nil {
 			return thread.Thread{}, thread.Checkpoint{}, err
 		}
 	}
@@ -116,10 +116,8 @@ func (m *forks) forkOf(
 
 // forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
 // shares its parent's folder, with a notice.
-func (m *forks) forkWithWorktree(
-	ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint,
-) (*run, error) {
-	snap, err := m.snapshotAt(ctx, at.ID)
+func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*run, error) {
+	snap, err := m.past.SnapshotAt(ctx, at.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -158,12 +156,12 @@ func (m *forks) startFiles(ctx context.Context, p thread.Thread, at thread.Check
 		return nil, nil
 	}
 	if p.ForkPoint != "" {
-		snap, err := m.snapshotAt(ctx, p.ForkPoint)
+		snap, err := m.past.SnapshotAt(ctx, p.ForkPoint)
 		if err != nil || snap != nil {
 			return snap, err
 		}
 	}
-	base, err := m.baseOf(ctx, p)
+	base, err := m.past.BaseOf(ctx, p)
 	if err != nil || base == "HEAD" {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 	}
 	var list []thread.Checkpoint
 	if p.Turns {
-		list, err = m.turns(ctx, t.Head, p)
+		list, err = m.past.Turns(ctx, t.Head, p)
 		if err == nil && p.All {
 			list, err = m.withRest(ctx, t, p, list)
 		}
@@ -103,7 +103,7 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 		return nil, err
 	}
 	t := l.thread()
-	c, err := m.point(ctx, t, at)
+	c, err := m.past.Point(ctx, t, at)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +116,10 @@ func (m *history) Turn(ctx context.Context, ref, at string) ([]thread.Entry, err
 	}
 	// The previous turn ends where this one begins. A conversation that was compacted in between is shorter than before:
 	// then its last prompt is the closest match.
-	if from, err := m.turnStart(ctx, c); err == nil && from > 0 && from < len(items) {
-		return m.entries(items[from:]), nil
+	if from, err := m.past.TurnStart(ctx, c); err == nil && from > 0 && from < len(items) {
+		return m.past.Entries(items[from:]), nil
 	}
-	entries := m.entries(items)
+	entries := m.past.Entries(items)
 	for i := len(entries) - 1; i > 0; i-- {
 		if entries[i].Kind == thread.EntryPrompt {
 			return entries[i:], nil
@@ -160,13 +160,13 @@ func (m *history) filesAt(ctx context.Context, t thread.Thread, at string) (stri
 	case "now":
 		return "", nil
 	case "base":
-		return m.baseOf(ctx, t)
+		return m.past.BaseOf(ctx, t)
 	}
-	c, err := m.point(ctx, t, at)
+	c, err := m.past.Point(ctx, t, at)
 	if err != nil {
 		return "", err
 	}
-	s, err := m.snapshotAt(ctx, c.ID)
+	s, err := m.past.SnapshotAt(ctx, c.ID)
 	if err != nil {
 		return "", err
 	}

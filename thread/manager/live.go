@@ -12,6 +12,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
 )
 
@@ -50,8 +51,8 @@ func (m *liveThreads) other(id thread.ID) *liveThread {
 // answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
 // queue.
 //
-// Four types build on each other: a liveThread; the typist, which types the thread's prompts; the recorder, which
-// stores its answers; and the run, which starts and stops its process.
+// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which starts
+// and stops its process. The run has a recording.Recorder, which stores the answers.
 //
 // Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
 type liveThread struct {
@@ -237,6 +238,18 @@ func (l *liveThread) reread(ctx context.Context) error {
 	return nil
 }
 
+// markUnseen marks the thread as having an answer that nobody has seen.
+func (l *liveThread) markUnseen(ctx context.Context) {
+	if !l.thread().Seen {
+		return
+	}
+	if err := l.update(ctx, func(t *thread.Thread) error { t.Seen = false; return nil }); err != nil {
+		l.mu.Lock()
+		l.t.Seen = false
+		l.mu.Unlock()
+	}
+}
+
 // report gives evidence to the session, if one runs.
 func (l *liveThread) report(e thread.Evidence) {
 	l.reporting.Lock()
@@ -357,7 +370,7 @@ func proofWith(p thread.ResumeProof, asked []thread.Prompt) thread.ResumeProof {
 	p.Prompts = asked
 	for _, a := range asked {
 		if a.State == thread.PromptInterrupted && p.Incomplete == "" {
-			p.Incomplete = fmt.Sprintf("prompt %s was not answered: %s", a.ID, oneLine(a.Text, 60))
+			p.Incomplete = fmt.Sprintf("prompt %s was not answered: %s", a.ID, plaintext.OneLine(a.Text, 60))
 		}
 	}
 	return p
@@ -375,5 +388,5 @@ func unansweredEvidence(p thread.Prompt) thread.Evidence {
 			at = t
 		}
 	}
-	return thread.Evidence{Source: thread.SourcePrompt, Detail: detail + ": " + oneLine(p.Text, 100), At: at}
+	return thread.Evidence{Source: thread.SourcePrompt, Detail: detail + ": " + plaintext.OneLine(p.Text, 100), At: at}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Manager has all use cases. Create it with New, set Gateway, then Open it and later Close it. Its methods are safe for
@@ -32,7 +33,7 @@ type Manager struct {
 
 // New returns a Manager that does nothing until Open.
 func New(cfg Config) *Manager {
-	r := &registry{liveThreads: newLiveThreads(newCore(cfg)), byID: make(map[thread.ID]*run)}
+	r := newRegistry(newCore(cfg))
 	m := &Manager{
 		registry: r, status: &status{r}, history: &history{r}, runs: &runs{r}, lifecycle: &lifecycle{r},
 		rewinds: &rewinds{r}, traffic: &traffic{r},
@@ -136,7 +137,8 @@ func (m *Manager) Close(ctx context.Context) error {
 	for _, l := range m.byID {
 		if l.unsaved > 0 {
 			// The agent's transcript has them, and its next request brings the conversation again.
-			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", counted(l.unsaved, "answer"), l.t.Name, l.trouble))
+			errs = append(errs, fmt.Errorf("%s of %s could not be saved: %s", plaintext.Count(l.unsaved, "answer"), l.t.Name,
+				l.trouble))
 		}
 	}
 	m.mu.Unlock()

@@ -10,6 +10,8 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/manager/handoff"
+	"orchestrator/thread/plaintext"
 )
 
 // Merge commits a thread's work and merges its branch into its parent's, or into another thread's. Safety checkpoints
@@ -67,13 +69,13 @@ func (m *merges) merge(
 	}
 	t := child.thread()
 	if message == "" {
-		message = cmp.Or(firstLine(t.Label), t.Name)
+		message = cmp.Or(plaintext.FirstLine(t.Label), t.Name)
 	}
 	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err
 		}
-		_, err := child.safety(ctx, thread.NoteBeforeMerge+"into "+in.Target, true)
+		_, err := child.recorder.Safety(ctx, thread.NoteBeforeMerge+"into "+in.Target, true)
 		return err
 	})
 	if err != nil {
@@ -81,7 +83,7 @@ func (m *merges) merge(
 	}
 	if target != nil {
 		err = target.do(ctx, func(ctx context.Context) error {
-			_, err := target.safety(ctx, thread.NoteBeforeMerge+"of "+t.Name, true)
+			_, err := target.recorder.Safety(ctx, thread.NoteBeforeMerge+"of "+t.Name, true)
 			return err
 		})
 		if err != nil {
@@ -101,7 +103,7 @@ func (m *merges) merge(
 	if len(report.Conflicts) > 0 {
 		report.Stopped = true
 		m.notice(child.id, thread.LevelWarn, "%s conflicts with %s in %s: %s. Resolve them in %s, then continue or abort",
-			t.DisplayName(), in.Target, counted(len(report.Conflicts), "file"),
+			t.DisplayName(), in.Target, plaintext.Count(len(report.Conflicts), "file"),
 			strings.Join(report.Conflicts[:min(5, len(report.Conflicts))], ", "), in.Dir)
 		return report, nil // the intent stays until the person is done
 	}
@@ -158,7 +160,8 @@ func (m *merges) merged(
 		return report, fmt.Errorf("record the outcome: %w", err)
 	}
 	failpoint.Hit("thread.merge.recorded")
-	report.Summary = m.mergeSummary(ctx, child, in, report)
+	t := child.thread()
+	report.Summary = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t))
 	if target := m.run(in.Into); target != nil && !report.UpToDate {
 		report.Told, report.Ask = in.Tell, in.Ask
 		if in.Tell {
@@ -195,8 +198,8 @@ func (m *merges) MergeContinue(ctx context.Context, ref string) (thread.MergeRep
 		}
 		if len(what.Conflicts) > 0 {
 			report.Conflicts = what.Conflicts
-			return report, thread.Hint(fmt.Errorf("continue the merge of %s: %s: %w", name, counted(len(what.Conflicts), "file"),
-				thread.ErrConflict), "resolve the conflicts in "+in.Dir)
+			return report, thread.Hint(fmt.Errorf("continue the merge of %s: %s: %w", name,
+				plaintext.Count(len(what.Conflicts), "file"), thread.ErrConflict), "resolve the conflicts in "+in.Dir)
 		}
 		report.Commit = what.Commit
 		return m.merged(ctx, child, intent, in, report)
@@ -232,7 +235,7 @@ func (m *merges) notMerged(ctx context.Context, lines ...*run) {
 			continue
 		}
 		err := l.do(ctx, func(ctx context.Context) error {
-			_, err := l.safety(ctx, thread.NoteNotMerged, false)
+			_, err := l.recorder.Safety(ctx, thread.NoteNotMerged, false)
 			return err
 		})
 		if err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/handoff"
 )
 
 // tellMerged sends the note on a thread's newest merge.
@@ -24,39 +24,9 @@ func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 		}
 		report.Files = files
 	}
-	report.Summary, report.Told = m.mergeSummary(ctx, child, in, report), true
+	report.Summary, report.Told = handoff.MergeNote(t, report, m.past.LastAnswer(ctx, t)), true
 	m.tell(ctx, target, report.Summary)
 	return report, nil
-}
-
-// mergeSummary is the note on a merge for the target's agent. The fork's own words are quoted.
-func (m *merges) mergeSummary(ctx context.Context, child *run, in mergeIntent, report thread.MergeReport) string {
-	t := child.thread()
-	var b strings.Builder
-	fmt.Fprintf(&b, "For your information: thread %q", t.Name)
-	if t.Label != "" {
-		fmt.Fprintf(&b, " (%s)", oneLine(t.Label, 200))
-	}
-	fmt.Fprintf(&b, " was merged into your branch %s", in.Target)
-	if report.Commit != "" {
-		fmt.Fprintf(&b, " as commit %s", report.Commit[:min(12, len(report.Commit))])
-	}
-	b.WriteString(".\n")
-	if len(report.Files) > 0 {
-		b.WriteString("\nFiles:\n")
-		for i, f := range report.Files {
-			if i == 30 {
-				fmt.Fprintf(&b, "- … and %d more\n", len(report.Files)-i)
-				break
-			}
-			fmt.Fprintf(&b, "- %s (%s, +%d −%d)\n", oneLine(f.Path, 200), f.Status, f.Insertions, f.Deletions)
-		}
-	}
-	if answer := m.lastAnswer(ctx, t); answer != "" {
-		fmt.Fprintf(&b, "\nIts last answer, quoted:\n> %s\n", quote(answer))
-	}
-	b.WriteString("\nAcknowledge this in one sentence; do nothing else now.")
-	return b.String()
 }
 
 // tell queues one of our notes for a thread's agent, whether it runs or not.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/handoff"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/relocate"
 	"orchestrator/thread/secret"
@@ -31,43 +31,46 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("read the conversation to hand over: %w", err)
 	}
 	top := l.topOf(t)
-	in := primerInput{
-		top: top, dir: t.Dir, turn: c.Turn, whole: c.Whole(), before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "",
-		budget: l.cfg.Limits.Primer, tokens: l.cfg.Tokens,
-		own: func(s string) string { return s },
+	in := handoff.Input{
+		Top: top, Dir: t.Dir, Turn: c.Turn, Whole: c.Whole(),
+		Before: !c.Whole() && c.Thread != t.ID && t.Worktree.Path != "",
+		Budget: l.cfg.Limits.Primer, Tokens: l.cfg.Tokens, Own: func(s string) string { return s },
 	}
 	if moved := l.movedTops(t, top); len(moved) > 0 {
-		in.own = relocate.New(moved).Text
+		in.Own = relocate.New(moved).Text
 	}
-	in.turns, err = l.primerTurns(ctx, c, items, func(s string) string { return secret.Redact(in.own(s)) })
+	const all = 1 << 20
+	list, err := l.past.Turns(ctx, c.ID, thread.Page{Limit: all})
 	if err != nil {
 		return "", fmt.Errorf("read the turns to hand over: %w", err)
 	}
+	clean := func(s string) string { return secret.Redact(in.Own(s)) }
+	in.Turns = handoff.Turns(c, list, items, l.past.Entries, clean)
 	from := t
 	if p := l.other(c.Thread); p != nil {
 		from = p.thread()
 	}
-	in.thread, in.agent = from.Name, from.Agent
+	in.Thread, in.Agent = from.Name, from.Agent
 	if t.Handoff != nil {
-		in.label = t.Handoff.Description
+		in.Label = t.Handoff.Description
 	}
-	if !slices.ContainsFunc(in.turns, primerTurn.says) {
+	if !slices.ContainsFunc(in.Turns, handoff.Turn.Says) {
 		return "", fmt.Errorf("hand over %d unreadable items: %w", len(items), thread.ErrDamaged)
 	}
-	in.files = l.changedFiles(ctx, t, c)
-	in.open = l.unanswered(ctx, t, c)
-	in.save = func(name, text string) (string, error) {
+	in.Files = l.past.ChangedFiles(ctx, t, c)
+	in.Open = l.unanswered(ctx, t, c)
+	in.Save = func(name, text string) (string, error) {
 		return l.attachments(t.ID).Put(filepath.Join("handoff-"+string(c.ID), name), []byte(text))
 	}
-	text, err := writePrimer(in)
+	text, err := handoff.Primer(in)
 	if err != nil {
 		return "", err
 	}
-	if _, err := in.save("primer.md", text); err != nil {
+	if _, err := in.Save("primer.md", text); err != nil {
 		return "", err
 	}
 	err = l.update(ctx, func(t *thread.Thread) error {
-		h := l.handoff(*t, from, c, in.label)
+		h := l.handoff(*t, from, c, in.Label)
 		h.ContextSummary = plaintext.Cut(text, maxSummary)
 		h.Fresh = t.Handoff != nil && t.Handoff.Fresh
 		t.Handoff = &h
@@ -77,7 +80,7 @@ func (l *run) writeHandoff(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("store the handoff: %w", err)
 	}
 	l.notice(l.id, thread.LevelInfo, "%s: the agent gets a summary of %s tokens (budget %s) of %s up to turn %d",
-		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.budget)), in.thread, c.Turn)
+		t.DisplayName(), thread.Tokens(int64(l.cfg.Tokens(text))), thread.Tokens(int64(in.Budget)), in.Thread, c.Turn)
 	return text, nil
 }
 
@@ -110,71 +113,6 @@ func (l *run) movedTops(t thread.Thread, top string) map[string]string {
 		moved[l.cfg.StateDir] = l.cfg.StateDir // and so may the state of threads
 	}
 	return moved
-}
-
-// primerTurns divides a conversation into turns as the timeline counts them. Turns that are no longer in the
-// conversation because it was compacted have only the excerpts of their checkpoints. clean is applied to every text.
-func (l *run) primerTurns(
-	ctx context.Context, c thread.Checkpoint, items []thread.Item, clean func(string) string,
-) ([]primerTurn, error) {
-	const all = 1 << 20
-	list, err := l.turns(ctx, c.ID, thread.Page{Limit: all})
-	if err != nil {
-		return nil, err
-	}
-	if c.Kind == thread.KindResponse {
-		list = append([]thread.Checkpoint{c}, list...)
-	}
-	var ends []thread.Checkpoint // of each turn, newest first
-	for _, o := range list {
-		switch n := len(ends); {
-		case o.Turn == 0:
-		case n == 0 || ends[n-1].Turn != o.Turn:
-			ends = append(ends, o)
-		case o.Kind == thread.KindTurn && ends[n-1].Kind != thread.KindTurn:
-			o.Items = ends[n-1].Items // a rewind to it or a safety checkpoint, which name no prompt
-			ends[n-1] = o
-		}
-	}
-	if len(ends) == 0 {
-		ends = []thread.Checkpoint{c}
-	}
-	turns := make([]primerTurn, 0, len(ends))
-	to := len(items)
-	for i, e := range ends {
-		t := primerTurn{number: e.Turn, prompt: clean(e.Prompt), said: clean(e.Answer), cut: e.Interrupted}
-		from := 0
-		if i+1 < len(ends) {
-			from = ends[i+1].Items
-			if ends[i+1].Note == thread.NoteRebuilt && e.Note != thread.NoteRebuilt {
-				from = to + 1 // a rebuilt turn has fewer items than the agent's requests
-			}
-		}
-		if to > 0 {
-			t.loose = from > to || from < to && i > 0 && !holds(l.entries(items[from:to]), e.Prompt)
-			if t.loose {
-				from = 0
-			}
-			t.rest = l.entries(items[from:to])
-			for j := range t.rest {
-				t.rest[j].Text = clean(t.rest[j].Text)
-			}
-			to = from
-		}
-		turns = append(turns, t)
-	}
-	slices.Reverse(turns)
-	return turns, nil
-}
-
-// holds reports whether entries contain a prompt, as far as a checkpoint keeps it.
-func holds(entries []thread.Entry, prompt string) bool {
-	const enough = 40
-	begin := plaintext.Cut(oneLine(prompt, len(prompt)), enough)
-	return slices.ContainsFunc(entries, func(e thread.Entry) bool {
-		return e.Kind == thread.EntryPrompt && strings.Contains(oneLine(secret.Redact(e.Text), len(e.Text)+len(prompt)),
-			begin)
-	})
 }
 
 // unanswered returns the prompts that were unanswered at the point where a thread starts, oldest first: they are open

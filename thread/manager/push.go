@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // Push commits a thread's work with the person's identity and pushes its branch.
@@ -35,18 +36,19 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 		if err := l.idle(ctx); err != nil {
 			return err
 		}
-		if _, err := l.safety(ctx, "before pushing", true); err != nil {
+		if _, err := l.recorder.Safety(ctx, "before pushing", true); err != nil {
 			return err
 		}
-		report.Commit, err = m.cfg.Merges.Commit(ctx, t.Worktree.Path, cmp.Or(r.Message, cmp.Or(firstLine(t.Label), t.Name)))
+		report.Commit, err = m.cfg.Merges.Commit(ctx, t.Worktree.Path,
+			cmp.Or(r.Message, cmp.Or(plaintext.FirstLine(t.Label), t.Name)))
 		return err
 	})
 	if err == nil {
 		report.Remote, err = pusher.Push(ctx, t.Worktree.Path, on)
 	}
 	if err == nil && r.PR {
-		body := cmp.Or(m.lastAnswer(ctx, t), t.Label)
-		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, on, r.Base, cmp.Or(firstLine(t.Label), t.Name), body)
+		body := cmp.Or(m.past.LastAnswer(ctx, t), t.Label)
+		report.PR, err = pusher.OpenPR(ctx, t.Worktree.Path, on, r.Base, cmp.Or(plaintext.FirstLine(t.Label), t.Name), body)
 	}
 	if err != nil {
 		return report, fmt.Errorf("push %s: %w", t.Name, err)

@@ -5,12 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/outbox"
 	"orchestrator/thread/plaintext"
-	"orchestrator/thread/turns"
 )
 
 // leftBehind is the reason of a prompt that was open or being typed when no agent runs.
@@ -19,13 +17,13 @@ const leftBehind = "the server ended before it was answered"
 // reconcile is the step that finds out what became of prompts that an earlier server left with an agent that is gone.
 // One that was answered just before the end is settled with its turn first. One that was being typed is queued again,
 // unless the agent's files contain it: nothing is sent twice unless it is known not to have arrived.
-func (l *recorder) reconcile(ctx context.Context) {
-	l.settle(ctx)
+func (l *run) reconcile(ctx context.Context) {
+	l.recorder.Settle(ctx)
 	d := &l.outbox
 	var wrote []byte
 	for _, p := range l.left() {
 		if p.State == thread.PromptTyping && wrote == nil {
-			wrote = append(l.written(ctx), ' ')
+			wrote = append(l.recorder.Written(ctx), ' ')
 		}
 		d.mu.Lock()
 		if now, known := d.Prompt(p.ID); known && now.State == p.State {
@@ -42,41 +40,49 @@ func (l *recorder) reconcile(ctx context.Context) {
 	}
 }
 
-// written returns what was added to the agent's own files since the last checkpoint.
-func (l *recorder) written(ctx context.Context) []byte {
-	r := &l.rec
-	l.load(ctx)
-	var all []byte
-	for _, c := range r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}) {
-		all = append(all, c.Data...)
-	}
-	return all
-}
-
 // mentions reports whether an agent's files contain a prompt: its first words, as JSON writes them.
 func mentions(wrote []byte, text string) bool {
 	const enough = 80
-	raw, err := json.Marshal(plaintext.Cut(firstLine(text), enough))
+	raw, err := json.Marshal(plaintext.Cut(plaintext.FirstLine(text), enough))
 	if err != nil || len(raw) < 3 {
 		return false
 	}
 	return bytes.Contains(wrote, raw[1:len(raw)-1])
 }
 
+// left returns the prompts that an agent was given and that are not part of a checkpoint waiting to be stored.
+func (l *run) left() []thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.Filter(func(p thread.Prompt) bool {
+		return (p.State == thread.PromptTyping || p.State == thread.PromptOpen) && !l.recorder.Answers(p.ID)
+	})
+}
+
+// interruptPrompts is the step at the end of a run: the prompts that the agent had are interrupted.
+func (l *run) interruptPrompts(ctx context.Context, why string) {
+	for _, p := range l.left() {
+		l.outbox.mu.Lock()
+		if p, known := l.outbox.Prompt(p.ID); known && p.State == thread.PromptOpen {
+			l.put(ctx, l.after(p, outbox.Stopped, why)) //nolint:errcheck // logged; the outbox has it
+		}
+		l.outbox.mu.Unlock()
+	}
+}
+
 // promptReceived is the step that handles evidence that the agent has a prompt: a hook's report, or the first request
 // to its model. A prompt that is not in the outbox was typed by the person in the agent itself.
-func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
+func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 	if strings.TrimSpace(said) == "" {
 		return
 	}
-	r, d := &l.rec, &l.outbox
+	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	found := d.Claim(said, hook)
 	if len(found) == 0 {
-		if turns.Same(said, r.said) && !(hook && r.told) {
-			r.told = true // of the current turn
-			return
+		if l.recorder.SaysAgain(said, hook) {
+			return // of the current turn
 		}
 		found = d.ClaimPast(said)
 	}
@@ -87,9 +93,7 @@ func (l *recorder) promptReceived(ctx context.Context, said string, hook bool) {
 		requests-- // it is that request
 	}
 	if len(found) == 0 {
-		found = []thread.Prompt{{
-			ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now(),
-		}}
+		found = []thread.Prompt{l.ofPane(said)}
 	}
 	for _, p := range found {
 		if _, known := d.Begun(p.ID); !known {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
 )
 
 // recovery is what Open does about earlier runs: it takes over what they left, completes or rolls back interrupted
@@ -90,7 +91,7 @@ func (m *recovery) recoverSpool(ctx context.Context) {
 			m.setAside(id, k)
 			continue
 		}
-		l.recover(ctx, k)
+		l.recorder.Recover(ctx, k)
 	}
 }
 
@@ -100,11 +101,11 @@ func (m *recovery) setAside(id thread.ID, k thread.Spooled) {
 	switch {
 	case err != nil:
 		m.notice("", thread.LevelWarn, "%s of thread %s cannot be stored, because the thread does not exist: %v",
-			counted(len(k.Places), "answer"), id, err)
+			plaintext.Count(len(k.Places), "answer"), id, err)
 	case path != "":
 		m.notice("", thread.LevelWarn, "%s of thread %s could not be stored, because the thread no longer exists: "+
 			"they are kept as JSON in %s; delete that file when you no longer need it",
-			counted(len(k.Places), "answer"), id, path)
+			plaintext.Count(len(k.Places), "answer"), id, path)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/recording"
 )
 
 // registry finds threads.
@@ -14,17 +15,21 @@ type registry struct {
 	*liveThreads
 	byID map[thread.ID]*run // guarded by core.mu
 	// answered is called for every recorded main response of every thread.
-	answered func(ctx context.Context, l *recorder, a answered)
+	answered  func(ctx context.Context, l *liveThread, r recording.Response)
+	recording recording.Config
+}
+
+func newRegistry(c *core) *registry {
+	return &registry{liveThreads: newLiveThreads(c), byID: make(map[thread.ID]*run), recording: recordingOf(c)}
 }
 
 // add adds a thread. core.mu is held.
 func (m *registry) add(t thread.Thread) *run {
-	l := &run{recorder: recorder{
-		typist: typist{liveThread: liveThread{
-			liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done},
-		}},
-		answered: m.answered,
-	}}
+	l := &run{typist: typist{liveThread: liveThread{
+		liveThreads: m.liveThreads, id: t.ID, t: t, queue: queue{begin: m.begin, done: m.done},
+	}}}
+	told := recorded{typist: &l.typist, answered: m.answered}
+	l.recorder = recording.New(m.recording, t.ID, told, turnPrompts{&l.typist}, told)
 	l.forget = func() { m.drop(l) }
 	m.insert(&l.liveThread)
 	m.byID[t.ID] = l

@@ -2,13 +2,11 @@ package manager
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
-	"slices"
 	"strings"
 
 	"orchestrator/thread"
-	"orchestrator/thread/plaintext"
+	"orchestrator/thread/manager/resume"
 )
 
 // resumePlan is how an agent resumes its conversation.
@@ -19,96 +17,40 @@ type resumePlan struct {
 	primer  string // the first prompt of a new session
 }
 
+// finder finds ways to resume a conversation.
+func (l *run) finder() resume.Finder {
+	return resume.Finder{
+		Store: l.cfg.Store, Past: l.past, Threads: others{l.liveThreads}, Env: l.env, StateDir: l.stateDir, Log: l.cfg.Log,
+	}
+}
+
+// others are all threads, as the finder sees them.
+type others struct{ *liveThreads }
+
+// Thread implements resume.Threads.
+func (m others) Thread(id thread.ID) (thread.Thread, bool) {
+	if l := m.other(id); l != nil {
+		return l.thread(), true
+	}
+	return thread.Thread{}, false
+}
+
+// SessionTaken implements resume.Threads.
+func (m others) SessionTaken(than thread.ID, session string) bool {
+	return m.sessionTaken(than, session)
+}
+
 // assess finds the best way to resume a thread's conversation and changes nothing.
 func (l *run) assess(ctx context.Context, agent thread.Agent) thread.ResumeProof {
 	t := l.thread()
-	p := thread.ResumeProof{How: thread.ResumeFresh, Turn: t.Turn, Detail: "no turns yet"}
+	p := l.finder().Assess(ctx, t, agent)
 	if l.cfg.Worktrees != nil {
 		p.Worktree = l.cfg.Worktrees.Describe(ctx, t.Dir)
 		if l.current().Setup.State == thread.SetupUnfinished {
 			p.Worktree += ", setup not finished"
 		}
 	}
-	if t.Head == "" && t.Turn > 0 { // the store lost its turns
-		p.How, p.Detail = thread.ResumePrimer, "the stored turns are lost"
-		if t.Session != "" && !l.sessionTaken(l.id, t.Session) {
-			p.How, p.Session = thread.ResumeNative, t.Session
-			p.Detail += "; the agent continues in its own session"
-		}
-		return p
-	}
-	if t.Head == "" {
-		return p
-	}
-	head, err := l.cfg.Store.Checkpoint(ctx, t.Head)
-	if err == nil && !head.Whole() {
-		p.Incomplete = fmt.Sprintf("turn %d was cut off", head.Turn)
-		if head.Interrupted {
-			p.Incomplete += " in the middle of an answer"
-		}
-	}
-	if t.Handoff != nil && t.Handoff.Fresh && t.Head == t.ForkPoint {
-		p.How, p.Detail = thread.ResumePrimer, "starts with an empty context and a summary of the conversation"
-		return p
-	}
-	marks, err := l.cfg.Store.Marks(ctx, t.Head)
-	if err != nil {
-		marks = nil
-		p.Detail = "the stored transcript cannot be read: " + err.Error()
-	}
-	if l.agentAt(ctx, t, t.Head) == t.Agent && len(marks) > 0 {
-		if ok := l.assessNative(ctx, agent, t, marks, &p); ok {
-			return p
-		}
-		if err == nil && head.Thread != l.id {
-			p.Detail = "" // a fork without turns of its own: its session was written from the parent's record
-		}
-		if _, ok := agent.(thread.Rebuilder); ok {
-			var size int64
-			for _, f := range marks {
-				size += f.Size
-			}
-			why := p.Detail
-			p.How, p.Bytes = thread.ResumeRebuilt, size
-			p.Detail = fmt.Sprintf("the session will be rebuilt from the stored transcript (%s)", thread.Bytes(size))
-			if t.Session != "" && why != "" {
-				p.Detail = why + "; " + p.Detail
-			}
-			return p
-		}
-	}
-	p.How = thread.ResumePrimer
-	p.Detail = "the agent gets a summary of the stored conversation"
 	return p
-}
-
-// assessNative checks the agent's own transcript.
-func (l *run) assessNative(
-	ctx context.Context, agent thread.Agent, t thread.Thread, marks []thread.Mark, p *thread.ResumeProof,
-) bool {
-	p.Detail = ""
-	v, ok := agent.(thread.Verifier)
-	if !ok || t.Session == "" {
-		return false
-	}
-	if l.sessionTaken(l.id, t.Session) {
-		p.Detail = "its session belongs to another thread"
-		return false
-	}
-	matched, whole, err := v.Verify(ctx, thread.TranscriptSpec{
-		Session: t.Session, Dir: t.Dir, Env: l.env(t), Marks: marks,
-	})
-	switch {
-	case err != nil:
-		p.Detail = "the agent's transcript cannot be read: " + err.Error()
-		return false
-	case !whole:
-		p.Detail = fmt.Sprintf("the agent's transcript differs from the stored one after %d bytes", matched)
-		return false
-	}
-	p.How, p.Session, p.Bytes = thread.ResumeNative, t.Session, matched
-	p.Detail = fmt.Sprintf("transcript verified: %d bytes match the stored ones", matched)
-	return true
 }
 
 // planResume finds and prepares the best way to resume a thread's conversation. If there is none it returns an error
@@ -121,13 +63,14 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	case thread.ResumeNative:
 		return resumePlan{how: thread.ResumeNative, session: p.Session, resume: true}, nil
 	case thread.ResumeRebuilt:
-		session, err := l.rebuild(ctx, agent)
+		session, err := l.finder().Rebuild(ctx, l.thread(), agent)
 		if err == nil {
-			l.rec.rewritten()
+			l.recorder.Rewritten()
 			return resumePlan{how: thread.ResumeRebuilt, session: session, resume: true}, nil
 		}
 		l.cfg.Log.Warn("rebuild a session", "thread", string(l.id), "err", err)
-		l.notice(l.id, thread.LevelWarn, "%s: its session could not be rebuilt (%v); the agent gets a summary instead",
+		l.notice(l.id, thread.LevelWarn,
+			"%s: its session could not be rebuilt (%v); the agent gets a summary instead",
 			l.thread().DisplayName(), err)
 	case thread.ResumePrimer:
 	default:
@@ -136,136 +79,13 @@ func (l *run) planResume(ctx context.Context, agent thread.Agent) (resumePlan, e
 	if err != nil {
 		return resumePlan{}, thread.Hint(err, "the stored conversation is damaged; fork the thread at an earlier turn")
 	}
-	l.rec.rewritten()
+	l.recorder.Rewritten()
 	return resumePlan{how: thread.ResumePrimer, primer: text}, nil
-}
-
-// rebuild writes the agent's native session from the stored transcript: the same session if it was lost, a new one if
-// the thread has none yet or the agent's files have diverged.
-func (l *run) rebuild(ctx context.Context, agent thread.Agent) (string, error) {
-	t := l.thread()
-	files, err := l.cfg.Store.Transcript(ctx, t.Head)
-	if err != nil {
-		return "", fmt.Errorf("read the stored transcript: %w", err)
-	}
-	origin, err := l.origin(ctx, t)
-	if err != nil {
-		return "", err
-	}
-	spec := thread.RebuildSpec{
-		Session: origin.Session, FromDir: origin.Dir, Dir: t.Dir, StateDir: l.stateDir(t.ID), Env: l.env(t), Files: files,
-		Answer: l.finalAnswer(ctx, t.Head),
-	}
-	l.catchUp(ctx, agent, origin, &spec)
-	r, ok := agent.(thread.Rebuilder)
-	if !ok {
-		return "", fmt.Errorf("rebuild a session of agent %s: %w", t.Agent, thread.ErrUnsupported)
-	}
-	if t.Session == "" || t.Session != origin.Session || l.sessionTaken(l.id, t.Session) {
-		spec.NewSession = newSession()
-	}
-	session, err := r.Rebuild(ctx, spec)
-	if err != nil && spec.NewSession == "" {
-		spec.NewSession = newSession() // the old one has other content, which stays
-		session, err = r.Rebuild(ctx, spec)
-	}
-	if err != nil {
-		return "", fmt.Errorf("rebuild the session: %w", err)
-	}
-	if l.sessionTaken(l.id, session) {
-		return "", fmt.Errorf("session %s belongs to another thread: %w", session, thread.ErrInvalid)
-	}
-	return session, nil
-}
-
-// catchUp adds to a session's stored files what its agent wrote of the last answer after they were read: agents show an
-// answer before they write it down, on a busy machine by more than we wait.
-func (l *run) catchUp(ctx context.Context, agent thread.Agent, origin thread.Thread, spec *thread.RebuildSpec) {
-	reader, ok := agent.(thread.Transcriber)
-	usage, tells := agent.(thread.UsageReader)
-	answer := plaintext.LastLine(spec.Answer)
-	if answer == "" || !ok || !tells {
-		return
-	}
-	var known transcript
-	var stored []thread.Chunk
-	for _, f := range spec.Files {
-		stored = append(stored, thread.Chunk{File: f.File, Data: f.Data})
-		known.add(stored[len(stored)-1])
-	}
-	if endsWith(usage, stored, answer) {
-		return
-	}
-	late, err := reader.ReadTranscript(ctx, thread.TranscriptSpec{
-		Session: origin.Session, Dir: origin.Dir, Env: l.env(origin), Marks: known.marks(), Answer: answer,
-	})
-	if err != nil || !endsWith(usage, late, answer) {
-		l.cfg.Log.Warn("the stored transcript lacks the last answer",
-			"thread", string(l.id), "session", origin.Session, "err", err)
-		return
-	}
-	files := slices.Clone(spec.Files)
-	for _, c := range late {
-		i := slices.IndexFunc(files, func(f thread.TranscriptFile) bool { return f.File == c.File })
-		switch {
-		case i < 0 && c.Offset == 0:
-			files = append(files, thread.TranscriptFile{File: c.File, Data: c.Data})
-		case i >= 0 && c.Offset == int64(len(files[i].Data)):
-			files[i].Data = slices.Concat(files[i].Data, c.Data)
-		default:
-			return // it was rewritten: keep the stored version
-		}
-	}
-	spec.Files = files
-}
-
-// endsWith reports whether an answer is the last main response in files.
-func endsWith(usage thread.UsageReader, chunks []thread.Chunk, answer string) bool {
-	all, err := usage.ReadUsage(chunks)
-	all = slices.DeleteFunc(all, func(e thread.Exchange) bool { return !e.Main })
-	return err == nil && len(all) > 0 && strings.Contains(all[len(all)-1].Text, answer)
-}
-
-// origin returns the thread whose agent wrote a thread's stored transcript, with the session it wrote it in.
-func (l *run) origin(ctx context.Context, t thread.Thread) (thread.Thread, error) {
-	list, err := l.cfg.Store.Lineage(ctx, t.Head, thread.Page{Limit: 1000})
-	if err != nil {
-		return thread.Thread{}, fmt.Errorf("read the origin of the transcript: %w", err)
-	}
-	for _, c := range list {
-		if c.Session == "" {
-			continue
-		}
-		from := t
-		if c.Thread != t.ID {
-			if l := l.other(c.Thread); l != nil {
-				from = l.thread()
-			}
-		}
-		from.Session = c.Session
-		return from, nil
-	}
-	return thread.Thread{}, fmt.Errorf("session of the stored transcript: %w", thread.ErrNotFound)
-}
-
-// agentAt returns the agent that wrote the transcript of a checkpoint, "" if unknown.
-func (l *run) agentAt(ctx context.Context, t thread.Thread, at thread.CheckpointID) string {
-	c, err := l.cfg.Store.Checkpoint(ctx, at)
-	if err != nil {
-		return ""
-	}
-	if c.Thread == t.ID {
-		return t.Agent
-	}
-	if l := l.other(c.Thread); l != nil {
-		return l.thread().Agent
-	}
-	return ""
 }
 
 // prove records how a thread that does not run can be resumed.
 func (l *run) prove(ctx context.Context) {
-	l.settle(ctx)
+	l.recorder.Settle(ctx)
 	t := l.thread()
 	agent, err := l.cfg.Agents.Agent(t.Agent)
 	var p thread.ResumeProof
@@ -285,12 +105,4 @@ func (l *run) prove(ctx context.Context) {
 		l.proof = &p
 		l.show()
 	}
-}
-
-// newSession returns a random UUID, which agents accept as a session id.
-func newSession() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

@@ -10,6 +10,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/share"
 )
 
@@ -86,7 +87,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 			return thread.RewindReport{}, err
 		}
 	}
-	safety, err := l.safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
+	safety, err := l.recorder.Safety(ctx, fmt.Sprintf("before the rewind to turn %d", to.Turn), r.Files)
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
@@ -116,7 +117,7 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	report := thread.RewindReport{Safety: safety.ID, Turn: to.Turn, Message: rewind.Note, Left: left}
 	if len(left) > 0 {
 		report.Message += fmt.Sprintf("; kept %s that other threads in this folder may have written",
-			counted(len(left), "file"))
+			plaintext.Count(len(left), "file"))
 	}
 	if r.Files && l.cfg.Differ != nil && safety.Snapshot != nil {
 		report.Files, err = l.cfg.Differ.Diff(ctx, l.thread().Dir, safety.Snapshot.Commit, rewind.Snapshot.Commit)
@@ -166,7 +167,7 @@ func (l *run) ownFiles(
 	t := l.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
 	for _, o := range l.together(t) {
-		list, err := l.since(ctx, o.ID, to)
+		list, err := l.past.Since(ctx, o.ID, to)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -179,7 +180,7 @@ func (l *run) ownFiles(
 	if l.cfg.Differ == nil {
 		return nil, nil, true, fmt.Errorf("compare the files: %w", thread.ErrUnsupported)
 	}
-	if history[l.id], err = l.since(ctx, l.id, to); err != nil {
+	if history[l.id], err = l.past.Since(ctx, l.id, to); err != nil {
 		return nil, nil, true, err
 	}
 	var steps []share.Step
@@ -189,14 +190,14 @@ func (l *run) ownFiles(
 		if c.Kind != thread.KindSafety { // that contains what anybody wrote before it
 			step.Thread = string(c.Thread)
 		}
-		if step.Paths, err = l.changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
+		if step.Paths, err = l.past.Changed(ctx, t.Dir, from, *c.Snapshot); err != nil {
 			return nil, nil, true, err
 		}
 		steps = append(steps, step)
 		from, since = *c.Snapshot, c.Created
 	}
 	last := share.Step{}
-	if last.Paths, err = l.changed(ctx, t.Dir, from, now); err != nil {
+	if last.Paths, err = l.past.Changed(ctx, t.Dir, from, now); err != nil {
 		return nil, nil, true, err
 	}
 	own, others = share.Own(string(l.id), append(steps, last))
@@ -244,8 +245,8 @@ func kept(history map[thread.ID][]thread.Checkpoint) []thread.Checkpoint {
 
 // rewindTarget finds the checkpoint to rewind to and its files.
 func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.Checkpoint, *thread.Snapshot, error) {
-	l.settle(ctx)
-	to, err := l.point(ctx, l.thread(), r.At)
+	l.recorder.Settle(ctx)
+	to, err := l.past.Point(ctx, l.thread(), r.At)
 	if err != nil {
 		return to, nil, err
 	}
@@ -263,7 +264,7 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 	if l.cfg.Worktrees == nil {
 		return to, nil, fmt.Errorf("files: %w", thread.ErrNoRepository)
 	}
-	snap, err := l.snapshotAt(ctx, to.ID)
+	snap, err := l.past.SnapshotAt(ctx, to.ID)
 	if err != nil {
 		return to, nil, err
 	}
@@ -276,42 +277,6 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 			"turn %d has no snapshot; restoring the files of the snapshot before it", to.Turn)
 	}
 	return to, snap, nil
-}
-
-// safety writes a checkpoint of the thread's current state, including its files, and waits until it is durable. With
-// files set, failing to keep them is an error.
-func (l *run) safety(ctx context.Context, note string, files bool) (thread.Checkpoint, error) {
-	r := &l.rec
-	l.load(ctx)
-	t := l.thread()
-	c := thread.Checkpoint{
-		ID: thread.NewID[thread.CheckpointID](), Thread: l.id, Parent: r.head, Turn: r.turn, Kind: thread.KindSafety,
-		Created: l.now(), Gauge: t.Gauge, Session: r.session, Items: len(r.hashes),
-		MCP: l.mcps(l.id), Note: note, Snapshot: r.snapshot,
-	}
-	if l.cfg.Worktrees != nil {
-		s, err := l.cfg.Worktrees.Take(ctx, l.id, t.Dir, r.snapshot)
-		switch {
-		case err == nil:
-			c.Snapshot, r.snapshot = &s, &s
-		case files:
-			return c, fmt.Errorf("take a snapshot first: %w", err)
-		case !errors.Is(err, thread.ErrNoRepository):
-			l.notice(l.id, thread.LevelWarn, "%s: no snapshot taken: %v", t.DisplayName(), err)
-		}
-	}
-	added := r.files.note(&l.liveThread, r.files.peek(ctx, &l.liveThread, r.session, "", time.Time{}))
-	delta := thread.Delta{Keep: len(r.hashes), Transcript: added}
-	phase := r.phase
-	r.head = c.ID
-	l.commit(ctx, put{c: c, delta: delta})
-	r.phase = phase // it is where it was
-	if len(r.pending) > 0 {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return c, fmt.Errorf("store the safety checkpoint: %s: %w", l.trouble, thread.ErrReadOnly)
-	}
-	return c, nil
 }
 
 // rewindCheckpoint prepares the checkpoint that performs a rewind. If the conversation is rewound its parent is the
@@ -347,7 +312,7 @@ func (l *run) setBack(ctx context.Context, c thread.Checkpoint, conversation boo
 		return fmt.Errorf("store the rewind: %w", err)
 	}
 	failpoint.Hit("thread.rewind.stored")
-	l.rec = record{waiting: l.rec.waiting}
+	l.recorder.Forget()
 	if conversation {
 		if err := l.update(ctx, func(t *thread.Thread) error { t.Session = ""; return nil }); err != nil {
 			return fmt.Errorf("forget the old session: %w", err)

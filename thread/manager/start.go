@@ -8,6 +8,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
+	"orchestrator/thread/plaintext"
 )
 
 // The size of a terminal that nobody looks at yet.
@@ -58,7 +59,7 @@ func (l *run) start(ctx context.Context, r launchRequest) error {
 		}
 	}
 	// What was added to the agent's files after the last checkpoint must not be lost by rewriting them.
-	l.settle(ctx)
+	l.recorder.Settle(ctx)
 	l.reconcile(ctx)
 	plan, err := l.planResume(ctx, agent)
 	if err != nil {
@@ -84,7 +85,7 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound),
 			"restore the folder, or fork the thread into another one")
 	}
-	snap, err := l.snapshotAt(ctx, t.Head)
+	snap, err := l.past.SnapshotAt(ctx, t.Head)
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 	if err := l.cfg.Store.UpdateExecution(ctx, x.ID, x.PID, x.Session); err != nil {
 		l.cfg.Log.Error("store the process id", "thread", string(l.id), "err", err)
 	}
-	l.rec.session = launch.Session
+	l.recorder.Begin(launch.Session)
 	err := l.update(ctx, func(t *thread.Thread) error {
 		t.Session, t.Interrupted, t.Exit = launch.Session, false, thread.Exit{}
 		return nil
@@ -202,7 +203,7 @@ func (l *run) launched(ctx context.Context, session thread.Session, launch threa
 		// The run's row has the session too, so the next start finds it.
 		l.notice(l.id, thread.LevelWarn, "cannot record that the agent started: %v", err)
 	}
-	l.enqueue(func() { l.load(l.ctx) }) // before the first answer arrives
+	l.enqueue(func() { l.recorder.Load(l.ctx) }) // before the first answer arrives
 	l.prime(ctx, primer)
 	return nil
 }
@@ -288,7 +289,7 @@ func (m *liveThreads) takeSlot() (release func(), err error) {
 		}
 	}
 	if limit := m.cfg.Limits.Running; limit > 0 && n >= limit {
-		return nil, thread.Hint(fmt.Errorf("%s already running: %w", counted(n, "agent"), thread.ErrLimit),
+		return nil, thread.Hint(fmt.Errorf("%s already running: %w", plaintext.Count(n, "agent"), thread.ErrLimit),
 			"stop one or raise limits.running")
 	}
 	m.starts++

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/recording"
 	"orchestrator/thread/plaintext"
 	"orchestrator/thread/secret"
 	"orchestrator/thread/suggest"
@@ -60,16 +61,16 @@ func (m *suggestions) offerMode() thread.OfferMode {
 
 // observe looks at a response and offers a fork if the rules say so. A fork begins where the turn began, except that
 // one for a full context includes the turn.
-func (m *suggestions) observe(ctx context.Context, l *recorder, a answered) {
+func (m *suggestions) observe(ctx context.Context, l *liveThread, a recording.Response) {
 	if m.offerMode() == thread.OffersOff {
 		return
 	}
-	r, sig := &l.rec, m.signalsOf(l.id)
-	sig.load(ctx, &l.liveThread, r.began)
+	sig := m.signalsOf(l.id)
+	sig.load(ctx, l, a.Began)
 	failedBefore := sig.failures
-	sig.results(m.entries(a.news))
+	sig.results(m.past.Entries(a.News))
 	in := suggest.Input{Subject: sig.subject}
-	if a.first {
+	if a.First {
 		if sig.prompt != "" {
 			sig.subject.Add(secret.Redact(sig.prompt), sig.answer)
 			in.Subject = sig.subject
@@ -82,23 +83,23 @@ func (m *suggestions) observe(ctx context.Context, l *recorder, a answered) {
 		in.Failures, in.Failure = sig.failures, sig.failure
 	}
 	if a.EndsTurn { // a person cannot act on it in the middle of a turn
-		in.Share = r.gauge.Share()
+		in.Share = a.Gauge.Share()
 	}
 	s, ok := suggest.Consider(in)
-	at := r.began
+	at := a.Began
 	if s.Rule == suggest.RuleBand {
-		at = r.head
+		at = a.Head
 	}
 	if !ok || at == "" || leaves(s.Rule) && at == l.thread().ForkPoint {
 		return // a fork's first prompt is what it was created for
 	}
-	if last, was := sig.offered[s.Rule]; was && r.turn-last < offerPause {
+	if last, was := sig.offered[s.Rule]; was && a.Turn-last < offerPause {
 		return
 	}
 	if sig.offered == nil {
 		sig.offered = make(map[suggest.Rule]int)
 	}
-	sig.offered[s.Rule] = r.turn
+	sig.offered[s.Rule] = a.Turn
 	o := thread.Offer{ID: thread.NewID[string](), Thread: l.id, At: at, Label: s.Label, Rule: string(s.Rule), Why: s.Why}
 	if leaves(s.Rule) {
 		o.Prompt = sig.prompt
@@ -290,8 +291,7 @@ func (m *suggestions) autoFork(ctx context.Context, l *run, prompt string) (*run
 	ok := false
 	err := l.do(ctx, func(ctx context.Context) error {
 		sig := m.signalsOf(l.id)
-		l.load(ctx)
-		sig.load(ctx, &l.liveThread, l.rec.head)
+		sig.load(ctx, &l.liveThread, l.recorder.Head(ctx))
 		subject := sig.subject.Clone()
 		if sig.prompt != "" { // the newest turn's prompt is not part of it yet
 			subject.Add(secret.Redact(sig.prompt), sig.answer)
@@ -339,7 +339,7 @@ func (sig *forkSignals) results(entries []thread.Entry) {
 		case thread.EntryCall:
 			sig.subject.AddText(plaintext.Cut(e.Text, 500)) // file names say what a thread is about
 		case thread.EntryResult:
-			text := oneLine(e.Text, 200)
+			text := plaintext.OneLine(e.Text, 200)
 			switch {
 			case !e.Error:
 				sig.failures, sig.failure = 0, ""

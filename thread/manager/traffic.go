@@ -6,6 +6,7 @@ import (
 
 	"orchestrator/thread"
 	"orchestrator/thread/manager/activity"
+	"orchestrator/thread/manager/recording"
 )
 
 // traffic handles the reports of the gateway and of the agents' hooks: it implements thread.Observer.
@@ -73,15 +74,15 @@ func (m *traffic) ExchangeEnded(id thread.ID, e thread.Exchange) {
 		l.checkIdle()
 		return
 	}
-	held := hold(e)
+	held := recording.Hold(e)
 	recorded := l.enqueue(func() {
 		m.mu.Lock()
 		l.requests.Take()
 		m.mu.Unlock()
-		l.answer(m.ctx, arrival{Exchange: e, requests: requests, held: held})
+		l.recorder.Answer(m.ctx, e, requests, held)
 	})
 	if !recorded {
-		held.end()
+		held.End()
 		m.cfg.Log.Error("an answer came after the server had stopped", "thread", string(id))
 	}
 }
@@ -124,12 +125,12 @@ func (m *traffic) Hook(id thread.ID, event string, payload []byte) {
 		})
 	}
 	if r.Session != "" {
-		l.enqueue(func() { l.adopt(m.ctx, r.Session) })
+		l.enqueue(func() { l.recorder.Adopt(m.ctx, r.Session) })
 	}
 	if r.Prompt != "" {
 		l.enqueue(func() { l.promptReceived(m.ctx, r.Prompt, true) })
 	}
 	if direct && r.State == thread.StateIdle {
-		l.enqueue(func() { l.poll(m.ctx) })
+		l.enqueue(func() { l.recorder.Poll(m.ctx) })
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
 	"orchestrator/thread/manager/outbox"
+	"orchestrator/thread/plaintext"
 	"orchestrator/thread/turns"
 )
 
@@ -276,7 +277,7 @@ func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prom
 	case errors.Is(err, errClosed), errors.Is(err, thread.ErrNotRunning):
 		return l.after(p, outbox.Postponed, "the agent exited before it was typed"), false
 	case !errors.Is(err, thread.ErrTyped) && (errors.Is(err, thread.ErrApproval) || errors.Is(err, thread.ErrBusy)):
-		reason := firstLine(err.Error())
+		reason := plaintext.FirstLine(err.Error())
 		if later := (*thread.NotReadyError)(nil); errors.As(err, &later) {
 			reason = later.Reason
 		}
@@ -287,7 +288,7 @@ func (l *typist) typedAs(p thread.Prompt, err error, silent bool) (_ thread.Prom
 		return l.after(p, outbox.Postponed, reason), true
 	default:
 		l.notice(l.id, thread.LevelWarn, "%s: prompt %s was not sent: %v", l.thread().DisplayName(), p.ID, err)
-		return l.after(p, outbox.Refused, firstLine(err.Error())), false
+		return l.after(p, outbox.Refused, plaintext.FirstLine(err.Error())), false
 	}
 }
 

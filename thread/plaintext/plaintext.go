@@ -233,15 +233,3 @@ func Cut(s string, n int) string {
 	}
 	return s[:n]
 }
-
-// LastLine returns the last non-blank line of a text: the parts of an answer are in several places of a transcript, and
-// this line is in the last one.
-func LastLine(s string) string {
-	last := ""
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			last = line
-		}
-	}
-	return last
-}

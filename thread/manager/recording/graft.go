@@ -1,4 +1,4 @@
-package manager
+package recording
 
 import (
 	"orchestrator/thread"

@@ -1,4 +1,4 @@
-package manager
+package recording
 
 // phase is the phase of a conversation at its newest checkpoint: it decides which turn the next response belongs to,
 // and whether the turn still has to be ended.

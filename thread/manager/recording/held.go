@@ -1,25 +1,25 @@
-package manager
+package recording
 
 import (
 	"orchestrator/thread"
 )
 
-// held is the memory that an exchange takes until it is stored. A nil held counts nothing.
-type held struct {
+// Held is the memory that an exchange takes until it is stored. A nil Held counts nothing.
+type Held struct {
 	keep    func(bytes int64) (release func())
 	release func()
 }
 
-// hold counts an exchange.
-func hold(e thread.Exchange) *held {
+// Hold counts an exchange.
+func Hold(e thread.Exchange) *Held {
 	if e.Keep == nil {
 		return nil
 	}
-	return &held{keep: e.Keep, release: e.Keep(e.Bytes)}
+	return &Held{keep: e.Keep, release: e.Keep(e.Bytes)}
 }
 
 // shrink counts fewer bytes from here on.
-func (h *held) shrink(bytes int64) {
+func (h *Held) shrink(bytes int64) {
 	if h == nil || h.release == nil {
 		return
 	}
@@ -28,8 +28,8 @@ func (h *held) shrink(bytes int64) {
 	h.release = less
 }
 
-// end stops counting.
-func (h *held) end() {
+// End stops counting.
+func (h *Held) End() {
 	if h == nil || h.release == nil {
 		return
 	}

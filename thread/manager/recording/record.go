@@ -1,7 +1,6 @@
-package manager
+package recording
 
 import (
-	"context"
 	"hash/maphash"
 	"math/bits"
 	"slices"
@@ -11,24 +10,8 @@ import (
 	"orchestrator/thread/turns"
 )
 
-// recorder makes a thread's answers durable.
-type recorder struct {
-	typist
-	// rec is used by the queue's steps only.
-	rec record
-	// answered is called for every recorded main response, in the queue's step.
-	answered func(ctx context.Context, l *recorder, a answered)
-}
-
-// answered is a main response that was recorded.
-type answered struct {
-	thread.Exchange
-	news  []thread.Item // added to the conversation
-	first bool          // of its turn
-}
-
 // record is what a recorder knows about its newest checkpoint, so that it can store an answer without reading anything
-// back. It is used by the thread's steps only.
+// back.
 type record struct {
 	loaded   bool
 	seed     maphash.Seed
@@ -50,7 +33,6 @@ type record struct {
 
 	pending []put // made but not durable yet, oldest first
 	wait    time.Duration
-	waiting bool // a retry is scheduled
 	damaged bool // a part of the thread's spool could not be read
 }
 
@@ -59,12 +41,12 @@ type put struct {
 	c     thread.Checkpoint
 	delta thread.Delta
 	cost  float64 // of side requests, included in the gauge's cost
-	held  *held   // its memory
+	held  *Held   // its memory
 	// prompts are stored with it.
 	prompts []thread.Prompt
 	small   bool // nothing else is held with it
-	// stored runs once it is durable.
-	stored func()
+	// answered is reported once it is durable; nil reports nothing.
+	answered *Answered
 	// spooled is set once it is in the spool, at offset at; delta is empty then.
 	spooled bool
 	at      int64
@@ -75,7 +57,7 @@ type put struct {
 // a whole request. A spooled checkpoint takes no memory.
 func (p *put) shrink() {
 	if p.spooled {
-		p.held.end()
+		p.held.End()
 	}
 	if p.small || p.held == nil || p.held.release == nil {
 		return
@@ -89,9 +71,6 @@ func (p *put) shrink() {
 	}
 	p.held.shrink(size)
 }
-
-// rewritten forgets the files: the agent's session is written again, and so is its stored copy.
-func (r *record) rewritten() { r.files = transcript{loaded: true} }
 
 // hash returns the keys by which items are compared.
 func (r *record) hash(items []thread.Item) []uint64 {
@@ -119,16 +98,6 @@ func (r *record) kept(items []thread.Item, from int) int {
 	return n
 }
 
-// open reports whether a turn has begun and not ended.
-func (r *record) open() bool { return r.loaded && r.head != "" && r.phase.open() }
-
-// answers reports whether a checkpoint that waits to be stored ends a prompt.
-func (r *record) answers(id thread.PromptID) bool {
-	return slices.ContainsFunc(r.pending, func(p put) bool {
-		return slices.ContainsFunc(p.prompts, func(o thread.Prompt) bool { return o.ID == id && o.State.Over() })
-	})
-}
-
 // same reports whether a request contains the same words of the person as the turn's newest.
 func (r *record) same(prompt string) bool { return turns.Same(prompt, r.said) }
 
@@ -136,7 +105,7 @@ func (r *record) same(prompt string) bool { return turns.Same(prompt, r.said) }
 type arrival struct {
 	thread.Exchange
 	requests int   // started until it ended
-	held     *held // nil if not counted
+	held     *Held // nil if not counted
 	// direct is set if it was read from the transcript; chunks are what was read.
 	direct bool
 	chunks []thread.Chunk

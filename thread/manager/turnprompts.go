@@ -1,0 +1,126 @@
+package manager
+
+import (
+	"cmp"
+	"strings"
+
+	"orchestrator/thread"
+	"orchestrator/thread/manager/outbox"
+)
+
+// turnPrompts is the outbox as the thread's recorder sees it: it implements recording.Prompts.
+type turnPrompts struct{ *typist }
+
+// Claim returns the prompts that a text contains, of those that the agent has and that no turn is known to answer.
+func (l turnPrompts) Claim(said string) []thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	return l.outbox.Claim(said, false)
+}
+
+// Answering returns the prompts that a turn is about, as they are stored with its first response; the first one names
+// the turn. fresh are those that the agent is known to have; if there are none, it is one that seemed lost, or one that
+// nobody reported.
+func (l turnPrompts) Answering(
+	said string, fresh []thread.Prompt, turn int, first thread.PromptID,
+) (_ []thread.Prompt, told bool) {
+	d := &l.outbox
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(fresh) == 0 {
+		fresh = d.ClaimPast(said)
+	}
+	if len(fresh) == 0 && strings.TrimSpace(said) != "" {
+		fresh = []thread.Prompt{l.ofPane(said)}
+	}
+	for i := range fresh {
+		p := &fresh[i]
+		if first == "" {
+			first = p.ID
+		} else {
+			p.With = first
+		}
+		*p = l.after(*p, outbox.Answering, "")
+		p.Turn = turn
+		told = told || d.Reported(p.ID)
+		l.place(*p)
+	}
+	return fresh, told
+}
+
+// ofPane is a prompt that the person typed in the agent itself.
+func (l *typist) ofPane(said string) thread.Prompt {
+	return thread.Prompt{
+		ID: thread.NewPromptID(), Thread: l.id, From: thread.FromPane, Text: said, Accepted: l.now(),
+	}
+}
+
+// Ended returns the prompts of the turn that a checkpoint ends, as they are stored with it.
+func (l turnPrompts) Ended(ids []thread.PromptID, c thread.Checkpoint, why string) []thread.Prompt {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	var out []thread.Prompt
+	for _, id := range ids {
+		p, known := l.outbox.Prompt(id)
+		if !known || p.State == thread.PromptAnswered {
+			continue
+		}
+		if c.Interrupted {
+			p = l.after(p, outbox.Cut, cmp.Or(why, "stopped before the turn ended"))
+		} else {
+			p = l.after(p, outbox.Answered, "").Brief()
+		}
+		p.Answer, p.Turn = c.ID, c.Turn
+		out = append(out, p)
+	}
+	return out
+}
+
+// Of returns the prompts of the newest checkpoint's turn that may still change.
+func (l turnPrompts) Of(c thread.Checkpoint) []thread.PromptID {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	var ids []thread.PromptID
+	for _, p := range l.outbox.Filter(func(p thread.Prompt) bool {
+		return p.Turn == c.Turn && c.Turn > 0 && (p.Answer == "" || p.Answer == c.ID)
+	}) {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// Stored takes over prompts that were stored with a checkpoint.
+func (l turnPrompts) Stored(ps []thread.Prompt) {
+	if len(ps) == 0 {
+		return
+	}
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range ps {
+		if now, known := l.outbox.Prompt(p.ID); known {
+			if p.Seq = now.Seq; p.Seq == 0 {
+				if stored, err := l.cfg.Store.Prompt(l.ctx, p.ID); err == nil {
+					p.Seq = stored.Seq
+				}
+			}
+			if p.State == thread.PromptOpen && now.State != thread.PromptTyping {
+				now.Seq = p.Seq
+				l.outbox.Keep(now)
+				continue // already published; it may have progressed
+			}
+		}
+		l.place(p)
+	}
+	l.typeNext()
+}
+
+// Lost ends prompts whose checkpoint can never be stored.
+func (l turnPrompts) Lost(ps []thread.Prompt) {
+	l.outbox.mu.Lock()
+	defer l.outbox.mu.Unlock()
+	for _, p := range ps {
+		if p.State.Over() {
+			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the outbox has it
+		}
+	}
+}
