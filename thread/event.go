@@ -15,7 +15,8 @@ const (
 	EventNotice     EventKind = "notice"     // Notice is a message for people
 	EventSwitch     EventKind = "switch"     // clients should show ThreadID
 	EventPrompt     EventKind = "prompt"     // Prompt is new or changed
-	EventSpeech     EventKind = "speech"     // a piece of the answer of ThreadID's model; only for clients that follow the thread
+	// A piece of the answer of ThreadID's model; only for clients that follow the thread.
+	EventSpeech EventKind = "speech"
 )
 
 // Event is something that happened; clients keep their copy of the state current with these. Seq has no gaps within one

@@ -223,10 +223,11 @@ type Hit struct {
 	Name       string       `json:"name"`
 	Checkpoint CheckpointID `json:"checkpoint,omitempty"`
 	Turn       int          `json:"turn,omitempty"`
-	Where      string       `json:"where"`            // "name", "prompt", "answer", "queued prompt", "interrupted prompt" …
-	Prompt     PromptID     `json:"prompt,omitempty"` // a prompt without an answer
-	Snippet    string       `json:"snippet"`
-	At         time.Time    `json:"at"`
+	// "name", "prompt", "answer", "queued prompt", "interrupted prompt" ….
+	Where   string    `json:"where"`
+	Prompt  PromptID  `json:"prompt,omitempty"` // a prompt without an answer
+	Snippet string    `json:"snippet"`
+	At      time.Time `json:"at"`
 }
 
 // AgentInfo says whether an agent can be started here.

@@ -2,41 +2,41 @@ package thread
 
 import "fmt"
 
-// Status is a thread with what is true of it right now; what clients show.
+// Status is a thread with its current state, as clients show it.
 type Status struct {
 	Thread
-	// Seq is the number of the newest event when this was true: of two statuses of a thread from one run of a server,
-	// the one with the larger number is the newer, whichever way they came.
+	// Seq is the number of the newest event when this was current: of two statuses of a thread from one run of a server,
+	// the one with the larger number is newer, whichever way they arrived.
 	Seq   int64       `json:"seq,omitempty"`
 	State StateReport `json:"state"`
-	// Execution is the running process, nil when none runs.
+	// Execution is the running process, nil if none runs.
 	Execution *Execution `json:"execution,omitempty"`
 	// Resume says what can be resumed; set for interrupted threads.
 	Resume *ResumeProof `json:"resume,omitempty"`
-	// Offer is the fork that is offered and not answered yet, nil when there is none.
+	// Offer is the open fork offer, nil if there is none.
 	Offer *Offer `json:"offer,omitempty"`
-	// Prompts are what the agent was asked and has not answered, oldest first, as excerpts: those that wait, the open
-	// one, and those that were interrupted or refused and that no answer followed. The first few of them.
+	// Prompts are the thread's unanswered prompts, oldest first, as excerpts: the queued ones, the open one, and those
+	// that were interrupted or refused with no answer after them. Only the first few.
 	Prompts []Prompt `json:"prompts,omitempty"`
-	// Queued is how many prompts wait to be typed.
+	// Queued is the number of queued prompts.
 	Queued int `json:"queued,omitempty"`
 	// Depth is 0 for a thread without a parent.
 	Depth int `json:"depth"`
 }
 
-// Cost is what a thread has cost so far in USD, side requests included. It is not known where no price of the
-// models it used is.
+// Cost is what a thread has cost so far in USD, side requests included. It is unknown if no price of its models is
+// known.
 func (s Status) Cost() (usd float64, known bool) {
 	usd = max(s.Usage.CostUSD, s.Gauge.CostUSD)
 	return usd, s.Usage.Priced || usd > 0
 }
 
-// SetupProblem says what is wrong with the setup of the thread's worktree and what to do about it, "" where nothing is.
+// SetupProblem describes what is wrong with the setup of the thread's worktree and how to fix it, "" if nothing is.
 func (s Status) SetupProblem() string {
-	again := fmt.Sprintf("`orchestrator setup %s` runs it again, in the worktree as it is now", s.Name)
+	again := fmt.Sprintf("run it again with `orchestrator setup %s`, in the worktree as it is now", s.Name)
 	switch s.Setup.State {
 	case SetupUnfinished:
-		return "its setup did not finish: the server ended before it did; " + again
+		return "its setup did not finish before the server stopped; " + again
 	case SetupFailed:
 		return fmt.Sprintf("its setup failed: %s; %s", s.Setup.Detail, again)
 	default:
@@ -44,7 +44,7 @@ func (s Status) SetupProblem() string {
 	}
 }
 
-// ResumeProof is what was checked about an interrupted thread.
+// ResumeProof is the result of checking an interrupted thread.
 type ResumeProof struct {
 	How        ResumeHow `json:"how"`
 	Session    string    `json:"session,omitempty"`
@@ -53,19 +53,19 @@ type ResumeProof struct {
 	Detail     string    `json:"detail"`   // for people
 	Worktree   string    `json:"worktree"` // "clean", "12 files changed", "missing"
 	Incomplete string    `json:"incomplete,omitempty"`
-	// Prompts are those without an answer, as in Status.
+	// Prompts are the unanswered ones, as in Status.
 	Prompts []Prompt `json:"prompts,omitempty"`
-	// Rebuilt is set when our own record of the newest turn was lost and came back from the agent's transcript.
+	// Rebuilt is set if the newest turn was lost from the store and rebuilt from the agent's transcript.
 	Rebuilt bool `json:"rebuilt,omitempty"`
 }
 
-// ResumeHow ranks the ways back into a conversation.
+// ResumeHow ranks the ways to resume a conversation.
 type ResumeHow string
 
 // The ways, best first.
 const (
-	ResumeNative  ResumeHow = "native"  // the agent's own transcript is there and matches
-	ResumeRebuilt ResumeHow = "rebuilt" // it is written anew from stored chunks
-	ResumePrimer  ResumeHow = "primer"  // a summary from our record is handed over
-	ResumeFresh   ResumeHow = "fresh"   // nothing was said yet
+	ResumeNative  ResumeHow = "native"  // the agent's own transcript exists and matches
+	ResumeRebuilt ResumeHow = "rebuilt" // it is rewritten from stored chunks
+	ResumePrimer  ResumeHow = "primer"  // the agent gets a summary of the stored conversation
+	ResumeFresh   ResumeHow = "fresh"   // there are no turns yet
 )

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// Killed reports whether the code is that of a signal that ends a process in the midst of things. Programs that end
-// by themselves use codes above 128 too: 130 after Ctrl+C, or what is left of an HTTP status.
+// Killed reports whether the code is that of a signal that kills a process in the middle of its work. Programs that
+// exit by themselves use codes above 128 too: 130 after Ctrl+C, or a truncated HTTP status.
 func (e Exit) Killed() bool {
-	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15}, e.Code)
+	return slices.Contains([]int{128 + 1, 128 + 3, 128 + 4, 128 + 6, 128 + 7, 128 + 8, 128 + 9, 128 + 11, 128 + 15},
+		e.Code)
 }
 
 // Thread is one line of conversation with one agent: a name for its newest checkpoint.
 type Thread struct {
 	ID   ID     `json:"id"`
 	Name string `json:"name"` // {slug}-{4 hex}, unique in the project
-	// Title is what it is shown as where that is not Name: what the person called it, in any script.
+	// Title is its display name if that is not Name: the name that the person gave it, in any script.
 	Title string `json:"title,omitempty"`
-	// Label is what the person called it or the fork's purpose; the name's slug comes from it.
+	// Label is the person's name for it or the purpose of the fork; the name's slug is made from it.
 	Label string `json:"label,omitempty"`
 
 	Parent ID `json:"parent,omitempty"`
-	// ForkPoint is the checkpoint the thread began at, of Parent or an ancestor.
+	// ForkPoint is the checkpoint that the thread began at, of Parent or an ancestor.
 	ForkPoint CheckpointID `json:"forkPoint,omitempty"`
 	// Head is the newest checkpoint: its own, or the fork point while it has none.
 	Head CheckpointID `json:"head,omitempty"`
@@ -31,7 +32,7 @@ type Thread struct {
 
 	Agent   string `json:"agent"`
 	Model   string `json:"model,omitempty"`
-	Session string `json:"session,omitempty"` // the agent's own session id; empty until known
+	Session string `json:"session,omitempty"` // the agent's own session id, "" until known
 	Launch  Flags  `json:"launch"`
 
 	Dir      string   `json:"dir"` // where the agent runs, absolute
@@ -41,47 +42,46 @@ type Thread struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 
-	// Grants are what its agent may ask of the server beyond looking at this thread; package grant says what
-	// each allows. A fork has none of its parent's.
+	// Grants are what its agent may ask of the server besides reading this thread; package grant says what each allows. A
+	// fork has none of its parent's.
 	Grants []Grant `json:"grants,omitempty"`
 
 	Pinned   bool      `json:"pinned,omitempty"`
-	Archived time.Time `json:"archived,omitzero"` // zero while it is not archived
-	Deleted  time.Time `json:"deleted,omitzero"`  // zero while it is not deleted; purged later
+	Archived time.Time `json:"archived,omitzero"` // zero unless archived
+	Deleted  time.Time `json:"deleted,omitzero"`  // zero unless deleted; purged later
 	Outcome  Outcome   `json:"outcome,omitzero"`
-	// Seen is set when a person has looked at the thread since its last answer.
+	// Seen is set if a person has looked at the thread since its last answer.
 	Seen bool `json:"seen"`
 
-	Gauge   Gauge    `json:"gauge"` // of the last main response, so that a stopped thread shows it
+	Gauge   Gauge    `json:"gauge"` // of the last main response, so that a stopped thread has it too
 	Usage   Usage    `json:"usage"` // sum over its own responses
 	Handoff *Handoff `json:"handoff,omitempty"`
-	// Interrupted is set when its process was killed or ended in the middle of a turn, and it was not resumed yet.
+	// Interrupted is set if its process was killed or exited in the middle of a turn, and it has not been resumed yet.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Exit is how its last process ended; zero while one runs.
 	Exit Exit `json:"exit,omitzero"`
 }
 
-// Grant is something that a thread's agent is allowed to ask of the server.
+// Grant is something that a thread's agent may ask of the server.
 type Grant string
 
-// Flags are the ways an agent was started that come back as they were on resume.
+// Flags are the start options of an agent that are used again on resume.
 type Flags struct {
-	Args           []string `json:"args,omitempty"`           // extra arguments of the person
-	Env            []string `json:"env,omitempty"`            // KEY=VALUE of the person, never credentials
-	PermissionMode string   `json:"permissionMode,omitempty"` // in the agent's own words; empty is its default
-	NoGateway      bool     `json:"noGateway,omitempty"`      // model requests go straight to the provider
+	Args           []string `json:"args,omitempty"`           // the person's extra arguments
+	Env            []string `json:"env,omitempty"`            // the person's KEY=VALUE, never credentials
+	PermissionMode string   `json:"permissionMode,omitempty"` // in the agent's own words, "" for its default
+	NoGateway      bool     `json:"noGateway,omitempty"`      // model requests go directly to the provider
 	Program        []string `json:"program,omitempty"`        // argv of the command agent
 }
 
-// Worktree is the git worktree that belongs to a thread; the zero value means that the
-// thread runs in the project's own folder.
+// Worktree is the git worktree of a thread; the zero value means that the thread runs in the project's own folder.
 type Worktree struct {
 	Path   string `json:"path,omitempty"`
 	Branch string `json:"branch,omitempty"`
 	Base   string `json:"base,omitempty"` // commit the branch started from
 }
 
-// OutcomeKind says how a thread ended for its parent.
+// OutcomeKind is how a thread ended for its parent.
 type OutcomeKind string
 
 // The outcomes.
@@ -100,7 +100,7 @@ type Outcome struct {
 	At     time.Time   `json:"at,omitzero"`
 }
 
-// Handoff is the typed payload stored with a fork: what the new thread was told.
+// Handoff is the payload stored with a fork: what the new thread was told.
 type Handoff struct {
 	TaskID         string       `json:"taskId"`
 	ThreadID       ID           `json:"threadId"`
@@ -108,12 +108,12 @@ type Handoff struct {
 	ContextSummary string       `json:"contextSummary"`
 	EnabledMCPs    []string     `json:"enabledMcps"`
 	CheckpointID   CheckpointID `json:"checkpointId"`
-	// Fresh is set where the thread's agent is given the summary though it could be given the conversation itself.
+	// Fresh is set if the thread's agent gets the summary although it could get the conversation itself.
 	Fresh    bool            `json:"fresh,omitempty"`
 	Metadata HandoffMetadata `json:"metadata"`
 }
 
-// HandoffMetadata says where a handoff came from and what it was allowed to cost.
+// HandoffMetadata says where a handoff came from and its token budget.
 type HandoffMetadata struct {
 	ParentThreadID ID  `json:"parentThreadId"`
 	ForkPoint      int `json:"forkPoint"`   // turn
@@ -135,13 +135,13 @@ type Execution struct {
 // Exit is how a process ended.
 type Exit struct {
 	Code   int    `json:"code"`             // 128+signal for signals
-	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost", or what limit it was ended for: for people
-	Limit  bool   `json:"limit,omitempty"`  // it was ended because it reached a limit
-	Screen string `json:"screen,omitempty"` // its last lines, where it failed
+	Reason string `json:"reason,omitempty"` // "stopped", "exited", "lost", or the limit that it exceeded: for people
+	Limit  bool   `json:"limit,omitempty"`  // it was killed because it exceeded a limit
+	Screen string `json:"screen,omitempty"` // its last lines, if it failed
 }
 
-// Intent is a multi-step operation that was begun: written first, dropped last, so that the
-// next start can name what was left and finish it or take it back.
+// Intent is a multi-step operation that has begun: written first, deleted last, so that the next start can report what
+// was left and complete it or roll it back.
 type Intent struct {
 	ID      string          `json:"id"`
 	Kind    string          `json:"kind"` // "fork", "rewind", "merge", "finish", "delete", "import"

@@ -8,11 +8,11 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// maxTitle is how many letters of a title are kept.
+// maxTitle is the most letters of a title.
 const maxTitle = 80
 
-// Titled returns what a thread is shown as that a person calls so: what was typed, on one line, without what nobody
-// sees and what reorders text. It is empty where the slug has the same words: then the name says it.
+// Titled returns the display name for a name that a person typed: on one line, without characters that are invisible or
+// reorder text. It is "" if the slug has the same words: then the name says it.
 func Titled(typed string) string {
 	seen := strings.Map(func(r rune) rune {
 		switch {
@@ -20,7 +20,7 @@ func Titled(typed string) string {
 			return ' '
 		case r == unicode.ReplacementChar:
 			return -1
-		case plaintext.Visible(r), r == 0x200d, r == 0xfe0f: // joiners and forms of emoji
+		case plaintext.Visible(r), r == 0x200d, r == 0xfe0f: // joiners and emoji variants
 			return r
 		}
 		return -1
@@ -35,15 +35,15 @@ func Titled(typed string) string {
 	return title
 }
 
-// visible reports whether a letter, digit or sign can be a thread's name by itself.
+// visible reports whether a letter, digit or symbol can be a thread's name by itself.
 func visible(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) && r > unicode.MaxASCII
 }
 
-// DisplayName is what people are shown a thread as: what they called it, or its name.
+// DisplayName is how people see a thread: its title, or its name.
 func (t Thread) DisplayName() string { return cmp.Or(t.Title, t.Name) }
 
-// Called reports whether a thread is called so, or so in the beginning.
+// Called reports whether ref is the thread's title, or the beginning of it.
 func (t Thread) Called(ref string) (whole, begins bool) {
 	if t.Title == "" || ref == "" {
 		return false, false

@@ -5,20 +5,19 @@ import (
 	"math"
 )
 
-// Usage is what one model response cost, in tokens as the provider counted them.
-// Input kinds are disjoint: Input is what was neither read from nor written to a cache.
+// Usage is the cost of one model response, in tokens as the provider counted them. The kinds of input are disjoint:
+// Input is what was neither read from nor written to a cache.
 type Usage struct {
 	Input      int64 `json:"input"`
 	CacheRead  int64 `json:"cacheRead"`
 	CacheWrite int64 `json:"cacheWrite"`
 	Output     int64 `json:"output"`
-	// CostUSD is the price of the response by the price table; 0 where Priced is false.
+	// CostUSD is the price of the response by the price table; 0 if Priced is false.
 	CostUSD float64 `json:"costUSD"`
 	Priced  bool    `json:"priced"`
 }
 
-// Context returns the tokens that stand in the model's context after the response:
-// all kinds of input and the output.
+// Context returns the tokens in the model's context after the response: all kinds of input and the output.
 func (u Usage) Context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
 
 // Add returns the sum of two usages.
@@ -34,15 +33,15 @@ type Gauge struct {
 	Tokens int64  `json:"tokens"`
 	Window int64  `json:"window"` // the model's, in tokens; 0 is unknown
 	Model  string `json:"model"`
-	// Estimated is set where the number did not come from the provider's usage.
+	// Estimated is set if the number is not from the provider's usage.
 	Estimated bool `json:"estimated"`
 	// CostUSD is the sum over the thread's responses, side requests included.
 	CostUSD float64 `json:"costUSD"`
-	// Source says where the tokens come from: "gateway", "transcript" or "none".
+	// Source is where the tokens come from: "gateway", "transcript" or "none".
 	Source string `json:"source"`
 }
 
-// Share returns tokens over window in percent, 0 where the window is unknown.
+// Share returns tokens over window in percent, 0 if the window is unknown.
 func (g Gauge) Share() float64 {
 	if g.Window <= 0 {
 		return 0
@@ -50,13 +49,13 @@ func (g Gauge) Share() float64 {
 	return float64(g.Tokens) * 100 / float64(g.Window)
 }
 
-// Percent formats a share. It rounds down, as bands do: 29.9 % is not yet the band that begins at 30.
+// Percent formats a share. It rounds down, as bands do: 29.9 % is not yet in the band that begins at 30.
 func Percent(share float64) string { return fmt.Sprintf("%.0f%%", math.Floor(share)) }
 
-// Band returns where the gauge stands.
+// Band returns the band of the gauge.
 func (g Gauge) Band() Band { return BandOf(g.Share()) }
 
-// Band is a stretch of the context gauge.
+// Band is a range of the context gauge.
 type Band string
 
 // The bands by share of the window: below 30, 60, 90, 95 %, and above.
@@ -84,7 +83,7 @@ func BandOf(percent float64) Band {
 	}
 }
 
-// Tokens formats a count as people read it: 950, 8.4k, 84k, 1.2M.
+// Tokens formats a count for people: 950, 8.4k, 84k, 1.2M.
 func Tokens(n int64) string {
 	switch {
 	case n < 1000:

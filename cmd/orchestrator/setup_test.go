@@ -101,7 +101,7 @@ func TestSetupIsCutOff(t *testing.T) {
 			fork = strings.Fields(line)[0]
 		}
 	}
-	again := "`orchestrator setup " + fork + "` runs it again"
+	again := "run it again with `orchestrator setup " + fork + "`"
 	if fork == "" || !strings.Contains(res.stderr, again) || !strings.Contains(res.stderr, "of its processes were still running") {
 		t.Fatalf("the list says %s%s", res.stdout, res.stderr)
 	}

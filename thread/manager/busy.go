@@ -44,7 +44,9 @@ func (l *run) idle(ctx context.Context) error {
 // notWorking is a step that returns an error while a thread's agent changes files.
 func (l *run) notWorking(ctx context.Context) error {
 	if l.works(ctx) {
-		return thread.Hint(fmt.Errorf("%s is working in the folder of the target branch: %w", l.thread().Name, thread.ErrBusy), "wait for its answer")
+		return thread.Hint(
+			fmt.Errorf("%s is working in the folder of the target branch: %w", l.thread().Name, thread.ErrBusy),
+			"wait for its answer")
 	}
 	return nil
 }

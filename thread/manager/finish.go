@@ -40,7 +40,9 @@ func (m *merges) Finish(ctx context.Context, ref string) (thread.MergeReport, er
 }
 
 // finish is the end of Finish and of a merge with the finish option. Manager.merging is held.
-func (m *merges) finish(ctx context.Context, child *run, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
+func (m *merges) finish(
+	ctx context.Context, child *run, in mergeIntent, report thread.MergeReport,
+) (thread.MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
 		if err := child.idle(ctx); err != nil {
 			return err

@@ -54,14 +54,17 @@ func (m *forks) Fork(ctx context.Context, r thread.ForkRequest) (thread.Status, 
 }
 
 // forkOf prepares a fork and finds the checkpoint it begins at; the zero one if nothing was said yet.
-func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (thread.Thread, thread.Checkpoint, error) {
+func (m *forks) forkOf(
+	ctx context.Context, parent *run, r thread.ForkRequest,
+) (thread.Thread, thread.Checkpoint, error) {
 	p := parent.thread()
 	m.mu.Lock()
 	depth := m.depth(p.ID)
 	m.mu.Unlock()
 	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
 		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
-			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
+			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit),
+			"fork an earlier thread or raise limits.depth")
 	}
 	agent := cmp.Or(r.Agent, p.Agent)
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
@@ -75,7 +78,8 @@ func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (
 	}
 	now := m.now()
 	t := thread.Thread{
-		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))), Label: plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
+		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
+		Label:  plaintext.Cut(cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt)), 200),
 		Parent: p.ID, ForkPoint: at.ID, Head: at.ID, Turn: at.Turn, Agent: agent, Launch: p.Launch,
 		Dir: p.Dir, Created: now, Updated: now, Seen: true, Gauge: at.Gauge,
 	}
@@ -104,21 +108,25 @@ func (m *forks) forkOf(ctx context.Context, parent *run, r thread.ForkRequest) (
 		}
 	}
 	if at.ID != "" && !at.Whole() {
-		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, so the agent's session cannot be forked there: "+
-			"the fork's agent gets a summary of the conversation instead", at.Turn)
+		m.notice(p.ID, thread.LevelInfo, "turn %d had not ended at that point, "+
+			"so the agent's session cannot be forked there: the fork's agent gets a summary of the conversation instead",
+			at.Turn)
 	}
 	return t, at, nil
 }
 
 // forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
 // shares its parent's folder, with a notice.
-func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*run, error) {
+func (m *forks) forkWithWorktree(
+	ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint,
+) (*run, error) {
 	snap, err := m.past.SnapshotAt(ctx, at.ID)
 	if err != nil {
 		return nil, err
 	}
 	if at.ID != "" && at.Snapshot == nil && snap != nil {
-		m.notice(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it", at.Turn)
+		m.notice(p.ID, thread.LevelWarn, "turn %d has no snapshot; the fork starts with the files of the snapshot before it",
+			at.Turn)
 	}
 	if snap == nil {
 		if snap, err = m.startFiles(ctx, p, at); err != nil {
@@ -128,7 +136,8 @@ func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name stri
 	if snap == nil {
 		snap, err = m.presentFiles(ctx, t, p, at)
 		if errors.Is(err, thread.ErrNoRepository) {
-			m.notice(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir, p.DisplayName())
+			m.notice(p.ID, thread.LevelWarn, "%s is not a git repository: the fork shares the folder with %s", p.Dir,
+				p.DisplayName())
 			return m.creation.create(ctx, t, name)
 		}
 		if err != nil {

@@ -43,7 +43,9 @@ func (m *history) Timeline(ctx context.Context, ref string, p thread.Page) ([]th
 }
 
 // withRest adds to a page of turns what Page.All asks for.
-func (m *history) withRest(ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint) ([]thread.Checkpoint, error) {
+func (m *history) withRest(
+	ctx context.Context, t thread.Thread, p thread.Page, turns []thread.Checkpoint,
+) ([]thread.Checkpoint, error) {
 	head, err := m.cfg.Store.Checkpoint(ctx, t.Head)
 	if err != nil {
 		return nil, err
@@ -205,7 +207,9 @@ func (m *history) promptHits(query string, limit int) []thread.Hit {
 	for _, l := range slices.Backward(m.all()) {
 		for _, p := range slices.Backward(l.asked.Prompts) {
 			text := strings.ToLower(p.Text)
-			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			if len(hits) >= limit || len(words) == 0 || slices.ContainsFunc(words, func(w string) bool {
+				return !strings.Contains(text, w)
+			}) {
 				continue
 			}
 			hits = append(hits, thread.Hit{

@@ -57,7 +57,9 @@ func (m *lifecycle) SetGrants(ctx context.Context, ref string, next func([]threa
 // Abandon records that a thread was abandoned, and why.
 func (m *lifecycle) Abandon(ctx context.Context, ref, reason string) error {
 	return m.change(ctx, ref, "abandon", func(t *thread.Thread) bool {
-		t.Outcome = thread.Outcome{Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now()}
+		t.Outcome = thread.Outcome{
+			Kind: thread.OutcomeAbandoned, Reason: plaintext.Cut(strings.TrimSpace(secret.Redact(reason)), 500), At: m.now(),
+		}
 		return true
 	})
 }
@@ -88,8 +90,10 @@ func (m *lifecycle) Rename(ctx context.Context, ref, name string) (thread.Status
 	}
 	name = secret.Redact(name)
 	title := thread.Titled(name)
-	if title == "" && thread.Slug(name) == thread.Slug("") && !strings.EqualFold(strings.TrimSpace(name), thread.Slug("")) {
-		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letters or digits: %w", name, thread.ErrInvalid), "use letters and digits, in any script")
+	if title == "" && thread.Slug(name) == thread.Slug("") &&
+		!strings.EqualFold(strings.TrimSpace(name), thread.Slug("")) {
+		return thread.Status{}, thread.Hint(fmt.Errorf("name %q has no letters or digits: %w", name, thread.ErrInvalid),
+			"use letters and digits, in any script")
 	}
 	err = l.do(ctx, func(ctx context.Context) error {
 		old := l.thread().Name
@@ -212,7 +216,9 @@ func (m *lifecycle) SetUp(ctx context.Context, ref string) (thread.Status, error
 	case t.Worktree.Path == "" || m.cfg.Setup == nil:
 		return thread.Status{}, fmt.Errorf("set up %s: it has no worktree: %w", t.Name, thread.ErrRefused)
 	case err != nil || !info.IsDir():
-		return thread.Status{}, thread.Hint(fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound), "`orchestrator resume "+t.Name+"` recreates it and sets it up")
+		return thread.Status{}, thread.Hint(
+			fmt.Errorf("set up %s: worktree %s: %w", t.Name, t.Worktree.Path, thread.ErrNotFound),
+			"`orchestrator resume "+t.Name+"` recreates it and sets it up")
 	}
 	begins, err := l.beginSetup()
 	if err != nil {

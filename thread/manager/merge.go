@@ -55,7 +55,9 @@ func (m *merges) Merge(ctx context.Context, r thread.MergeRequest) (thread.Merge
 }
 
 // merge commits the child's work and merges it. Manager.merging is held.
-func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, message string) (thread.MergeReport, error) {
+func (m *merges) merge(
+	ctx context.Context, child, target *run, in mergeIntent, message string,
+) (thread.MergeReport, error) {
 	report := m.mergeReport(child, in)
 	if err := m.mergeStopped(ctx, child, in.Dir, &report); err != nil || report.Stopped {
 		return report, err
@@ -109,7 +111,9 @@ func (m *merges) merge(ctx context.Context, child, target *run, in mergeIntent, 
 }
 
 // mergeBranches commits the child's worktree and merges its branch.
-func (m *merges) mergeBranches(ctx context.Context, child *run, in mergeIntent, message string, report thread.MergeReport) (thread.MergeReport, error) {
+func (m *merges) mergeBranches(
+	ctx context.Context, child *run, in mergeIntent, message string, report thread.MergeReport,
+) (thread.MergeReport, error) {
 	t := child.thread()
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")
@@ -143,7 +147,9 @@ func (m *merges) mergeBranches(ctx context.Context, child *run, in mergeIntent, 
 }
 
 // merged records a completed merge, tells the target's agent and finishes the thread if asked.
-func (m *merges) merged(ctx context.Context, child *run, intent thread.Intent, in mergeIntent, report thread.MergeReport) (thread.MergeReport, error) {
+func (m *merges) merged(
+	ctx context.Context, child *run, intent thread.Intent, in mergeIntent, report thread.MergeReport,
+) (thread.MergeReport, error) {
 	err := child.do(ctx, func(ctx context.Context) error {
 		return child.update(ctx, func(t *thread.Thread) error {
 			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, Commit: report.Commit, At: m.now()}
@@ -257,7 +263,8 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 		return true, err
 	}
 	if under {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: resolve the remaining conflicts in %s, then continue or abort", t.DisplayName(), in.Target, in.Dir)
+		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s is not finished: "+
+			"resolve the remaining conflicts in %s, then continue or abort", t.DisplayName(), in.Target, in.Dir)
 		return true, nil
 	}
 	all, _, err := m.cfg.Merges.Reachable(ctx, t.Worktree.Path, in.Dir)
@@ -269,11 +276,13 @@ func (m *merges) repairMerge(ctx context.Context, i thread.Intent) (keep bool, e
 			t.Outcome = thread.Outcome{Kind: thread.OutcomeMerged, Into: in.Into, At: m.now()}
 			return nil
 		})
-		m.notice(i.Thread, thread.LevelInfo, "the merge of %s into %s was completed before the crash", t.DisplayName(), in.Target)
+		m.notice(i.Thread, thread.LevelInfo, "the merge of %s into %s was completed before the crash", t.DisplayName(),
+			in.Target)
 		return err != nil, err
 	}
 	if !all {
-		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s was interrupted; nothing is lost, merge again", t.DisplayName(), in.Target)
+		m.notice(i.Thread, thread.LevelWarn, "the merge of %s into %s was interrupted; nothing is lost, merge again",
+			t.DisplayName(), in.Target)
 	}
 	return false, nil
 }

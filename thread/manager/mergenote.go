@@ -14,7 +14,8 @@ func (m *merges) tellMerged(ctx context.Context, child, target *run, in mergeInt
 	t := child.thread()
 	report := thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Commit: t.Outcome.Commit}
 	if target == nil || t.Outcome.Kind != thread.OutcomeMerged || t.Outcome.Into != target.id {
-		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid), "merge it first")
+		return report, thread.Hint(fmt.Errorf("it has not been merged into another thread's branch: %w", thread.ErrInvalid),
+			"merge it first")
 	}
 	if m.cfg.Differ != nil {
 		files, err := m.cfg.Differ.Diff(ctx, t.Dir, t.Worktree.Base, "")

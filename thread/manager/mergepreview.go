@@ -46,7 +46,8 @@ func (m *merges) mergeStopped(ctx context.Context, child *run, dir string, repor
 		return err
 	}
 	if _, own, err := m.openMerge(ctx, child); err != nil || own.Dir != dir {
-		return thread.Hint(fmt.Errorf("another merge is in progress in %s: %w", dir, thread.ErrConflict), "continue or abort it first")
+		return thread.Hint(fmt.Errorf("another merge is in progress in %s: %w", dir, thread.ErrConflict),
+			"continue or abort it first")
 	}
 	report.Stopped = true
 	report.Conflicts, err = m.cfg.Merges.Unresolved(ctx, dir)

@@ -34,7 +34,9 @@ type mergeIntent struct {
 }
 
 // detached runs a use case that spans several threads to its end, even if the client disconnects.
-func (m *merges) detached(ctx context.Context, run func(context.Context) (thread.MergeReport, error)) (thread.MergeReport, error) {
+func (m *merges) detached(
+	ctx context.Context, run func(context.Context) (thread.MergeReport, error),
+) (thread.MergeReport, error) {
 	if !m.begin() {
 		return thread.MergeReport{}, errClosed
 	}
@@ -57,7 +59,9 @@ func (m *merges) detached(ctx context.Context, run func(context.Context) (thread
 }
 
 // mergeTarget finds the target of a merge; the run is nil for the project's own folder.
-func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequest) (_ mergeIntent, _ *run, err error) {
+func (m *merges) mergeTarget(
+	ctx context.Context, child *run, r thread.MergeRequest,
+) (_ mergeIntent, _ *run, err error) {
 	t := child.thread()
 	if m.cfg.Merges == nil {
 		return mergeIntent{}, nil, thread.ErrNoRepository
@@ -99,7 +103,8 @@ func (m *merges) mergeTarget(ctx context.Context, child *run, r thread.MergeRequ
 		return in, nil, err
 	}
 	if branch == "" {
-		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused), "check out a branch there first")
+		return in, nil, thread.Hint(fmt.Errorf("%s is on no branch: %w", in.Dir, thread.ErrRefused),
+			"check out a branch there first")
 	}
 	in.Target = branch
 	return in, target, nil
@@ -131,7 +136,8 @@ func (m *merges) branchOf(ctx context.Context, t thread.Thread) (string, error) 
 	case err != nil:
 		return "", err
 	case branch == "":
-		return "", thread.Hint(fmt.Errorf("its worktree %s is on no branch: %w", t.Worktree.Path, thread.ErrRefused), "git -C "+t.Worktree.Path+" switch -c NAME")
+		return "", thread.Hint(fmt.Errorf("its worktree %s is on no branch: %w", t.Worktree.Path, thread.ErrRefused),
+			"git -C "+t.Worktree.Path+" switch -c NAME")
 	}
 	return branch, nil
 }
@@ -144,7 +150,9 @@ func (m *merges) mergeReport(child *run, in mergeIntent) thread.MergeReport {
 	}
 	t := child.thread()
 	shared := m.besides(t)
-	beside := slices.DeleteFunc(m.besides(there), func(name string) bool { return name == t.Name || slices.Contains(shared, name) })
+	beside := slices.DeleteFunc(m.besides(there), func(name string) bool {
+		return name == t.Name || slices.Contains(shared, name)
+	})
 	return thread.MergeReport{Branch: in.Branch, Into: in.Target, Dir: in.Dir, Shared: shared, Beside: beside}
 }
 

@@ -104,7 +104,8 @@ func (m *creation) newThread(r thread.NewRequest) (thread.Thread, error) {
 	label := cmp.Or(secret.Redact(r.Label), titleOf(r.Prompt))
 	now := m.now()
 	return thread.Thread{
-		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))), Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
+		ID: thread.NewID[thread.ID](), Title: thread.Titled(secret.Redact(cmp.Or(r.Name, r.Label))),
+		Label: plaintext.Cut(label, 200), Agent: r.Agent, Model: r.Model, Launch: r.Flags,
 		Dir: dir, Created: now, Updated: now, Seen: true,
 	}, nil
 }
@@ -127,7 +128,8 @@ func checkFlags(f thread.Flags) error {
 			return fmt.Errorf("environment variable %q is not KEY=VALUE: %w", key, thread.ErrInvalid)
 		}
 		if credential(key) {
-			return thread.Hint(fmt.Errorf("environment variable %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
+			return thread.Hint(
+				fmt.Errorf("environment variable %s looks like a credential, and flags are stored: %w", key, thread.ErrInvalid),
 				"set it in the server's environment, which is not stored")
 		}
 	}
@@ -216,7 +218,9 @@ func (m *creation) create(ctx context.Context, t thread.Thread, label string) (*
 
 // createWithWorktree is create with a worktree at a snapshot of the thread's folder, taken now if at is nil. root is
 // the folder that the worktree stands in for. The next Open repairs what a crash in between leaves.
-func (m *creation) createWithWorktree(ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot) (*run, error) {
+func (m *creation) createWithWorktree(
+	ctx context.Context, t thread.Thread, label, root string, at *thread.Snapshot,
+) (*run, error) {
 	if at == nil {
 		s, err := m.cfg.Worktrees.Take(ctx, t.ID, t.Dir, nil)
 		if err != nil {

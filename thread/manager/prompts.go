@@ -54,7 +54,8 @@ func checkAsk(text string) error {
 		return fmt.Errorf("empty text: %w", thread.ErrInvalid)
 	}
 	if len(text) > maxAsk {
-		return thread.Hint(fmt.Errorf("text of %d bytes is too long, the limit is %d: %w", len(text), maxAsk, thread.ErrInvalid),
+		return thread.Hint(
+			fmt.Errorf("text of %d bytes is too long, the limit is %d: %w", len(text), maxAsk, thread.ErrInvalid),
 			"put it in a file and name the file")
 	}
 	return nil
@@ -134,7 +135,8 @@ func (m *prompts) changeQueued(
 	case p.State.Over():
 		return p, fmt.Errorf("%s prompt %s: it is %s: %w", verb, id, p.State, thread.ErrRefused)
 	case p.State != thread.PromptQueued:
-		return p, thread.Hint(fmt.Errorf("%s prompt %s: its agent already has it: %w", verb, id, thread.ErrBusy), "interrupt the agent")
+		return p, thread.Hint(fmt.Errorf("%s prompt %s: its agent already has it: %w", verb, id, thread.ErrBusy),
+			"interrupt the agent")
 	}
 	was := p
 	change(&p)

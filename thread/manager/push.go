@@ -21,7 +21,8 @@ func (m *merges) Push(ctx context.Context, r thread.PushRequest) (thread.PushRep
 	case !ok:
 		return thread.PushReport{}, fmt.Errorf("push %s: %w", t.Name, thread.ErrNoRepository)
 	case t.Worktree.Branch == "":
-		return thread.PushReport{}, thread.Hint(fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused),
+		return thread.PushReport{}, thread.Hint(
+			fmt.Errorf("push %s: it has no branch of its own: %w", t.Name, thread.ErrRefused),
 			"fork it first, or push the project's branch with git")
 	}
 	on, err := m.branchOf(ctx, t)

@@ -105,7 +105,7 @@ func (l *run) promptReceived(ctx context.Context, said string, hook bool) {
 		if p.State == thread.PromptOpen {
 			continue
 		}
-		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; for one from the pane the answer reports it again
+		l.put(ctx, l.after(p, outbox.Received, "")) //nolint:errcheck // logged; an answer reports it again
 	}
 	l.checkIdle()
 }

@@ -25,7 +25,9 @@ func (m *rewinds) Rewind(ctx context.Context, r thread.RewindRequest) (thread.Re
 		return thread.RewindReport{}, err
 	}
 	if !r.Files && !r.Conversation {
-		return thread.RewindReport{}, thread.Hint(fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid), "choose files, conversation or both")
+		return thread.RewindReport{}, thread.Hint(
+			fmt.Errorf("rewind %s: nothing selected: %w", l.thread().Name, thread.ErrInvalid),
+			"choose files, conversation or both")
 	}
 	var report thread.RewindReport
 	err = l.do(ctx, func(ctx context.Context) error {
@@ -53,8 +55,9 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 	_, err := m.cfg.Store.Checkpoint(ctx, d.Rewind)
 	switch {
 	case errors.Is(err, thread.ErrNotFound):
-		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: its conversation is unchanged, its files may be rewound; "+
-			"rewind it again, or restore checkpoint %s to undo it", name, d.Safety)
+		m.notice(i.Thread, thread.LevelWarn, "a rewind of %s was interrupted: "+
+			"its conversation is unchanged, its files may be rewound; rewind it again, or restore checkpoint %s to undo it",
+			name, d.Safety)
 		return nil
 	case err != nil:
 		return err
@@ -64,7 +67,8 @@ func (m *rewinds) repairRewind(ctx context.Context, i thread.Intent) error {
 			return err
 		}
 	}
-	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it", name, d.Safety)
+	m.notice(i.Thread, thread.LevelInfo, "a rewind of %s was completed after a crash; restore checkpoint %s to undo it",
+		name, d.Safety)
 	return nil
 }
 
@@ -88,7 +92,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 		return thread.RewindReport{}, err
 	}
 	rewind := l.rewindCheckpoint(r, to, safety, snap)
-	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation})
+	intent, err := l.intend(ctx, intentRewind, l.id, rewindIntent{
+		Safety: safety.ID, To: to.ID, Rewind: rewind.ID, Conversation: r.Conversation,
+	})
 	if err != nil {
 		return thread.RewindReport{}, err
 	}
@@ -97,7 +103,8 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 	if r.Files {
 		if left, err = l.restore(ctx, to, *snap, safety, &rewind); err != nil {
 			err = fmt.Errorf("restore the files: %w", err)
-			return thread.RewindReport{Safety: safety.ID}, errors.Join(thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
+			return thread.RewindReport{Safety: safety.ID}, errors.Join(
+				thread.Hint(err, "their previous state is checkpoint "+string(safety.ID)), l.settled(ctx, intent))
 		}
 	}
 	failpoint.Hit("thread.rewind.restored")
@@ -128,7 +135,9 @@ func (l *run) rewind(ctx context.Context, r thread.RewindRequest) (thread.Rewind
 
 // restore restores the files of a snapshot. In a folder that other threads use too it restores only what this thread
 // alone wrote, and returns what it left; the rewind then keeps the resulting files.
-func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint) (left []string, err error) {
+func (l *run) restore(
+	ctx context.Context, to thread.Checkpoint, snap thread.Snapshot, safety thread.Checkpoint, rewind *thread.Checkpoint,
+) (left []string, err error) {
 	trees, dir := l.cfg.Worktrees, l.thread().Dir
 	own, left, shared, err := l.ownFiles(ctx, to, snap, *safety.Snapshot)
 	if err != nil {
@@ -152,7 +161,9 @@ func (l *run) restore(ctx context.Context, to thread.Checkpoint, snap thread.Sna
 // ownFiles divides the files of a shared folder that changed since a checkpoint into those that only this thread can
 // have written, and those that others may have written. shared is false if no other thread uses the folder: then all
 // files are its own. now is the current snapshot.
-func (l *run) ownFiles(ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot) (own, others []string, shared bool, err error) {
+func (l *run) ownFiles(
+	ctx context.Context, to thread.Checkpoint, target, now thread.Snapshot,
+) (own, others []string, shared bool, err error) {
 	t := l.thread()
 	history := make(map[thread.ID][]thread.Checkpoint)
 	for _, o := range l.together(t) {
@@ -243,7 +254,9 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, fmt.Errorf("no turns yet: %w", thread.ErrNotFound)
 	}
 	if r.Conversation && !to.Whole() {
-		return to, nil, thread.Hint(fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid), "choose a whole turn")
+		return to, nil, thread.Hint(
+			fmt.Errorf("checkpoint %s is in the middle of turn %d: %w", to.ID, to.Turn, thread.ErrInvalid),
+			"choose a whole turn")
 	}
 	if !r.Files {
 		return to, nil, nil
@@ -256,7 +269,8 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 		return to, nil, err
 	}
 	if snap == nil {
-		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound), "it has no snapshot; rewind the conversation only")
+		return to, nil, thread.Hint(fmt.Errorf("files of turn %d: %w", to.Turn, thread.ErrNotFound),
+			"it has no snapshot; rewind the conversation only")
 	}
 	if to.Snapshot == nil {
 		l.notice(l.id, thread.LevelWarn,
@@ -267,7 +281,9 @@ func (l *run) rewindTarget(ctx context.Context, r thread.RewindRequest) (thread.
 
 // rewindCheckpoint prepares the checkpoint that performs a rewind. If the conversation is rewound its parent is the
 // target; for the files alone it is the safety checkpoint.
-func (l *run) rewindCheckpoint(r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot) thread.Checkpoint {
+func (l *run) rewindCheckpoint(
+	r thread.RewindRequest, to, safety thread.Checkpoint, snap *thread.Snapshot,
+) thread.Checkpoint {
 	c := to
 	what := "the conversation"
 	if !r.Conversation {

@@ -90,7 +90,8 @@ func (m *runs) ready(ctx context.Context, t thread.Thread) error {
 	}
 	switch info := d.Detect(ctx); {
 	case !info.Found:
-		return thread.Hint(fmt.Errorf("%s: %s: %w", t.Agent, cmp.Or(info.Problem, "not found"), thread.ErrNotFound), info.Hint)
+		return thread.Hint(fmt.Errorf("%s: %s: %w", t.Agent, cmp.Or(info.Problem, "not found"), thread.ErrNotFound),
+			info.Hint)
 	case info.Problem != "":
 		return thread.Hint(fmt.Errorf("%s: %s: %w", t.Agent, info.Problem, thread.ErrUnsupported), info.Hint)
 	}

@@ -66,7 +66,7 @@ func TestSetupIsCutOff(t *testing.T) {
 					t.Errorf("a setup runs twice at once: %v", err)
 				}
 				end(w)
-				again := "`orchestrator setup " + s.Name + "` runs it again"
+				again := "run it again with `orchestrator setup " + s.Name + "`"
 				if s, err = w.m.Status(ctx, "child"); err != nil || s.Setup.State != thread.SetupUnfinished || !strings.Contains(s.SetupProblem(), again) {
 					t.Errorf("after the restart: %+v %q, %v", s.Setup, s.SetupProblem(), err)
 				}

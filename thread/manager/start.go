@@ -82,7 +82,8 @@ func (l *run) ensureDir(ctx context.Context) error {
 		return nil
 	}
 	if t.Worktree.Path == "" || l.cfg.Worktrees == nil {
-		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound), "restore the folder, or fork the thread into another one")
+		return thread.Hint(fmt.Errorf("folder %s: %w", t.Dir, thread.ErrNotFound),
+			"restore the folder, or fork the thread into another one")
 	}
 	snap, err := l.past.SnapshotAt(ctx, t.Head)
 	if err != nil {
@@ -134,7 +135,9 @@ func (l *run) launch(ctx context.Context, agent thread.Agent, plan resumePlan, r
 	if launch.Session != "" && l.sessionTaken(l.id, launch.Session) {
 		return fmt.Errorf("session %s belongs to another thread: %w", launch.Session, thread.ErrInvalid)
 	}
-	x := thread.Execution{ID: thread.NewID[thread.ExecutionID](), Thread: l.id, Agent: t.Agent, Session: launch.Session, Started: l.now()}
+	x := thread.Execution{
+		ID: thread.NewID[thread.ExecutionID](), Thread: l.id, Agent: t.Agent, Session: launch.Session, Started: l.now(),
+	}
 	if err := l.cfg.Store.BeginExecution(ctx, x); err != nil {
 		return fmt.Errorf("store the run: %w", err)
 	}
@@ -168,7 +171,8 @@ func (l *run) notStarted(ctx context.Context, x thread.Execution, cause error) {
 	l.execution = nil
 	l.show()
 	l.mu.Unlock()
-	if err := l.cfg.Store.EndExecution(ctx, x.ID, l.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
+	if err := l.cfg.Store.EndExecution(
+		ctx, x.ID, l.now(), thread.Exit{Code: 127, Reason: "not started: " + cause.Error()}); err != nil {
 		l.cfg.Log.Error("end the run of a process that did not start", "thread", string(l.id), "err", err)
 	}
 }

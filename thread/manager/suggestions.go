@@ -156,7 +156,8 @@ func (m *suggestions) continueFresh(o thread.Offer) {
 // offered returns the fork request for an offer. If the context is full the fork gets only a summary.
 func offered(o thread.Offer) thread.ForkRequest {
 	return thread.ForkRequest{
-		Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt, Fresh: o.Rule == string(suggest.RuleBand),
+		Thread: string(o.Thread), At: string(o.At), Label: o.Label, Prompt: o.Prompt,
+		Fresh: o.Rule == string(suggest.RuleBand),
 	}
 }
 
@@ -203,7 +204,8 @@ func (m *suggestions) keepOffers(open []thread.Offer) {
 func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (thread.Status, error) {
 	o, ok := m.takeOffer(offerID)
 	if !ok {
-		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound), "it was already answered")
+		return thread.Status{}, thread.Hint(fmt.Errorf("offer %s: %w", offerID, thread.ErrNotFound),
+			"it was already answered")
 	}
 	l := m.run(o.Thread)
 	if l == nil {
@@ -219,7 +221,8 @@ func (m *suggestions) AnswerOffer(ctx context.Context, offerID, answer string) (
 		return l.current(), err
 	default:
 		m.addOffer(o) // not answered
-		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid), "use take, dismiss or off")
+		return thread.Status{}, thread.Hint(fmt.Errorf("answer %q: %w", answer, thread.ErrInvalid),
+			"use take, dismiss or off")
 	}
 }
 

@@ -28,7 +28,8 @@ func (l *typist) accept(ctx context.Context, queued thread.Prompt) (thread.Promp
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.Queued() >= maxQueued {
-		return thread.Prompt{}, thread.Hint(errQueueFull, "wait until some are answered, or cancel some with `orchestrator prompts`")
+		return thread.Prompt{}, thread.Hint(
+			errQueueFull, "wait until some are answered, or cancel some with `orchestrator prompts`")
 	}
 	queued.ID, queued.Thread = thread.NewPromptID(), l.id
 	queued = l.after(queued, outbox.Accepted, "")
@@ -136,7 +137,9 @@ func (l *typist) mayType() (thread.Session, thread.Prompt) {
 func (l *typist) takes() (thread.Session, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	g := outbox.Gate{Running: l.session != nil, Stopping: l.stopping, Silent: l.visibility == notVisible, State: l.shown.State}
+	g := outbox.Gate{
+		Running: l.session != nil, Stopping: l.stopping, Silent: l.visibility == notVisible, State: l.shown.State,
+	}
 	if l.limited() {
 		g.Limit = l.shown.Until
 	}
@@ -314,7 +317,9 @@ func (l *typist) prime(ctx context.Context, primer string) {
 	d := &l.outbox
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, p := range d.Filter(func(p thread.Prompt) bool { return p.From == thread.FromPrimer && p.State == thread.PromptQueued }) {
+	for _, p := range d.Filter(func(p thread.Prompt) bool {
+		return p.From == thread.FromPrimer && p.State == thread.PromptQueued
+	}) {
 		l.put(ctx, l.after(p, outbox.Forgotten, p.Reason)) //nolint:errcheck // logged; the outbox has it
 	}
 	d.Prime(primer)

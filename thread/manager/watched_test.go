@@ -73,7 +73,7 @@ func TestWatch(t *testing.T) {
 			return warned()
 		}
 		got := again(b)
-		if !strings.Contains(got, b.Name+": agent configuration files changed: .rules/allow.json (new); ran meanwhile: "+a.Name) {
+		if !strings.Contains(got, b.Name+": agent configuration files changed: .rules/allow.json (new); agents that ran since: "+a.Name) {
 			t.Errorf("after a change: %q", got)
 		}
 		if got := again(a); got != "" {
@@ -82,7 +82,7 @@ func TestWatch(t *testing.T) {
 		time.Sleep(time.Second)
 		write(w.dir, "RULES.md", "be quick")
 		c := w.create(thread.NewRequest{Label: "three"})
-		if got := warned(); !strings.Contains(got, "RULES.md; ran meanwhile: ") || strings.Contains(got[strings.Index(got, "ran meanwhile"):], c.Name) {
+		if got := warned(); !strings.Contains(got, "RULES.md; agents that ran since: ") || strings.Contains(got[strings.Index(got, "agents that ran since"):], c.Name) {
 			t.Errorf("at a first start: %q", got)
 		}
 		// A fork in a worktree of its own begins with what its parent's folder was accepted with.

@@ -271,7 +271,8 @@ func (f *Folder) checkFile(name string, info fs.FileInfo) error {
 		return notOurs(f.Path(name), "run as that user, or move it away", "owned by user %d, not by %d", uid, os.Geteuid())
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return notOurs(f.Path(name), "check its content, then run chmod 600 "+f.Path(name), "writable by others (%v)", info.Mode())
+		return notOurs(f.Path(name), "check its content, then run chmod 600 "+f.Path(name), "writable by others (%v)",
+			info.Mode())
 	}
 	return nil
 }

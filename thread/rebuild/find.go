@@ -155,7 +155,9 @@ func (j *job) past(ctx context.Context, at thread.Checkpoint) ([]Turn, error) {
 }
 
 // writer prepares to store turns on top of a checkpoint, the zero one for the beginning of a conversation.
-func (j *job) writer(ctx context.Context, on thread.Checkpoint, told []Turn, main thread.Chunk, side []thread.Chunk) (*writer, string, error) {
+func (j *job) writer(
+	ctx context.Context, on thread.Checkpoint, told []Turn, main thread.Chunk, side []thread.Chunk,
+) (*writer, string, error) {
 	told = before(told, j.spooled())
 	if len(told) == 0 {
 		return nil, "", nil

@@ -1,14 +1,14 @@
-// Package rebuild brings turns back that the store lost, from what the agents wrote down themselves.
+// Package rebuild restores turns that the store lost, from the agents' own transcripts.
 //
 // Guarantees:
-//   - An agent's files are read, and nothing else is done to them.
-//   - Nothing is invented. A turn comes back with the prompt, the answers, the usage and the piece of the transcript that
-//     the agent's file has of it, with the snapshot that was kept when it ended where there is one, and says that it was
-//     rebuilt. What cannot be brought back is named.
-//   - What is stored stays. A transcript that does not go on from what is stored of it adds nothing; one of another
+//   - An agent's files are only read.
+//   - Nothing is invented. A turn is restored with the prompt, the answers, the usage and the piece of the transcript
+//     from the agent's file, with the snapshot taken when it ended if there is one, and is marked as rebuilt. What
+//     cannot be restored is reported.
+//   - What is stored stays. A transcript that does not continue from its stored part adds nothing; one of another
 //     session adds what follows the turns that both have.
-//   - No turn is stored twice: not by a second run, not by one after a crash, not where the spool keeps its answers.
-//   - Which threads are to be looked at is written down as intents before anything else forgets it.
+//   - No turn is stored twice: not by a second run, not by one after a crash, not if its answers are in the spool.
+//   - Which threads to examine is stored as intents before anything else forgets it.
 package rebuild
 
 import (
@@ -56,7 +56,8 @@ func (o Outcome) String() string {
 	case o.From == o.To:
 		text += fmt.Sprintf("turn %d was rebuilt from the agent's transcript (%s %s)", o.To, o.Thread.Agent, o.Thread.Session)
 	default:
-		text += fmt.Sprintf("turns %d to %d were rebuilt from the agent's transcript (%s %s)", o.From, o.To, o.Thread.Agent, o.Thread.Session)
+		text += fmt.Sprintf("turns %d to %d were rebuilt from the agent's transcript (%s %s)", o.From, o.To, o.Thread.Agent,
+			o.Thread.Session)
 	}
 	if o.Why != "" {
 		text += "; " + o.Why

@@ -57,7 +57,8 @@ type found struct {
 var starts = [256]bool{
 	'-': true, ':': true, '=': true,
 	'A': true, 'B': true, 'G': true, 'N': true, 'P': true, 'S': true,
-	'a': true, 'b': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'l': true, 'n': true, 'p': true, 'r': true,
+	'a': true, 'b': true, 'd': true, 'e': true, 'f': true, 'g': true, 'h': true, 'l': true, 'n': true, 'p': true,
+	'r': true,
 	's': true, 'w': true, 'x': true, 'y': true,
 }
 
@@ -123,7 +124,8 @@ func privateKey(s string, i int) (found, bool) {
 	end := strings.Index(s[at:], dashes)
 	if end >= 0 && strings.HasPrefix(s[at+end:], dashes+"END ") {
 		stop := at + end + len(dashes+"END ")
-		if close := strings.Index(s[stop:min(len(s), stop+64)], dashes); close >= 0 && strings.IndexByte(s[at:at+end], '"') < 0 {
+		if close := strings.Index(s[stop:min(len(s), stop+64)], dashes); close >= 0 &&
+			strings.IndexByte(s[at:at+end], '"') < 0 {
 			if end < minPEM {
 				return found{}, false // text about a key
 			}
@@ -182,7 +184,8 @@ func urlPassword(s string, i int) (found, bool) {
 		return found{}, false
 	}
 	end := run(s, user+1, passwordChar, user+1+256)
-	if end >= len(s) || s[end] != '@' || end+1 == len(s) || !word(s[end+1]) && s[end+1] != '[' || placeholder(s[user+1:end]) {
+	if end >= len(s) || s[end] != '@' || end+1 == len(s) || !word(s[end+1]) && s[end+1] != '[' ||
+		placeholder(s[user+1:end]) {
 		return found{}, false
 	}
 	return found{user + 1, end, "password"}, true
@@ -240,9 +243,12 @@ func credential(name string) (kind string, least int) {
 		end, kind string
 		least     int
 	}{
-		{"password", "password", 8}, {"passwd", "password", 8}, {"pwd", "password", 8}, {"secret", "secret", 16}, {"token", "token", 16},
-		{"secret_access_key", "secret", 30}, {"secretaccesskey", "secret", 30}, {"accountkey", "secret", 30}, {"sharedaccesskey", "secret", 30},
-		{"api_key", "key", 16}, {"api-key", "key", 16}, {"apikey", "key", 16}, {"access_key", "key", 16}, {"private_key", "key", 16},
+		{"password", "password", 8}, {"passwd", "password", 8}, {"pwd", "password", 8}, {"secret", "secret", 16},
+		{"token", "token", 16},
+		{"secret_access_key", "secret", 30}, {"secretaccesskey", "secret", 30}, {"accountkey", "secret", 30},
+		{"sharedaccesskey", "secret", 30},
+		{"api_key", "key", 16}, {"api-key", "key", 16}, {"apikey", "key", 16}, {"access_key", "key", 16},
+		{"private_key", "key", 16},
 		{"secret_key", "secret", 16}, {"auth_key", "key", 16}, {"encryption_key", "key", 16},
 	} {
 		if n := len(name) - len(c.end); n >= 0 && strings.EqualFold(name[n:], c.end) {

@@ -213,7 +213,8 @@ func placeholder(s string) bool {
 		return true
 	}
 	for _, p := range [...]string{
-		"password", "passwd", "passw0rd", "pass", "pwd", "pw", "secret", "token", "foo", "bar", "baz", "redacted", "hidden", "user", "username", "p", "test",
+		"password", "passwd", "passw0rd", "pass", "pwd", "pw", "secret", "token", "foo", "bar", "baz", "redacted", "hidden",
+		"user", "username", "p", "test",
 	} {
 		if strings.EqualFold(s, p) {
 			return true

@@ -63,5 +63,7 @@ func members(mark string, sessions ...int) []int {
 
 func marked(pid, mark string) bool {
 	b, err := os.ReadFile("/proc/" + pid + "/environ")
-	return err == nil && slices.ContainsFunc(strings.Split(string(b), "\x00"), func(kv string) bool { return strings.HasPrefix(kv, mark) })
+	return err == nil && slices.ContainsFunc(strings.Split(string(b), "\x00"), func(kv string) bool {
+		return strings.HasPrefix(kv, mark)
+	})
 }

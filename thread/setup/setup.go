@@ -1,14 +1,14 @@
-// Package setup makes a thread's new worktree ready to work in: it copies ignored files such as .env from the
-// project's folder, as the project's .worktreeinclude says, and runs the project's setup command; before a worktree
-// is removed it runs the teardown command.
+// Package setup prepares a thread's new worktree: it copies ignored files such as .env from the project's folder, as
+// the project's .worktreeinclude says, and runs the project's setup command; before a worktree is removed it runs the
+// teardown command.
 //
-// Guarantees: nothing is copied but regular files that git ignores, by names that do not leave either folder and
-// through no link; nothing that is there is overwritten; more than the limits is copied not at all, and said. A
-// command runs when the person accepted it and every file of the worktree that it names as they are, has the time
-// limit, keeps no terminal, and leaves no process behind (on Linux also those that left its group, unless they wiped
-// their environment as well). Its output is a log of bounded size. What fails is told; the worktree stays usable.
+// Guarantees: only regular files that git ignores are copied, by names that do not leave either folder and through no
+// link; nothing existing is overwritten; if a limit is exceeded, nothing is copied, with a notice. A command runs only
+// if the person accepted it and every file of the worktree that it names as they are, has a time limit and no terminal,
+// and leaves no process behind (on Linux including those that left its group, unless they also cleared their
+// environment). Its output goes to a log of bounded size. Failures are reported; the worktree stays usable.
 //
-// It does not look into what a command's files start in turn.
+// It does not check what a command's files run in turn.
 package setup
 
 import (
@@ -83,10 +83,12 @@ func (s *Setup) run(ctx context.Context, t thread.Thread, what, line string, say
 	}
 	say(thread.LevelInfo, fmt.Sprintf("running %s of %s: %s", what, t.Name, short(line)))
 	begin := time.Now()
-	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit, env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
-		"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
+	c := command{line: line, dir: t.Worktree.Path, run: runOf(t.ID), limit: s.cfg.Limit,
+		env: append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)],
+			"ORCHESTRATOR_PROJECT_DIR="+s.cfg.Project, "ORCHESTRATOR_WORKTREE="+t.Worktree.Path)}
 	c.progress = func(last string) {
-		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name, time.Since(begin).Round(time.Second), last))
+		say(thread.LevelInfo, fmt.Sprintf("%s of %s is still running after %s: %s", what, t.Name,
+			time.Since(begin).Round(time.Second), last))
 	}
 	log, err := openLog(s.cfg.Logs, logName(t.ID, what))
 	if err != nil {

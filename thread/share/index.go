@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Index finds among many places those that one works together with, without looking at each.
+// Index finds the places that work on the same files as one, without looking at each.
 type Index struct {
 	project string
 	places  []Place
-	byDir   []dirAt // in the order of the folders
-	byRoot  []dirAt // in the order of the folders whose files are theirs
+	byDir   []dirAt // sorted by folder
+	byRoot  []dirAt // sorted by the folder whose files are theirs
 }
 
 type dirAt struct {
@@ -19,11 +19,13 @@ type dirAt struct {
 	at  int
 }
 
-// NewIndex makes one of a project's places.
+// NewIndex indexes the places of a project.
 func NewIndex(project string, places []Place) *Index {
-	x := &Index{project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places))}
+	x := &Index{
+		project: project, places: places, byDir: make([]dirAt, 0, len(places)), byRoot: make([]dirAt, 0, len(places)),
+	}
 	for i, p := range places {
-		if p.Dir == "" { // nobody knows
+		if p.Dir == "" { // unknown
 			continue
 		}
 		x.byDir = append(x.byDir, dirAt{p.Dir, i})
@@ -35,13 +37,13 @@ func NewIndex(project string, places []Place) *Index {
 	return x
 }
 
-// from returns what of a list does not come before a folder.
+// from returns the part of a list that does not sort before a folder.
 func from(list []dirAt, dir string) []dirAt {
 	i, _ := slices.BinarySearchFunc(list, dir, func(d dirAt, s string) int { return strings.Compare(d.dir, s) })
 	return list[i:]
 }
 
-// With returns the positions of the places that are together with one, in their order.
+// With returns the indexes of the places that share files with one, in order.
 func (x *Index) With(p Place) []int {
 	if p.Dir == "" {
 		return nil

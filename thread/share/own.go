@@ -2,15 +2,15 @@ package share
 
 import "slices"
 
-// Step is what changed in a shared folder up to the end of a thread's turn, since the step before.
+// Step is the change of a shared folder up to the end of a thread's turn, since the previous step.
 type Step struct {
-	Thread string   // whose turn ended; empty for what changed after the last
-	Paths  []string // that changed
-	// Alone is set where no other thread was in the middle of a turn meanwhile.
+	Thread string   // whose turn ended; "" for the changes after the last
+	Paths  []string // changed paths
+	// Alone is set if no other thread was in the middle of a turn in between.
 	Alone bool
 }
 
-// Own splits the paths that changed into those that only one thread can have written and the others.
+// Own divides the changed paths into those that only one thread can have written and the others.
 func Own(thread string, steps []Step) (own, others []string) {
 	mine, theirs := map[string]bool{}, map[string]bool{}
 	for _, s := range steps {

@@ -1,5 +1,5 @@
-// Package share tells which threads work in one folder: what one of them writes, sets back or merges is the others'
-// too.
+// Package share finds threads that work in the same folder: what one of them writes, restores or merges affects the
+// others too.
 package share
 
 import "strings"
@@ -7,14 +7,14 @@ import "strings"
 // Place is where a thread works. Paths are absolute and clean.
 type Place struct {
 	Dir string
-	// Worktree is the root of the worktree that was made for it; empty where it has none.
+	// Worktree is the root of the worktree that was made for it, "" if it has none.
 	Worktree string
 }
 
-// Together reports whether two threads of a project work on the same files: in one worktree, or in folders of which
-// one holds the other. A worktree's files are its own, also where it lies in a folder that holds it.
+// Together reports whether two threads of a project work on the same files: in one worktree, or in folders of which one
+// contains the other. A worktree's files are its own, even if it is inside a folder of another thread.
 func Together(project string, a, b Place) bool {
-	if a.Dir == "" || b.Dir == "" { // nobody knows
+	if a.Dir == "" || b.Dir == "" { // unknown
 		return false
 	}
 	return b.below(a.root(project)) || a.below(b.root(project))
@@ -25,7 +25,7 @@ func (p Place) below(root string) bool {
 	return within(root, p.Dir) && (p.Worktree == "" || within(p.Worktree, root))
 }
 
-// root is the folder whose files are a thread's: they are kept and set back together.
+// root is the folder whose files belong to a thread: they are stored and restored together.
 func (p Place) root(project string) string {
 	switch {
 	case p.Worktree != "":

@@ -1,7 +1,7 @@
-// Package spool keeps checkpoints that the store refuses, in files of its own, until the store takes them.
+// Package spool keeps checkpoints that the store refuses, in files of its own, until the store accepts them.
 //
-// A checkpoint is durable, power cut included, when Append returns. What a crash cut off while it was written is
-// no checkpoint; what was damaged afterwards is counted and named, and the others are handed back.
+// A checkpoint is durable, also across a power cut, when Append returns. A record that a crash cut off is not a
+// checkpoint; a record damaged later is counted and reported, and the others are returned.
 package spool
 
 import (
@@ -23,43 +23,42 @@ import (
 )
 
 const (
-	// suffix ends the name of a thread's file; the thread's id comes before it.
+	// suffix ends the name of a thread's file, after the thread's id.
 	suffix = ".spool"
-	// countSuffix ends the name of the file beside it that is as many bytes long as there are records, by which one
-	// that was cut off or deleted is noticed. It may lag and never leads.
+	// countSuffix ends the name of the file beside it whose size in bytes is the number of records, which reveals a file
+	// that was truncated or deleted. It may lag and never leads.
 	countSuffix = ".count"
 )
 
 // A record is its length and the CRC-32C of its JSON, four bytes each, big-endian, then the JSON.
 const head = 8
 
-// maxRecord bounds one checkpoint: the store takes no larger one.
+// maxRecord bounds one checkpoint: the store accepts no larger one.
 const maxRecord = 256 << 20
 
-// maxCount is more records than a thread's agent leaves while the store refuses them.
+// maxCount is more than the records that a thread's agent produces while the store refuses them.
 const maxCount = 1 << 20
 
-// Reserve is room that was set aside for a full disk.
+// Reserve is reserved space for a full disk.
 type Reserve interface {
-	// Release gives the room back to the disk; false where none is left.
+	// Release frees the space; false if none is left.
 	Release() bool
-	// Refill sets it aside again, as far as the disk allows.
+	// Refill reserves it again, as far as the disk allows.
 	Refill() error
 }
 
-// Spool keeps what was refused. It is safe for use by many goroutines.
+// Spool keeps refused checkpoints. It is safe for concurrent use.
 type Spool struct {
 	folder  *private.Folder
 	reserve Reserve
 
-	mu   sync.Mutex // guards the files' ends
+	mu   sync.Mutex // guards the ends of the files
 	ends map[thread.ID]int64
 }
 
 var _ thread.Spool = (*Spool)(nil)
 
-// Open opens the spool in a folder, which it closes with Close. Room for a full disk is taken from the reserve,
-// nil where there is none.
+// Open opens the spool in a folder, which Close closes. On a full disk it uses the reserve, nil if there is none.
 func Open(folder *private.Folder, reserve Reserve) *Spool {
 	return &Spool{folder: folder, reserve: reserve, ends: map[thread.ID]int64{}}
 }
@@ -67,7 +66,7 @@ func Open(folder *private.Folder, reserve Reserve) *Spool {
 // Close closes the folder.
 func (s *Spool) Close() error { return s.folder.Close() }
 
-// record is a refused checkpoint as it lies in a file.
+// record is a refused checkpoint as it is stored in a file.
 type record struct {
 	Checkpoint thread.Checkpoint `json:"checkpoint"`
 	Keep       int               `json:"keep"`
@@ -101,7 +100,7 @@ func (s *Spool) Append(c thread.Checkpoint, d thread.Delta) (at int64, err error
 	return at, nil
 }
 
-// append writes a record behind the last whole one, and syncs it.
+// append writes a record after the last complete one, and syncs it.
 func (s *Spool) append(id thread.ID, b []byte) (int64, error) {
 	f, err := s.folder.File(string(id)+suffix, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -114,7 +113,7 @@ func (s *Spool) append(id thread.ID, b []byte) (int64, error) {
 			return 0, err
 		}
 	}
-	if err := f.Truncate(end); err != nil { // what a crash or a full disk cut off
+	if err := f.Truncate(end); err != nil { // cut off by a crash or a full disk
 		return 0, err
 	}
 	if _, err := f.WriteAt(b, end); err != nil {
@@ -133,7 +132,8 @@ func (s *Spool) append(id thread.ID, b []byte) (int64, error) {
 	return end, nil
 }
 
-// count notes that a record more is kept. Where that fails, as on a full disk, its loss would not be noticed.
+// count records that there is one more record. If that fails, as on a full disk, the loss of the record would not be
+// noticed.
 func (s *Spool) count(id thread.ID) {
 	f, err := s.folder.File(string(id)+countSuffix, os.O_WRONLY|os.O_CREATE|os.O_APPEND)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Spool) count(id thread.ID) {
 	_, _ = f.Write([]byte{'.'})
 }
 
-// counted returns how many records there must be, 0 where nothing says so.
+// counted returns the expected number of records, 0 if unknown.
 func (s *Spool) counted(id thread.ID) int {
 	f, err := s.folder.File(string(id)+countSuffix, os.O_RDONLY)
 	if err != nil {
@@ -152,12 +152,12 @@ func (s *Spool) counted(id thread.ID) int {
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxCount))
 	if err != nil || len(bytes.Trim(b, ".")) > 0 {
-		return 0 // none of ours
+		return 0 // not one of ours
 	}
 	return len(b)
 }
 
-// lastWhole returns where the last record ends whose length and place fit the file.
+// lastWhole returns the end of the last record whose length and position fit the file.
 func lastWhole(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -173,7 +173,7 @@ func lastWhole(f *os.File) (int64, error) {
 	}
 }
 
-// after returns where the record at an offset ends, 0 where no whole one lies there.
+// after returns the end of the record at an offset, 0 if there is no complete one.
 func after(f io.ReaderAt, at, size int64) (int64, error) {
 	var h [head]byte
 	if at+head > size {
@@ -207,7 +207,7 @@ func (s *Spool) Read(id thread.ID, at int64) (thread.Checkpoint, thread.Delta, e
 	return r.Checkpoint, thread.Delta{Keep: r.Keep, Items: r.Items, Transcript: r.Transcript, Prompts: r.Prompts}, nil
 }
 
-// read returns the record at an offset; thread.ErrDamaged where it is not what was written.
+// read returns the record at an offset; thread.ErrDamaged if it is not what was written.
 func read(f io.ReaderAt, at, size int64, id thread.ID) (r record, err error) {
 	end, err := after(f, at, size)
 	if err != nil {
@@ -224,7 +224,7 @@ func read(f io.ReaderAt, at, size int64, id thread.ID) (r record, err error) {
 		return r, fmt.Errorf("record at %d: %w", at, thread.ErrDamaged)
 	}
 	if err := json.Unmarshal(b[head:], &r); err != nil || r.Checkpoint.Thread != id {
-		return r, fmt.Errorf("record at %d is of another thread or unreadable: %w", at, thread.ErrDamaged)
+		return r, fmt.Errorf("record at %d belongs to another thread or is unreadable: %w", at, thread.ErrDamaged)
 	}
 	return r, nil
 }
@@ -256,7 +256,7 @@ func (s *Spool) Kept() (map[thread.ID]thread.Spooled, error) {
 	return kept, errors.Join(errs...)
 }
 
-// records returns where a thread's records lie.
+// records returns the offsets of a thread's records.
 func (s *Spool) records(id thread.ID) (kept thread.Spooled, err error) {
 	f, err := s.folder.File(string(id)+suffix, os.O_RDONLY)
 	if err != nil {
@@ -282,7 +282,7 @@ func (s *Spool) Drop(id thread.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.ends, id)
-	for _, end := range []string{countSuffix, suffix} { // the count first: alone, it tells of a loss
+	for _, end := range []string{countSuffix, suffix} { // the count first: alone, it would indicate a loss
 		if err := s.folder.Remove(string(id) + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("drop the spool of thread %s: %w", id, err)
 		}
@@ -299,14 +299,14 @@ func (s *Spool) SetAside(id thread.ID) (path string, err error) {
 	defer s.mu.Unlock()
 	delete(s.ends, id)
 	if err := s.folder.Remove(string(id) + countSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("put the spool of thread %s aside: %w", id, err)
+		return "", fmt.Errorf("set aside the spool of thread %s: %w", id, err)
 	}
-	name := fmt.Sprintf("%s.damaged-%d-%s", id, time.Now().Unix(), thread.NewID[string]()) // no other's, whatever the clock says
+	name := fmt.Sprintf("%s.damaged-%d-%s", id, time.Now().Unix(), thread.NewID[string]()) // unique for any clock
 	switch err := s.folder.Rename(string(id)+suffix, name); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("put the spool of thread %s aside: %w", id, err)
+		return "", fmt.Errorf("set aside the spool of thread %s: %w", id, err)
 	}
 	return s.folder.Path(name), nil
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// vocabulary is every phrase that the rules listen for. Most runs of the program need none.
+// vocabulary has all phrases of the rules. Most runs of the program need none.
 var vocabulary = sync.OnceValue(func() lexicon {
 	l := make(lexicon)
 	learnApproaches(l)
@@ -12,8 +12,8 @@ var vocabulary = sync.OnceValue(func() lexicon {
 	return l
 })
 
-// wants reports whether a prompt asks for another approach, and where it says so most. People say so at once, or after
-// what they tell or paste.
+// wants reports whether a prompt asks for another approach, and the strongest place. People say so at the beginning, or
+// after what they explain or paste.
 func wants(list []word) (found, bool) {
 	head := list[:min(len(list), headWords)]
 	if said, ok := weighs(head, vocabulary().find(head)); ok || len(list) == len(head) {
@@ -29,10 +29,10 @@ const (
 	tailWords = 25
 )
 
-// weighs adds up what speaks for another approach.
+// weighs adds up the evidence for another approach.
 func weighs(list []word, at [features]found) (found, bool) {
 	if at[asks].word > 2 {
-		at[asks].said = false // is not what the prompt begins with
+		at[asks].said = false // not at the beginning of the prompt
 	}
 	if at[givenUp].said {
 		at[removed].said = false
@@ -90,7 +90,7 @@ func question(list []word, i int) bool {
 	case "why":
 		for _, w := range list[i+1:] {
 			if w.text == "even" || w.text == "ourselves" || w.text == "bother" || w.opens {
-				return w.opens // or the way itself is in doubt
+				return w.opens // or the approach itself is in doubt
 			}
 		}
 		return true

@@ -1,6 +1,6 @@
 package suggest
 
-// learnApproaches adds how people say that they want another approach, or that they do not.
+// learnApproaches adds the phrases for wanting another approach, and for not wanting one.
 func learnApproaches(l lexicon) {
 	l.learn(named, `
 		try|take|explore|attempt|prefer|pursue|want @thing? in? a|an|some? @very? @very? @new @course

@@ -1,6 +1,6 @@
 package suggest
 
-// classes are words that phrases name by @.
+// classes are sets of words that phrases refer to by @.
 var classes = map[string]string{
 	"thing": "this that it everything all things",
 	"the":   "the this that our your my these those all any",

@@ -1,55 +1,55 @@
 package suggest
 
-// feature is something that a prompt says, in one of many ways.
+// feature is a meaning that a prompt can express in many ways.
 type feature int
 
-// What speaks for another approach, and against it.
+// The evidence for another approach, and against it.
 const (
-	named     feature = iota // another way is asked for as such
-	afresh                   // it begins again
-	givenUp                  // the work so far, or a part of it by name, is given up
-	verdict                  // the way so far is judged a bad one, or regretted
-	supposed                 // what if we did it like this
-	beside                   // next to the work so far, to be compared with it
-	removed                  // a part goes, which alone is work as usual
-	request                  // something is asked for
-	contrast                 // in place of what is there, or less of it
-	asks                     // how things are
+	named     feature = iota // another approach is asked for explicitly
+	afresh                   // starting over
+	givenUp                  // the work so far, or a named part of it, is given up
+	verdict                  // the approach so far is criticised or regretted
+	supposed                 // a hypothetical: what if we did it like this
+	beside                   // an alternative beside the work so far, to compare
+	removed                  // a part is removed, which alone is ordinary work
+	request                  // something is requested
+	contrast                 // instead of, or less of, what there is
+	asks                     // a question about how things are
 	small                    // a detail
-	condition                // only if something happens
-	repair                   // what is there is to become better
+	condition                // only under a condition
+	repair                   // improving what there is
 
-	fails    // it still does not work
-	leaves   // another subject begins
-	turns    // another subject may begin
-	task     // a task is given that says itself what it is about
-	leans    // on what was said before
+	fails    // it still fails
+	leaves   // a change of subject
+	turns    // a possible change of subject
+	task     // a self-contained task
+	leans    // a reference to what was said before
 	staged   // the next step of a plan
-	refersTo // something that was named before, in the prompt itself or in the thread
-	extends  // one more part of what they work on is asked for
+	refersTo // something named before, in the prompt or in the thread
+	extends  // one more part of the current work
 
 	features
 )
 
-// weights say how much each feature speaks for another approach.
+// weights say how strongly each feature indicates another approach.
 var weights = [features]int{
 	named: 3, afresh: 3, givenUp: 2, verdict: 2, supposed: 2, beside: 2, removed: 1, request: 1, contrast: 1,
 	asks: -3, small: -2, condition: -2, repair: -2,
 }
 
-// enough is the weight from which features together ask for another approach. No remark of doubt does by itself, and
-// neither does a plain request.
+// enough is the weight from which features together indicate another approach. No expression of doubt does by itself,
+// nor does a plain request.
 const enough = 3
 
-// wish reports whether a feature is a wish, which can be spoken of without being one.
+// wish reports whether a feature is a wish, which can be mentioned without being one.
 func (f feature) wish() bool { return weights[f] > 1 || f == removed }
 
-// details are what can be given up without giving up the way.
-var details = set(`part parts line lines column columns row rows field fields param parameter parameters argument flag property
-option button section sentence word words file files folder directory test tests check checks log logs logging
-print prefix suffix comment comments variable variables constant import imports branch table tables item items
-entry entries step steps message messages process processes child container server version limit setting
-settings link image page`)
+// details are things that can be given up without giving up the approach.
+var details = set(`
+part parts line lines column columns row rows field fields param parameter parameters argument flag property option
+button section sentence word words file files folder directory test tests check checks log logs logging print prefix
+suffix comment comments variable variables constant import imports branch table tables item items entry entries step
+steps message messages process processes child container server version limit setting settings link image page`)
 
 // detail reports whether one of some words is a detail.
 func detail(list []word) bool {
@@ -61,10 +61,10 @@ func detail(list []word) bool {
 	return false
 }
 
-// persons are those who say what they should do themselves.
+// persons are the words for who should do something.
 var persons = set("we you i")
 
-// refers reports whether what follows at words[i] is spoken of without being wanted now.
+// refers reports whether what follows words[i] is mentioned without being wanted now.
 func refers(list []word, i int) bool {
 	if i > 0 && !list[i].first {
 		switch list[i-1].text {

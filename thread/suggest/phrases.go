@@ -13,16 +13,16 @@ type element struct {
 	last     bool // no word, but the end of the clause
 }
 
-// phrase is a way to say something. It is written as words apart by spaces: a|b is one of two, @name one of a class, *
-// any word, "x?" one that may be left out, "!x" any but x, ".." up to three words, "^" the beginning and "$" the end of
-// a clause. It never goes beyond a clause.
+// phrase is a way to express a feature. It is written as words separated by spaces: a|b is one of two, @name one of a
+// class, * any word, "x?" an optional word, "!x" any but x, ".." up to three words, "^" the beginning and "$" the end
+// of a clause. It never crosses the end of a clause.
 type phrase struct {
 	feature  feature
 	first    bool
 	elements []element
 }
 
-// match returns the word behind the phrase, if it begins at words[i].
+// match returns the index after the phrase, if it begins at words[i].
 func (p *phrase) match(list []word, i int) (int, bool) {
 	if p.first && !list[i].first && (i == 0 || !joins()[list[i-1].text]) {
 		return 0, false
@@ -30,7 +30,7 @@ func (p *phrase) match(list []word, i int) (int, bool) {
 	return match(p.elements[1:], list, i+1, list[i].last) // the lexicon found it by its first word
 }
 
-// joins are words behind which something begins as at the beginning of a clause.
+// joins are words after which something begins as at the beginning of a clause.
 var joins = set(`and then but so just please now ok okay well hmm maybe also or hm no nah`)
 
 func match(elements []element, list []word, i int, ended bool) (int, bool) {
@@ -68,7 +68,7 @@ func match(elements []element, list []word, i int, ended bool) (int, bool) {
 // lexicon finds phrases by their first words.
 type lexicon map[string][]*phrase
 
-// learn adds phrases, one a line or apart by commas.
+// learn adds phrases, separated by lines or commas.
 func (l lexicon) learn(f feature, phrases string) {
 	for text := range strings.FieldsFuncSeq(phrases, func(r rune) bool { return r == ',' || r == '\n' }) {
 		fields := strings.Fields(text)
@@ -118,7 +118,7 @@ func elementOf(field string) element {
 	return e
 }
 
-// found is where a phrase of a feature was said first.
+// found is the first place where a phrase of a feature occurs.
 type found struct {
 	said     bool
 	from, to int // bytes of the prompt

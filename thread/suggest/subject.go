@@ -10,21 +10,21 @@ import (
 // maxSubject bounds the words that are kept of a thread.
 const maxSubject = 4000
 
-// Subject is what a thread was about so far. The zero value is that of a thread in which nothing
-// was said. It is not safe for use by several goroutines.
+// Subject is the subject of a thread so far. The zero value is that of a thread without turns. It is not safe for
+// concurrent use.
 type Subject struct {
 	turns      int
 	words      map[string]bool // stems
 	complaints int             // prompts in a row that said that it still fails
 }
 
-// Clone returns a copy that can be changed by itself.
+// Clone returns an independent copy.
 func (s Subject) Clone() Subject {
 	s.words = maps.Clone(s.words)
 	return s
 }
 
-// Add takes note of a turn.
+// Add adds a turn.
 func (s *Subject) Add(prompt, answer string) {
 	s.AddText(prompt)
 	s.turns++
@@ -35,7 +35,7 @@ func (s *Subject) Add(prompt, answer string) {
 	s.AddText(answer)
 }
 
-// AddText takes note of more words of the running turn: answers, names of files.
+// AddText adds more words of the running turn: answers, file names.
 func (s *Subject) AddText(text string) {
 	if s.words == nil {
 		s.words = make(map[string]bool)
@@ -51,8 +51,7 @@ func (s *Subject) AddText(text string) {
 // Turns returns how many turns were added.
 func (s *Subject) Turns() int { return s.turns }
 
-// left says why a prompt is about something else than the thread so far, "" when it is not, or when
-// nobody can tell.
+// left says why a prompt is about something else than the thread so far, "" if it is not, or if that is unclear.
 func (s Subject) left(prompt string, list []word, at [features]found) string {
 	if s.turns == 0 || s.turns < subjectTurns && !at[leaves].said {
 		return ""
@@ -61,13 +60,13 @@ func (s Subject) left(prompt string, list []word, at [features]found) string {
 		return ""
 	}
 	if m := at[leaves]; m.said && (m.word < openingWords || list[m.word].opens) {
-		// The person says so; the words need only not contradict.
+		// The person says so; the words must only not contradict it.
 		said, shared := s.shares(prompt[m.to:])
 		if said < 2 {
 			said, shared = s.shares(prompt)
 		}
 		if said >= 2 && shared*3 <= said {
-			return fmt.Sprintf("%q begins another subject: a fork keeps it out of this one", short(prompt[m.from:m.to]))
+			return fmt.Sprintf("%q starts another subject: a fork keeps it out of this thread", short(prompt[m.from:m.to]))
 		}
 		return ""
 	}
@@ -75,11 +74,12 @@ func (s Subject) left(prompt string, list []word, at [features]found) string {
 		return ""
 	}
 	said, shared := s.shares(prompt)
-	return fmt.Sprintf("%d of its %d words were not said in this thread before: a fork keeps the subjects apart",
+	return fmt.Sprintf("%d of its %d words are new to this thread: a fork keeps the subjects apart",
 		said-shared, said)
 }
 
-// score adds up what speaks for another subject of a prompt that does not say so, and returns how much is needed.
+// score adds up the evidence for another subject in a prompt that does not say so explicitly, and returns how much is
+// needed.
 func (s Subject) score(prompt string, at [features]found) (score, need int) {
 	need = far
 	if len(s.words) < subjectWords {
@@ -107,7 +107,7 @@ func (s Subject) score(prompt string, at [features]found) (score, need int) {
 	return score, need
 }
 
-// shares returns how many words a text has that say what it is about, and how many of them were said in the thread.
+// shares returns the number of content words of a text, and how many of them are known from the thread.
 func (s Subject) shares(text string) (said, shared int) {
 	for _, w := range content(text) {
 		said++
@@ -118,7 +118,7 @@ func (s Subject) shares(text string) (said, shared int) {
 	return said, shared
 }
 
-// content returns the stems of the words of a text that say what it is about, each once.
+// content returns the stems of the content words of a text, each once.
 func content(text string) []string {
 	var out []string
 	seen := make(map[string]bool)
@@ -135,8 +135,7 @@ func content(text string) []string {
 	return out
 }
 
-// tokens returns the lower-case words of a text. Names of files and functions come apart into the
-// words that they are made of.
+// tokens returns the lower-case words of a text. Names of files and functions are split into words.
 func tokens(text string) []string {
 	var out []string
 	var word []rune
@@ -169,10 +168,11 @@ func allDigits(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsDigit(r) }) < 0
 }
 
-// stem takes the commonest endings off, so that "tests", "tested" and "testing" are one word. It is
-// rough on purpose: two words taken for one only hide an offer.
+// stem removes the most common endings, so that "tests", "tested" and "testing" are one word. It is rough on purpose:
+// merging two words can only hide an offer.
 func stem(w string) string {
-	for _, end := range []string{"ations", "ation", "ments", "ment", "ingly", "ings", "ing", "edly", "ies", "ied", "ers", "ors", "er", "or", "ed", "es", "ly", "s", "e", "y"} {
+	for _, end := range []string{"ations", "ation", "ments", "ment", "ingly", "ings", "ing", "edly", "ies", "ied", "ers",
+		"ors", "er", "or", "ed", "es", "ly", "s", "e", "y"} {
 		if base, ok := strings.CutSuffix(w, end); ok && len(base) >= 3 {
 			w = base
 			break
@@ -187,32 +187,36 @@ func stem(w string) string {
 	return w
 }
 
-// stopWords say nothing of a subject.
-var stopWords = set(`a about that this these those them they its after all am an and any are as at be been before being but by can cant could couldnt did didnt do
-does doesnt doing dont down for from get gets getting give given go goes going got had has have having here how i id if ill im in
-into is isnt ive just let lets like make makes making many me more most much must my need needs no nor not now of off on once one
-only or other out over own per please put quite rather really see seem set should show so some such sure take than the then there
-thing things through to under until up upon us use used uses using very want wants was way well were what when where whether which
-while who whole why our whose will with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
+// stopWords say nothing about a subject.
+var stopWords = set(`
+a about that this these those them they its after all am an and any are as at be been before being but by can cant
+could couldnt did didnt do does doesnt doing dont down for from get gets getting give given go goes going got had has
+have having here how i id if ill im in into is isnt ive just let lets like make makes making many me more most much
+must my need needs no nor not now of off on once one only or other out over own per please put quite rather really see
+seem set should show so some such sure take than the then there thing things through to under until up upon us use
+used uses using very want wants was way well were what when where whether which while who whole why our whose will
+with within without would der die das und oder nicht ein eine einen mit für von auf ist sind`)
 
-// fillers are words of the trade that turn up in every thread.
-var fillers = set(`add added adding also another approach best better bit bug bugs call called change check code correct create
-created current default different easy error errors example fail failed failing fails file files find fine first fix fixed
-fixing folder function functions good great handle help idea implement implemented implementing instead issue issues know line
-lines look looks maybe method new next nice nothing number ok old part possible problem problems project quick quickly question
-remove return returns right run running same simple small something start step still support sure thanks thank think time together
-too try trying unrelated update updated work working works write writing wrong yes btw topic subject separate`)
+// fillers are programming words that occur in every thread.
+var fillers = set(`
+add added adding also another approach best better bit bug bugs call called change check code correct create created
+current default different easy error errors example fail failed failing fails file files find fine first fix fixed
+fixing folder function functions good great handle help idea implement implemented implementing instead issue issues
+know line lines look looks maybe method new next nice nothing number ok old part possible problem problems project
+quick quickly question remove return returns right run running same simple small something start step still support
+sure thanks thank think time together too try trying unrelated update updated work working works write writing wrong
+yes btw topic subject separate`)
 
 // Limits of the rules.
 const (
 	bandShare     = 90 // percent of the context
-	sameFailures  = 4  // tool results that fail alike, in a row
-	complaints    = 3  // prompts that say that it still fails, in a row
-	subjectTurns  = 2  // turns that a thread has before it can be left
-	subjectWords  = 30 // words that say well what a thread is about
-	fewWords      = 20 // fewer say too little to tell
+	sameFailures  = 4  // similar tool failures in a row
+	complaints    = 3  // prompts in a row that say that it still fails
+	subjectTurns  = 2  // turns that a thread has before its subject can be left
+	subjectWords  = 30 // words that identify a thread's subject well
+	fewWords      = 20 // fewer are not enough to tell
 	promptWords   = 5  // words that a prompt needs to be about something else
-	openingWords  = 8  // words within which people say that the subject changes, or else a sentence begins so
-	far           = 4  // what speaks for another subject, to offer a fork
+	openingWords  = 8  // words within which people say that the subject changes, unless it begins a sentence
+	far           = 4  // the evidence for another subject needed to offer a fork
 	maxLabelWords = 6
 )

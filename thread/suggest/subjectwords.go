@@ -1,6 +1,7 @@
 package suggest
 
-// learnSubjects adds how people leave a subject, stay with it, or say that something still fails.
+// learnSubjects adds the phrases for changing the subject, for staying with it, and for saying that something still
+// fails.
 func learnSubjects(l lexicon) {
 	l.learn(fails, `
 		still fail|fails|failing|broken|the|getting|crash|crashes|crashing|wrong|red|see|happens

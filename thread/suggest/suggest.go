@@ -1,11 +1,10 @@
-// Package suggest notices when a conversation had better be forked: a prompt that leaves its
-// subject, a wish for another approach, a loop of failing attempts, a context that is nearly full.
+// Package suggest notices when a conversation should be forked: a prompt that leaves its subject, a wish for another
+// approach, a loop of failing attempts, a context that is nearly full.
 //
-// It is rules over words, pure and quick, with no model behind it: phrases say what a prompt does (it
-// judges, gives up, supposes, asks, leans on what was said), and weights add that up. It guarantees
-// that an offer says which rule made it and why, with a label filled in, and it would rather miss a
-// fork than offer a wrong one: the tables beside it allow at most 2 % false offers. It decides
-// nothing: a person takes or dismisses an offer.
+// It consists of rules over words, pure and fast, without a model: phrases say what a prompt does (it criticises, gives
+// up, supposes, asks, refers to what was said before), and weights add that up. It guarantees that an offer says which
+// rule made it and why, with a label filled in, and it would rather miss a fork than offer a wrong one: its test tables
+// allow at most 2 % false offers. It decides nothing: a person takes or dismisses an offer.
 package suggest
 
 import (
@@ -13,24 +12,24 @@ import (
 	"strings"
 )
 
-// Rule says why a fork is offered.
+// Rule is the rule by which a fork is offered.
 type Rule string
 
-// The rules, in the order in which they are asked.
+// The rules, in the order in which they are tried.
 const (
 	RuleBand     Rule = "band"     // the context is nearly full
 	RuleLoop     Rule = "loop"     // the same attempt failed again and again
-	RuleApproach Rule = "approach" // the person wants to try another way
+	RuleApproach Rule = "approach" // the person wants another approach
 	RuleSubject  Rule = "subject"  // the prompt leaves the thread's subject
 )
 
-// Input is what an offer is considered from.
+// Input is what an offer is decided from.
 type Input struct {
-	Prompt   string  // the new prompt, empty when none was given
-	Subject  Subject // what the thread was about before it
+	Prompt   string  // the new prompt, "" if there is none
+	Subject  Subject // the subject of the thread before it
 	Share    float64 // of the context, in percent
-	Failures int     // tool results that failed alike, in a row
-	Failure  string  // what they said
+	Failures int     // similar tool failures in a row
+	Failure  string  // their message
 }
 
 // Offer proposes a fork.
@@ -44,10 +43,11 @@ type Offer struct {
 func Consider(in Input) (Offer, bool) {
 	if in.Share >= bandShare {
 		return Offer{RuleBand, label(in.Prompt, "continue fresh"),
-			fmt.Sprintf("the context is %.0f %% full: a fork goes on with a summary and an empty one", in.Share)}, true
+			fmt.Sprintf("the context is %.0f%% full: a fork continues with a summary in a new context", in.Share)}, true
 	}
 	if in.Failures >= sameFailures {
-		return Offer{RuleLoop, "another way", fmt.Sprintf("the same attempt failed %d times: %s", in.Failures, short(in.Failure))}, true
+		return Offer{RuleLoop, "another way",
+			fmt.Sprintf("the same attempt failed %d times: %s", in.Failures, short(in.Failure))}, true
 	}
 	if in.Prompt == "" || command(in.Prompt) {
 		return Offer{}, false
@@ -59,7 +59,7 @@ func Consider(in Input) (Offer, bool) {
 	}
 	if said, ok := wants(list); ok && in.Subject.turns > 0 {
 		return Offer{RuleApproach, label(besides(in.Prompt, said), "another approach"),
-			fmt.Sprintf("%q begins another approach: a fork keeps this one", short(in.Prompt[said.from:said.to]))}, true
+			fmt.Sprintf("%q starts another approach: a fork keeps this one", short(in.Prompt[said.from:said.to]))}, true
 	}
 	if why := in.Subject.left(in.Prompt, list, at); why != "" {
 		return Offer{RuleSubject, label(in.Prompt, "another subject"), why}, true
@@ -67,13 +67,13 @@ func Consider(in Input) (Offer, bool) {
 	return Offer{}, false
 }
 
-// command reports whether a prompt is one of an agent's own commands or a shell line.
+// command reports whether a prompt is an agent's own command or a shell line.
 func command(prompt string) bool {
 	p := strings.TrimSpace(prompt)
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "!") || strings.HasPrefix(p, "#")
 }
 
-// besides returns what a prompt says after words of it, or before them if that is all.
+// besides returns the text of a prompt after some words of it, or before them if nothing follows.
 func besides(prompt string, said found) string {
 	if after := prompt[said.to:]; strings.TrimSpace(after) != "" {
 		return after

@@ -15,11 +15,11 @@ type word struct {
 	last     bool // of its clause
 	opens    bool // a sentence
 	asked    bool // a question mark follows
-	name     bool // part of a name: of a file, a package
+	name     bool // part of the name of a file or a package
 }
 
-// maxSearched is how much of a prompt is searched for phrases, half of it at each end: people say what they want before
-// or after what they paste.
+// maxSearched is how many bytes of a prompt are searched for phrases, half of them at each end: people say what they
+// want before or after what they paste.
 const maxSearched = 600
 
 // words returns the words of a prompt. Punctuation and line breaks divide it into clauses and sentences; a dot, a slash
@@ -91,7 +91,7 @@ func appendWords(list []word, text string, offset int) []word {
 	return list
 }
 
-// inName reports whether what is on both sides of it is one name.
+// inName reports whether a rune joins both sides into one name.
 func inName(r rune) bool { return strings.ContainsRune(`/._\=`, r) }
 
 func set(words string) func() map[string]bool {

@@ -6,11 +6,12 @@ import (
 	"unicode"
 )
 
-// Claim returns the places of the prompts that a text holds which an agent sent to its model, in their order; none
-// where the text is about none of them. Prompts come oldest first: of two that say the same the older one is meant.
+// Claim returns the indexes of the prompts that are contained in a text that an agent sent to its model, in their
+// order; none if the text is about none of them. Prompts are sorted oldest first: of two equal prompts the older one is
+// meant.
 //
-// One that is the text but for white space is alone in it. Otherwise each prompt must stand in whole lines of its own,
-// or be the text with files put in place of their names, or be so long that the text is its beginning.
+// A prompt that equals the text except for white space is alone in it. Otherwise each prompt must fill whole lines of
+// its own, or be the text with files in place of their names, or be so long that the text is its beginning.
 func Claim(said string, prompts []string) []int {
 	whole := fold(said)
 	if whole == "" {
@@ -39,7 +40,7 @@ func Same(a, b string) bool {
 }
 
 // Command reports whether a prompt is for the agent itself: a slash command, a shell line, a note. The model may never
-// hear of it.
+// see it.
 func Command(prompt string) bool {
 	word, _, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	word, _, _ = strings.Cut(strings.TrimSpace(word), " ")
@@ -54,7 +55,7 @@ func Command(prompt string) bool {
 	}
 }
 
-// fold returns a text with one space between words and without what no screen shows.
+// fold returns a text with single spaces between words and without invisible characters.
 func fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -76,19 +77,19 @@ func fold(s string) string {
 	return b.String()
 }
 
-// zwj joins emoji and letters of some scripts: it is part of what is written.
+// zwj joins emoji and letters of some scripts: it is part of the text.
 const zwj = '\u200d'
 
-// enough is the least bytes of a text that may stand for a longer one.
+// enough is the minimum length in bytes of a text that may stand for a longer one.
 const enough = 200
 
-// cutShort reports whether a text is the beginning of another and long enough to say so.
+// cutShort reports whether a text is the beginning of another and long enough to tell.
 func cutShort(short, long string) bool {
 	return len(short) >= enough && len(long) > len(short) && strings.HasPrefix(long, short)
 }
 
-// claimLines finds prompts that fill whole lines of a text. A line is given to one prompt only, and longer prompts
-// choose first: a short one may be part of a longer one's text.
+// claimLines finds prompts that fill whole lines of a text. A line belongs to one prompt only, and longer prompts are
+// matched first: a short one may be part of a longer one's text.
 func claimLines(said string, prompts []string) []int {
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -125,7 +126,7 @@ func claimLines(said string, prompts []string) []int {
 	return claimed
 }
 
-// fills returns how many lines from the first on, none of them taken, are a prompt together; 0 where they are not.
+// fills returns how many lines, from the first one on and none of them taken, make up a prompt; 0 if they do not.
 func fills(lines []string, taken []bool, prompt string) int {
 	for n, line := range lines {
 		rest, ok := strings.CutPrefix(prompt, line)
@@ -142,10 +143,10 @@ func fills(lines []string, taken []bool, prompt string) int {
 	return 0
 }
 
-// minLiteral is the least bytes of a prompt's own words around the names of files that may recognise it.
+// minLiteral is the minimum length in bytes of a prompt's own words, around file names, to recognise it.
 const minLiteral = 12
 
-// expands reports whether a text is a prompt with the names of files, @path, replaced by something else.
+// expands reports whether a text is a prompt with its file names, @path, replaced by something else.
 func expands(whole, prompt string) bool {
 	var literals []string // between the names
 	var words []string

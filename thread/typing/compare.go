@@ -6,21 +6,21 @@ import (
 	"unicode"
 )
 
-// enough is how many characters of a long text tell that it is the one: inputs scroll.
+// enough is how many characters of a long text identify it: inputs scroll.
 const enough = 12
 
-// Match is how what an input shows compares with a text that was typed into it.
+// Match is how the content of an input compares with a text that was typed into it.
 type Match int
 
-// The matches, the worse first.
+// The matches, worst first.
 const (
-	Other   Match = iota // something else stands there, perhaps with the text
+	Other   Match = iota // something else is there, perhaps with the text
 	Begun                // nothing yet, or the beginning of the text
-	Altered              // its beginning and its end, and something else in place of the rest: agents name pictures so
-	Whole                // the text, or so much of the end of a long one as the input shows
+	Altered              // its beginning and its end, with something else in between: agents show images like that
+	Whole                // the text, or as much of the end of a long one as the input shows
 )
 
-// Compare compares what an input shows with a text that was typed into it when it was empty. Inputs wrap a text and
+// Compare compares the content of an input with a text that was typed into it when it was empty. Inputs wrap a text and
 // leave out what they cannot draw.
 func Compare(shown, text string) Match {
 	seen, want := bare(shown), bare(text)
@@ -42,10 +42,10 @@ func Compare(shown, text string) Match {
 	return Other
 }
 
-// edge is how many characters of a text are its beginning or its end.
+// edge is how many characters count as the beginning or the end of a text.
 const edge = 4
 
-// Within counts where a screen shows the end of a text, or its beginning where that was scrolled away.
+// Within counts the places where a screen shows the end of a text, or its beginning if that was scrolled away.
 func Within(screen, text string) int {
 	seen, want := string(bare(screen)), bare(text)
 	if len(want) == 0 {
@@ -55,7 +55,7 @@ func Within(screen, text string) int {
 	return max(strings.Count(seen, string(want[len(want)-n:])), strings.Count(seen, string(want[:n])))
 }
 
-// bare is a text without white space and without what has no width of its own.
+// bare is a text without white space and zero-width characters.
 func bare(s string) []rune {
 	var out []rune
 	for _, r := range s {

@@ -8,37 +8,37 @@ import (
 	"unicode/utf8"
 )
 
-// Hold is what an input may hold of a person's, as far as the keystrokes tell.
+// Hold is what an input may contain of a person's text, as far as the keystrokes tell.
 type Hold int
 
-// The holds. Perhaps stands after keys whose effect only the program knows: history, completion, Esc.
+// The holds. Perhaps follows keys whose effect only the program knows: history, completion, Esc.
 const (
 	Nothing Hold = iota
 	Perhaps
 	Text
 )
 
-// Effect is what some bytes of a person's did.
+// Effect is the effect of some bytes from a person.
 type Effect struct {
-	Key    bool // there was a key among them, and not only reports of the terminal: the mouse, the focus
-	Sent   bool // return was pressed on something
+	Key    bool // there was a key among them, and not only terminal reports such as mouse and focus
+	Sent   bool // return was pressed with text
 	Cancel bool // ctrl+c was pressed
 }
 
 // Keys follows what a person types since the last return. The zero value is an empty input.
 type Keys struct {
 	hold  Hold
-	typed []rune // what was typed, newest last; all of it while exact
-	exact bool   // the cursor is behind the last character
+	typed []rune // the typed text, newest last; all of it while exact
+	exact bool   // the cursor is after the last character
 
 	pasting bool
-	rest    []byte // a sequence that was cut
+	rest    []byte // an incomplete sequence
 }
 
-// Hold returns what the input may hold.
+// Hold returns what the input may contain.
 func (k *Keys) Hold() Hold { return k.hold }
 
-// Empty says that the input is known to be empty.
+// Empty records that the input is known to be empty.
 func (k *Keys) Empty() { *k = Keys{pasting: k.pasting, rest: k.rest} }
 
 var (
@@ -46,13 +46,13 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// maxSequence is the longest sequence of the terminal's that is waited for to be whole.
+// maxSequence is the longest terminal sequence whose end is waited for.
 const maxSequence = 4096
 
-// maxTyped is how many characters are followed.
+// maxTyped is how many characters are tracked.
 const maxTyped = 4096
 
-// Typed takes bytes as they go to the program.
+// Typed processes bytes as they go to the program.
 func (k *Keys) Typed(b []byte) Effect {
 	var e Effect
 	if len(k.rest) > 0 {
@@ -78,7 +78,7 @@ func (k *Keys) Typed(b []byte) Effect {
 	return e
 }
 
-// Elsewhere takes bytes that go to the program and not into its input, as to a menu.
+// Elsewhere processes bytes that go to the program but not into its input, as to a menu.
 func (k *Keys) Elsewhere(b []byte) {
 	before := *k
 	before.typed = slices.Clone(k.typed)
@@ -87,11 +87,11 @@ func (k *Keys) Elsewhere(b []byte) {
 	*k = before
 }
 
-// pasted takes bytes within a paste and returns those behind it.
+// pasted processes bytes within a paste and returns those after it.
 func (k *Keys) pasted(b []byte, e *Effect) []byte {
 	text, after, ended := bytes.Cut(b, pasteEnd)
 	if !ended {
-		// The end of the paste may be cut.
+		// The end marker of the paste may be incomplete.
 		for n := min(len(pasteEnd)-1, len(b)); n > 0; n-- {
 			if bytes.HasSuffix(b, pasteEnd[:n]) {
 				text, k.rest = b[:len(b)-n], bytes.Clone(b[len(b)-n:])
@@ -107,7 +107,7 @@ func (k *Keys) pasted(b []byte, e *Effect) []byte {
 	return after
 }
 
-// one takes the key or report that bytes begin with. It returns its length, and false where it is cut.
+// one processes the key or report at the beginning of bytes. It returns its length, and false if it is incomplete.
 func (k *Keys) one(b []byte, e *Effect) (n int, whole bool) {
 	switch c := b[0]; {
 	case c == 0x1b:
@@ -126,7 +126,7 @@ func (k *Keys) one(b []byte, e *Effect) (n int, whole bool) {
 	return n, true
 }
 
-// control takes a control character.
+// control processes a control character.
 func (k *Keys) control(c byte, e *Effect) {
 	switch c {
 	case '\r':
@@ -140,7 +140,7 @@ func (k *Keys) control(c byte, e *Effect) {
 		k.Empty()
 	case 0x15: // ctrl+u
 		switch {
-		case k.hold == Nothing: // nothing is there to be deleted
+		case k.hold == Nothing: // nothing to delete
 		case k.exact && !slices.Contains(k.typed, '\n'):
 			k.Empty()
 		default:
@@ -152,15 +152,15 @@ func (k *Keys) control(c byte, e *Effect) {
 		}
 	case 0x01, 0x02: // ctrl+a, ctrl+b
 		k.exact = false
-	case 0x00, 0x04, 0x0b: // ctrl+space, ctrl+d, ctrl+k: nothing stands behind the cursor, or the text stays
+	case 0x00, 0x04, 0x0b: // ctrl+space, ctrl+d, ctrl+k: nothing is after the cursor, or the text stays
 	default:
 		k.unsure()
 	}
 }
 
-// enter takes a return.
+// enter processes a return.
 func (k *Keys) enter(e *Effect) {
-	if n := len(k.typed); n > 0 && k.typed[n-1] == '\\' { // a line break to most
+	if n := len(k.typed); n > 0 && k.typed[n-1] == '\\' { // a line break in most programs
 		k.text("\n")
 		return
 	}
@@ -178,7 +178,7 @@ func (k *Keys) backspace() {
 	}
 }
 
-// text takes characters.
+// text processes characters.
 func (k *Keys) text(s string) {
 	if k.hold == Nothing {
 		k.exact = true
@@ -190,10 +190,10 @@ func (k *Keys) text(s string) {
 	}
 }
 
-// unsure takes a key whose effect only the program knows.
+// unsure processes a key whose effect only the program knows.
 func (k *Keys) unsure() { k.hold, k.exact, k.typed = Perhaps, false, nil }
 
-// escape takes what begins with ESC.
+// escape processes a sequence that begins with ESC.
 func (k *Keys) escape(b []byte, e *Effect) (n int, whole bool) {
 	if len(b) == 1 {
 		e.Key = true
@@ -214,7 +214,7 @@ func (k *Keys) escape(b []byte, e *Effect) (n int, whole bool) {
 			k.move(b[2])
 		}
 		return 3, true
-	case ']', 'P', '_', '^', 'X': // an answer of the terminal
+	case ']', 'P', '_', '^', 'X': // a reply of the terminal
 		for i := 2; i < len(b); i++ {
 			if b[i] == 0x07 || b[i] == '\\' && b[i-1] == 0x1b {
 				return i + 1, true
@@ -225,7 +225,7 @@ func (k *Keys) escape(b []byte, e *Effect) (n int, whole bool) {
 		e.Key = true
 		k.text("\n")
 		return 2, true
-	case 0x1b: // Esc, and what begins with the next
+	case 0x1b: // Esc, and the next key
 		e.Key = true
 		k.unsure()
 		return 1, true
@@ -236,7 +236,7 @@ func (k *Keys) escape(b []byte, e *Effect) (n int, whole bool) {
 	}
 }
 
-// csi takes a sequence that begins with ESC [.
+// csi processes a sequence that begins with ESC [.
 func (k *Keys) csi(b []byte, e *Effect) (n int, whole bool) {
 	end := -1
 	for i := 2; i < len(b); i++ {
@@ -250,10 +250,10 @@ func (k *Keys) csi(b []byte, e *Effect) (n int, whole bool) {
 	}
 	body, final := string(b[2:end]), b[end]
 	switch {
-	case final == 'M' && body == "": // the mouse in the old form: three bytes follow
+	case final == 'M' && body == "": // the mouse in the legacy format: three bytes follow
 		return end + 4, len(b) >= end+4
 	case body != "" && strings.ContainsRune("<?>=", rune(body[0])), strings.IndexByte("MmIORcnyt", final) >= 0:
-		return end + 1, true // the mouse, the focus, an answer of the terminal
+		return end + 1, true // the mouse, the focus, a reply of the terminal
 	case final == 'u':
 		k.coded(body, e)
 	case final == '~':
@@ -265,7 +265,7 @@ func (k *Keys) csi(b []byte, e *Effect) (n int, whole bool) {
 	return end + 1, true
 }
 
-// move takes a key of the cursor.
+// move processes a cursor key.
 func (k *Keys) move(final byte) {
 	switch final {
 	case 'D', 'H': // left, home
@@ -276,7 +276,7 @@ func (k *Keys) move(final byte) {
 	}
 }
 
-// numbered takes a key of the form ESC [ n ~.
+// numbered processes a key of the form ESC [ n ~.
 func (k *Keys) numbered(body string, e *Effect) {
 	part := strings.Split(body, ";")
 	e.Key = true
@@ -293,14 +293,14 @@ func (k *Keys) numbered(body string, e *Effect) {
 	}
 }
 
-// The modifiers of kitty's encoding, less one.
+// The modifiers of kitty's encoding, minus one.
 const (
 	shift = 1 << iota
 	alt
 	ctrl
 )
 
-// coded takes a key of kitty's encoding: code[:others][;modifiers[:event][;text]].
+// coded processes a key in kitty's encoding: code[:others][;modifiers[:event][;text]].
 func (k *Keys) coded(body string, e *Effect) {
 	part := strings.Split(body, ";")
 	field := func(i int) []string {
@@ -320,7 +320,7 @@ func (k *Keys) coded(body string, e *Effect) {
 		}
 		mods--
 		if len(m) > 1 && m[1] == "3" {
-			return // it is released
+			return // key release
 		}
 	}
 	mods &= shift | alt | ctrl // no locks

@@ -1,8 +1,8 @@
-// Package watchlist tells which files that agents obey changed in a folder: an agent may write what the next
-// one takes for the person's instructions, permissions or programs to start.
+// Package watchlist detects changes to files in a folder that configure agents: an agent may write what the next one
+// takes for the person's instructions, permissions or programs to start.
 //
-// It reads and never judges: a look is a hash for each file of a list, and two looks are compared. What lies
-// below the folder is an agent's work, so nothing is followed out of it, and the work is bounded.
+// It compares and does not judge: a scan is a hash for each file of a list, and two scans are compared. The files are
+// an agent's work, so links are not followed out of the folder, and the work is bounded.
 package watchlist
 
 import (
@@ -20,20 +20,21 @@ import (
 	"time"
 )
 
-// Bounds of one look: a folder of commands or skills may hold anything.
+// Limits of one scan: a folder of commands or skills may contain anything.
 const (
 	maxFiles = 1000
-	maxBytes = 1 << 20  // of a file; a larger one counts with its size, time and beginning
-	maxTotal = 16 << 20 // of all; later ones count with their sizes and times
+	maxBytes = 1 << 20  // of a file; a larger one is identified by its size, time and beginning
+	maxTotal = 16 << 20 // of all; further files are identified by their sizes and times
 )
 
-// Editors are files that programs around an agent obey, whichever agent it is.
-var Editors = []string{".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/mcp.json", ".envrc"}
+// Editors are configuration files of other programs that an agent may trigger, whichever agent it is.
+var Editors = []string{".vscode/settings.json", ".vscode/tasks.json", ".vscode/launch.json", ".vscode/mcp.json",
+	".envrc"}
 
-// State is what files were at one time: a hash by the slash-separated path below the folder.
+// State is the state of the files at one time: a hash by slash-separated path below the folder.
 type State map[string]string
 
-// Kind is how a file differs from what it was.
+// Kind is how a file changed.
 type Kind string
 
 // The kinds.
@@ -43,13 +44,13 @@ const (
 	Gone    Kind = "gone"
 )
 
-// Change is one file that differs.
+// Change is one changed file.
 type Change struct {
 	Path string
 	Kind Kind
 }
 
-// String is the change for people.
+// String formats the change for people.
 func (c Change) String() string {
 	if c.Kind == Changed {
 		return c.Path
@@ -57,9 +58,9 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s (%s)", c.Path, c.Kind)
 }
 
-// Look reads the listed files in root and in the folders from there down to dir, where agents look for
-// them too. A name that ends with a slash stands for all files below a folder. Names are slash-separated
-// and relative; what is no such name, or is not there, is left out.
+// Scan reads the listed files in root and in the folders from there down to dir, where agents read them too. A name
+// that ends with a slash stands for all files below a folder. Names are slash-separated and relative; invalid names and
+// missing files are left out.
 func Scan(root, dir string, names []string) (State, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -68,20 +69,20 @@ func Scan(root, dir string, names []string) (State, error) {
 	defer r.Close()
 	s := scan{root: r, found: State{}, left: maxTotal}
 	folders := between(root, dir)
-	// Single files come first: no folder full of files keeps them out of the bounds.
+	// Single files come first: no folder full of files crowds them out of the limits.
 	each(folders, names, false, s.file)
 	each(folders, names, true, s.below)
 	return s.found, nil
 }
 
-// look is one look under way.
+// scan is a scan in progress.
 type scan struct {
 	root  *os.Root
 	found State
 	left  int64 // bytes that may still be read
 }
 
-// each calls a function with each name below each folder, those of folders or those of files.
+// each calls do with each name below each folder, either those of folders or those of files.
 func each(folders, names []string, trees bool, do func(name string)) {
 	for _, folder := range folders {
 		for _, name := range names {
@@ -93,7 +94,7 @@ func each(folders, names []string, trees bool, do func(name string)) {
 	}
 }
 
-// between returns the folders from root to dir, slash-separated below root: root alone where dir lies elsewhere.
+// between returns the folders from root to dir, slash-separated below root: only root if dir is elsewhere.
 func between(root, dir string) []string {
 	all := []string{"."}
 	rel, err := filepath.Rel(root, dir)
@@ -108,7 +109,7 @@ func between(root, dir string) []string {
 	return all
 }
 
-// below adds the files of a folder, but for what package managers and git put there.
+// below adds the files of a folder, except those of package managers and git.
 func (s *scan) below(folder string) {
 	if info, err := s.root.Lstat(folder); err == nil && !info.IsDir() {
 		s.file(folder)
@@ -117,7 +118,7 @@ func (s *scan) below(folder string) {
 	_ = fs.WalkDir(s.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil //nolint:nilerr // not there, or not to be read by agents either
+			return nil // missing, or not readable for agents either
 		case len(s.found) >= maxFiles:
 			return fs.SkipAll
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
@@ -129,7 +130,7 @@ func (s *scan) below(folder string) {
 	})
 }
 
-// file adds one file: a link counts by where it leads and by what lies there within the folder.
+// file adds one file: a link counts by its target and by the target's content, if that is in the folder.
 func (s *scan) file(name string) {
 	info, err := s.root.Lstat(name)
 	if err != nil || info.IsDir() || len(s.found) >= maxFiles {
@@ -155,7 +156,7 @@ func (s *scan) file(name string) {
 	s.found[name] = hex.EncodeToString(h.Sum(nil))
 }
 
-// content hashes a file within the bounds: of what is not read, size and time count.
+// content hashes a file within the limits: of what is not read, size and time count.
 func (s *scan) content(to io.Writer, name string, info fs.FileInfo) error {
 	most := min(maxBytes, s.left)
 	if fmt.Fprintf(to, "%d\n", info.Size()); info.Size() > most {
@@ -171,7 +172,7 @@ func (s *scan) content(to io.Writer, name string, info fs.FileInfo) error {
 	return err
 }
 
-// Changes compares two looks, sorted by path.
+// Changes compares two scans, sorted by path.
 func Changes(before, now State) []Change {
 	var all []Change
 	for name, hash := range now {
@@ -191,18 +192,18 @@ func Changes(before, now State) []Change {
 	return all
 }
 
-// Record is what is kept of a folder between looks.
+// Record is what is stored about a folder between scans.
 type Record struct {
 	At    time.Time `json:"at"`
 	State State     `json:"state"`
 }
 
-// WithoutGone leaves out what is gone: a copy of a folder may lack what git ignores.
+// WithoutGone leaves out removed files: a copy of a folder may lack what git ignores.
 func WithoutGone(changes []Change) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return c.Kind == Gone })
 }
 
-// Message names the changes for people, most of them, with the threads whose agents ran meanwhile.
+// Message describes the changes for people, most of them, with the threads whose agents ran in between.
 func Message(changes []Change, ran []string) string {
 	const most = 8
 	names := make([]string, 0, most)
@@ -214,7 +215,7 @@ func Message(changes []Change, ran []string) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	if len(ran) > 0 {
-		text += "; ran meanwhile: " + strings.Join(ran, ", ")
+		text += "; agents that ran since: " + strings.Join(ran, ", ")
 	}
 	return text
 }

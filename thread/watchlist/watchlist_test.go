@@ -124,7 +124,7 @@ func TestBounds(t *testing.T) {
 
 func TestMessage(t *testing.T) {
 	a, b := watchlist.State{"CLAUDE.md": "1", "x": "1"}, watchlist.State{"CLAUDE.md": "2"}
-	if got := watchlist.Message(watchlist.WithoutGone(watchlist.Changes(a, b)), []string{"one", "two"}); got != "CLAUDE.md; ran meanwhile: one, two" {
+	if got := watchlist.Message(watchlist.WithoutGone(watchlist.Changes(a, b)), []string{"one", "two"}); got != "CLAUDE.md; agents that ran since: one, two" {
 		t.Errorf("message %q", got)
 	}
 	many := watchlist.State{}

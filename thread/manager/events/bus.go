@@ -152,7 +152,11 @@ func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-ch
 	}
 	b.follow.by[id][f] = struct{}{}
 	if s := b.follow.said[id]; s != nil {
-		f.queueEvent(thread.Event{At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over}})
+		f.queueEvent(thread.Event{
+			At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{
+				Request: s.request, Text: string(s.text), Missed: s.over,
+			},
+		})
 	}
 	go b.pumpTo(ctx, id, f, out)
 	return out
@@ -175,7 +179,8 @@ func (b *Bus) pumpTo(ctx context.Context, id thread.ID, f *follower, out chan<- 
 		f.queue, f.size = nil, 0
 		if len(batch) == 0 && f.missed {
 			f.missed = false
-			batch = []thread.Event{{Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{Request: f.lost, Missed: true}}}
+			batch = []thread.Event{{Kind: thread.EventSpeech, ThreadID: id,
+				Speech: &thread.Speech{Request: f.lost, Missed: true}}}
 		}
 		closed := b.closed
 		b.mu.Unlock()

@@ -98,7 +98,8 @@ func (f *follower) join(s *thread.Speech) bool {
 		return false
 	}
 	last := &f.queue[len(f.queue)-1]
-	if l := last.Speech; l == nil || l.Request != s.Request || l.Done || l.Missed || len(l.Text)+len(s.Text) > followPiece {
+	if l := last.Speech; l == nil || l.Request != s.Request || l.Done || l.Missed ||
+		len(l.Text)+len(s.Text) > followPiece {
 		return false
 	}
 	joined := *s

@@ -42,13 +42,20 @@ func All() []Canary {
 		name, prefix, alphabet string
 		n                      int
 	}{
-		{"Anthropic", "sk-ant-api03-", mixed + "-_", 95}, {"Anthropic OAuth", "sk-ant-oat01-", mixed, 60}, {"OpenAI", "sk-", mixed, 48},
-		{"OpenAI project", "sk-proj-", mixed, 120}, {"OpenAI service", "sk-svcacct-", mixed, 100}, {"OpenRouter", "sk-or-v1-", "abcdef" + digits, 64},
-		{"hexadecimal", "sk-", "abcdef" + digits, 32}, {"Stripe", "sk_live_", mixed, 24}, {"GitHub", "ghp_", mixed, 36}, {"GitHub OAuth", "gho_", mixed, 36},
-		{"GitHub app", "ghs_", mixed, 36}, {"GitHub fine", "github_pat_", mixed, 82}, {"GitLab", "glpat-", mixed, 20}, {"AWS", "AKIA", upper + "234567", 16},
-		{"AWS session", "ASIA", upper + "234567", 16}, {"Slack bot", "xoxb-", digits, 12}, {"Slack person", "xoxp-", mixed, 40}, {"Slack app", "xapp-1-A", mixed, 40},
-		{"Google", "AIza", mixed, 35}, {"Google client", "GOCSPX-", mixed, 28}, {"npm", "npm_", mixed, 36}, {"PyPI", "pypi-AgE", mixed, 80},
-		{"Hugging Face", "hf_", mixed, 34}, {"Groq", "gsk_", mixed, 52}, {"xAI", "xai-", mixed, 80}, {"DigitalOcean", "dop_v1_", "abcdef" + digits, 64},
+		{"Anthropic", "sk-ant-api03-", mixed + "-_", 95}, {"Anthropic OAuth", "sk-ant-oat01-", mixed, 60},
+		{"OpenAI", "sk-", mixed, 48},
+		{"OpenAI project", "sk-proj-", mixed, 120}, {"OpenAI service", "sk-svcacct-", mixed, 100},
+		{"OpenRouter", "sk-or-v1-", "abcdef" + digits, 64},
+		{"hexadecimal", "sk-", "abcdef" + digits, 32}, {"Stripe", "sk_live_", mixed, 24}, {"GitHub", "ghp_", mixed, 36},
+		{"GitHub OAuth", "gho_", mixed, 36},
+		{"GitHub app", "ghs_", mixed, 36}, {"GitHub fine", "github_pat_", mixed, 82}, {"GitLab", "glpat-", mixed, 20},
+		{"AWS", "AKIA", upper + "234567", 16},
+		{"AWS session", "ASIA", upper + "234567", 16}, {"Slack bot", "xoxb-", digits, 12},
+		{"Slack person", "xoxp-", mixed, 40}, {"Slack app", "xapp-1-A", mixed, 40},
+		{"Google", "AIza", mixed, 35}, {"Google client", "GOCSPX-", mixed, 28}, {"npm", "npm_", mixed, 36},
+		{"PyPI", "pypi-AgE", mixed, 80},
+		{"Hugging Face", "hf_", mixed, 34}, {"Groq", "gsk_", mixed, 52}, {"xAI", "xai-", mixed, 80},
+		{"DigitalOcean", "dop_v1_", "abcdef" + digits, 64},
 		{"Docker", "dckr_pat_", mixed, 27}, {"Vault", "hvs.", mixed, 40}, {"Databricks", "dapi", "abcdef" + digits, 32},
 	} {
 		secret := p.prefix + next(p.alphabet, p.n)
@@ -68,7 +75,8 @@ func All() []Canary {
 	add("JSON", next(mixed, 32), `{"api_key": "`, `"}`)
 	add("YAML", next(mixed, 20), "client_secret: '", "'")
 	add("header", next(mixed, 32), "x-api-key: ", "")
-	add("Slack address", "hooks.slack.com/services/T"+next(upper+digits, 8)+"/B"+next(upper+digits, 8)+"/"+next(mixed, 24), "https://", "")
+	add("Slack address", "hooks.slack.com/services/T"+next(upper+digits, 8)+"/B"+next(upper+digits, 8)+"/"+next(mixed, 24),
+		"https://", "")
 	var pem strings.Builder
 	for range 12 {
 		pem.WriteString(next(mixed+"+/", 64) + "\n")
@@ -83,9 +91,12 @@ func All() []Canary {
 func (c Canary) In(text string) bool {
 	const piece = 10
 	text = strings.ToLower(text)
-	for run := range strings.FieldsFuncSeq(strings.ToLower(c.Secret), func(r rune) bool { return !strings.ContainsRune(lower+digits, r) }) {
+	for run := range strings.FieldsFuncSeq(strings.ToLower(c.Secret), func(r rune) bool {
+		return !strings.ContainsRune(lower+digits, r)
+	}) {
 		n := len(run)
-		if n >= piece && (strings.Contains(text, run[:piece]) || strings.Contains(text, run[n/2-piece/2:n/2+piece/2]) || strings.Contains(text, run[n-piece:])) {
+		if n >= piece && (strings.Contains(text, run[:piece]) || strings.Contains(text, run[n/2-piece/2:n/2+piece/2]) ||
+			strings.Contains(text, run[n-piece:])) {
 			return true
 		}
 	}
