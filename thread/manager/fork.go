@@ -63,7 +63,8 @@ func (m *forks) forkOf(
 	m.mu.Unlock()
 	if limit := m.cfg.Limits.Depth; limit > 0 && depth > limit {
 		return thread.Thread{}, thread.Checkpoint{}, thread.Hint(
-			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit), "fork an earlier thread or raise limits.depth")
+			fmt.Errorf("%s nested: %w", plaintext.Count(limit, "fork"), thread.ErrLimit),
+			"fork an earlier thread or raise limits.depth")
 	}
 	agent := cmp.Or(r.Agent, p.Agent)
 	if _, err := m.cfg.Agents.Agent(agent); err != nil {
@@ -116,7 +117,9 @@ func (m *forks) forkOf(
 
 // forkWithWorktree creates the fork with a worktree at the files of its fork point. Without a repository the fork
 // shares its parent's folder, with a notice.
-func (m *forks) forkWithWorktree(ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint) (*run, error) {
+func (m *forks) forkWithWorktree(
+	ctx context.Context, t thread.Thread, name string, p thread.Thread, at thread.Checkpoint,
+) (*run, error) {
 	snap, err := m.past.SnapshotAt(ctx, at.ID)
 	if err != nil {
 		return nil, err

@@ -51,8 +51,8 @@ func (m *liveThreads) other(id thread.ID) *liveThread {
 // answers, starting, stopping, rewinding. A step may take core.mu for a moment; it never waits for another thread's
 // queue.
 //
-// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which starts
-// and stops its process. The run has a recording.Recorder, which stores the answers.
+// Three types build on each other: a liveThread; the typist, which types the thread's prompts; and the run, which
+// starts and stops its process. The run has a recording.Recorder, which stores the answers.
 //
 // Lock order: liveThread.reporting or outbox.mu, then queue.mu, then core.mu, then events.Bus.mu.
 type liveThread struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,7 +122,14 @@ type damagedTrees struct {
 	*worktrees
 	ids      []thread.ID
 	kept     map[thread.ID]map[string]bool
-	repaired map[thread.ID][]string
+	repaired map[thread.ID][]string // guarded by worktrees.mu
+}
+
+// repairs returns what was repaired so far.
+func (m *damagedTrees) repairs() map[thread.ID][]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.repaired)
 }
 
 func (m *damagedTrees) Damaged(context.Context) ([]thread.ID, error) { return m.ids, nil }
@@ -131,6 +139,8 @@ func (m *damagedTrees) Kept(context.Context) (map[thread.ID]map[string]bool, err
 }
 
 func (m *damagedTrees) RepairRefs(_ context.Context, id thread.ID, commits []string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.repaired[id] = commits
 	return "repaired", nil
 }
@@ -158,30 +168,30 @@ func TestRepairsDamagedRefs(t *testing.T) {
 			for _, c := range commits {
 				m.kept[id][c] = true
 			}
-			m.repaired = map[thread.ID][]string{}
 			w.close()
+			m.repaired = map[thread.ID][]string{}
 			w.open()
 		}
 		later := func() map[thread.ID][]string {
 			time.Sleep(3 * time.Second) // of the bubble's clock
 			synctest.Wait()
-			return m.repaired
+			return m.repairs()
 		}
 		m.ids = []thread.ID{id, "stranger"}
 		keep(want...)
-		if len(want) < 2 || !slices.Equal(m.repaired[id], want) || len(m.repaired) != 1 {
-			t.Errorf("repaired %v, want %v", m.repaired, want)
+		if len(want) < 2 || !slices.Equal(m.repairs()[id], want) || len(m.repairs()) != 1 {
+			t.Errorf("repaired %v, want %v", m.repairs(), want)
 		}
 		m.ids = nil
 		if keep(want...); len(later()) != 0 {
-			t.Errorf("all are kept, and repaired are %v", m.repaired)
+			t.Errorf("all are kept, and repaired are %v", m.repairs())
 		}
 		keep()
-		if len(m.repaired) != 0 {
-			t.Errorf("the start itself repaired %v", m.repaired)
+		if len(m.repairs()) != 0 {
+			t.Errorf("the start itself repaired %v", m.repairs())
 		}
-		if later(); !slices.Equal(m.repaired[id], want) {
-			t.Errorf("none is kept, and repaired are %v", m.repaired)
+		if got := later(); !slices.Equal(got[id], want) {
+			t.Errorf("none is kept, and repaired are %v", m.repairs())
 		}
 	}, func(w *world) {
 		m = &damagedTrees{worktrees: w.trees, repaired: map[thread.ID][]string{}}

@@ -120,7 +120,8 @@ func (l turnPrompts) Lost(ps []thread.Prompt) {
 	defer l.outbox.mu.Unlock()
 	for _, p := range ps {
 		if p.State.Over() {
-			l.put(l.ctx, l.after(p, outbox.Lost, "its answer could not be stored")) //nolint:errcheck // logged; the outbox has it
+			p = l.after(p, outbox.Lost, "its answer could not be stored")
+			l.put(l.ctx, p) //nolint:errcheck // logged; the outbox has it
 		}
 	}
 }

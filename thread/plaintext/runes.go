@@ -2,17 +2,17 @@ package plaintext
 
 import "unicode"
 
-// Characters that are harmful or not by what stands beside them.
+// Characters that are harmful or not depending on their neighbours.
 const (
 	nonJoiner = 0x200c
 	joiner    = 0x200d
-	textStyle = 0xfe0e // shows what stands before it as text
-	emoji     = 0xfe0f // shows what stands before it as an emoji
+	textStyle = 0xfe0e // shows the character before it as text
+	emoji     = 0xfe0f // shows the character before it as an emoji
 	keycap    = 0x20e3
 )
 
-// Visible reports whether a rune may be shown as it is wherever it stands: it controls nothing,
-// reorders nothing and can be seen.
+// Visible reports whether a rune may be shown unchanged anywhere: it is not a control character, reorders nothing and
+// can be seen.
 func Visible(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:
@@ -26,7 +26,7 @@ func Visible(r rune) bool {
 		return false
 	}
 	if unicode.Is(unicode.Cf, r) {
-		return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // signs of Arabic and Syriac that are drawn
+		return unicode.Is(unicode.Prepended_Concatenation_Mark, r) // visible signs of Arabic and Syriac
 	}
 	return !unicode.In(r, unicode.Co, unicode.Cs)
 }
@@ -34,7 +34,7 @@ func Visible(r rune) bool {
 // combines reports whether a rune is drawn onto the one before it.
 func combines(r rune) bool { return r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me) }
 
-// joining are the scripts whose letters change their shape at a joiner or non-joiner.
+// joining are the scripts whose letters change their shape next to a joiner or non-joiner.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mandaic, unicode.Mongolian, unicode.Phags_Pa, unicode.Adlam,
 	unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
@@ -42,8 +42,7 @@ var joining = []*unicode.RangeTable{
 	unicode.Javanese,
 }
 
-// mayJoin reports whether a rune is judged only by the one that follows it: it may join what
-// stands before to that.
+// mayJoin reports whether a rune can be judged only with the next one: it may join the previous one to it.
 func mayJoin(prev, r rune) bool {
 	switch r {
 	case nonJoiner:
@@ -67,8 +66,8 @@ func joins(prev, r, next rune) bool {
 	return unicode.In(next, joining...)
 }
 
-// varies reports whether a rune chooses a form of the one before it: of an emoji, of an ideograph
-// or of a letter of Mongolian. Only one may follow a character.
+// varies reports whether a rune selects a form of the one before it: of an emoji, an ideograph or a Mongolian letter.
+// Only one may follow a character.
 func varies(prev, r rune) bool {
 	switch {
 	case r == emoji, r == textStyle:
@@ -81,7 +80,7 @@ func varies(prev, r rune) bool {
 	return false
 }
 
-// keys reports whether a character can be drawn on a key: 1️⃣.
+// keys reports whether a character can be shown as a keycap: 1️⃣.
 func keys(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // pictures reports whether a rune is, or ends, an emoji.

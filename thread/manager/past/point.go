@@ -42,8 +42,8 @@ func (r Reader) newestWhole(ctx context.Context, t thread.Thread) (thread.Checkp
 		return thread.Checkpoint{}, fmt.Errorf("read the turns of %s: %w", t.Name, err)
 	}
 	if len(list) == 0 {
-		return thread.Checkpoint{}, thread.Hint(fmt.Errorf("%s is in the middle of its first turn: %w", t.Name, thread.ErrBusy),
-			"wait until it has answered")
+		return thread.Checkpoint{}, thread.Hint(
+			fmt.Errorf("%s is in the middle of its first turn: %w", t.Name, thread.ErrBusy), "wait until it has answered")
 	}
 	return list[0], nil
 }

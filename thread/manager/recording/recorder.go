@@ -7,8 +7,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Recorder records the answers of one thread's agent. Its methods are steps of the thread's queue, or parts of them: one
-// runs at a time. It has no lock of its own.
+// Recorder records the answers of one thread's agent. Its methods are steps of the thread's queue, or parts of them:
+// one runs at a time. It has no lock of its own.
 type Recorder struct {
 	cfg     Config
 	id      thread.ID
@@ -42,8 +42,9 @@ func (r *Recorder) Open() bool { return r.loaded && r.head != "" && r.phase.open
 // Amid reports whether there is a turn that has begun and was neither ended nor cut off.
 func (r *Recorder) Amid() bool { return r.Open() && r.phase != phaseCut }
 
-// SaysAgain reports whether a prompt that the agent is known to have has the same words as the turn's newest request, so
-// that it is part of the turn. A hook reports each prompt once: a second report of the same words is about another one.
+// SaysAgain reports whether a prompt that the agent is known to have has the same words as the turn's newest request,
+// so that it is part of the turn. A hook reports each prompt once: a second report of the same words is about another
+// one.
 func (r *Recorder) SaysAgain(said string, hook bool) bool {
 	if !r.same(said) || hook && r.told {
 		return false

@@ -1,5 +1,5 @@
-// Package resume finds how an agent gets a thread's conversation back: in its own session, in one that is rebuilt from the
-// stored transcript, or from a summary. It also rebuilds sessions.
+// Package resume finds how an agent gets a thread's conversation back: in its own session, in one that is rebuilt from
+// the stored transcript, or from a summary. It also rebuilds sessions.
 package resume
 
 import (

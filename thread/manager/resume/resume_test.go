@@ -91,7 +91,8 @@ func TestAssess(t *testing.T) {
 	}{
 		"its own session": {&agent{matched: 3, whole: true}, nil, thread.ResumeNative, "3 bytes match"},
 		"its session has other content": {
-			&agent{matched: 1}, nil, thread.ResumeRebuilt, "differs from the stored one after 1 bytes; the session will be rebuilt",
+			&agent{matched: 1}, nil, thread.ResumeRebuilt,
+			"differs from the stored one after 1 bytes; the session will be rebuilt",
 		},
 		"its session is another's": {
 			&agent{matched: 3, whole: true}, func(f *resume.Finder, _ *thread.Thread) { f.Threads = threads{taken: "s1"} },
