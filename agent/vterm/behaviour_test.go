@@ -14,12 +14,15 @@ import (
 func TestEvents(t *testing.T) {
 	var got []Event
 	term := New(20, 4, Options{Event: func(e Event) { got = append(got, e) }})
-	_, _ = term.Write([]byte("\a\x1b]0;ti\x1b[mtle\x07\x1b]0;title\x07\x1b]9;hello\x07\x1b]777;notify;a;b;c\x07\x1b]9;4;2;150\x07\x1b]9;4\x07\x1b]9;1;x\x07" +
+	_, _ = term.Write([]byte("\a\x1b]0;ti\x1b[mtle\x07\x1b]0;title\x07\x1b]9;hello\x07\x1b]777;notify;a;b;c\x07" +
+		"\x1b]9;4;2;150\x07\x1b]9;4\x07\x1b]9;1;x\x07" +
 		"\x1b]52;c;aGk=\x07\x1b]52;c;?\x07\x1b]52;c;***\x07\x1b]7;file:///tmp\x07\x1b]133;D;1\x07\x1b[?1002h" +
 		"\x1b]7501;state=blocked:app=claude:kind=permission:msg=UnVuIGxzPw==\x1b\\\x1b]7501;nothing\x07"))
 	want := []Event{
-		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2, 100}, Progress{},
-		ClipboardSet{"c", []byte("hi")}, ClipboardQuery{"c"}, WorkingDir{"file:///tmp"}, PromptMark{'D', "1"}, MouseWanted{MouseButton},
+		Bell{}, TitleChanged{"title"}, Notification{Body: "hello"}, Notification{Title: "a", Body: "b;c"}, Progress{2, 100},
+		Progress{},
+		ClipboardSet{"c", []byte("hi")}, ClipboardQuery{"c"}, WorkingDir{"file:///tmp"}, PromptMark{'D', "1"},
+		MouseWanted{MouseButton},
 		Status{"blocked", "claude", "permission", "Run ls?"},
 	}
 	// The first title is cut by the escape inside of it, and its end is then a bell.
@@ -52,7 +55,8 @@ func TestBounded(t *testing.T) {
 	term := New(100, 20, Options{Scrollback: 200, ScrollbackBytes: 1 << 20})
 	var b bytes.Buffer
 	for i := range 60000 {
-		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm\x1b]8;;http://h/%d\x07a%c%c", i>>16, i>>8&255, i&255, i, 0x300+i%100, 0x300+i/100%100)
+		fmt.Fprintf(&b, "\x1b[38;2;%d;%d;%dm\x1b]8;;http://h/%d\x07a%c%c", i>>16, i>>8&255, i&255, i, 0x300+i%100,
+			0x300+i/100%100)
 		if b.Len() > 1<<16 {
 			_, _ = term.Write(b.Bytes())
 			b.Reset()
@@ -204,7 +208,8 @@ func stream(name string) []byte {
 			fmt.Fprintf(&b, "\x1b[%d;%dHtext here and there", i*7%50+1, i*13%180+1)
 		case "agent":
 			b.WriteString("\x1b[?2026h\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[G")
-			fmt.Fprintf(&b, "\x1b[38;5;174m✻\x1b[39m \x1b[38;5;174mThinking… \x1b[2m(%ds · esc to interrupt)\x1b[22m\r\n%s\r\n\x1b[?2026l", i, strings.Repeat("─", 100))
+			fmt.Fprintf(&b, "\x1b[38;5;174m✻\x1b[39m \x1b[38;5;174mThinking… \x1b[2m(%ds · esc to interrupt)\x1b[22m"+
+				"\r\n%s\r\n\x1b[?2026l", i, strings.Repeat("─", 100))
 		}
 	}
 	return b.Bytes()

@@ -21,6 +21,9 @@ func (c cell) width() int    { return int(c.attr >> widthShift) }
 
 func blankCell(style uint32) cell { return cell{' ', style | wide1} }
 
+// maxCluster caps the bytes of one cell's text; further marks are dropped.
+const maxCluster = 96
+
 // row is one line of a screen. Cells at and after used are blank in the default style whatever the slice
 // holds; the slice is empty until something is written. Screens move rows by pointer.
 type row struct {
@@ -28,7 +31,7 @@ type row struct {
 	used    int
 	gen     uint64 // generation of the last change
 	id      uint32 // distinguishes rows that change in one generation
-	wrapped bool   // the text goes on in the next row
+	wrapped bool   // the text continues in the next row
 }
 
 // at reads a cell anywhere in the row.
@@ -118,56 +121,4 @@ func (r *row) remove(x, n, cols int, style uint32) {
 	if style != 0 {
 		r.fill(cols-n, cols, cols, style)
 	}
-}
-
-// screen is one of the two screens.
-type screen struct {
-	rows  []*row
-	saved savedCursor
-	kitty kittyStack
-}
-
-// savedCursor is what DECSC keeps.
-type savedCursor struct {
-	x, y        int
-	pen         Style
-	charsets    charsets
-	origin      bool
-	wrapPending bool
-	set         bool
-}
-
-// kittyStack holds the keyboard flags of one screen; the last is in force.
-type kittyStack struct {
-	flags []uint8
-}
-
-const kittyDepth = 16
-
-func (k *kittyStack) top() uint8 {
-	if len(k.flags) == 0 {
-		return 0
-	}
-	return k.flags[len(k.flags)-1]
-}
-
-func (k *kittyStack) push(f uint8) {
-	if len(k.flags) == 0 {
-		k.flags = append(k.flags, 0)
-	}
-	if len(k.flags) >= kittyDepth {
-		k.flags = append(k.flags[:0], k.flags[1:]...)
-	}
-	k.flags = append(k.flags, f)
-}
-
-func (k *kittyStack) pop(n int) {
-	k.flags = k.flags[:max(0, len(k.flags)-n)]
-}
-
-func (k *kittyStack) set(f uint8) {
-	if len(k.flags) == 0 {
-		k.flags = append(k.flags, 0)
-	}
-	k.flags[len(k.flags)-1] = f
 }

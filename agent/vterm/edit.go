@@ -90,7 +90,7 @@ func (t *Terminal) scrollUp(top, n int, keep bool) {
 		t.clearRow(r, blank)
 	}
 	if last := len(region) - n - 1; last >= 0 && t.bottom < t.rows-1 && !keep {
-		region[last].wrapped = false // what it went on in stands below the region
+		region[last].wrapped = false // its continuation is below the region
 	}
 }
 
@@ -112,13 +112,6 @@ func (t *Terminal) scrollDown(top, n int) {
 		t.clearRow(r, blank)
 	}
 	rows[t.bottom].wrapped = false
-}
-
-func (t *Terminal) clearRow(r *row, blank uint32) {
-	r.used, r.wrapped, r.gen = 0, false, t.gen
-	if blank != 0 {
-		r.fill(0, t.cols, t.cols, blank)
-	}
 }
 
 // insertLines and deleteLines are IL and DL: they work inside the region only.

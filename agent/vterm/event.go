@@ -51,9 +51,3 @@ func (ClipboardQuery) isEvent() {}
 func (WorkingDir) isEvent()     {}
 func (PromptMark) isEvent()     {}
 func (MouseWanted) isEvent()    {}
-
-func (t *Terminal) emit(e Event) {
-	if t.opts.Event != nil {
-		t.opts.Event(e)
-	}
-}

@@ -76,7 +76,7 @@ func differences(ours, other seen) (out []string) {
 		if y < len(other.Rows) {
 			want = other.Rows[y]
 		}
-		// A text selector on what is no emoji changes nothing; ghostty does not keep it.
+		// A text selector on what is not an emoji changes nothing; ghostty does not keep it.
 		if strings.ReplaceAll(ours.Rows[y], "\ufe0e", "") != strings.ReplaceAll(want, "\ufe0e", "") {
 			out = append(out, fmt.Sprintf("row %d:\n  ours  %q\n  other %q", y, ours.Rows[y], want))
 		}
@@ -106,7 +106,8 @@ func tmuxScreens(t *testing.T, tmux string, all []job) []seen {
 	dir := t.TempDir()
 	run := func(args ...string) string {
 		cmd := exec.Command(tmux, append([]string{"-f", "/dev/null", "-S", filepath.Join(dir, "s")}, args...)...)
-		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "SHELL=/bin/sh"}
+		cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8",
+			"SHELL=/bin/sh"}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("tmux %v: %v\n%s", args, err, out)
@@ -206,10 +207,13 @@ func TestRecordingsLikeOthers(t *testing.T) {
 // the cursor down on CHA, neither resets the margins on DECALN, and both take a tab back at the waiting
 // wrap for nothing; xterm does otherwise.
 var plain = []string{
-	"abc", "hello world", "漢字", "é", "e\u0301", "😀", "\r", "\n", "\r\n", "\b", "\t", "\t\t", "\v", "\x1b7", "\x1b8", "\x1bD", "\x1bE", "\x1bM", "\x1bH",
+	"abc", "hello world", "漢字", "é", "e\u0301", "😀", "\r", "\n", "\r\n", "\b", "\t", "\t\t", "\v", "\x1b7", "\x1b8",
+	"\x1bD", "\x1bE", "\x1bM", "\x1bH",
 	"\x1b[g", "\x1b[3g", "\x1b(0qx\x1b(B", "\x1b[4h", "\x1b[4l", "\x1b[20h", "\x1b[20l",
-	"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[s", "\x1b[u", "\x1b[!p", "\x1bc", "\x1b[r", "\x1b[?25l", "\x0e", "\x0f", "\x1b)0",
-	"\x1b[?1048h", "\x1b[?1048l", "\x1b[?1047h", "\x1b[?1047l", "\x18", "\x1b[1\x18m", "\x1b[2;2H\x1a", "\x1b]0;t\x07", "\x1bP$qm\x1b\\",
+	"\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[s", "\x1b[u", "\x1b[!p", "\x1bc", "\x1b[r", "\x1b[?25l",
+	"\x0e", "\x0f", "\x1b)0",
+	"\x1b[?1048h", "\x1b[?1048l", "\x1b[?1047h", "\x1b[?1047l", "\x18", "\x1b[1\x18m", "\x1b[2;2H\x1a", "\x1b]0;t\x07",
+	"\x1bP$qm\x1b\\",
 }
 
 // plainSession makes a session of sequences of which every emulator has the same idea.

@@ -78,21 +78,6 @@ func (t *Terminal) dispatchOSC(s []byte) {
 	}
 }
 
-func (t *Terminal) setTitle(s string) {
-	if s != t.title {
-		t.title = s
-		t.emit(TitleChanged{Title: s})
-	}
-}
-
-// terminator is how the program ended its string; answers end alike.
-func (t *Terminal) terminator() string {
-	if t.parser.bel {
-		return "\a"
-	}
-	return "\x1b\\"
-}
-
 func (t *Terminal) oscLink(b []byte) {
 	args, uri, ok := bytes.Cut(b, []byte{';'})
 	if !ok {
@@ -114,14 +99,6 @@ func (t *Terminal) oscLink(b []byte) {
 	t.setPen(pen)
 }
 
-// Link gives the target of a style's link.
-func (t *Terminal) Link(n uint16) string {
-	if int(n) >= len(t.links.vals) {
-		return ""
-	}
-	return t.links.vals[n].uri
-}
-
 func (t *Terminal) oscNotify(b []byte) {
 	if string(b) == "4" {
 		t.emit(Progress{})
@@ -137,7 +114,7 @@ func (t *Terminal) oscNotify(b []byte) {
 		t.emit(Progress{State: s, Percent: clamp(n, 0, 100)})
 		return
 	}
-	// ConEmu gave numbers other meanings; they are no notifications.
+	// ConEmu gave numbers other meanings; they are not notifications.
 	if i := bytes.IndexByte(b, ';'); i > 0 {
 		if _, err := strconv.Atoi(string(b[:i])); err == nil {
 			return

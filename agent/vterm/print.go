@@ -1,13 +1,8 @@
 package vterm
 
-import (
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
-// maxCluster caps the bytes of one cell's text; further marks are dropped.
-const maxCluster = 96
-
-// wrap moves to the start of the next line because the text goes on there.
+// wrap moves to the start of the next line because the text continues there.
 func (t *Terminal) wrap() {
 	t.row(t.y).wrapped = true
 	t.x, t.wrapPending = 0, false
@@ -78,21 +73,6 @@ func (t *Terminal) printRune(r rune) {
 
 func (t *Terminal) lastInvites() bool {
 	return t.lastCh&clusterBit != 0 || invites(rune(t.lastCh))
-}
-
-// text gives the code points of a cell's character.
-func (t *Terminal) text(ch uint32) string {
-	if ch&clusterBit != 0 {
-		return t.clusters.vals[ch&^clusterBit]
-	}
-	return string(rune(ch))
-}
-
-func (t *Terminal) appendText(dst []byte, ch uint32) []byte {
-	if ch&clusterBit != 0 {
-		return append(dst, t.clusters.vals[ch&^clusterBit]...)
-	}
-	return utf8.AppendRune(dst, rune(ch))
 }
 
 // join adds a code point to the character printed last, if both are one grapheme.
@@ -192,7 +172,7 @@ func (t *Terminal) put(ch uint32, w int) {
 			t.row(t.y).fill(t.x, t.cols, t.cols, 0)
 			t.wrap()
 		} else {
-			return // half of it cannot be shown, and there is no next line to go to
+			return // half of it cannot be shown, and there is no next line for it
 		}
 	}
 	r := t.row(t.y)

@@ -29,25 +29,36 @@ func rounds(t testing.TB, def int) int {
 
 var randomTexts = []string{
 	"hello world ", "x", "0123456789", "漢字", "木", "e\u0301", "a\u0300\u0301", "😀", "👨\u200d👩\u200d👧", "\u200d", "❤\ufe0f",
-	"❤", "\ufe0f", "\ufe0e", "⌚", "🇺🇸", "🇺", "🏻", "1\ufe0f\u20e3", "क्षि", "각", "한", "\u1112\u1161\u11ab", "\u202e", "\u200b",
+	"❤", "\ufe0f", "\ufe0e", "⌚", "🇺🇸", "🇺", "🏻", "1\ufe0f\u20e3", "क्षि", "각", "한", "\u1112\u1161\u11ab", "\u202e",
+	"\u200b",
 	"\u0600", "é", "─│┌┐", "\u00ad", "\ufffd", "\u0e33", "\u0e01", "\u0903", "\x85", "\xff", "\xe6\xbc", "\xf0\x9f",
 }
 
 var randomFinals = "@ABCDEFGHIJKLMPSTXZ`abcdefghmnrstux"
 
-var randomModes = []int{1, 3, 5, 6, 7, 9, 12, 25, 45, 47, 66, 69, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1047, 1048, 1049, 2004, 2026, 2027, 2031}
+var randomModes = []int{1, 3, 5, 6, 7, 9, 12, 25, 45, 47, 66, 69, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1047,
+	1048, 1049, 2004, 2026, 2027, 2031}
 
 var randomSequences = []string{
-	"\r", "\n", "\r\n", "\b", "\t", "\x07", "\x0e", "\x0f", "\x18", "\x1a", "\x00", "\x7f", "\v", "\x1b", "\x1b7", "\x1b8", "\x1bD", "\x1bE",
-	"\x1bM", "\x1bH", "\x1bc", "\x1b=", "\x1b>", "\x1bN", "\x1bO", "\x1bn", "\x1bo", "\x1b(0", "\x1b(B", "\x1b)0", "\x1b*0", "\x1b#8", "\x1bZ",
+	"\r", "\n", "\r\n", "\b", "\t", "\x07", "\x0e", "\x0f", "\x18", "\x1a", "\x00", "\x7f", "\v", "\x1b", "\x1b7",
+	"\x1b8", "\x1bD", "\x1bE",
+	"\x1bM", "\x1bH", "\x1bc", "\x1b=", "\x1b>", "\x1bN", "\x1bO", "\x1bn", "\x1bo", "\x1b(0", "\x1b(B", "\x1b)0",
+	"\x1b*0", "\x1b#8", "\x1bZ",
 	"\x1b]0;title\x07", "\x1b]2;é✳\x1b\\", "\x1b]8;;http://a.b/\x1b\\", "\x1b]8;id=1;http://c.d/\x07", "\x1b]8;;\x07",
-	"\x1b]4;1;?\x07", "\x1b]4;1;rgb:1/2/3\x07", "\x1b]104\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x1b\\", "\x1b]52;c;aGk=\x07",
-	"\x1b]7501;state=working:msg=aGk=\x07", "\x1b]9;4;1;50\x07", "\x1b]9;hi\x07", "\x1b]777;notify;a;b\x07", "\x1b]133;A\x07",
-	"\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1bPq#0;2;0\x1b\\", "\x1b_Gf=1;AAAA\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\", "\x1bkname\x1b\\",
-	"\x1b[!p", "\x1b[>1u", "\x1b[<u", "\x1b[=5;1u", "\x1b[?u", "\x1b[>4;2m", "\x1b[>c", "\x1b[=c", "\x1b[>q", "\x1b[3 q", "\x1b[1\"q", "\x1b[0\"q",
-	"\x1b[?2K", "\x1b[?1J", "\x1b[22;0t", "\x1b[23;0t", "\x1b[18t", "\x1b[?1000;1006$p", "\x1b[4$p", "\x1b[=7501;1w", "\x1b[=7501;2w",
-	"\x1b[=7501;3;2;3w", "\x1b[=7501;4;9;9w", "\x1b[=7501;5;2;65;769w", "\x1b[38;2;9;8;7m", "\x1b[48:5:20m", "\x1b[4:3;58:2::1:2:3m", "\x1b[m",
-	"\x1b[?s", "\x1b[?1;7;1000s", "\x1b[?1;7;1000r", "\x1b[20h", "\x1b[20l", "\x1b[4h", "\x1b[4l", "\x1b[99999999999C", "\x1b[;;;;m",
+	"\x1b]4;1;?\x07", "\x1b]4;1;rgb:1/2/3\x07", "\x1b]104\x07", "\x1b]10;#fff\x07", "\x1b]11;?\x1b\\",
+	"\x1b]52;c;aGk=\x07",
+	"\x1b]7501;state=working:msg=aGk=\x07", "\x1b]9;4;1;50\x07", "\x1b]9;hi\x07", "\x1b]777;notify;a;b\x07",
+	"\x1b]133;A\x07",
+	"\x1bP$qm\x1b\\", "\x1bP+q544e\x1b\\", "\x1bPq#0;2;0\x1b\\", "\x1b_Gf=1;AAAA\x1b\\", "\x1b^x\x1b\\", "\x1bXx\x1b\\",
+	"\x1bkname\x1b\\",
+	"\x1b[!p", "\x1b[>1u", "\x1b[<u", "\x1b[=5;1u", "\x1b[?u", "\x1b[>4;2m", "\x1b[>c", "\x1b[=c", "\x1b[>q", "\x1b[3 q",
+	"\x1b[1\"q", "\x1b[0\"q",
+	"\x1b[?2K", "\x1b[?1J", "\x1b[22;0t", "\x1b[23;0t", "\x1b[18t", "\x1b[?1000;1006$p", "\x1b[4$p", "\x1b[=7501;1w",
+	"\x1b[=7501;2w",
+	"\x1b[=7501;3;2;3w", "\x1b[=7501;4;9;9w", "\x1b[=7501;5;2;65;769w", "\x1b[38;2;9;8;7m", "\x1b[48:5:20m",
+	"\x1b[4:3;58:2::1:2:3m", "\x1b[m",
+	"\x1b[?s", "\x1b[?1;7;1000s", "\x1b[?1;7;1000r", "\x1b[20h", "\x1b[20l", "\x1b[4h", "\x1b[4l", "\x1b[99999999999C",
+	"\x1b[;;;;m",
 }
 
 // randomChunk makes a piece of a session: text, sequences, broken bytes.
@@ -122,7 +133,8 @@ func dump(t *Terminal) string {
 	}
 	fmt.Fprintf(&b, "cursor %+v pending %v pen %q region %d-%d tabs %v charsets %+v\n", t.Cursor(), t.wrapPending,
 		canonical(t, t.pen), t.top, t.bottom, t.tabs, t.charsets)
-	fmt.Fprintf(&b, "modes %+v flags %+v title %q %q %q palette %v %v %v %v modify %d\n", t.Modes(), t.flags, t.title, t.icon,
+	fmt.Fprintf(&b, "modes %+v flags %+v title %q %q %q palette %v %v %v %v modify %d\n", t.Modes(), t.flags, t.title,
+		t.icon,
 		t.titleStack, t.palette, t.fg, t.bg, t.cur, t.modifyKeys)
 	return b.String()
 }

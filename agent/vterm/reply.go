@@ -4,34 +4,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // primaryAttributes says: VT220 with colour.
 const primaryAttributes = "\x1b[?62;22c"
-
-const (
-	replyBurst = 300 // answers at once: a program may ask for all 256 colours
-	replyRate  = 100 // answers a second after that
-)
-
-// replyLimit keeps a flood of queries from turning into a flood of input.
-type replyLimit struct {
-	tokens float64
-	last   time.Time
-}
-
-func (l *replyLimit) take(now time.Time) bool {
-	if !l.last.IsZero() {
-		l.tokens = min(replyBurst, l.tokens+now.Sub(l.last).Seconds()*replyRate)
-	}
-	l.last = now
-	if l.tokens < 1 {
-		return false
-	}
-	l.tokens--
-	return true
-}
 
 func (t *Terminal) reply(s string) {
 	if t.opts.Reply != nil && t.limit.take(t.opts.Now()) {
@@ -176,4 +152,12 @@ func (t *Terminal) reportCapability(hexName string) {
 	default:
 		t.replyf("\x1bP1+r%s=%X\x1b\\", hexName, value)
 	}
+}
+
+// terminator is how the program ended its string; answers end alike.
+func (t *Terminal) terminator() string {
+	if t.parser.bel {
+		return "\a"
+	}
+	return "\x1b\\"
 }

@@ -1,6 +1,6 @@
 package vterm
 
-// Resize changes the size. The main screen and its history are wrapped anew at the new width; the
+// Resize changes the size. The main screen and its history are wrapped again at the new width; the
 // alternate screen is cut or padded, as its program will draw it again.
 func (t *Terminal) Resize(cols, rows int) {
 	cols, rows = Bound(cols, rows)
@@ -135,7 +135,7 @@ type mark struct {
 	which  int // place, or -1 for the top of the screen
 }
 
-// history rewraps the packed lines. The tail of a logical line that goes on in the screen stays collected.
+// history rewraps the packed lines. The tail of a logical line that continues in the screen stays collected.
 func (f *reflower) history() {
 	open := false
 	f.t.history.each(func(line []byte) {
@@ -155,22 +155,6 @@ func (f *reflower) history() {
 
 // maxLogical caps the cells collected as one line, so that a flood without line feeds costs no memory.
 const maxLogical = 1 << 18
-
-// dropNewest removes the last n lines.
-func (h *history) dropNewest(n int) {
-	for ; n > 0 && h.count > 0; n-- {
-		p := h.pages[len(h.pages)-1]
-		p.buf = p.buf[:p.offs[len(p.offs)-1]]
-		p.offs = p.offs[:len(p.offs)-1]
-		h.count--
-		if len(p.offs) == p.skip && len(h.pages) > 1 {
-			h.bytes -= cap(p.buf)
-			h.pages = h.pages[:len(h.pages)-1]
-		} else if len(p.offs) == p.skip {
-			p.buf, p.offs, p.skip = p.buf[:0], p.offs[:0], 0
-		}
-	}
-}
 
 // screenRow collects row y of the old screen.
 func (f *reflower) screenRow(y int) {

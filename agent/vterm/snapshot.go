@@ -10,9 +10,9 @@ import (
 // CSI = 7501 ; op ; … w, which other terminals ignore.
 const (
 	restoreMark    = 7501
-	restoreWrapped = 1 // the cursor's line goes on in the next one
+	restoreWrapped = 1 // the cursor's line continues in the next one
 	restorePending = 2 // a wrap is pending
-	restoreJoin    = 3 // the last character printed stands at line, column
+	restoreJoin    = 3 // the last character printed is at line, column
 	restoreCursor  = 4 // the cursor is at line, column, whatever region and origin say
 	restoreLast    = 5 // the last character printed: width, code points
 	restoreCluster = 6 // print a character of several code points: width, code points
@@ -71,7 +71,7 @@ func (t *Terminal) restoredText(p *params) (ch uint32, width int, ok bool) {
 	return t.clusterID(s) | clusterBit, width, true
 }
 
-// printable tells whether a text can stand in one cell: a grapheme, with marks put on it later.
+// printable tells whether a text fits into one cell: a grapheme, with marks put on it later.
 func printable(text []rune) bool {
 	for n := len(text); n > 0; n-- {
 		if _, one := oneCluster([]byte(string(text[:n]))); one {
@@ -408,12 +408,4 @@ func (w *writer) unfinished() {
 	case stIgnore:
 		w.seq("^")
 	}
-}
-
-// payload gives what has come of an OSC; of one that is swallowed, something that means nothing.
-func (p *parser) payload() []byte {
-	if p.over {
-		return []byte("x")
-	}
-	return p.str
 }

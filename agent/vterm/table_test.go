@@ -97,7 +97,8 @@ func TestTable(t *testing.T) {
 		script("scroll/reverse at the top", 5, 3, "a\r\x1bMb").rows("b", "a").history(0),
 		script("scroll/region outside", 5, 4, "1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[4;1H\n\nx").rows("1", "2", "3", "x"),
 		script("scroll/insert lines", 5, 4, "1\r\n2\r\n3\r\n4\x1b[2H\x1b[2L").rows("1", "", "", "2").cur(0, 1),
-		script("scroll/insert outside of the region", 5, 4, "1\r\n2\r\n3\r\n4\x1b[1;2r\x1b[4;1H\x1b[L").rows("1", "2", "3", "4"),
+		script("scroll/insert outside of the region", 5, 4, "1\r\n2\r\n3\r\n4\x1b[1;2r\x1b[4;1H\x1b[L").
+			rows("1", "2", "3", "4"),
 		script("scroll/delete many", 5, 3, "1\r\n2\r\n3\x1b[H\x1b[99M").rows(""),
 		script("scroll/su in a region", 5, 4, "1\r\n2\r\n3\r\n4\x1b[2;3r\x1b[S").rows("1", "3", "", "4"),
 		script("scroll/sd many", 5, 3, "1\r\n2\r\n3\x1b[99T").rows(""),
@@ -117,8 +118,10 @@ func TestTable(t *testing.T) {
 		script("style/bce", 5, 2, "\x1b[44m\x1b[K").styled("0,0", "bg=4").styled("4,0", "bg=4").styled("0,1", ""),
 		script("style/bce on scroll", 5, 2, "\x1b[41m\n\n").styled("3,1", "bg=1").styled("3,0", ""),
 		script("style/bce keeps no other attribute", 5, 2, "\x1b[1;4;41m\x1b[2J").styled("0,0", "bg=1"),
-		script("style/curly", 5, 2, "\x1b[4:3ma\x1b[4:0mb\x1b[4:5mc").styled("0,0", "u3").styled("1,0", "").styled("2,0", "u5"),
-		script("style/underline colour", 5, 2, "\x1b[4;58:2::1:2:3ma\x1b[59mb\x1b[58;5;9mc").styled("0,0", "u1 ul=#010203").styled("1,0", "u1").styled("2,0", "u1 ul=9"),
+		script("style/curly", 5, 2, "\x1b[4:3ma\x1b[4:0mb\x1b[4:5mc").styled("0,0", "u3").styled("1,0", "").
+			styled("2,0", "u5"),
+		script("style/underline colour", 5, 2, "\x1b[4;58:2::1:2:3ma\x1b[59mb\x1b[58;5;9mc").styled("0,0", "u1 ul=#010203").
+			styled("1,0", "u1").styled("2,0", "u1 ul=9"),
 		script("style/truncated colour", 5, 2, "\x1b[38;5ma\x1b[38;2;1mb\x1b[1mc").styled("0,0", "").styled("2,0", "bold"),
 		script("style/bad colour", 5, 2, "\x1b[38;5;300;1ma").styled("0,0", "bold"),
 		script("style/6 is blink", 5, 2, "\x1b[6ma").styled("0,0", "blink"),
@@ -126,7 +129,8 @@ func TestTable(t *testing.T) {
 		script("style/many parameters", 5, 2, "\x1b[1;2;3;4;5;7;8;9;53;31;42;38:5:1;48:5:2ma").
 			styled("0,0", "bold dim ital u1 blink rev hid strike over fg=1 bg=2"),
 
-		script("tabs/set and clear", 30, 2, "\x1b[3g\x1b[5G\x1bH\r\tx\r\x1b[5G\x1b[g\r\ty").rows("    x                        y"),
+		script("tabs/set and clear", 30, 2, "\x1b[3g\x1b[5G\x1bH\r\tx\r\x1b[5G\x1b[g\r\ty").
+			rows("    x                        y"),
 		script("tabs/back", 30, 2, "\x1b[20G\x1b[2Zx").rows("        x"),
 		script("cursor/region stops up and down", 5, 6, "\x1b[2;4r\x1b[3H\x1b[9Aa\x1b[9Bb").rows("", "a", "", " b"),
 		script("cursor/origin", 9, 6, "\x1b[2;4r\x1b[?6h\x1b[9;2Hx\x1b[?6l\x1b[Hy").rows("y", "", "", " x"),
@@ -140,11 +144,14 @@ func TestTable(t *testing.T) {
 		script("reset/decstr keeps the screen", 5, 2, "ab\x1b[?25l\x1b[!p").rows("ab").cur(2, 0),
 		script("alt/47 keeps both", 5, 2, "ab\x1b[?47hcd\x1b[?47l\x1b[?47h").rows("  cd"),
 		script("alt/1047 clears on leaving", 5, 2, "ab\x1b[?1047hcd\x1b[?1047l\x1b[?1047h").rows(""),
-		script("alt/1049 left twice brings the cursor back twice", 5, 2, "ab\x1b[?1049h\x1b[?1049lcd\x1b[?1049le").rows("abed"),
+		script("alt/1049 left twice brings the cursor back twice", 5, 2, "ab\x1b[?1049h\x1b[?1049lcd\x1b[?1049le").
+			rows("abed"),
 
-		script("osc/link ends with empty target", 9, 1, "\x1b]8;id=a;http://x.y\x07a\x1b]8;;\x07b").styled("0,0", "link=http://x.y").styled("1,0", ""),
+		script("osc/link ends with empty target", 9, 1, "\x1b]8;id=a;http://x.y\x07a\x1b]8;;\x07b").
+			styled("0,0", "link=http://x.y").styled("1,0", ""),
 		script("osc/sgr 0 keeps the link", 9, 1, "\x1b]8;;http://x.y\x07\x1b[0ma").styled("0,0", "link=http://x.y"),
-		script("osc/swallowed", 9, 1, "\x1bPqsixel\x1b\\\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\\x1b]1337;File=:AAAA\x07\x1bktitle\x1b\\x").rows("x"),
+		script("osc/swallowed", 9, 1, "\x1bPqsixel\x1b\\\x1b_apc\x1b\\\x1b^pm\x1b\\\x1bXsos\x1b\\"+
+			"\x1b]1337;File=:AAAA\x07\x1bktitle\x1b\\x").rows("x"),
 		script("osc/title without controls", 9, 1, "\x1b]2;a\u202eb\x07").titled("ab"),
 		script("osc/title stack", 9, 1, "\x1b]2;one\x07\x1b[22;0t\x1b]2;two\x07\x1b[23;0t").titled("one"),
 		script("osc/cancelled", 9, 1, "\x1b]2;one\x07\x1b]2;two\x18x").titled("one").rows("x"),
@@ -159,16 +166,19 @@ func TestTable(t *testing.T) {
 		script("reply/status", 9, 1, "\x1b[5n").answers(`^\x1b\[0n$`),
 		script("reply/private position", 9, 3, "\x1b[2;3H\x1b[?6n").answers(`^\x1b\[\?2;3R$`),
 		script("reply/tertiary", 9, 1, "\x1b[=c").answers(`^\x1bP!\|[0-9A-F]{8}\x1b\\$`),
-		script("reply/colours", 9, 1, "\x1b]10;#102030\x07\x1b]10;?;?\x07").answers(`^\x1b\]10;rgb:1010/2020/3030\x07\x1b\]11;rgb:0000/0000/0000\x07$`),
+		script("reply/colours", 9, 1, "\x1b]10;#102030\x07\x1b]10;?;?\x07").
+			answers(`^\x1b\]10;rgb:1010/2020/3030\x07\x1b\]11;rgb:0000/0000/0000\x07$`),
 		script("reply/two palette entries", 9, 1, "\x1b]4;1;rgb:ff/00/80;1;?;196;?\x1b\\").
 			answers(`^\x1b\]4;1;rgb:ffff/0000/8080\x1b\\\x1b\]4;196;rgb:ffff/0000/0000\x1b\\$`),
-		script("reply/sgr", 9, 1, "\x1b[1;4:3;38;5;200;48;2;1;2;3m\x1bP$qm\x1b\\").answers(`^\x1bP1\$r0;1;4:3;38;5;200;48;2;1;2;3m\x1b\\$`),
+		script("reply/sgr", 9, 1, "\x1b[1;4:3;38;5;200;48;2;1;2;3m\x1bP$qm\x1b\\").
+			answers(`^\x1bP1\$r0;1;4:3;38;5;200;48;2;1;2;3m\x1b\\$`),
 		script("reply/margins", 9, 5, "\x1b[2;4r\x1bP$qr\x1b\\").answers(`^\x1bP1\$r2;4r\x1b\\$`),
 		script("reply/unknown setting", 9, 5, "\x1bP$qz\x1b\\").answers(`^\x1bP0\$r.*\x1b\\$`),
 		script("reply/capability", 9, 1, "\x1bP+q436f;7a7a\x1b\\").answers(`^\x1bP1\+r436f=323536\x1b\\\x1bP0\+r7a7a\x1b\\$`),
 		script("reply/unknown mode", 9, 1, "\x1b[?9999$p").answers(`^\x1b\[\?9999;0\$y$`),
 		script("reply/ansi mode", 9, 1, "\x1b[4h\x1b[4$p").answers(`^\x1b\[4;1\$y$`),
-		script("reply/kitty set bits", 9, 1, "\x1b[=1;1u\x1b[=4;2u\x1b[?u\x1b[=1;3u\x1b[?u").answers(`^\x1b\[\?5u\x1b\[\?4u$`),
+		script("reply/kitty set bits", 9, 1, "\x1b[=1;1u\x1b[=4;2u\x1b[?u\x1b[=1;3u\x1b[?u").
+			answers(`^\x1b\[\?5u\x1b\[\?4u$`),
 		script("reply/modify other keys", 9, 1, "\x1b[>4;2m\x1b[?4m").answers(`^\x1b\[>4;2m$`),
 		script("reply/agent status", 9, 1, "\x1b]7501;?\x1b\\").answers(`^\x1b\]7501;\?\x1b\\$`),
 		script("reply/size in cells", 9, 3, "\x1b[18t").answers(`^\x1b\[8;3;9t$`),
@@ -176,14 +186,17 @@ func TestTable(t *testing.T) {
 		script("reply/clipboard is never told", 9, 1, "\x1b]52;c;?\x07\x1b[5n").answers(`^\x1b\[0n$`),
 
 		script("resize/narrow and wide again", 10, 4, "abcdefgh\r\nx", "\x004x4", "\x0010x4").rows("abcdefgh", "x").cur(1, 1),
-		script("resize/rows come back", 10, 4, "1\r\n2\r\n3\r\n4", "\x0010x2", "\x0010x4").rows("1", "2", "3", "4").cur(1, 3).history(0),
-		script("resize/cleared screen takes nothing back", 10, 3, "1\r\n2\r\n3\r\n4\r\n5\x1b[H\x1b[2Jx", "\x0010x5").rows("x").cur(1, 0).history(2),
+		script("resize/rows come back", 10, 4, "1\r\n2\r\n3\r\n4", "\x0010x2", "\x0010x4").rows("1", "2", "3", "4").cur(1, 3).
+			history(0),
+		script("resize/cleared screen takes nothing back", 10, 3, "1\r\n2\r\n3\r\n4\r\n5\x1b[H\x1b[2Jx", "\x0010x5").
+			rows("x").cur(1, 0).history(2),
 		script("resize/blank rows below are dropped", 10, 5, "1\r\n2", "\x0010x2").rows("1", "2").history(0).cur(1, 1),
 		script("resize/wide at the new edge", 10, 4, "a漢字b", "\x004x4").rows("a漢", "字b"),
 		script("resize/history is wrapped", 4, 2, "abcd1234\r\nx\r\ny", "\x008x2").rows("x", "y").history(1),
 		script("resize/cursor in the middle", 10, 4, "abcdefgh\x1b[4G", "\x003x4").rows("abc", "def", "gh").cur(0, 1),
 		script("resize/alternate keeps the cursor", 10, 4, "\x1b[?1049h\x1b[4;1Hx", "\x0010x2").rows("", "x").cur(1, 1),
-		script("resize/main behind the alternate", 10, 3, "abcdefgh\x1b[?1049hzz", "\x004x3", "\x1b[?1049l!").rows("abcd", "efgh", "!"),
+		script("resize/main behind the alternate", 10, 3, "abcdefgh\x1b[?1049hzz", "\x004x3", "\x1b[?1049l!").
+			rows("abcd", "efgh", "!"),
 	})
 }
 

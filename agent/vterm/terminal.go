@@ -12,8 +12,8 @@ const (
 	MaxRows = 400
 )
 
-// Bound returns the size that a terminal has that is to have the one given. It is the one place where sizes
-// are bounded, whoever says them: the person's terminal, a client, a stored request.
+// Bound returns the size that a terminal gets that is asked to have the one given. It is the one place where sizes
+// are bounded, whoever asks for them: the person's terminal, a client, a stored request.
 func Bound(cols, rows int) (int, int) { return clamp(cols, 1, MaxCols), clamp(rows, 1, MaxRows) }
 
 // DefaultScrollback is how many lines of history a terminal keeps unless told otherwise.
@@ -44,6 +44,9 @@ type styleSlot struct {
 }
 
 // Terminal is the state of one emulated terminal. It is not safe for concurrent use.
+//
+// It has as many methods as there are things that control sequences do: each of them is a few lines that change this
+// one state, and a type between would cost every printed byte an indirection.
 type Terminal struct {
 	opts       Options
 	cols, rows int
@@ -73,7 +76,7 @@ type Terminal struct {
 	// linkSweepAt is the value of scrolled before which a full link table is not swept again.
 	linkSweepAt uint64
 
-	// The character printed last: where it stands while it can still be joined by a following code point,
+	// The character printed last: where it is while a following code point can still join it,
 	// and what REP repeats.
 	joinX, joinY int
 	joinable     bool
@@ -166,6 +169,14 @@ func (t *Terminal) freshRows(rows []*row) []*row {
 	return rows
 }
 
+// clearRow empties a row of the screen: blank is the style of its cells.
+func (t *Terminal) clearRow(r *row, blank uint32) {
+	r.used, r.wrapped, r.gen = 0, false, t.gen
+	if blank != 0 {
+		r.fill(0, t.cols, t.cols, blank)
+	}
+}
+
 func (t *Terminal) resetTabs() {
 	t.tabs = make([]bool, t.cols)
 	for i := 8; i < t.cols; i += 8 {
@@ -186,27 +197,6 @@ func (t *Terminal) touchAll() {
 	}
 }
 
-// style gives the ids of the pen and of erased cells.
-func (t *Terminal) style() uint32 {
-	if !t.penOK {
-		t.internPen()
-	}
-	return t.penID
-}
-
-func (t *Terminal) blank() uint32 {
-	if !t.penOK {
-		t.internPen()
-	}
-	return t.blankID
-}
-
-func (t *Terminal) internPen() {
-	t.penID = t.styleID(t.pen)
-	t.blankID = t.styleID(Style{Bg: t.pen.Bg})
-	t.penOK = true
-}
-
 func (t *Terminal) setPen(s Style) {
 	t.pen, t.penOK = s, false
 }
@@ -215,6 +205,20 @@ func (t *Terminal) setPen(s Style) {
 func (t *Terminal) moveTo(x, y int) {
 	t.x, t.y = clamp(x, 0, t.cols-1), clamp(y, 0, t.rows-1)
 	t.wrapPending, t.joinable = false, false
+}
+
+// emit reports what the program reports or asks for.
+func (t *Terminal) emit(e Event) {
+	if t.opts.Event != nil {
+		t.opts.Event(e)
+	}
+}
+
+func (t *Terminal) setTitle(s string) {
+	if s != t.title {
+		t.title = s
+		t.emit(TitleChanged{Title: s})
+	}
 }
 
 // Size gives the size in cells.
@@ -236,7 +240,7 @@ func (t *Terminal) RowGeneration(y int) uint64 {
 	return uint64(r.id)<<40 ^ r.gen
 }
 
-// Shifts grows whenever what stands on the screen is moved to another place: by scrolling, or by inserting
+// Shifts grows whenever what is on the screen is moved to another place: by scrolling, or by inserting
 // and deleting lines or characters.
 func (t *Terminal) Shifts() uint64 { return t.shifts }
 

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Cell is one position of a line as it is to be drawn. Width 0 is the right half of the wide character
+// Cell is one position of a line as it is drawn. Width 0 is the right half of the wide character
 // before it. Cluster holds the text when it is more than one code point; else it is Rune.
 type Cell struct {
 	Rune    rune
@@ -66,8 +66,8 @@ func (t *Terminal) FirstLine() uint64 {
 	return t.scrolled - uint64(t.History())
 }
 
-// Line appends line n, in the numbering of FirstLine, without padding. wrapped tells that its text goes
-// on in line n+1.
+// Line appends line n, in the numbering of FirstLine, without padding. wrapped tells that its text
+// continues in line n+1.
 func (t *Terminal) Line(dst []Cell, n uint64) (cells []Cell, wrapped bool) {
 	first := t.FirstLine()
 	if n < first {

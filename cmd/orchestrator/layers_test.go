@@ -19,11 +19,6 @@ import (
 	"testing"
 )
 
-// ringed are the packages with files that use each other, which is a debt; no other package may have any.
-var ringed = []string{
-	"agent/vterm",
-}
-
 // TestFilesStandOnEachOther holds that the files of a package form layers: a file uses names of files below it, never
 // of one that uses it, not even by way of others. A file uses another one where it names a function, type, method,
 // field, variable or constant that the other declares.
@@ -38,12 +33,6 @@ func TestFilesStandOnEachOther(t *testing.T) {
 		path = strings.TrimPrefix(path, "orchestrator/")
 		t.Run(path, func(t *testing.T) {
 			rings := fileGraph(t, path, exports).rings()
-			if slices.Contains(ringed, path) {
-				if len(rings) == 0 {
-					t.Errorf("no files of %s use each other any more: take it off the list", path)
-				}
-				return
-			}
 			for _, ring := range rings {
 				t.Errorf("%d files of %s use each other:\n%s", len(ring), path, fileGraph(t, path, exports).describe(ring))
 			}

@@ -28,7 +28,8 @@ func errorOf(t *testing.T, body string) (kind, message string) {
 }
 
 var paths = map[string]string{
-	"anthropic": "/v1/messages", "responses": "/v1/responses", "chat": "/v1/chat/completions", "gemini": "/v1beta/models/g:generateContent",
+	"anthropic": "/v1/messages", "responses": "/v1/responses", "chat": "/v1/chat/completions",
+	"gemini": "/v1beta/models/g:generateContent",
 }
 
 func TestRateIsCapped(t *testing.T) {
@@ -48,7 +49,8 @@ func TestRateIsCapped(t *testing.T) {
 				t.Fatalf("above the cap: %v, %v", resp, err)
 			}
 			kind, message := errorOf(t, body)
-			if kind != want || !strings.Contains(message, "2 requests a minute") || !strings.Contains(message, "limits.requests_per_minute") {
+			if kind != want || !strings.Contains(message, "2 requests a minute") ||
+				!strings.Contains(message, "limits.requests_per_minute") {
 				t.Errorf("refused with %q: %s", kind, message)
 			}
 			if resp, err := client(t).Get(w.base + "/v1/models"); err != nil || resp.StatusCode != 200 {
@@ -56,7 +58,8 @@ func TestRateIsCapped(t *testing.T) {
 			} else {
 				resp.Body.Close()
 			}
-			other, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": serve(t, rec.ServeHTTP)}})
+			other, _, err := w.Route("t2",
+				thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": serve(t, rec.ServeHTTP)}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,9 +97,10 @@ func TestSpendingIsCapped(t *testing.T) {
 		"none":          {gateway.Caps{}, map[thread.ID]float64{"t1": 900}, 3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { streamAnswer(w, "ok") }), func(o *gateway.Options) {
-				o.Caps, o.Spent = tc.caps, func() map[thread.ID]float64 { return tc.spent }
-			})
+			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { streamAnswer(w, "ok") }),
+				func(o *gateway.Options) {
+					o.Caps, o.Spent = tc.caps, func() map[thread.ID]float64 { return tc.spent }
+				})
 			for i := range 3 {
 				resp, body, err := post(t, w.base+"/v1/messages", request("x"))
 				if err != nil {
@@ -110,7 +114,8 @@ func TestSpendingIsCapped(t *testing.T) {
 					continue
 				}
 				kind, message := errorOf(t, body)
-				if resp.StatusCode != http.StatusPaymentRequired || kind != "billing_error" || !strings.Contains(message, tc.says) || resp.Header.Get("Retry-After") != "" {
+				if resp.StatusCode != http.StatusPaymentRequired || kind != "billing_error" ||
+					!strings.Contains(message, tc.says) || resp.Header.Get("Retry-After") != "" {
 					t.Errorf("request %d: %d %s", i, resp.StatusCode, body)
 				}
 			}

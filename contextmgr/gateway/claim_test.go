@@ -40,7 +40,8 @@ func TestSecretByHeader(t *testing.T) {
 		{"the word for none", []string{"X-A: " + thread.SecretMark + thread.NoSecret}, 401, nil},
 	} {
 		lines := strings.Join(append(tt.headers, ""), "\r\n")
-		status, _, _ := raw(t, host, fmt.Sprintf("GET %s/x HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n", path, host, lines))
+		status, _, _ := raw(t, host, fmt.Sprintf("GET %s/x HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n",
+			path, host, lines))
 		if status != tt.status {
 			t.Errorf("%s: %d", tt.name, status)
 		}
@@ -57,7 +58,8 @@ func TestSecretByHeader(t *testing.T) {
 			}
 		}
 	}
-	status, _, _ := raw(t, host, fmt.Sprintf("GET /t/%s/x HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nX-A: %s;own\r\n\r\n", secret, host, mark))
+	status, _, _ := raw(t, host, fmt.Sprintf("GET /t/%s/x HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n"+
+		"X-A: %s;own\r\n\r\n", secret, host, mark))
 	if r := <-seen; status != 200 || r.Header.Get("X-A") != "own" {
 		t.Errorf("by address and header: %d, %q went on", status, r.Header["X-A"])
 	}

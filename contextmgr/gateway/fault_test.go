@@ -95,21 +95,25 @@ func TestFaults(t *testing.T) {
 		cut      bool   // the agent sees a cut
 		check    func(thread.Exchange) bool
 	}{
-		"whole":               {say(chunkedHead + chunks(events...) + "0\r\n\r\n"), whole, false, fine},
-		"whole, one piece":    {say(chunkedHead + chunks(whole) + "0\r\n\r\n"), whole, false, fine},
-		"whole, delimited":    {say(delimitedHead + whole), whole, false, fine},
-		"whole, length":       {say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(whole), whole)), whole, false, fine},
-		"cut with FIN":        {say(chunkedHead + chunks(half)), half, true, interrupted},
-		"cut in a chunk":      {say(chunkedHead + "ffff\r\n" + half), half, true, interrupted},
-		"cut after the stop":  {say(chunkedHead + chunks(whole)), whole, true, interrupted},
-		"cut, delimited":      {say(delimitedHead + half), half, true, interrupted},
-		"cut, length":         {say("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99999\r\n\r\n" + half), half, true, interrupted},
-		"cut, nothing came":   {say(chunkedHead), "", true, interrupted},
-		"bad chunk":           {say(chunkedHead + chunks(half) + "zz\r\n"), half, true, interrupted},
-		"no stop, clean end":  {say(chunkedHead + chunks(noStop) + "0\r\n\r\n"), noStop, false, interrupted},
-		"only pings":          {say(chunkedHead + chunks(events[2], events[2]) + "0\r\n\r\n"), events[2] + events[2], false, interrupted},
-		"two stops":           {say(chunkedHead + chunks(whole, events[6]) + "0\r\n\r\n"), whole + events[6], false, fine},
-		"garbage":             {say(chunkedHead + chunks("\x00\xff\u2028{}\n\n", whole) + "0\r\n\r\n"), "\x00\xff\u2028{}\n\n" + whole, false, fine},
+		"whole":            {say(chunkedHead + chunks(events...) + "0\r\n\r\n"), whole, false, fine},
+		"whole, one piece": {say(chunkedHead + chunks(whole) + "0\r\n\r\n"), whole, false, fine},
+		"whole, delimited": {say(delimitedHead + whole), whole, false, fine},
+		"whole, length": {say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"+
+			"Content-Length: %d\r\n\r\n%s", len(whole), whole)), whole, false, fine},
+		"cut with FIN":       {say(chunkedHead + chunks(half)), half, true, interrupted},
+		"cut in a chunk":     {say(chunkedHead + "ffff\r\n" + half), half, true, interrupted},
+		"cut after the stop": {say(chunkedHead + chunks(whole)), whole, true, interrupted},
+		"cut, delimited":     {say(delimitedHead + half), half, true, interrupted},
+		"cut, length": {say("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99999\r\n\r\n" +
+			half), half, true, interrupted},
+		"cut, nothing came":  {say(chunkedHead), "", true, interrupted},
+		"bad chunk":          {say(chunkedHead + chunks(half) + "zz\r\n"), half, true, interrupted},
+		"no stop, clean end": {say(chunkedHead + chunks(noStop) + "0\r\n\r\n"), noStop, false, interrupted},
+		"only pings": {say(chunkedHead + chunks(events[2], events[2]) + "0\r\n\r\n"), events[2] + events[2], false,
+			interrupted},
+		"two stops": {say(chunkedHead + chunks(whole, events[6]) + "0\r\n\r\n"), whole + events[6], false, fine},
+		"garbage": {say(chunkedHead + chunks("\x00\xff\u2028{}\n\n", whole) + "0\r\n\r\n"),
+			"\x00\xff\u2028{}\n\n" + whole, false, fine},
 		"one byte at a time":  {say(chunkedHead + chunks(strings.Split(whole, "")...) + "0\r\n\r\n"), whole, false, fine},
 		"no answer":           {func(*net.TCPConn) {}, "", false, unanswered},
 		"no HTTP":             {say("SSH-2.0-OpenSSH\r\n"), "", false, unanswered},
@@ -205,11 +209,13 @@ func TestUnreachable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, tc.upstream, func(o *gateway.Options) { o.Transport = tc.transport })
 			for path, shape := range map[string]string{
-				"/v1/messages": `{"error":{"message":`, "/v1/responses": `"type":"server_error"`, "/v1/chat/completions": `"type":"server_error"`,
+				"/v1/messages": `{"error":{"message":`, "/v1/responses": `"type":"server_error"`,
+				"/v1/chat/completions":             `"type":"server_error"`,
 				"/v1beta/models/g:generateContent": `"status":"UNAVAILABLE"`, "/other": `"type":"gateway_error"`,
 			} {
 				resp, body, err := post(t, w.base+path, request("x"))
-				if err != nil || resp.StatusCode != 502 && resp.StatusCode != 503 || !strings.Contains(body, shape) || !strings.Contains(body, "cannot reach") {
+				if err != nil || resp.StatusCode != 502 && resp.StatusCode != 503 || !strings.Contains(body, shape) ||
+					!strings.Contains(body, "cannot reach") {
 					t.Errorf("%s: %v, %v: %s", path, resp, err, body)
 				}
 			}
@@ -233,7 +239,8 @@ func TestSilence(t *testing.T) {
 	})
 	w := open(t, up, func(o *gateway.Options) { o.Silence = 20 * time.Millisecond })
 	_, body, err := post(t, w.base+"/v1/messages", request("x"))
-	if e := w.obs.wait(t, 1)[0]; err == nil || !e.Interrupted || !strings.Contains(e.Err, "silent") || !strings.HasPrefix(strings.Join(answerEvents("sil"), ""), body) {
+	if e := w.obs.wait(t, 1)[0]; err == nil || !e.Interrupted || !strings.Contains(e.Err, "silent") ||
+		!strings.HasPrefix(strings.Join(answerEvents("sil"), ""), body) {
 		t.Errorf("%v, observed %+v", err, e)
 	}
 }

@@ -209,7 +209,8 @@ func openWith(t testing.TB, obs thread.Observer, upstream string, change func(*g
 			t.Error(err)
 		}
 	})
-	if w.base, w.hook, err = w.Route("t1", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": upstream}}); err != nil {
+	w.base, w.hook, err = w.Route("t1", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": upstream}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -256,7 +257,8 @@ func post(t testing.TB, url, body string, header ...string) (*http.Response, str
 // request is a main request as Claude Code sends it, small.
 func request(prompt string) string {
 	return `{"model":"claude-sonnet-4-6","max_tokens":32000,"stream":true,"tools":[{"name":"Bash"}],` +
-		`"messages":[{"role":"user","content":[{"type":"text","text":"<system-reminder>\nx\n</system-reminder>"},{"type":"text","text":"` + prompt + `"}]}]}`
+		`"messages":[{"role":"user","content":[{"type":"text","text":"<system-reminder>\nx\n</system-reminder>"},` +
+		`{"type":"text","text":"` + prompt + `"}]}]}`
 }
 
 // answerEvents is a streamed answer with all kinds of blocks.
@@ -265,7 +267,9 @@ func answerEvents(text string) []string {
 		return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"" + rest + "}\n\n"
 	}
 	return []string{
-		event("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[],"usage":{"input_tokens":4,"cache_creation_input_tokens":2446,"cache_read_input_tokens":9784,"output_tokens":1}}`),
+		event("message_start", `,"message":{"id":"msg_1","type":"message","role":"assistant",`+
+			`"model":"claude-sonnet-4-6","content":[],"usage":{"input_tokens":4,"cache_creation_input_tokens":2446,`+
+			`"cache_read_input_tokens":9784,"output_tokens":1}}`),
 		event("content_block_start", `,"index":0,"content_block":{"type":"text","text":""}`),
 		event("ping", ``),
 		event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"`+text+`"}`),
@@ -320,7 +324,8 @@ func TestRouteKeepsItsAddress(t *testing.T) {
 	up1 := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "one") })
 	up2 := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "two "+r.URL.Path) })
 	w := open(t, up1, nil)
-	base, hook, err := w.Route("t1", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up2 + "/base/", "side": up1}})
+	base, hook, err := w.Route("t1",
+		thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up2 + "/base/", "side": up1}})
 	if err != nil || base != w.base || hook != w.hook {
 		t.Fatalf("%v: %s %s", err, base, hook)
 	}
@@ -346,8 +351,10 @@ func TestRouteKeepsItsAddress(t *testing.T) {
 
 func TestRouteRefuses(t *testing.T) {
 	w := open(t, "http://127.0.0.1:1", nil)
-	for _, up := range []string{"", "ftp://x", "file:///etc/passwd", "http://", "x", "http://a/#b", "http://" + w.Addr() + "/t/x", "http://a b/%"} {
-		if _, _, err := w.Route("t9", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}}); !errors.Is(err, thread.ErrInvalid) {
+	for _, up := range []string{"", "ftp://x", "file:///etc/passwd", "http://", "x", "http://a/#b",
+		"http://" + w.Addr() + "/t/x", "http://a b/%"} {
+		_, _, err := w.Route("t9", thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
+		if !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("Route to %q: %v", up, err)
 		}
 	}
@@ -373,7 +380,8 @@ func TestHooks(t *testing.T) {
 		t.Fatalf("%v, %v", resp, err)
 	}
 	w.obs.until(t, "the hook", func() bool { return w.obs.hooks["Stop"] == `{"a":1}` })
-	for path, want := range map[string]int{"": 404, "/": 404, "/a/b": 404, "/%20": 404, "/" + strings.Repeat("x", 65): 404} {
+	for path, want := range map[string]int{"": 404, "/": 404, "/a/b": 404, "/%20": 404,
+		"/" + strings.Repeat("x", 65): 404} {
 		if resp, _, err := post(t, w.hook+path, ""); err != nil || resp.StatusCode != want {
 			t.Errorf("%q: %v, %v", path, resp, err)
 		}

@@ -23,9 +23,12 @@ func TestWhenALimitEnds(t *testing.T) {
 		{"a date", 503, "Retry-After: Sun, 22 Nov 2026 12:05:00 GMT", 5 * time.Minute},
 		{"overload", 529, "Retry-After: 7", 7 * time.Second},
 		{"subscription", 429, "anthropic-ratelimit-unified-reset: " + unix, 90 * time.Minute},
-		{"the window that is used up", 429, "anthropic-ratelimit-requests-remaining: 12\nanthropic-ratelimit-requests-reset: 2026-11-22T18:00:00Z\n" +
-			"anthropic-ratelimit-input-tokens-remaining: 0\nanthropic-ratelimit-input-tokens-reset: 2026-11-22T12:00:40Z", 40 * time.Second},
-		{"openai", 429, "x-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 6m0s\nx-ratelimit-remaining-requests: 9\nx-ratelimit-reset-requests: 1h", 6 * time.Minute},
+		{"the window that is used up", 429,
+			"anthropic-ratelimit-requests-remaining: 12\nanthropic-ratelimit-requests-reset: 2026-11-22T18:00:00Z\n" +
+				"anthropic-ratelimit-input-tokens-remaining: 0\nanthropic-ratelimit-input-tokens-reset: 2026-11-22T12:00:40Z",
+			40 * time.Second},
+		{"openai", 429, "x-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 6m0s\n" +
+			"x-ratelimit-remaining-requests: 9\nx-ratelimit-reset-requests: 1h", 6 * time.Minute},
 		{"no limit", 500, "Retry-After: 30", 0},
 		{"nothing said", 429, "", 0},
 		{"over already", 429, "Retry-After: 0", 0},
@@ -97,7 +100,8 @@ func TestErrorKinds(t *testing.T) {
 
 // FuzzLimits: whatever a provider says, what is believed lies between now and a month from now.
 func FuzzLimits(f *testing.F) {
-	for _, s := range []string{"30", "1.5", "Sun, 22 Nov 2026 12:05:00 GMT", "6m0s", "try again in 1m2.5s", "resets in 3 hours", "NaN", "-Inf", "1e308"} {
+	for _, s := range []string{"30", "1.5", "Sun, 22 Nov 2026 12:05:00 GMT", "6m0s", "try again in 1m2.5s",
+		"resets in 3 hours", "NaN", "-Inf", "1e308"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -35,7 +35,8 @@ func TestBodiesUnderWayAreBounded(t *testing.T) {
 	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", size-len(body)+1)+`"`, 1)
 	var all sync.WaitGroup
 	for i := range threads {
-		base, _, err := w.Route(thread.ID(fmt.Sprint("t", i)), thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
+		base, _, err := w.Route(thread.ID(fmt.Sprint("t", i)),
+			thread.RouteSpec{Agent: "claude", Upstreams: map[string]string{"": up}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,8 @@ func TestBacklogHoldsUpTheNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if resp.StatusCode == http.StatusServiceUnavailable {
-			if _, message := errorOf(t, body); !strings.Contains(message, "its cap is 32 MB") || resp.Header.Get("Retry-After") == "" {
+			if _, message := errorOf(t, body); !strings.Contains(message, "its cap is 32 MB") ||
+				resp.Header.Get("Retry-After") == "" {
 				t.Errorf("refused: %s", body)
 			}
 			break

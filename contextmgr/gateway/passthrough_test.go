@@ -69,7 +69,8 @@ func TestBodiesPassByteForByte(t *testing.T) {
 		"nulls, separators": "{\"messages\":[{\"role\":\"user\",\"content\":\"\\u0000\u2028\"}]}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			paths := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/v1beta/models/g:streamGenerateContent", "/api/unknown"}
+			paths := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/v1beta/models/g:streamGenerateContent",
+				"/api/unknown"}
 			if len(body) > 4<<20 {
 				paths = paths[:1] // slow under the race detector
 			}
@@ -92,7 +93,8 @@ func TestTargetsPassAsTheyAre(t *testing.T) {
 	up := serve(t, rec.ServeHTTP)
 	w := open(t, up, nil)
 	for _, target := range []string{
-		"/v1/messages?beta=true", "/v1beta/models/a%2Fb:generateContent?alt=sse&key=", "/a%20b%zz"[:6], "/x?", "/x?a=b&a=c;d=%2B+",
+		"/v1/messages?beta=true", "/v1beta/models/a%2Fb:generateContent?alt=sse&key=", "/a%20b%zz"[:6], "/x?",
+		"/x?a=b&a=c;d=%2B+",
 		"/a//b/./c", "//evil.com/a", "/a..b/...", "/..a;b/c%2e.d", "/%C3%A9%e9", "/a;b=c/(d)'!*", "/",
 	} {
 		if _, _, err := post(t, w.base+target, ""); err != nil {
@@ -102,12 +104,14 @@ func TestTargetsPassAsTheyAre(t *testing.T) {
 			t.Errorf("%s became %s", target, got)
 		}
 	}
-	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": up + "/proxy/v1?api-version=2"}})
+	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x",
+		Upstreams: map[string]string{"": up + "/proxy/v1?api-version=2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for in, want := range map[string]string{
-		"/messages": "/proxy/v1/messages?api-version=2", "/messages?a=b": "/proxy/v1/messages?api-version=2&a=b", "": "/proxy/v1?api-version=2",
+		"/messages": "/proxy/v1/messages?api-version=2", "/messages?a=b": "/proxy/v1/messages?api-version=2&a=b",
+		"": "/proxy/v1?api-version=2",
 	} {
 		if _, _, err := post(t, base+in, ""); err != nil {
 			t.Fatal(err)
@@ -134,7 +138,8 @@ func TestHeadersPass(t *testing.T) {
 	}
 	req.Header = http.Header{
 		"X-Api-Key": {"k"}, "Authorization": {"Bearer b"}, "Anthropic-Beta": {"a", "b"}, "User-Agent": {"claude-cli/2.1.330"},
-		"Accept-Encoding": {"gzip, br"}, "Te": {"trailers"}, "Proxy-Authorization": {"p"}, "Keep-Alive": {"5"}, "X-Custom": {""},
+		"Accept-Encoding": {"gzip, br"}, "Te": {"trailers"}, "Proxy-Authorization": {"p"}, "Keep-Alive": {"5"},
+		"X-Custom": {""},
 	}
 	resp, err := client(t).Do(req)
 	if err != nil {
@@ -154,7 +159,8 @@ func TestHeadersPass(t *testing.T) {
 	if "http://"+got.host != up {
 		t.Errorf("host %s", got.host)
 	}
-	if resp.StatusCode != 429 || !slices.Equal(resp.Header["X-Two"], []string{"a", "b"}) || resp.Header.Get("Retry-After") != "4" ||
+	if resp.StatusCode != 429 || !slices.Equal(resp.Header["X-Two"], []string{"a", "b"}) ||
+		resp.Header.Get("Retry-After") != "4" ||
 		resp.Header.Get("Set-Cookie") != "x=y" || resp.Header["Content-Type"] != nil {
 		t.Errorf("answer: %d %v", resp.StatusCode, resp.Header)
 	}
@@ -200,10 +206,12 @@ func TestTooLargeIsRefusedWhole(t *testing.T) {
 	if resp, _, err := post(t, w.base+"/v1/messages", strings.Repeat("x", 1000)); err != nil || resp.StatusCode != 200 {
 		t.Fatalf("at the limit: %v, %v", resp, err)
 	}
-	if resp, body, err := post(t, w.base+"/v1/messages", strings.Repeat("x", 1001)); err == nil && (resp.StatusCode != 413 || !strings.Contains(body, "error")) {
+	if resp, body, err := post(t, w.base+"/v1/messages", strings.Repeat("x", 1001)); err == nil &&
+		(resp.StatusCode != 413 || !strings.Contains(body, "error")) {
 		t.Errorf("above: %v %s", resp, body)
 	}
-	req, err := http.NewRequest(http.MethodPost, w.base+"/v1/messages", io.MultiReader(strings.NewReader(strings.Repeat("x", 1001)))) // chunked
+	req, err := http.NewRequest(http.MethodPost, w.base+"/v1/messages",
+		io.MultiReader(strings.NewReader(strings.Repeat("x", 1001)))) // chunked
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +228,8 @@ func TestTooLargeIsRefusedWhole(t *testing.T) {
 func TestChunkedBodiesGetALength(t *testing.T) {
 	rec := &recorder{}
 	w := open(t, serve(t, rec.ServeHTTP), nil)
-	req, err := http.NewRequest(http.MethodPost, w.base+"/v1/messages", io.MultiReader(strings.NewReader("abc"), strings.NewReader("def")))
+	req, err := http.NewRequest(http.MethodPost, w.base+"/v1/messages",
+		io.MultiReader(strings.NewReader("abc"), strings.NewReader("def")))
 	if err != nil {
 		t.Fatal(err)
 	}

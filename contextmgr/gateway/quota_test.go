@@ -17,19 +17,24 @@ func TestQuotas(t *testing.T) {
 	}{
 		"nothing": {[]string{"Content-Type: text/html"}, ``},
 		"anthropic": {[]string{
-			"anthropic-ratelimit-requests-limit: 50", "anthropic-ratelimit-requests-remaining: 49", "anthropic-ratelimit-requests-reset: 2026-03-01T12:01:00Z",
+			"anthropic-ratelimit-requests-limit: 50", "anthropic-ratelimit-requests-remaining: 49",
+			"anthropic-ratelimit-requests-reset: 2026-03-01T12:01:00Z",
 			"anthropic-ratelimit-input-tokens-limit: 30000", "anthropic-organization-id: secret", "request-id: secret",
 		}, `input-tokens limit=30000; requests limit=50 remaining=49 resets=12:01:00`},
 		"claude's plan": {[]string{
-			"anthropic-ratelimit-unified-5h-utilization: 0.42", "anthropic-ratelimit-unified-5h-reset: 1772370000", "anthropic-ratelimit-unified-status: allowed",
+			"anthropic-ratelimit-unified-5h-utilization: 0.42", "anthropic-ratelimit-unified-5h-reset: 1772370000",
+			"anthropic-ratelimit-unified-status: allowed",
 		}, `unified-5h used=0.42 resets=13:00:00`},
-		"openai": {[]string{"x-ratelimit-limit-requests: 60", "x-ratelimit-remaining-requests: 0", "x-ratelimit-reset-requests: 1m30s"},
+		"openai": {[]string{"x-ratelimit-limit-requests: 60", "x-ratelimit-remaining-requests: 0",
+			"x-ratelimit-reset-requests: 1m30s"},
 			`requests limit=60 remaining=0 resets=12:01:30`},
-		"codex": {[]string{"x-codex-primary-used-percent: 12.5", "x-codex-primary-reset-after-seconds: 60", "x-codex-plan-type: secret"},
+		"codex": {[]string{"x-codex-primary-used-percent: 12.5", "x-codex-primary-reset-after-seconds: 60",
+			"x-codex-plan-type: secret"},
 			`primary used=0.125 resets=12:01:00`},
 		"retry": {[]string{"Retry-After: 20"}, `retry resets=12:00:20`},
 		"bad": {[]string{
-			"anthropic-ratelimit-requests-limit: -1", "anthropic-ratelimit-requests-remaining: lots", "x-codex-primary-used-percent: NaN", "Retry-After: 1e99",
+			"anthropic-ratelimit-requests-limit: -1", "anthropic-ratelimit-requests-remaining: lots",
+			"x-codex-primary-used-percent: NaN", "Retry-After: 1e99",
 			"x-ratelimit-limit-" + strings.Repeat("x", 100) + ": 3",
 		}, ``},
 	} {

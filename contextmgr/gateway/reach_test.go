@@ -130,7 +130,8 @@ func TestBreaker(t *testing.T) {
 		if resp.StatusCode != http.StatusServiceUnavailable {
 			continue
 		}
-		if wait, err = strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || wait < 1 || !strings.Contains(body, `"type":"error"`) {
+		if wait, err = strconv.Atoi(resp.Header.Get("Retry-After")); err != nil || wait < 1 ||
+			!strings.Contains(body, `"type":"error"`) {
 			t.Fatalf("%v, %v, %s", resp.Header, err, body)
 		}
 		break

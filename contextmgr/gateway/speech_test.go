@@ -80,7 +80,8 @@ func TestSpeechComesWithTheStream(t *testing.T) {
 			if text != e.Text || text != "one two three four" || !last.Done || last.Cut || last.Missed || e.Interrupted {
 				t.Errorf("said %q of %q, at last %+v", text, e.Text, last)
 			}
-			if log := strings.Join(w.obs.log, ", "); !strings.HasPrefix(log, "start true") || !strings.HasSuffix(log, "end claude-sonnet-4-6") {
+			if log := strings.Join(w.obs.log, ", "); !strings.HasPrefix(log, "start true") ||
+				!strings.HasSuffix(log, "end claude-sonnet-4-6") {
 				t.Errorf("heard %s", log)
 			}
 		})
@@ -90,23 +91,33 @@ func TestSpeechComesWithTheStream(t *testing.T) {
 // TestSpeechOfWhatDoesNotStream tells what came of answers that say nothing before their end, and nothing of what is
 // none.
 func TestSpeechOfWhatDoesNotStream(t *testing.T) {
-	whole := `{"type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"at once"}],"stop_reason":"end_turn"}`
+	whole := `{"type":"message","role":"assistant","model":"m",` +
+		`"content":[{"type":"text","text":"at once"}],"stop_reason":"end_turn"}`
 	events := answerEvents("begun")
 	for name, tc := range map[string]struct {
 		kind, body, text string
 		status           int
 		cut              bool
 	}{
-		"whole":              {"application/json", whole, "at once", 200, false},
-		"HTML":               {"text/html", "<html><body>Sign in</body></html>", "", 200, true},
-		"an error":           {"application/json", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "", 529, false},
-		"an error in a 200":  {"text/event-stream", "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", "", 200, true},
-		"an error after it":  {"text/event-stream", strings.Join(events[:4], "") + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"x\"}}\n\n", "begun", 200, true},
-		"no end":             {"text/event-stream", strings.Join(events[:4], ""), "begun", 200, true},
-		"no words":           {"text/event-stream", strings.Join(answerEvents(""), ""), "", 200, false},
-		"nothing":            {"text/event-stream", "", "", 200, true},
-		"two texts":          {"text/event-stream", strings.Join(events[:4], "") + strings.ReplaceAll(events[1]+events[3], `"index":0`, `"index":1`) + strings.Join(events[4:], ""), "begun\nbegun", 200, false},
-		"thinking and a use": {"text/event-stream", events[0] + strings.ReplaceAll(events[1], `"type":"text"`, `"type":"thinking"`) + events[3] + strings.Join(events[4:], ""), "", 200, false},
+		"whole": {"application/json", whole, "at once", 200, false},
+		"HTML":  {"text/html", "<html><body>Sign in</body></html>", "", 200, true},
+		"an error": {"application/json",
+			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, "", 529, false},
+		"an error in a 200": {"text/event-stream",
+			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n",
+			"", 200, true},
+		"an error after it": {"text/event-stream",
+			strings.Join(events[:4], "") + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"x\"}}\n\n", "begun",
+			200, true},
+		"no end":   {"text/event-stream", strings.Join(events[:4], ""), "begun", 200, true},
+		"no words": {"text/event-stream", strings.Join(answerEvents(""), ""), "", 200, false},
+		"nothing":  {"text/event-stream", "", "", 200, true},
+		"two texts": {"text/event-stream",
+			strings.Join(events[:4], "") + strings.ReplaceAll(events[1]+events[3], `"index":0`, `"index":1`) +
+				strings.Join(events[4:], ""), "begun\nbegun", 200, false},
+		"thinking and a use": {"text/event-stream",
+			events[0] + strings.ReplaceAll(events[1], `"type":"text"`, `"type":"thinking"`) + events[3] +
+				strings.Join(events[4:], ""), "", 200, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -162,13 +173,15 @@ func TestSpeechOfARetry(t *testing.T) {
 	}
 }
 
-// TestSideRequestsAreNotSpoken has a title, a sub-agent and what nobody can read answered before the thread's own requests
-// and in the middle of an answer to one, each in a piece before and one after it is known whose it is.
+// TestSideRequestsAreNotSpoken has a title, a sub-agent and what nobody can read answered before the thread's own
+// requests and in the middle of an answer to one, each in a piece before and one after it is known whose it is.
 func TestSideRequestsAreNotSpoken(t *testing.T) {
 	events := answerEvents("")
 	asides := []string{
-		`{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"system":"Write a title","messages":[{"role":"user","content":"aside"}]}`,
-		`{"model":"claude-sonnet-4-6","max_tokens":9000,"stream":true,"system":"cc_is_subagent=true","tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"aside"}]}`,
+		`{"model":"claude-haiku-4-5","max_tokens":64,"stream":true,"system":"Write a title",` +
+			`"messages":[{"role":"user","content":"aside"}]}`,
+		`{"model":"claude-sonnet-4-6","max_tokens":9000,"stream":true,"system":"cc_is_subagent=true",` +
+			`"tools":[{"name":"Bash"}],"messages":[{"role":"user","content":"aside"}]}`,
 		"{",
 	}
 	var w *world
@@ -268,6 +281,7 @@ func TestSlowListenerDelaysNothing(t *testing.T) {
 		missed, most = missed || s.Missed, max(most, len(s.Text))
 	}
 	if !missed || !last.Done || !strings.HasPrefix(e.Text, text) || most > 256<<10 || len(e.Text) != 5+pieces*len(piece) {
-		t.Errorf("%d of %d bytes were said, %d at once, missed %v, at last %+v", len(text), len(e.Text), most, missed, last.Done)
+		t.Errorf("%d of %d bytes were said, %d at once, missed %v, at last %+v", len(text), len(e.Text), most, missed,
+			last.Done)
 	}
 }

@@ -29,8 +29,10 @@ import (
 // bigRequest is a main request of about size bytes: source code in tool results.
 func bigRequest(size int) string {
 	line := `func main() {\n\tfmt.Println(\"hello, world\")\n}\n`
-	result := `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"cat a.go"}}]},` +
-		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"` + strings.Repeat(line, 100) + `"}]},`
+	result := `{"role":"assistant","content":[` +
+		`{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"cat a.go"}}]},` +
+		`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"` + strings.Repeat(line, 100) +
+		`"}]},`
 	head, tail, _ := strings.Cut(request("go on"), `"messages":[`)
 	return head + `"messages":[` + strings.Repeat(result, max(size/len(result), 1)) + tail
 }
@@ -309,7 +311,8 @@ func pacedAnswer(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	for range pacedCount {
 		<-tick.C
-		_, _ = fmt.Fprintf(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%d|\"}}\n\n", time.Now().UnixNano())
+		_, _ = fmt.Fprintf(w, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"+
+			"\"delta\":{\"type\":\"text_delta\",\"text\":\"%d|\"}}\n\n", time.Now().UnixNano())
 		_ = rc.Flush()
 	}
 }

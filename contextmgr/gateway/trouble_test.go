@@ -39,25 +39,34 @@ func TestKindsOfFailure(t *testing.T) {
 		until time.Duration
 	}{
 		{"an answer", say(sse, 200, strings.Join(events, "")), thread.FaultNone, "", 0},
-		{"429", say(plain, 429, `{"error":{"type":"rate_limit_error","message":"slow"}}`, "Retry-After", "90"), thread.FaultNone, "rate_limit_error: slow", 90 * time.Second},
-		{"429 in words", say(plain, 429, `{"error":{"message":"try again in 5m"}}`), thread.FaultNone, "try again in 5m", 5 * time.Minute},
+		{"429", say(plain, 429, `{"error":{"type":"rate_limit_error","message":"slow"}}`, "Retry-After", "90"),
+			thread.FaultNone, "rate_limit_error: slow", 90 * time.Second},
+		{"429 in words", say(plain, 429, `{"error":{"message":"try again in 5m"}}`), thread.FaultNone, "try again in 5m",
+			5 * time.Minute},
 		{"401", say(plain, 401, `{}`), thread.FaultNone, "", 0},
-		{"a page", say(page, 200, "<html>log in to the hotel"), thread.FaultNoAnswer, "what came is no model's answer but text/html", 0},
+		{"a page", say(page, 200, "<html>log in to the hotel"), thread.FaultNoAnswer,
+			"what came is no model's answer but text/html", 0},
 		{"a page with 502", say(page, 502, "<html>bad gateway"), thread.FaultNone, "<html>bad gateway", 0},
 		{"nothing", say("", 200, ""), thread.FaultNoAnswer, "what came is no model's answer", 0},
 		{"an empty object", say(plain, 200, "{}"), thread.FaultNoAnswer, "what came is no model's answer", 0},
-		{"an overload inside", say(sse, 200, events[0]+inside("overloaded_error")), thread.FaultLimited, "overloaded_error: told", 0},
-		{"a refusal inside", say(sse, 200, inside("authentication_error")), thread.FaultUnauthorised, "authentication_error: told", 0},
+		{"an overload inside", say(sse, 200, events[0]+inside("overloaded_error")), thread.FaultLimited,
+			"overloaded_error: told", 0},
+		{"a refusal inside", say(sse, 200, inside("authentication_error")), thread.FaultUnauthorised,
+			"authentication_error: told", 0},
 		{"a failure inside", say(sse, 200, inside("api_error")), thread.FaultNoAnswer, "api_error: told", 0},
-		{"a wrong request inside", say(sse, 200, inside("invalid_request_error")), thread.FaultError, "invalid_request_error: told", 0},
-		{"an error as the whole answer", say(plain, 200, `{"type":"error","error":{"type":"rate_limit_error","message":"try again in 10s"}}`), thread.FaultLimited, "rate_limit_error", 10 * time.Second},
+		{"a wrong request inside", say(sse, 200, inside("invalid_request_error")), thread.FaultError,
+			"invalid_request_error: told", 0},
+		{"an error as the whole answer",
+			say(plain, 200, `{"type":"error","error":{"type":"rate_limit_error","message":"try again in 10s"}}`),
+			thread.FaultLimited, "rate_limit_error", 10 * time.Second},
 		{"no end", say(sse, 200, strings.Join(events[:4], "")), thread.FaultCut, "ended before", 0},
 		{"broken off", func(w http.ResponseWriter, r *http.Request) {
 			say(sse, 200, strings.Join(events[:4], ""))(w, r)
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, thread.FaultCut, "cut", 0},
-		{"closed without an answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, thread.FaultCut, "cannot reach", 0},
+		{"closed without an answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			thread.FaultCut, "cannot reach", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := open(t, serve(t, c.h), nil)
@@ -67,7 +76,8 @@ func TestKindsOfFailure(t *testing.T) {
 			if e.Fault != c.fault || !strings.Contains(e.Err, c.err) || (e.Err == "") != (c.err == "" && e.Status == 200) {
 				t.Errorf("status %d, fault %q, error %q", e.Status, e.Fault, e.Err)
 			}
-			if left := e.Until.Sub(before); c.until == 0 && !e.Until.IsZero() || c.until != 0 && (left < c.until || left > c.until+patience) {
+			if left := e.Until.Sub(before); c.until == 0 && !e.Until.IsZero() || c.until != 0 &&
+				(left < c.until || left > c.until+patience) {
 				t.Errorf("until %v", left)
 			}
 		})

@@ -59,7 +59,8 @@ func TestEveryWayNeedsTheSecret(t *testing.T) {
 	}
 	w.Unroute("gone")
 	for _, base := range []string{
-		"", "/", "/t", "/t/", "/t//", wrong, path[:len(path)-1], path + "0", strings.ToUpper(path), "/T" + path[2:], "/x" + path,
+		"", "/", "/t", "/t/", "/t//", wrong, path[:len(path)-1], path + "0", strings.ToUpper(path), "/T" + path[2:],
+		"/x" + path,
 		"/t/%2e%2e" + path, strings.TrimPrefix(gone, "http://"+host), "/t/?secret=" + path[3:], "//t/" + path[3:], "*",
 	} {
 		for _, rest := range []string{"", "/v1/messages", "/_hook/Stop", "/@side/x"} {
@@ -68,8 +69,10 @@ func TestEveryWayNeedsTheSecret(t *testing.T) {
 				if target == "" || base == "*" && rest != "" || base == "" && strings.HasPrefix(rest, "/@") {
 					continue
 				}
-				status, h, body := raw(t, host, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method, target, host))
-				if status != 401 && status != 400 && !(base == "*" && method == "OPTIONS") || body != "" && status == 401 || h.Get("Access-Control-Allow-Origin") != "" {
+				status, h, body := raw(t, host,
+					fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", method, target, host))
+				if status != 401 && status != 400 && !(base == "*" && method == "OPTIONS") || body != "" && status == 401 ||
+					h.Get("Access-Control-Allow-Origin") != "" {
 					t.Errorf("%s %s: %d %q", method, target, status, body)
 				}
 			}
@@ -112,11 +115,15 @@ func TestForeignPagesAreRefused(t *testing.T) {
 		"origin other port":  {fmt.Sprintf(ok, host, "Origin: http://127.0.0.1:1\r\n"), []int{403}},
 		"origin ours":        {fmt.Sprintf(ok, host, "Origin: http://"+host+"\r\n"), []int{403}},
 		"origin empty":       {fmt.Sprintf(ok, host, "Origin:\r\n"), []int{403}},
-		"preflight":          {strings.Replace(fmt.Sprintf(ok, host, "Origin: http://evil.com\r\nAccess-Control-Request-Method: POST\r\n"), "POST", "OPTIONS", 1), []int{403}},
-		"websocket, origin":  {fmt.Sprintf("GET "+path+"/v1/responses HTTP/1.1\r\nHost: %s\r\nOrigin: http://evil.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{403}},
-		"websocket":          {fmt.Sprintf("GET "+path+"/v1/responses HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{426}},
-		"websocket, secret":  {fmt.Sprintf("GET /t/0/v1/responses HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{401}},
-		"connect":            {fmt.Sprintf("CONNECT evil.com:443 HTTP/1.1\r\nHost: %s\r\n\r\n", host), []int{421, 405}},
+		"preflight": {strings.Replace(fmt.Sprintf(ok, host,
+			"Origin: http://evil.com\r\nAccess-Control-Request-Method: POST\r\n"), "POST", "OPTIONS", 1), []int{403}},
+		"websocket, origin": {fmt.Sprintf("GET "+path+"/v1/responses HTTP/1.1\r\nHost: %s\r\nOrigin: http://evil.com\r\n"+
+			"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{403}},
+		"websocket": {fmt.Sprintf("GET "+path+"/v1/responses HTTP/1.1\r\nHost: %s\r\n"+
+			"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{426}},
+		"websocket, secret": {fmt.Sprintf("GET /t/0/v1/responses HTTP/1.1\r\nHost: %s\r\n"+
+			"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n", host), []int{401}},
+		"connect": {fmt.Sprintf("CONNECT evil.com:443 HTTP/1.1\r\nHost: %s\r\n\r\n", host), []int{421, 405}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := hits.Load()
@@ -141,22 +148,28 @@ func TestNoPathLeavesTheUpstream(t *testing.T) {
 	rec := &recorder{}
 	up := serve(t, rec.ServeHTTP)
 	w := open(t, up, nil)
-	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x", Upstreams: map[string]string{"": up + "/tenant/v1", "side": up + "/side/v2/"}})
+	base, _, err := w.Route("t2", thread.RouteSpec{Agent: "x",
+		Upstreams: map[string]string{"": up + "/tenant/v1", "side": up + "/side/v2/"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := strings.TrimPrefix(base, "http://"+w.Addr())
 	for _, rest := range []string{
-		"/..", "/../", "/../admin", "/a/../../../admin", "/./../admin", "//../admin", "/a//../../x", "/%2e%2e/admin", "/%2E./admin", "/.%2e/admin",
-		"/%252e%252e/admin", "/%25252e%25252e/a", "/%2525252525252e%2525252525252e/a", "/..%2fadmin", "/..%2Fadmin", "/a%2f..%2f..%2fx", "/%2e%2e%2fadmin", "/..%252fadmin",
-		"/..\\admin", "/a\\..\\..\\x", "/..%5cadmin", "/%2e%2e%5Cadmin", "/..;/admin", "/..;a=b/admin", "/%2e%2e%3b/admin", "/..%00/admin", "/..%20/admin",
-		"/@side/../admin", "/@side/%2e%2e/admin", "/@side/..%2f..%2fadmin", "/@../admin/..", "/@side/a/..", "/v1/messages/..?x=/",
+		"/..", "/../", "/../admin", "/a/../../../admin", "/./../admin", "//../admin", "/a//../../x", "/%2e%2e/admin",
+		"/%2E./admin", "/.%2e/admin",
+		"/%252e%252e/admin", "/%25252e%25252e/a", "/%2525252525252e%2525252525252e/a", "/..%2fadmin", "/..%2Fadmin",
+		"/a%2f..%2f..%2fx", "/%2e%2e%2fadmin", "/..%252fadmin",
+		"/..\\admin", "/a\\..\\..\\x", "/..%5cadmin", "/%2e%2e%5Cadmin", "/..;/admin", "/..;a=b/admin", "/%2e%2e%3b/admin",
+		"/..%00/admin", "/..%20/admin",
+		"/@side/../admin", "/@side/%2e%2e/admin", "/@side/..%2f..%2fadmin", "/@../admin/..", "/@side/a/..",
+		"/v1/messages/..?x=/",
 	} {
 		target := path + rest
 		if !strings.HasPrefix(rest, "/") {
 			target = path + "/" + rest
 		}
-		status, _, body := raw(t, w.Addr(), fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", target, w.Addr()))
+		status, _, body := raw(t, w.Addr(),
+			fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", target, w.Addr()))
 		if status != 400 && status != 404 {
 			t.Errorf("%s: %d %s", rest, status, body)
 		}
@@ -165,10 +178,12 @@ func TestNoPathLeavesTheUpstream(t *testing.T) {
 		t.Errorf("%s came upstream", rec.got[0].uri)
 	}
 	for rest, want := range map[string]string{
-		"/models/..x": "/tenant/v1/models/..x", "/a..": "/tenant/v1/a..", "/%2e": "/tenant/v1/%2e", "//x": "/tenant/v1//x", "/x?a=/../b": "/tenant/v1/x?a=/../b",
+		"/models/..x": "/tenant/v1/models/..x", "/a..": "/tenant/v1/a..", "/%2e": "/tenant/v1/%2e", "//x": "/tenant/v1//x",
+		"/x?a=/../b":   "/tenant/v1/x?a=/../b",
 		"/@side/a%2fb": "/side/v2/a%2fb", "/100%": "/tenant/v1/100%",
 	} {
-		status, _, body := raw(t, w.Addr(), fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", path+rest, w.Addr()))
+		status, _, body := raw(t, w.Addr(),
+			fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", path+rest, w.Addr()))
 		if rest == "/100%" && status == 400 {
 			continue // no target at all
 		}
@@ -187,19 +202,23 @@ func TestSmuggling(t *testing.T) {
 		request string
 		want    map[int]int64 // status → requests upstream
 	}{
-		"length and chunks":  {head + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner, map[int]int64{200: 1, 400: 0}},
-		"two lengths":        {head + "Content-Length: 0\r\nContent-Length: 5\r\n\r\n" + inner, map[int]int64{400: 0}},
-		"two codings":        {head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n", map[int]int64{400: 0, 501: 0}},
+		"length and chunks": {head + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + inner,
+			map[int]int64{200: 1, 400: 0}},
+		"two lengths": {head + "Content-Length: 0\r\nContent-Length: 5\r\n\r\n" + inner, map[int]int64{400: 0}},
+		"two codings": {head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+			map[int]int64{400: 0, 501: 0}},
 		"bare LF chunk":      {head + "Transfer-Encoding: chunked\r\n\r\n1\nx\n0\n\n", map[int]int64{400: 0}},
 		"bad chunk":          {head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", map[int]int64{400: 0}},
 		"negative length":    {head + "Content-Length: -1\r\n\r\n", map[int]int64{400: 0}},
 		"space before colon": {head + "Content-Length : 5\r\n\r\nhello", map[int]int64{400: 0}},
-		"short body":         {strings.Replace(head, "close", "close", 1) + "Content-Length: 0\r\n\r\n", map[int]int64{200: 1}},
-		"connection: key":    {strings.Replace(head, "Connection: close", "Connection: x-api-key", 1) + "X-Api-Key: k\r\nContent-Length: 0\r\n\r\n", map[int]int64{400: 0}},
-		"long header":        {head + "X: " + strings.Repeat("x", 1<<20) + "\r\n\r\n", map[int]int64{431: 0, 0: 0}},
-		"line folding":       {head + "X: a\r\n b\r\nContent-Length: 0\r\n\r\n", map[int]int64{400: 0, 200: 1}},
-		"NUL in a header":    {head + "X: a\x00b\r\n\r\n", map[int]int64{400: 0}},
-		"garbage":            {"\x16\x03\x01\x02\x00\x01\r\n\r\n", map[int]int64{400: 0, 0: 0}},
+		"short body": {strings.Replace(head, "close", "close", 1) + "Content-Length: 0\r\n\r\n",
+			map[int]int64{200: 1}},
+		"connection: key": {strings.Replace(head, "Connection: close", "Connection: x-api-key", 1) +
+			"X-Api-Key: k\r\nContent-Length: 0\r\n\r\n", map[int]int64{400: 0}},
+		"long header":     {head + "X: " + strings.Repeat("x", 1<<20) + "\r\n\r\n", map[int]int64{431: 0, 0: 0}},
+		"line folding":    {head + "X: a\r\n b\r\nContent-Length: 0\r\n\r\n", map[int]int64{400: 0, 200: 1}},
+		"NUL in a header": {head + "X: a\x00b\r\n\r\n", map[int]int64{400: 0}},
+		"garbage":         {"\x16\x03\x01\x02\x00\x01\r\n\r\n", map[int]int64{400: 0, 0: 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := hits.Load()
@@ -236,8 +255,10 @@ func TestSlowSendersAreCut(t *testing.T) {
 		want    map[int]bool
 	}{
 		"half a header": {"POST " + path + "/v1/x HTTP/1.1\r\nHost: " + w.Addr() + "\r\n", map[int]bool{0: true, 408: true}},
-		"half a body":   {"POST " + path + "/v1/messages HTTP/1.1\r\nHost: " + w.Addr() + "\r\nContent-Length: 100\r\n\r\nhalf", map[int]bool{0: true, 408: true}},
-		"half a chunk":  {"POST " + path + "/v1/messages HTTP/1.1\r\nHost: " + w.Addr() + "\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf", map[int]bool{0: true, 408: true}},
+		"half a body": {"POST " + path + "/v1/messages HTTP/1.1\r\nHost: " + w.Addr() +
+			"\r\nContent-Length: 100\r\n\r\nhalf", map[int]bool{0: true, 408: true}},
+		"half a chunk": {"POST " + path + "/v1/messages HTTP/1.1\r\nHost: " + w.Addr() +
+			"\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf", map[int]bool{0: true, 408: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, _, _ := raw(t, w.Addr(), tc.request); !tc.want[status] {
@@ -276,15 +297,18 @@ func TestLimitsEndWithTheBody(t *testing.T) {
 // TestSecretsStayOutOfWhatIsKept is T23 for the gateway: canaries in every place of a request and
 // an answer's error show up in no exchange's own words and in no log.
 func TestSecretsStayOutOfWhatIsKept(t *testing.T) {
-	canaries := []string{"sk-ant-canary-0001", "canary-bearer-0002", "canary-goog-0003", "canary-cookie-0004", "canary-query-0005", "canary-proxy-0006"}
+	canaries := []string{"sk-ant-canary-0001", "canary-bearer-0002", "canary-goog-0003", "canary-cookie-0004",
+		"canary-query-0005", "canary-proxy-0006"}
 	answers := map[string]http.HandlerFunc{
 		"quoted in an error": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"bad: %s"}}`, strings.Join(canaries, " "))
+			_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":"authentication_error","message":"bad: %s"}}`,
+				strings.Join(canaries, " "))
 		},
 		"quoted in a stream": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			_, _ = fmt.Fprintf(w, "data: {\"type\":\"error\",\"error\":{\"type\":\"x\",\"message\":\"%s\"}}\n\n", strings.Join(canaries, " "))
+			_, _ = fmt.Fprintf(w, "data: {\"type\":\"error\",\"error\":{\"type\":\"x\",\"message\":\"%s\"}}\n\n",
+				strings.Join(canaries, " "))
 		},
 		"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	}
@@ -292,7 +316,8 @@ func TestSecretsStayOutOfWhatIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, serve(t, answer), nil)
 			_, _, _ = post(t, w.base+"/v1/messages?key="+canaries[4], request("x"),
-				"X-Api-Key", canaries[0], "Authorization", "Bearer "+canaries[1], "X-Goog-Api-Key", canaries[2], "Cookie", canaries[3], "X-Auth-Proxy", canaries[5])
+				"X-Api-Key", canaries[0], "Authorization", "Bearer "+canaries[1], "X-Goog-Api-Key", canaries[2], "Cookie",
+				canaries[3], "X-Auth-Proxy", canaries[5])
 			e := w.obs.wait(t, 1)[0]
 			kept := fmt.Sprintf("%+v", e) + w.logs.String()
 			for _, c := range append(canaries, w.base[len(w.base)-64:]) {

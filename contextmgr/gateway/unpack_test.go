@@ -57,11 +57,15 @@ func TestCompressedAnswersPassAndAreRead(t *testing.T) {
 		read bool
 	}{
 		"gzip": {pack(t, plain, "gzip"), true}, "X-GZIP": {pack(t, plain, "gzip"), true}, "br": {pack(t, plain, "br"), true},
-		"zstd": {pack(t, plain, "zstd"), true}, "deflate": {pack(t, plain, "deflate"), true}, "Deflate": {pack(t, plain, "raw deflate"), true},
-		"identity": {plain, true}, "": {plain, true}, "gzip, br": {pack(t, plain, "gzip", "br"), true}, "identity ,zstd,, gzip": {pack(t, plain, "zstd", "gzip"), true},
-		"br, br, br, br": {pack(t, plain, "br", "br", "br", "br"), true}, "br, br, br, br, br": {pack(t, plain, "br", "br", "br", "br", "br"), false},
-		"compress": {"\x1f\x9d\x90anything", false}, "dcb": {"x", false}, "gzip, unknown": {"x", false},
-		"gzip ": {"no gzip", false}, "br ": {"\x00anything", false}, "zstd ": {"no zstd", false}, " deflate": {"\xff\xff\xff", false},
+		"zstd": {pack(t, plain, "zstd"), true}, "deflate": {pack(t, plain, "deflate"), true},
+		"Deflate":  {pack(t, plain, "raw deflate"), true},
+		"identity": {plain, true}, "": {plain, true}, "gzip, br": {pack(t, plain, "gzip", "br"), true},
+		"identity ,zstd,, gzip": {pack(t, plain, "zstd", "gzip"), true},
+		"br, br, br, br":        {pack(t, plain, "br", "br", "br", "br"), true},
+		"br, br, br, br, br":    {pack(t, plain, "br", "br", "br", "br", "br"), false},
+		"compress":              {"\x1f\x9d\x90anything", false}, "dcb": {"x", false}, "gzip, unknown": {"x", false},
+		"gzip ": {"no gzip", false}, "br ": {"\x00anything", false}, "zstd ": {"no zstd", false},
+		" deflate": {"\xff\xff\xff", false},
 	} {
 		t.Run(header, func(t *testing.T) {
 			w := open(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -118,7 +122,8 @@ func TestCompressedRequestsPassAndAreRead(t *testing.T) {
 // TestBombsAreBounded sends what is unpacked to very much.
 func TestBombsAreBounded(t *testing.T) {
 	zeros := strings.Repeat("\x00", 1<<20)
-	for name, codings := range map[string][]string{"gzip": {"gzip"}, "br": {"br"}, "zstd": {"zstd"}, "gzip, gzip": {"gzip", "gzip"}} {
+	for name, codings := range map[string][]string{"gzip": {"gzip"}, "br": {"br"}, "zstd": {"zstd"},
+		"gzip, gzip": {"gzip", "gzip"}} {
 		t.Run(name, func(t *testing.T) {
 			packed := pack(t, strings.Repeat(zeros, 70), codings...)
 			w := open(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +136,8 @@ func TestBombsAreBounded(t *testing.T) {
 			if err != nil || body != packed {
 				t.Fatalf("%d bytes of %d, %v", len(body), len(packed), err)
 			}
-			if e := w.obs.wait(t, 1)[0]; !e.Unread && e.Main || !strings.Contains(e.Err, "unpacks to more than may be read") || e.Answer != nil {
+			if e := w.obs.wait(t, 1)[0]; !e.Unread && e.Main || !strings.Contains(e.Err, "unpacks to more than may be read") ||
+				e.Answer != nil {
 				t.Errorf("observed %+v", e)
 			}
 		})

@@ -84,22 +84,40 @@ func (b *Bus) Subscribe(ctx context.Context) <-chan thread.Event {
 		b.subs = make(map[*subscriber]struct{})
 	}
 	b.subs[s] = struct{}{}
-	go b.pump(ctx, s, out)
+	go b.pump(ctx, out, s.wake, s.take, func() { delete(b.subs, s) })
 	return out
 }
 
-// pump moves a subscriber's events to its channel until ctx or the bus ends.
-func (b *Bus) pump(ctx context.Context, s *subscriber, out chan<- thread.Event) {
+// SubscribeTo returns a channel of what is published of a thread from now on, and first what its running response has
+// said so far.
+func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-chan thread.Event {
+	out := make(chan thread.Event)
+	f := &follower{subscriber: subscriber{wake: make(chan struct{}, 1)}, thread: id}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		close(out)
+		return out
+	}
+	b.follow.add(f, now)
+	go b.pump(ctx, out, f.wake, f.take, func() { b.follow.remove(f) })
+	return out
+}
+
+// pump moves what a reader is told to its channel until ctx or the bus ends: take takes it from the reader's queue,
+// remove removes the reader from the bus. Both are called with mu held.
+func (b *Bus) pump(
+	ctx context.Context, out chan<- thread.Event, wake <-chan struct{}, take func() []thread.Event, remove func(),
+) {
 	defer close(out)
 	defer func() {
 		b.mu.Lock()
-		delete(b.subs, s)
-		b.mu.Unlock()
+		defer b.mu.Unlock()
+		remove()
 	}()
 	for {
 		b.mu.Lock()
-		batch := s.queue
-		s.queue = nil
+		batch := take()
 		closed := b.closed
 		b.mu.Unlock()
 		for _, e := range batch {
@@ -116,7 +134,7 @@ func (b *Bus) pump(ctx context.Context, s *subscriber, out chan<- thread.Event) 
 			return
 		}
 		select {
-		case <-s.wake:
+		case <-wake:
 		case <-ctx.Done():
 			return
 		}
@@ -132,75 +150,4 @@ func (b *Bus) Close() {
 		s.notify()
 	}
 	b.follow.notify()
-}
-
-// SubscribeTo returns a channel of the events of a thread from now on.
-func (b *Bus) SubscribeTo(ctx context.Context, id thread.ID, now time.Time) <-chan thread.Event {
-	out := make(chan thread.Event)
-	f := &follower{subscriber: subscriber{wake: make(chan struct{}, 1)}}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		close(out)
-		return out
-	}
-	if b.follow.by == nil {
-		b.follow.by = make(map[thread.ID]map[*follower]struct{})
-	}
-	if b.follow.by[id] == nil {
-		b.follow.by[id] = make(map[*follower]struct{})
-	}
-	b.follow.by[id][f] = struct{}{}
-	if s := b.follow.said[id]; s != nil {
-		f.queueEvent(thread.Event{
-			At: now, Kind: thread.EventSpeech, ThreadID: id, Speech: &thread.Speech{
-				Request: s.request, Text: string(s.text), Missed: s.over,
-			},
-		})
-	}
-	go b.pumpTo(ctx, id, f, out)
-	return out
-}
-
-// pumpTo moves a follower's events to its channel until ctx or the bus ends.
-func (b *Bus) pumpTo(ctx context.Context, id thread.ID, f *follower, out chan<- thread.Event) {
-	defer close(out)
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.follow.by[id], f)
-		if len(b.follow.by[id]) == 0 {
-			delete(b.follow.by, id)
-		}
-	}()
-	for {
-		b.mu.Lock()
-		batch := f.queue
-		f.queue, f.size = nil, 0
-		if len(batch) == 0 && f.missed {
-			f.missed = false
-			batch = []thread.Event{{Kind: thread.EventSpeech, ThreadID: id,
-				Speech: &thread.Speech{Request: f.lost, Missed: true}}}
-		}
-		closed := b.closed
-		b.mu.Unlock()
-		for _, e := range batch {
-			select {
-			case out <- e:
-			case <-ctx.Done():
-				return
-			}
-		}
-		if len(batch) > 0 {
-			continue
-		}
-		if closed {
-			return
-		}
-		select {
-		case <-f.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -178,7 +178,8 @@ func TestSlowOnesCostNobodyAnything(t *testing.T) {
 		}
 		end := len(list) - 1
 		if !over || list[end].Speech == nil || !list[end].Speech.Missed || end > n/2 || rising(list[:end], 0) != nil {
-			t.Errorf("the slow follower heard %d events, over %v, and not at their end that it missed some: %v", len(list), over, rising(list[:end], 0))
+			t.Errorf("the slow follower heard %d events, over %v, and not at their end that it missed some: %v",
+				len(list), over, rising(list[:end], 0))
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"time"
+
 	"orchestrator/thread"
 )
 
@@ -30,12 +32,38 @@ type soFar struct {
 // follower is one subscriber of a thread.
 type follower struct {
 	subscriber
+	thread thread.ID
 	size   int   // of the queue
 	missed bool  // something was lost after the end of the queue
 	lost   int64 // request whose speech was lost in part
 }
 
-// keep records the speech of a thread's running response.
+// add lets a follower hear of its thread, and first what the running response has said so far.
+func (fs *followers) add(f *follower, now time.Time) {
+	if fs.by == nil {
+		fs.by = make(map[thread.ID]map[*follower]struct{})
+	}
+	if fs.by[f.thread] == nil {
+		fs.by[f.thread] = make(map[*follower]struct{})
+	}
+	fs.by[f.thread][f] = struct{}{}
+	if s := fs.said[f.thread]; s != nil {
+		f.queueEvent(thread.Event{
+			At: now, Kind: thread.EventSpeech, ThreadID: f.thread,
+			Speech: &thread.Speech{Request: s.request, Text: string(s.text), Missed: s.over},
+		})
+	}
+}
+
+// remove ends what add began.
+func (fs *followers) remove(f *follower) {
+	delete(fs.by[f.thread], f)
+	if len(fs.by[f.thread]) == 0 {
+		delete(fs.by, f.thread)
+	}
+}
+
+// keep notes what a thread's running response has said.
 func (fs *followers) keep(id thread.ID, s thread.Speech) {
 	now := fs.said[id]
 	if s.Done {
@@ -92,14 +120,27 @@ func (f *follower) queueEvent(e thread.Event) {
 	}
 }
 
-// join appends a piece of speech to the newest in the queue if both belong to the same response.
+// take empties the queue. Where it was empty and something was lost, the follower is told so.
+func (f *follower) take() []thread.Event {
+	batch := f.subscriber.take()
+	f.size = 0
+	if len(batch) == 0 && f.missed {
+		f.missed = false
+		batch = []thread.Event{{
+			Kind: thread.EventSpeech, ThreadID: f.thread, Speech: &thread.Speech{Request: f.lost, Missed: true},
+		}}
+	}
+	return batch
+}
+
+// join adds a piece of speech to the newest in the queue where both are of one response.
 func (f *follower) join(s *thread.Speech) bool {
 	if s == nil || s.Missed || len(f.queue) == 0 {
 		return false
 	}
 	last := &f.queue[len(f.queue)-1]
-	if l := last.Speech; l == nil || l.Request != s.Request || l.Done || l.Missed ||
-		len(l.Text)+len(s.Text) > followPiece {
+	l := last.Speech
+	if l == nil || l.Request != s.Request || l.Done || l.Missed || len(l.Text)+len(s.Text) > followPiece {
 		return false
 	}
 	joined := *s

@@ -18,3 +18,10 @@ func (s *subscriber) notify() {
 	default:
 	}
 }
+
+// take empties the queue.
+func (s *subscriber) take() []thread.Event {
+	batch := s.queue
+	s.queue = nil
+	return batch
+}
