@@ -22,6 +22,7 @@ import (
 // T is what testing and rapid have in common.
 type T interface {
 	Helper()
+	Cleanup(func())
 	Fatal(...any)
 	Fatalf(string, ...any)
 	Errorf(string, ...any)
@@ -94,6 +95,11 @@ func (r *Repo) Open(limit int64) *Store {
 	if err != nil {
 		r.Fatal(err)
 	}
+	r.Cleanup(func() { // what follows in the background must not outlive the folders
+		if err := s.Close(); err != nil {
+			r.Errorf("close the store: %v", err)
+		}
+	})
 	return s
 }
 
