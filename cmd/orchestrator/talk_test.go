@@ -258,7 +258,7 @@ func TestThousandPrompts(t *testing.T) {
 			t.Errorf("%.20q: %+v, %v", odd, p.State, err)
 		}
 	}
-	r.says(exitRefused, []string{"1000 prompts wait"}, "send", name, "say one too many")
+	r.says(exitRefused, []string{"1000 prompts are already queued"}, "send", name, "say one too many")
 	begin := time.Now()
 	if list := get[[]thread.Prompt](r, "prompts", name, "--open"); len(list) != 50 {
 		t.Errorf("%d prompts are listed", len(list))

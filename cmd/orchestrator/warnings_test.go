@@ -24,7 +24,7 @@ func TestVerbsNameWhatAgentsObey(t *testing.T) {
 				r.ok("stop", name)
 			}
 			res := r.run(args...)
-			said := strings.Count(res.stderr, "what agents obey changed: CLAUDE.md")
+			said := strings.Count(res.stderr, "agent configuration files changed: CLAUDE.md")
 			if res.code != 0 || changed && said != 1 || !changed && said != 0 {
 				t.Errorf("%v, changed %v: exit %d, told %d times:\n%s", args, changed, res.code, said, res.stderr)
 			}
