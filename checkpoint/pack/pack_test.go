@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand"
 	"slices"
 	"strings"
@@ -172,6 +173,36 @@ func TestDamage(t *testing.T) {
 		}
 		if !errors.Is(err, thread.ErrDamaged) {
 			t.Fatalf("row %d damaged: %v", k, err)
+		}
+	}
+}
+
+// TestDamagedCount reads conversations by rows whose count of items is not what their records hold: all are refused, and
+// nothing is allocated for what no record has confirmed.
+func TestDamagedCount(t *testing.T) {
+	s, p := rows{}, New()
+	var n int64
+	for i := range 3 {
+		n = s.put(t, p, n, thread.Delta{Keep: i, Items: []thread.Item{{Wire: "w", Raw: []byte("an item")}}})
+	}
+	for _, count := range []int{-1, 0, 2, 4, 1 << 50} {
+		bad := maps.Clone(s)
+		row := bad[n]
+		row.Items = count
+		bad[n] = row
+		if got, err := New().Conversation(t.Context(), bad, n, count); !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("a count of %d instead of 3: %d items, %v", count, len(got), err)
+		}
+		if _, err := New().Verify(t.Context(), bad, row); !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("a count of %d instead of 3 is verified: %v", count, err)
+		}
+		got, err := New().Conversation(t.Context(), s, n, count)
+		if count >= 0 && count <= 3 {
+			if err != nil || len(got) != count {
+				t.Errorf("the first %d items of whole rows: %d, %v", count, len(got), err)
+			}
+		} else if !errors.Is(err, thread.ErrDamaged) {
+			t.Errorf("%d items of whole rows that hold 3: %v", count, err)
 		}
 	}
 }
