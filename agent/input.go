@@ -9,7 +9,7 @@ import (
 
 // Input is what an agent's input holds.
 type Input struct {
-	// Text is what stands there, without the agent's own words: its placeholder, a suggestion.
+	// Text is what the input holds, without the agent's own words: its placeholder, a suggestion.
 	Text string
 	// Pasted is set where it shows something short in place of a long paste, and nothing else.
 	Pasted bool

@@ -163,7 +163,7 @@ func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Th
 	return NormalThread(t), nil
 }
 
-// Stands lists the checkpoints that a thread stands on by itself, beside those that it owns.
+// Stands lists the checkpoints that a thread is based on by itself, beside those that it owns.
 func Stands(t thread.Thread) []thread.CheckpointID {
 	ids := []thread.CheckpointID{t.Head, t.ForkPoint}
 	if t.Handoff != nil {

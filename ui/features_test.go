@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFeaturesStandAlone holds that a feature, which is what stands over ui/host, names neither another one nor the
+// TestFeaturesStandAlone holds that a feature, which is built on ui/host, names neither another one nor the
 // root, and that the kinds of dialog know nothing of threads.
 func TestFeaturesStandAlone(t *testing.T) {
 	names, err := filepath.Glob("*/*.go")

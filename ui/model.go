@@ -88,7 +88,7 @@ type line struct {
 // The smallest screen that shows anything, in cells.
 const minWidth, minHeight = 60, 20
 
-// screen is the canvas with what decides whether it is drawn anew.
+// screen is the canvas with what decides whether it is redrawn.
 type screen struct {
 	w, h   int
 	area   area

@@ -11,7 +11,7 @@ import (
 // wheelStep is how many lines a notch of the wheel moves.
 const wheelStep = 3
 
-// mouse routes the mouse to what stands under it.
+// mouse routes the mouse to what is under it.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
 	if m.screen.tooSmall() || m.line != nil {

@@ -13,7 +13,7 @@ import (
 // encodes it as 0.
 const ownShape tea.CursorShape = -1
 
-// View returns the screen, drawn anew only when something on it changed.
+// View returns the screen, redrawn only when something on it changed.
 func (m *Model) View() tea.View {
 	if m.screen.stale {
 		m.compose()

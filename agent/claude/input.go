@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// pasted is what stands for a long paste.
+// pasted is the placeholder of a long paste.
 var pasted = pattern.Lazy(`^\[Pasted text #\d+( \+\d+ lines)?\]$`)
 
 // border is how the lines above and below the input begin.

@@ -156,7 +156,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestForkOfCodexOwn reads and repairs a session that stands on its parent's rollout.
+// TestForkOfCodexOwn reads and repairs a session that is based on its parent's rollout.
 func TestForkOfCodexOwn(t *testing.T) {
 	home := t.TempDir()
 	env := []string{"HOME=" + home}

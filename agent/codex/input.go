@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// pasted is what stands for a long paste.
+// pasted is the placeholder of a long paste.
 var pasted = pattern.Lazy(`^\[Pasted Content \d+ chars\]( #\d+)?$`)
 
 // Input finds the input: the cursor's lines, behind "›". They have a background of their own where Codex knows the

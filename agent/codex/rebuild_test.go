@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestRebuildWhereItWas makes a lost rollout anew. Codex remembers where it was: the name tells when the
+// TestRebuildWhereItWas rewrites a lost rollout. Codex remembers where it was: the name tells when the
 // session was made, which is some time before its first line was written.
 func TestRebuildWhereItWas(t *testing.T) {
 	home := t.TempDir()

@@ -98,7 +98,7 @@ func inDay(root, day, session string) string {
 	return ""
 }
 
-// base returns the session that a rollout stands on, empty for most.
+// base returns the session that a rollout is based on, empty for most.
 func base(root, path string) string {
 	info, err := os.Lstat(filepath.Join(root, path))
 	if err != nil || !info.Mode().IsRegular() {
@@ -131,7 +131,7 @@ func baseOf(first []byte) string {
 	return l.Payload.Base.Thread
 }
 
-// files lists a session's native files: its own and those it stands on.
+// files lists a session's native files: its own and those it is based on.
 func files(root, session string) []transcript.File {
 	var all []transcript.File
 	for name := mainFile; len(all) <= maxBases; {
@@ -171,7 +171,7 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 }
 
 // Rebuild writes the session's rollout, in place or under a new id with every mention of the old one
-// changed, and the rollouts it stands on where they are missing.
+// changed, and the rollouts it is based on where they are missing.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return "", err

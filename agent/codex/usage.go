@@ -166,5 +166,5 @@ func (r *usageReader) record(l line, u usage) {
 	r.all = append(r.all, e)
 }
 
-// mainFile is the name of a session's own rollout; rollouts it stands on are "base/<session>".
+// mainFile is the name of a session's own rollout; rollouts it is based on are "base/<session>".
 const mainFile = "main"

@@ -13,7 +13,7 @@ import (
 const settles = 300 * time.Millisecond
 
 var (
-	// pasted is what stands for a long paste.
+	// pasted is the placeholder of a long paste.
 	pasted = pattern.Lazy(`^\[Pasted Text: \d+ (lines|chars)\]( #\d+)?$`)
 	// placeholder is what the empty input says.
 	placeholder = pattern.Lazy(`^Type your (message|shell command)\b`)

@@ -51,7 +51,7 @@ type Program struct {
 // Found is a program ready to be started.
 type Found struct {
 	Path    string   // what is executed
-	Args    []string // what stands before all other arguments: the script of an interpreter
+	Args    []string // come before all other arguments: the script of an interpreter
 	Version string
 }
 

@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// message is what the line of an assistant's message says of it.
+// message is what the line of an assistant's message says about it.
 type message struct {
 	ID         string          `json:"id"`
 	Session    string          `json:"sessionID"`

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// pasted is what stands for a long paste.
+// pasted is the placeholder of a long paste.
 var pasted = pattern.Lazy(`^\[Pasted ~\d+ lines?( #\d+)?\]$`)
 
 // Input finds the input: the block around the cursor that has "┃" on its left and a ground of its own, without the

@@ -29,7 +29,7 @@ type entry struct {
 	SHA256 string `json:"sha256"`
 }
 
-// about is what an archive says of its thread: no folder, no environment, nothing that is run.
+// about is what an archive records about its thread: no folder, no environment, nothing that is run.
 type about struct {
 	ID      thread.ID           `json:"id"`
 	Name    string              `json:"name"`

@@ -5,7 +5,7 @@
 // some) and last "sums", the SHA-256 of each. Threads, checkpoints and prompts keep their ids, and so do the refs of the
 // snapshots: what is forked, pinned, archived or deleted is so again.
 //
-// A backup is read from a store that works: each thread is copied as it is at one moment, with all that it stands on.
+// A backup is read from a store that works: each thread is copied as it is at one moment, with all that it is based on.
 //
 // Restore checks every sum before it writes anything, leaves threads that are there already as they are, and shows the
 // others only when all of their checkpoints and files are there. What a crash cuts off, the store's next start takes back
@@ -45,7 +45,7 @@ const (
 	maxSmall = 1 << 20 // "about" and "sums"
 )
 
-// About is what a backup says of itself.
+// About is what a backup records about itself.
 type About struct {
 	Layout  int       `json:"layout"`
 	Program string    `json:"program"` // version that wrote it

@@ -143,7 +143,7 @@ func (t tree) inProgress() string {
 	return ""
 }
 
-// unlocked refuses a worktree whose index another git holds, which git itself says of some commands only.
+// unlocked refuses a worktree whose index another git holds, which git itself says about some commands only.
 func (t tree) unlocked() error {
 	lock := filepath.Join(t.GitDir, "index.lock")
 	if _, err := os.Lstat(lock); err != nil {

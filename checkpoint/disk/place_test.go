@@ -60,7 +60,7 @@ func TestPlaceFollowsNoLink(t *testing.T) {
 	}()
 	wrote := 0
 	for range 1000 {
-		p.forget() // look at the folder anew each time
+		p.forget() // look at the folder again each time
 		if p.PutFile("d/f", strings.NewReader("x"), false, nil) == nil {
 			wrote++
 		}

@@ -131,7 +131,7 @@ func (o *Own) LFS() bool {
 }
 
 // Protocols returns those by which a remote may be reached, as GIT_ALLOW_PROTOCOL has them: git's own, and what the
-// person's own configuration allows. "ext" runs what stands in an address and is never among them.
+// person's own configuration allows. "ext" runs the command in an address, and is never among them.
 func (o *Own) Protocols() string {
 	all := []string{"file", "git", "http", "https", "ssh"}
 	for _, name := range o.allows {

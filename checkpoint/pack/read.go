@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Rows are read in batches that begin small, for what stands near the end, and grow.
+// Rows are read in batches that begin small, for what is near the end, and grow.
 const (
 	firstBatch = 8
 	maxBatch   = 256

@@ -6,7 +6,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Sweep finds, among the rows of threads that are gone, those that nothing stands on any more. All rows are
+// Sweep finds, among the rows of threads that are gone, those that nothing is based on any more. All rows are
 // added before the first that is kept.
 type Sweep struct {
 	parents map[int64]int64
@@ -24,11 +24,11 @@ func (s *Sweep) Add(n, parent int64, id thread.CheckpointID) {
 	s.parents[n], s.numbers[id] = parent, n
 }
 
-// Keep keeps a row, where it was added, and all that it stands on.
+// Keep keeps a row, where it was added, and all that it is based on.
 func (s *Sweep) Keep(n int64) {
 	for ; n != 0 && !s.kept[n]; n = s.parents[n] {
 		if _, gone := s.parents[n]; !gone {
-			return // a living thread's: it stays with all that it stands on
+			return // a living thread's: it stays with all that it is based on
 		}
 		s.kept[n] = true
 	}

@@ -19,7 +19,7 @@ func filled() thread.Thread {
 }
 
 // TestOpenedOnce: a thread is opened once for several lists, what one caller does with it is not seen by another, and what
-// changed or was damaged is opened anew.
+// changed or was damaged is opened again.
 func TestOpenedOnce(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		p := New()

@@ -53,7 +53,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	return err
 }
 
-// stands checks that what a thread stands on is stored.
+// stands checks that the checkpoints a thread is based on are stored.
 func (s *Store) stands(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var there bool
@@ -65,7 +65,7 @@ func (s *Store) stands(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 			return err
 		}
 		if !there {
-			return fmt.Errorf("thread %q stands on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	return out, nil
 }
 
-// PurgeThread removes a thread and the checkpoints that nothing stands on any more.
+// PurgeThread removes a thread and the checkpoints that nothing is based on any more.
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	return s.tx(ctx, lockAlone, func(ctx context.Context, x pgx.Tx) error {
 		var n int64

@@ -2,7 +2,7 @@ package repository
 
 import "orchestrator/thread"
 
-// About is what a snapshot's commit says of its thread.
+// About is what a snapshot's commit records about its thread.
 type About struct {
 	Name    string    `json:"name,omitempty"`
 	Agent   string    `json:"agent,omitempty"`

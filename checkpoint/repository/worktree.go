@@ -85,7 +85,7 @@ func (w *Worktree) Hold(h Held) error {
 	return disk.Write(w.meta(), b, false)
 }
 
-// Distrust makes the next snapshot build the private index anew unless this one ends well: what it names may
+// Distrust makes the next snapshot build the private index again unless this one ends well: what it names may
 // be kept by no ref, and the person's git may prune it.
 func (w *Worktree) Distrust() error {
 	if err := os.Remove(w.meta()); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ type Known struct {
 	First, Last time.Time
 }
 
-// Known returns the threads that have snapshots or worktrees, oldest first. What a repository says of its threads is
+// Known returns the threads that have snapshots or worktrees, oldest first. What a repository says about its threads is
 // data: who takes one for a thread of the project's has made sure that it is one.
 func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	all := map[thread.ID]*Known{}

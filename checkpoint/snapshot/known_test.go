@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestKnown finds threads by their refs and worktrees, with what their snapshots say of them, and when each was taken.
+// TestKnown finds threads by their refs and worktrees, with what their snapshots say about them, and when each was taken.
 func TestKnown(t *testing.T) {
 	r := newRepo(t, t.TempDir())
 	r.Write("a.txt", "one\n")

@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread"
 )
 
-// About is what a snapshot's commit says of its thread.
+// About is what a snapshot's commit records about its thread.
 type About = repository.About
 
 // note is what a snapshot's commit says besides its first line.

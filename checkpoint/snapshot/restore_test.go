@@ -186,7 +186,7 @@ func (r *repo) lay(tree map[string]string) {
 	}
 }
 
-// TestRestoreOfTakeIsIdentity is the property that everything stands on: for any two contents of a worktree,
+// TestRestoreOfTakeIsIdentity is the property that everything depends on: for any two contents of a worktree,
 // restoring a snapshot of the first over the second gives the first, and a fork has it too.
 func TestRestoreOfTakeIsIdentity(t *testing.T) {
 	dir := t.TempDir()

@@ -73,7 +73,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesTheLog: a full disk has no room to make the files of the log anew. The log is empty: a database that a
+// TestCloseLeavesTheLog: a full disk has no room to make the files of the log again. The log is empty: a database that a
 // person puts in the place of this one is not changed by it.
 func TestCloseLeavesTheLog(t *testing.T) {
 	ctx := t.Context()

@@ -175,7 +175,7 @@ func TestMendsNumbers(t *testing.T) {
 	}
 }
 
-// TestRescueGivesNoNumberTwice has a thread purged whose checkpoints a fork stands on: after a rescue, a new thread is
+// TestRescueGivesNoNumberTwice has a thread purged whose checkpoints a fork is based on: after a rescue, a new thread is
 // not taken for it.
 func TestRescueGivesNoNumberTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")

@@ -63,7 +63,7 @@ func (s *Store) short() error {
 		"free some space; the store continues by itself")
 }
 
-// stands checks that what a thread stands on is stored.
+// stands checks that the checkpoints a thread is based on are stored.
 func stands(x *tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var n int64
@@ -75,7 +75,7 @@ func stands(x *tx, t thread.Thread) error {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("thread %q stands on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	return row, err
 }
 
-// save writes a thread whose name is the same: naming the column would write its index anew with every put.
+// save writes a thread whose name is the same: naming the column would rewrite its index with every put.
 func (s *Store) save(x *tx, row threadRow) error {
 	doc, sum, err := s.packer.Thread(row.t)
 	if err != nil {
@@ -187,7 +187,7 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	return out, nil
 }
 
-// PurgeThread removes a thread and the checkpoints that nothing stands on any more.
+// PurgeThread removes a thread and the checkpoints that nothing is based on any more.
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	return s.do(ctx, 64<<10, func(x *tx) error {
 		row, err := s.lookup(x, id)

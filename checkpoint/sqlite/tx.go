@@ -79,7 +79,7 @@ func (t *tx) row(query string, args []any, to ...any) (found bool, err error) {
 	return err == nil, db(err)
 }
 
-// each reads rows; scan gets a function that scans the one it stands on.
+// each reads rows; scan gets a function that scans the current one.
 func (t *tx) each(query string, args []any, scan func(func(...any) error) error) error {
 	st, err := t.stmt(query)
 	if err != nil {

@@ -55,7 +55,7 @@ type mark struct {
 	head thread.CheckpointID
 }
 
-// version of the file's layout; another one is made anew.
+// version of the file's layout; another one is made again.
 const version = 2
 
 const layout = `
@@ -85,7 +85,7 @@ func Open(dir string, source Source, after time.Duration) *Index {
 	return x
 }
 
-// ready opens the file unless it is open. One that cannot be read is made anew. mu is held.
+// ready opens the file unless it is open. One that cannot be read is made again. mu is held.
 func (x *Index) ready() error {
 	if x.db != nil {
 		return nil
@@ -110,7 +110,7 @@ func (x *Index) ready() error {
 	if untouched(err) {
 		return fmt.Errorf("open the search index: %w", full(err))
 	}
-	// It holds nothing that the store does not: make it anew.
+	// It holds nothing that the store does not: make it again.
 	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("make the search index again: %w", err)

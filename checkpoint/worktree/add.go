@@ -228,7 +228,7 @@ func register(
 	return files, setHead(ctx, repo, n, "refs/heads/"+made.Branch)
 }
 
-// tries is how often a worktree is begun anew when the person's own git is about to make one.
+// tries is how often a worktree is begun again when the person's own git is about to make one.
 const tries = 3
 
 // addEmpty makes a worktree without files, detached.

@@ -101,7 +101,7 @@ type folder struct {
 }
 
 // folders returns the project's own repository and those inside of the project that threads have worked in. What the
-// state says of them is not believed: one is named in refused unless it lies below the project, reached through no
+// state says about them is not believed: one is named in refused unless it lies below the project, reached through no
 // link, and is the repository that the folder is for.
 func (f *Finder) folders() (found []folder, refused []string, err error) {
 	found = []folder{{ownRepository, f.dir}}

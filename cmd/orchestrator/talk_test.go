@@ -276,7 +276,7 @@ func TestThousandPrompts(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestNdjson holds the shape of -o ndjson: what happens, one object a line. Words that come in pieces are joined.
 func TestNdjson(t *testing.T) {

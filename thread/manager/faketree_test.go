@@ -16,7 +16,7 @@ type worktrees struct {
 	removed map[string]bool
 	made    map[thread.ID]thread.Worktree
 	fail    error
-	fuse    *fuse // set anew for each run
+	fuse    *fuse // a new one for each run
 	takes   int
 	commits map[string]string // content by commit
 }

@@ -214,7 +214,7 @@ func TestInterruptedAnswerIsKept(t *testing.T) {
 	})
 }
 
-// TestCutAnswerLeavesItsTurnOpen: an answer that was cut off ends no turn, whatever it says of itself; when its agent
+// TestCutAnswerLeavesItsTurnOpen: an answer that was cut off ends no turn, whatever it says about itself; when its agent
 // gives up and waits, the turn is closed as the interrupted one that it is.
 func TestCutAnswerLeavesItsTurnOpen(t *testing.T) {
 	inWorld(t, func(w *world) {

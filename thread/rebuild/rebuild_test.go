@@ -400,7 +400,7 @@ func TestUsageIsCountedOnce(t *testing.T) {
 	}
 }
 
-// TestForks loses forks: what they said stands on the turn that they began at.
+// TestForks loses forks: what they said follows the turn that they began at.
 func TestForks(t *testing.T) {
 	w := newWorld(t)
 	w.agent.sessions["s"] = session("a: one.", "b: two.")

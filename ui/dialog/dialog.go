@@ -1,4 +1,4 @@
-// Package dialog is what stands over the screen and asks: each dialog is a model that takes
+// Package dialog draws dialogs over the screen: each dialog is a model that takes
 // intents and ends in one typed result. A stack owns them; only the top one hears anything.
 //
 // Dialogs do nothing themselves. What they need from outside is set by who opens them, and what a person chose goes

@@ -78,7 +78,7 @@ func (s *Stack) Draw(c *layout.Canvas, th *theme.Theme, keys *intent.Table) {
 	}
 }
 
-// Place returns where a dialog stands on a screen, frame included.
+// Place returns where a dialog is on a screen, frame included.
 func Place(screen layout.Box, d Dialog) layout.Box {
 	w, h := d.Size(max(screen.W-8, 20), max(screen.H-4, 3))
 	return screen.Center(w+4, h+2)

@@ -74,7 +74,7 @@ func (c *Canvas) Print(b Box, x, y int, st lipgloss.Style, s string) int {
 	return at - b.X
 }
 
-// cellStyle returns what a style says of a cell.
+// cellStyle returns what a style says about a cell.
 func cellStyle(st *lipgloss.Style) uv.Style {
 	s := uv.Style{Fg: shade(st.GetForeground()), Bg: shade(st.GetBackground()), Underline: st.GetUnderlineStyle()}
 	for _, a := range [...]struct {

@@ -93,11 +93,11 @@ func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
 	return nil
 }
 
-// stands checks that what a thread stands on is stored. The caller holds mu.
+// stands checks that the checkpoints a thread is based on are stored. The caller holds mu.
 func (s *Store) stands(t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		if id != "" && s.checkpoints[id] == nil {
-			return fmt.Errorf("thread %q stands on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func (s *Store) Threads(context.Context) ([]thread.Thread, error) {
 	return out, nil
 }
 
-// PurgeThread removes a thread and the checkpoints that nothing stands on any more.
+// PurgeThread removes a thread and the checkpoints that nothing is based on any more.
 func (s *Store) PurgeThread(_ context.Context, id thread.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -344,7 +344,7 @@ func TestWhereTheSocketIs(t *testing.T) {
 	}
 }
 
-// TestSamePlace: a number that was given again is another folder, and a device may be numbered anew.
+// TestSamePlace: a number that was given again is another folder, and a device may be numbered again.
 func TestSamePlace(t *testing.T) {
 	at := place{Device: 1, Inode: 2, Born: 3}
 	for name, test := range map[string]struct {

@@ -136,7 +136,7 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestALeftTurnIsClosed has the person interrupt a turn and ask anew: the turn is closed as what it is, with its files.
+// TestALeftTurnIsClosed has the person interrupt a turn and ask again: the turn is closed as what it is, with its files.
 func TestALeftTurnIsClosed(t *testing.T) {
 	w := newWorld(t, nil)
 	w.ask("one")

@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/manager/resume"
 )
 
-// agent has a native session that it verifies and writes anew.
+// agent has a native session that it verifies and writes again.
 type agent struct {
 	thread.Agent
 	matched int64
