@@ -113,7 +113,7 @@ func TestExportAfterAKilledOne(t *testing.T) {
 	if _, err := killed.WriteString(strings.Repeat("half an archive ", 10_000)); err != nil {
 		t.Fatal(err)
 	}
-	r.says(exitRefused, []string{"another export", "runs"}, "export", name, "-o", file)
+	r.says(exitRefused, []string{"another export", "is running"}, "export", name, "-o", file)
 	if err := killed.Close(); err != nil { // as its end does
 		t.Fatal(err)
 	}
