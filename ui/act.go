@@ -9,13 +9,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// do acts on an intent: the innermost that knows it takes it.
+// do handles an intent: the innermost component that knows it takes it.
 func (m *Model) do(in intent.Intent) tea.Cmd {
 	if m.dialogs.Open() {
 		return m.inDialog(in)
 	}
-	if m.line != nil {
-		return m.inLine(in)
+	if m.statusInput != nil {
+		return m.inStatusInput(in)
 	}
 	switch in := in.(type) {
 	case intent.Jump:
@@ -33,7 +33,7 @@ func (m *Model) do(in intent.Intent) tea.Cmd {
 	return nil
 }
 
-// inDialog gives an intent to the dialog on top and acts on how it ends.
+// inDialog passes an intent to the topmost dialog, and handles the dialog's result.
 func (m *Model) inDialog(in intent.Intent) tea.Cmd {
 	search, _ := m.dialogs.Top().(*dialog.Picker)
 	before := ""
@@ -53,14 +53,14 @@ func (m *Model) inDialog(in intent.Intent) tea.Cmd {
 	return nil
 }
 
-// inLine takes what is typed into the status line.
-func (m *Model) inLine(in intent.Intent) tea.Cmd {
-	t := m.line
+// inStatusInput handles input in the status line.
+func (m *Model) inStatusInput(in intent.Intent) tea.Cmd {
+	t := m.statusInput
 	switch in {
 	case intent.Accept:
-		m.line = nil
+		m.statusInput = nil
 	case intent.Cancel:
-		m.line = nil
+		m.statusInput = nil
 		m.typed(t.what, t.was)
 		return nil
 	case intent.Up:
@@ -76,7 +76,7 @@ func (m *Model) inLine(in intent.Intent) tea.Cmd {
 	return nil
 }
 
-// typed applies the line as far as it goes.
+// typed applies the text in the status line so far.
 func (m *Model) typed(what intent.Action, text string) {
 	if what == intent.Filter {
 		m.tree.Filter(text)
@@ -85,19 +85,19 @@ func (m *Model) typed(what intent.Action, text string) {
 	m.views.Search(text)
 }
 
-// inView acts in the main pane while it has the keys.
+// inView handles an action in the main pane while it is focused.
 func (m *Model) inView(a intent.Action) (tea.Cmd, bool) {
 	if m.screen.area != areaMain {
 		return nil, false
 	}
 	if a == intent.Search {
-		m.line = &line{what: intent.Search, field: field.New("")}
+		m.statusInput = &statusInput{what: intent.Search, field: field.New("")}
 		return nil, true
 	}
 	return m.views.Act(a)
 }
 
-// inTree moves in the list while it has the keys.
+// inTree moves in the list while it is focused.
 func (m *Model) inTree(a intent.Action) (tea.Cmd, bool) {
 	if m.screen.area != areaTree {
 		return nil, false

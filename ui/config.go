@@ -11,47 +11,46 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Config is what the interface is made of.
+// Config configures the interface.
 type Config struct {
 	Server Server
-	// Pane is the live terminal; without one the main pane tells about the thread only.
+	// Pane is the live terminal; without one the main pane only describes the thread.
 	Pane Pane
 
 	Project string // the project's folder
 	Git     bool   // forks can have worktrees
 	Version string
-	// Agent is what the new-thread dialog begins with.
+	// Agent is preselected in the dialog for a new thread.
 	Agent string
-	// Open is a thread to show at the start with its agent in focus.
+	// Open is a thread to open at the start, with its agent focused.
 	Open thread.ID
-	// Problems are what the server found at its start; they are told first.
+	// Problems are warnings from the server's start; they are shown first.
 	Problems []string
 
 	// Theme is "dark", "light", or "auto" to ask the terminal.
 	Theme string
-	// Profile is the colours to use; true colour where it is not known.
+	// Profile is the colour profile; true colour if unknown.
 	Profile colorprofile.Profile
-	// Keys are a person's own: for an action's name, its keys.
+	// Keys are the user's key bindings: the keys of each action, by the action's name.
 	Keys map[string][]string
-	// Notify says how to tell of a thread that waits while the window is not focused:
-	// "bell", "osc9", "osc777".
+	// Notify is how to notify that a thread is waiting while the window is not focused: "bell", "osc9", "osc777".
 	Notify []string
 	// NoMouse leaves the mouse to the terminal.
 	NoMouse bool
-	// Editor is the command that opens a file, the file appended; empty when there is none.
+	// Editor is the editor's command, to which the file is appended; empty if there is none.
 	Editor []string
 
-	// Revive starts a server where none runs any more; nil leaves that to the person.
-	Revive func(context.Context) error
+	// StartServer starts a server if none is running any more; nil leaves that to the user.
+	StartServer func(context.Context) error
 
-	// Outdated is the version of the server where that is of another build than this program: the person is asked
-	// whether to restart it.
+	// Outdated is the version of the server if it runs another build than this program. The user is then asked whether to
+	// restart it.
 	Outdated string
-	// Restart has this program serve instead of what does, and resumes the agents; nil leaves that to the person.
+	// Restart replaces the server with this program and resumes its agents; nil leaves that to the user.
 	Restart func(ctx context.Context, cols, rows int) (connection.Restarted, error)
 
-	// Clock tells the time; nil is the real one.
+	// Clock returns the time; nil is the real one.
 	Clock func() time.Time
-	// After makes the command that ends in a message after a while; nil is Bubble Tea's.
+	// After returns a command that sends a message after a delay; nil is Bubble Tea's.
 	After func(time.Duration, tea.Msg) tea.Cmd
 }

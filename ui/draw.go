@@ -16,7 +16,7 @@ import (
 	"orchestrator/ui/views"
 )
 
-// border returns the token of a frame's border.
+// border returns the token for a frame's border.
 func border(focus bool) theme.Token {
 	if focus {
 		return theme.BorderFocus
@@ -38,7 +38,7 @@ func drawLines(c *layout.Canvas, b layout.Box, th *theme.Theme, lines []dialog.L
 	}
 }
 
-// tabAt is where a view's name stands in the bottom edge of the main pane.
+// tabAt is the place of a view's name in the bottom edge of the main pane.
 type tabAt struct {
 	view views.View
 	x, w int
@@ -70,9 +70,9 @@ func (m *Model) drawTabs(main layout.Box) {
 			c.Print(edge, t.x+t.w+1, 0, m.th.Style(theme.Border), "·")
 		}
 	}
-	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.told.wants.back > 0) {
+	if m.views.Now() == views.Terminal && (m.screen.area == areaMain || m.pane.request.back > 0) {
 		hint := " " + m.keys.LeaveKey() + " back to threads "
-		if n := m.told.wants.back; n > 0 {
+		if n := m.pane.request.back; n > 0 {
 			hint = " scrolled back " + plain.Count(n, "line") + " "
 		}
 		if last := tabs()[views.Count-1]; last.x+last.w+plain.Width(hint)+4 <= edge.W {
@@ -81,7 +81,7 @@ func (m *Model) drawTabs(main layout.Box) {
 	}
 }
 
-// drawWelcome fills the main pane while there is no thread.
+// drawWelcome fills the main pane while there are no threads.
 func (m *Model) drawWelcome(in layout.Box) {
 	c := &m.screen.canvas
 	lines := []dialog.Line{
@@ -100,7 +100,7 @@ func (m *Model) drawWelcome(in layout.Box) {
 	drawLines(c, in.Shrink(2, 1), m.th, lines)
 }
 
-// drawStopped fills the main pane of a thread whose agent does not run.
+// drawStopped fills the main pane for a thread whose agent is not running.
 func (m *Model) drawStopped(in layout.Box, s *thread.Status) {
 	look := tree.LookOf(s)
 	lines := []dialog.Line{{Text: look.Glyph + " " + look.Word, Tok: look.Style}}
@@ -144,7 +144,7 @@ func shortModel(s *thread.Status) string {
 	return s.Model
 }
 
-// head is the title of the main pane: name, agent, model, state.
+// head returns the title of the main pane: name, agent, model, state.
 func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	if s == nil {
 		return []styled.Span{span(theme.Title, "orchestrator")}
@@ -175,7 +175,7 @@ func (m *Model) head(s *thread.Status, w int) []styled.Span {
 	}
 	add(theme.Title, s.Agent)
 	if model := shortModel(s); with == "" || used+plain.Width(plain.Line(model))+plain.Width(plain.Line(with))+8 <= w {
-		add(theme.Title, model) // who else works on the files matters more
+		add(theme.Title, model) // who shares the folder is more important
 	}
 	add(theme.Warn, with)
 	if reading := m.views.Reading(); reading != "" && used+12 < w {

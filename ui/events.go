@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// apply takes one event.
+// apply handles one event.
 func (m *Model) apply(e thread.Event) tea.Cmd {
 	switch e.Kind {
 	case thread.EventThread:
@@ -18,7 +18,7 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 		before := m.tree.Thread(e.Status.ID)
 		m.tree.Put(*e.Status)
-		if m.looks {
+		if m.windowFocused {
 			return m.looking()
 		}
 		return tea.Batch(alert.Of(m.cfg.Notify, before, e.Status), m.looking())
@@ -34,27 +34,27 @@ func (m *Model) apply(e thread.Event) tea.Cmd {
 		}
 	case thread.EventNotice:
 		if e.Notice != nil {
-			return m.host.Tell(e.Notice.Level, e.Notice.Text)
+			return m.host.Notify(e.Notice.Level, e.Notice.Text)
 		}
-	case thread.EventSpeech: // the terminal shows what the model says
+	case thread.EventSpeech: // the terminal shows the model's output
 	case thread.EventSwitch:
 		return m.switchTo(e.ThreadID)
 	}
 	return nil
 }
 
-// switchTo shows a thread, as when `switch` was asked for elsewhere. Nobody but the person gives an agent the
-// keys: they go to the list, and what is being typed to the agent that was on show goes nowhere.
+// switchTo shows a thread because the verb `switch` asked for it. Only the user gives an agent the keyboard: the focus
+// goes to the list, and what is being typed for the agent shown before is ignored.
 func (m *Model) switchTo(id thread.ID) tea.Cmd {
 	if !m.tree.Select(id) {
 		return nil
 	}
 	if m.scopes()[0] == intent.Terminal {
-		m.typing.Take(m.cfg.Clock())
+		m.typing.LoseFocus(m.cfg.Clock())
 	}
 	m.views.Show(views.Terminal)
-	m.follow.Wish("")
+	m.follow.FocusWhenRunning("")
 	m.screen.area, m.screen.stale = areaTree, true
-	return m.host.Tell(thread.LevelInfo,
+	return m.host.Notify(thread.LevelInfo,
 		m.host.Name(id)+" shown by `switch`; press "+m.keys.KeyOf(intent.Focus)+" to type into it")
 }

@@ -23,7 +23,7 @@ func TestNotifications(t *testing.T) {
 		}
 		asks("docs", time.Second)
 		if len(r.raw) != 0 {
-			t.Errorf("rings while one looks: %q", r.raw)
+			t.Errorf("rings while one windowFocused: %q", r.raw)
 		}
 		idle := status("docs-f9a0", "", thread.StateIdle, 5)
 		r.event(thread.Event{Kind: thread.EventThread, Status: &idle})
@@ -159,7 +159,7 @@ func TestErrorsAreTold(t *testing.T) {
 
 func TestBadKeysAreTold(t *testing.T) {
 	play(t, &server{}, 100, 30, func(c *Config) { c.Keys = map[string][]string{"nwe": {"c"}, "leave": {"ctrl+g"}} }, func(r *rig) {
-		r.must(`no action is called "nwe"`)
+		r.must(`unknown action "nwe"`)
 	})
 	play(t, world(), 100, 30, func(c *Config) { c.Keys = map[string][]string{"leave": {"ctrl+g"}} }, func(r *rig) {
 		stage(r)
@@ -169,18 +169,18 @@ func TestBadKeysAreTold(t *testing.T) {
 		}
 	})
 	play(t, &server{}, 100, 30, func(c *Config) { c.Keys = map[string][]string{"new": {"f"}} }, func(r *rig) {
-		r.must(`"f" is "new" and "fork"`)
+		r.must(`"f" is bound to both "new" and "fork"`)
 	})
 }
 
 func TestServerIsStartedAgain(t *testing.T) {
 	revived := 0
 	play(t, world(), 100, 30, func(c *Config) {
-		c.Revive = func(context.Context) error { revived++; return nil }
+		c.StartServer = func(context.Context) error { revived++; return nil }
 	}, func(r *rig) {
 		stage(r)
 		for range connection.AskAfter + 1 {
-			r.m.conn.Lose(errors.New("connection refused"))
+			r.m.conn.Disconnected(errors.New("connection refused"))
 		}
 		r.must("the server is not running", "◇ auth-feature-a3f2", "no server")
 		r.keys("enter")
@@ -191,10 +191,10 @@ func TestServerIsStartedAgain(t *testing.T) {
 		r.must("◐ auth-feature-a3f2", "1 thread interrupted")
 	})
 	// Where another screen has started it, nobody is asked any more.
-	play(t, world(), 100, 30, func(c *Config) { c.Revive = func(context.Context) error { return nil } }, func(r *rig) {
+	play(t, world(), 100, 30, func(c *Config) { c.StartServer = func(context.Context) error { return nil } }, func(r *rig) {
 		stage(r)
 		for range connection.AskAfter + 1 {
-			r.m.conn.Lose(errors.New("connection refused"))
+			r.m.conn.Disconnected(errors.New("connection refused"))
 		}
 		r.send(connection.Retry{Gen: r.m.conn.Generation()})
 		r.keys("esc")

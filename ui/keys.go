@@ -8,27 +8,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// key takes a key: to the agent when it has the focus, to the table otherwise.
+// key handles a key: the agent gets it if it is focused, and otherwise the table looks it up.
 func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	scope := m.scopes()[0]
 	in := m.keys.Lookup(m.scopes(), intent.Key{Name: k.String(), Text: k.Key().Text})
-	late := m.typing.Late(m.cfg.Clock())
+	gap := m.typing.SinceLast(m.cfg.Clock())
 	if m.screen.tooSmall() && !harmless(in) {
-		return nil // nobody sees what it would be an answer to
+		return nil // the user cannot see what it would answer
 	}
 	if scope == intent.Terminal && in != intent.Leave {
 		return m.toPane(k)
 	}
 	text := k.Key().Text != ""
 	switch quits := in == intent.Quit && text && m.typing.Alone(); {
-	case quits && m.typing.Leaving():
+	case quits && m.typing.Quitting():
 		return m.leave()
 	case quits:
 		return m.leaveSoon()
 	case text || in == intent.Focus:
-		m.typing.Stay(m.keys.KeyOf(intent.Quit))
+		m.typing.CancelQuit(m.keys.KeyOf(intent.Quit))
 	}
-	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, Late: late, Now: m.cfg.Clock(),
+	if why := m.typing.Ignored(typing.Key{Scope: scope, Intent: in, Text: text, SinceLast: gap, Now: m.cfg.Clock(),
 		Focus: m.keys.KeyOf(intent.Focus)}); why != "" {
 		return m.ignore(why)
 	}
@@ -39,7 +39,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.do(in)
 }
 
-// harmless reports whether an intent may be acted upon where nothing is on show: it leaves something.
+// harmless reports whether an intent may be handled while nothing is shown, because it only leaves something.
 func harmless(in intent.Intent) bool {
 	return in == intent.Quit || in == intent.Suspend || in == intent.Cancel || in == intent.Leave
 }
@@ -62,10 +62,10 @@ func (m *Model) paste(p tea.PasteMsg) tea.Cmd {
 	}
 }
 
-// ignore tells, once for what comes together, that keys are ignored.
+// ignore says that keys are ignored, once per burst of keys.
 func (m *Model) ignore(why string) tea.Cmd {
-	if !m.typing.Tells() {
+	if !m.typing.ShouldTell() {
 		return nil
 	}
-	return m.host.Tell(thread.LevelWarn, why)
+	return m.host.Notify(thread.LevelWarn, why)
 }

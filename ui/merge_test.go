@@ -8,7 +8,7 @@ import (
 func TestRewind(t *testing.T) {
 	on(t, world(), func(r *rig) {
 		r.keys("tab", "down", "R")
-		r.must("back 1 turn, from turn 4 to turn 3", "Files: 2 change (+3 −1 reverted)")
+		r.must("back 1 turn, from turn 4 to turn 3", "Files: 2 reverted (+3 −1)")
 		r.keys("right", "right", "enter") // files
 		r.mustAsk("rewind auth-feature-a3f2 to c-5 files=true conversation=false")
 		r.keys("u")

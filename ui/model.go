@@ -33,16 +33,16 @@ type Model struct {
 	th   *theme.Theme
 	host *host.Host
 
-	tree    *tree.Tree    // of the host
-	dialogs *dialog.Stack // of the host
-	screen  screen
-	line    *line
-	typing  typing.Guard
-	follow  follow.Follower
-	told    told
-	looks   bool // the window has the focus; true until the terminal says otherwise
+	tree          *tree.Tree    // the host's
+	dialogs       *dialog.Stack // the host's
+	screen        screen
+	statusInput   *statusInput
+	typing        typing.Guard
+	follow        follow.Follower
+	pane          paneState
+	windowFocused bool // the window is focused; true until the terminal says otherwise
 
-	// The features that the root asks something; the others only answer actions.
+	// The features that the root calls; the others only register actions.
 	conn    *connection.Feature
 	views   *views.Feature
 	offers  *offer.Feature
@@ -54,23 +54,23 @@ type Model struct {
 	resumes *resume.Feature
 }
 
-// told is what the pane was told, and what it asked for when it last changed.
-type told struct {
-	seen    bool // its terminal is on show
+// paneState is what the pane was told, and what it asked for when it last changed.
+type paneState struct {
+	seen    bool // its terminal is shown
 	focus   bool
 	suspend bool
-	wants   wants
+	request paneRequest
 }
 
-// wants is what the pane has the chrome do for it.
-type wants struct {
+// paneRequest is what the pane needs the chrome to do for it.
+type paneRequest struct {
 	mouse    tea.MouseMode
 	keyboard tea.KeyboardEnhancements
 	problem  string
 	back     int
 }
 
-// area is the part of the screen that has the keys.
+// area is the part of the screen that is focused.
 type area int
 
 const (
@@ -78,28 +78,28 @@ const (
 	areaMain
 )
 
-// line is what is being typed in the status line.
-type line struct {
+// statusInput is the text being typed in the status line.
+type statusInput struct {
 	field field.Field
 	what  intent.Action // Filter or Search
 	was   string
 }
 
-// The smallest screen that shows anything, in cells.
+// The minimum size of the screen, in cells.
 const minWidth, minHeight = 60, 20
 
-// screen is the canvas with what decides whether it is redrawn.
+// screen is the canvas, and what decides whether to redraw it.
 type screen struct {
 	w, h   int
 	area   area
-	noSide bool // the side bar is folded by hand
-	away   bool // the terminal is the shell's
+	noSide bool // the user has hidden the side bar
+	away   bool // the shell has the terminal
 
 	canvas  layout.Canvas
 	view    tea.View
-	stale   bool // something on it changed
-	soon    bool // a frame is set
-	ticking bool // a second is set
+	stale   bool // something on it has changed
+	soon    bool // a frame is scheduled
+	ticking bool // a tick is scheduled
 	drawn   time.Time
 }
 
@@ -110,7 +110,7 @@ func (s *screen) resize(w, h int) {
 
 func (s *screen) tooSmall() bool { return s.w < minWidth || s.h < minHeight }
 
-// drawSoon has the screen drawn, at most so often: events come by the hundred.
+// drawSoon schedules a redraw, at a limited rate, because events can arrive by the hundred.
 func (s *screen) drawSoon(cfg Config) tea.Cmd {
 	const apart = 33 * time.Millisecond
 	if s.stale || s.soon {
@@ -125,23 +125,23 @@ func (s *screen) drawSoon(cfg Config) tea.Cmd {
 	return cfg.After(wait, frameMsg{})
 }
 
-// counts reports whether the time in a state is shown.
+// counts reports whether to show the time in a state.
 func counts(s thread.State) bool {
 	return s == thread.StateWorking || s == thread.StateStarting
 }
 
-// The messages that timers of the root end in. Those that can come late carry what they were set for.
+// Messages of the root's timers. Those that can be late carry what they were set for.
 type (
-	// settledMsg says that the selection rests.
+	// settledMsg means that the selection has settled.
 	settledMsg struct{ gen int }
-	// lookedMsg says that a person has looked at a thread for a while.
+	// lookedMsg means that the user has looked at a thread for a while.
 	lookedMsg struct {
 		gen int
 		id  thread.ID
 	}
-	// partingMsg says that no text followed a letter that quits.
-	partingMsg struct{ parting int }
-	// frameMsg draws what events changed; secondMsg lets the clock on screen go on.
+	// quitMsg means that no text followed a letter that quits.
+	quitMsg struct{ id int }
+	// frameMsg redraws after events; secondMsg updates the clock on screen.
 	frameMsg  struct{}
 	secondMsg struct{}
 )

@@ -38,7 +38,7 @@ func TestKeysGoToTheAgentAndBack(t *testing.T) {
 			t.Errorf("after leaving the agent got %q", r.pane.keys)
 		}
 		r.keys("q")
-		r.wait(typing.Parting)
+		r.wait(typing.QuitDelay)
 		if !r.quit {
 			t.Error("q does not leave")
 		}
@@ -296,9 +296,9 @@ func TestNothingIsSaidBeforeItIsKnown(t *testing.T) {
 
 // What the server found at its start is told, and kept to be read.
 func TestProblemsAreTold(t *testing.T) {
-	play(t, world(), 100, 30, func(c *Config) { c.Problems = []string{"the database was damaged", "files are not kept"} }, func(r *rig) {
+	play(t, world(), 100, 30, func(c *Config) { c.Problems = []string{"the database was damaged", "file snapshots are disabled"} }, func(r *rig) {
 		r.must("the database was damaged")
 		r.keys("esc", "!")
-		r.must("the database was damaged", "files are not kept")
+		r.must("the database was damaged", "file snapshots are disabled")
 	})
 }

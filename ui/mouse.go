@@ -8,13 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// wheelStep is how many lines a notch of the wheel moves.
+// wheelStep is how many lines a notch of the wheel scrolls.
 const wheelStep = 3
 
-// mouse routes the mouse to what is under it.
+// mouse routes a mouse event to what is under the pointer.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	at := msg.Mouse()
-	if m.screen.tooSmall() || m.line != nil {
+	if m.screen.tooSmall() || m.statusInput != nil {
 		return nil
 	}
 	if m.dialogs.Open() {
@@ -28,7 +28,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	case inPane && click && m.screen.area != areaMain:
 		m.screen.area, m.screen.stale = areaMain, true
 		return nil
-	case inPane && (wheel || m.told.focus):
+	case inPane && (wheel || m.pane.focus):
 		return m.mouseToPane(msg)
 	case click && at.Button == tea.MouseLeft:
 		return m.click(b, at.X, at.Y)
@@ -40,7 +40,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// releaseOnly keeps the end of a drag that left the pane.
+// releaseOnly keeps only the release at the end of a drag that left the pane.
 func releaseOnly(msg tea.MouseMsg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.MouseReleaseMsg, tea.MouseMotionMsg:
@@ -50,12 +50,12 @@ func releaseOnly(msg tea.MouseMsg) tea.Msg {
 	}
 }
 
-// mouseToPane passes the mouse on; the wheel goes there without the focus too.
+// mouseToPane forwards a mouse event to the pane; wheel events also if it is not focused.
 func (m *Model) mouseToPane(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil || msg == nil {
 		return nil
 	}
-	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.told.focus {
+	if _, wheel := msg.(tea.MouseWheelMsg); !wheel && !m.pane.focus {
 		return nil
 	}
 	return m.passOn(msg)
@@ -68,7 +68,7 @@ func (m *Model) click(b boxes, x, y int) tea.Cmd {
 		m.screen.area = areaTree
 		was := m.follow.Selected()
 		if m.tree.ClickRow(y-b.tree.Y) && b.narrow && m.tree.Selected() != nil && m.tree.Selected().ID == was {
-			return m.enter() // a second click, where list and pane are not side by side
+			return m.enter() // a second click, if list and pane are not side by side
 		}
 	case b.treeF.Contains(x, y):
 		m.screen.area = areaTree
@@ -109,8 +109,7 @@ func (m *Model) wheel(b boxes, at tea.Mouse) {
 	}
 }
 
-// mouseInDialog lets the wheel scroll the dialog on top; clicks mean nothing there, so that a
-// stray one decides nothing.
+// mouseInDialog lets the wheel scroll the topmost dialog. It ignores clicks, so that a stray one decides nothing.
 func (m *Model) mouseInDialog(msg tea.MouseMsg) tea.Cmd {
 	w, ok := msg.(tea.MouseWheelMsg)
 	if !ok {

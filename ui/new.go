@@ -18,7 +18,6 @@ import (
 	"orchestrator/ui/messages"
 	"orchestrator/ui/offer"
 	"orchestrator/ui/palette"
-	"orchestrator/ui/portable"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/publish"
 	"orchestrator/ui/resume"
@@ -28,6 +27,7 @@ import (
 	"orchestrator/ui/servers"
 	"orchestrator/ui/start"
 	"orchestrator/ui/theme"
+	"orchestrator/ui/transfer"
 	"orchestrator/ui/tree"
 	"orchestrator/ui/undo"
 	"orchestrator/ui/views"
@@ -37,8 +37,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// New makes the interface. What is wrong with the configured keys is told as a notice: the
-// keyboard works without them.
+// New returns the interface. It reports invalid key bindings as notices, and works without them.
 func New(cfg Config) *Model {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -48,35 +47,37 @@ func New(cfg Config) *Model {
 			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 		}
 	}
-	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), looks: true}
+	m := &Model{cfg: cfg, tree: tree.New(cfg.Project), windowFocused: true}
 	m.screen.stale = true
 	var err error
 	m.keys, err = intent.NewTable(cfg.Keys)
 	m.host = host.New(m, m.keys, cfg.Clock, cfg.After)
 	m.host.Threads, m.dialogs = m.tree, m.host.Dialogs
 	if err != nil {
-		m.host.Notices.Note(host.Notice{Level: thread.LevelError, Text: err.Error(), At: cfg.Clock()})
+		m.host.Notices.Add(host.Notice{Level: thread.LevelError, Text: err.Error(), At: cfg.Clock()})
 	}
 	for _, p := range cfg.Problems {
-		m.host.Notices.Note(host.Notice{Level: thread.LevelWarn, Text: p, At: cfg.Clock()})
+		m.host.Notices.Add(host.Notice{Level: thread.LevelWarn, Text: p, At: cfg.Clock()})
 	}
 	profile := cfg.Profile
 	if profile == colorprofile.Unknown {
 		profile = colorprofile.TrueColor
 	}
 	m.th = theme.New(profile, cfg.Theme != "light")
-	m.follow.Wish(cfg.Open)
+	m.follow.FocusWhenRunning(cfg.Open)
 	m.registerActions()
 	m.addFeatures()
 	m.connect()
 	return m
 }
 
-// addFeatures adds what answers the actions, and tells each feature what it needs of another.
+// addFeatures adds all features, and passes each one what it needs of another.
 func (m *Model) addFeatures() {
 	h, srv := m.host, m.cfg.Server
 	m.agents = agents.New(h, srv, func() tea.Cmd { return m.start.Demo() })
-	m.start = start.New(h, srv, start.Config{Project: m.cfg.Project, Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known})
+	m.start = start.New(h, srv, start.Config{
+		Project: m.cfg.Project, Git: m.cfg.Git, Agent: m.cfg.Agent, Agents: m.agents.Known,
+	})
 	m.offers = offer.New(h, srv)
 	m.resumes = resume.New(h, srv)
 	m.prompts = prompts.New(h, srv)
@@ -98,20 +99,20 @@ func (m *Model) addFeatures() {
 	grants.Register(h, srv)
 	why.Register(h, srv, m.offers.Current)
 	publish.Register(h, srv)
-	portable.Register(h, srv, m.cfg.Project)
+	transfer.Register(h, srv, m.cfg.Project)
 	retention.Register(h, srv)
 }
 
-// connect says what the connection to the server leads to.
+// connect configures the connection to the server.
 func (m *Model) connect() {
 	m.conn = connection.New(m.host, m.cfg.Server, connection.Config{
-		Version: m.cfg.Version, Outdated: m.cfg.Outdated, Revive: m.cfg.Revive, Restart: m.cfg.Restart,
+		Version: m.cfg.Version, Outdated: m.cfg.Outdated, StartServer: m.cfg.StartServer, Restart: m.cfg.Restart,
 		Event:       m.apply,
 		Soon:        func() tea.Cmd { return m.screen.drawSoon(m.cfg) },
-		Back:        m.follow.Forget,
+		Back:        m.follow.Reattach,
 		Interrupted: func() { m.resumes.Offer() },
 		First: func() {
-			if open := m.follow.Wished(); open != "" {
+			if open := m.follow.PendingFocus(); open != "" {
 				m.tree.Select(open)
 			}
 			if m.cfg.Open == "" {
@@ -122,7 +123,7 @@ func (m *Model) connect() {
 	})
 }
 
-// registerActions adds the actions on the screen as a whole.
+// registerActions registers the actions on the screen as a whole.
 func (m *Model) registerActions() {
 	do := func(a intent.Action, do func()) {
 		m.host.On(a, func() tea.Cmd {
@@ -138,7 +139,7 @@ func (m *Model) registerActions() {
 		if m.tree.NextWaiting() {
 			return nil
 		}
-		return m.host.Tell(thread.LevelInfo, "No thread needs you")
+		return m.host.Notify(thread.LevelInfo, "No thread needs you")
 	})
 	m.host.On(intent.Suspend, func() tea.Cmd {
 		m.screen.away = true
@@ -150,11 +151,11 @@ func (m *Model) registerActions() {
 	do(intent.Archived, func() { m.tree.ShowArchive(!m.tree.Archive()) })
 	do(intent.Filter, func() {
 		m.screen.area = areaTree
-		m.line = &line{what: intent.Filter, field: field.New(m.tree.Filtered()), was: m.tree.Filtered()}
+		m.statusInput = &statusInput{what: intent.Filter, field: field.New(m.tree.Filtered()), was: m.tree.Filtered()}
 	})
 }
 
-// Init begins to listen.
+// Init starts listening.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.conn.Open(), m.agents.Load(), m.servers.Load()}
 	if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
@@ -166,5 +167,5 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Close ends what the interface has under way.
+// Close cancels running calls.
 func (m *Model) Close() { m.host.Close() }

@@ -11,12 +11,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// followPane tells the pane what changed for it.
+// followPane tells the pane what has changed for it.
 func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 	want, tell := m.follow.Attach(sel)
 	if want == "" && m.screen.area == areaMain && m.views.Now() == views.Terminal {
-		m.typing.Take(m.cfg.Clock())
-		m.screen.area = areaTree // what had the keys is gone
+		m.typing.LoseFocus(m.cfg.Clock())
+		m.screen.area = areaTree // what was focused is gone
 		m.screen.stale = true
 	}
 	if m.cfg.Pane == nil {
@@ -31,16 +31,16 @@ func (m *Model) followPane(sel follow.Selection) tea.Cmd {
 		m.screen.stale = true
 	}
 	m.suspendPane(m.screen.away || !m.paneSeen() || want == "" || want != sel.ID)
-	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.line == nil &&
+	focus := m.screen.area == areaMain && m.views.Now() == views.Terminal && !m.dialogs.Open() && m.statusInput == nil &&
 		sel.ID != "" && want == sel.ID
-	if focus != m.told.focus {
-		m.told.focus = focus
+	if focus != m.pane.focus {
+		m.pane.focus = focus
 		m.cfg.Pane.Focus(focus)
 	}
 	return cmd
 }
 
-func (m *Model) paneWants() (w wants) {
+func (m *Model) paneRequest() (w paneRequest) {
 	if p, ok := m.cfg.Pane.(PaneModes); ok {
 		w.mouse, w.keyboard = p.MouseMode(), p.Keyboard()
 	}
@@ -55,25 +55,25 @@ func (m *Model) paneWants() (w wants) {
 	return w
 }
 
-// passOn gives the pane a message, and the chrome what that changed.
+// passOn passes a message to the pane, and applies what that changed to the chrome.
 func (m *Model) passOn(msg tea.Msg) tea.Cmd {
 	cmd := m.cfg.Pane.Update(msg)
-	if w := m.paneWants(); w != m.told.wants {
-		m.told.wants = w
+	if w := m.paneRequest(); w != m.pane.request {
+		m.pane.request = w
 		m.screen.stale = true
 	}
 	return cmd
 }
 
-// suspendPane stops or lets go on the painting of the pane.
+// suspendPane stops or continues painting the pane.
 func (m *Model) suspendPane(on bool) {
-	if m.cfg.Pane != nil && on != m.told.suspend {
-		m.told.suspend = on
+	if m.cfg.Pane != nil && on != m.pane.suspend {
+		m.pane.suspend = on
 		m.cfg.Pane.Suspend(on)
 	}
 }
 
-// other passes on what the pane sent itself.
+// other handles messages that the pane sent itself.
 func (m *Model) other(msg tea.Msg) tea.Cmd {
 	if m.cfg.Pane == nil {
 		return nil
@@ -81,14 +81,14 @@ func (m *Model) other(msg tea.Msg) tea.Cmd {
 	cmd := m.passOn(msg)
 	if c, ok := msg.(CopiedText); ok {
 		n := strings.Count(strings.TrimSuffix(c.CopiedText(), "\n"), "\n") + 1
-		return tea.Batch(cmd, m.host.Tell(thread.LevelInfo, plain.Count(n, "line")+" copied"))
+		return tea.Batch(cmd, m.host.Notify(thread.LevelInfo, plain.Count(n, "line")+" copied"))
 	}
 	return cmd
 }
 
-// toPane passes a message on to the agent where it has the focus.
+// toPane passes a message to the agent if it is focused.
 func (m *Model) toPane(msg tea.Msg) tea.Cmd {
-	if m.cfg.Pane == nil || !m.told.focus {
+	if m.cfg.Pane == nil || !m.pane.focus {
 		return nil
 	}
 	return m.passOn(msg)

@@ -51,7 +51,7 @@ func (m *Model) drawSide(b boxes) {
 	}
 }
 
-// drawProblem says why a running thread's terminal is not on show.
+// drawProblem says why a running thread's terminal is not shown.
 func (m *Model) drawProblem(in layout.Box) {
 	p, ok := m.cfg.Pane.(PaneProblem)
 	if !ok {
@@ -77,7 +77,7 @@ func (m *Model) drawMain(b boxes) {
 		in = in.Shrink(1, 0)
 	}
 	switch {
-	case !m.conn.Listed(): // nothing is known of what there is
+	case !m.conn.Listed(): // the threads are not loaded yet
 	case s == nil:
 		m.drawWelcome(in)
 	case m.views.Now() != views.Terminal:
@@ -92,10 +92,10 @@ func (m *Model) drawMain(b boxes) {
 	}
 }
 
-// drawOffer draws the fork that is offered.
+// drawOffer draws the offered fork.
 func (m *Model) drawOffer(b layout.Box) {
 	leave := ""
-	if m.told.focus { // the agent has the keys
+	if m.pane.focus { // the agent is focused
 		leave = m.keys.LeaveKey()
 	}
 	m.offers.Draw(&m.screen.canvas, b, m.th, leave)

@@ -8,27 +8,26 @@ import (
 
 // What fits where, in cells.
 const (
-	// foldBelow is the width under which the side bar takes the place of the main pane instead of
-	// standing beside it.
+	// foldBelow is the width below which the side bar replaces the main pane instead of being next to it.
 	foldBelow        = 100
 	sideMin, sideMax = 28, 40
-	// mcpMin is the height from which the MCP list has a place in the side bar.
+	// mcpMin is the minimum height for the MCP list in the side bar.
 	mcpMin = 26
 )
 
-// boxes is where everything stands.
+// boxes are the boxes of the parts of the screen.
 type boxes struct {
-	side              layout.Box // with frames; empty when folded away
-	tree, gauge, mcp  layout.Box // inside of their frames
+	side              layout.Box // with frames; empty if hidden
+	tree, gauge, mcp  layout.Box // inside their frames
 	treeF, gaugeF     layout.Box // the frames
 	mcpF              layout.Box
-	main              layout.Box // the main pane's frame; empty when the side bar takes its place
-	inner             layout.Box // inside of it
+	main              layout.Box // the main pane's frame; empty if the side bar replaces it
+	inner             layout.Box // inside it
 	offer, status     layout.Box
 	narrow, showsTree bool
 }
 
-// place computes where everything stands.
+// place computes the layout.
 func (m *Model) place() boxes {
 	s := &m.screen
 	var b boxes
@@ -70,7 +69,7 @@ func (m *Model) placeSide(b *boxes) {
 	b.tree = rest.Inset(1)
 }
 
-// paneBox is where the terminal stands, or would where the side bar takes its place.
+// paneBox returns the box of the terminal, or where it would be if the side bar replaces it.
 func (m *Model) paneBox() layout.Box {
 	b := m.place()
 	if !b.inner.Empty() {
@@ -83,19 +82,19 @@ func (m *Model) paneBox() layout.Box {
 	return all.Inset(1)
 }
 
-// PaneSize is the size of the terminal that agents get, whatever is on show.
+// PaneSize returns the size of agents' terminals, whatever is shown.
 func (m *Model) PaneSize() (cols, rows int) {
 	b := m.paneBox()
 	return max(b.W, 20), max(b.H, 5)
 }
 
-// paneSeen reports whether the terminal of the selected thread is on show, nothing over it.
+// paneSeen reports whether the selected thread's terminal is shown and uncovered.
 func (m *Model) paneSeen() bool {
 	return m.views.Now() == views.Terminal && !m.dialogs.Open() && !m.screen.tooSmall() && !m.place().main.Empty()
 }
 
-// Width is the width of the screen in cells.
+// Width returns the width of the screen in cells.
 func (m *Model) Width() int { return m.screen.w }
 
-// Redraw has the screen drawn again.
+// Redraw schedules a redraw of the screen.
 func (m *Model) Redraw() { m.screen.stale = true }

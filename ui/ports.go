@@ -12,7 +12,6 @@ import (
 	"orchestrator/ui/lifecycle"
 	"orchestrator/ui/merge"
 	"orchestrator/ui/offer"
-	"orchestrator/ui/portable"
 	"orchestrator/ui/prompts"
 	"orchestrator/ui/publish"
 	"orchestrator/ui/resume"
@@ -21,6 +20,7 @@ import (
 	"orchestrator/ui/search"
 	"orchestrator/ui/servers"
 	"orchestrator/ui/start"
+	"orchestrator/ui/transfer"
 	"orchestrator/ui/views"
 	"orchestrator/ui/why"
 
@@ -28,8 +28,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Server is all that the interface needs of the server: what its features need. A thread is named by its id, its name
-// or a prefix of it that is unique.
+// Server is everything that the interface and its features need from the server. Threads are referred to by id, name or
+// a unique prefix of the name.
 type Server interface {
 	connection.Server
 	start.Server
@@ -46,44 +46,43 @@ type Server interface {
 	search.Server
 	why.Server
 	publish.Server
-	portable.Server
+	transfer.Server
 	retention.Server
 	servers.Server
-	// Seen says that the person has looked at a thread.
+	// Seen reports that the user has looked at a thread.
 	Seen(ctx context.Context, ref string) error
 }
 
-// Pane is the live terminal of the thread on show. It paints its cells itself.
+// Pane is the live terminal of the selected thread. It paints its cells itself.
 type Pane interface {
-	// Show attaches to a thread's terminal; an empty id lets go.
+	// Show attaches to a thread's terminal; an empty id detaches.
 	Show(thread.ID) tea.Cmd
-	// Place says where it stands; the terminal is sized to it.
+	// Place sets its box, to which the terminal is resized.
 	Place(layout.Box)
-	// Suspend stops painting while something else stands there.
+	// Suspend stops painting while something else is drawn there.
 	Suspend(bool)
-	// Focus says whether keys go to it, so that it shows its cursor.
+	// Focus sets whether keys go to it, so that it shows its cursor.
 	Focus(bool)
-	// Update takes keys, pastes and the mouse while it has the focus, and its own messages always.
+	// Update handles keys, pastes and the mouse while it is focused, and always its own messages.
 	Update(tea.Msg) tea.Cmd
 }
 
-// PaneModes is a Pane whose program asks for more of the mouse and the keyboard. Optional for a Pane.
+// PaneModes is implemented by a Pane whose program can ask for more mouse and keyboard events. Optional.
 type PaneModes interface {
 	MouseMode() tea.MouseMode
 	Keyboard() tea.KeyboardEnhancements
 }
 
-// PaneProblem is a Pane that says why it has nothing to show, nil when it has. Optional for a Pane.
+// PaneProblem is implemented by a Pane that can say why it has nothing to show. Optional.
 type PaneProblem interface{ Problem() error }
 
-// PaneBack is a Pane that tells how many lines its history is scrolled back. Optional for a Pane.
+// PaneBack is implemented by a Pane that can tell how many lines it is scrolled back. Optional.
 type PaneBack interface{ Back() int }
 
-// PaneStill is a Pane that can draw what it shows into the chrome, for where something stands over it.
-// Optional for a Pane.
+// PaneStill is implemented by a Pane that can draw its content into the chrome, for when something covers it. Optional.
 type PaneStill interface {
 	Still(*layout.Canvas, layout.Box, lipgloss.Style)
 }
 
-// CopiedText is a message of a Pane: text went to the clipboard.
+// CopiedText is a message of a Pane that has copied text to the clipboard.
 type CopiedText interface{ CopiedText() string }

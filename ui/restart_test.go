@@ -17,7 +17,7 @@ func outdated(t *testing.T, w, h int, restart func() (connection.Restarted, erro
 	play(t, world(), w, h, func(c *Config) {
 		c.Outdated = "devel-0123456789ab"
 		c.Restart = func(context.Context, int, int) (connection.Restarted, error) { return restart() }
-		c.Revive = func(context.Context) error { return nil }
+		c.StartServer = func(context.Context) error { return nil }
 	}, test)
 }
 
@@ -62,7 +62,7 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 				r.keys("right", "enter", "esc")
 				r.must("Restarting the server")
 				for range connection.AskAfter + 1 {
-					r.m.conn.Lose(errors.New("connection refused"))
+					r.m.conn.Disconnected(errors.New("connection refused"))
 				}
 				r.keys("ctrl+r")
 				for _, text := range []string{"the server is not running", "connection refused", "restart the server?"} {
@@ -93,7 +93,7 @@ func TestScreenWaitsForTheRestart(t *testing.T) {
 func TestRestartedElsewhere(t *testing.T) {
 	outdated(t, 100, 30, func() (connection.Restarted, error) { return connection.Restarted{}, nil }, func(r *rig) {
 		r.must("restart the server?")
-		r.m.conn.Lose(nil)
+		r.m.conn.Disconnected(nil)
 		r.send(connection.Retry{Gen: r.m.conn.Generation()})
 		if see := r.see(); strings.Contains(see, "restart the server?") || r.m.conn.Outdated() != "" {
 			t.Errorf("it is still asked for:\n%s", see)

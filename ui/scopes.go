@@ -5,12 +5,12 @@ import (
 	"orchestrator/ui/views"
 )
 
-// scopes returns whose keys are asked, innermost first.
+// scopes returns the active scopes, innermost first.
 func (m *Model) scopes() []intent.Scope {
 	switch {
 	case m.dialogs.Open():
 		return []intent.Scope{m.dialogs.Top().Scope(), intent.Global}
-	case m.line != nil:
+	case m.statusInput != nil:
 		return []intent.Scope{intent.Field, intent.Global}
 	case m.screen.area == areaMain && m.views.Now() == views.Terminal:
 		return []intent.Scope{intent.Terminal}

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// show changes what the main pane shows; a view to be read takes the keys.
+// show changes the view in the main pane, and focuses it unless it is the terminal.
 func (m *Model) show(v views.View) tea.Cmd {
 	m.views.Show(v)
 	m.screen.area = areaMain
@@ -20,24 +20,24 @@ func (m *Model) show(v views.View) tea.Cmd {
 	return tea.Batch(m.views.Fill(), m.looking())
 }
 
-// Present shows a thread that was just made or started; with focus its agent gets the keys as soon as it runs.
+// Present shows a thread that was just created or started. With focus, its agent is focused as soon as it runs.
 func (m *Model) Present(s thread.Status, focus bool) {
 	m.tree.Put(s)
 	m.tree.Select(s.ID)
 	m.views.Show(views.Terminal)
 	m.screen.area = areaTree
 	if focus {
-		m.follow.Wish(s.ID)
+		m.follow.FocusWhenRunning(s.ID)
 	}
 }
 
-// NotStarted takes back that an agent is to get the keys: it does not run.
-func (m *Model) NotStarted() { m.follow.Wish("") }
+// NotStarted cancels a pending focus, because the agent did not start.
+func (m *Model) NotStarted() { m.follow.FocusWhenRunning("") }
 
-// visit shows what a search found; a prompt without an answer is in the list of the thread's prompts.
+// visit shows a search hit: a turn, or the list of prompts for an unanswered one.
 func (m *Model) visit(h thread.Hit) tea.Cmd {
 	if !m.tree.Select(h.Thread) {
-		return m.host.Tell(thread.LevelWarn, "That thread no longer exists")
+		return m.host.Notify(thread.LevelWarn, "That thread no longer exists")
 	}
 	if h.Prompt != "" {
 		return m.prompts.Open(m.tree.Thread(h.Thread))
@@ -50,7 +50,7 @@ func (m *Model) visit(h thread.Hit) tea.Cmd {
 	return m.views.Read(h.Thread, thread.Checkpoint{ID: h.Checkpoint, Turn: h.Turn})
 }
 
-// enter gives the keys to the main pane; an agent that does not run is resumed first.
+// enter focuses the main pane. It first resumes an agent that is not running.
 func (m *Model) enter() tea.Cmd {
 	s := m.tree.Selected()
 	if s == nil {
@@ -61,30 +61,30 @@ func (m *Model) enter() tea.Cmd {
 		return nil
 	}
 	if !s.Archived.IsZero() {
-		return m.host.Tell(thread.LevelInfo,
+		return m.host.Notify(thread.LevelInfo,
 			s.DisplayName()+" is archived; "+m.keys.KeyOf(intent.Archive)+" to restore it")
 	}
-	m.follow.Wish(s.ID)
+	m.follow.FocusWhenRunning(s.ID)
 	return m.resumes.Begin(s, true)
 }
 
-// choosePoint has the person choose where to fork.
+// choosePoint lets the user choose where to fork.
 func (m *Model) choosePoint() tea.Cmd {
 	m.views.Show(views.Timeline)
 	m.screen.area = areaMain
 	return tea.Batch(m.views.Fill(),
-		m.host.Tell(thread.LevelInfo, "Choose a turn, then press "+m.keys.KeyOf(intent.ForkAt)))
+		m.host.Notify(thread.LevelInfo, "Choose a turn, then press "+m.keys.KeyOf(intent.ForkAt)))
 }
 
-// redraw attaches to the terminal again and clears the screen.
+// redraw reattaches to the terminal and clears the screen.
 func (m *Model) redraw() tea.Cmd {
-	m.follow.Forget()
+	m.follow.Reattach()
 	return func() tea.Msg { return tea.ClearScreen() }
 }
 
-// leaveSoon quits, unless the letter that says so turns out to be the beginning of a text.
+// leaveSoon quits, unless the letter turns out to be the start of typed text.
 func (m *Model) leaveSoon() tea.Cmd {
-	return m.cfg.After(typing.Parting, partingMsg{m.typing.Leave()})
+	return m.cfg.After(typing.QuitDelay, quitMsg{m.typing.RequestQuit()})
 }
 
 // leave quits.

@@ -17,7 +17,7 @@ import (
 	"charm.land/bubbles/v2/key"
 )
 
-// sums tells what all threads cost and how many of the agents that run are at work, as far as that is known.
+// sums returns what all threads cost and how many of the running agents are working, if known.
 func sums(conn *connection.Feature, n tree.Counts) string {
 	said := ""
 	if conn.Listed() {
@@ -34,13 +34,13 @@ func sums(conn *connection.Feature, n tree.Counts) string {
 	return said
 }
 
-// hint is a key of the status line with a short word for it.
+// hint is an action in the status line with a short word for it.
 type hint struct {
 	action intent.Action
 	word   string
 }
 
-// hints are the keys worth knowing where the person is.
+// hints returns the most useful keys in the current context.
 func (m *Model) hints() []hint {
 	if m.screen.area == areaMain {
 		switch m.views.Scope() {
@@ -82,28 +82,28 @@ func (m *Model) hints() []hint {
 	return out
 }
 
-// drawKeys draws the hints; a dialog has its own.
+// drawKeys draws the hints; dialogs have their own.
 func (m *Model) drawKeys(b layout.Box, x int) {
 	if m.dialogs.Open() {
 		return
 	}
 	bound := m.keys.Bindings(m.scopes()...)
-	var told []key.Binding
+	var shown []key.Binding
 	for _, h := range m.hints() {
 		if i := slices.IndexFunc(bound, func(k intent.Binding) bool { return k.Action == h.action }); i >= 0 {
-			told = append(told, bound[i].As(h.word))
+			shown = append(shown, bound[i].As(h.word))
 		}
 	}
-	keyhelp.Draw(&m.screen.canvas, b, x, m.th, told)
+	keyhelp.Draw(&m.screen.canvas, b, x, m.th, shown)
 }
 
-// drawStatus draws the last line: what is typed, what was told, or the keys; and the counts.
+// drawStatus draws the last line: input, a notice or the keys; and the counts.
 func (m *Model) drawStatus(b layout.Box) {
 	c := &m.screen.canvas
 	n := m.tree.Counts()
 	right := c.PrintRight(b, 1, 0, m.th.Style(theme.Muted), sums(m.conn, n))
 	left := layout.Box{X: b.X + 1, Y: b.Y, W: right - 2, H: 1}
-	if t := m.line; t != nil {
+	if t := m.statusInput; t != nil {
 		c.Print(left, 0, 0, m.th.Style(theme.Accent), "/")
 		_, line := left.Left(2)
 		hint := "text"

@@ -9,14 +9,14 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// resumed takes the terminal back that the shell had.
+// resumed takes the terminal back from the shell.
 func (m *Model) resumed() tea.Cmd {
 	m.screen.away = false
-	m.typing.Back()
-	return m.redraw() // what was painted is gone
+	m.typing.Resumed()
+	return m.redraw() // the painted content is gone
 }
 
-// input takes what comes from the terminal.
+// input handles input from the terminal.
 func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -37,10 +37,10 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	case tea.WindowSizeMsg:
 		m.screen.resize(msg.Width, msg.Height)
 	case tea.FocusMsg:
-		m.looks = true
+		m.windowFocused = true
 		return tea.Batch(m.toPane(msg), m.looking()), true
 	case tea.BlurMsg:
-		m.looks = false
+		m.windowFocused = false
 		return m.toPane(msg), true
 	case tea.BackgroundColorMsg:
 		if m.cfg.Theme != "dark" && m.cfg.Theme != "light" {
@@ -57,7 +57,7 @@ func (m *Model) input(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// fromClock takes what was set for later.
+// fromClock handles timer messages.
 func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case frameMsg:
@@ -66,9 +66,9 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	case secondMsg:
 		m.screen.ticking = false
 		m.screen.stale = true
-		m.tree.Beat()
-	case partingMsg:
-		if m.typing.Parted(msg.parting) {
+		m.tree.Tick()
+	case quitMsg:
+		if m.typing.MayQuit(msg.id) {
 			return m.leave(), true
 		}
 	case settledMsg:
@@ -83,7 +83,7 @@ func (m *Model) fromClock(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, true
 }
 
-// Update takes a message. It is the one place that keys, the mouse, the window and what effects end in come through.
+// Update handles a message: keys, the mouse, window events and the results of effects.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd, known := m.input(msg)
 	if !known {
@@ -97,7 +97,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd, known = reply(), true
 	}
 	if !known {
-		// Not ours: the pane's own messages come this way too. They change none of the chrome.
+		// Not ours: messages of the pane come this way too. They do not change the chrome.
 		return m, m.other(msg)
 	}
 	m.typing.Opened(m.dialogs.Top(), m.cfg.Clock())

@@ -9,11 +9,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// ownShape leaves the cursor the shape that the person's terminal gives it: without blinking, Bubble Tea
-// encodes it as 0.
+// ownShape keeps the cursor shape of the user's terminal: Bubble Tea encodes a non-blinking one as 0.
 const ownShape tea.CursorShape = -1
 
-// View returns the screen, redrawn only when something on it changed.
+// View returns the screen, redrawing it only if something has changed.
 func (m *Model) View() tea.View {
 	if m.screen.stale {
 		m.compose()
@@ -49,7 +48,7 @@ func (m *Model) compose() {
 	if !m.cfg.NoMouse {
 		s.view.MouseMode = tea.MouseModeCellMotion
 	}
-	if p, ok := m.cfg.Pane.(PaneModes); ok && m.told.focus {
+	if p, ok := m.cfg.Pane.(PaneModes); ok && m.pane.focus {
 		s.view.KeyboardEnhancements = p.Keyboard()
 		if !m.cfg.NoMouse {
 			s.view.MouseMode = p.MouseMode()
@@ -57,7 +56,7 @@ func (m *Model) compose() {
 	}
 }
 
-// title is the window's: how many wait comes first, so that it shows in a narrow tab.
+// title returns the window title. The number of waiting threads comes first, to be visible in a narrow tab.
 func title(project string, waiting int) string {
 	t := "orchestrator · " + plain.Line(filepath.Base(project))
 	if waiting > 0 {

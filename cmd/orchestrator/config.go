@@ -100,7 +100,7 @@ const (
 type setting struct {
 	kind    kind
 	allowed []string // for text with a fixed set of values
-	// projectMay is set where a repository's file may set it: nothing that runs, connects or spends.
+	// projectMay is set if a project may set it: only settings that run, connect and spend nothing.
 	projectMay bool
 	about      string
 }

@@ -55,7 +55,7 @@ func TestConfig(t *testing.T) {
 		{name: "a value that is not allowed", user: "theme = \"pink\"\n", err: []string{"config.toml:1", "pink", "auto, dark, light, none"}},
 		{name: "no number", user: "[limits]\ndepth = \"many\"\n", err: []string{"config.toml:2", "limits.depth", "whole number"}},
 		{name: "no time", user: "idle_stop = \"soon\"\n", err: []string{"config.toml:1", "soon", "30m"}},
-		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "no action is called \"frok\""}},
+		{name: "an unknown action", user: "[keys]\nfork = \"f\"\nfrok = \"F\"\n", err: []string{"config.toml:3", "unknown action \"frok\""}},
 		{name: "keys that clash", user: "[keys]\nfork = \"ctrl+y\"\nnew = \"ctrl+y\"\n", err: []string{"config.toml:", "\"ctrl+y\" is", "\"new\"", "\"fork\""}},
 		{name: "a key of another action", user: "theme = \"dark\"\n[keys]\nnew = \"f\"\n", err: []string{"config.toml:3", "\"f\" is"}},
 		{name: "keys changed round", user: "[keys]\nnew = \"f\"\nfork = \"n\"\n", check: func(c Config) bool { return c.Keys["new"] == "f" }},

@@ -20,7 +20,7 @@ func mergeVerb(c *cli) *cobra.Command {
 	var r thread.MergeRequest
 	var goOn, abort bool
 	cmd := &cobra.Command{
-		Use: "merge <thread>", Short: "Merge a thread's work into its parent's branch",
+		Use: "merge <thread>", Short: "Merge a thread into its parent's branch, or another one",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads,
 	}
 	f := cmd.Flags()
@@ -183,7 +183,7 @@ func abandonVerb(c *cli) *cobra.Command {
 // pushVerb returns the verb push, or pr, which also opens a pull request.
 func pushVerb(c *cli, pr bool) *cobra.Command {
 	r := thread.PushRequest{PR: pr}
-	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's work and push its branch",
+	cmd := &cobra.Command{Use: "push <thread>", Short: "Commit a thread's changes and push its branch",
 		Args: exactly("<thread>"), ValidArgsFunction: c.completeThreads}
 	if pr {
 		cmd.Use, cmd.Short = "pr <thread>", "Push a thread's branch and open a pull request with the GitHub CLI (gh)"

@@ -88,8 +88,8 @@ func TestReadmeKeys(t *testing.T) {
 	}
 	_, palette, _ := strings.Cut(text, "what has no key")
 	for _, b := range table.Commands() {
-		if len(b.Keys()) == 0 && !sharesAll(b.Says(), palette) {
-			t.Errorf("README: the palette's %q, which has no key, is not named", b.Says())
+		if len(b.Keys()) == 0 && !sharesAll(b.Description(), palette) {
+			t.Errorf("README: the palette's %q, which has no key, is not named", b.Description())
 		}
 	}
 	for _, a := range []intent.Action{
@@ -105,7 +105,7 @@ func TestReadmeKeys(t *testing.T) {
 func helpOf(table *intent.Table, scopes []intent.Scope, a intent.Action) string {
 	for _, b := range table.Bindings(scopes...) {
 		if b.Action == a {
-			return b.Says()
+			return b.Description()
 		}
 	}
 	return ""

@@ -125,7 +125,7 @@ func (c *cli) screen(ctx context.Context, cl *client.Client, open thread.ID) err
 		Agent: c.config.Agent,
 		Open:  open, Problems: info.Problems, Theme: c.config.Theme, Profile: colours, Keys: keysOf(c.config.Keys),
 		Notify: notifyOf(c.config.Notify),
-		Editor: c.editor(), Revive: c.revive, Outdated: outdated, Restart: c.restartBehind,
+		Editor: c.editor(), StartServer: c.ensureServer, Outdated: outdated, Restart: c.restartBehind,
 	})
 	defer model.Close()
 	filter := func(m tea.Model, msg tea.Msg) tea.Msg { return writer.Filter(m, burst.Filter(msg)) }
@@ -164,8 +164,8 @@ func (c *cli) restartBehind(ctx context.Context, cols, rows int) (connection.Res
 	return out, err
 }
 
-// revive starts a server if none is running any more.
-func (c *cli) revive(ctx context.Context) error {
+// ensureServer starts a server if none is running any more.
+func (c *cli) ensureServer(ctx context.Context) error {
 	cl, err := c.behind().connect(ctx)
 	if err != nil {
 		return err

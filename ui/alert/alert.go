@@ -1,4 +1,5 @@
-// Package alert tells, past the screen, of a thread that came to wait: by a bell or by the terminal's notifications.
+// Package alert notifies the user of a waiting thread outside the screen: by the terminal's bell or desktop
+// notifications.
 package alert
 
 import (
@@ -12,8 +13,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Of tells in the given ways of a thread that came to wait; nil where it did not, or waited already. The text is safe:
-// nothing in it can end the sequence early.
+// Of notifies in the given ways that a thread has started to wait. It returns nil if the thread does not wait, or
+// already did. Nothing in the text can end the escape sequence early.
 func Of(ways []string, before, now *thread.Status) tea.Cmd {
 	switch {
 	case !tree.Waits(now) || before == nil,
@@ -28,7 +29,7 @@ func Of(ways []string, before, now *thread.Status) tea.Cmd {
 	return tea.Raw(seq)
 }
 
-// sequence returns the bytes that tell of a text in the given ways.
+// sequence returns the escape sequences that show a text in the given ways.
 func sequence(ways []string, text string) string {
 	text = plain.Cut(strings.Map(func(r rune) rune {
 		if r == ';' {

@@ -1,11 +1,10 @@
-// Package burst tells keys that a person presses one by one from text that arrives at once: a paste without
-// brackets, a line that another program types, dictation.
+// Package burst tells single key presses from text that arrives at once: a paste without brackets, a line typed by
+// another program, dictation.
 //
-// The terminal library hands over one key after the other and says nothing of how they came. Reader therefore
-// puts a mark before and behind what one read brought when it holds two printable characters or more, and
-// Filter turns the marks into messages, in their place among the keys. A mark never falls into an escape
-// sequence, a character of several bytes or a bracketed paste, and nothing that was read is changed or held
-// back. A single character that is read alone is never part of a burst, whatever comes behind it.
+// The terminal library delivers keys one by one and does not say how they arrived. So Reader puts marks around the
+// bytes of a read that has two or more printable characters, and Filter turns the marks into messages between the keys.
+// A mark is never inside an escape sequence, a multi-byte character or a bracketed paste, and no input is changed or
+// held back. A character that is read alone is never part of a burst, whatever follows it.
 package burst
 
 import (
@@ -18,7 +17,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// Msg begins a burst, or ends it. The keys between the two came in one read.
+// Msg starts or ends a burst. The keys between the two came in one read.
 type Msg struct{ On bool }
 
 // The marks are control sequences that no terminal sends.
@@ -27,7 +26,7 @@ const (
 	end   = "\x1b[?7331;0z"
 )
 
-// Filter translates a mark; every other message is returned as it is.
+// Filter translates marks, and returns every other message unchanged.
 func Filter(msg tea.Msg) tea.Msg {
 	if unknown, ok := msg.(uv.UnknownCsiEvent); ok {
 		switch string(unknown) {
@@ -40,17 +39,17 @@ func Filter(msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// escapeTimeout is how long the terminal library certainly waits no longer for the rest of an escape sequence.
+// escapeTimeout is more than how long the terminal library waits for the rest of an escape sequence.
 const escapeTimeout = 2 * uv.DefaultEscTimeout
 
-// Reader reads a terminal. It is the file for everything but reading. One goroutine reads at a time.
+// Reader reads from a terminal. For everything but reading it is the file. Only one goroutine may read at a time.
 type Reader struct {
 	*os.File
 	scan scanner
 	read time.Time // when the last read ended
 }
 
-// NewReader makes a reader of a terminal.
+// NewReader returns a reader for a terminal.
 func NewReader(f *os.File) *Reader { return &Reader{File: f} }
 
 // Read implements io.Reader.
@@ -68,43 +67,43 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return copy(p, r.scan.mark(p[:n])), err
 }
 
-// part is the part of its grammar that a scanner is in.
+// part is the state of a scanner.
 type part int
 
 const (
 	ground  part = iota
-	escape       // behind ESC
+	escape       // after ESC
 	control      // in a control sequence
-	single       // behind ESC O: one byte more
-	text         // in a string that ST or BEL ends
-	textEnd      // behind an ESC in such a string
-	letter       // in a character of several bytes
+	single       // after ESC O: one more byte
+	text         // in a string ended by ST or BEL
+	textEnd      // after an ESC in such a string
+	letter       // in a multi-byte character
 	paste        // in a bracketed paste
 )
 
-// scanner follows what a terminal sends.
+// scanner parses what a terminal sends.
 type scanner struct {
 	at   part
-	seq  []byte // of a control sequence, as far as it matters
-	rest int    // bytes that a character lacks
+	seq  []byte // the relevant bytes of a control sequence
+	rest int    // missing bytes of a character
 	tail []byte // the last bytes of a paste
 }
 
-// Bounds of what is kept of a sequence.
+// Limits on what is kept of a sequence.
 const maxSequence = 16
 
 var pasteEnd = []byte("\x1b[201~")
 
-// expire gives up on an escape sequence whose rest did not come in time.
+// expire gives up on an escape sequence that was not completed in time.
 func (s *scanner) expire() {
 	if s.at != paste {
 		s.at = ground
 	}
 }
 
-// mark returns what was read with a burst in it marked.
+// mark returns the bytes of a read, with marks around a burst.
 func (s *scanner) mark(b []byte) []byte {
-	from, to, printable := 0, 0, 0 // from the first printable character to where nothing is cut
+	from, to, printable := 0, 0, 0 // from the first printable character to a point between sequences
 	for i, c := range b {
 		if s.next(c) {
 			if printable++; printable == 1 {
@@ -124,7 +123,7 @@ func (s *scanner) mark(b []byte) []byte {
 	return append(out, b[to:]...)
 }
 
-// next takes a byte and reports whether it begins a printable character that was typed.
+// next scans a byte and reports whether it starts a typed printable character.
 func (s *scanner) next(c byte) bool {
 	switch s.at {
 	case ground:
@@ -168,7 +167,7 @@ func (s *scanner) next(c byte) bool {
 	return false
 }
 
-// typed takes a byte that is no part of a sequence.
+// typed scans a byte that is not part of a sequence.
 func (s *scanner) typed(c byte) bool {
 	switch {
 	case c == 0x1b:
@@ -186,10 +185,10 @@ func (s *scanner) typed(c byte) bool {
 		}
 		lead |= lead >> 1
 	}
-	return false // no character begins so
+	return false // not the start of a character
 }
 
-// escaped takes the byte behind ESC.
+// escaped scans the byte after ESC.
 func (s *scanner) escaped(c byte) {
 	switch c {
 	case '[':
@@ -198,7 +197,7 @@ func (s *scanner) escaped(c byte) {
 		s.at = single
 	case ']', 'P', '_', '^', 'X':
 		s.at = text
-	case 0x1b: // alt with escape, or the beginning of another sequence
+	case 0x1b: // alt with escape, or the start of another sequence
 	default:
 		s.at = ground
 	}

@@ -1,7 +1,7 @@
-// Package connection keeps the screen up to date with the server: the stream of events, the list of threads, what to
-// do when the server is gone, and its restart where it is of another build.
+// Package connection keeps the screen up to date with the server: the stream of events, the list of threads, what to do
+// when the server is gone, and restarting it if it runs another build.
 //
-// No event is missed: the list is asked for once the stream is there, and again after a gap in it.
+// No event is missed: it asks for the list once the stream is open, and again after a gap in it.
 package connection
 
 import (
@@ -17,20 +17,20 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Config is what a connection is made of.
+// Config configures a connection.
 type Config struct {
 	Version string // of this program
-	// Outdated is the version of the server where that is of another build.
+	// Outdated is the version of the server if it runs another build.
 	Outdated string
-	// Revive starts a server where none runs any more; nil leaves that to the person.
-	Revive func(context.Context) error
-	// Restart has this program serve instead of what does, and resumes the agents; nil leaves that to the person.
+	// StartServer starts a server if none is running any more; nil leaves that to the user.
+	StartServer func(context.Context) error
+	// Restart replaces the server with this program and resumes its agents; nil leaves that to the user.
 	Restart func(ctx context.Context, cols, rows int) (Restarted, error)
 
-	// Event acts on one event, Soon has the screen drawn after some.
+	// Event handles an event, Soon schedules a redraw after some.
 	Event func(thread.Event) tea.Cmd
 	Soon  func() tea.Cmd
-	// First is called when the threads are listed first, Back when the server is there again.
+	// First is called when the threads are first listed, Back when the server is back.
 	First, Back func()
 	// Interrupted shows which agents can be resumed.
 	Interrupted func()
@@ -42,49 +42,49 @@ type Feature struct {
 	cfg    Config
 	stream stream
 	listed bool
-	late   bool // the first list has not come within a moment
+	late   bool // the first list is taking a while
 	lost   bool
-	tries  int         // since it was lost
-	asking *dialog.Ask // whether to start a server
+	tries  int         // since the connection was lost
+	asking *dialog.Ask // the question whether to start a server
 
-	outdated   string      // the version of a server of another build
-	offering   *dialog.Ask // whether to restart it
+	outdated   string      // the version of a server that runs another build
+	offering   *dialog.Ask // the question whether to restart it
 	restarting bool
-	// restarted is set when the new one runs and is not heard yet.
+	// restarted is set when the new server is running and not connected yet.
 	restarted *Restarted
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server, cfg Config) *Feature {
 	f := &Feature{Host: h, cfg: cfg, stream: stream{srv: srv}, outdated: cfg.Outdated}
 	h.On(intent.Restart, f.openRestart)
 	return f
 }
 
-// Open begins to listen.
+// Open starts listening.
 func (f *Feature) Open() tea.Cmd {
 	return tea.Batch(f.stream.subscribe(f.Context()), f.After(Moment, late{}))
 }
 
-// Listed reports whether the threads are known.
+// Listed reports whether the threads have been listed.
 func (f *Feature) Listed() bool { return f.listed }
 
 // Lost reports whether the server is gone.
 func (f *Feature) Lost() bool { return f.lost }
 
-// Known reports whether there is something to say about the threads: they are listed, or should be.
+// Known reports whether the threads have been listed, or should have been by now.
 func (f *Feature) Known() bool { return f.listed || f.late }
 
-// Restarting reports whether the server is giving way to this program's.
+// Restarting reports whether the server is being restarted.
 func (f *Feature) Restarting() bool { return f.restarting }
 
-// Outdated is the version of the server where it is of another build, "" where it is not known to be.
+// Outdated returns the version of the server if it is known to run another build, or "".
 func (f *Feature) Outdated() string { return f.outdated }
 
 // Generation counts the streams.
 func (f *Feature) Generation() int { return f.stream.gen }
 
-// Update takes a message of the connection.
+// Update handles a message of the connection.
 func (f *Feature) Update(msg tea.Msg) (cmd tea.Cmd, known bool) {
 	switch msg := msg.(type) {
 	case Subscribed:
@@ -114,14 +114,14 @@ func (f *Feature) subscribed(msg Subscribed) tea.Cmd {
 		return nil
 	}
 	if msg.Err != nil {
-		return f.Lose(msg.Err)
+		return f.Disconnected(msg.Err)
 	}
 	f.stream.events, f.stream.seq = msg.Events, 0
 	f.Threads.Restart() // it may be another server
 	return tea.Batch(f.stream.next(), f.stream.list(f.Context()))
 }
 
-// happened takes a batch of events.
+// happened handles a batch of events.
 func (f *Feature) happened(msg Happened) tea.Cmd {
 	if msg.Gen != f.stream.gen {
 		return nil
@@ -138,15 +138,15 @@ func (f *Feature) happened(msg Happened) tea.Cmd {
 		cmds = append(cmds, f.stream.list(f.Context()))
 	}
 	if msg.Over {
-		cmds = append(cmds, f.Lose(nil))
+		cmds = append(cmds, f.Disconnected(nil))
 	} else {
 		cmds = append(cmds, f.stream.next())
 	}
 	return tea.Batch(append(cmds, f.cfg.Soon())...)
 }
 
-// Lose says once that the server is gone and tries again; when that leads nowhere it asks whether to start one.
-func (f *Feature) Lose(err error) tea.Cmd {
+// Disconnected reports once that the server is gone, and retries. After some retries it asks whether to start a server.
+func (f *Feature) Disconnected(err error) tea.Cmd {
 	if f.Context().Err() != nil {
 		return nil
 	}
@@ -159,24 +159,24 @@ func (f *Feature) Lose(err error) tea.Cmd {
 			text = "Server: " + err.Error() + "; retrying"
 		}
 		if !f.restarting {
-			cmd = f.Tell(thread.LevelError, text)
+			cmd = f.Notify(thread.LevelError, text)
 		}
 	}
-	if f.tries == AskAfter && f.cfg.Revive != nil && !f.restarting {
+	if f.tries == AskAfter && f.cfg.StartServer != nil && !f.restarting {
 		f.asking = dialog.NewAsk("the server is not running",
 			dialog.Plain("It exited or was stopped, and its agents with it. Completed answers are saved.",
 				"Start it again to see which threads can be resumed."),
-			dialog.Choice{Label: "Start server", Result: host.Do(f.revive), Preset: true}, dialog.Cancel("Wait"))
+			dialog.Choice{Label: "Start server", Result: host.Do(f.startServer), Preset: true}, dialog.Cancel("Wait"))
 		f.Dialogs.Push(f.asking)
 	}
 	f.Redraw()
 	return tea.Batch(cmd, f.After(RetryAfter, Retry{f.stream.gen}))
 }
 
-// revive starts a server; the stream is taken up again by itself.
-func (f *Feature) revive() tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Starting the server …"), host.Call(f.Host, host.Slow,
-		func(ctx context.Context) (struct{}, error) { return struct{}{}, f.cfg.Revive(ctx) },
+// startServer starts a server; the stream reconnects by itself.
+func (f *Feature) startServer() tea.Cmd {
+	return tea.Batch(f.Notify(thread.LevelInfo, "Starting the server …"), host.Call(f.Host, host.Slow,
+		func(ctx context.Context) (struct{}, error) { return struct{}{}, f.cfg.StartServer(ctx) },
 		func(_ struct{}, err error) tea.Cmd {
 			if err != nil {
 				return f.Fail("start the server", err)
@@ -185,7 +185,7 @@ func (f *Feature) revive() tea.Cmd {
 		}))
 }
 
-// list takes all threads. The first time it says what was left interrupted.
+// list handles the list of threads.
 func (f *Feature) list(msg Listed) tea.Cmd {
 	if msg.Err != nil {
 		return tea.Batch(f.Fail("list threads", msg.Err), f.After(RetryAfter, Retry{f.stream.gen}))
@@ -200,10 +200,10 @@ func (f *Feature) list(msg Listed) tea.Cmd {
 		switch {
 		case f.restarted != nil:
 			cmd = f.endRestart(*f.restarted, nil)
-		case !f.restarting: // which resumes by itself
-			f.outdated = "" // it may be another one, as when another screen has restarted it
+		case !f.restarting: // a restart resumes by itself
+			f.outdated = "" // it may be another server, restarted from another screen
 			f.Dialogs.Close(f.offering)
-			cmd = f.Tell(thread.LevelInfo, "Reconnected to the server")
+			cmd = f.Notify(thread.LevelInfo, "Reconnected to the server")
 			f.cfg.Interrupted()
 		}
 	}
@@ -215,7 +215,7 @@ func (f *Feature) list(msg Listed) tea.Cmd {
 	return cmd
 }
 
-// sayOutdated asks about a server of another build, and says how to be asked again.
+// sayOutdated asks whether to restart a server that runs another build, and says how to do so later.
 func (f *Feature) sayOutdated() tea.Cmd {
 	if f.outdated == "" || f.cfg.Restart == nil {
 		return nil
@@ -224,16 +224,16 @@ func (f *Feature) sayOutdated() tea.Cmd {
 	if how == "" {
 		how = f.Keys.KeyOf(intent.Palette) + " restart"
 	}
-	return tea.Batch(f.Tell(thread.LevelWarn, how+" restarts the outdated server"), f.openRestart())
+	return tea.Batch(f.Notify(thread.LevelWarn, how+" restarts the outdated server"), f.openRestart())
 }
 
-// openRestart asks whether the server is to be started again with this program; nothing happens by a mere return.
+// openRestart asks whether to restart the server with this program. Enter alone does nothing.
 func (f *Feature) openRestart() tea.Cmd {
 	switch {
 	case f.cfg.Restart == nil:
-		return f.Tell(thread.LevelInfo, "Run `orchestrator restart` in a terminal")
+		return f.Notify(thread.LevelInfo, "Run `orchestrator restart` in a terminal")
 	case f.restarting:
-		return f.Tell(thread.LevelInfo, "The server is already restarting")
+		return f.Notify(thread.LevelInfo, "The server is already restarting")
 	}
 	f.offering = dialog.NewAsk("restart the server?", restartLines(f.outdated, f.cfg.Version, f.Threads.All()),
 		dialog.Cancel("Not now"), dialog.Choice{Label: "Restart", Result: host.Do(f.restart), Danger: true})
@@ -241,15 +241,15 @@ func (f *Feature) openRestart() tea.Cmd {
 	return nil
 }
 
-// restart starts the server again; the stream is taken up by itself.
+// restart restarts the server; the stream reconnects by itself.
 func (f *Feature) restart() tea.Cmd {
 	f.restarting = true
 	cols, rows := f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "Restarting the server …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Restarting the server …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (Restarted, error) { return f.cfg.Restart(ctx, cols, rows) }, f.endRestart))
 }
 
-// endRestart tells how a restart ended, once the new server is heard.
+// endRestart reports the result of a restart, once the new server is connected.
 func (f *Feature) endRestart(done Restarted, err error) tea.Cmd {
 	if err == nil && f.lost {
 		f.restarted = &done
@@ -264,14 +264,14 @@ func (f *Feature) endRestart(done Restarted, err error) tea.Cmd {
 	}
 	f.outdated = ""
 	for _, p := range done.Problems {
-		if !f.Notices.Told(p) {
-			f.Notices.Note(host.Notice{Level: thread.LevelWarn, Text: p, At: f.Clock()})
+		if !f.Notices.Contains(p) {
+			f.Notices.Add(host.Notice{Level: thread.LevelWarn, Text: p, At: f.Clock()})
 		}
 	}
 	said := "Server restarted; " + plain.Count(done.Resumed, "agent") + " resumed"
 	if n := len(done.Failed); n > 0 {
 		f.Dialogs.Push(dialog.NewText("not resumed", done.failed()))
-		return f.Tell(thread.LevelWarn, fmt.Sprintf("%s, %d failed", said, n))
+		return f.Notify(thread.LevelWarn, fmt.Sprintf("%s, %d failed", said, n))
 	}
-	return f.Tell(thread.LevelInfo, said)
+	return f.Notify(thread.LevelInfo, said)
 }

@@ -11,50 +11,50 @@ import (
 )
 
 const (
-	// RetryAfter is how long after the server was lost it is tried again.
+	// RetryAfter is the delay between attempts to reconnect.
 	RetryAfter = time.Second
-	// Moment is how long the first list may take without a word about it.
+	// Moment is how long to wait silently for the first list.
 	Moment = 300 * time.Millisecond
-	// AskAfter is after how many tries the person is asked whether to start a server.
+	// AskAfter is the number of attempts after which to ask whether to start a server.
 	AskAfter = 2
-	// batch is how many events are taken at once.
+	// batch is the maximum number of events to handle at once.
 	batch = 512
 )
 
-// Server is what the connection needs of the server.
+// Server is what the connection needs from the server.
 type Server interface {
 	List(context.Context) ([]thread.Status, error)
-	// Events sends what happens from the call on; it is closed with the context.
+	// Events returns a stream of events from now on; it is closed with the context.
 	Events(context.Context) (<-chan thread.Event, error)
 }
 
-// The messages of the stream. They carry its generation: what is late for another is dropped.
+// Messages of the stream. They carry its generation: late messages of an old stream are dropped.
 type (
-	// Subscribed begins a stream of events.
+	// Subscribed starts a stream of events.
 	Subscribed struct {
 		Gen    int
 		Events <-chan thread.Event
 		Err    error
 	}
-	// Happened is what came since the last one; Over is set when the stream ended.
+	// Happened has the events since the last one; Over is set when the stream has ended.
 	Happened struct {
 		Gen    int
 		Events []thread.Event
 		Over   bool
 	}
-	// Listed is all threads; Since is the newest event that was known when they were asked for.
+	// Listed has all threads; Since is the newest event at the time of the request.
 	Listed struct {
 		Threads []thread.Status
 		Since   int64
 		Err     error
 	}
-	// Retry connects again.
+	// Retry reconnects.
 	Retry struct{ Gen int }
-	// late says that the first list should have come.
+	// late means that the first list should have arrived.
 	late struct{}
 )
 
-// stream is where events come from.
+// stream is the stream of events.
 type stream struct {
 	srv    Server
 	events <-chan thread.Event
@@ -62,7 +62,7 @@ type stream struct {
 	gen    int
 }
 
-// subscribe begins to listen; the list is asked for once the stream is there, so nothing is missed.
+// subscribe opens the stream; the list is requested once it is open, so that nothing is missed.
 func (s *stream) subscribe(ctx context.Context) tea.Cmd {
 	s.gen++
 	gen, srv := s.gen, s.srv
@@ -72,7 +72,7 @@ func (s *stream) subscribe(ctx context.Context) tea.Cmd {
 	}
 }
 
-// next waits for events and takes what else is there.
+// next waits for events and returns all that are available.
 func (s *stream) next() tea.Cmd {
 	gen, events := s.gen, s.events
 	return func() tea.Msg {

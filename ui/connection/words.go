@@ -20,7 +20,7 @@ type Restarted struct {
 	Problems []string
 }
 
-// failed lists the threads whose agents were not resumed.
+// failed lists the threads that were not resumed.
 func (r Restarted) failed() []dialog.Line {
 	var body []dialog.Line
 	for _, name := range slices.Sorted(maps.Keys(r.Failed)) {

@@ -1,5 +1,5 @@
-// Package detail is the context view: what a thread's context holds by the provider's count, what
-// it cost, and the thread itself: folder, branch, session, parent, what its agent may do.
+// Package detail is the context view: how full a thread's context is according to the provider, what it cost, and facts
+// about the thread: folder, branch, session, parent, grants.
 package detail
 
 import (
@@ -20,20 +20,20 @@ import (
 // Model is the view.
 type Model struct{ pages pager.Pager }
 
-// New makes the view.
+// New returns the view.
 func New() *Model {
 	m := &Model{}
 	m.pages.Free = true
 	return m
 }
 
-// Handle takes an intent and reports whether it was one for it.
+// Handle handles an action and reports whether it was one for the view.
 func (m *Model) Handle(a intent.Action) bool { return m.pages.Handle(a) }
 
-// Scroll moves by lines.
+// Scroll scrolls by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 
-// Draw draws a thread's; parent names the parent, sharing the threads that work in the same folder.
+// Draw draws the view of a thread; parent is the name of its parent, and sharing those of threads in the same folder.
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, parent string,
 	sharing []string) {
 	if s == nil {
@@ -47,7 +47,7 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.
 	m.pages.Draw(c, rest, th, false)
 }
 
-// fact is one line of the view.
+// fact returns a labelled value of the view.
 func fact(label, value string, w int) []styled.Line {
 	if value == "" {
 		return nil
@@ -95,7 +95,7 @@ func lines(s *thread.Status, parent string, sharing []string, w int) []styled.Li
 	return out
 }
 
-// prompts are what the agent was asked and has not answered.
+// prompts lists the unanswered prompts.
 func prompts(s *thread.Status, w int) []styled.Line {
 	if len(s.Prompts) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func prompts(s *thread.Status, w int) []styled.Line {
 	return out
 }
 
-// about lists the facts of the thread, and what it was told at its start.
+// about lists the facts about the thread, and its handoff.
 func about(s *thread.Status, parent string, sharing []string, w int) []styled.Line {
 	var out []styled.Line
 	add := func(l []styled.Line) { out = append(out, l...) }
@@ -160,7 +160,7 @@ func setup(s *thread.Status) string {
 	return s.SetupProblem()
 }
 
-// grants says what the agent may do with this program.
+// grants lists what the agent may do with this program.
 func grants(s *thread.Status) string {
 	if len(s.Grants) == 0 {
 		return "none (the agent sees only its own thread)"

@@ -9,21 +9,21 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Choice is one answer to a question.
+// Choice is an answer to a question.
 type Choice struct {
 	Label  string
 	Result Result
 	Danger bool
-	// Preset has the question begin with it instead of with the one that cancels. It is for what does no harm
-	// when somebody chooses it who was typing elsewhere.
+	// Preset preselects it instead of the choice that cancels. It is for choices that are harmless if selected by
+	// accident.
 	Preset bool
 }
 
-// Cancel makes the choice that changes nothing.
+// Cancel returns the choice that changes nothing.
 func Cancel(label string) Choice { return Choice{Label: label, Result: Cancelled{}} }
 
-// Ask is a question with its answers side by side. Its body can arrive later. It begins with the answer that
-// cancels, and what is typed as text leads back there: nobody answers yes who does not choose to.
+// Ask is a question with its choices side by side. Its body can be set later. The choice that cancels is preselected,
+// and typing text selects it again, so that nobody confirms by accident.
 type Ask struct {
 	title   string
 	body    Scroll
@@ -32,21 +32,21 @@ type Ask struct {
 	over    func() string
 }
 
-// NewAsk makes a question.
+// NewAsk returns a question.
 func NewAsk(title string, body []Line, choices ...Choice) *Ask {
 	a := &Ask{title: title}
 	a.Set(body, choices...)
 	return a
 }
 
-// Set replaces the body and the answers, as when something was looked up. A question that was withdrawn stays so.
+// Set replaces the body and the choices, such as after loading something. A withdrawn question stays withdrawn.
 func (a *Ask) Set(body []Line, choices ...Choice) {
 	a.body, a.choices = NewScroll(body), choices
 	a.begin()
 	a.Recheck()
 }
 
-// begin goes back to the answer that the question begins with.
+// begin selects the preselected choice.
 func (a *Ask) begin() {
 	a.at = 0
 	cancels := func(ch Choice) bool { _, ok := ch.Result.(Cancelled); return ok }
@@ -58,14 +58,14 @@ func (a *Ask) begin() {
 	}
 }
 
-// Until has the question withdrawn as soon as over says why it is none any more, as when it was answered on
-// another screen; over returns "" as long as it is one.
+// Until withdraws the question once over returns a reason, such as that it was answered on another screen. Until then
+// over returns "".
 func (a *Ask) Until(over func() string) *Ask {
 	a.over = over
 	return a
 }
 
-// Recheck withdraws the question when it is none any more, and reports whether it did.
+// Recheck withdraws the question if it is obsolete, and reports whether it did.
 func (a *Ask) Recheck() bool {
 	if a.over == nil {
 		return false
@@ -79,13 +79,13 @@ func (a *Ask) Recheck() bool {
 	return true
 }
 
-// Title names it.
+// Title returns the title.
 func (a *Ask) Title() string { return a.title }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (a *Ask) Scope() intent.Scope { return intent.Confirm }
 
-// Hints leaves out the keys that find nothing to choose.
+// Hints leaves out the keys that have nothing to select.
 func (a *Ask) Hints(layout.Box) []intent.Action {
 	switch len(a.choices) {
 	case 0:
@@ -97,7 +97,7 @@ func (a *Ask) Hints(layout.Box) []intent.Action {
 	}
 }
 
-// Size returns what it wants.
+// Size returns the size that it needs.
 func (a *Ask) Size(w, h int) (int, int) {
 	w = min(w, 90)
 	row := 0
@@ -110,10 +110,10 @@ func (a *Ask) Size(w, h int) (int, int) {
 	return bw, min(max(bh, bh2)+1+a.rows(bw), h)
 }
 
-// button is where a choice stands, counted from the first one.
+// button is the place of a choice, relative to the first one.
 type button struct{ x, y, w int }
 
-// buttons lays the choices out side by side, in as many rows as they take.
+// buttons lays out the choices side by side, in as many rows as needed.
 func (a *Ask) buttons(w int) []button {
 	out := make([]button, len(a.choices))
 	x, y := 0, 0
@@ -128,7 +128,7 @@ func (a *Ask) buttons(w int) []button {
 	return out
 }
 
-// rows is how many rows the choices take.
+// rows returns how many rows the choices need.
 func (a *Ask) rows(w int) int {
 	if len(a.choices) == 0 {
 		return 1
@@ -136,7 +136,7 @@ func (a *Ask) rows(w int) int {
 	return a.buttons(w)[len(a.choices)-1].y + 1
 }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (a *Ask) Handle(in intent.Intent) Result {
 	act, isAction := in.(intent.Action)
 	if !isAction {
@@ -160,7 +160,7 @@ func (a *Ask) Handle(in intent.Intent) Result {
 	return nil
 }
 
-// Draw draws it.
+// Draw draws the dialog.
 func (a *Ask) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	body, foot := b.Bottom(a.rows(b.W))
 	body.H--

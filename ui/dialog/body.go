@@ -13,10 +13,10 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Line is one line of a dialog's body, all of it with one meaning.
+// Line is a line of a dialog's body, in a single style.
 type Line = styled.Span
 
-// Plain makes lines of ordinary text.
+// Plain returns lines of ordinary text.
 func Plain(lines ...string) []Line {
 	out := make([]Line, len(lines))
 	for i, l := range lines {
@@ -25,7 +25,7 @@ func Plain(lines ...string) []Line {
 	return out
 }
 
-// wrap breaks lines to a width, keeping their indentation and standing clear of a mark before them.
+// wrap wraps lines to a width, keeping their indentation, also after a leading mark.
 func wrap(lines []Line, w int) []Line {
 	var out []Line
 	for _, l := range lines {
@@ -39,32 +39,33 @@ func wrap(lines []Line, w int) []Line {
 	return out
 }
 
-// margin returns how many bytes of a line its other lines are to be indented by, at most so many: blanks,
-// and a mark that stands before the text.
+// margin returns how many bytes to indent continuation lines by, up to a limit: leading spaces, and a mark before the
+// text.
 func margin(s string, most int) int {
 	n := 0
 	for n < len(s) && s[n] == ' ' && n < most {
 		n++
 	}
-	if r, size := utf8.DecodeRuneInString(s[n:]); unicode.IsSymbol(r) && n+2 <= most && strings.HasPrefix(s[n+size:], " ") {
+	r, size := utf8.DecodeRuneInString(s[n:])
+	if unicode.IsSymbol(r) && n+2 <= most && strings.HasPrefix(s[n+size:], " ") {
 		n += size + 1
 	}
 	return n
 }
 
-// Scroll is a body that may be longer than its box.
+// Scroll is a body that can be longer than its box.
 type Scroll struct {
 	lines []Line
 	win   list.Window
 }
 
-// NewScroll makes it.
+// NewScroll returns a scrollable body.
 func NewScroll(lines []Line) Scroll { return Scroll{lines: lines, win: list.Window{Free: true}} }
 
 // Handle scrolls by an action that moves.
 func (s *Scroll) Handle(a intent.Action) { s.win.Handle(a) }
 
-// Draw draws what shows of it.
+// Draw draws the visible part.
 func (s *Scroll) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	lines := wrap(s.lines, b.W)
 	s.win.Fit(len(lines), b.H, nil)
@@ -79,7 +80,7 @@ func (s *Scroll) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 }
 
-// Size returns what the lines want within a width.
+// Size returns the size that the lines need within a width.
 func (s *Scroll) Size(w int) (int, int) {
 	widest := 0
 	for _, l := range s.lines {
@@ -89,5 +90,5 @@ func (s *Scroll) Size(w int) (int, int) {
 	return widest, len(wrap(s.lines, max(widest, 1)))
 }
 
-// Fits reports whether all of it shows in a box.
+// Fits reports whether the whole body fits into a box.
 func (s *Scroll) Fits(b layout.Box) bool { return len(wrap(s.lines, b.W)) <= b.H }

@@ -1,8 +1,8 @@
-// Package dialog draws dialogs over the screen: each dialog is a model that takes
-// intents and ends in one typed result. A stack owns them; only the top one hears anything.
+// Package dialog has the dialogs over the screen: each one is a model that handles intents and ends with a typed
+// result. A stack owns them; only the topmost one gets input.
 //
-// Dialogs do nothing themselves. What they need from outside is set by who opens them, and what a person chose goes
-// back as a Result. Here are the kinds of dialog; a feature fills one, or has one of its own.
+// Dialogs have no effects of their own. Whoever opens one sets what it needs, and gets the user's choice as a Result.
+// This package has the kinds of dialog; features fill one, or have one of their own.
 package dialog
 
 import (
@@ -11,50 +11,50 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Result is what a dialog ends in.
+// Result is the result of a dialog.
 type Result interface{ DialogResult() }
 
 // Cancelled is the result of a dialog that was closed without a choice.
 type Cancelled struct{}
 
-// DialogResult marks it.
+// DialogResult marks it as a Result.
 func (Cancelled) DialogResult() {}
 
-// Dialog is one of them.
+// Dialog is a dialog.
 type Dialog interface {
 	Title() string
-	// Scope says which keys it takes.
+	// Scope returns the scope of its keys.
 	Scope() intent.Scope
-	// Size returns how many cells it wants inside its frame, at most w by h.
+	// Size returns how many cells it needs inside its frame, at most w by h.
 	Size(w, h int) (int, int)
-	// Handle takes an intent and returns the result, nil while it stays open.
+	// Handle handles an intent. It returns the result, or nil while the dialog stays open.
 	Handle(intent.Intent) Result
 	Draw(*layout.Canvas, layout.Box, *theme.Theme)
 }
 
-// Hinter is a dialog that knows better than its scope which of its keys do something. Optional for a Dialog.
+// Hinter is implemented by dialogs that know better than their scope which keys do something. Optional.
 type Hinter interface {
-	// Hints returns the actions that its frame names, when its inside is drawn that large.
+	// Hints returns the actions to show in its frame, for a given size inside it.
 	Hints(inside layout.Box) []intent.Action
 }
 
-// Worder is a dialog that has its own word for what a key does there. Optional for a Dialog.
-type Worder interface {
-	// Word returns "" where the binding's own will do.
-	Word(intent.Action) string
+// Labeler is implemented by dialogs with their own words for what keys do. Optional.
+type Labeler interface {
+	// Label returns the word for an action, or "" for the default of its binding.
+	Label(intent.Action) string
 }
 
-// word says what a key does in a dialog.
+// word returns the word for what a key does in a dialog.
 func word(d Dialog, b intent.Binding) string {
-	if w, ok := d.(Worder); ok {
-		if own := w.Word(b.Action); own != "" {
+	if w, ok := d.(Labeler); ok {
+		if own := w.Label(b.Action); own != "" {
 			return own
 		}
 	}
-	return b.Says()
+	return b.Description()
 }
 
-// hints are the actions that a dialog's frame names.
+// hints returns the actions to show in a dialog's frame.
 func hints(d Dialog, inside layout.Box) []intent.Action {
 	if h, ok := d.(Hinter); ok {
 		return h.Hints(inside)

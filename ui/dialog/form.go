@@ -9,26 +9,26 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Form is a dialog with fields. Enter ends it, but makes a new line in a text of several lines. A form that
-// would send a prompt ends by a key of its own (intent.Submit), which nobody presses in passing.
+// Form is a dialog with fields. Enter submits it, but inserts a newline in multi-line text. A form that would send a
+// prompt is submitted by a key of its own (intent.Submit), which nobody presses by accident.
 type Form struct {
 	title  string
 	inputs []*Input
 	at     int
-	verb   string // what it does when it is done
-	// prompt is what would be sent; nil where a form sends nothing.
+	verb   string // what submitting does
+	// prompt is the input whose text would be sent; nil if the form sends nothing.
 	prompt *Input
-	// submit makes the result, or says what is wrong.
+	// submit returns the result, or what is wrong.
 	submit  func() (Result, string)
 	problem string
 }
 
-// NewForm makes a form; submit returns its result, or what is wrong with it.
+// NewForm returns a form; submit returns its result, or what is wrong with it.
 func NewForm(title string, submit func() (Result, string), inputs ...*Input) *Form {
 	return &Form{title: title, submit: submit, inputs: inputs}
 }
 
-// NewOne makes a form with a single text; where nothing is in it, empty says what to enter.
+// NewOne returns a form with a single text; empty is the message if it is empty.
 func NewOne(title string, in *Input, empty string, result func(string) Result) *Form {
 	return NewForm(title, func() (Result, string) {
 		v := strings.TrimSpace(in.Text.Value())
@@ -39,26 +39,26 @@ func NewOne(title string, in *Input, empty string, result func(string) Result) *
 	}, in)
 }
 
-// Title names it.
+// Title returns the title.
 func (f *Form) Title() string { return f.title }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (f *Form) Scope() intent.Scope { return intent.Form }
 
-// Sending marks the input whose text is sent as a prompt when the form is done.
+// Sending marks the input whose text is sent as a prompt when the form is submitted.
 func (f *Form) Sending(prompt *Input) *Form {
 	f.prompt = prompt
 	return f
 }
 
-// Verb names what the form does when it is done: "start".
+// Verb sets the word for what submitting does, such as "start".
 func (f *Form) Verb(word string) *Form {
 	f.verb = word
 	return f
 }
 
-// Word implements Worder.
-func (f *Form) Word(a intent.Action) string {
+// Label implements Labeler.
+func (f *Form) Label(a intent.Action) string {
 	if a == intent.Accept || a == intent.Submit {
 		return f.verb
 	}
@@ -68,13 +68,13 @@ func (f *Form) Word(a intent.Action) string {
 // sends reports whether the form holds a prompt.
 func (f *Form) sends() bool { return f.prompt != nil && strings.TrimSpace(f.prompt.Text.Value()) != "" }
 
-// breaks reports whether enter makes a new line.
+// breaks reports whether enter inserts a newline.
 func (f *Form) breaks() bool {
 	in := f.visible()[f.at]
 	return in.Text.Multi && in.Text.Value() != ""
 }
 
-// Hints names the key that ends the form as it is.
+// Hints starts with the key that submits the form in its current state.
 func (f *Form) Hints(layout.Box) []intent.Action {
 	f.at = min(f.at, len(f.visible())-1)
 	end := intent.Accept
@@ -87,7 +87,7 @@ func (f *Form) Hints(layout.Box) []intent.Action {
 	return []intent.Action{end, intent.NextField, intent.Cancel}
 }
 
-// done makes the result, or says what is wrong.
+// done submits the form, or shows what is wrong.
 func (f *Form) done() Result {
 	r, problem := f.submit()
 	if f.problem = problem; problem != "" {
@@ -96,7 +96,7 @@ func (f *Form) done() Result {
 	return r
 }
 
-// visible returns the inputs on show.
+// visible returns the inputs that are not hidden.
 func (f *Form) visible() []*Input {
 	var out []*Input
 	for _, i := range f.inputs {
@@ -107,7 +107,7 @@ func (f *Form) visible() []*Input {
 	return out
 }
 
-// Size returns what it wants.
+// Size returns the size that it needs.
 func (f *Form) Size(w, h int) (int, int) {
 	rows := 1
 	for _, i := range f.visible() {
@@ -116,7 +116,7 @@ func (f *Form) Size(w, h int) (int, int) {
 	return min(w, 76), min(rows, h)
 }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (f *Form) Handle(in intent.Intent) Result {
 	inputs := f.visible()
 	f.at = min(f.at, len(inputs)-1)
@@ -165,7 +165,7 @@ func (f *Form) Handle(in intent.Intent) Result {
 	return nil
 }
 
-// turn goes to the next field or the one before.
+// turn moves to the next or previous field.
 func (f *Form) turn(next bool) {
 	n := len(f.visible())
 	if next {
@@ -175,7 +175,7 @@ func (f *Form) turn(next bool) {
 	}
 }
 
-// Draw draws it, scrolled so that the current field shows.
+// Draw draws the form, scrolled to the current field.
 func (f *Form) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	body, foot := b.Bottom(1)
 	if f.problem != "" {

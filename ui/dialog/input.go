@@ -7,16 +7,16 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Option is one choice of an input.
+// Option is a choice of an input.
 type Option struct {
 	Value string
-	// Note is told while it is chosen: a version, or why it cannot be taken.
+	// Note is shown while it is selected: a version, or why it is not available.
 	Note string
-	// Off is set for what cannot be taken.
+	// Off is set if it is not available.
 	Off bool
 }
 
-// label is how it is drawn: what cannot be taken wears a mark, colours or not.
+// label returns its label, with a mark if it is not available.
 func (o Option) label() string {
 	if o.Off {
 		return " ✗" + plain.Line(o.Value) + " "
@@ -24,19 +24,19 @@ func (o Option) label() string {
 	return " " + plain.Line(o.Value) + " "
 }
 
-// Input is one field of a form: a text, or a choice where it has options.
+// Input is a field of a form: a text, or a choice if it has options.
 type Input struct {
 	Label   string
-	Hint    string // stands in an empty text
+	Hint    string // shown in an empty text
 	Text    field.Field
-	Rows    int // of a text, 1 when zero
+	Rows    int // of a text; 0 means 1
 	Options []Option
 	Pick    int
-	// Hidden takes it off the form.
+	// Hidden reports whether to hide the input.
 	Hidden func() bool
 }
 
-// Choice returns the value chosen.
+// Choice returns the selected value.
 func (i *Input) Choice() string {
 	if i.Pick < len(i.Options) {
 		return i.Options[i.Pick].Value
@@ -44,7 +44,7 @@ func (i *Input) Choice() string {
 	return ""
 }
 
-// YesNo makes an input that is on or off.
+// YesNo returns an input that is on or off.
 func YesNo(label string, on bool, note string) *Input {
 	i := &Input{Label: label, Options: []Option{{Value: "no", Note: note}, {Value: "yes", Note: note}}}
 	if on {
@@ -53,7 +53,7 @@ func YesNo(label string, on bool, note string) *Input {
 	return i
 }
 
-// On reports whether such an input is on.
+// On reports whether a YesNo input is on.
 func (i *Input) On() bool { return i.Pick == 1 }
 
 func (i *Input) rows() int {
@@ -73,10 +73,10 @@ func (i *Input) note() string {
 	return ""
 }
 
-// labelWidth is the column of labels.
+// labelWidth is the width of the label column.
 const labelWidth = 12
 
-// draw draws it with its label.
+// draw draws the input with its label.
 func (i *Input) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	label := th.Style(theme.Muted)
 	if focus {
@@ -95,8 +95,7 @@ func (i *Input) draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 	i.drawOptions(c, value, th, focus)
 }
 
-// drawOptions draws choices side by side, beginning where the chosen one shows, and the note of
-// the chosen one below.
+// drawOptions draws choices side by side, scrolled to the selected one, and its note below.
 func (i *Input) drawOptions(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	width := func(o Option) int { return plain.Width(o.label()) + 1 }
 	from, sum := 0, 0

@@ -13,42 +13,42 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Item is one thing to pick.
+// Item is an item to pick.
 type Item struct {
 	Title  string
 	Note   string // at the right edge
-	Detail string // a second row, where there is one
+	Detail string // a second row, if not empty
 	Result Result
 }
 
-// Picker is a line to type into and a list that follows it.
+// Picker is a text field with a list that is filtered by it.
 type Picker struct {
 	title string
 	query field.Field
-	all   []Item // to be matched here; nil where the root searches
+	all   []Item // matched here; nil if the feature searches
 	shown []Item
 	win   list.Window
-	tall  int // rows an item takes
-	// Status stands where the list is empty.
+	tall  int // rows per item
+	// Status is shown if the list is empty.
 	Status string
 }
 
-// NewPicker makes a picker over fixed items, matched loosely.
+// NewPicker returns a picker with fuzzy matching of fixed items.
 func NewPicker(title string, items []Item) *Picker {
 	p := &Picker{title: title, all: items, Status: "No matches"}
 	p.show(items)
 	return p
 }
 
-// NewSearch makes a picker whose items the root looks up for each query.
+// NewSearch returns a picker whose items are searched for each query.
 func NewSearch(title string) *Picker {
 	return &Picker{title: title, Status: "Type to search"}
 }
 
-// Query returns what was typed.
+// Query returns the text.
 func (p *Picker) Query() string { return p.query.Value() }
 
-// Fill replaces what there is to pick from; the query and, as far as it is there, the selection stay.
+// Fill replaces the items. It keeps the query and, if possible, the selection.
 func (p *Picker) Fill(items []Item, status string) {
 	at := p.win.At()
 	p.all, p.Status = items, status
@@ -56,22 +56,22 @@ func (p *Picker) Fill(items []Item, status string) {
 	p.win.Go(at)
 }
 
-// SetItems replaces the list of a search.
+// SetItems replaces the results of a search.
 func (p *Picker) SetItems(items []Item, status string) {
 	p.Status = status
 	p.show(items)
 }
 
-// Title names it.
+// Title returns the title.
 func (p *Picker) Title() string { return p.title }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (p *Picker) Scope() intent.Scope { return intent.Field }
 
-// Size returns what it wants.
+// Size returns the size that it needs.
 func (p *Picker) Size(w, h int) (int, int) { return min(w, 90), min(22, h) }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (p *Picker) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	switch act {
@@ -94,7 +94,7 @@ func (p *Picker) Handle(in intent.Intent) Result {
 	return nil
 }
 
-// show replaces the list and goes to its beginning.
+// show replaces the list and goes to its start.
 func (p *Picker) show(items []Item) {
 	p.shown, p.tall = items, 1
 	if slices.ContainsFunc(items, func(it Item) bool { return it.Detail != "" }) {
@@ -108,7 +108,7 @@ func (p *Picker) fit(rows int) {
 	p.win.Fit(len(p.shown), rows, func(int) int { return p.tall })
 }
 
-// source lets the matcher read items.
+// source adapts items to the matcher.
 type source []Item
 
 func (s source) String(i int) string { return s[i].Title }
@@ -126,7 +126,7 @@ func (p *Picker) match(q string) {
 	p.show(found)
 }
 
-// Draw draws it.
+// Draw draws the dialog.
 func (p *Picker) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	line, box := b.Top(1)
 	c.Print(line, 0, 0, th.Style(theme.Accent), "›")

@@ -7,25 +7,25 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Text is something to read.
+// Text is a text to read.
 type Text struct {
 	title string
 	body  Scroll
 }
 
-// NewText makes it.
+// NewText returns a text dialog.
 func NewText(title string, body []Line) *Text { return &Text{title: title, body: NewScroll(body)} }
 
-// Set replaces what it says.
+// Set replaces the text.
 func (t *Text) Set(body []Line) { t.body = NewScroll(body) }
 
-// Title names it.
+// Title returns the title.
 func (t *Text) Title() string { return t.title }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (t *Text) Scope() intent.Scope { return intent.List }
 
-// Hints leaves out the keys that scroll where all of it shows.
+// Hints leaves out the scroll keys if the whole text is visible.
 func (t *Text) Hints(inside layout.Box) []intent.Action {
 	if t.body.Fits(inside) {
 		return []intent.Action{intent.Cancel}
@@ -33,7 +33,7 @@ func (t *Text) Hints(inside layout.Box) []intent.Action {
 	return []intent.Action{intent.Down, intent.Cancel}
 }
 
-// Size returns what it wants.
+// Size returns the size that it needs.
 func (t *Text) Size(w, h int) (int, int) {
 	w = min(w, 100)
 	bw, _ := t.body.Size(w)
@@ -42,7 +42,7 @@ func (t *Text) Size(w, h int) (int, int) {
 	return bw, min(bh, h)
 }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (t *Text) Handle(in intent.Intent) Result {
 	act, _ := in.(intent.Action)
 	if act == intent.Accept || act == intent.Cancel {
@@ -52,5 +52,5 @@ func (t *Text) Handle(in intent.Intent) Result {
 	return nil
 }
 
-// Draw draws it.
+// Draw draws the dialog.
 func (t *Text) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) { t.body.Draw(c, b, th) }

@@ -1,5 +1,5 @@
-// Package diff shows how files differ between two points of a thread: one file at a time, words
-// that changed marked within lines, with a list of the files where there is room for it.
+// Package diff shows the file changes between two points of a thread: one file at a time, with changed words
+// highlighted, and a list of the files if there is room.
 package diff
 
 import (
@@ -14,12 +14,12 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Range is the two points compared; the zero value is the thread's base against now.
+// Range has the two points to compare; the zero value is the thread's base and now.
 type Range struct {
 	From, To string
-	// Text says it for people.
+	// Text describes it.
 	Text string
-	// Turn is the turn whose change it is, 0 for base against now.
+	// Turn is the turn whose changes these are, or 0 for base and now.
 	Turn int
 }
 
@@ -52,17 +52,16 @@ type Model struct {
 	err   string
 	busy  bool
 
-	at    int // file on show
+	at    int // the current file
 	pages pager.Pager
 	width int
 	list  list.Window // of the files
 }
 
-// New makes an empty view.
+// New returns an empty view.
 func New() *Model { return &Model{} }
 
-// Show empties the view for a comparison that is being loaded; the file on show is kept where the
-// same thread is shown again.
+// Show clears the view for a comparison that is being loaded. It keeps the current file if the thread is the same.
 func (m *Model) Show(id thread.ID, what Range) {
 	keep := ""
 	if id == m.id && m.at < len(m.files) {
@@ -75,13 +74,13 @@ func (m *Model) Show(id thread.ID, what Range) {
 	}
 }
 
-// Thread returns whose files they are.
+// Thread returns the thread whose files are shown.
 func (m *Model) Thread() thread.ID { return m.id }
 
-// Range returns what is compared.
+// Range returns the points that are compared.
 func (m *Model) Range() Range { return m.what }
 
-// Fill takes the files that were asked for; those of another comparison are dropped.
+// Fill sets the files of a comparison; those of another comparison are dropped.
 func (m *Model) Fill(id thread.ID, what Range, files []thread.FileDiff, err error) {
 	if id != m.id || what != m.what {
 		return
@@ -101,7 +100,7 @@ func (m *Model) Fill(id thread.ID, what Range, files []thread.FileDiff, err erro
 	}
 }
 
-// File returns the file on show, empty when there is none.
+// File returns the current file, or "".
 func (m *Model) File() string {
 	if m.busy || m.at >= len(m.files) {
 		return ""
@@ -109,13 +108,13 @@ func (m *Model) File() string {
 	return m.files[m.at].Path
 }
 
-// Search looks for text in the file on show and returns how many lines match.
+// Search searches the current file and returns how many lines match.
 func (m *Model) Search(q string) int { return m.pages.Search(q) }
 
-// Scroll moves by lines.
+// Scroll scrolls by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 
-// Handle takes an intent and reports whether it was one for it.
+// Handle handles an action and reports whether it was one for the view.
 func (m *Model) Handle(a intent.Action) bool {
 	switch a {
 	case intent.NextFile:
@@ -137,7 +136,7 @@ func (m *Model) step(n int) {
 	}
 }
 
-// Counts sums files up: "3 files +12 −4".
+// Counts sums up files: "3 files +12 −4".
 func Counts(files []thread.FileDiff) string {
 	add, del := 0, 0
 	for _, f := range files {
@@ -151,13 +150,13 @@ func Counts(files []thread.FileDiff) string {
 	return fmt.Sprintf("%d %s +%d −%d", len(files), noun, add, del)
 }
 
-// listWidth is the width of the file list; below minWithList there is none.
+// listWidth is the width of the file list; below minWithList there is no list.
 const (
 	listWidth   = 34
 	minWithList = 110
 )
 
-// Draw draws it; others are the threads that work in the same folder.
+// Draw draws the view; others are the threads that work in the same folder.
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool, others []string) {
 	head, body := b.Top(1)
 	x := c.Print(head, 0, 0, th.Style(theme.Muted), m.what.Text)
@@ -253,7 +252,7 @@ func (m *Model) drawList(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 }
 
-// cutLeft keeps the end of a path, which tells more than its beginning.
+// cutLeft keeps the end of a path, which is more informative than its start.
 func cutLeft(s string, w int) string {
 	if plain.Width(s) <= w {
 		return s

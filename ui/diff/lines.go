@@ -10,10 +10,10 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// maxLines bounds how much of one file is laid out.
+// maxLines limits how much of a file is laid out.
 const maxLines = 20000
 
-// maker lays out one file's patch.
+// maker lays out a file's patch.
 type maker struct {
 	width    int
 	numbers  bool
@@ -22,7 +22,7 @@ type maker struct {
 	out      []styled.Line
 }
 
-// Lines lays out how a file differs, in lines of at most width cells.
+// Lines lays out a file's changes in lines of at most width cells.
 func Lines(f thread.FileDiff, width int) []styled.Line {
 	switch {
 	case f.Binary:
@@ -92,8 +92,7 @@ func (m *maker) hunk(line string) {
 	m.out = append(m.out, styled.Of(theme.DiffHunk, plain.Cut(plain.Line(line), m.width)))
 }
 
-// flush lays out the removed and added lines; those that replace each other are compared
-// word by word.
+// flush lays out the removed and added lines, comparing those that replace each other word by word.
 func (m *maker) flush() {
 	dels, adds := make([][]cut, len(m.del)), make([][]cut, len(m.add))
 	for i, l := range m.del {
@@ -118,7 +117,7 @@ func (m *maker) flush() {
 	m.del, m.add = m.del[:0], m.add[:0]
 }
 
-// emit writes one line, wrapped, its changed pieces in a style of their own.
+// emit writes a line, wrapped, with its changed pieces highlighted.
 func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, changed theme.Token) {
 	gutter := ""
 	if m.numbers {
@@ -142,7 +141,7 @@ func (m *maker) emit(sign string, tok theme.Token, old, now int, cuts []cut, cha
 	}
 }
 
-// expand makes text safe with tabs to every fourth column of its line.
+// expand makes text safe and expands tabs to every fourth column.
 func expand(s string, col int) string {
 	if !strings.Contains(s, "\t") {
 		return plain.Line(s)

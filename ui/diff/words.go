@@ -7,16 +7,16 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// maxWords bounds the words of a line that are compared one by one.
+// maxWords limits how many words of a line are compared.
 const maxWords = 400
 
-// cut is a piece of a line; changed ones are what the other line does not have.
+// cut is a piece of a line; changed is set if the other line does not have it.
 type cut struct {
 	text    string
 	changed bool
 }
 
-// split breaks a line into words, spaces and single signs.
+// split splits a line into words, spaces and single symbols.
 func split(s string) []string {
 	var out []string
 	start := 0
@@ -45,15 +45,14 @@ func split(s string) []string {
 	return out
 }
 
-// words compares two lines word by word. It gives up, marking nothing, where they have too little
-// in common for the marks to help.
+// words compares two lines word by word. It highlights nothing if they have too little in common for that to help.
 func words(before, after string) (del, add []cut) {
 	a, b := split(before), split(after)
 	whole := func(s string) []cut { return []cut{{text: s}} }
 	if len(a) > maxWords || len(b) > maxWords {
 		return whole(before), whole(after)
 	}
-	// Each different word becomes one rune, so that the edits are by word.
+	// Map each distinct word to a rune, so that edits are by word.
 	code := map[string]rune{}
 	encode := func(words []string) string {
 		runes := make([]rune, len(words))

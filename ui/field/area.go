@@ -12,10 +12,10 @@ import (
 	"orchestrator/ui/intent"
 )
 
-// area is a text of several lines.
+// area is a multi-line text.
 type area struct{ in textarea.Model }
 
-// newArea makes an empty one.
+// newArea returns an empty area.
 func newArea() *area {
 	in := textarea.New()
 	in.SetVirtualCursor(false)
@@ -64,7 +64,7 @@ func (t *area) parts() (before, after string) {
 	return text[:n], text[n:]
 }
 
-// line returns the parts of the line that the cursor is in.
+// line returns the parts of the cursor's line.
 func (t *area) line() (before, after string) {
 	before, after = t.parts()
 	before = before[strings.LastIndexByte(before, '\n')+1:]
@@ -78,7 +78,7 @@ func (t *area) move(a intent.Action) bool {
 		t.step(a)
 	case intent.WordLeft:
 		if before, _ := t.parts(); strings.TrimSpace(before) == "" {
-			a = intent.TextStart // the library looks for a word without end
+			a = intent.TextStart // the library would search for a word forever
 		}
 		t.do(press(a))
 	case intent.Up, intent.Down:
@@ -92,7 +92,7 @@ func (t *area) move(a intent.Action) bool {
 	return true
 }
 
-// step moves the cursor a character to the left or right, into the next line too.
+// step moves the cursor by a character to the left or right, also across lines.
 func (t *area) step(a intent.Action) {
 	before, after := t.line()
 	n := first(after)
@@ -104,7 +104,7 @@ func (t *area) step(a intent.Action) {
 	}
 }
 
-// climb moves the cursor a row up or down, where there is one.
+// climb moves the cursor a row up or down, if there is one.
 func (t *area) climb(a intent.Action) {
 	at := t.in.LineInfo()
 	switch {
@@ -115,7 +115,7 @@ func (t *area) climb(a intent.Action) {
 	}
 }
 
-// settle leaves a character that the cursor came to rest in.
+// settle moves the cursor out of the middle of a character.
 func (t *area) settle() {
 	before, after := t.line()
 	if at := whole(before+after, t.in.Column()); at != t.in.Column() {
@@ -128,7 +128,7 @@ func (t *area) erase(a intent.Action) bool {
 	switch a {
 	case intent.EraseBack:
 		t.back(last(before))
-	case intent.EraseNext: // the library's own removes the newline behind the last character too
+	case intent.EraseNext: // the library also removes the newline after the last character
 		if _, rest := t.parts(); rest == "" {
 			return true
 		}
@@ -138,7 +138,7 @@ func (t *area) erase(a intent.Action) bool {
 	case intent.EraseWord:
 		t.do(press(a))
 		if r, size := utf8.DecodeRuneInString(before); unicode.IsSpace(r) && wordStart(before) == size {
-			t.insert(before[:size]) // the library takes a single space before the first word along
+			t.insert(before[:size]) // the library also removes a single space before the first word
 		}
 	case intent.EraseNextWord, intent.EraseLine, intent.EraseEnd:
 		t.do(press(a))
@@ -149,14 +149,14 @@ func (t *area) erase(a intent.Action) bool {
 	return true
 }
 
-// back removes so many runes before the cursor, or the newline where it is none.
+// back removes n runes before the cursor, or the newline if there are none.
 func (t *area) back(n int) {
 	for range max(n, 1) {
 		t.do(press(intent.EraseBack))
 	}
 }
 
-// rows has the library break the text at words.
+// rows returns the text wrapped by the library at words.
 func (t *area) rows(w, h int) (rows []string, y int, before string) {
 	if t.in.Width() != w {
 		t.in.SetWidth(w)

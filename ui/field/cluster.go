@@ -8,7 +8,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// first returns how many runes the first character of a text takes: a letter with its marks, an emoji of several.
+// first returns the number of runes of the first character of a text: a letter with its marks, or a composed emoji.
 func first(s string) int {
 	g := displaywidth.StringGraphemes(s)
 	if !g.Next() {
@@ -17,7 +17,7 @@ func first(s string) int {
 	return utf8.RuneCountInString(g.Value())
 }
 
-// last returns how many runes the last character of a text takes.
+// last returns the number of runes of the last character of a text.
 func last(s string) int {
 	n := 0
 	for g := displaywidth.StringGraphemes(s); g.Next(); {
@@ -26,7 +26,7 @@ func last(s string) int {
 	return n
 }
 
-// whole returns the position at or before n, in runes, that is between two characters of a text.
+// whole returns the position at or before n, in runes, that is between two characters.
 func whole(s string, n int) int {
 	at := 0
 	for g := displaywidth.StringGraphemes(s); g.Next(); {
@@ -39,7 +39,7 @@ func whole(s string, n int) int {
 	return at
 }
 
-// wordStart returns where the last word of a text begins.
+// wordStart returns where the last word of a text starts.
 func wordStart(s string) int {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
 	i := strings.LastIndexFunc(s, unicode.IsSpace)

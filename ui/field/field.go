@@ -1,8 +1,7 @@
-// Package field is an editable text: one line, or several where newlines are allowed.
+// Package field is an editable text: a single line, or several if newlines are allowed.
 //
-// It keeps what was typed as it was typed, less control bytes. The cursor never rests inside a
-// character that is drawn as one, and it is always inside the box that the field is drawn in: the
-// field puts the terminal's own cursor there. It knows no keys: it takes intents.
+// It keeps typed text unchanged, except for control bytes. The cursor is never in the middle of a character, and always
+// inside the field's box, where the field puts the terminal's own cursor. It handles intents, not keys.
 package field
 
 import (
@@ -18,42 +17,42 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// maxRunes and maxLines bound a field; a paste beyond them is cut.
+// maxRunes and maxLines limit a field; a longer paste is truncated.
 const (
 	maxRunes = 64 << 10
-	maxLines = 10_000 // the most that the editor of several lines holds
+	maxLines = 10_000 // the limit of the library's text area
 )
 
-// editor is the text with its cursor. Its positions are between whole characters.
+// editor is a text with a cursor, which is always between whole characters.
 type editor interface {
-	// parts returns the text before the cursor and behind it.
+	// parts returns the text before and after the cursor.
 	parts() (before, after string)
-	// insert puts clean text at the cursor.
+	// insert inserts clean text at the cursor.
 	insert(text string)
-	// move moves the cursor and reports whether the action is a move. Up and Down stay where there is no row.
+	// move moves the cursor and reports whether the action is a move. Up and Down do nothing if there is no row.
 	move(a intent.Action) bool
-	// erase removes text beside the cursor and reports whether the action does that.
+	// erase removes text next to the cursor and reports whether the action does that.
 	erase(a intent.Action) bool
-	// rows returns the rows that show in a box of w by h cells, with the cursor's row and the text before it there.
+	// rows returns the visible rows in a box of w by h cells, the cursor's row, and the text before the cursor in it.
 	rows(w, h int) (rows []string, y int, before string)
 }
 
-// Field is a text being edited. The zero value is an empty line. A field is not copied once it is in use.
+// Field is an editable text. The zero value is an empty line. Do not copy a field once it is in use.
 type Field struct {
-	// Multi allows newlines. It is set before the field is used.
+	// Multi allows newlines. Set it before using the field.
 	Multi bool
-	text  editor // nil until it is needed
-	yank  string // what was erased last, other than by single characters
+	text  editor // created when needed
+	yank  string // the last deleted text, except for single characters
 }
 
-// New makes a field that holds a text, the cursor behind it.
+// New returns a field with a text, and the cursor at its end.
 func New(text string) Field {
 	var f Field
 	f.Set(text)
 	return f
 }
 
-// editor returns the text, which begins empty.
+// editor returns the editor, creating it if needed.
 func (f *Field) editor() editor {
 	if f.text == nil && f.Multi {
 		f.text = newArea()
@@ -72,13 +71,13 @@ func (f *Field) Value() string {
 	return before + after
 }
 
-// Set replaces the text and puts the cursor behind it.
+// Set replaces the text and puts the cursor at its end.
 func (f *Field) Set(text string) {
 	f.text = nil
 	f.insert(text)
 }
 
-// Handle edits by an intent and reports whether it was one for a field.
+// Handle handles an intent and reports whether it was one for a field.
 func (f *Field) Handle(in intent.Intent) bool {
 	switch in := in.(type) {
 	case intent.Type:
@@ -118,7 +117,7 @@ func (f *Field) act(a intent.Action) bool {
 	return true
 }
 
-// Move moves the cursor up or down a row and reports whether there is one.
+// Move moves the cursor up or down a row, and reports whether there is one.
 func (f *Field) Move(a intent.Action) bool {
 	text := f.editor()
 	was, _ := text.parts()
@@ -127,7 +126,7 @@ func (f *Field) Move(a intent.Action) bool {
 	return was != now
 }
 
-// insert puts text at the cursor, less what a field does not hold.
+// insert inserts text at the cursor, without what a field does not allow.
 func (f *Field) insert(s string) {
 	if s == "" {
 		return
@@ -138,7 +137,7 @@ func (f *Field) insert(s string) {
 	}
 }
 
-// clean returns what a field holds of a text, at most so many characters and newlines.
+// clean returns the part of a text that a field allows, up to a number of characters and newlines.
 func (f *Field) clean(s string, runes, newlines int) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
@@ -162,8 +161,8 @@ func (f *Field) clean(s string, runes, newlines int) string {
 	return b.String()
 }
 
-// Draw draws the field into the box, scrolled so that the cursor shows; hint is shown in an empty
-// one. Where focus is set, the terminal's cursor is put where the next character goes.
+// Draw draws the field into the box, scrolled to the cursor; hint is shown if it is empty. With focus, the terminal's
+// cursor is put at the insertion point.
 func (f *Field) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st lipgloss.Style, hint string, focus bool) {
 	if b.Empty() {
 		return

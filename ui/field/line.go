@@ -12,10 +12,10 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// line is a text of one line.
+// line is a single-line text.
 type line struct{ in textinput.Model }
 
-// newLine makes an empty one.
+// newLine returns an empty line.
 func newLine() *line {
 	in := textinput.New()
 	in.SetVirtualCursor(false)
@@ -29,10 +29,10 @@ func newLine() *line {
 	return &line{in: in}
 }
 
-// on binds a command of an editor to an action: its key is the action's name.
+// on binds an editor command to an action: its key is the action's name.
 func on(a intent.Action) key.Binding { return key.NewBinding(key.WithKeys(string(a))) }
 
-// press is the key that an action is bound to.
+// press returns the key that an action is bound to.
 func press(a intent.Action) tea.KeyPressMsg { return tea.KeyPressMsg{Text: string(a)} }
 
 func (l *line) do(msg tea.Msg) { l.in, _ = l.in.Update(msg) }
@@ -66,7 +66,7 @@ func (l *line) move(a intent.Action) bool {
 	return true
 }
 
-// settle leaves a character that the cursor came to rest in.
+// settle moves the cursor out of the middle of a character.
 func (l *line) settle() { l.in.SetCursor(whole(l.in.Value(), l.in.Position())) }
 
 func (l *line) erase(a intent.Action) bool {
@@ -76,11 +76,11 @@ func (l *line) erase(a intent.Action) bool {
 		l.cut(last(before), 0)
 	case intent.EraseNext:
 		l.cut(0, first(after))
-	case intent.EraseNextWord: // the library's own fails on the last character
+	case intent.EraseNextWord: // the library fails on the last character
 		at := l.in.Position()
 		l.move(intent.WordRight)
 		l.cut(l.in.Position()-at, 0)
-	case intent.EraseWord: // the library's own takes a single space before the first word along
+	case intent.EraseWord: // the library also removes a single space before the first word
 		at := l.in.Position()
 		l.move(intent.WordLeft)
 		l.cut(0, at-l.in.Position())
@@ -93,21 +93,21 @@ func (l *line) erase(a intent.Action) bool {
 	return true
 }
 
-// cut removes so many runes before the cursor and behind it.
+// cut removes a number of runes before and after the cursor.
 func (l *line) cut(back, next int) {
 	text, at := []rune(l.in.Value()), l.in.Position()
 	l.in.SetValue(string(text[:at-back]) + string(text[at+next:]))
 	l.in.SetCursor(at - back)
 }
 
-// rows returns the one row, scrolled sideways so that the cursor shows and a cell is left for it.
+// rows returns the single row, scrolled sideways to the cursor, with a cell left for it.
 func (l *line) rows(w, _ int) (rows []string, y int, before string) {
 	before, after := l.parts()
 	before = tail(before, w-1)
 	return []string{before + after}, 0, before
 }
 
-// tail returns the end of a text that is at most w cells wide.
+// tail returns the end of a text, at most w cells wide.
 func tail(s string, w int) string {
 	skip := max(plain.Width(plain.Line(s))-w, 0)
 	for g := displaywidth.StringGraphemes(s); skip > 0 && g.Next(); {

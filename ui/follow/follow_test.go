@@ -50,7 +50,7 @@ func TestTransitions(t *testing.T) {
 		return func(f *follow.Follower) (thread.ID, bool) { return step(f, sel) }
 	}
 	forget := func(f *follow.Follower) (thread.ID, bool) {
-		f.Forget()
+		f.Reattach()
 		return f.Attach(follow.Selection{ID: "a", Run: "1"})
 	}
 	a, again, stopped := follow.Selection{ID: "a", Run: "1"}, follow.Selection{ID: "a", Run: "9"}, follow.Selection{ID: "a"}
@@ -110,14 +110,14 @@ func TestRestsAtOnce(t *testing.T) {
 	if moved, atOnce := f.Select("b"); !moved || atOnce {
 		t.Errorf("second: moved %v, at once %v", moved, atOnce)
 	}
-	f.Wish("c")
+	f.FocusWhenRunning("c")
 	if moved, atOnce := f.Select("c"); !moved || !atOnce {
 		t.Errorf("wished: moved %v, at once %v", moved, atOnce)
 	}
-	if f.Granted(follow.Selection{ID: "c"}) || f.Granted(follow.Selection{ID: "a", Run: "1"}) {
+	if f.TakeFocus(follow.Selection{ID: "c"}) || f.TakeFocus(follow.Selection{ID: "a", Run: "1"}) {
 		t.Error("gets the keys before it runs, or another does")
 	}
-	if c := (follow.Selection{ID: "c", Run: "3"}); !f.Granted(c) || f.Granted(c) {
+	if c := (follow.Selection{ID: "c", Run: "3"}); !f.TakeFocus(c) || f.TakeFocus(c) {
 		t.Error("does not get the keys once")
 	}
 }
@@ -137,7 +137,7 @@ func TestFollows(t *testing.T) {
 			case 1:
 				f.Rest()
 			case 2:
-				f.Forget()
+				f.Reattach()
 				gone = true
 			case 3:
 				f.Visit(sel.ID)

@@ -57,6 +57,6 @@ func (f *Feature) Open(at host.Point) {
 
 func (f *Feature) fork(req thread.ForkRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Forking …"), f.Start("fork", "forked", false,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.Fork(ctx, req) }))
 }

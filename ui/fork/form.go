@@ -28,7 +28,7 @@ func newForm(
 	name := &dialog.Input{Label: "Name", Hint: "From the purpose (optional)"}
 	prompt := &dialog.Input{Label: "Prompt", Hint: "First prompt (optional)", Rows: 3, Text: field.Field{Multi: true}}
 	tree := dialog.YesNo("Worktree", true, "share the folder of "+s.DisplayName())
-	tree.Options[1].Note = "separate worktree, with files as of then"
+	tree.Options[1].Note = "own worktree, files as of that turn"
 	tree.Hidden = func() bool { return !d.git }
 	space := &dialog.Input{Label: "Context", Options: []dialog.Option{
 		{Value: "whole", Note: "keep the conversation"},

@@ -1,5 +1,5 @@
-// Package gauge draws how full a thread's context is: a bar with ticks at the bands, the tokens,
-// and what it cost. Numbers that did not come from the provider wear a ~.
+// Package gauge draws how full a thread's context is: a bar with ticks at the bands, the tokens, and the cost. Numbers
+// that are not from the provider are marked with ~.
 package gauge
 
 import (
@@ -12,10 +12,10 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Height is how many rows the gauge fills.
+// Height is the height of the gauge in rows.
 const Height = 3
 
-// ticks are the shares at which bands begin, in percent.
+// ticks are the percentages at which bands start.
 var ticks = [...]int{30, 60, 90}
 
 // Token returns the style of a band.
@@ -32,7 +32,7 @@ func Token(b thread.Band) theme.Token {
 	}
 }
 
-// Draw draws the gauge of a thread; st is nil where none is selected.
+// Draw draws the gauge of a thread; st is nil if none is selected.
 func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 	if st == nil {
 		c.Print(b, 0, 0, th.Style(theme.Muted), "No thread selected")
@@ -62,7 +62,7 @@ func Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, st *thread.Status) {
 	c.Print(b, 0, 2, th.Style(theme.Muted), plain.Cut(line, b.W))
 }
 
-// Bar draws the bar into one row.
+// Bar draws the bar in a single row.
 func Bar(c *layout.Canvas, b layout.Box, th *theme.Theme, g thread.Gauge) {
 	share := min(max(g.Share(), 0), 100)
 	eighths := int(share * float64(b.W*8) / 100)
@@ -91,7 +91,7 @@ func tick(x, w int) bool {
 	return false
 }
 
-// Numbers returns tokens, window and share as people read them.
+// Numbers formats tokens, window and percentage.
 func Numbers(g thread.Gauge) string {
 	var s strings.Builder
 	if g.Estimated {

@@ -11,8 +11,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// guide is a text to read and to search: what is typed leaves the lines that hold all of its words, below the
-// headings that they stand under.
+// guide is a searchable text: it shows only the lines that contain all typed words, below their headings.
 type guide struct {
 	title string
 	all   []dialog.Line
@@ -20,18 +19,18 @@ type guide struct {
 	body  dialog.Scroll
 }
 
-// newGuide makes it; lines drawn as headings are headings.
+// newGuide returns a guide; lines in the style of headings are headings.
 func newGuide(title string, body []dialog.Line) *guide {
 	return &guide{title: title, all: body, body: dialog.NewScroll(body)}
 }
 
-// Title names it.
+// Title returns the title.
 func (g *guide) Title() string { return g.title }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (g *guide) Scope() intent.Scope { return intent.Field }
 
-// Size returns what it wants: room for all of it, so that it does not change while one types.
+// Size returns the size for the whole text, so that it does not change while typing.
 func (g *guide) Size(w, h int) (int, int) {
 	w = min(w, 100)
 	all := dialog.NewScroll(g.all)
@@ -41,7 +40,7 @@ func (g *guide) Size(w, h int) (int, int) {
 	return bw, min(bh+2, h)
 }
 
-// Hints leaves out the keys that scroll where all of it shows.
+// Hints leaves out the scroll keys if the whole text is visible.
 func (g *guide) Hints(inside layout.Box) []intent.Action {
 	_, body := inside.Top(2)
 	if g.body.Fits(body) {
@@ -50,7 +49,7 @@ func (g *guide) Hints(inside layout.Box) []intent.Action {
 	return []intent.Action{intent.Down, intent.PageDown, intent.Cancel}
 }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (g *guide) Handle(in intent.Intent) dialog.Result {
 	switch in {
 	case intent.Accept, intent.Cancel:
@@ -67,7 +66,7 @@ func (g *guide) Handle(in intent.Intent) dialog.Result {
 	return nil
 }
 
-// holding returns the lines that hold all words, with their headings.
+// holding returns the lines that contain all words, with their headings.
 func holding(lines []dialog.Line, words []string) []dialog.Line {
 	if len(words) == 0 {
 		return lines
@@ -107,7 +106,7 @@ func holds(text string, words []string) bool {
 	return true
 }
 
-// Draw draws it.
+// Draw draws the guide.
 func (g *guide) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	top, body := b.Top(2)
 	line := top.Row(0)

@@ -73,7 +73,7 @@ func lines(keys *intent.Table, here []intent.Scope, version string) []dialog.Lin
 			for k, key := range b.Keys() {
 				labels[k] = intent.KeyLabel(key)
 			}
-			body = append(body, entry(strings.Join(labels, " "), b.Says(), theme.Text))
+			body = append(body, entry(strings.Join(labels, " "), b.Description(), theme.Text))
 		}
 		if s == intent.Global {
 			body = append(body, entry("1–9", "go to the thread with that number", theme.Text))

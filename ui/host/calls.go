@@ -36,7 +36,7 @@ func (h *Host) Change(task, done string, do func(context.Context) error, undo *S
 
 // Begin is Change for a task that takes a while: it shows a progress message first.
 func (h *Host) Begin(progress, task, done string, do func(context.Context) error, undo *Step) tea.Cmd {
-	return tea.Batch(h.Tell(thread.LevelInfo, progress), h.Change(task, done, do, undo))
+	return tea.Batch(h.Notify(thread.LevelInfo, progress), h.Change(task, done, do, undo))
 }
 
 func (h *Host) changed(task, done string, err error, undo *Step) tea.Cmd {
@@ -44,15 +44,15 @@ func (h *Host) changed(task, done string, err error, undo *Step) tea.Cmd {
 		return h.Fail(task, err)
 	}
 	if undo != nil {
-		h.Undo.Did(*undo)
-		if undo.Never == "" {
+		h.Undo.Add(*undo)
+		if undo.CannotUndo == "" {
 			done += " (" + h.Keys.KeyOf(intent.Undo) + " to undo)"
 		}
 	}
 	if done == "" {
 		return nil
 	}
-	return h.Tell(thread.LevelInfo, done)
+	return h.Notify(thread.LevelInfo, done)
 }
 
 // Start runs a task that ends with a thread to show. On success it shows the thread's name followed by done.
@@ -68,6 +68,6 @@ func (h *Host) Start(
 			return nil
 		}
 		h.Present(s, focus)
-		return h.Tell(thread.LevelInfo, s.DisplayName()+" "+done)
+		return h.Notify(thread.LevelInfo, s.DisplayName()+" "+done)
 	})
 }

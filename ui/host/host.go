@@ -1,9 +1,8 @@
-// Package host is what the features of the interface share: the threads as they are known, the dialogs, the notices,
-// what can be undone, and how a call of the server becomes a command. A feature registers the actions that it answers,
-// and its dialogs end in what it does then, so that neither the root nor another feature has to know it.
+// Package host has what the features of the interface share: the threads, the dialogs, the notices, undo, and turning
+// calls to the server into commands. A feature registers the actions that it handles, and its dialogs end with
+// functions to run, so that neither the root nor another feature needs to know it.
 //
-// Nothing here does I/O but inside of a command, and what a command brings is acted upon in Update: nothing needs a
-// lock.
+// I/O happens only inside commands, and their results are handled in Update, so nothing needs a lock.
 package host
 
 import (
@@ -22,15 +21,15 @@ import (
 
 // Screen is what the root does for features.
 type Screen interface {
-	// PaneSize is the size of the terminal that agents get.
+	// PaneSize returns the size of agents' terminals.
 	PaneSize() (cols, rows int)
-	// Width is the width of the screen in cells.
+	// Width returns the width of the screen in cells.
 	Width() int
-	// Redraw has the screen drawn again.
+	// Redraw schedules a redraw of the screen.
 	Redraw()
-	// Present shows a thread that was just made or started; with focus its agent gets the keys as soon as it runs.
+	// Present shows a thread that was just created or started. With focus, its agent is focused as soon as it runs.
 	Present(s thread.Status, focus bool)
-	// NotStarted takes back that an agent is to get the keys: it does not run.
+	// NotStarted cancels a pending focus, because the agent did not start.
 	NotStarted()
 }
 
@@ -43,7 +42,7 @@ type Host struct {
 	Notices Notices
 	Undo    Steps
 	Clock   func() time.Time
-	// After makes the command that ends in a message after a while.
+	// After returns a command that sends a message after a delay.
 	After func(time.Duration, tea.Msg) tea.Cmd
 
 	ctx  context.Context
@@ -51,20 +50,20 @@ type Host struct {
 	registry
 }
 
-// New makes a host; calls end with Close.
+// New returns a host. Close cancels its calls.
 func New(screen Screen, keys *intent.Table, clock func() time.Time, after func(time.Duration, tea.Msg) tea.Cmd) *Host {
 	h := &Host{Screen: screen, Dialogs: &dialog.Stack{}, Keys: keys, Clock: clock, After: after, registry: newRegistry()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	return h
 }
 
-// Context ends with the interface.
+// Context returns a context that ends with the interface.
 func (h *Host) Context() context.Context { return h.ctx }
 
-// Close ends the calls that are under way.
+// Close cancels running calls.
 func (h *Host) Close() { h.stop() }
 
-// Name returns a thread's name, its id where it is not known.
+// Name returns a thread's display name, or its id if it is unknown.
 func (h *Host) Name(id thread.ID) string {
 	if s := h.Threads.Thread(id); s != nil {
 		return s.DisplayName()
@@ -72,7 +71,7 @@ func (h *Host) Name(id thread.ID) string {
 	return string(id)
 }
 
-// Gone says why there is nothing to ask about a thread any more, "" while there is.
+// Gone returns why a question about a thread is obsolete, or "".
 func (h *Host) Gone(id thread.ID, name string) string {
 	switch s := h.Threads.Thread(id); {
 	case s == nil:
@@ -87,19 +86,19 @@ func (h *Host) Gone(id thread.ID, name string) string {
 // Running reports whether a thread has a terminal to show.
 func Running(s *thread.Status) bool { return s.Execution != nil && s.State.State.Live() }
 
-// Tell puts a notice into the status line for a while.
-func (h *Host) Tell(level thread.Level, text string) tea.Cmd {
+// Notify shows a notice in the status line for a while.
+func (h *Host) Notify(level thread.Level, text string) tea.Cmd {
 	n := Notice{Level: level, Text: text, At: h.Clock()}
-	h.Notices.Note(n)
+	h.Notices.Add(n)
 	h.Redraw()
 	return h.ShowNotice(n)
 }
 
-// ShowNotice puts a notice that was told before into the status line for a while.
+// ShowNotice shows an earlier notice in the status line for a while.
 func (h *Host) ShowNotice(n Notice) tea.Cmd {
 	gen := h.Notices.show(n)
 	return h.After(NoticeTime, Reply(func() tea.Cmd {
-		h.Notices.over(gen)
+		h.Notices.clear(gen)
 		return nil
 	}))
 }
@@ -119,10 +118,10 @@ func (h *Host) Fail(task string, err error) tea.Cmd {
 		}
 		h.Dialogs.Push(dialog.NewText("could not "+task, body))
 	}
-	return h.Tell(thread.LevelError, text)
+	return h.Notify(thread.LevelError, text)
 }
 
-// Act does what is registered for an action.
+// Act runs what is registered for an action.
 func (h *Host) Act(a intent.Action) tea.Cmd {
 	if do := h.actions[a]; do != nil {
 		return do()

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// NoticeTime is how long a notice is in the status line.
+	// NoticeTime is how long a notice is shown in the status line.
 	NoticeTime = 8 * time.Second
-	// keepNotices is how many are kept to be read later.
+	// keepNotices is how many notices are kept in the log.
 	keepNotices = 200
 )
 
-// Notice is a message for the person.
+// Notice is a message for the user.
 type Notice struct {
 	Level thread.Level
 	Text  string
 	At    time.Time
 }
 
-// Token is the colour of a notice.
+// Token returns the style of a notice.
 func (n Notice) Token() theme.Token {
 	switch n.Level {
 	case thread.LevelError:
@@ -34,42 +34,42 @@ func (n Notice) Token() theme.Token {
 	}
 }
 
-// Notices are what the person was told, oldest first, and which of it is in the status line.
+// Notices is the log of notices, oldest first, and the one shown in the status line.
 type Notices struct {
 	log []Notice
 	now *Notice
 	gen int
 }
 
-// Note keeps a notice to be read later.
-func (n *Notices) Note(x Notice) {
+// Add adds a notice to the log.
+func (n *Notices) Add(x Notice) {
 	n.log = append(n.log, x)
 	if len(n.log) > keepNotices {
 		n.log = slices.Delete(n.log, 0, len(n.log)-keepNotices)
 	}
 }
 
-// show puts a notice into the status line.
+// show shows a notice in the status line.
 func (n *Notices) show(x Notice) (gen int) {
 	n.gen++
 	n.now = &x
 	return n.gen
 }
 
-// over takes the notice of a generation off the status line, where no other has taken its place.
-func (n *Notices) over(gen int) {
+// clear removes the notice of a generation from the status line, unless another one has replaced it.
+func (n *Notices) clear(gen int) {
 	if gen == n.gen {
 		n.now = nil
 	}
 }
 
-// Now is the notice in the status line, nil where there is none.
+// Now returns the notice in the status line, or nil.
 func (n *Notices) Now() *Notice { return n.now }
 
-// All returns what was told, oldest first.
+// All returns all notices, oldest first.
 func (n *Notices) All() []Notice { return n.log }
 
-// Told reports whether a text is among the notices.
-func (n *Notices) Told(text string) bool {
+// Contains reports whether the log has a notice with this text.
+func (n *Notices) Contains(text string) bool {
 	return slices.ContainsFunc(n.log, func(x Notice) bool { return x.Text == text })
 }

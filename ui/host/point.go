@@ -1,10 +1,10 @@
 package host
 
-// Point is where a fork begins or a rewind ends.
+// Point is a point of a thread's history, to fork at or rewind to.
 type Point struct {
-	At string // as requests name it; empty is the newest
-	// Text says it for people: "turn 3".
+	At string // as in requests; "" is the newest
+	// Text describes it, such as "turn 3".
 	Text string
-	// Inside is set where a turn had not ended: a conversation cannot be cut there.
+	// Inside is set if it is inside a turn, where a conversation cannot be cut.
 	Inside bool
 }

@@ -7,16 +7,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Reply is the message that a feature's effect ends in: what it does when it comes back into Update.
+// Reply is the message at the end of a feature's effect: a function to run in Update.
 type Reply func() tea.Cmd
 
-// Do is the result of a dialog that says itself what it leads to.
+// Do is a dialog result that is a function to run.
 type Do func() tea.Cmd
 
-// DialogResult marks it.
+// DialogResult marks it as a dialog.Result.
 func (Do) DialogResult() {}
 
-// registry is who answers which action.
+// registry maps actions to functions.
 type registry struct {
 	actions map[intent.Action]func() tea.Cmd
 	threads map[intent.Action]func(*thread.Status) tea.Cmd
@@ -32,5 +32,5 @@ func newRegistry() registry {
 // On registers what an action does.
 func (r *registry) On(a intent.Action, do func() tea.Cmd) { r.actions[a] = do }
 
-// OnThread registers what an action does with the selected thread; without one it does nothing.
+// OnThread registers what an action does with the selected thread. Without one it does nothing.
 func (r *registry) OnThread(a intent.Action, do func(*thread.Status) tea.Cmd) { r.threads[a] = do }

@@ -8,32 +8,32 @@ import (
 
 // Step is something that was done on this screen.
 type Step struct {
-	What string // "archive of auth-feature-a3f2"
-	// Never says that it cannot be undone, and what is left of it.
-	Never string
-	// Ways are the ways to undo it, asked for when the person is asked.
+	What string // such as "archive auth-feature-a3f2"
+	// CannotUndo explains why it cannot be undone, and what can be done instead; "" if it can.
+	CannotUndo string
+	// Ways returns the text of the question whether to undo it, and the ways to do so.
 	Ways func() (body []dialog.Line, ways []Way)
-	// Over says why there is nothing to undo any more, "" while there is.
-	Over func() string
+	// Obsolete returns why there is nothing to undo any more, or "".
+	Obsolete func() string
 }
 
-// Way is a way to undo something.
+// Way is a way to undo a step.
 type Way struct {
 	Label string
 	Run   func() tea.Cmd
 }
 
-// Steps are what was done. The newest is what undo is about, whether it can be undone or not: it never reaches behind
-// to something else unsaid.
+// Steps has the steps that were done. Undo is always about the newest one, even if it cannot be undone: it never
+// silently undoes an older one.
 type Steps struct{ done []Step }
 
-// Did notes what was done.
-func (s *Steps) Did(step Step) { s.done = append(s.done, step) }
+// Add records a step.
+func (s *Steps) Add(step Step) { s.done = append(s.done, step) }
 
-// Len counts the steps.
+// Len returns the number of steps.
 func (s *Steps) Len() int { return len(s.done) }
 
-// Last returns the newest step, nil when there is none.
+// Last returns the newest step, or nil.
 func (s *Steps) Last() *Step {
 	if len(s.done) == 0 {
 		return nil
@@ -41,5 +41,5 @@ func (s *Steps) Last() *Step {
 	return &s.done[len(s.done)-1]
 }
 
-// Drop forgets the newest step.
+// Drop removes the newest step.
 func (s *Steps) Drop() { s.done = s.done[:max(len(s.done)-1, 0)] }

@@ -1,20 +1,19 @@
-// Package intent is what a person can mean by a key: sealed values, and the one table that binds
-// keys to them.
+// Package intent has the intents that keys express, as sealed values, and the table that binds keys to them.
 //
-// Keys become intents once, at the edge of the program; panels never see keys. Help and the
-// command palette are made from the same table, so they cannot say anything else than what the
-// keys do. Scopes are asked innermost first; a scope that takes typed text lets nothing else through.
+// Keys become intents once, at the edge of the program; panels never see keys. The help and the command palette are
+// made from the same table, so they always match what the keys do. Scopes are tried innermost first; a scope with text
+// input passes nothing on.
 package intent
 
 import "slices"
 
-// Intent is something a person wants. The set is closed.
+// Intent is something that the user wants. The set is closed.
 type Intent interface{ intent() }
 
-// Type is text typed or pasted into a field.
+// Type is typed or pasted text.
 type Type struct{ Text string }
 
-// Jump goes to the n-th thread on show, from 1.
+// Jump selects the n-th visible thread, counted from 1.
 type Jump struct{ N int }
 
 func (Type) intent()   {}
@@ -126,14 +125,14 @@ const (
 	NewLine       Action = "new-line"
 )
 
-// moves are the actions that show something else and change nothing.
+// moves are the actions that only change what is shown.
 var moves = []Action{
 	Up, Down, PageUp, PageDown, First, Last, Left, Right, Fold, Unfold, NextWait, NextView, PrevView, Leave,
 	NextHit, PrevHit, NextFile, PrevFile, Older, Newer, NextField, PrevField, CursorHome, CursorEnd,
 	WordLeft, WordRight, TextStart, TextEnd,
 }
 
-// Moves reports whether an intent only moves: what somebody types who looks elsewhere cannot do harm by it.
+// Moves reports whether an intent only moves, so that it is harmless if typed by accident.
 func Moves(in Intent) bool {
 	switch in := in.(type) {
 	case Jump:

@@ -9,18 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// defaultLeave is the one key that is taken from agents, unless a person chose others.
+// defaultLeave is the only key that does not go to a focused agent, unless the user has configured others.
 const defaultLeave = "ctrl+q"
 
-// Table is all bindings. It does not change after it was made.
+// Table has all bindings. It is immutable.
 type Table struct {
 	bindings []Binding
 	keys     map[Scope]map[string]Action
 }
 
-// NewTable makes the table with a person's own keys: for an action's name, the keys that take
-// the place of the ones it has. What is wrong with them is told in full; the table returned beside
-// an error leaves out the wrong ones only, so the keyboard never dies of a typing error.
+// NewTable returns the table with the user's own keys, which replace the default keys of an action by its name. The
+// error has everything that is wrong with them. The table is usable even then: it only leaves out the invalid ones.
 func NewTable(own map[string][]string) (*Table, error) {
 	t, wrong := newTable(own)
 	errs := make([]error, len(wrong))
@@ -30,15 +29,15 @@ func NewTable(own map[string][]string) (*Table, error) {
 	return t, errors.Join(errs...)
 }
 
-// Wrong is something that is wrong with a person's own keys.
+// Wrong is a problem with the user's own keys.
 type Wrong struct {
-	Actions []Action // that it is about: one that is unknown, or has no such key, or the two that have one key
+	Actions []Action // the actions concerned: an unknown one, one with an invalid key, or two with the same key
 	Text    string
 }
 
 func (w *Wrong) Error() string { return w.Text }
 
-// Check returns all that is wrong with a person's own keys.
+// Check returns all problems with the user's own keys.
 func Check(own map[string][]string) []*Wrong {
 	_, wrong := newTable(own)
 	return wrong
@@ -66,7 +65,7 @@ func (t *Table) override(a Action, keys []string) error {
 		known = known || b.Action == a
 	}
 	if !known {
-		return fmt.Errorf("keys: no action is called %q; allowed: %s", a, strings.Join(t.actions(), ", "))
+		return fmt.Errorf("keys: unknown action %q; known actions: %s", a, strings.Join(t.actions(), ", "))
 	}
 	keys = slices.Clone(keys)
 	for i, k := range keys {
@@ -76,32 +75,33 @@ func (t *Table) override(a Action, keys []string) error {
 		}
 	}
 	if a == Leave && len(keys) == 0 {
-		return fmt.Errorf("keys: %q needs a key, or nothing leads out of an agent", a)
+		return fmt.Errorf("keys: %q needs a key, because it is the only way to leave an agent", a)
 	}
 	for i := range t.bindings {
 		b := &t.bindings[i]
 		switch {
 		case b.Action != a:
 		case a == Leave && b.Scope != Terminal:
-			// What leads out of an agent leads out of the views too, beside what did before.
-			rest := slices.DeleteFunc(slices.Clone(b.Keys()), func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
-			b.Binding = newKeys(b.Says(), append(rest, keys...))
+			// The keys that leave an agent leave the views too, besides their other keys.
+			rest := slices.DeleteFunc(slices.Clone(b.Keys()),
+				func(k string) bool { return k == defaultLeave || slices.Contains(keys, k) })
+			b.Binding = newKeys(b.Description(), append(rest, keys...))
 		case b.Scope.types() && slices.ContainsFunc(keys, isText):
-			// A letter goes on to be text there.
+			// Letters stay text there.
 			if rest := slices.DeleteFunc(slices.Clone(keys), isText); len(rest) > 0 {
-				b.Binding = newKeys(b.Says(), rest)
+				b.Binding = newKeys(b.Description(), rest)
 			}
 		default:
-			b.Binding = newKeys(b.Says(), keys)
+			b.Binding = newKeys(b.Description(), keys)
 		}
 	}
 	return nil
 }
 
-// isText reports whether a key types something.
+// isText reports whether a key types a character.
 func isText(key string) bool { return key == "space" || utf8.RuneCountInString(key) == 1 }
 
-// normal spells a key as the terminal library does.
+// normal normalises the spelling of a key to that of the terminal library.
 func normal(key string) string {
 	switch key = strings.TrimSpace(key); strings.ToLower(key) {
 	case "return":
@@ -130,7 +130,7 @@ func (t *Table) actions() []string {
 	return names
 }
 
-// index builds the lookup; of two actions with one key in one scope the first keeps it.
+// index builds the lookup. If two actions have the same key in a scope, the first one keeps it.
 func (t *Table) index() []*Wrong {
 	t.keys = map[Scope]map[string]Action{}
 	var wrong []*Wrong
@@ -143,7 +143,8 @@ func (t *Table) index() []*Wrong {
 		for _, k := range b.Keys() {
 			if other, taken := m[k]; taken && other != b.Action {
 				wrong = append(wrong, &Wrong{
-					Actions: []Action{other, b.Action}, Text: fmt.Sprintf("keys: %q is %q and %q in %s", k, other, b.Action, b.Scope),
+					Actions: []Action{other, b.Action},
+					Text:    fmt.Sprintf("keys: %q is bound to both %q and %q in %s", k, other, b.Action, b.Scope),
 				})
 				continue
 			}
@@ -153,10 +154,10 @@ func (t *Table) index() []*Wrong {
 	return wrong
 }
 
-// Key is a pressed key: its name, and the text it types if it does.
+// Key is a pressed key: its name, and the text that it types, if any.
 type Key struct{ Name, Text string }
 
-// Lookup returns what a key means in the scopes, innermost first; nil when it means nothing.
+// Lookup returns what a key means in the scopes, innermost first, or nil.
 func (t *Table) Lookup(scopes []Scope, k Key) Intent {
 	for _, s := range scopes {
 		if a, ok := t.keys[s][k.Name]; ok {
@@ -175,7 +176,7 @@ func (t *Table) Lookup(scopes []Scope, k Key) Intent {
 	return nil
 }
 
-// Bindings returns those of the scopes that a key reaches, in the order of the scopes.
+// Bindings returns the bindings of the scopes that keys reach, in the order of the scopes.
 func (t *Table) Bindings(scopes ...Scope) []Binding {
 	var out []Binding
 	for _, s := range scopes {
@@ -188,7 +189,7 @@ func (t *Table) Bindings(scopes ...Scope) []Binding {
 	return out
 }
 
-// Commands returns what the palette offers, keys or not.
+// Commands returns the bindings in the palette, with or without keys.
 func (t *Table) Commands() []Binding {
 	var out []Binding
 	for _, b := range t.bindings {
@@ -199,7 +200,7 @@ func (t *Table) Commands() []Binding {
 	return out
 }
 
-// KeyOf returns the first key of an action as people read it, "" when it has none.
+// KeyOf returns the label of the first key of an action, or "".
 func (t *Table) KeyOf(a Action) string {
 	for _, b := range t.bindings {
 		if b.Action == a && len(b.Keys()) > 0 {
@@ -209,7 +210,7 @@ func (t *Table) KeyOf(a Action) string {
 	return ""
 }
 
-// LeaveKey returns the key that leads out of an agent, as people read it.
+// LeaveKey returns the label of the key that leaves an agent.
 func (t *Table) LeaveKey() string {
 	for _, b := range t.Bindings(Terminal) {
 		if b.Action == Leave {

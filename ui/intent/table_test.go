@@ -21,7 +21,7 @@ func TestDefaultsAreSound(t *testing.T) {
 		if !known[b.Scope] {
 			t.Errorf("%s is in the unknown scope %s", b.Action, b.Scope)
 		}
-		if help := b.Says(); help == "" || strings.ToLower(help[:1]) != help[:1] && help[:3] != "MCP" {
+		if help := b.Description(); help == "" || strings.ToLower(help[:1]) != help[:1] && help[:3] != "MCP" {
 			t.Errorf("%s: help %q", b.Action, help)
 		}
 		for _, k := range b.Keys() {
@@ -87,10 +87,10 @@ func TestOwnKeys(t *testing.T) {
 		t.Errorf("unbound key leads to %v", got)
 	}
 	for name, own := range map[string]map[string][]string{
-		"no action is called":  {"nwe": {"c"}},
-		"\"f\" is":             {"new": {"f"}},
-		"has an empty key":     {"new": {" "}},
-		"nothing leads out of": {"leave": {}},
+		"unknown action":        {"nwe": {"c"}},
+		"\"f\" is":              {"new": {"f"}},
+		"has an empty key":      {"new": {" "}},
+		"the only way to leave": {"leave": {}},
 	} {
 		tab, err := NewTable(own)
 		if err == nil || !strings.Contains(err.Error(), name) {

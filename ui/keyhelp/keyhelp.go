@@ -1,5 +1,4 @@
-// Package keyhelp draws which keys do what, in one row: as many as its box holds, whole, and a mark where some
-// are left out.
+// Package keyhelp draws a row of key hints: as many as fit into its box, and a mark if some are left out.
 package keyhelp
 
 import (
@@ -10,7 +9,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws keys with their words at column x of the box's first row and returns the column after them.
+// Draw draws keys with their descriptions at column x of the box's first row, and returns the column after them.
 func Draw(c *layout.Canvas, b layout.Box, x int, th *theme.Theme, keys []key.Binding) int {
 	_, b = b.Left(x)
 	if b.Empty() {
@@ -18,7 +17,9 @@ func Draw(c *layout.Canvas, b layout.Box, x int, th *theme.Theme, keys []key.Bin
 	}
 	h := help.New()
 	h.ShortSeparator = "  "
-	h.Styles = help.Styles{ShortKey: th.Style(theme.Key), ShortDesc: th.Style(theme.Muted), Ellipsis: th.Style(theme.Muted)}
+	h.Styles = help.Styles{
+		ShortKey: th.Style(theme.Key), ShortDesc: th.Style(theme.Muted), Ellipsis: th.Style(theme.Muted),
+	}
 	h.SetWidth(b.W)
 	return x + c.PrintStyled(b, h.ShortHelpView(keys))
 }

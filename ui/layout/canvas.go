@@ -11,14 +11,13 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Canvas is a grid of cells. Its methods clip to the box they are given and to the canvas.
-// A canvas is used by one goroutine.
+// Canvas is a grid of cells. Its methods clip to their box and to the canvas. It may be used by only one goroutine.
 type Canvas struct {
 	cells  *lipgloss.Canvas
-	cursor Box // the cell that the terminal's cursor is in, empty while there is none
+	cursor Box // the cell of the terminal's cursor; empty if there is none
 }
 
-// Reset makes it w by h blanks.
+// Reset resizes the canvas to w by h blank cells.
 func (c *Canvas) Reset(w, h int) {
 	w, h = max(w, 0), max(h, 0)
 	c.cursor = Box{}
@@ -38,8 +37,8 @@ func (c *Canvas) Bounds() Box {
 	return Box{0, 0, c.cells.Width(), c.cells.Height()}
 }
 
-// Print writes safe text at column x of row y, both counted from the box, and returns the column
-// after it. What does not fit is left out.
+// Print writes safe text at column x of row y, relative to the box, and returns the column after it. It leaves out what
+// does not fit.
 func (c *Canvas) Print(b Box, x, y int, st lipgloss.Style, s string) int {
 	clip := b.clip(c.Bounds())
 	row := b.Y + y
@@ -74,7 +73,7 @@ func (c *Canvas) Print(b Box, x, y int, st lipgloss.Style, s string) int {
 	return at - b.X
 }
 
-// cellStyle returns what a style says about a cell.
+// cellStyle converts a style to that of a cell.
 func cellStyle(st *lipgloss.Style) uv.Style {
 	s := uv.Style{Fg: shade(st.GetForeground()), Bg: shade(st.GetBackground()), Underline: st.GetUnderlineStyle()}
 	for _, a := range [...]struct {
@@ -94,7 +93,7 @@ func cellStyle(st *lipgloss.Style) uv.Style {
 	return s
 }
 
-// shade returns a cell's colour, nil for the terminal's own.
+// shade returns the colour of a cell, or nil for the terminal's default.
 func shade(c color.Color) color.Color {
 	if _, none := c.(lipgloss.NoColor); none {
 		return nil
@@ -110,15 +109,14 @@ func (c *Canvas) PrintSpans(b Box, x, y int, th *theme.Theme, spans []styled.Spa
 	return x
 }
 
-// PrintRight writes text that ends at the box's right edge, less gap columns, and returns the
-// column where it begins.
+// PrintRight writes text aligned to the box's right edge, less gap columns, and returns the column where it starts.
 func (c *Canvas) PrintRight(b Box, gap, y int, st lipgloss.Style, s string) int {
 	x := b.W - gap - displaywidth.String(s)
 	c.Print(b, max(x, 0), y, st, s)
 	return x
 }
 
-// Fill blanks the box in a style.
+// Fill fills the box with blanks in a style.
 func (c *Canvas) Fill(b Box, st lipgloss.Style) {
 	blank := uv.EmptyCell
 	blank.Style = cellStyle(&st)
@@ -130,7 +128,7 @@ func (c *Canvas) Fill(b Box, st lipgloss.Style) {
 	}
 }
 
-// Tint sets the background of what is in the box, keeping the text.
+// Tint sets the background of the box, keeping the text.
 func (c *Canvas) Tint(b Box, st lipgloss.Style) {
 	tint := cellStyle(&st)
 	b = b.clip(c.Bounds())
@@ -182,15 +180,14 @@ func (c *Canvas) Frame(b Box, th *theme.Theme, tok theme.Token, title []styled.S
 	return b.Inset(1)
 }
 
-// set writes a narrow character into a cell of the canvas.
+// set writes a narrow character into a cell.
 func (c *Canvas) set(x, y int, char string, st uv.Style) {
 	if c.Bounds().Contains(x, y) {
 		c.cells.SetCell(x, y, &uv.Cell{Content: char, Style: st, Width: 1})
 	}
 }
 
-// String returns the canvas as lines with escape sequences. Blanks at the end of lines are left
-// out where they are in the terminal's own style.
+// String returns the canvas as lines with escape sequences, without trailing blanks in the terminal's default style.
 func (c *Canvas) String() string {
 	if c.cells == nil {
 		return ""

@@ -4,8 +4,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
-// PrintStyled writes a text with escape sequences, as the components of Bubbles return it, into the first row of a
-// box and returns how many cells it takes there.
+// PrintStyled writes a text with escape sequences, as returned by components of Bubbles, into the first row of a box,
+// and returns how many cells it takes.
 func (c *Canvas) PrintStyled(b Box, s string) int {
 	text := uv.NewStyledString(s)
 	b.W = min(b.W, text.UnicodeWidth())

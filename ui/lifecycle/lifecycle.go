@@ -77,7 +77,7 @@ func (f *Feature) abandon(id thread.ID, reason string) tea.Cmd {
 	name := f.Name(id)
 	return f.Begin("Abandoning "+name+" …", "abandon "+name, name+" abandoned",
 		func(ctx context.Context) error { return f.srv.Abandon(ctx, string(id), reason) },
-		&host.Step{What: "abandon " + name, Never: "This cannot be undone: the thread stays marked as abandoned. " +
+		&host.Step{What: "abandon " + name, CannotUndo: "This cannot be undone: the thread stays marked as abandoned. " +
 			"Its conversation, files and worktree are unchanged."})
 }
 
@@ -201,7 +201,7 @@ func (f *Feature) restoreStep(
 	}
 	return host.Step{
 		What: what + " " + name,
-		Over: func() string {
+		Obsolete: func() string {
 			if now := f.Threads.Thread(s.ID); now != nil && !gone(now) && now.Updated.After(s.Updated) {
 				return name + " has already been restored from somewhere else."
 			}
@@ -242,7 +242,7 @@ func (f *Feature) rename(id thread.ID, name string) tea.Cmd {
 				}, nil)
 			}}}
 		},
-		Over: func() string {
+		Obsolete: func() string {
 			if f.Name(id) == was {
 				return "It is already called " + was + "."
 			}

@@ -1,8 +1,8 @@
-// Package list is the window through which a list is seen: which of its items show, and which one is under
-// the cursor. It knows nothing of what the items are and draws nothing.
+// Package list is the scrolling window of a list: which of its items are visible, and which one is under the cursor. It
+// does not know what the items are, and draws nothing.
 //
-// After Fit the item under the cursor shows, whole where the window is high enough, and no row of the window
-// is left empty while items above it are hidden. Whatever moves the cursor, it stays in the list.
+// After Fit the item under the cursor is visible, completely if the window is high enough, and no row of the window is
+// empty while items above it are hidden. The cursor always stays in the list.
 package list
 
 import (
@@ -11,18 +11,18 @@ import (
 	"orchestrator/ui/intent"
 )
 
-// Window is a position in a list. The zero value is at the beginning of an empty one.
+// Window is a position in a list. The zero value is at the start of an empty list.
 type Window struct {
-	// Free has no cursor to be kept in sight: moves scroll the rows themselves.
+	// Free means that there is no cursor to keep visible: moves scroll the rows.
 	Free bool
 
-	n, rows int   // items, and rows of the window, when it was fitted last
-	heights []int // how many rows each item took then; nil is one each
-	top, at int   // the first item that shows, and the one under the cursor
+	n, rows int   // number of items, and rows of the window, at the last Fit
+	heights []int // rows of each item then; nil means one each
+	top, at int   // the first visible item, and the one under the cursor
 }
 
-// Fit takes the number of items and of the window's rows, and how many rows each item takes; nil is one each.
-// It is to be called before what shows is asked for, and whenever one of the three has changed.
+// Fit sets the number of items, the number of rows of the window, and the rows of each item; nil means one each. Call
+// it before asking for visible items, and whenever one of the three has changed.
 func (w *Window) Fit(n, rows int, height func(int) int) {
 	w.n, w.rows, w.heights = max(n, 0), max(rows, 0), w.heights[:0]
 	for i := 0; height != nil && i < n; i++ {
@@ -31,10 +31,10 @@ func (w *Window) Fit(n, rows int, height func(int) int) {
 	w.settle()
 }
 
-// settle keeps the position in the list, the window full and the cursor in it.
+// settle keeps the position inside the list, the window full and the cursor visible.
 func (w *Window) settle() {
 	w.at = max(min(w.at, w.n-1), 0)
-	w.top = max(min(w.top, w.back(w.n-1)), 0) // with that one at the top the window is full to the end
+	w.top = max(min(w.top, w.back(w.n-1)), 0) // from that item on, the rest fills the window
 	if w.Free {
 		w.at = max(w.at, w.top)
 		return
@@ -42,7 +42,7 @@ func (w *Window) settle() {
 	w.top = max(min(w.top, w.at), w.back(w.at))
 }
 
-// back returns the first item of those that fit in the window with this one as the last; itself at least.
+// back returns the first of the items that fit into the window with this one as the last, or this one.
 func (w *Window) back(last int) int {
 	room := w.rows
 	for i := min(last, w.n-1); i >= 0; i-- {
@@ -60,16 +60,16 @@ func (w *Window) tall(i int) int {
 	return w.heights[i]
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (w *Window) Len() int { return w.n }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (w *Window) Rows() int { return w.rows }
 
-// At is the item under the cursor; the first one that shows, or the one gone to, where the window is free.
+// At returns the item under the cursor or, in a free window, the first visible one or the one gone to.
 func (w *Window) At() int { return w.at }
 
-// Go moves the cursor to an item. A free window shows it with some of what is before it.
+// Go moves the cursor to an item. A free window shows it with some context before it.
 func (w *Window) Go(i int) {
 	w.at = i
 	if w.Free {
@@ -109,7 +109,7 @@ func (w *Window) Steps(a intent.Action) (int, bool) {
 	}
 }
 
-// page is how many items a page is: what shows, but for one to find the way by.
+// page returns the number of items of a page: the visible ones, minus one for orientation.
 func (w *Window) page() int {
 	shown := 0
 	for range w.Items() {
@@ -118,7 +118,7 @@ func (w *Window) page() int {
 	return max(shown-1, 1)
 }
 
-// Handle moves by an action and reports whether it was one that moves.
+// Handle handles an action and reports whether it was one that moves.
 func (w *Window) Handle(a intent.Action) bool {
 	n, moves := w.Steps(a)
 	if moves {
@@ -127,7 +127,7 @@ func (w *Window) Handle(a intent.Action) bool {
 	return moves
 }
 
-// Items yields the items that show, each with the row where it begins. The last one may be cut.
+// Items yields the visible items, each with the row where it starts. The last one may be cut off.
 func (w *Window) Items() iter.Seq2[int, int] {
 	return func(yield func(item, row int) bool) {
 		row := 0
@@ -140,7 +140,7 @@ func (w *Window) Items() iter.Seq2[int, int] {
 	}
 }
 
-// Hit returns the item that shows in a row, and whether there is one.
+// Hit returns the item in a row, and whether there is one.
 func (w *Window) Hit(row int) (int, bool) {
 	for i, from := range w.Items() {
 		if row >= from && row < from+w.tall(i) {
@@ -150,10 +150,10 @@ func (w *Window) Hit(row int) (int, bool) {
 	return 0, false
 }
 
-// Above is how many items are hidden before those that show.
+// Above returns how many items are hidden above the window.
 func (w *Window) Above() int { return w.top }
 
-// Below is how many items are hidden behind those that show.
+// Below returns how many items are hidden below the window.
 func (w *Window) Below() int {
 	shown := 0
 	for range w.Items() {
@@ -162,7 +162,7 @@ func (w *Window) Below() int {
 	return max(w.n-w.top-shown, 0)
 }
 
-// Thumb returns the row in which the thumb of a scroll bar is, and whether there is more than shows.
+// Thumb returns the row of the scroll bar's thumb, and whether a scroll bar is needed.
 func (w *Window) Thumb() (int, bool) {
 	last := w.back(w.n - 1)
 	if last <= 0 || w.rows < 2 {

@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxDepth bounds nesting that is laid out.
+// maxDepth limits the nesting that is laid out.
 const maxDepth = 40
 
 // inlines returns the spans of a block's text, in a style.
@@ -73,7 +73,7 @@ func (w *writer) inlines(n ast.Node, st styled.Span, depth int) []styled.Span {
 	return out
 }
 
-// link shows a link's text and, where it says something else, its address.
+// link shows a link's text and, if it differs, its address.
 func (w *writer) link(n ast.Node, dest string, depth int) []styled.Span {
 	out := w.inlines(n, styled.Span{Tok: theme.Link}, depth+1)
 	shown := ""
@@ -100,8 +100,7 @@ func (w *writer) raw(n ast.Node) string {
 	return plain.Line(b.String())
 }
 
-// resolve turns Markdown text into safe text: backslashes and entities first, then what they became
-// is sanitised.
+// resolve turns Markdown text into safe text: it resolves backslashes and entities, and sanitises the result.
 func resolve(b []byte, raw bool) string {
 	if !raw {
 		b = util.UnescapePunctuations(b)

@@ -1,8 +1,8 @@
 // Package markdown lays out an agent's Markdown as lines for the pager.
 //
-// It parses with goldmark and renders by itself, so that nothing in the text can become an escape
-// sequence: entities are resolved first and sanitised after. HTML is shown as written. Links show
-// their address. It loads nothing and runs nothing.
+// It parses with goldmark and has its own renderer, so that nothing in the text can become an escape sequence: it
+// resolves entities first and sanitises afterwards. HTML is shown as source. Links show their address. Nothing is
+// loaded or run.
 package markdown
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxBytes bounds what is parsed; a longer text is shown as it is.
+// maxBytes limits what is parsed; a longer text is shown as it is.
 const maxBytes = 1 << 20
 
-// Renderer lays out texts. Make one and keep it; it is used by one goroutine.
+// Renderer lays out texts. Create one and keep it; only one goroutine may use it.
 type Renderer struct{ md goldmark.Markdown }
 
-// New makes a renderer.
+// New returns a renderer.
 func New() *Renderer {
 	return &Renderer{md: goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough,
 		extension.TaskList))}
@@ -107,7 +107,7 @@ func (w *writer) list(n *ast.List, depth int) {
 		w.first = append(append([]styled.Span{}, lead...), styled.Span{Text: mark, Tok: theme.Accent})
 		w.lead = append(append([]styled.Span{}, was...), styled.Span{Text: strings.Repeat(" ", len([]rune(mark)))})
 		w.blocks(item, depth+1)
-		if w.first != nil { // an item without content
+		if w.first != nil { // an empty item
 			w.line()
 		}
 		w.lead = was

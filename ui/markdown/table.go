@@ -11,7 +11,7 @@ import (
 	extast "github.com/yuin/goldmark/extension/ast"
 )
 
-// table lays out a table in columns, or cell by cell where it is too wide.
+// table lays out a table in columns, or cell by cell if it is too wide.
 func (w *writer) table(n *extast.Table, depth int) {
 	var rows [][][]styled.Span
 	var widths []int

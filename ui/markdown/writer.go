@@ -7,20 +7,20 @@ import (
 	"orchestrator/ui/styled"
 )
 
-// writer is one layout under way.
+// writer is a layout in progress.
 type writer struct {
 	src   []byte
 	width int
 	out   []styled.Line
-	// lead begins every line; first begins the next one only.
+	// lead starts every line; first starts only the next one.
 	lead  []styled.Span
 	first []styled.Span
 }
 
-// room is how many cells a line has beside its lead.
+// room returns how many cells a line has besides its lead.
 func (w *writer) room() int { return max(w.width-styled.Width(w.lead...), 8) }
 
-// line writes one line.
+// line writes a line.
 func (w *writer) line(spans ...styled.Span) {
 	lead := w.lead
 	if w.first != nil {
@@ -37,7 +37,7 @@ func (w *writer) gap() {
 	}
 }
 
-// within lays out with one more lead.
+// within lays out with an additional lead.
 func (w *writer) within(lead styled.Span, do func()) {
 	was := w.lead
 	w.lead = append(append([]styled.Span{}, was...), lead)
@@ -51,7 +51,7 @@ func (w *writer) within(lead styled.Span, do func()) {
 	w.lead = was
 }
 
-// flow writes spans as lines broken at spaces; a span that is a newline ends a line.
+// flow writes spans as lines wrapped at spaces; a newline span ends a line.
 func (w *writer) flow(spans []styled.Span) {
 	for {
 		end := slices.IndexFunc(spans, func(s styled.Span) bool { return s.Text == "\n" })

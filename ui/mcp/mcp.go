@@ -1,5 +1,5 @@
-// Package mcp draws the MCP servers that are configured: a short list for the side bar and a full
-// one for a dialog. It lists; it switches nothing.
+// Package mcp draws the configured MCP servers: a short list for the side bar and a full one for a dialog. It cannot
+// change them.
 package mcp
 
 import (
@@ -16,7 +16,7 @@ import (
 // Panel is the list for the side bar.
 type Panel struct {
 	servers []thread.MCPServer
-	known   bool // the list has arrived
+	known   bool // the list is loaded
 }
 
 // Set replaces the list.
@@ -26,10 +26,10 @@ func (p *Panel) Set(servers []thread.MCPServer) {
 	p.known = true
 }
 
-// Height is how many rows the list would fill.
+// Height returns how many rows the whole list needs.
 func (p *Panel) Height() int { return max(len(p.servers), 1) }
 
-// Draw draws as many as fit.
+// Draw draws as many servers as fit.
 func (p *Panel) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	switch {
 	case !p.known:
@@ -65,7 +65,7 @@ func look(s thread.MCPServer) (box, glyph string, tok theme.Token) {
 	}
 }
 
-// Details returns the full list as lines for people.
+// Details returns the full list as lines.
 func (p *Panel) Details() []string {
 	if len(p.servers) == 0 {
 		return []string{"No MCP servers configured for this project or its agents."}

@@ -158,13 +158,13 @@ func (f *Feature) openNote(p plan, r thread.MergeReport) {
 }
 
 func (f *Feature) run(p plan) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (thread.MergeReport, error) { return p.merge(ctx, f.srv) },
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(p, r, err) }))
 }
 
 func (f *Feature) resume(id thread.ID) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Merging …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) (thread.MergeReport, error) { return f.srv.MergeContinue(ctx, string(id)) },
 		func(r thread.MergeReport, err error) tea.Cmd { return f.merged(plan{id: id}, r, err) }))
 }
@@ -191,7 +191,7 @@ func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 		return nil
 	case errors.Is(err, thread.ErrConflict) && !p.commit, errors.Is(err, errOthersToCommit):
 		// Something changed since the preview: show a new one.
-		return tea.Batch(f.Tell(thread.LevelError, "Merge: "+err.Error()), f.open(p))
+		return tea.Batch(f.Notify(thread.LevelError, "Merge: "+err.Error()), f.open(p))
 	case err != nil:
 		return f.Fail("merge", err)
 	}
@@ -199,23 +199,23 @@ func (f *Feature) merged(p plan, r thread.MergeReport, err error) tea.Cmd {
 	if r.Ask {
 		f.openNote(p, r)
 	}
-	return f.Tell(thread.LevelInfo, mergedText(f.Name(p.id), r))
+	return f.Notify(thread.LevelInfo, mergedText(f.Name(p.id), r))
 }
 
 // did records a merge as the last step, so that undo names it instead of undoing an older one.
 func (f *Feature) did(p plan, r thread.MergeReport) {
 	step := host.Step{What: "merge " + f.Name(p.id) + " into " + r.Into}
 	if !r.UpToDate {
-		step.Never = "This cannot be undone from here. To revert the merge on " + r.Into + ":\n  git -C " + r.Dir +
+		step.CannotUndo = "This cannot be undone from here. To revert the merge on " + r.Into + ":\n  git -C " + r.Dir +
 			" revert -m 1 " + short(r.Commit)
 	}
 	if r.Finished {
 		step.What = "finish " + f.Name(p.id)
-		step.Never = strings.TrimSpace(step.Never + "\nThe thread is in the archive (" +
+		step.CannotUndo = strings.TrimSpace(step.CannotUndo + "\nThe thread is in the archive (" +
 			f.Keys.KeyOf(intent.Archived) + "): " + f.Keys.KeyOf(intent.Archive) +
 			" restores it, and resuming it recreates its worktree.")
 	}
-	if step.Never != "" {
-		f.Undo.Did(step)
+	if step.CannotUndo != "" {
+		f.Undo.Add(step)
 	}
 }

@@ -1,5 +1,5 @@
-// Package pager shows lines that scroll, with a cursor and a search. The views that read things
-// (a turn, a diff, the context) fill it with lines and tokens; it draws them in whatever theme.
+// Package pager shows scrolling lines, with a cursor and a search. The views for reading (a turn, a diff, the context)
+// fill it with styled lines.
 package pager
 
 import (
@@ -14,26 +14,26 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Pager is the lines with their position.
+// Pager has lines and a position in them.
 type Pager struct {
-	// Free hides the cursor: keys scroll the lines themselves.
+	// Free hides the cursor: keys scroll the lines.
 	Free bool
 
 	lines []styled.Line
 	win   list.Window
 
 	query string
-	hits  []int // lines that match, ascending
+	hits  []int // matching lines, ascending
 }
 
-// Set replaces the lines and keeps the position as far as it can.
+// Set replaces the lines, and keeps the position if possible.
 func (p *Pager) Set(lines []styled.Line) {
 	p.lines = lines
 	p.fit(p.win.Rows())
 	p.find()
 }
 
-// Reset goes to the top and forgets the search.
+// Reset goes to the top and clears the search.
 func (p *Pager) Reset() { p.win, p.query, p.hits = list.Window{}, "", nil }
 
 func (p *Pager) fit(rows int) {
@@ -41,10 +41,10 @@ func (p *Pager) fit(rows int) {
 	p.win.Fit(len(p.lines), rows, nil)
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (p *Pager) Len() int { return len(p.lines) }
 
-// Ref returns what the line under the cursor belongs to.
+// Ref returns the ref of the line under the cursor.
 func (p *Pager) Ref() int {
 	if at := p.win.At(); at < len(p.lines) {
 		return p.lines[at].Ref
@@ -52,7 +52,7 @@ func (p *Pager) Ref() int {
 	return 0
 }
 
-// GoRef moves the cursor to the first line of a ref.
+// GoRef moves the cursor to the first line with a ref.
 func (p *Pager) GoRef(ref int) {
 	for i, l := range p.lines {
 		if l.Ref == ref {
@@ -62,7 +62,7 @@ func (p *Pager) GoRef(ref int) {
 	}
 }
 
-// Handle moves by an intent and reports whether it was one for it.
+// Handle handles an action and reports whether it was one for the pager.
 func (p *Pager) Handle(a intent.Action) bool {
 	switch a {
 	case intent.NextHit:
@@ -75,10 +75,10 @@ func (p *Pager) Handle(a intent.Action) bool {
 	return true
 }
 
-// Scroll moves by lines, as the wheel does.
+// Scroll scrolls by lines, as the wheel does.
 func (p *Pager) Scroll(n int) { p.win.Move(n) }
 
-// Search marks what matches, whatever the case, and goes to the next match from the cursor on.
+// Search highlights matches, ignoring case, and goes to the next match from the cursor.
 func (p *Pager) Search(query string) int {
 	p.query = strings.ToLower(query)
 	p.find()
@@ -88,7 +88,7 @@ func (p *Pager) Search(query string) int {
 	return len(p.hits)
 }
 
-// Query returns what is searched for.
+// Query returns the search text.
 func (p *Pager) Query() string { return p.query }
 
 func (p *Pager) find() {
@@ -103,7 +103,7 @@ func (p *Pager) find() {
 	}
 }
 
-// jump goes to the next match in a direction, going round.
+// jump goes to the next match in a direction, wrapping around.
 func (p *Pager) jump(dir int) {
 	n := len(p.hits)
 	if n == 0 {
@@ -118,7 +118,7 @@ func (p *Pager) jump(dir int) {
 	p.win.Go(p.hits[(i+n)%n])
 }
 
-// Draw draws what fits.
+// Draw draws the visible lines.
 func (p *Pager) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	p.fit(b.H)
 	for n, y := range p.win.Items() {
@@ -133,7 +133,7 @@ func (p *Pager) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 	}
 }
 
-// drawHits marks the matches of a line.
+// drawHits highlights the matches in a line.
 func (p *Pager) drawHits(c *layout.Canvas, row layout.Box, th *theme.Theme, n int) {
 	if p.query == "" {
 		return
@@ -141,7 +141,7 @@ func (p *Pager) drawHits(c *layout.Canvas, row layout.Box, th *theme.Theme, n in
 	text := p.lines[n].Text()
 	low := strings.ToLower(text)
 	if len(low) != len(text) {
-		return // lower case changed the bytes; the line is still found, only not marked
+		return // lower-casing changed the bytes: the line is found, but not highlighted
 	}
 	for from := 0; ; {
 		i := strings.Index(low[from:], p.query)

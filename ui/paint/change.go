@@ -2,7 +2,7 @@ package paint
 
 import "time"
 
-// frameGap is the shortest time between two frames of the pane.
+// frameGap is the minimum time between two frames of the pane.
 const frameGap = 8 * time.Millisecond
 
 // Changed paints what has changed in the pane: now, or at the end of the frame gap.
@@ -36,7 +36,7 @@ func (w *Writer) after(d time.Duration) {
 	})
 }
 
-// SetPane shows a pane, or the same one with another box, scroll or selection. It does not wait for the
+// SetPane shows a pane, or the same one with another box, scroll position or selection. It does not wait for the
 // terminal: the pane is painted soon after, and before anything that Bubble Tea writes from now on.
 func (w *Writer) SetPane(p Pane) {
 	if p.Source == nil || p.Box.W <= 0 || p.Box.H <= 0 {
@@ -46,8 +46,8 @@ func (w *Writer) SetPane(p Pane) {
 	w.want(&p)
 }
 
-// Suspend stops drawing the pane, because something will lie over it or it is gone, and leaves its place
-// blank, as Bubble Tea believes it to be.
+// Suspend stops drawing the pane, because it will be covered or is gone, and leaves its place blank, as Bubble Tea
+// assumes it to be.
 func (w *Writer) Suspend() { w.want(nil) }
 
 func (w *Writer) want(p *Pane) {
@@ -79,7 +79,7 @@ func (w *Writer) adoptNow() {
 	}
 }
 
-// adopt takes over the pane that was asked for; it tells whether there was one.
+// adopt switches to the requested pane, and reports whether there was one.
 func (w *Writer) adopt() bool {
 	w.next.Lock()
 	p, set := w.next.pane, w.next.set

@@ -17,7 +17,7 @@ func (w *Writer) placeCursor(out []byte, at cursorAt) []byte {
 	return out
 }
 
-// back appends what gives Bubble Tea its cursor back, if we have it.
+// back appends what returns the cursor to Bubble Tea, if we have it.
 func (w *Writer) back(out []byte) []byte {
 	if w.shown {
 		out = append(out, "\x1b[?25l"...)

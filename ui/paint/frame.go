@@ -8,12 +8,12 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// frame writes what Bubble Tea wrote, if anything, and behind it the rows of the pane that have changed.
+// frame writes Bubble Tea's output, if any, followed by the changed rows of the pane.
 func (w *Writer) frame(out []byte) {
 	before := len(out)
 	if w.moved {
 		w.ahead = before == 0
-		out = w.wipe(out) // the place it leaves
+		out = w.wipe(out) // its old place
 	} else if w.fresh {
 		w.forget()
 	}
@@ -29,7 +29,7 @@ func (w *Writer) frame(out []byte) {
 	}
 }
 
-// paint appends a frame of the pane, nothing if all of it is on the screen already.
+// paint appends a frame of the pane, or nothing if the screen is up to date.
 func (w *Writer) paint(out []byte) []byte {
 	pane := w.pane
 	w.touched()
@@ -55,7 +55,7 @@ func (w *Writer) paint(out []byte) []byte {
 	return w.compose(out, cursor, held)
 }
 
-// touched forgets the rows that Bubble Tea has drawn on since the last frame.
+// touched invalidates the rows that Bubble Tea has drawn on since the last frame.
 func (w *Writer) touched() {
 	box := w.pane.Box
 	_, rows := w.chrome.Size()
@@ -78,7 +78,7 @@ func (w *Writer) touched() {
 	}
 }
 
-// compare forgets all rows if something has changed that shows in each.
+// compare invalidates all rows if something has changed that affects each of them.
 func (w *Writer) compare(t *vterm.Terminal) {
 	l := look{term: t, reverse: t.Modes().ReverseVideo}
 	l.fg, l.bg = t.DefaultColors()
@@ -90,7 +90,7 @@ func (w *Writer) compare(t *vterm.Terminal) {
 	w.painter.look = l
 }
 
-// drawRows draws the rows whose content is not what was painted there.
+// drawRows draws the rows whose content differs from what was painted.
 func (w *Writer) drawRows(t *vterm.Terminal) {
 	pane, p := w.pane, &w.painter
 	cols, rows := t.Size()
@@ -128,11 +128,11 @@ func (w *Writer) drawRows(t *vterm.Terminal) {
 	}
 }
 
-// wipe appends what makes the painted rows blank, as Bubble Tea believes them to be: because it draws there
-// now, or because what it writes next moves cells, and those of the pane must not be moved into the chrome.
+// wipe appends what blanks the painted rows, as Bubble Tea assumes them to be: because it draws there now, or because
+// its next output moves cells, and those of the pane must not move into the chrome.
 func (w *Writer) wipe(out []byte) []byte {
 	if !w.chrome.Modes().AltScreen {
-		w.forget() // Bubble Tea has left, and the pane with it
+		w.forget() // Bubble Tea has left the alternate screen, and the pane is gone too
 		return out
 	}
 	painted := false
@@ -161,7 +161,7 @@ func (w *Writer) wipe(out []byte) []byte {
 	return out
 }
 
-// uncover appends what brings back what Bubble Tea has drawn below the painted rows.
+// uncover appends what restores Bubble Tea's content below the painted rows.
 func (w *Writer) uncover(out []byte) []byte {
 	p := &w.painter
 	p.out, p.profile, p.styled, p.term, p.look = p.out[:0], w.profile, false, w.chrome, look{}
@@ -187,7 +187,7 @@ func (w *Writer) uncover(out []byte) []byte {
 	return append(out, "\x1b[m\x1b[?2026l"...)
 }
 
-// compose puts the frame together: Bubble Tea's cursor saved, rows, then our cursor or Bubble Tea's again.
+// compose assembles the frame: save Bubble Tea's cursor, draw rows, then place our cursor or restore Bubble Tea's.
 func (w *Writer) compose(out []byte, cursor vterm.Cursor, held bool) []byte {
 	rows := w.painter.out
 	box := w.pane.Box

@@ -7,24 +7,24 @@ import (
 	"orchestrator/ui/layout"
 )
 
-// Source is a terminal that somebody else feeds. View calls f with the terminal locked.
+// Source is a terminal that is fed elsewhere. View calls f with the terminal locked.
 type Source interface {
 	View(f func(*vterm.Terminal))
 }
 
-// Box is a rectangle of the person's screen in cells.
+// Box is a rectangle of the screen in cells.
 type Box = layout.Box
 
-// Pane is what is to be drawn, and where.
+// Pane is what to draw, and where.
 type Pane struct {
 	Box    Box
 	Source Source
-	// Scrolled shows history from line Top on, in the numbering of vterm.Terminal.FirstLine.
+	// Scrolled shows the history from line Top on, in the numbering of vterm.Terminal.FirstLine.
 	Scrolled bool
 	Top      uint64
-	// Selection is shown reversed.
+	// Selection is shown in reverse video.
 	Selection *vterm.Selection
-	// Cursor shows the program's cursor, where it shows one: the pane has the keyboard.
+	// Cursor shows the program's cursor, if it has one, because the pane is focused.
 	Cursor bool
 }
 
@@ -38,7 +38,7 @@ func (p *Pane) equal(o *Pane) bool {
 	return a == b && same
 }
 
-// wanted is the pane that was asked for last. Its lock is the innermost: nothing is called while it is held.
+// wanted is the last requested pane. Its lock is the innermost: nothing is called while it is held.
 type wanted struct {
 	sync.Mutex
 	pane, last *Pane

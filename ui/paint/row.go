@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// rowKey tells what a painted row showed. Equal keys show the same.
+// rowKey identifies the content of a painted row. Equal keys mean equal content.
 type rowKey struct {
 	line       uint64 // number of a history line plus 1, 0 for a row of the screen
 	gen        uint64
@@ -19,7 +19,7 @@ type rowKey struct {
 	valid      bool
 }
 
-// look is what changes how every row of the pane looks.
+// look has what affects every row of the pane.
 type look struct {
 	term       *vterm.Terminal
 	reverse    bool
@@ -34,11 +34,11 @@ type rowPainter struct {
 	term    *vterm.Terminal
 	profile colorprofile.Profile
 	look    look
-	style   vterm.Style // in force on the terminal
+	style   vterm.Style // currently set on the terminal
 	styled  bool        // style is known
 }
 
-// moveTo appends CUP for a cell of the person's screen, counted from 0.
+// moveTo appends the sequence that moves the cursor to a cell of the screen, counted from 0.
 func moveTo(dst []byte, x, y int) []byte {
 	dst = append(dst, "\x1b["...)
 	dst = strconv.AppendInt(dst, int64(y+1), 10)
@@ -47,7 +47,7 @@ func moveTo(dst []byte, x, y int) []byte {
 	return append(dst, 'H')
 }
 
-// row draws cells at the place, cut and padded to the width. Columns selA..selB-1 are shown selected.
+// row draws cells at a position, cut and padded to the width. Columns selA..selB-1 are shown as selected.
 func (p *rowPainter) row(x, y, width, selA, selB int) {
 	p.out = moveTo(p.out, x, y)
 	col := 0
@@ -57,7 +57,7 @@ func (p *rowPainter) row(x, y, width, selA, selB int) {
 			continue
 		}
 		style := p.shown(c.Style, i >= selA && i < selB)
-		if col+int(c.Width) > width { // a wide character cut by the edge
+		if col+int(c.Width) > width { // a wide character cut off by the edge
 			p.set(style)
 			p.out = append(p.out, ' ')
 			col++
@@ -76,7 +76,7 @@ func (p *rowPainter) row(x, y, width, selA, selB int) {
 	}
 }
 
-// text writes the characters of a cell. It returns false if terminals may not agree on their width.
+// text writes the characters of a cell. It returns false if terminals may disagree about their width.
 func (p *rowPainter) text(c *vterm.Cell) bool {
 	if c.Cluster == "" {
 		r := c.Rune
@@ -100,7 +100,7 @@ func (p *rowPainter) text(c *vterm.Cell) bool {
 	}
 	flag := strings.HasPrefix(c.Cluster, "\U0001f3f4")
 	for _, r := range c.Cluster {
-		if flag || r < 0xe0000 || r > 0xe007f { // tags are read in flags; elsewhere they hide what a model reads
+		if flag || r < 0xe0000 || r > 0xe007f { // tags belong to flags; elsewhere they hide text that a model reads
 			p.out = utf8.AppendRune(p.out, r)
 		}
 	}
@@ -113,7 +113,7 @@ func (p *rowPainter) blank(c *vterm.Cell) {
 	}
 }
 
-// shown gives the style as it is to look: colours that the program redefined, reverse screen, selection.
+// shown returns the style as displayed: with colours that the program has redefined, reverse screen and selection.
 func (p *rowPainter) shown(s vterm.Style, selected bool) vterm.Style {
 	s.Link = 0
 	s.Attr &^= vterm.Protected

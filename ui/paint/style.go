@@ -9,7 +9,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// attributes are the ones that are passed on, with the numbers that set them.
+// attributes are the supported attributes, with the numbers that set them.
 var attributes = [...]struct {
 	attr vterm.Attr
 	code string
@@ -18,7 +18,7 @@ var attributes = [...]struct {
 	{vterm.Hidden, ";8"}, {vterm.Strike, ";9"}, {vterm.Overline, ";53"},
 }
 
-// appendStyle appends the sequence that sets a style, as far as the profile knows it.
+// appendStyle appends the sequence that sets a style, as far as the profile supports it.
 func appendStyle(dst []byte, s vterm.Style, p colorprofile.Profile) []byte {
 	switch {
 	case p <= colorprofile.NoTTY:

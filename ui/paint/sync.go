@@ -6,11 +6,11 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// syncLimit is the longest wait for a program to end its synchronized frame.
+// syncLimit is the maximum wait for a program to end its synchronized frame.
 const syncLimit = 200 * time.Millisecond
 
-// held tells whether the program is in the middle of a synchronized frame; it is asked again at its end,
-// or after a while if that does not come.
+// held reports whether the program is in the middle of a synchronized frame. It is called again at the end of that
+// frame, or after a while without one.
 func (w *Writer) held(t *vterm.Terminal) bool {
 	if !t.Modes().Sync {
 		w.syncSince = time.Time{}

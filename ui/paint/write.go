@@ -8,7 +8,7 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// New makes a writer on a terminal of the given size.
+// New returns a writer for a terminal of the given size.
 func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
 	w := &Writer{
 		file: file, profile: profile, now: time.Now, later: time.AfterFunc,
@@ -18,7 +18,7 @@ func New(file File, profile colorprofile.Profile, cols, rows int) *Writer {
 	return w
 }
 
-// Write passes on what Bubble Tea draws and draws the pane again where that touched it.
+// Write forwards what Bubble Tea draws, and redraws the pane where that has touched it.
 func (w *Writer) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -48,7 +48,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Resize tells the size of the person's terminal.
+// Resize sets the size of the user's terminal.
 func (w *Writer) Resize(cols, rows int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *Writer) Resize(cols, rows int) {
 	w.forget()
 }
 
-// SetProfile sets which colours are used.
+// SetProfile sets the colour profile.
 func (w *Writer) SetProfile(p colorprofile.Profile) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *Writer) SetProfile(p colorprofile.Profile) {
 	}
 }
 
-// Close stops the painting. The file stays open: it belongs to the caller.
+// Close stops painting. The file stays open, because it belongs to the caller.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// File is the person's terminal, as Bubble Tea wants to see it.
+// File is the user's terminal, as Bubble Tea expects it.
 type File interface {
 	io.ReadWriteCloser
 	Fd() uintptr
@@ -24,8 +24,8 @@ type cursorAt struct {
 	style   vterm.CursorStyle
 }
 
-// Writer draws one pane among what Bubble Tea draws. Lock order: the writer's lock, then the source's; so
-// Changed must not be called from inside of View.
+// Writer draws a pane among what Bubble Tea draws. Lock order: the writer's lock, then the source's; so Changed must
+// not be called from inside View.
 type Writer struct {
 	file    File
 	profile colorprofile.Profile
@@ -34,17 +34,17 @@ type Writer struct {
 	wake    func() // paints what has changed; the caller holds mu
 	next    wanted
 
-	mu      sync.Mutex // guards all below, and the order of what is written
-	pane    *Pane      // nil while there is none or it is suspended
-	fresh   bool       // the pane shows another source than what is painted
-	moved   bool       // the pane is elsewhere than what is painted
+	mu      sync.Mutex // guards all below, and the order of writes
+	pane    *Pane      // nil if there is none or it is suspended
+	fresh   bool       // the pane shows another source than the painted one
+	moved   bool       // the pane is not where it was painted
 	ahead   bool       // the pane has moved, and Bubble Tea has drawn nothing since
 	chrome  *vterm.Terminal
-	rows    []rowKey // what is painted, by row of the box
-	painted Box      // where they are painted
+	rows    []rowKey // the painted rows of the box
+	painted Box      // where they were painted
 	looked  look
-	// chromeRows are the generations of the chrome's rows at the last paint: where they differ, Bubble Tea
-	// may have drawn over the pane.
+	// chromeRows are the generations of the chrome's rows at the last paint: if they differ, Bubble Tea may have drawn
+	// over the pane.
 	chromeRows []uint64
 	away       bool // Bubble Tea's cursor is saved, and ours is in the pane
 	shown      bool // we made the cursor visible
@@ -52,14 +52,14 @@ type Writer struct {
 	cursorWas  cursorAt
 	last       time.Time // of the last frame that drew something
 	timer      *time.Timer
-	syncSince  time.Time // since when the program holds its frame back
+	syncSince  time.Time // since when the program has been holding its frame back
 	syncTimer  *time.Timer
 	closed     bool
 	painter    rowPainter
 	err        error
 }
 
-// Fd is the descriptor of the terminal.
+// Fd returns the file descriptor of the terminal.
 func (w *Writer) Fd() uintptr { return w.file.Fd() }
 
 // Read reads from the terminal.

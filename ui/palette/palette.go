@@ -36,7 +36,7 @@ func commands(h *host.Host, cfg Config) []dialog.Item {
 	var items []dialog.Item
 	for _, b := range h.Keys.Commands() {
 		if b.Scope == intent.Global || slices.Contains(here, b.Scope) {
-			items = append(items, dialog.Item{Title: b.Says(), Note: b.Label(),
+			items = append(items, dialog.Item{Title: b.Description(), Note: b.Label(),
 				Result: host.Do(func() tea.Cmd { return cfg.Do(b.Action) })})
 		}
 	}

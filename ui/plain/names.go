@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Names lists a few names and says how many more there are.
+// Names lists a few names and how many more there are.
 func Names(names []string) string {
 	const most = 3
 	if more := len(names) - most; more > 0 {
@@ -14,7 +14,7 @@ func Names(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// Few names one and counts the others: "docs-f9a0 +2".
+// Few names the first and counts the others: "docs-f9a0 +2".
 func Few(names []string) string {
 	switch len(names) {
 	case 0:
@@ -26,7 +26,7 @@ func Few(names []string) string {
 	}
 }
 
-// Count says how many of something there are: "1 line", "2 lines".
+// Count formats a number of things: "1 line", "2 lines".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -34,5 +34,5 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Excerpt is the beginning of a text, on one line and quoted.
+// Excerpt returns the start of a text, on one line and quoted.
 func Excerpt(text string, most int) string { return "“" + Cut(First(text), most) + "”" }

@@ -1,8 +1,8 @@
 // Package plain makes text from agents, files and threads safe to draw, and measures it.
 //
-// What it returns holds no control byte, no escape sequence and nothing that reorders or hides
-// text: such characters are shown as marks, so that a person sees that they were there. Widths
-// are in terminal cells; what passed through here is measured alike by every terminal.
+// Its results have no control bytes, no escape sequences and nothing that reorders or hides text: such characters are
+// replaced by visible marks. Widths are in terminal cells; all terminals agree on the width of text that went through
+// this package.
 package plain
 
 import (
@@ -47,7 +47,7 @@ func Lines(s string) []string {
 	return parts
 }
 
-// First returns the first line of s that holds something, safe.
+// First returns the first non-empty line of s, made safe.
 func First(s string) string {
 	for line := range strings.Lines(s) {
 		if t := strings.TrimSpace(line); t != "" {
@@ -87,7 +87,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// write writes one rune of s, found at i, or its mark.
+// write writes the rune at index i of s, or its mark.
 func write(b *strings.Builder, s string, i int, r rune) {
 	switch {
 	case r == utf8.RuneError:
@@ -95,13 +95,13 @@ func write(b *strings.Builder, s string, i int, r rune) {
 	case r >= 0x20 && r < 0x7f:
 		b.WriteRune(r)
 	case r == 0xfe0f || r == 0xfe0e || (r >= 0x1f3fb && r <= 0x1f3ff):
-		// Presentation of emoji, which terminals measure differently; the emoji itself stays.
+		// Emoji presentation, which terminals measure differently; the emoji itself stays.
 	case r == 0x200d:
-		// A joiner between emoji goes, so that all terminals draw them side by side.
+		// Drop a joiner between emoji, so that all terminals draw them side by side.
 		if before, _ := utf8.DecodeLastRuneInString(s[:i]); before < 0x2000 {
 			mark(b, r)
 		}
-	case !plaintext.Visible(r), unicode.Is(unicode.Cf, r): // some signs of Cf are drawn, but not by all terminals alike
+	case !plaintext.Visible(r), unicode.Is(unicode.Cf, r): // terminals differ in how they draw some characters of Cf
 		mark(b, r)
 	case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
 		if stacked(s[:i]) {
@@ -115,7 +115,7 @@ func write(b *strings.Builder, s string, i int, r rune) {
 	}
 }
 
-// stacked reports whether s ends in three combining marks or more: a fourth is left out.
+// stacked reports whether s ends in three or more combining marks: further ones are left out.
 func stacked(s string) bool {
 	n := 0
 	for s != "" {
@@ -131,16 +131,16 @@ func stacked(s string) bool {
 	return false
 }
 
-// mark writes what is shown in place of a rune.
+// mark writes the mark for a rune.
 func mark(b *strings.Builder, r rune) {
 	var buf [16]byte
 	b.Write(plaintext.AppendMark(buf[:0], r))
 }
 
-// Width returns how many cells a safe line takes.
+// Width returns the width of a safe line in cells.
 func Width(s string) int { return displaywidth.String(s) }
 
-// Cut returns at most w cells of a safe line, ending in … where something was left out.
+// Cut returns at most w cells of a safe line, ending in … if it is truncated.
 func Cut(s string, w int) string {
 	if len(s) <= w || Width(s) <= w {
 		return s
@@ -151,7 +151,7 @@ func Cut(s string, w int) string {
 	return displaywidth.TruncateString(s, w, "…")
 }
 
-// Wrap breaks a safe line into lines of at most w cells, at spaces where it can.
+// Wrap wraps a safe line to lines of at most w cells, at spaces if possible.
 func Wrap(s string, w int) []string {
 	var out []string
 	for start, end := range Breaks(s, w, false) {
@@ -160,12 +160,12 @@ func Wrap(s string, w int) []string {
 	return out
 }
 
-// Breaks yields where the lines of at most w cells begin and end that a safe line is broken into: at spaces
-// where it can, or anywhere. The space that it is broken at belongs to no line. There is one line at least.
+// Breaks yields the start and end of each line when wrapping a safe line to at most w cells: at spaces if possible, or
+// anywhere. A space at a break belongs to neither line. There is at least one line.
 func Breaks(s string, w int, anywhere bool) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		start, col := 0, 0       // of the line: where it begins, and how wide it is so far
-		space, spaceCol := -1, 0 // its last space, and how wide it was there
+		start, col := 0, 0       // the start of the current line, and its width so far
+		space, spaceCol := -1, 0 // its last space, and the width up to there
 		g := displaywidth.StringGraphemes(s)
 		for pos := 0; g.Next(); {
 			v, n := g.Value(), g.Width()

@@ -1,4 +1,5 @@
-// Package prompts sends prompts, lists what a thread was asked and has not answered, and tells what became of it.
+// Package prompts sends prompts, lists the waiting and unanswered prompts of a thread, and reports what happens to
+// them.
 package prompts
 
 import (
@@ -16,27 +17,27 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what prompts need of the server. A prompt is stored before it is typed.
+// Server is what the feature needs from the server. A prompt is stored before it is typed.
 type Server interface {
 	Ask(ctx context.Context, ref, text string) (thread.Prompt, error)
-	// Prompts returns the newest of a thread, oldest first.
+	// Prompts returns the newest prompts of a thread, oldest first.
 	Prompts(ctx context.Context, ref string, open bool) ([]thread.Prompt, error)
 	EditPrompt(ctx context.Context, id thread.PromptID, text string) (thread.Prompt, error)
 	CancelPrompt(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
 	AskAgain(ctx context.Context, id thread.PromptID) (thread.Prompt, error)
 }
 
-// Feature sends prompts. It knows of them what goes beyond what statuses tell.
+// Feature sends prompts, and tracks their states.
 type Feature struct {
 	*host.Host
 	srv Server
 
-	open *dialog.Picker // the list on show, or that was
+	open *dialog.Picker // the list, open or closed
 	of   thread.ID
-	now  map[thread.PromptID]thread.PromptState // as told last
+	now  map[thread.PromptID]thread.PromptState // as last reported
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv, now: map[thread.PromptID]thread.PromptState{}}
 	h.OnThread(intent.Send, f.openNew)
@@ -44,7 +45,7 @@ func New(h *host.Host, srv Server) *Feature {
 	return f
 }
 
-// openNew asks for a prompt to be sent to a thread.
+// openNew asks for a prompt to send to a thread.
 func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 	id := s.ID
 	in := &dialog.Input{Label: "Prompt", Hint: "Task", Text: field.Field{Multi: true}, Rows: 4}
@@ -54,7 +55,7 @@ func (f *Feature) openNew(s *thread.Status) tea.Cmd {
 	return nil
 }
 
-// Open lists what a thread was asked and has not answered.
+// Open lists a thread's waiting and unanswered prompts.
 func (f *Feature) Open(s *thread.Status) tea.Cmd {
 	f.open, f.of = dialog.NewPicker("prompts of "+s.DisplayName(), nil), s.ID
 	f.open.Status = "Loading …"
@@ -72,7 +73,7 @@ func (f *Feature) load() tea.Cmd {
 		})
 }
 
-// fill fills the list: first what waits, in its order, then what was not answered, the newest first.
+// fill fills the list: waiting prompts in their order, then unanswered ones, newest first.
 func (f *Feature) fill(into *dialog.Picker, list []thread.Prompt, err error) {
 	if err != nil {
 		into.Fill(nil, err.Error())
@@ -134,7 +135,7 @@ func (f *Feature) openPrompt(p thread.Prompt) {
 	}))
 }
 
-// seen is what leads to a prompt of the list.
+// seen returns the action that opens a prompt of the list.
 func (f *Feature) seen(p thread.Prompt) host.Do {
 	return func() tea.Cmd {
 		f.openPrompt(p)
@@ -142,7 +143,7 @@ func (f *Feature) seen(p thread.Prompt) host.Do {
 	}
 }
 
-// edit asks for another text of a prompt that waits.
+// edit asks for a new text for a queued prompt.
 func (f *Feature) edit(p thread.Prompt) host.Do {
 	return func() tea.Cmd {
 		in := &dialog.Input{Label: "Prompt", Text: field.Field{Multi: true}, Rows: 6}
@@ -177,20 +178,20 @@ func (f *Feature) change(id thread.PromptID, text string) tea.Cmd {
 		func(ctx context.Context) (thread.Prompt, error) { return f.srv.EditPrompt(ctx, id, text) })
 }
 
-// ask sends or changes a prompt of a thread. What is said where it worked is told; "" tells how far the prompt got.
+// ask sends or changes a prompt of a thread. If it works, said is shown; "" shows the prompt's state.
 func (f *Feature) ask(to thread.ID, said string, do func(context.Context) (thread.Prompt, error)) tea.Cmd {
 	return host.Call(f.Host, host.Slow, do,
 		func(p thread.Prompt, err error) tea.Cmd { return f.tellAsked(to, said, p, err) })
 }
 
-// tellAsked says what became of a prompt.
+// tellAsked reports the result of ask.
 func (f *Feature) tellAsked(to thread.ID, said string, p thread.Prompt, err error) tea.Cmd {
 	if err != nil {
 		return f.Fail("send the prompt", err)
 	}
 	f.now[p.ID] = p.State
 	if said != "" {
-		return f.Tell(thread.LevelInfo, said)
+		return f.Notify(thread.LevelInfo, said)
 	}
 	text := "Sent to "
 	if p.State == thread.PromptQueued {
@@ -203,10 +204,10 @@ func (f *Feature) tellAsked(to thread.ID, said string, p thread.Prompt, err erro
 	if p.State == thread.PromptQueued && p.Reason != "" {
 		text += ": " + p.Reason
 	}
-	return f.Tell(thread.LevelInfo, text)
+	return f.Notify(thread.LevelInfo, text)
 }
 
-// Changed takes the news of a prompt.
+// Changed handles a change of a prompt.
 func (f *Feature) Changed(p thread.Prompt) tea.Cmd {
 	was, known := f.now[p.ID]
 	f.now[p.ID] = p.State
@@ -215,7 +216,7 @@ func (f *Feature) Changed(p thread.Prompt) tea.Cmd {
 		cmds = append(cmds, f.load())
 	}
 	if p.State.Again() && p.From != thread.FromPane && (!known || was != p.State) {
-		cmds = append(cmds, f.Tell(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s to resend it",
+		cmds = append(cmds, f.Notify(thread.LevelWarn, fmt.Sprintf("%s: %s was %s; %s to resend it",
 			f.Name(p.Thread), plain.Excerpt(p.Text, 30), p.State, f.Keys.KeyOf(intent.Prompts))))
 	}
 	return tea.Batch(cmds...)

@@ -9,10 +9,10 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// cut reports whether a prompt came as an excerpt.
+// cut reports whether a prompt's text is only an excerpt.
 func cut(p thread.Prompt) bool { return strings.HasSuffix(p.Text, "…") }
 
-// Unanswered are the lines about what a thread was asked and has not answered.
+// Unanswered returns lines about unanswered prompts.
 func Unanswered(prompts []thread.Prompt) []dialog.Line {
 	var out []dialog.Line
 	for _, p := range prompts {

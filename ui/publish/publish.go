@@ -1,4 +1,4 @@
-// Package publish pushes the work of a thread to the project's remote, and opens a pull request of it.
+// Package publish pushes a thread's branch to the project's remote, and opens pull requests.
 package publish
 
 import (
@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what publishing needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Push(context.Context, thread.PushRequest) (thread.PushReport, error)
 }
@@ -23,7 +23,7 @@ type Feature struct {
 	srv Server
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
 	h.OnThread(intent.Push, func(s *thread.Status) tea.Cmd { return f.open(s, false) })
@@ -44,7 +44,8 @@ func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
 	label := "Push"
 	if pr {
 		label = "Open pull request"
-		body = append(body, dialog.Line{Text: "Then gh opens a pull request, with the thread's last answer as its description."})
+		body = append(body,
+			dialog.Line{Text: "Then gh opens a pull request, with the thread's last answer as its description."})
 	}
 	f.Dialogs.Push(dialog.NewAsk(title, body,
 		dialog.Cancel("Cancel"),
@@ -54,7 +55,7 @@ func (f *Feature) open(s *thread.Status, pr bool) tea.Cmd {
 
 func (f *Feature) push(r thread.PushRequest) host.Do {
 	return func() tea.Cmd {
-		return tea.Batch(f.Tell(thread.LevelInfo, "Pushing …"), host.Call(f.Host, host.Slow,
+		return tea.Batch(f.Notify(thread.LevelInfo, "Pushing …"), host.Call(f.Host, host.Slow,
 			func(ctx context.Context) (thread.PushReport, error) { return f.srv.Push(ctx, r) }, f.pushed))
 	}
 }
@@ -64,7 +65,7 @@ func (f *Feature) pushed(report thread.PushReport, err error) tea.Cmd {
 		return f.Fail("push", err)
 	}
 	if report.PR != "" {
-		return f.Tell(thread.LevelInfo, "Pull request: "+report.PR)
+		return f.Notify(thread.LevelInfo, "Pull request: "+report.PR)
 	}
-	return f.Tell(thread.LevelInfo, report.Branch+" pushed to "+report.Remote)
+	return f.Notify(thread.LevelInfo, report.Branch+" pushed to "+report.Remote)
 }

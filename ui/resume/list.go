@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// threads is the list of interrupted threads with the proof of what can be resumed.
+// threads is the list of interrupted threads, with the proof that each can be resumed.
 type threads struct {
 	ids  []thread.ID
 	look func(thread.ID) *thread.Status
@@ -22,36 +22,38 @@ type threads struct {
 	win  list.Window
 }
 
-// itemRows is how many rows a thread takes.
+// itemRows is the number of rows per thread.
 const itemRows = 3
 
-// newThreads makes the list; look tells how a thread stands now, since proofs come in while it is open. One or all of
-// the threads are resumed.
-func newThreads(ids []thread.ID, look func(thread.ID) *thread.Status, one func(thread.ID) tea.Cmd, all func() tea.Cmd) *threads {
+// newThreads returns the list. look returns the current status of a thread, because proofs arrive while the list is
+// open. one and all resume threads.
+func newThreads(
+	ids []thread.ID, look func(thread.ID) *thread.Status, one func(thread.ID) tea.Cmd, all func() tea.Cmd,
+) *threads {
 	l := &threads{ids: ids, look: look, one: one, all: all}
 	l.win.Fit(len(ids), 0, nil)
 	return l
 }
 
-// Title names it.
+// Title returns the title.
 func (l *threads) Title() string {
 	return plain.Count(len(l.ids), "thread") + " interrupted"
 }
 
-// Scope says which keys it takes.
+// Scope returns the scope of its keys.
 func (l *threads) Scope() intent.Scope { return intent.Resuming }
 
-// Hints names the keys of a list of threads to resume.
+// Hints returns the keys to show in its frame.
 func (l *threads) Hints(layout.Box) []intent.Action {
 	return []intent.Action{intent.ResumeOne, intent.ResumeAll, intent.Cancel}
 }
 
-// Size returns what it wants.
+// Size returns the size that it needs.
 func (l *threads) Size(w, h int) (int, int) {
 	return min(w, 90), min(max(len(l.ids)*itemRows, 2), h)
 }
 
-// Handle takes an intent.
+// Handle handles an intent.
 func (l *threads) Handle(in intent.Intent) dialog.Result {
 	act, _ := in.(intent.Action)
 	switch act {
@@ -71,7 +73,7 @@ func (l *threads) Handle(in intent.Intent) dialog.Result {
 	return nil
 }
 
-// Draw draws it.
+// Draw draws the list.
 func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	l.win.Fit(len(l.ids), b.H, func(int) int { return itemRows })
 	for n, y := range l.win.Items() {
@@ -82,7 +84,8 @@ func (l *threads) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 			continue
 		}
 		x := c.Print(box, 0, 0, th.Style(theme.Strong), plain.Line(s.DisplayName()))
-		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(plain.Line(s.Agent)+" · "+plain.Count(s.Turn, "turn"), box.W-x-2))
+		about := plain.Line(s.Agent) + " · " + plain.Count(s.Turn, "turn")
+		c.Print(box, x+2, 0, th.Style(theme.Muted), plain.Cut(about, box.W-x-2))
 		how, tok := Proof(s.Resume)
 		if s.State.State != thread.StateInterrupted {
 			how, tok = "resumed", theme.Good

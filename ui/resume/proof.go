@@ -8,7 +8,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Proof says what a resume rests on.
+// Proof describes what a resume is based on.
 func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	if p == nil {
 		return "not checked yet", theme.Muted
@@ -29,7 +29,7 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	}
 	switch {
 	case p.Detail != "":
-		how = plain.Line(p.Detail) // says the same, more closely
+		how = plain.Line(p.Detail) // says the same, in more detail
 	case p.Bytes > 0 && p.How == thread.ResumeNative:
 		how = "transcript verified (" + bytes(p.Bytes) + ")"
 	case p.Bytes > 0:
@@ -50,7 +50,7 @@ func Proof(p *thread.ResumeProof) (string, theme.Token) {
 	return how, tok
 }
 
-// bytes formats a size with its thousands apart.
+// bytes formats a size with thousands separators.
 func bytes(n int64) string {
 	if n == 1 {
 		return "1 byte"

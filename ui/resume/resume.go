@@ -1,5 +1,4 @@
-// Package resume starts the agents of threads again: of one, of all that were interrupted, or of those chosen from
-// the list of them.
+// Package resume resumes the agents of threads: of one, of all interrupted ones, or of some chosen from a list.
 package resume
 
 import (
@@ -16,7 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what resuming needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Resume(ctx context.Context, ref string, cols, rows int) (thread.Status, error)
 	ResumeAll(ctx context.Context, cols, rows int) ([]thread.Status, error)
@@ -28,14 +27,14 @@ type Feature struct {
 	srv Server
 }
 
-// New adds the feature.
+// New adds the feature to a host.
 func New(h *host.Host, srv Server) *Feature {
 	f := &Feature{Host: h, srv: srv}
 	h.OnThread(intent.Resume, f.resume)
 	h.OnThread(intent.Start, f.resume)
 	h.On(intent.Resumes, func() tea.Cmd {
 		if !f.Offer() {
-			return h.Tell(thread.LevelInfo, "No interrupted threads")
+			return h.Notify(thread.LevelInfo, "No interrupted threads")
 		}
 		return nil
 	})
@@ -45,21 +44,21 @@ func New(h *host.Host, srv Server) *Feature {
 
 func (f *Feature) resume(s *thread.Status) tea.Cmd {
 	if host.Running(s) {
-		return f.Tell(thread.LevelInfo, s.DisplayName()+" is already running")
+		return f.Notify(thread.LevelInfo, s.DisplayName()+" is already running")
 	}
 	return f.Begin(s, false)
 }
 
-// Begin resumes an agent; with focus it gets the keys as soon as it runs.
+// Begin resumes an agent; with focus it is focused as soon as it runs.
 func (f *Feature) Begin(s *thread.Status, focus bool) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
+	return tea.Batch(f.Notify(thread.LevelInfo, "Resuming "+s.DisplayName()+" …"), f.one(s.ID, focus))
 }
 
-// openAll asks whether to start the agents of all interrupted threads.
+// openAll asks whether to resume all interrupted threads.
 func (f *Feature) openAll() tea.Cmd {
 	left := f.interrupted()
 	if len(left) == 0 {
-		return f.Tell(thread.LevelInfo, "No interrupted threads")
+		return f.Notify(thread.LevelInfo, "No interrupted threads")
 	}
 	body := dialog.Plain(plain.Count(len(left), "agent") + " to resume:")
 	const most = 8
@@ -81,7 +80,7 @@ func (f *Feature) openAll() tea.Cmd {
 	return nil
 }
 
-// interrupted lists the threads that can be resumed.
+// interrupted returns the threads that can be resumed.
 func (f *Feature) interrupted() []thread.ID {
 	var left []thread.ID
 	for _, s := range f.Threads.All() {
@@ -92,7 +91,7 @@ func (f *Feature) interrupted() []thread.ID {
 	return left
 }
 
-// Offer opens the list of interrupted threads and reports whether there are any.
+// Offer opens the list of interrupted threads, and reports whether there are any.
 func (f *Feature) Offer() bool {
 	left := f.interrupted()
 	if len(left) == 0 {
@@ -109,10 +108,10 @@ func (f *Feature) one(id thread.ID, focus bool) tea.Cmd {
 	})
 }
 
-// All resumes the agents of all threads that were interrupted.
+// All resumes all interrupted threads.
 func (f *Feature) All() tea.Cmd {
 	cols, rows := f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "Resuming all …"), host.Call(f.Host, host.Slow,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Resuming all …"), host.Call(f.Host, host.Slow,
 		func(ctx context.Context) ([]thread.Status, error) { return f.srv.ResumeAll(ctx, cols, rows) },
 		func(all []thread.Status, err error) tea.Cmd {
 			if err != nil {
@@ -121,6 +120,6 @@ func (f *Feature) All() tea.Cmd {
 			for _, s := range all {
 				f.Threads.Put(s)
 			}
-			return f.Tell(thread.LevelInfo, plain.Count(len(all), "thread")+" resumed")
+			return f.Notify(thread.LevelInfo, plain.Count(len(all), "thread")+" resumed")
 		}))
 }

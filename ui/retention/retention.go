@@ -1,4 +1,4 @@
-// Package retention deletes threads that the retention settings need not keep. It shows first which.
+// Package retention deletes threads past the retention limits, after showing them.
 package retention
 
 import (
@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what deleting old threads needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Collect(context.Context, thread.CollectRequest) (thread.Collected, error)
 }
@@ -27,13 +27,13 @@ type Feature struct {
 	srv Server
 }
 
-// Register adds the feature.
+// Register adds the feature to a host.
 func Register(h *host.Host, srv Server) {
 	f := &Feature{h, srv}
 	h.On(intent.Collect, f.open)
 }
 
-// open looks what would be deleted, and asks.
+// open shows what would be deleted, and asks.
 func (f *Feature) open() tea.Cmd {
 	d := dialog.NewAsk("delete old threads",
 		dialog.Plain("Looking for threads past the retention limits …"), dialog.Cancel("Cancel"))
@@ -52,18 +52,18 @@ func (f *Feature) collect(dry bool, then func(thread.Collected, error) tea.Cmd) 
 
 // remove deletes what was shown.
 func (f *Feature) remove() tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Deleting …"), f.collect(false, f.removed))
+	return tea.Batch(f.Notify(thread.LevelInfo, "Deleting …"), f.collect(false, f.removed))
 }
 
 func (f *Feature) removed(done thread.Collected, err error) tea.Cmd {
 	if err != nil {
 		return f.Fail("delete old threads", err)
 	}
-	return f.Tell(thread.LevelInfo,
+	return f.Notify(thread.LevelInfo,
 		fmt.Sprintf("%s deleted, %s freed", plain.Count(len(done.Threads), "thread"), thread.Bytes(done.Freed)))
 }
 
-// fill puts what would be deleted into the dialog that asks.
+// fill fills the dialog with what would be deleted.
 func (f *Feature) fill(d *dialog.Ask, done thread.Collected, err error) {
 	closing := dialog.Cancel("Close")
 	switch {

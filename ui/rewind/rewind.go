@@ -107,7 +107,7 @@ func (f *Feature) choices(p plan, files, shared bool) []dialog.Choice {
 	req := func(files, talk bool) dialog.Result {
 		r := thread.RewindRequest{Thread: string(p.id), At: string(p.at), Files: files, Conversation: talk}
 		return host.Do(func() tea.Cmd {
-			return tea.Batch(f.Tell(thread.LevelInfo, "Rewinding …"), f.rewind(r))
+			return tea.Batch(f.Notify(thread.LevelInfo, "Rewinding …"), f.rewind(r))
 		})
 	}
 	talk := dialog.Choice{Label: "Conversation", Result: req(false, true), Danger: true}
@@ -133,14 +133,14 @@ func (f *Feature) rewound(r thread.RewindRequest, report thread.RewindReport, er
 		return f.Fail("rewind", err)
 	}
 	if report.Safety != "" {
-		f.Undo.Did(f.undoStep(r, report))
+		f.Undo.Add(f.undoStep(r, report))
 	}
 	text := report.Message
 	if text == "" {
 		text = fmt.Sprintf("Rewound to turn %d", report.Turn)
 	}
 	return tea.Batch(f.after(thread.ID(r.Thread)),
-		f.Tell(thread.LevelInfo, text+" ("+f.Keys.KeyOf(intent.Undo)+" to undo)"))
+		f.Notify(thread.LevelInfo, text+" ("+f.Keys.KeyOf(intent.Undo)+" to undo)"))
 }
 
 // undoStep is the step that undoes a rewind, by rewinding to the safety checkpoint that was taken before it.
@@ -168,10 +168,10 @@ func (f *Feature) undoStep(done thread.RewindRequest, report thread.RewindReport
 					Text: "Reverts files changed since then too; a safety checkpoint is taken first."})
 			}
 			return body, []host.Way{{Label: "Undo", Run: func() tea.Cmd {
-				return tea.Batch(f.Tell(thread.LevelInfo, "Undoing …"), f.rewind(back))
+				return tea.Batch(f.Notify(thread.LevelInfo, "Undoing …"), f.rewind(back))
 			}}}
 		},
-		Over: func() string {
+		Obsolete: func() string {
 			if f.Threads.Thread(id) == nil {
 				return "The thread no longer exists."
 			}

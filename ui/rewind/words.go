@@ -6,16 +6,12 @@ import (
 	"orchestrator/thread"
 )
 
-// counts sums up what is reverted: "2 change (+3 −1 reverted)".
+// counts sums up the files that a rewind reverts: "2 reverted (+3 −1)".
 func counts(files []thread.FileDiff) string {
 	add, del := 0, 0
 	for _, f := range files {
 		add += f.Insertions
 		del += f.Deletions
 	}
-	verb := "change"
-	if len(files) == 1 {
-		verb = "changes"
-	}
-	return fmt.Sprintf("%d %s (+%d −%d reverted)", len(files), verb, add, del)
+	return fmt.Sprintf("%d reverted (+%d −%d)", len(files), add, del)
 }

@@ -55,6 +55,6 @@ func (f *Feature) Demo() tea.Cmd { return f.create(thread.NewRequest{Agent: "dem
 
 func (f *Feature) create(req thread.NewRequest) tea.Cmd {
 	req.Cols, req.Rows = f.PaneSize()
-	return tea.Batch(f.Tell(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
+	return tea.Batch(f.Notify(thread.LevelInfo, "Starting "+req.Agent+" …"), f.Start("start a thread", "started", true,
 		func(ctx context.Context) (thread.Status, error) { return f.srv.New(ctx, req) }))
 }

@@ -1,6 +1,5 @@
-// Package styled is text with meanings: spans that each have a token of the theme, in lines, wrapped to a
-// width. A span is one line of safe text (see package plain); wrapping keeps every character but the blank
-// that a line is broken at.
+// Package styled has styled text: lines of spans that each have a token of the theme, wrapped to a width. A span is a
+// single line of safe text (see package plain). Wrapping keeps every character except the space at a break.
 package styled
 
 import (
@@ -10,21 +9,21 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Span is a piece of safe text with its meaning.
+// Span is a piece of safe text with its token.
 type Span struct {
 	Text string
 	Tok  theme.Token
 	Attr theme.Attr
 }
 
-// Line is one line.
+// Line is a line of spans.
 type Line struct {
 	Spans []Span
-	// Ref says what the line belongs to, for whoever made it; 0 is nothing.
+	// Ref says what the line belongs to, for its creator; 0 is nothing.
 	Ref int
 }
 
-// Of makes a line of one span.
+// Of returns a line with a single span.
 func Of(tok theme.Token, text string) Line { return Line{Spans: []Span{{Text: text, Tok: tok}}} }
 
 // Text returns a line's text.
@@ -41,7 +40,7 @@ func join(spans []Span) string {
 	return b.String()
 }
 
-// Width returns how many cells spans take.
+// Width returns the width of spans in cells.
 func Width(spans ...Span) int {
 	n := 0
 	for _, s := range spans {
@@ -50,15 +49,15 @@ func Width(spans ...Span) int {
 	return n
 }
 
-// Wrap breaks spans into lines of at most w cells, at spaces where it can.
+// Wrap wraps spans to lines of at most w cells, at spaces if possible.
 func Wrap(w int, spans ...Span) []Line { return split(spans, w, false) }
 
-// Break breaks spans into lines of at most w cells, wherever a line is full, as for code.
+// Break breaks spans into lines of at most w cells, at any character, as for code.
 func Break(w int, spans ...Span) []Line { return split(spans, w, true) }
 
 func split(spans []Span, w int, anywhere bool) []Line {
 	var out []Line
-	i, from := 0, 0 // the span that a line begins in, and where its text begins in the whole
+	i, from := 0, 0 // the span in which a line starts, and the offset of its text
 	for start, end := range plain.Breaks(join(spans), w, anywhere) {
 		for i < len(spans) && from+len(spans[i].Text) <= start {
 			from += len(spans[i].Text)
@@ -84,7 +83,7 @@ func split(spans []Span, w int, anywhere bool) []Line {
 	return out
 }
 
-// WrapAll breaks safe lines into lines of at most w cells.
+// WrapAll wraps safe lines to lines of at most w cells.
 func WrapAll(w int, tok theme.Token, lines []string) []Line {
 	var out []Line
 	for _, l := range lines {
@@ -93,7 +92,7 @@ func WrapAll(w int, tok theme.Token, lines []string) []Line {
 	return out
 }
 
-// Indent puts a span before the first line and another before the rest.
+// Indent puts a span before the first line and another one before the others.
 func Indent(lines []Line, first, rest Span) []Line {
 	for i := range lines {
 		lines[i].Spans = append([]Span{first}, lines[i].Spans...)

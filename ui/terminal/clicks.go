@@ -6,10 +6,10 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// clickTime is how close two clicks are to be one gesture.
+// clickTime is the maximum time between clicks of a double click.
 const clickTime = 400 * time.Millisecond
 
-// clicks counts clicks on one spot.
+// clicks counts clicks on the same spot.
 type clicks struct {
 	at    vterm.Point
 	when  time.Time

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// keyCodes are the keys whose names differ.
+// keyCodes has the keys whose names differ.
 var keyCodes = map[rune]rune{
 	tea.KeyUp: input.KeyUp, tea.KeyDown: input.KeyDown, tea.KeyRight: input.KeyRight, tea.KeyLeft: input.KeyLeft,
 	tea.KeyHome: input.KeyHome, tea.KeyEnd: input.KeyEnd, tea.KeyBegin: input.KeyBegin,
@@ -74,7 +74,7 @@ var buttons = map[tea.MouseButton]input.Button{
 	tea.MouseBackward: input.ButtonBack, tea.MouseForward: input.ButtonForward,
 }
 
-// mouseOf translates a mouse event to the cells of the pane.
+// mouseOf translates a mouse event to cells of the pane.
 func mouseOf(msg tea.MouseMsg, x, y int) (input.Mouse, bool) {
 	m := msg.Mouse()
 	button, ok := buttons[m.Button]

@@ -13,11 +13,11 @@ import (
 	"orchestrator/thread"
 )
 
-// maxQueued caps what is typed ahead of a terminal that takes nothing.
+// maxQueued limits the input queued for a terminal that does not read.
 const maxQueued = 1 << 20
 
-// link is one attachment to a terminal: two goroutines, one that feeds the screen and one that sends what
-// is typed. Both end with close.
+// link is an attachment to a terminal. It has two goroutines: one feeds the screen and one sends input. Both end with
+// close.
 type link struct {
 	id     thread.ID
 	screen *screen
@@ -25,12 +25,12 @@ type link struct {
 	cancel context.CancelFunc
 
 	news chan struct{} // capacity 1: the state has changed
-	wake chan struct{} // capacity 1: the queue has something
+	wake chan struct{} // capacity 1: the queue is not empty
 
 	mu     sync.Mutex // guards all below; nothing is called while it is held
 	queue  []byte
 	size   size
-	sized  bool // size is to be sent
+	sized  bool // size has to be sent
 	live   bool
 	ended  bool
 	err    error
@@ -41,13 +41,13 @@ type size struct{ cols, rows int }
 
 // screen is the client's copy of a terminal.
 type screen struct {
-	mu   sync.Mutex // guards the next four; the painter takes it inside of its own lock
+	mu   sync.Mutex // guards the next four; the painter takes it inside its own lock
 	term *vterm.Terminal
-	// moved is by how much line numbers have changed, over all, because the terminal was put in place afresh;
-	// was is where the screen began before.
+	// moved is by how much line numbers have changed in total because the terminal was replaced; was is where the screen
+	// started before.
 	moved, was int64
 
-	modes atomic.Pointer[vterm.Modes] // as of the last write, to be read without waiting
+	modes atomic.Pointer[vterm.Modes] // as of the last write, readable without locking
 	title atomic.Pointer[string]
 }
 
@@ -57,13 +57,13 @@ func newScreen(s size) *screen {
 	return sc
 }
 
-// begin puts a fresh terminal in place of the one before. Its lines are renumbered. mu is held.
+// begin replaces the terminal with a new one, and renumbers its lines. mu is held.
 func (s *screen) begin(of size) {
 	s.was = int64(s.end())
 	s.term = vterm.New(of.cols, of.rows, vterm.Options{})
 }
 
-// end is the number of the screen's first line. mu is held.
+// end returns the number of the screen's first line. mu is held.
 func (s *screen) end() uint64 { return s.term.FirstLine() + uint64(s.term.History()) }
 
 // View implements paint.Source.
@@ -73,7 +73,7 @@ func (s *screen) View(f func(*vterm.Terminal)) {
 	f(s.term)
 }
 
-// publish makes modes and title readable; it tells whether what the root draws by has changed.
+// publish makes modes and title readable, and reports whether anything that the root draws has changed.
 func (s *screen) publish() (changed bool) {
 	m, title := s.term.Modes(), s.term.Title()
 	old, oldTitle := s.modes.Load(), s.title.Load()
@@ -98,7 +98,7 @@ func openLink(a Attacher, p Painter, id thread.ID, s size) *link {
 	return l
 }
 
-// run attaches, reads to the end and cleans up.
+// run attaches, reads until the end and cleans up.
 func (l *link) run(ctx context.Context, a Attacher, s size) {
 	defer l.cancel()
 	stream, err := a.Attach(ctx, l.id, s.cols, s.rows)
@@ -110,12 +110,12 @@ func (l *link) run(ctx context.Context, a Attacher, s size) {
 	sender.Go(func() { l.send(ctx, stream) })
 	err = l.read(ctx, stream, s)
 	l.cancel()
-	_ = stream.Close() // the reading has ended already, with or without an error of its own
+	_ = stream.Close() // reading has already ended, with or without an error
 	sender.Wait()
 	l.end(err)
 }
 
-// read feeds the screen. The first piece is a snapshot at the size that was asked for.
+// read feeds the screen. The first piece is a snapshot of the requested size.
 func (l *link) read(ctx context.Context, stream Stream, asked size) error {
 	first := true
 	for {
@@ -160,7 +160,7 @@ func (l *link) feed(b []byte, first bool, asked size) {
 	l.paint.Changed()
 }
 
-// wholeScreen tells whether bytes are a screen afresh, and of which size: the size as CSI 8 t, then a reset.
+// wholeScreen reports whether bytes start a complete new screen, and its size: CSI 8 t with the size, then a reset.
 func wholeScreen(b []byte) (s size, ok bool) {
 	head, _, ok := bytes.Cut(b[:min(len(b), 32)], []byte("t\x1bc"))
 	if !ok {
@@ -170,7 +170,7 @@ func wholeScreen(b []byte) (s size, ok bool) {
 	return s, err == nil && n == 2
 }
 
-// tell makes the root look at the state.
+// tell makes the root check the state.
 func (l *link) tell() {
 	select {
 	case l.news <- struct{}{}:
@@ -188,7 +188,7 @@ func (l *link) end(err error) {
 	l.tell()
 }
 
-// send empties the queue, in order: sizes before what is typed after them.
+// send sends the queue in order: a size before the input that follows it.
 func (l *link) send(ctx context.Context, stream Stream) {
 	for {
 		select {
@@ -202,7 +202,7 @@ func (l *link) send(ctx context.Context, stream Stream) {
 		l.mu.Unlock()
 		if sized {
 			if err := stream.Resize(ctx, s.cols, s.rows); err != nil {
-				return // reading meets the same end and reports it
+				return // reading fails too, and reports it
 			}
 		}
 		if len(b) > 0 {
@@ -220,7 +220,7 @@ func (l *link) wakeUp() {
 	}
 }
 
-// typed queues bytes for the program. They are lost when it has ended, or takes nothing for very long.
+// typed queues bytes for the program. They are lost if it has ended, or does not read for very long.
 func (l *link) typed(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +231,7 @@ func (l *link) typed(b []byte) {
 	l.wakeUp()
 }
 
-// resize changes the size here at once and at the server when the queue gets to it.
+// resize changes the size here immediately, and on the server when the queue gets to it.
 func (l *link) resize(s size) {
 	l.mu.Lock()
 	if l.size == s {

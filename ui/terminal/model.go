@@ -9,16 +9,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// NewsMsg says that title, modes or state of the pane may have changed. The root only passes it to Update.
+// NewsMsg means that the pane's title, modes or state may have changed. The root only passes it to Update.
 type NewsMsg struct{ from *link }
 
-// CopiedMsg says that selected text has gone to the clipboard.
+// CopiedMsg means that selected text was copied to the clipboard.
 type CopiedMsg struct{ Text string }
 
-// CopiedText is the text.
+// CopiedText returns the text.
 func (c CopiedMsg) CopiedText() string { return c.Text }
 
-// Model is the live pane. Its methods are called by one goroutine.
+// Model is the live pane. Only one goroutine may call its methods.
 type Model struct {
 	attacher Attacher
 	painter  Painter
@@ -27,25 +27,25 @@ type Model struct {
 	box     paint.Box
 	covered bool
 	focused bool
-	shown   paint.Box // what the painter has been given, if anything
+	shown   paint.Box // what the painter was given, if anything
 	at      size      // of the last attachment or resize
 
 	scrolled bool
-	top      uint64 // first line shown while scrolled
+	top      uint64 // the first visible line while scrolled
 
-	moved int64 // how far top and sel have followed the numbers of lines
+	moved int64 // up to where top and sel have followed renumbered lines
 
 	sel      *vterm.Selection
 	dragging bool
 	clicks   clicks
 }
 
-// New makes a pane that is attached to nothing.
+// New returns a pane that is not attached.
 func New(a Attacher, p Painter) *Model {
 	return &Model{attacher: a, painter: p, at: size{80, 24}}
 }
 
-// Show attaches to the terminal of a thread, again if it is the same one; an empty id detaches.
+// Show attaches to the terminal of a thread, even if it is the same one; an empty id detaches.
 func (m *Model) Show(id thread.ID) tea.Cmd {
 	m.Close()
 	if id == "" {
@@ -69,7 +69,7 @@ func (m *Model) Close() {
 	m.scrolled, m.sel, m.dragging, m.moved = false, nil, false, 0
 }
 
-// wait reports the next news of an attachment.
+// wait returns a command that reports the next change of an attachment.
 func wait(l *link) tea.Cmd {
 	return func() tea.Msg {
 		<-l.news
@@ -79,7 +79,7 @@ func wait(l *link) tea.Cmd {
 
 func (m *Model) empty() bool { return m.box.W <= 0 || m.box.H <= 0 }
 
-// Place sets the box of the pane. The terminal is resized to it.
+// Place sets the box of the pane, to which the terminal is resized.
 func (m *Model) Place(b paint.Box) {
 	if b == m.box {
 		return
@@ -103,7 +103,7 @@ func (m *Model) Suspend(on bool) {
 	}
 }
 
-// Focus says whether keys go to the pane, so that it shows its cursor and its program hears of it.
+// Focus sets whether keys go to the pane, so that it shows its cursor and informs its program.
 func (m *Model) Focus(on bool) {
 	if on == m.focused {
 		return
@@ -119,7 +119,7 @@ func (m *Model) Focus(on bool) {
 func (m *Model) place() {
 	state, _ := m.State()
 	if state == Attaching && !m.covered && m.box == m.shown {
-		return // the screen before stays until the new one comes
+		return // the old screen stays until the new one arrives
 	}
 	if m.link == nil || m.empty() || m.covered || state == Attaching || state == Failed && !m.painted() {
 		m.shown = paint.Box{}
@@ -138,7 +138,7 @@ func (m *Model) place() {
 	m.painter.SetPane(pane)
 }
 
-// renumber lets scroll position and selection follow their lines when these are renumbered.
+// renumber adjusts scroll position and selection after lines were renumbered.
 func (m *Model) renumber() {
 	m.link.screen.View(func(*vterm.Terminal) {
 		by := m.link.screen.moved - m.moved
@@ -151,13 +151,13 @@ func (m *Model) renumber() {
 	})
 }
 
-// painted tells whether anything of the terminal ever came.
+// painted reports whether anything of the terminal has arrived.
 func (m *Model) painted() (ok bool) {
 	m.link.screen.View(func(t *vterm.Terminal) { ok = t.Generation() > 0 })
 	return ok
 }
 
-// Thread is the thread whose terminal is shown.
+// Thread returns the thread whose terminal is shown.
 func (m *Model) Thread() thread.ID {
 	if m.link == nil {
 		return ""
@@ -173,7 +173,7 @@ func (m *Model) State() (State, error) {
 	return m.link.state()
 }
 
-// Problem tells why there is no terminal to show, nil when there is or may be one.
+// Problem returns why there is no terminal to show, or nil if there is or may be one.
 func (m *Model) Problem() error {
 	if state, err := m.State(); state == Failed {
 		return err
@@ -181,7 +181,7 @@ func (m *Model) Problem() error {
 	return nil
 }
 
-// Title is the title that the program has set, safe to be shown.
+// Title returns the title that the program has set, made safe.
 func (m *Model) Title() string {
 	if m.link == nil {
 		return ""
@@ -189,7 +189,7 @@ func (m *Model) Title() string {
 	return *m.link.screen.title.Load()
 }
 
-// Modes are the modes that the program has set.
+// Modes returns the modes that the program has set.
 func (m *Model) Modes() vterm.Modes {
 	if m.link == nil {
 		return vterm.Modes{}
@@ -197,8 +197,8 @@ func (m *Model) Modes() vterm.Modes {
 	return *m.link.screen.modes.Load()
 }
 
-// MouseMode is what the root must ask of Bubble Tea, so that the program gets the mouse events it wants and
-// the pane those it needs for its own.
+// MouseMode returns the mode to request from Bubble Tea, so that the program and the pane get the mouse events that
+// they need.
 func (m *Model) MouseMode() tea.MouseMode {
 	if m.focused && m.Modes().Mouse == vterm.MouseAny {
 		return tea.MouseModeAllMotion
@@ -206,7 +206,7 @@ func (m *Model) MouseMode() tea.MouseMode {
 	return tea.MouseModeCellMotion
 }
 
-// Keyboard is what the root must ask of Bubble Tea, so that the program gets the keys it asked for.
+// Keyboard returns what to request from Bubble Tea, so that the program gets the keys that it asked for.
 func (m *Model) Keyboard() (k tea.KeyboardEnhancements) {
 	if flags := m.Modes().Kitty; m.focused {
 		k.ReportEventTypes = flags&2 != 0

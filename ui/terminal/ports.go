@@ -9,19 +9,18 @@ import (
 
 // Attacher opens a thread's terminal.
 type Attacher interface {
-	// Attach asks for the terminal at a size. It may wait; it ends with the context.
+	// Attach requests the terminal at a size. It may block, until the context ends.
 	Attach(ctx context.Context, id thread.ID, cols, rows int) (Stream, error)
 }
 
-// Stream is an open terminal. Read is called from one goroutine, Write and Resize from another, Close from
-// any.
+// Stream is an open terminal. One goroutine calls Read, another one Write and Resize, and any may call Close.
 type Stream interface {
-	// Read gives the next bytes of the terminal: first a snapshot of it in one piece, then what the program
-	// writes. io.EOF says that the program has ended.
+	// Read returns the next bytes of the terminal: first a snapshot in one piece, then the program's output. io.EOF means
+	// that the program has ended.
 	Read(context.Context) ([]byte, error)
 	// Write sends bytes to the program.
 	Write(context.Context, []byte) error
-	// Resize tells the size.
+	// Resize sets the size.
 	Resize(ctx context.Context, cols, rows int) error
 	Close() error
 }

@@ -11,7 +11,7 @@ import (
 
 const wheelLines = 3
 
-// ScrollBy moves through the history, up if negative. At the end the pane is live again.
+// ScrollBy scrolls through the history, up if negative. At the end the pane is live again.
 func (m *Model) ScrollBy(lines int) {
 	if m.link == nil || lines == 0 {
 		return
@@ -40,7 +40,7 @@ func (m *Model) ScrollToEnd() {
 	m.place()
 }
 
-// Back is how many lines the pane is scrolled back.
+// Back returns how many lines the pane is scrolled back.
 func (m *Model) Back() (lines int) {
 	if m.link == nil || !m.scrolled {
 		return 0
@@ -53,7 +53,7 @@ func (m *Model) Back() (lines int) {
 	return lines
 }
 
-// mouse passes an event on if the program wants it, and else scrolls and selects. Shift keeps it here.
+// mouse forwards an event if the program wants it, and otherwise scrolls or selects. With shift it is never forwarded.
 func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	e, ok := mouseOf(msg, m.box.X, m.box.Y)
 	if !ok || m.link == nil {
@@ -82,7 +82,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// wheel scrolls the history, or sends arrows where the program has the whole screen and no history.
+// wheel scrolls the history, or sends arrow keys if the program uses the whole screen and has no history.
 func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
 	lines, key := -wheelLines, input.KeyUp
 	switch e.Button {
@@ -106,7 +106,7 @@ func (m *Model) wheel(e input.Mouse, modes vterm.Modes) {
 	m.send(b)
 }
 
-// point gives the place in the terminal under a cell of the pane, moved inside of it.
+// point returns the position in the terminal under a cell of the pane, clamped to the pane.
 func (m *Model) point(e input.Mouse) (p vterm.Point) {
 	x, y := min(max(e.X, 0), m.box.W-1), min(max(e.Y, 0), m.box.H-1)
 	m.link.screen.View(func(t *vterm.Terminal) {
@@ -120,7 +120,7 @@ func (m *Model) point(e input.Mouse) (p vterm.Point) {
 	return p
 }
 
-// press begins a selection: of characters, of words at the second click, of lines at the third.
+// press starts a selection: of characters, with a double click of words, with a triple click of lines.
 func (m *Model) press(e input.Mouse) {
 	p := m.point(e)
 	m.dragging, m.sel = true, nil
@@ -158,7 +158,7 @@ func (m *Model) release(input.Mouse) tea.Cmd {
 	return m.Copy()
 }
 
-// Selected is the selected text.
+// Selected returns the selected text.
 func (m *Model) Selected() (text string) {
 	if m.link != nil && m.sel != nil {
 		m.link.screen.View(func(t *vterm.Terminal) { text = t.SelectedText(*m.sel) })
@@ -166,7 +166,7 @@ func (m *Model) Selected() (text string) {
 	return text
 }
 
-// Copy puts the selected text on the person's clipboard.
+// Copy copies the selected text to the user's clipboard.
 func (m *Model) Copy() tea.Cmd {
 	text := m.Selected()
 	if text == "" {

@@ -6,13 +6,13 @@ type State uint8
 // The states.
 const (
 	Idle      State = iota // no thread
-	Attaching              // asked for, nothing has come yet
+	Attaching              // requested, nothing received yet
 	Live
 	Ended  // the program has ended; its last screen stays
-	Failed // the connection broke or never was; Err tells why
+	Failed // the connection failed; Err says why
 )
 
-// String names the state.
+// String returns the name of the state.
 func (s State) String() string {
 	return [...]string{"idle", "attaching", "live", "ended", "failed"}[min(s, Failed)]
 }

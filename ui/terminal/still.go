@@ -7,8 +7,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Still draws what the pane shows as it is now, in one style, for where something covers the pane and
-// it is not painted. Characters whose width terminals do not agree on are left out.
+// Still draws the pane's current content in a single style, for when something covers the pane and it is not painted.
+// Characters on whose width terminals disagree are left out.
 func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	if m.link == nil {
 		return
@@ -32,7 +32,7 @@ func (m *Model) Still(c *layout.Canvas, b layout.Box, st lipgloss.Style) {
 	})
 }
 
-// appendStill appends a cell's character, or blanks as wide as it.
+// appendStill appends a cell's character, or blanks of the same width.
 func appendStill(dst []byte, c *vterm.Cell) []byte {
 	r := c.Rune
 	sure := r >= 0x20 && r < 0x7f || r > 0xa0 && r < 0x300 && r != 0xad || r >= 0x2010 && r < 0x2028 ||

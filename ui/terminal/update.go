@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Update takes keys, pastes and the mouse while the pane has the focus, and its own messages always.
+// Update handles keys, pastes and the mouse while the pane is focused, and always its own messages.
 func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case NewsMsg:
@@ -34,7 +34,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key passes a key on. Typing leaves the history and drops the selection.
+// key forwards a key. Typing leaves the history and clears the selection.
 func (m *Model) key(k tea.Key, released bool) {
 	b := input.AppendKey(nil, keyOf(k, released), m.Modes())
 	if len(b) == 0 {

@@ -2,8 +2,8 @@ package theme
 
 import "orchestrator/agent/vterm"
 
-// Nearest256 returns the one of the 240 fixed colours, cube and grey ramp, that is closest. It keeps greys
-// grey; the reduction of the terminal library makes some of them teal.
+// Nearest256 returns the closest of the 240 fixed colours (cube and grey ramp). It keeps greys grey; the terminal
+// library turns some of them teal.
 func Nearest256(r, g, b uint8) uint8 {
 	step := func(v uint8) int {
 		switch {
@@ -34,7 +34,7 @@ func Nearest16(r, g, b uint8) uint8 {
 	for n := range uint8(16) {
 		pr, pg, pb := vterm.PaletteRGB(n)
 		dr, dg, db := int(r)-int(pr), int(g)-int(pg), int(b)-int(pb)
-		if d := 2*dr*dr + 4*dg*dg + 3*db*db; best < 0 || d < best { // as bright as the eye sees them
+		if d := 2*dr*dr + 4*dg*dg + 3*db*db; best < 0 || d < best { // weighted by perceived brightness
 			best, found = d, n
 		}
 	}

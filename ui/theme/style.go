@@ -6,7 +6,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Attr is a set of attributes that text has besides its token.
+// Attr is a set of attributes of text besides its token.
 type Attr uint8
 
 // The attributes.

@@ -1,8 +1,8 @@
-// Package theme names every colour and attribute of the interface by what it means.
+// Package theme names every colour and attribute of the interface by its meaning.
 //
-// A Theme is one value made for a terminal: its number of colours and whether its background is
-// dark. Panels ask it for tokens and never name colours. Without colours every distinction that
-// matters still shows, by attributes and by the glyphs and words that panels draw.
+// A Theme is made for a terminal: for its number of colours, and for a dark or light background. Panels use tokens and
+// never name colours. Without colours, important distinctions are still visible through attributes, and through the
+// glyphs and words that panels draw.
 package theme
 
 import (
@@ -15,7 +15,7 @@ import (
 	"orchestrator/ui/theme/nodetect"
 )
 
-func init() { nodetect.Restore() } // Lip Gloss is initialised: the environment can be whole again
+func init() { nodetect.Restore() } // Lip Gloss is initialised: restore the environment
 
 // Token is a meaning that has a style.
 type Token int
@@ -55,14 +55,14 @@ const (
 	tokens
 )
 
-// look is what a token is in each kind of terminal. A colour of 0 is the terminal's own.
+// look is the style of a token in each kind of terminal. A colour of 0 is the terminal's default.
 type look struct {
 	dark, light         uint32 // foreground, 0xRRGGBB
-	ansi, ansiLight     int    // foreground of 16, -1 for the terminal's own
+	ansi, ansiLight     int    // foreground of 16, -1 for the terminal's default
 	darkBG, lightBG     uint32
 	ansiBG, ansiLightBG int
 	attr                Attr // always
-	mono                Attr // without colours, besides
+	mono                Attr // additional, without colours
 }
 
 func fg(dark, light uint32, ansi, ansiLight int, attr Attr) look {
@@ -76,7 +76,7 @@ func (l look) on(dark, light uint32, ansi, ansiLight int) look {
 
 func (l look) without(mono Attr) look { l.mono = mono; return l }
 
-// looks returns the table of all tokens; the two grounds are graded to a contrast of 4.5 or more.
+// looks returns the table of all tokens. Colours have a contrast of at least 4.5 on both backgrounds.
 func looks() [tokens]look {
 	return [tokens]look{
 		Text:            fg(0, 0, -1, -1, 0),
@@ -112,14 +112,14 @@ func looks() [tokens]look {
 	}
 }
 
-// Theme is the styles of one terminal.
+// Theme has the styles for a terminal.
 type Theme struct {
 	profile colorprofile.Profile
 	dark    bool
 	styles  [tokens]lipgloss.Style
 }
 
-// New makes the theme for a terminal.
+// New returns the theme for a terminal.
 func New(p colorprofile.Profile, dark bool) *Theme {
 	t := &Theme{profile: p, dark: dark}
 	for i, l := range looks() {
@@ -128,7 +128,7 @@ func New(p colorprofile.Profile, dark bool) *Theme {
 	return t
 }
 
-// Profile returns the colours it was made for.
+// Profile returns the colour profile that it was made for.
 func (t *Theme) Profile() colorprofile.Profile { return t.profile }
 
 // Dark reports whether it was made for a dark background.
@@ -146,7 +146,7 @@ func (l look) style(p colorprofile.Profile, dark bool) lipgloss.Style {
 	if !dark {
 		front, ground, basic, basicGround = l.light, l.lightBG, l.ansiLight, l.ansiLightBG
 	}
-	// Black on the light ground is a colour; elsewhere 0 is the terminal's own.
+	// Black on a light background is a colour; otherwise 0 is the terminal's default.
 	hasFront := front != 0 || (ground != 0 && l.dark != 0)
 	if c := shade(p, front, hasFront, basic); c != nil {
 		s = s.Foreground(c)
@@ -157,7 +157,7 @@ func (l look) style(p colorprofile.Profile, dark bool) lipgloss.Style {
 	return s
 }
 
-// shade returns a colour as a terminal can show it, nil for the terminal's own.
+// shade returns a colour as a terminal can show it, or nil for the terminal's default.
 func shade(p colorprofile.Profile, hex uint32, has bool, basic int) color.Color {
 	switch c := rgb(hex); {
 	case p == colorprofile.ANSI && basic >= 0:

@@ -11,7 +11,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// height is how many rows of the screen an entry takes.
+// height returns the height of an entry in rows.
 func (r row) height() int {
 	if r.kind == rowTurn {
 		return 2
@@ -19,7 +19,7 @@ func (r row) height() int {
 	return 1
 }
 
-// Draw draws what fits, scrolled so that the cursor shows.
+// Draw draws the visible entries, scrolled to the cursor.
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	m.sort()
 	if len(m.rows) == 0 {
@@ -36,7 +36,7 @@ func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool
 	at := m.index()
 	m.win.Fit(len(m.rows), b.H, func(i int) int { return m.rows[i].height() })
 	if at == m.first() {
-		m.win.Go(0) // what marks the beginning shows with it
+		m.win.Go(0) // show the mark at the start with it
 	}
 	m.win.Go(at)
 	for i, y := range m.win.Items() {
@@ -111,7 +111,7 @@ func answer(cp thread.Checkpoint) string {
 	return "(no text)"
 }
 
-// numbers tells a response's tokens and cost.
+// numbers formats a response's tokens and cost.
 func numbers(u thread.Usage) string {
 	s := thread.Tokens(u.Input+u.CacheRead+u.CacheWrite) + " in " + thread.Tokens(u.Output) + " out"
 	if u.Priced {
@@ -120,8 +120,8 @@ func numbers(u thread.Usage) string {
 	return s
 }
 
-// drawFacts draws a turn's numbers at the right edge, as many as leave half of the row to the
-// prompt, and returns where they begin.
+// drawFacts draws a turn's numbers at the right edge, as many as leave half of the row for the prompt, and returns
+// where they start.
 func (m *Model) drawFacts(c *layout.Canvas, b layout.Box, th *theme.Theme, r row) int {
 	right := b.W
 	put := func(tok theme.Token, text string) bool {

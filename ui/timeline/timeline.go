@@ -1,6 +1,6 @@
-// Package timeline is the list of a thread's checkpoints, newest first: turns with their prompt,
-// answer, files, tokens and cost; the responses inside a turn folded; rewinds, safety points and
-// forks as dividers. It is filled page by page as one scrolls.
+// Package timeline is the list of a thread's checkpoints, newest first: turns with their prompt, answer, files, tokens
+// and cost; the responses of a turn, collapsed; and rewinds, safety checkpoints and forks as dividers. It is loaded
+// page by page while scrolling.
 package timeline
 
 import (
@@ -11,7 +11,7 @@ import (
 	"orchestrator/ui/list"
 )
 
-// PageSize is how many checkpoints the root asks for at a time.
+// PageSize is how many checkpoints are requested at a time.
 const PageSize = 100
 
 // Model is the list with its selection.
@@ -19,20 +19,20 @@ type Model struct {
 	id   thread.ID
 	cps  []thread.Checkpoint // newest first
 	seen map[thread.CheckpointID]bool
-	open map[int]bool // turns whose responses are on show
-	done bool         // the oldest has arrived
-	busy bool         // a page is under way
-	// aside are the turns that a rewind left behind; asked is the newest rewind when they were asked for.
-	aside []thread.Checkpoint
-	asked thread.CheckpointID
-	// stuck is set when a page brought nothing new: one turn fills it.
+	open map[int]bool // turns whose responses are shown
+	done bool         // the oldest checkpoint is loaded
+	busy bool         // a page is being loaded
+	// rewound has the turns that a rewind left behind; asked is the newest rewind when they were requested.
+	rewound []thread.Checkpoint
+	asked   thread.CheckpointID
+	// stuck is set if a page brought nothing new, because a single turn fills it.
 	stuck bool
 	err   string
 
 	rows  []row
 	stale bool
 	at    thread.CheckpointID
-	mark  *thread.Checkpoint // to be compared with the next one that is marked
+	mark  *thread.Checkpoint // to compare with the next marked one
 	win   list.Window
 	names func(thread.ID) string
 }
@@ -43,10 +43,10 @@ const (
 	rowTurn rowKind = iota
 	rowResponse
 	rowDivider
-	rowMark // where the parent's turns begin; not a checkpoint, the cursor passes it
+	rowMark // where the parent's turns start; not a checkpoint, skipped by the cursor
 )
 
-// row is one entry on show.
+// row is a visible entry.
 type row struct {
 	kind rowKind
 	cp   thread.Checkpoint
@@ -56,22 +56,22 @@ type row struct {
 	text      string // of a divider or mark
 }
 
-// New makes an empty list; names tells a thread's name.
+// New returns an empty list; names returns a thread's name.
 func New(names func(thread.ID) string) *Model {
 	m := &Model{names: names}
 	m.Show("")
 	return m
 }
 
-// Show empties the list for a thread.
+// Show clears the list for a thread.
 func (m *Model) Show(id thread.ID) {
 	*m = Model{id: id, names: m.names, seen: map[thread.CheckpointID]bool{}, open: map[int]bool{}, stale: true}
 }
 
-// Thread returns whose list it is.
+// Thread returns the thread whose checkpoints are listed.
 func (m *Model) Thread() thread.ID { return m.id }
 
-// Want returns the page to ask for now, if one is wanted; asking marks it as under way.
+// Want returns the page to load now, if any, and marks it as being loaded.
 func (m *Model) Want() (thread.Page, bool) {
 	if m.id == "" || m.busy || m.done || m.err != "" {
 		return thread.Page{}, false
@@ -83,8 +83,8 @@ func (m *Model) Want() (thread.Page, bool) {
 	m.busy = true
 	p := thread.Page{Limit: PageSize}
 	if n := len(m.cps); n > 0 {
-		// Before is exclusive and counts turns: the oldest turn known is asked for again, since a
-		// page may have cut it; not where that brought nothing new.
+		// Before is exclusive and counts turns: request the oldest known turn again, because a page may have cut it, unless
+		// that brought nothing new.
 		p.Before = int64(m.cps[n-1].Turn) + 1
 		if m.stuck {
 			p.Before--
@@ -93,7 +93,7 @@ func (m *Model) Want() (thread.Page, bool) {
 	return p, true
 }
 
-// Add takes a page that was asked for.
+// Add adds a requested page.
 func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
 	if id != m.id {
 		return
@@ -118,8 +118,8 @@ func (m *Model) Add(id thread.ID, page []thread.Checkpoint, err error) {
 	m.stale = true
 }
 
-// WantAside reports whether there are turns to ask for that a rewind left behind; asking marks that.
-func (m *Model) WantAside() bool {
+// WantRewound reports whether to load turns that a rewind left behind, and marks them as requested.
+func (m *Model) WantRewound() bool {
 	i := slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool {
 		return c.Kind == thread.KindRewind && c.Thread == m.id
 	})
@@ -130,20 +130,20 @@ func (m *Model) WantAside() bool {
 	return true
 }
 
-// SetAside takes the turns of a thread, and shows those that a rewind left behind.
-func (m *Model) SetAside(id thread.ID, turns []thread.Checkpoint) {
+// SetRewound sets the turns of a thread, of which those left behind by a rewind are shown.
+func (m *Model) SetRewound(id thread.ID, turns []thread.Checkpoint) {
 	if id != m.id {
 		return
 	}
-	m.aside, m.stale = nil, true
+	m.rewound, m.stale = nil, true
 	for _, cp := range turns {
 		if cp.Rewound {
-			m.aside = append(m.aside, cp)
+			m.rewound = append(m.rewound, cp)
 		}
 	}
 }
 
-// Push takes a checkpoint that was just written.
+// Push adds a new checkpoint.
 func (m *Model) Push(cp thread.Checkpoint) {
 	if cp.Thread != m.id || m.seen[cp.ID] {
 		return
@@ -157,8 +157,7 @@ func (m *Model) Push(cp thread.Checkpoint) {
 	}
 }
 
-// Selected returns the checkpoint under the cursor, nil when there is none. Of a turn it is the
-// newest one.
+// Selected returns the checkpoint under the cursor, or nil. For a turn it is the newest one.
 func (m *Model) Selected() *thread.Checkpoint {
 	m.sort()
 	if i := m.index(); i < len(m.rows) && m.rows[i].kind != rowMark {
@@ -167,7 +166,7 @@ func (m *Model) Selected() *thread.Checkpoint {
 	return nil
 }
 
-// Select moves the cursor to a checkpoint or its turn and reports whether it is in the list.
+// Select moves the cursor to a checkpoint or its turn, and reports whether it is in the list.
 func (m *Model) Select(id thread.CheckpointID) bool {
 	for _, cp := range m.cps {
 		if cp.ID == id {
@@ -184,7 +183,7 @@ func (m *Model) Select(id thread.CheckpointID) bool {
 	return false
 }
 
-// Step returns the turn before (-1) or after (1) another as the list has it, nil when there is none.
+// Step returns the turn before (-1) or after (1) a turn in the list, or nil.
 func (m *Model) Step(turn, dir int) *thread.Checkpoint {
 	m.sort()
 	var best *thread.Checkpoint
@@ -200,8 +199,8 @@ func (m *Model) Step(turn, dir int) *thread.Checkpoint {
 	return best
 }
 
-// Mark marks the checkpoint under the cursor to be compared; the same one again is not marked any
-// more. With the second, both are returned, the older first, and the mark goes.
+// Mark marks the checkpoint under the cursor for a comparison, or unmarks it. With the second one it returns both, the
+// older one first, and clears the mark.
 func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 	cp, marked := m.Selected(), m.mark
 	m.mark = nil
@@ -224,12 +223,12 @@ func (m *Model) Mark() (from, to thread.Checkpoint, both bool) {
 	return from, to, false
 }
 
-// place is where a checkpoint is in the list, newest first.
+// place returns the index of a checkpoint in the list, newest first.
 func (m *Model) place(id thread.CheckpointID) int {
 	return slices.IndexFunc(m.cps, func(c thread.Checkpoint) bool { return c.ID == id })
 }
 
-// Handle moves by an intent and reports whether it was one for it.
+// Handle handles an action and reports whether it was one for the list.
 func (m *Model) Handle(a intent.Action) bool {
 	switch a {
 	case intent.Unfold, intent.Fold:
@@ -253,7 +252,7 @@ func (m *Model) Move(n int) {
 		return
 	}
 	to := max(min(m.index()+n, len(m.rows)-1), 0)
-	if m.rows[to].kind == rowMark { // never the last one, nor two in a row
+	if m.rows[to].kind == rowMark { // never the last one, and never two in a row
 		to++
 		if n < 0 && to > 1 {
 			to -= 2
@@ -262,7 +261,7 @@ func (m *Model) Move(n int) {
 	m.at = m.rows[to].cp.ID
 }
 
-// index is the row of the cursor.
+// index returns the row of the cursor.
 func (m *Model) index() int {
 	for i, r := range m.rows {
 		if r.kind != rowMark && r.cp.ID == m.at {
@@ -272,7 +271,7 @@ func (m *Model) index() int {
 	return m.first()
 }
 
-// first is the first row that the cursor can be on.
+// first returns the first row that the cursor can be on.
 func (m *Model) first() int {
 	if len(m.rows) > 1 && m.rows[0].kind == rowMark {
 		return 1
@@ -280,7 +279,7 @@ func (m *Model) first() int {
 	return 0
 }
 
-// sort rebuilds the rows when checkpoints have come.
+// sort rebuilds the rows after checkpoints have changed.
 func (m *Model) sort() {
 	if !m.stale {
 		return
@@ -305,7 +304,7 @@ func (m *Model) sort() {
 		}
 		i = m.group(i)
 	}
-	for _, cp := range m.aside {
+	for _, cp := range m.rewound {
 		at := slices.IndexFunc(m.rows, func(r row) bool { return r.kind != rowMark && r.cp.Created.Before(cp.Created) })
 		if at < 0 {
 			at = len(m.rows)
@@ -319,7 +318,7 @@ func dividerText(cp thread.Checkpoint) string {
 	switch cp.Kind {
 	case thread.KindSafety:
 		if text == "" {
-			text = "safety point"
+			text = "safety checkpoint"
 		}
 	case thread.KindRewind:
 		if text == "" {
@@ -335,7 +334,7 @@ func dividerText(cp thread.Checkpoint) string {
 	return text
 }
 
-// group appends the turn that begins at i with its responses and returns where the next begins.
+// group appends the turn that starts at i with its responses, and returns where the next one starts.
 func (m *Model) group(i int) int {
 	head := m.cps[i]
 	k := i

@@ -200,22 +200,22 @@ func TestStrangersAndErrors(t *testing.T) {
 // the way
 // from turn to turn.
 func TestTurnsLeftBehind(t *testing.T) {
-	if made(cp("b", 1, 1, thread.KindTurn)).WantAside() {
+	if made(cp("b", 1, 1, thread.KindTurn)).WantRewound() {
 		t.Error("they are asked for where nothing was rewound")
 	}
 	m := made(cp("b", 6, 2, thread.KindTurn), cp("b", 5, 1, thread.KindRewind), cp("b", 4, 3, thread.KindSafety),
 		cp("b", 1, 1, thread.KindTurn))
-	if !m.WantAside() || m.WantAside() {
+	if !m.WantRewound() || m.WantRewound() {
 		t.Error("they are to be asked for once")
 	}
 	left := []thread.Checkpoint{cp("b", 3, 3, thread.KindTurn), cp("b", 2, 2, thread.KindTurn),
 		cp("b", 1, 1, thread.KindTurn)}
 	left[0].Rewound, left[1].Rewound = true, true
-	m.SetAside("other", left)
-	m.SetAside("b", left)
+	m.SetRewound("other", left)
+	m.SetRewound("b", left)
 	text := draw(m, 80, 20)
 	var order []int
-	for _, want := range []string{"answer 6", "rewound", "safety point", "answer 3", "answer 2", "answer 1"} {
+	for _, want := range []string{"answer 6", "rewound", "safety checkpoint", "answer 3", "answer 2", "answer 1"} {
 		order = append(order, strings.Index(text, want))
 	}
 	if !slices.IsSorted(order) || order[0] < 0 || strings.Count(text, "rewound · ") != 2 {

@@ -9,8 +9,8 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the rows that fit, scrolled so that the selection shows. current is the thread whose
-// terminal is on show; focus is set while the list has the keys.
+// Draw draws the visible rows, scrolled to the selection. current is the thread whose terminal is shown; focus is set
+// while the list is focused.
 func (t *Tree) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, current thread.ID, focus bool) {
 	t.sort()
 	t.win.Fit(len(t.rows), b.H, nil)
@@ -44,7 +44,7 @@ func (t *Tree) empty() string {
 	}
 }
 
-// drawMore says at the edges what is beyond them.
+// drawMore shows at the edges how many rows are beyond them.
 func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	if above := t.win.Above(); above > 0 {
 		c.PrintRight(b, 0, 0, th.Style(theme.Muted), fmt.Sprintf("↑%d", above))
@@ -54,7 +54,7 @@ func (t *Tree) drawMore(c *layout.Canvas, b layout.Box, th *theme.Theme) {
 	}
 }
 
-// title is what a thread is called in the list, with the end of its name where others on show are called so too.
+// title returns a thread's title in the list, with the end of its name if other visible threads have the same title.
 func (t *Tree) title(s *thread.Status) string {
 	title := plain.Line(s.DisplayName())
 	if t.titles[title] > 1 && s.Title != "" {
@@ -63,8 +63,8 @@ func (t *Tree) title(s *thread.Status) string {
 	return title
 }
 
-// roomForName is how many cells of a name tell which thread it is; with less room the mark alone says that a folder is
-// shared.
+// roomForName is how many cells of a name are needed to recognise it; with less room, only the mark shows that a folder
+// is shared.
 const roomForName = 8
 
 func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y int, current thread.ID) {
@@ -102,13 +102,13 @@ func (t *Tree) drawRow(c *layout.Canvas, b layout.Box, th *theme.Theme, r Row, y
 		x = c.Print(b, x, 0, muted, plain.Cut("with "+with, right-x-1)) + 1
 	}
 	if p := t.threads[s.Parent]; p != nil && right-x > 6 {
-		if _, shown := t.index[p.ID]; !shown { // in the archive, say: the guide cannot lead to it
+		if _, shown := t.index[p.ID]; !shown { // in the archive, for example: no tree line leads to it
 			c.Print(b, x, 0, muted, plain.Cut("of "+plain.Line(p.DisplayName()), right-x-1))
 		}
 	}
 }
 
-// drawRight draws the right edge and returns the column where it begins.
+// drawRight draws the right edge and returns the column where it starts.
 func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, r Row, look Look) int {
 	right := b.W
 	put := func(tok theme.Token, text string) {
@@ -132,7 +132,7 @@ func (t *Tree) drawRight(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thr
 	return right + 1
 }
 
-// bandToken returns the style of a band's number in a row: quiet until it matters.
+// bandToken returns the style of a context percentage in a row: muted until it matters.
 func bandToken(b thread.Band) theme.Token {
 	switch b {
 	case thread.BandNormal, thread.BandMasking:

@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread/share"
 )
 
-// Sharing names the threads that work on the same files as one does, oldest first.
+// Sharing returns the names of the threads that work on the same files as a thread, oldest first.
 func (t *Tree) Sharing(one thread.Thread) []string {
 	if !one.InUse() {
 		return nil

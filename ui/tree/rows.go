@@ -7,20 +7,20 @@ import (
 	"orchestrator/thread"
 )
 
-// Row is a thread in the order of the tree.
+// Row is a thread in tree order.
 type Row struct {
 	ID thread.ID
-	// Guide is the lines that lead to the thread.
+	// Guide has the tree lines that lead to the thread.
 	Guide string
-	// Forks is set where it has some in the list.
+	// Forks is set if it has forks in the list.
 	Forks bool
-	// Hides is how many threads are folded away below it.
+	// Hides is how many threads below it are collapsed.
 	Hides int
 }
 
-// Rows puts threads, oldest first, into the order of the tree: forks below their parents, threads that wait for a
-// person and the parents above them first, then pinned ones. Forks whose parent is not in the list begin trees of their
-// own. Where folded says so, a thread's forks are left out; it may be nil.
+// Rows puts threads, given oldest first, into tree order: forks below their parents, waiting threads and their parents
+// first, then pinned ones. Forks whose parent is not in the list start their own trees. folded reports whether to leave
+// out a thread's forks; it may be nil.
 func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
 	b := builder{kids: map[thread.ID][]*thread.Status{}, folded: folded, in: make(map[thread.ID]bool, len(list))}
 	rank := make(map[thread.ID]int, len(list))
@@ -54,18 +54,18 @@ func Rows(list []*thread.Status, folded func(thread.ID) bool) []Row {
 	return b.rows
 }
 
-// maxDepth bounds recursion over parents, which come from outside.
+// maxDepth limits the recursion over parents, which come from outside.
 const maxDepth = 64
 
-// builder makes rows.
+// builder builds rows.
 type builder struct {
 	kids   map[thread.ID][]*thread.Status
 	folded func(thread.ID) bool
-	in     map[thread.ID]bool // the list's, then the rows'
+	in     map[thread.ID]bool // threads in the list, later those in the rows
 	rows   []Row
 }
 
-// lift computes each thread's rank: the best of its own and its forks'.
+// lift computes a thread's rank: the best of its own and its forks'.
 func (b *builder) lift(s *thread.Status, rank map[thread.ID]int, depth int) int {
 	n := need(s)
 	if depth < maxDepth {
@@ -108,7 +108,7 @@ func (b *builder) add(s *thread.Status, lead, branch string) {
 	}
 }
 
-// below counts the forks of a thread, and theirs.
+// below counts the forks of a thread, and their forks.
 func (b *builder) below(id thread.ID, depth int) int {
 	n := len(b.kids[id])
 	if depth < maxDepth {

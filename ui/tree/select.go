@@ -8,14 +8,13 @@ import (
 	"orchestrator/ui/list"
 )
 
-// Counts returns the sums over the living threads.
+// Counts returns the sums over the threads that are not archived.
 func (t *Tree) Counts() Counts {
 	t.sort()
 	return t.counts
 }
 
-// Filter shows only threads whose name, label, agent or state holds all words, with the parents
-// they hang from.
+// Filter shows only threads whose name, label, agent or state contains all words, with their parents.
 func (t *Tree) Filter(text string) {
 	if text == t.filter {
 		return
@@ -26,7 +25,7 @@ func (t *Tree) Filter(text string) {
 	if s := t.threads[t.selected]; s == nil || matches(s, words) {
 		return
 	}
-	for i, r := range t.rows { // not a parent that is shown for its forks
+	for i, r := range t.rows { // not a parent that is only shown for its forks
 		if matches(t.threads[r.ID], words) {
 			t.selectRow(i)
 			return
@@ -34,32 +33,32 @@ func (t *Tree) Filter(text string) {
 	}
 }
 
-// Filtered returns the filter.
+// Filtered returns the filter text.
 func (t *Tree) Filtered() string { return t.filter }
 
-// ShowArchive shows the archived threads, or the living ones.
+// ShowArchive shows the archived threads, or the others.
 func (t *Tree) ShowArchive(on bool) {
 	if on != t.archived {
 		t.archived, t.stale, t.win = on, true, list.Window{}
 	}
 }
 
-// Archive reports whether the archive is on show.
+// Archive reports whether the archive is shown.
 func (t *Tree) Archive() bool { return t.archived }
 
-// Len is how many rows are on show.
+// Len returns the number of rows.
 func (t *Tree) Len() int {
 	t.sort()
 	return len(t.rows)
 }
 
-// Selected returns the selected thread, nil when there is none.
+// Selected returns the selected thread, or nil.
 func (t *Tree) Selected() *thread.Status {
 	t.sort()
 	return t.threads[t.selected]
 }
 
-// Select moves the selection to a thread, unfolding what hides it.
+// Select selects a thread, expanding its parents if needed.
 func (t *Tree) Select(id thread.ID) bool {
 	s := t.threads[id]
 	if s == nil {
@@ -89,13 +88,13 @@ func (t *Tree) Move(n int) {
 	}
 }
 
-// Page is how far a page goes.
+// Page returns the number of rows of a page.
 func (t *Tree) Page() int {
 	n, _ := t.win.Steps(intent.PageDown)
 	return n
 }
 
-// Jump selects the n-th row on screen, from 1.
+// Jump selects the n-th row on the screen, counted from 1.
 func (t *Tree) Jump(n int) bool {
 	t.sort()
 	if i := t.win.Above() + n - 1; i < len(t.rows) && n >= 1 {
@@ -105,7 +104,7 @@ func (t *Tree) Jump(n int) bool {
 	return false
 }
 
-// NextWaiting selects the next thread that waits for a person, going round.
+// NextWaiting selects the next thread that is waiting for the user, wrapping around.
 func (t *Tree) NextWaiting() bool {
 	t.sort()
 	start := t.index[t.selected]
@@ -116,7 +115,7 @@ func (t *Tree) NextWaiting() bool {
 			return true
 		}
 	}
-	for _, s := range t.All() { // folded or filtered away
+	for _, s := range t.All() { // collapsed or filtered out
 		if Waits(s) && s.ID != t.selected {
 			return t.Select(s.ID)
 		}
@@ -124,7 +123,7 @@ func (t *Tree) NextWaiting() bool {
 	return false
 }
 
-// Fold hides the forks of the selected thread, or goes to its parent; Unfold shows them.
+// Fold collapses the forks of the selected thread, or goes to its parent.
 func (t *Tree) Fold() {
 	t.sort()
 	s := t.threads[t.selected]
@@ -138,7 +137,7 @@ func (t *Tree) Fold() {
 	}
 }
 
-// Unfold shows the forks of the selected thread.
+// Unfold expands the forks of the selected thread.
 func (t *Tree) Unfold() {
 	if t.folded[t.selected] {
 		delete(t.folded, t.selected)
@@ -146,7 +145,7 @@ func (t *Tree) Unfold() {
 	}
 }
 
-// ClickRow selects the row drawn at y and reports whether there is one.
+// ClickRow selects the row drawn at y, and reports whether there is one.
 func (t *Tree) ClickRow(y int) bool {
 	t.sort()
 	if i, hit := t.win.Hit(y); hit && i < len(t.rows) {

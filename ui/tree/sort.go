@@ -9,7 +9,7 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// sort brings the rows up to date.
+// sort updates the rows.
 func (t *Tree) sort() {
 	if !t.stale {
 		return
@@ -35,7 +35,7 @@ func (t *Tree) sort() {
 	}
 }
 
-// pick returns the threads on show and counts all.
+// pick returns the threads to show, and counts all.
 func (t *Tree) pick() map[thread.ID]*thread.Status {
 	words := strings.Fields(strings.ToLower(t.filter))
 	t.counts = Counts{}

@@ -8,18 +8,18 @@ import (
 	"orchestrator/thread"
 )
 
-// spin is how the mark of what works moves: the one of the legend, turning at the rate of the clock on the screen.
+// spin returns the spinner of working threads: the mark of the legend, turning at the rate of the clock on the screen.
 func spin() spinner.Spinner {
 	return spinner.Spinner{Frames: []string{LookOfState(thread.StateWorking).Glyph, "◓", "◑", "◒"}, FPS: time.Second}
 }
 
-// Pace is how long a frame of the marks that move is shown.
-func Pace() time.Duration { return spin().FPS }
+// FrameTime returns the duration of a spinner's frame.
+func FrameTime() time.Duration { return spin().FPS }
 
-// Beat moves the marks of the threads that work on by a frame.
-func (t *Tree) Beat() { t.beat++ }
+// Tick advances the spinners by a frame.
+func (t *Tree) Tick() { t.frame++ }
 
-// Moves reports whether a mark on show moves.
+// Moves reports whether a visible mark is a spinner.
 func (t *Tree) Moves() bool {
 	t.sort()
 	for _, r := range t.rows {
@@ -30,16 +30,16 @@ func (t *Tree) Moves() bool {
 	return false
 }
 
-// works reports whether a thread's mark moves: one that is stuck is at rest.
+// works reports whether a thread's mark is a spinner; that of a stuck thread is not.
 func (t *Tree) works(s *thread.Status) bool {
 	return !t.Lost && s.State.State == thread.StateWorking && s.Outcome.Kind == thread.OutcomeNone && !s.State.Stuck
 }
 
-// glyph returns a thread's mark as it is now.
+// glyph returns a thread's current mark.
 func (t *Tree) glyph(s *thread.Status, look Look) string {
 	if !t.works(s) {
 		return look.Glyph
 	}
 	frames := spin().Frames
-	return frames[t.beat%len(frames)]
+	return frames[t.frame%len(frames)]
 }

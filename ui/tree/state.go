@@ -11,13 +11,13 @@ import (
 type Look struct {
 	Glyph string
 	Style theme.Token
-	// Word says it for people.
+	// Word is the name of the state.
 	Word string
-	// Mark is shown at the right edge of threads that need the person.
+	// Mark is shown at the right edge of threads that need the user.
 	Mark string
 }
 
-// LookOf returns how a thread is drawn: its outcome where it has one, its state otherwise.
+// LookOf returns how a thread is drawn: by its outcome if it has one, and otherwise by its state.
 func LookOf(s *thread.Status) Look {
 	switch s.Outcome.Kind {
 	case thread.OutcomeMerged:
@@ -33,7 +33,7 @@ func LookOf(s *thread.Status) Look {
 	return look
 }
 
-// LookOfReport returns how a state is drawn with what is known beside it.
+// LookOfReport returns how a reported state is drawn, with its details.
 func LookOfReport(r thread.StateReport) Look {
 	look := LookOfState(r.State)
 	look.Word += r.More()
@@ -43,7 +43,7 @@ func LookOfReport(r thread.StateReport) Look {
 	return look
 }
 
-// LookOfLost returns how a thread is drawn while the server is gone and its state unknown.
+// LookOfLost returns how a thread is drawn while the server is gone and its state is unknown.
 func LookOfLost(s *thread.Status) Look {
 	if s.Outcome.Kind == thread.OutcomeNone && s.State.State.Live() {
 		return Look{"◇", theme.Muted, "no server", ""}
@@ -91,8 +91,8 @@ func LookOfState(s thread.State) Look {
 	}
 }
 
-// need ranks threads: the lower, the more they want a person. States that come and go by
-// themselves share a rank, so that the list does not move while agents work.
+// need ranks threads: the lower, the more they need the user. States that come and go by themselves share a rank, so
+// that the list does not move while agents work.
 func need(s *thread.Status) int {
 	st := s.State.State
 	switch {
@@ -100,7 +100,7 @@ func need(s *thread.Status) int {
 		return 4
 	case st.NeedsPerson():
 		return 0
-	case s.State.Stuck && !s.Seen: // like an answer not looked at yet
+	case s.State.Stuck && !s.Seen: // like an unseen answer
 		return 1
 	case st == thread.StateDone:
 		return 1
@@ -111,7 +111,7 @@ func need(s *thread.Status) int {
 	}
 }
 
-// Waits reports whether `w` stops at a thread.
+// Waits reports whether `w` selects a thread.
 func Waits(s *thread.Status) bool {
 	return s.Archived.IsZero() && need(s) <= 1
 }

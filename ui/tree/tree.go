@@ -1,9 +1,8 @@
-// Package tree is the list of threads: parents and their forks, sorted by need.
+// Package tree is the list of threads: parents and their forks, those that need the user first.
 //
-// It is a read model: the root tells it what changed, and it sorts when it is drawn, once for
-// however many changes came before. The selection follows the thread, not the row. Threads that
-// wait for a person come first and lift the parents they hang from; among equals the order is
-// that of creation, so the list stays where it is while agents work.
+// It is a read model: the root reports changes, and it is sorted when drawn, once for any number of changes. The
+// selection follows the thread, not the row. Threads that are waiting for the user come first, and their parents with
+// them; otherwise the order is that of creation, so that the list does not move while agents work.
 package tree
 
 import (
@@ -17,43 +16,43 @@ import (
 
 // Tree is the list with its selection.
 type Tree struct {
-	// Lost is set while the server is gone: what threads do is not known then.
+	// Lost is set while the server is gone, and the states of threads are unknown.
 	Lost bool
 
-	project  string // its folder
+	project  string // the project's folder
 	threads  map[thread.ID]*thread.Status
-	gone     map[thread.ID]int64 // the events that removed threads: what was known before them is not taken again
-	order    map[thread.ID]int   // in which they came: times tell less, clocks may be set
-	next     int                 // of the next that comes
+	gone     map[thread.ID]int64 // the events that removed threads: older reports are ignored
+	order    map[thread.ID]int   // order of arrival, because clocks may be set
+	next     int                 // the order of the next thread
 	folded   map[thread.ID]bool
 	filter   string
-	archived bool // show the archive instead of the living
+	archived bool // show the archive instead of the others
 
 	selected thread.ID
-	rows     []Row // what is on show, in order
+	rows     []Row // the visible rows, in order
 	index    map[thread.ID]int
-	titles   map[string]int   // how many on show are called so
+	titles   map[string]int   // how many visible threads have a title
 	stale    bool             // rows are older than threads
-	folders  *share.Index     // of working; nil when it is older than threads
-	working  []*thread.Status // those in use
+	folders  *share.Index     // index of working; nil if older than threads
+	working  []*thread.Status // the active threads
 	win      list.Window      // of the rows
 	counts   Counts
-	beat     int // of the marks that move
+	frame    int // the spinners' frame
 }
 
-// Counts is what the status line tells.
+// Counts are the numbers in the status line.
 type Counts struct {
 	Threads, Waiting, Unseen, Running, Working, Interrupted, Archived int
 	CostUSD                                                           float64
 }
 
-// New makes an empty list of a project's threads.
+// New returns an empty list of a project's threads.
 func New(project string) *Tree {
 	return &Tree{project: project, threads: map[thread.ID]*thread.Status{}, order: map[thread.ID]int{},
 		gone: map[thread.ID]int64{}, folded: map[thread.ID]bool{}, index: map[thread.ID]int{}, titles: map[string]int{}}
 }
 
-// Restart says that what comes from now on is another run of the server's: its numbers begin again.
+// Restart says that reports now come from another run of the server, whose event numbers start again.
 func (t *Tree) Restart() {
 	for id, s := range t.threads {
 		old := *s
@@ -63,8 +62,8 @@ func (t *Tree) Restart() {
 	clear(t.gone)
 }
 
-// Set replaces all threads by a list, but for what events have told since it was made. It is not older than the
-// event with the number made, and oldest first.
+// Set replaces all threads by a list, except for what newer events have reported. The list is in order of creation, and
+// not older than the event with the number made.
 func (t *Tree) Set(all []thread.Status, made int64) {
 	t.folders = nil
 	was, before := t.threads, t.order
@@ -78,7 +77,7 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 		t.Put(all[i])
 	}
 	for id, s := range was {
-		if s.Seq > made { // made since
+		if s.Seq > made { // newer than the list
 			t.threads[id] = s
 			if _, listed := t.order[id]; !listed {
 				t.order[id] = len(all) + before[id]
@@ -89,7 +88,7 @@ func (t *Tree) Set(all []thread.Status, made int64) {
 	t.stale = true
 }
 
-// Put adds or replaces one, unless what is known of it is newer: a reply may come after the events that followed it.
+// Put adds or replaces a thread, unless a newer report is known: a reply can arrive after the events that followed it.
 func (t *Tree) Put(s thread.Status) {
 	if known := t.threads[s.ID]; known != nil && known.Seq > s.Seq || t.gone[s.ID] > s.Seq {
 		return
@@ -105,7 +104,7 @@ func (t *Tree) Put(s thread.Status) {
 	t.stale = true
 }
 
-// came puts one that is new behind the others.
+// came puts a new thread after the others.
 func (t *Tree) came(id thread.ID) {
 	if _, known := t.order[id]; !known {
 		t.order[id] = t.next
@@ -113,23 +112,23 @@ func (t *Tree) came(id thread.ID) {
 	}
 }
 
-// Remove takes one out; seq is the event's number.
+// Remove removes a thread; seq is the number of the event.
 func (t *Tree) Remove(id thread.ID, seq int64) {
 	delete(t.threads, id)
 	t.gone[id] = seq
 	t.folders, t.stale = nil, true
 }
 
-// sameFolder reports whether two reports of a thread say the same of where it works, and whether it does.
+// sameFolder reports whether two reports of a thread agree on its folder and on whether it is active.
 func sameFolder(a, b *thread.Status) bool {
 	return a.Dir == b.Dir && a.Worktree.Path == b.Worktree.Path && a.InUse() == b.InUse() &&
 		a.DisplayName() == b.DisplayName()
 }
 
-// Thread returns a thread, nil when it is not known.
+// Thread returns a thread, or nil if it is unknown.
 func (t *Tree) Thread(id thread.ID) *thread.Status { return t.threads[id] }
 
-// All returns every thread, oldest first.
+// All returns all threads, oldest first.
 func (t *Tree) All() []*thread.Status {
 	all := make([]*thread.Status, 0, len(t.threads))
 	for _, s := range t.threads {

@@ -8,11 +8,10 @@ import (
 	"orchestrator/ui/plain"
 )
 
-// argument is a named value that a tool was called with.
+// argument is a named argument of a tool call.
 type argument struct{ name, value string }
 
-// read returns the members of a JSON object in their order, strings as they are meant; false where the
-// text is none.
+// read returns the members of a JSON object in order, with strings decoded; false if the text is not one.
 func read(text string) ([]argument, bool) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -37,8 +36,8 @@ func read(text string) ([]argument, bool) {
 	return all, true
 }
 
-// arguments says in one line what a tool was called with: the values of a JSON object, in their
-// order, a single one without its name; other text as it is.
+// arguments formats a tool's arguments on one line: the values of a JSON object in order, a single one without its
+// name; any other text unchanged.
 func arguments(text string) string {
 	all, ok := read(text)
 	switch {
@@ -54,7 +53,7 @@ func arguments(text string) string {
 	return strings.Join(values, "  ")
 }
 
-// unfolded says the same in full: a line an argument, the lines of a longer one under its name.
+// unfolded formats them in full: a line for each argument, and the lines of a longer one below its name.
 func unfolded(text string) string {
 	all, ok := read(text)
 	if !ok {

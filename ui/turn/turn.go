@@ -1,5 +1,5 @@
-// Package turn shows one turn as people read it: the prompt, the answer as Markdown, tool calls
-// folded with their results.
+// Package turn shows a turn for reading: the prompt, the answer as Markdown, and tool calls with their results,
+// collapsed.
 package turn
 
 import (
@@ -16,7 +16,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// maxResult bounds how many lines of an unfolded result are laid out.
+// maxResult limits how many lines of an expanded result are laid out.
 const maxResult = 2000
 
 // Model is the view.
@@ -29,25 +29,25 @@ type Model struct {
 	entries []thread.Entry
 	err     string
 	busy    bool
-	open    map[int]bool // entries unfolded
+	open    map[int]bool // expanded entries
 
 	pages pager.Pager
-	width int // the width the lines were made for, 0 when they are stale
+	width int // the width that the lines were made for, 0 if they are stale
 }
 
-// New makes an empty view.
+// New returns an empty view.
 func New(md *markdown.Renderer) *Model { return &Model{md: md} }
 
-// Show empties the view for a turn that is being loaded.
+// Show clears the view for a turn that is being loaded.
 func (m *Model) Show(id thread.ID, cp thread.Checkpoint) {
 	*m = Model{md: m.md, id: id, at: cp.ID, turn: cp.Turn, busy: true, open: map[int]bool{}}
 	m.pages.Reset()
 }
 
-// At returns the thread, checkpoint and turn on show.
+// At returns the thread, checkpoint and turn that are shown.
 func (m *Model) At() (thread.ID, thread.CheckpointID, int) { return m.id, m.at, m.turn }
 
-// Fill takes the entries that were asked for; those of another turn are dropped.
+// Fill sets the entries of a turn; those of another turn are dropped.
 func (m *Model) Fill(id thread.ID, at thread.CheckpointID, entries []thread.Entry, err error) {
 	if id != m.id || at != m.at {
 		return
@@ -58,13 +58,13 @@ func (m *Model) Fill(id thread.ID, at thread.CheckpointID, entries []thread.Entr
 	}
 }
 
-// Search looks for text and returns how many lines match.
+// Search searches for text and returns how many lines match.
 func (m *Model) Search(q string) int { return m.pages.Search(q) }
 
-// Scroll moves by lines.
+// Scroll scrolls by lines.
 func (m *Model) Scroll(n int) { m.pages.Scroll(n) }
 
-// Handle takes an intent and reports whether it was one for it.
+// Handle handles an action and reports whether it was one for the view.
 func (m *Model) Handle(a intent.Action) bool {
 	switch a {
 	case intent.Toggle:
@@ -89,7 +89,7 @@ func (m *Model) Handle(a intent.Action) bool {
 	return true
 }
 
-// folds reports whether an entry is shown in one line until it is unfolded.
+// folds reports whether an entry can be collapsed to one line.
 func (m *Model) folds(i int) bool {
 	if i >= len(m.entries) {
 		return false
@@ -102,10 +102,10 @@ func (m *Model) folds(i int) bool {
 	}
 }
 
-// Title names what is on show.
+// Title returns the title of the view.
 func (m *Model) Title() string { return fmt.Sprintf("turn %d", m.turn) }
 
-// Draw draws it.
+// Draw draws the view.
 func (m *Model) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, focus bool) {
 	switch {
 	case m.err != "":
@@ -228,7 +228,7 @@ func (m *Model) call(i int, e thread.Entry, result, w int) []styled.Line {
 	return out
 }
 
-// folded lays out an entry that is one line until it is unfolded.
+// folded lays out an entry that can be collapsed to one line.
 func (m *Model) folded(i int, title, text string, failed bool, w int) []styled.Line {
 	mark, tok := "▸ ", theme.Muted
 	if m.open[i] {
@@ -255,7 +255,7 @@ func lineCount(s string) int {
 	return strings.Count(s, "\n") + 1
 }
 
-// verbatim lays out text as it is, within bounds.
+// verbatim lays out text unchanged, up to a limit.
 func verbatim(text string, w int, tok theme.Token) []styled.Line {
 	lines := plain.Lines(strings.TrimRight(text, "\n"))
 	cut := 0

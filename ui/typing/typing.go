@@ -1,5 +1,5 @@
-// Package typing tells text that is meant for an agent, a shell or a dialog that is gone from the keys that are meant
-// for what is on show: who types without looking does no harm.
+// Package typing tells keys that are meant for what is on the screen from text that is meant for an agent, a shell or
+// a dialog that has closed, so that typing without looking does no harm.
 package typing
 
 import (
@@ -10,101 +10,101 @@ import (
 )
 
 const (
-	// Pause is how long a person who types without looking stops at most between two keys.
+	// Pause is the longest time between two keys of somebody who types without looking.
 	Pause = 700 * time.Millisecond
-	// Parting is how long a letter that quits waits for another: what comes behind it would go to the shell.
-	Parting = 250 * time.Millisecond
-	// glance is how long a person at least needs to see that a dialog has opened.
+	// QuitDelay is how long a letter that quits waits for further text, which would otherwise go to the shell.
+	QuitDelay = 250 * time.Millisecond
+	// glance is the shortest time in which a user notices that a dialog has opened.
 	glance = 500 * time.Millisecond
 )
 
-// Guard is what is known of how keys come.
+// Guard tracks how keys arrive.
 type Guard struct {
-	burst bool // what comes now came in one read
-	told  bool // of what is being ignored
-	// taken says why text is ignored until the person pauses: what was typed before it was meant for somebody else.
-	taken string
-	last  time.Time
+	burst  bool // the current keys came in one read
+	warned bool // the user was told that keys are ignored
+	// ignoring is why text is ignored until the user pauses: the text before it was meant for something else.
+	ignoring string
+	last     time.Time
 
-	leaving  bool // a letter said to quit, and no other has come yet
-	partings int
+	quitting bool // a letter asked to quit, and no other key has come yet
+	quits    int
 
-	top   dialog.Dialog // the dialog on top, and since when
+	top   dialog.Dialog // the topmost dialog, open since then
 	since time.Time
 }
 
 // Key is a key and what it would do.
 type Key struct {
 	Scope  intent.Scope
-	Intent intent.Intent // nil where it means nothing
+	Intent intent.Intent // nil if it does nothing
 	Text   bool
-	// Late is how long after the one before it comes.
-	Late time.Duration
-	Now  time.Time
-	// Focus is the key that gives the agent the keys.
+	// SinceLast is the time since the previous key.
+	SinceLast time.Duration
+	Now       time.Time
+	// Focus is the key that focuses the agent.
 	Focus string
 }
 
-// Late notes a key and returns how long after the one before it comes.
-func (g *Guard) Late(now time.Time) time.Duration {
+// SinceLast records a key and returns the time since the previous one.
+func (g *Guard) SinceLast(now time.Time) time.Duration {
 	d := now.Sub(g.last)
 	g.last = now
 	return d
 }
 
-// Take notes that the agent lost the keys, but not by a key: what is being typed was meant for it.
-func (g *Guard) Take(now time.Time) {
+// LoseFocus records that the agent lost the focus, but not by a key: what is being typed was meant for it.
+func (g *Guard) LoseFocus(now time.Time) {
 	if now.Sub(g.last) < Pause {
-		g.taken, g.told = "Text ignored: its agent is no longer shown", false
+		g.ignoring, g.warned = "Text ignored: its agent is no longer shown", false
 	}
 }
 
-// Alone reports whether a letter came by itself, so that it may quit.
-func (g *Guard) Alone() bool { return !g.burst && g.taken == "" }
+// Alone reports whether a letter was typed by itself, so that it may quit.
+func (g *Guard) Alone() bool { return !g.burst && g.ignoring == "" }
 
-// Leaving reports whether a letter said to quit, and no other has come yet.
-func (g *Guard) Leaving() bool { return g.leaving }
+// Quitting reports whether a letter asked to quit, and no other key has come yet.
+func (g *Guard) Quitting() bool { return g.quitting }
 
-// Leave notes that a letter says to quit; it does once its parting is over.
-func (g *Guard) Leave() (parting int) {
-	g.leaving = true
-	g.partings++
-	return g.partings
+// RequestQuit records that a letter asks to quit. Pass the id to MayQuit after QuitDelay.
+func (g *Guard) RequestQuit() (id int) {
+	g.quitting = true
+	g.quits++
+	return g.quits
 }
 
-// Parted reports whether no text followed the letter of a parting.
-func (g *Guard) Parted(parting int) bool { return g.leaving && parting == g.partings }
+// MayQuit reports whether no text has followed the letter of a request to quit.
+func (g *Guard) MayQuit(id int) bool { return g.quitting && id == g.quits }
 
-// Stay takes back that a letter said to quit: where a text goes on behind it, it was a part of that, and the rest is
-// meant for somebody else, too.
-func (g *Guard) Stay(key string) {
-	if g.leaving {
-		g.leaving, g.told, g.taken = false, false, "Text ignored; "+key+" quits when typed alone"
+// CancelQuit cancels a request to quit because text follows the letter: it was part of that text, and the rest is not
+// meant for the screen either.
+func (g *Guard) CancelQuit(key string) {
+	if g.quitting {
+		g.quitting, g.warned, g.ignoring = false, false, "Text ignored; "+key+" quits when typed alone"
 	}
 }
 
-// Burst begins or ends what came in one read.
-func (g *Guard) Burst(on bool) { g.burst, g.told = on, false }
+// Burst starts or ends a burst of keys that came in one read.
+func (g *Guard) Burst(on bool) { g.burst, g.warned = on, false }
 
-// Back says that the terminal was the shell's.
-func (g *Guard) Back() { g.burst = false }
+// Resumed records that the shell has given the terminal back.
+func (g *Guard) Resumed() { g.burst = false }
 
-// Opened notes since when a dialog has been on top.
+// Opened records since when a dialog has been on top.
 func (g *Guard) Opened(top dialog.Dialog, now time.Time) {
 	if top != g.top {
 		g.top, g.since = top, now
 	}
 }
 
-// Ignored says why a key is ignored, "" where it is not. Keys that only move are always taken.
+// Ignored returns why a key is ignored, or "" if it is not. Keys that only move are never ignored.
 func (g *Guard) Ignored(k Key) string {
 	moves := k.Intent != nil && intent.Moves(k.Intent)
-	if k.Late >= Pause || moves && !k.Text {
-		g.taken = ""
+	if k.SinceLast >= Pause || moves && !k.Text {
+		g.ignoring = ""
 	}
 	switch {
-	case g.taken != "":
-		return g.taken
+	case g.ignoring != "":
+		return g.ignoring
 	case !g.burst || moves:
 		return ""
 	}
@@ -112,18 +112,18 @@ func (g *Guard) Ignored(k Key) string {
 	case intent.Form, intent.Field:
 		ends := k.Intent == intent.Accept || k.Intent == intent.Submit
 		if !ends || k.Now.Sub(g.since) >= glance {
-			return "" // text is what belongs there
+			return "" // text belongs there
 		}
 	case intent.Confirm:
 		if _, typed := k.Intent.(intent.Type); typed {
-			return "" // it is told
+			return "" // the dialog handles it
 		}
 	default:
 	}
 	return TextIgnored(k.Scope, k.Focus)
 }
 
-// TextIgnored says what happens to text where keys are commands.
+// TextIgnored explains why text is ignored where keys are commands.
 func TextIgnored(scope intent.Scope, focus string) string {
 	switch scope {
 	case intent.Confirm, intent.List, intent.Resuming, intent.Form, intent.Field:
@@ -133,11 +133,11 @@ func TextIgnored(scope intent.Scope, focus string) string {
 	}
 }
 
-// Tells reports whether the person is to be told that keys are ignored: once for what comes together.
-func (g *Guard) Tells() bool {
-	if g.told && (g.burst || g.taken != "") {
+// ShouldTell reports whether to tell the user that keys are ignored: once per burst.
+func (g *Guard) ShouldTell() bool {
+	if g.warned && (g.burst || g.ignoring != "") {
 		return false
 	}
-	g.told = true
+	g.warned = true
 	return true
 }

@@ -22,12 +22,12 @@ func Register(h *host.Host) {
 func open(h *host.Host) tea.Cmd {
 	last := h.Undo.Last()
 	if last == nil {
-		return h.Tell(thread.LevelInfo, "Nothing to undo")
+		return h.Notify(thread.LevelInfo, "Nothing to undo")
 	}
 	step := *last
-	why := step.Never
+	why := step.CannotUndo
 	if why == "" {
-		why = step.Over()
+		why = step.Obsolete()
 	}
 	if why != "" {
 		h.Undo.Drop()
@@ -46,6 +46,6 @@ func open(h *host.Host) tea.Cmd {
 			return way.Run()
 		})})
 	}
-	h.Dialogs.Push(dialog.NewAsk("undo: "+step.What, body, choices...).Until(step.Over))
+	h.Dialogs.Push(dialog.NewAsk("undo: "+step.What, body, choices...).Until(step.Obsolete))
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"orchestrator/ui/theme"
 )
 
-// Draw draws the view on show, but for the terminal.
+// Draw draws the current view, unless it is the terminal.
 func (f *Feature) Draw(c *layout.Canvas, b layout.Box, th *theme.Theme, s *thread.Status, focus bool) {
 	switch {
 	case f.now == Timeline && f.reading:

@@ -1,6 +1,5 @@
-// Package views is what the main pane shows of the selected thread instead of its terminal: the timeline with a turn
-// to read, the context, the differences. It loads what is on show and nothing else; what comes late for something that
-// is not on show any more is dropped.
+// Package views has the views of the selected thread in the main pane besides its terminal: the timeline with turns to
+// read, the context and the diff. It loads only what is shown, and drops late results for what is no longer shown.
 package views
 
 import (
@@ -20,10 +19,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// View is what the main pane shows.
+// View is a view of the main pane.
 type View int
 
-// The views, in their order on the screen; Count counts them.
+// The views, in their order on the screen; Count is their number.
 const (
 	Terminal View = iota
 	Timeline
@@ -36,24 +35,24 @@ func (v View) String() string {
 	return [...]string{"terminal", "timeline", "context", "diff"}[v]
 }
 
-// mostAside bounds the turns among which those are looked for that a rewind left behind.
-const mostAside = 1000
+// mostRewound limits how many turns are searched for those that a rewind left behind.
+const mostRewound = 1000
 
-// Server is what the views need of the server.
+// Server is what the views need from the server.
 type Server interface {
 	Timeline(ctx context.Context, ref string, p thread.Page) ([]thread.Checkpoint, error)
 	Turn(ctx context.Context, ref, at string) ([]thread.Entry, error)
 	Diff(context.Context, thread.DiffRequest) ([]thread.FileDiff, error)
 }
 
-// Actions are what a view leads to that others do.
+// Actions are what views need other features to do.
 type Actions struct {
 	Fork   func(host.Point)
 	Rewind func(at thread.CheckpointID, turn int) tea.Cmd
 	Edit   func(path string) tea.Cmd
 }
 
-// Feature is the views of the main pane.
+// Feature has the views of the main pane.
 type Feature struct {
 	*host.Host
 	srv      Server
@@ -66,16 +65,16 @@ type Feature struct {
 	detail   *detail.Model
 }
 
-// New makes the views; the terminal is on show.
+// New returns the views; the terminal is shown.
 func New(h *host.Host, srv Server, do Actions) *Feature {
 	return &Feature{Host: h, srv: srv, do: do, timeline: timeline.New(h.Name), turn: turn.New(markdown.New()),
 		diff: diff.New(), detail: detail.New()}
 }
 
-// Now is the view on show.
+// Now returns the current view.
 func (f *Feature) Now() View { return f.now }
 
-// Reading returns the title of the turn that is being read, "" where none is.
+// Reading returns the title of the open turn, or "".
 func (f *Feature) Reading() string {
 	if f.reading && f.now == Timeline {
 		return f.turn.Title()
@@ -83,16 +82,16 @@ func (f *Feature) Reading() string {
 	return ""
 }
 
-// At is the turn that was opened last.
+// At returns the turn that was opened last.
 func (f *Feature) At() (thread.ID, thread.CheckpointID, int) { return f.turn.At() }
 
 // Show changes the view.
 func (f *Feature) Show(v View) { f.now, f.reading = v, false }
 
-// Close closes the turn that is open.
+// Close closes the open turn.
 func (f *Feature) Close() { f.reading = false }
 
-// Scope says which keys the view takes.
+// Scope returns the scope of the view's keys.
 func (f *Feature) Scope() intent.Scope {
 	switch f.now {
 	case Timeline:
@@ -107,7 +106,7 @@ func (f *Feature) Scope() intent.Scope {
 	}
 }
 
-// Fill loads what the view on show needs of the selected thread.
+// Fill loads what the current view needs of the selected thread.
 func (f *Feature) Fill() tea.Cmd {
 	s := f.Threads.Selected()
 	if s == nil {
@@ -130,7 +129,7 @@ func (f *Feature) Fill() tea.Cmd {
 	}
 }
 
-// Reload loads the differences again, where they are on show.
+// Reload loads the diff again, if it is shown.
 func (f *Feature) Reload() tea.Cmd {
 	if s := f.Threads.Selected(); s != nil && f.diff.Thread() == s.ID && f.now == Diff {
 		return f.loadDiff(s.ID, f.diff.Range())
@@ -138,7 +137,7 @@ func (f *Feature) Reload() tea.Cmd {
 	return nil
 }
 
-// Rewound loads a thread's timeline again: it has another past now.
+// Rewound reloads a thread's timeline, because its history has changed.
 func (f *Feature) Rewound(id thread.ID) tea.Cmd {
 	if f.timeline.Thread() == id {
 		f.timeline.Show(id)
@@ -152,10 +151,10 @@ func (f *Feature) Read(id thread.ID, cp thread.Checkpoint) tea.Cmd {
 	return tea.Batch(f.Fill(), f.loadTurn(id, cp))
 }
 
-// Checkpoint brings the views up to what was just stored.
+// Checkpoint updates the views after a new checkpoint.
 func (f *Feature) Checkpoint(cp thread.Checkpoint) tea.Cmd {
 	if cp.Kind == thread.KindRewind && f.timeline.Thread() == cp.Thread {
-		f.timeline.Show(cp.Thread) // it has another past now
+		f.timeline.Show(cp.Thread) // its history has changed
 		if f.now == Timeline {
 			return f.loadTimeline()
 		}
@@ -168,7 +167,7 @@ func (f *Feature) Checkpoint(cp thread.Checkpoint) tea.Cmd {
 	return nil
 }
 
-// Search marks a text in what is on show.
+// Search searches the current view.
 func (f *Feature) Search(text string) {
 	if f.now == Diff {
 		f.diff.Search(text)
@@ -177,7 +176,7 @@ func (f *Feature) Search(text string) {
 	f.turn.Search(text)
 }
 
-// Scroll moves by lines of the mouse's wheel, the timeline by one row.
+// Scroll scrolls by lines, or in the timeline by one row.
 func (f *Feature) Scroll(lines int) {
 	switch {
 	case f.now == Timeline && f.reading:
@@ -191,7 +190,7 @@ func (f *Feature) Scroll(lines int) {
 	}
 }
 
-// Act acts in the view while it has the keys, and reports whether the action means something there.
+// Act handles an action in the focused view, and reports whether it means something there.
 func (f *Feature) Act(a intent.Action) (tea.Cmd, bool) {
 	switch f.Scope() {
 	case intent.Timeline:
@@ -309,21 +308,21 @@ func step(a intent.Action) int {
 
 func (f *Feature) loadTimeline() tea.Cmd {
 	id := f.timeline.Thread()
-	var aside tea.Cmd
-	if f.timeline.WantAside() {
-		aside = f.page(id, thread.Page{Turns: true, All: true, Limit: mostAside},
+	var rewound tea.Cmd
+	if f.timeline.WantRewound() {
+		rewound = f.page(id, thread.Page{Turns: true, All: true, Limit: mostRewound},
 			func(turns []thread.Checkpoint, err error) tea.Cmd {
-				if err == nil { // the timeline itself tells what is wrong
-					f.timeline.SetAside(id, turns)
+				if err == nil { // the timeline itself shows the error
+					f.timeline.SetRewound(id, turns)
 				}
 				return nil
 			})
 	}
 	p, want := f.timeline.Want()
 	if !want {
-		return aside
+		return rewound
 	}
-	return tea.Batch(aside, f.page(id, p, func(page []thread.Checkpoint, err error) tea.Cmd {
+	return tea.Batch(rewound, f.page(id, p, func(page []thread.Checkpoint, err error) tea.Cmd {
 		f.timeline.Add(id, page, err)
 		return f.loadTimeline()
 	}))

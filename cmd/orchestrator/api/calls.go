@@ -107,7 +107,7 @@ const (
 	Collect Call[thread.CollectRequest, thread.Collected] = "collect"
 )
 
-// What goes on.
+// Streams.
 const (
 	// Events streams the events of all threads.
 	Events Stream[None] = "events"

@@ -1,19 +1,19 @@
-// Package nodetect keeps libraries from looking around whenever the program starts.
+// Package nodetect keeps libraries from probing the environment at every start of the program.
 //
-// Lip Gloss makes a writer for standard output while its package is initialised. On a terminal inside tmux
-// that runs `tmux info`, for every verb and before main. The clipboard that the text fields of Bubbles use, and
-// this program does not, looks for six programs in every folder of PATH. This package hides both variables from
-// them: its init runs first, because Go initialises packages that are ready in the order of their paths, this one
-// needs nothing but syscall, and they need os, whose path is behind this one's. Whoever imports it and them calls
-// Restore when it is initialised itself, which is after them.
+// During its initialisation, Lip Gloss creates a writer for standard output. Inside tmux that runs `tmux info`, for
+// every verb and before main. The clipboard package of Bubbles' text fields, which this program does not use, looks for
+// six programs in every folder of PATH. This package hides both variables from them. Its init runs first, because Go
+// initialises ready packages in the order of their paths, this one depends only on syscall, and they depend on os,
+// whose path is after this one's. A package that imports it and them must call Restore in its own init, which runs
+// after theirs.
 package nodetect
 
 import "syscall"
 
-// variable is one that is hidden, with its value.
+// variable is a hidden variable with its value.
 type variable struct{ name, value string }
 
-// hidden are those that were set.
+// hidden has the variables that were set.
 var hidden []variable
 
 func init() {
@@ -24,7 +24,7 @@ func init() {
 	}
 }
 
-// Restore puts the environment back as it was.
+// Restore restores the environment.
 func Restore() {
 	for _, v := range hidden {
 		_ = syscall.Setenv(v.name, v.value)

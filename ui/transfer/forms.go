@@ -1,4 +1,4 @@
-package portable
+package transfer
 
 import (
 	"path/filepath"

@@ -1,5 +1,5 @@
-// Package portable takes threads out of the project into files, and back into it.
-package portable
+// Package transfer exports threads to files and imports them.
+package transfer
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Server is what moving threads needs of the server.
+// Server is what the feature needs from the server.
 type Server interface {
 	Export(context.Context, thread.TransferRequest) (thread.Status, error)
 	Import(context.Context, thread.TransferRequest) (thread.Status, error)
 }
 
-// Feature moves threads.
+// Feature exports and imports threads.
 type Feature struct {
 	*host.Host
 	srv Server
 }
 
-// Register adds the feature for the project in a folder.
+// Register adds the feature to a host, for the project in a folder.
 func Register(h *host.Host, srv Server, project string) {
 	f := &Feature{h, srv}
 	h.On(intent.Import, func() tea.Cmd {
@@ -45,7 +45,7 @@ func (f *Feature) export(r thread.TransferRequest) tea.Cmd {
 }
 
 func (f *Feature) load(r thread.TransferRequest) tea.Cmd {
-	return tea.Batch(f.Tell(thread.LevelInfo, "Importing "+filepath.Base(r.File)+" …"),
+	return tea.Batch(f.Notify(thread.LevelInfo, "Importing "+filepath.Base(r.File)+" …"),
 		f.Start("import", "imported", false,
 			func(ctx context.Context) (thread.Status, error) { return f.srv.Import(ctx, r) }))
 }
