@@ -10,6 +10,7 @@
 //	activity   the state that a thread is shown in
 //	events     publishes events to subscribers
 //	past       reads what is stored: points, turns, files
+//	offers     notices when a fork would help
 //	resume     finds how an agent gets a conversation back, and rebuilds sessions
 //	handoff    writes primers and the notes of merges
 //

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"orchestrator/thread"
+	"orchestrator/thread/manager/offers"
 	"orchestrator/thread/plaintext"
 )
 
@@ -42,7 +43,7 @@ func New(cfg Config) *Manager {
 	m.forks = &forks{registry: r, runs: m.runs, creation: m.creation}
 	m.merges = &merges{registry: r, life: m.lifecycle}
 	m.suggestions = &suggestions{
-		registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, signals: make(map[thread.ID]*forkSignals),
+		registry: r, forks: m.forks, life: m.lifecycle, mode: cfg.Offers, signals: make(map[thread.ID]*offers.Signals),
 	}
 	m.prompts = &prompts{registry: r, suggestions: m.suggestions}
 	m.recovery = &recovery{registry: r, creation: m.creation, forks: m.forks, rewinds: m.rewinds, merges: m.merges}
