@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -155,13 +156,13 @@ func TestFillsByItself(t *testing.T) {
 		x := words.Open(dir, source, time.Minute)
 		time.Sleep(59 * time.Second) // of the bubble's clock
 		synctest.Wait()
-		if source.reads != 0 {
+		if source.reads.Load() != 0 {
 			t.Error("the start itself filled it")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if source.reads != 1 {
-			t.Errorf("its one thread is read %d times", source.reads)
+		if n := source.reads.Load(); n != 1 {
+			t.Errorf("its one thread is read %d times", n)
 		}
 		if err := x.Close(); err != nil {
 			t.Error(err)
@@ -172,11 +173,11 @@ func TestFillsByItself(t *testing.T) {
 // counting is a source that counts how often checkpoints are read.
 type counting struct {
 	words.Source
-	reads int
+	reads atomic.Int32
 }
 
 func (c *counting) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
-	c.reads++
+	c.reads.Add(1)
 	return c.Source.Checkpoints(ctx, id, p)
 }
 
@@ -234,7 +235,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 		"pipe":   func() error { return syscall.Mkfifo(file, 0o600) },
 		"folder": func() error { return os.Mkdir(file, 0o700) },
 	} {
-		if err := errors.Join(w.index.Close(), os.Remove(file), make()); err != nil {
+		// RemoveAll: one that is closed before it was filled has no file.
+		if err := errors.Join(w.index.Close(), os.RemoveAll(file), make()); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		w.open()
