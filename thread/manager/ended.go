@@ -123,9 +123,13 @@ func (l *run) exited(id thread.ExecutionID, e thread.Exit) {
 	l.enqueue(func() { l.ended(l.ctx, id) })
 }
 
-// lost reports whether a process ended in a way that leaves something to resume: it was killed, or it ended in the
-// middle of a turn, and nobody asked for it. One that ends by itself otherwise has exited. core.mu is held.
+// lost reports whether a process ended in a way that leaves something to resume: it was stopped with the server, or
+// nobody asked for its end and it was killed or in the middle of a turn. One that ends by itself otherwise has exited.
+// core.mu is held.
 func (l *run) lost(e thread.Exit) bool {
+	if l.stopping && l.closes() {
+		return true
+	}
 	return !l.stopping && e.Code != 0 && (l.amid || e.Limit || e.Killed())
 }
 
@@ -165,7 +169,7 @@ func (l *run) ended(ctx context.Context, id thread.ExecutionID) {
 	l.execution, l.stopping = nil, false
 	l.show()
 	l.mu.Unlock()
-	if interrupted {
+	if interrupted && !l.closes() { // the next start proves it
 		l.prove(ctx)
 	}
 }

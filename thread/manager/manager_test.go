@@ -267,6 +267,27 @@ func TestInterruptedTurnIsClosed(t *testing.T) {
 	})
 }
 
+// TestStoppedWithTheServer: agents that ran when the server was stopped are interrupted, one that had ended by itself
+// stays as it was.
+func TestStoppedWithTheServer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		ran := w.create(thread.NewRequest{})
+		w.turn(ran.ID, "p1")
+		left := w.create(thread.NewRequest{})
+		w.sess.of(left.ID).exit(0)
+		synctest.Wait()
+		w.close()
+		w.open()
+		for id, want := range map[thread.ID]thread.State{
+			ran.ID: thread.StateInterrupted, left.ID: thread.StateExited,
+		} {
+			if got := w.status(id); got.State.State != want {
+				t.Errorf("%s after a restart: %s, want %s", got.Name, got.State.State, want)
+			}
+		}
+	})
+}
+
 func TestNoProcessWithoutItsRow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.sess.started = func(spec thread.SessionSpec) {
