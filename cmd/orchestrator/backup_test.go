@@ -30,6 +30,7 @@ func (r *rig) loseState() {
 // TestBackup makes turns, forks and an archived thread, backs them up while an agent works, loses the whole state and
 // takes all of it back.
 func TestBackup(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	parent := r.demo("parent")
@@ -137,6 +138,7 @@ func TestBackup(t *testing.T) {
 
 // TestDamagedBackup refuses files that are no whole backup, and writes nothing of them.
 func TestDamagedBackup(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.turn(r.demo("one"), "write notes.txt: one")

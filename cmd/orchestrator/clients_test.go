@@ -523,6 +523,7 @@ func TestGrantsOfAThread(t *testing.T) {
 
 // TestStopEndsWhatTheAgentLeft: what an agent detached from itself, its session and its environment ends with it.
 func TestStopEndsWhatTheAgentLeft(t *testing.T) {
+	manyStarts(t)
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("what left its parents is known on Linux only")
 	}

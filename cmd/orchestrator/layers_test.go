@@ -23,6 +23,9 @@ import (
 // of one that uses it, not even by way of others. A file uses another one where it names a function, type, method,
 // field, variable or constant that the other declares.
 func TestFilesStandOnEachOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED under -short: it reads the whole project; `go test ./cmd/orchestrator` runs it")
+	}
 	packages := listPackages(t, "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 	exports := make(map[string]string)
 	for _, line := range listPackages(t, "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "./...") {

@@ -10,6 +10,7 @@ import (
 
 // TestCommitAndMerge merges into a folder with work that is not committed, in the same file and in others.
 func TestCommitAndMerge(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("parent")

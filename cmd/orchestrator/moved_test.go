@@ -13,6 +13,7 @@ import (
 // TestMovedProject moves a project with a fork whose worktree lies outside of it: both threads go on in the new place,
 // and git in the worktree knows its repository again.
 func TestMovedProject(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("parent")
@@ -47,6 +48,7 @@ func TestMovedProject(t *testing.T) {
 
 // TestWorktreesElsewhere sets a folder for worktrees in the person's configuration; a project cannot.
 func TestWorktreesElsewhere(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	config := filepath.Join(r.home, ".config/orchestrator/config.toml")

@@ -12,6 +12,7 @@ import (
 // TestNamesOfEveryScript: what a thread is called stands in the list, in completions and notices, and names it to
 // verbs; its handle does too.
 func TestNamesOfEveryScript(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	zh := get[thread.Status](r, "new", "-a", "demo", "修复 缓存 🚀")

@@ -23,6 +23,7 @@ func (r *rig) in(dir string) *rig {
 // TestMovedWhileItRuns moves a project under its server: the server notices, the new place says what to do, and after
 // that its threads go on there.
 func TestMovedWhileItRuns(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("moved along")
@@ -76,6 +77,7 @@ func TestMovedWhileItRuns(t *testing.T) {
 
 // TestCopiedWhileItRuns: a copy has no threads, and its server leaves the original's alone.
 func TestCopiedWhileItRuns(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("original")
@@ -163,6 +165,7 @@ func TestStateBelowATemporaryFolder(t *testing.T) {
 
 // TestAdopt goes on with the threads of a project that was moved to another disk, which looks like a copy.
 func TestAdopt(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("adopted")

@@ -54,6 +54,7 @@ func TestGitVariablesOfTheCaller(t *testing.T) {
 
 // TestWorktreeOfBareRepository is the layout of those who keep all branches side by side.
 func TestWorktreeOfBareRepository(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	container := filepath.Join(r.home, "container")

@@ -22,6 +22,7 @@ func (r *rig) without(name string) *rig {
 
 // TestAnyEnvironmentFindsTheServer: a job of cron, which has no folder for sockets, and a login, which has one.
 func TestAnyEnvironmentFindsTheServer(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	login := newRig(t)
 	cron := login.without("XDG_RUNTIME_DIR")
@@ -68,6 +69,7 @@ func TestAnyEnvironmentFindsTheServer(t *testing.T) {
 // TestServerOutlivesTheLogin: the folder of the socket goes with the last login; agents go on, and are reached from the
 // next login and from where there is none.
 func TestServerOutlivesTheLogin(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("hello")

@@ -37,6 +37,7 @@ func (r *rig) install(from string) {
 
 // TestProgramDeleted does what `go run` does: the file that started the server goes with the first client.
 func TestProgramDeleted(t *testing.T) {
+	manyStarts(t)
 	r := newRig(t)
 	r.ofItsOwn()
 	first := r.ok("new", "-a", "demo", "first")

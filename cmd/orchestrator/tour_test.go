@@ -17,6 +17,7 @@ const pace = 200 * time.Millisecond
 // TestReadmeTour takes the README's tour as it is written, in an empty home: what is pressed, what is typed in another
 // terminal, and what the right side quotes is seen.
 func TestReadmeTour(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.env = append(r.env, "PATH="+filepath.Dir(r.program)+":"+os.Getenv("PATH"))

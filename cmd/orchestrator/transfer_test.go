@@ -12,6 +12,7 @@ import (
 )
 
 func TestExportAndImportElsewhere(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("carry me")
@@ -46,6 +47,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.env = append(r.env, "ORCHESTRATOR_RETENTION_THREADS=1")
@@ -100,6 +102,7 @@ func TestFilesThatAreThere(t *testing.T) {
 
 // TestExportAfterAKilledOne leaves what a killed export does: it blocks nothing, and one that runs is not disturbed.
 func TestExportAfterAKilledOne(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	name := r.demo("carry me")

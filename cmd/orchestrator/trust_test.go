@@ -10,6 +10,7 @@ import (
 // TestRepositoryProgramsAreAccepted: a fork's work is not merged past a filter that only the repository's own
 // configuration knows, until the person accepts it as it is.
 func TestRepositoryProgramsAreAccepted(t *testing.T) {
+	manyStarts(t)
 	t.Parallel()
 	r := newRig(t)
 	r.says(exitNotFound, []string{"nothing to trust"}, "trust", "--git")
