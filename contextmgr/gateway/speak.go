@@ -14,9 +14,9 @@ const maxUnsaid = 256 << 10
 // waits there joins it, so that a slow observer holds up nothing and costs little.
 type speech struct {
 	rt      *route
-	speaker wire.Speaker // nil where the answer tells nothing before its end
-	number  int64        // of the request; the queue's
-	any     bool         // something was told; the queue's
+	speaker wire.TextStreamer // nil where the answer tells nothing before its end
+	number  int64             // of the request; the queue's
+	any     bool              // something was told; the queue's
 
 	mu      sync.Mutex // held before queue.mu; guards what follows
 	text    []byte
@@ -27,14 +27,14 @@ type speech struct {
 }
 
 // listen begins to take what an answer says.
-func (s *speech) listen(a wire.Answer) { s.speaker, _ = a.(wire.Speaker) }
+func (s *speech) listen(a wire.Answer) { s.speaker, _ = a.(wire.TextStreamer) }
 
 // take adds what the answer said with its last bytes.
 func (s *speech) take() {
 	if s.speaker == nil {
 		return
 	}
-	text := s.speaker.Said()
+	text := s.speaker.NewText()
 	if text == "" {
 		return
 	}

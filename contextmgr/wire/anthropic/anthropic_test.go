@@ -124,7 +124,7 @@ func TestStreamOddities(t *testing.T) {
 func TestPurpose(t *testing.T) {
 	tools := `"tools":[{"name":"Bash"}],`
 	hello := `"messages":[{"role":"user","content":"hello"}]`
-	wiretest.Judge(t, anthropic.New(), map[string]struct {
+	wiretest.Purposes(t, anthropic.New(), map[string]struct {
 		Path   string
 		Header map[string]string
 		Body   string

@@ -108,7 +108,7 @@ func TestPurpose(t *testing.T) {
 	hello := `"contents":[{"role":"user","parts":[{"text":"hello"}]}]`
 	tools := `"tools":[{"functionDeclarations":[{"name":"read_file"}]}],`
 	whole := "/v1beta/models/gemini-3.5-flash-lite:generateContent"
-	wiretest.Judge(t, gemini.New(), map[string]struct {
+	wiretest.Purposes(t, gemini.New(), map[string]struct {
 		Path   string
 		Header map[string]string
 		Body   string

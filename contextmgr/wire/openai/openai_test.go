@@ -131,7 +131,7 @@ func TestResponsesPurpose(t *testing.T) {
 	hello := `"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"hello"}]}]`
 	tools := `"tools":[{"type":"function","name":"exec_command"},{"type":"custom","name":"apply_patch"}],`
 	meta := func(s string) map[string]string { return map[string]string{"X-Codex-Turn-Metadata": s} }
-	wiretest.Judge(t, openai.NewResponses(), map[string]struct {
+	wiretest.Purposes(t, openai.NewResponses(), map[string]struct {
 		Path   string
 		Header map[string]string
 		Body   string
@@ -160,7 +160,7 @@ func TestResponsesPurpose(t *testing.T) {
 func TestChatPurpose(t *testing.T) {
 	hello := `{"role":"user","content":"hello"}`
 	tools := `"tools":[{"type":"function","function":{"name":"bash"}}],`
-	wiretest.Judge(t, openai.NewChat(), map[string]struct {
+	wiretest.Purposes(t, openai.NewChat(), map[string]struct {
 		Path   string
 		Header map[string]string
 		Body   string
