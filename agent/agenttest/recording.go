@@ -81,8 +81,8 @@ type Shot struct {
 
 // Shots checks what an adapter reads from all screens that were recorded in testdata/screens, by name.
 func Shots(t *testing.T, a interface {
-	agent.Ruler
-	agent.Inputter
+	agent.RuleSource
+	agent.InputReader
 }, shots map[string]Shot) {
 	t.Helper()
 	const dir = "testdata/screens"

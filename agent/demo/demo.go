@@ -47,7 +47,7 @@ var (
 	_ thread.Rebuilder   = (*Agent)(nil)
 	_ thread.Verifier    = (*Agent)(nil)
 	_ thread.UsageReader = (*Agent)(nil)
-	_ agent.Ruler        = (*Agent)(nil)
+	_ agent.RuleSource   = (*Agent)(nil)
 )
 
 // Main runs the demo agent itself and returns its exit code; args follow Verb.

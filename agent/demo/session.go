@@ -56,7 +56,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		}
 	}
 	if fork {
-		switch _, err := transcript.Whole(a.config.Home, record.Name(session)); {
+		switch _, err := transcript.ReadAll(a.config.Home, record.Name(session)); {
 		case err == nil:
 			return "", fmt.Errorf("demo session %s already exists: %w", session, thread.ErrConflict)
 		case !errors.Is(err, fs.ErrNotExist):

@@ -78,7 +78,7 @@ func TestFolders(t *testing.T) {
 				return
 			}
 			var got, want map[string]string
-			if err := launch.MustReadJSON(ours, &got); err != nil {
+			if err := launch.RequireJSON(ours, &got); err != nil {
 				t.Fatal(err)
 			}
 			if err := launch.ReadJSON(own, &want); err != nil {

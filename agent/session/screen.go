@@ -127,7 +127,7 @@ func (s *screen) sign(e vterm.Event, keyed time.Time) {
 // it works; what it does while it is quiet is not known.
 func (s *screen) activity(now time.Time) {
 	quiet := now.Sub(s.printed) >= restless
-	if e, ok := s.signs.Look(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
+	if e, ok := s.signs.Evidence(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
 		s.dirty = !quiet
 		s.tracker.Report(e)
 		return

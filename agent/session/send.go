@@ -175,7 +175,7 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	}
 	match, age := typing.Compare(in.Text, p.text), now.Sub(p.since)
 	switch {
-	case (in.Pasted || match == typing.Whole) && age >= in.Settles, match == typing.Altered && age >= alteredLimit:
+	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
 	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
 		p.again = true

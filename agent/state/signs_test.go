@@ -29,7 +29,7 @@ func TestDialogsOfAnyProgram(t *testing.T) {
 		"an old question, answered": {"Continue? [Y/n] y\nUnpacking …", ""},
 	} {
 		var s state.Signs
-		e, ok := s.Look(strings.Split(c.screen, "\n"), true, begin)
+		e, ok := s.Evidence(strings.Split(c.screen, "\n"), true, begin)
 		if e.State != c.want || ok != (c.want != "") || ok && e.Detail == "" {
 			t.Errorf("%s: %q %q, want %q", name, e.State, e.Detail, c.want)
 		}
@@ -64,7 +64,7 @@ func TestSignsOfAnyProgram(t *testing.T) {
 		{func() { s.Title("") }, true, idle}, // progress was reported, and is none
 	} {
 		c.do()
-		if e, _ := s.Look([]string{"$ "}, c.quiet, begin); e.State != c.want {
+		if e, _ := s.Evidence([]string{"$ "}, c.quiet, begin); e.State != c.want {
 			t.Fatalf("step %d: %q (%s), want %q", i, e.State, e.Detail, c.want)
 		}
 	}

@@ -21,7 +21,7 @@ func TestMoved(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			line, want := `{"said":"in /w/p","tool":`+tt.value+`}`, `{"said":"in /w/p","tool":`+tt.want+`}`
-			got := string(transcript.Moved([]byte(line), "/w/p", tt.to, nil, json.RawMessage(tt.value)))
+			got := string(transcript.Relocate([]byte(line), "/w/p", tt.to, nil, json.RawMessage(tt.value)))
 			if got != want || !json.Valid([]byte(got)) {
 				t.Errorf("%s, want %s", got, want)
 			}

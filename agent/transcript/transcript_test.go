@@ -88,7 +88,7 @@ func TestOtherContentIsNotTaken(t *testing.T) {
 		if got := transcript.Matches([]byte(content), marks[0]); got != same {
 			t.Errorf("%q matches: %v", content, got)
 		}
-		c, gained := transcript.Gain("main", []byte(content), marks)
+		c, gained := transcript.Appended("main", []byte(content), marks)
 		if want := int64(len(was)); gained && same != (c.Offset == want) {
 			t.Errorf("%q gains %+v", content, c)
 		}
