@@ -32,12 +32,15 @@ func TestEnvironment(t *testing.T) {
 		env, flags            []string
 	}{
 		{name: "no folder", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
-		{name: "first", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin:/bin", env: []string{"PATH=/usr/bin:/bin"}},
+		{name: "first", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin:/bin",
+			env: []string{"PATH=/usr/bin:/bin"}},
 		{name: "once", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin", env: []string{"PATH=/usr/bin:" + bin}},
-		{name: "before the thread's own", bin: bin, want: bin + "/orchestrator", path: bin + ":/their", env: []string{"PATH=/usr/bin"}, flags: []string{"PATH=/their"}},
+		{name: "before the thread's own", bin: bin, want: bin + "/orchestrator", path: bin + ":/their",
+			env: []string{"PATH=/usr/bin"}, flags: []string{"PATH=/their"}},
 		{name: "none set", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/local/bin:/usr/bin:/bin"},
 		{name: "empty", bin: bin, want: bin + "/orchestrator", path: bin, env: []string{"PATH="}},
-		{name: "working folder kept", bin: bin, want: bin + "/orchestrator", path: bin + "::/usr/bin", env: []string{"PATH=:/usr/bin"}},
+		{name: "working folder kept", bin: bin, want: bin + "/orchestrator", path: bin + "::/usr/bin",
+			env: []string{"PATH=:/usr/bin"}},
 		{name: "not absolute", bin: "bin", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
 		{name: "colon", bin: "/a:b", want: "/a:b/orchestrator", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
 	} {

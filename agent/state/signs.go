@@ -57,7 +57,8 @@ var known = sync.OnceValue(func() patterns {
 		chosen: regexp.MustCompile(`(?m)^[\s│┃|]*[❯›●▶➤]\S?\s*\(?\d{1,2}[.)]\s+` +
 			`(Yes|No|Allow|Approve|Accept|Trust|Don't trust|Deny|Reject|Proceed|Continue|Skip|Cancel)\b`),
 		item: regexp.MustCompile(`(?m)^[\s│┃|❯›●▶➤>]*\(?\d{1,2}[.)]\s`),
-		keys: regexp.MustCompile(`(?i)(\b(enter|return)\b|↵)[^\n]{0,24}\b(select|confirm|submit|continue|choose|approve|accept)|` +
+		keys: regexp.MustCompile(`(?i)(\b(enter|return)\b|↵)[^\n]{0,24}` +
+			`\b(select|confirm|submit|continue|choose|approve|accept)|` +
 			`\besc(ape)?\b( to)? (cancel|reject|dismiss|go back)\b`),
 		asks: regexp.MustCompile(`(?i)(\[y/n\]|\(y/n\)|\[yes/no\]|\(yes/no\)|\bpassword( for \S+)?|` +
 			`press (enter|return|any key)[^\n]{0,24})\s*[:?]?$`),
