@@ -7,8 +7,8 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// Input finds the input: the last lines of the screen, behind "›", or "⋮" where there is more above, with the cursor
-// in them.
+// Input finds the input: the last lines of the screen, after "›", or "⋮" if there are more above, containing the
+// cursor.
 func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	cols, rows := t.Size()
 	at := t.Cursor()
