@@ -57,7 +57,7 @@ func (f *feed) restart(all bool) {
 	f.wake()
 }
 
-// fill gives the viewer the history that it lacks.
+// fill sends the viewer the history that it lacks.
 func (f *feed) fill() {
 	if f.thin && !f.whole {
 		f.thin = false

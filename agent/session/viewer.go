@@ -61,7 +61,7 @@ func (v *Viewer) take() ([]byte, error) {
 	return b, nil
 }
 
-// activate gives the terminal a viewer's size. mu is held.
+// activate sets the terminal to a viewer's size. mu is held.
 func (s *Session) activate(f *feed) {
 	s.active = f
 	_ = s.resize(f.cols, f.rows) // it fails only if the agent has ended
