@@ -13,7 +13,7 @@ type Input struct {
 	Text string
 	// Pasted is set if it shows only a placeholder for a long paste.
 	Pasted bool
-	// PasteDelay is how long after a paste the agent accepts a return as one.
+	// PasteDelay is how long after a paste the agent takes a return as a line break and does not submit the input.
 	PasteDelay time.Duration
 }
 

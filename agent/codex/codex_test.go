@@ -314,7 +314,7 @@ func TestSecretStaysOutOfArguments(t *testing.T) {
 			}
 		}
 		if strings.Contains(strings.Join(l.Args, "\n"), "5ecret") {
-			t.Errorf("%s: the secret stands in %q", tt.name, l.Args)
+			t.Errorf("%s: the secret is in %q", tt.name, l.Args)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestComplete(t *testing.T) {
 			}
 		}
 		if id := rest[strings.Index(rest, `"msg_`)+1:]; id < "msg_0000000000a0zzzzzz" {
-			t.Errorf("%s: it sorts before what stands: %.30s", name, id)
+			t.Errorf("%s: it sorts before an existing id: %.30s", name, id)
 		}
 	}
 	for _, bad := range []string{"", "{\n", `{"info":{"id":"x","role":"user"}}` + "\n"} {

@@ -26,7 +26,7 @@ func (wr Writer) Write(w http.ResponseWriter, r *http.Request, t Turn, reply Rep
 		return
 	case reply.Page:
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, "<html><body>Please log in to the hotel</body></html>") // the client has disconnected otherwise
+		_, _ = io.WriteString(w, "<html><body>Please log in to the hotel</body></html>") // fails if the client is gone
 		return
 	}
 	hold := func() {

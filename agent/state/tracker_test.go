@@ -35,7 +35,7 @@ const (
 	out   thread.Source = "out"
 	again thread.Source = "again" // a request that repeats one that failed
 	comes thread.Source = "comes" // its answer begins
-	asked thread.Source = "asked" // a hook tells of a prompt
+	asked thread.Source = "asked" // a hook reports a prompt
 
 	starting, working, approval, question = thread.StateStarting, thread.StateWorking, thread.StateApproval,
 		thread.StateQuestion
@@ -170,7 +170,7 @@ func TestSequences(t *testing.T) {
 			{30_000, look, "", unknown},
 			{31_000, out, "", unknown},
 		}},
-		{"a spinner that stands still", []step{
+		{"a spinner that does not move", []step{
 			{1000, screen, working, working},
 			{30_000, look, "", working},
 			{31_000, look, "", unknown},
@@ -252,7 +252,7 @@ func TestNextIsWhenTheStateChangesByItself(t *testing.T) {
 	}
 }
 
-// TestDialogBeforeItsResponseEnds has a dialog stand on the screen long before the provider closes the
+// TestDialogBeforeItsResponseEnds shows a dialog on the screen long before the provider closes the
 // stream of the response that led to it.
 func TestDialogBeforeItsResponseEnds(t *testing.T) {
 	tr := state.New(begin)
