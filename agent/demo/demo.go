@@ -112,7 +112,7 @@ var rules = sync.OnceValue(func() []agent.Rule {
 			Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`)},
 		{State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
 			Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`)},
-		{State: thread.StateWorking, Lines: 8, Detail: "can be interrupted",
+		{State: thread.StateWorking, Lines: 8, Detail: `shows "esc to interrupt"`,
 			Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`)},
 		{State: thread.StateIdle, Lines: 7, Detail: "empty prompt", Pattern: regexp.MustCompile(`(?m)^› ?$`)},
 	}
