@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestBreakerAdmitsOneProbe: an open breaker lets one probe through at a time; each failed probe makes the pause longer, up
-// to a limit, and one that is given up makes room for the next.
+// TestBreakerAdmitsOneProbe: an open breaker lets one probe through at a time; each failed probe makes the pause
+// longer, up to a limit, and one that is given up makes room for the next.
 func TestBreakerAdmitsOneProbe(t *testing.T) {
 	var b breaker
 	now := time.Now()
