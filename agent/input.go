@@ -7,32 +7,32 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// Input is what an agent's input holds.
+// Input is the content of an agent's input field.
 type Input struct {
-	// Text is what the input holds, without the agent's own words: its placeholder, a suggestion.
+	// Text is the text in it, without the agent's own texts: its placeholder, a suggestion.
 	Text string
-	// Pasted is set where it shows something short in place of a long paste, and nothing else.
+	// Pasted is set if it shows only a placeholder for a long paste.
 	Pasted bool
-	// Settles is how long a paste must have stood there before the agent takes a return as one.
-	Settles time.Duration
+	// PasteDelay is how long after a paste the agent takes a return as a line break and does not submit the input.
+	PasteDelay time.Duration
 }
 
-// Empty reports whether nothing stands in it.
+// Empty reports whether the input has no text.
 func (i Input) Empty() bool { return i.Text == "" }
 
-// Inputter is an agent whose input can be read off its screen. Optional for a thread.Agent.
-type Inputter interface {
-	// Input finds the input; false where the screen shows none, as when a menu is open. It is called with the
+// InputReader is an agent whose input field can be read from its screen. Optional for a thread.Agent.
+type InputReader interface {
+	// Input finds the input field; false if the screen shows none, for example while a menu is open. It is called with the
 	// terminal locked, and must not write to it.
 	Input(*vterm.Terminal) (Input, bool)
 }
 
-// Faint is the style of words that are an agent's own in its input.
+// Faint reports whether a style is the one that agents use for their own texts in the input field.
 func Faint(s vterm.Style) bool { return s.Attr&vterm.Dim != 0 }
 
-// Written returns the text of some rows of a screen, from a column on and up to another, both ends' blanks taken off.
-// Cells in a ghostly style are blank.
-func Written(t *vterm.Terminal, first, last, from, to int, ghostly func(vterm.Style) bool) string {
+// ScreenText returns the text in some rows of a screen, between two columns, without white space at either end. Cells
+// whose style is ignored are blank.
+func ScreenText(t *vterm.Terminal, first, last, from, to int, ignore func(vterm.Style) bool) string {
 	var b strings.Builder
 	var cells []vterm.Cell
 	var line []byte
@@ -41,7 +41,7 @@ func Written(t *vterm.Terminal, first, last, from, to int, ghostly func(vterm.St
 		for x := from; x < min(to, len(cells)); x++ {
 			switch c := cells[x]; {
 			case c.Width == 0:
-			case ghostly(c.Style):
+			case ignore(c.Style):
 				line = append(line, ' ')
 			default:
 				line = c.AppendText(line)

@@ -7,39 +7,37 @@ import (
 	"orchestrator/thread"
 )
 
-// InTitle as Rule.Lines makes a rule look at the terminal's title instead of its screen.
+// InTitle as Rule.Lines matches the terminal's title instead of its screen.
 const InTitle = -1
 
-// Rule reads a state off an agent's screen. Rules are evidence of the lowest rank: they say what is
-// seen now, and stop counting once they match no more.
+// Rule derives a state from an agent's screen. Rules are evidence of the lowest rank: they describe what is shown now,
+// and no longer count when they no longer match.
 type Rule struct {
-	// State is what a match speaks for.
+	// State is the state that a match indicates.
 	State thread.State
-	// Pattern is searched in the lines joined by newlines; (?m) makes ^ and $ mean one line.
+	// Pattern is searched in the lines, joined by newlines; with (?m), ^ and $ match at each line.
 	Pattern *regexp.Regexp
-	// Lines is how many of the last lines that hold something are searched; 0 is the whole live
-	// screen, InTitle the title.
+	// Lines is how many of the last non-empty lines are searched; 0 is the whole live screen, InTitle the title.
 	Lines int
-	// Detail is for people: "approval dialog".
+	// Detail is shown to people: "approval dialog".
 	Detail string
-	// Prompt is set where a match means that the agent takes a prompt: before the first one, what is
-	// typed may be lost.
+	// Prompt is set if a match means that the agent accepts prompts: text typed before the first such match may be lost.
 	Prompt bool
 }
 
-// Ruler is an agent whose screen can be read. Optional for a thread.Agent.
-type Ruler interface {
-	// Rules returns the rules in order: the first that matches decides.
+// RuleSource is an agent whose screen can be read. Optional for a thread.Agent.
+type RuleSource interface {
+	// Rules returns the rules in order: the first match decides.
 	Rules() []Rule
 }
 
-// Match returns the first rule that matches the live lines of a screen, top first and without their
-// trailing blanks, or its title.
+// Match returns the first rule that matches the live lines of a screen, from the top and without trailing white space,
+// or its title.
 func Match(rules []Rule, lines []string, title string) (Rule, bool) {
 	if len(rules) == 0 {
 		return Rule{}, false
 	}
-	var filled []string // from the first use on: lines that hold something
+	var nonEmpty []string // non-empty lines, computed on first use
 	for _, r := range rules {
 		if r.Lines == InTitle {
 			if title != "" && r.Pattern.MatchString(title) {
@@ -47,15 +45,15 @@ func Match(rules []Rule, lines []string, title string) (Rule, bool) {
 			}
 			continue
 		}
-		if filled == nil {
-			filled = make([]string, 0, len(lines))
+		if nonEmpty == nil {
+			nonEmpty = make([]string, 0, len(lines))
 			for _, l := range lines {
 				if strings.TrimSpace(l) != "" {
-					filled = append(filled, l)
+					nonEmpty = append(nonEmpty, l)
 				}
 			}
 		}
-		seen := filled
+		seen := nonEmpty
 		if r.Lines > 0 && len(seen) > r.Lines {
 			seen = seen[len(seen)-r.Lines:]
 		}

@@ -1,4 +1,3 @@
-// Package contextmgr is the home of all that stands between an agent and its model: the wire
-// formats, the gateway that carries the requests, and what is known about models and tokens.
-// It holds no code itself.
+// Package contextmgr contains what lies between an agent and its model: the wire formats, the gateway that forwards the
+// requests, and the data about models and tokens. It has no code of its own.
 package contextmgr

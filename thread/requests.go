@@ -236,7 +236,7 @@ type AgentInfo struct {
 	Found   bool     `json:"found"`
 	Path    string   `json:"path,omitempty"`
 	Version string   `json:"version,omitempty"`
-	Problem string   `json:"problem,omitempty"` // "not found", "too old: 1.2, needs 2.0"
+	Problem string   `json:"problem,omitempty"` // "not found", "too old: 1.2, requires 2.0 or newer"
 	Hint    string   `json:"hint,omitempty"`    // how to fix it
 	Looked  []string `json:"looked,omitempty"`  // where it was searched for
 }

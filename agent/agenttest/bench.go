@@ -28,7 +28,7 @@ type bench struct {
 	agent            thread.Agent
 }
 
-// newBench makes a home with the person's settings and the program in it.
+// newBench creates a home folder with the person's settings and the program in it.
 func newBench(t *testing.T, s Subject, version string) *bench {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -64,7 +64,7 @@ func (b *bench) spec() thread.LaunchSpec {
 	}
 }
 
-// launch launches the agent and checks what holds for every launch.
+// launch launches the agent and checks what must hold for every launch.
 func (b *bench) launch(spec thread.LaunchSpec) thread.Launch {
 	b.t.Helper()
 	before := Hash(b.t, b.home) + Hash(b.t, b.dir)
@@ -118,7 +118,7 @@ func (b *bench) checkLaunch(spec thread.LaunchSpec, l thread.Launch) {
 	if strings.Contains(l.Path+all, secret) {
 		b.t.Error("the secret of the gateway is in the arguments")
 	}
-	// The address has the secret in it, or a header carries it.
+	// The address contains the secret, or a header does.
 	given := all + strings.Join(l.Env, "\n") + b.stateText()
 	open, mark := thread.PublicURL(spec.BaseURL)
 	whole, parted := strings.Contains(given, spec.BaseURL), strings.Contains(given, open) && strings.Contains(given, mark)

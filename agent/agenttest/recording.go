@@ -71,18 +71,18 @@ func Play(t *testing.T, path string) *vterm.Terminal {
 	return term
 }
 
-// Shot is what an adapter is to read from a recorded screen.
+// Shot is what an adapter should read from a recorded screen.
 type Shot struct {
-	State  thread.State // "" where no rule matches
+	State  thread.State // "" if no rule matches
 	Hidden bool         // it shows no input
-	Input  string       // what the input holds
-	Pasted bool         // it shows something short in place of a long paste
+	Input  string       // the content of the input
+	Pasted bool         // it shows a placeholder for a long paste
 }
 
 // Shots checks what an adapter reads from all screens that were recorded in testdata/screens, by name.
 func Shots(t *testing.T, a interface {
-	agent.Ruler
-	agent.Inputter
+	agent.RuleSource
+	agent.InputReader
 }, shots map[string]Shot) {
 	t.Helper()
 	const dir = "testdata/screens"

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Screen is what an agent shows, and the state that its rules should read from it.
+// Screen is a screen of an agent, and the state that its rules should read from it.
 type Screen struct {
 	Name  string
 	Lines string // the screen's lines

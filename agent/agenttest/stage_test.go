@@ -36,8 +36,8 @@ type adapter interface {
 	thread.Verifier
 	thread.Rebuilder
 	thread.UsageReader
-	agent.Ruler
-	agent.Inputter
+	agent.RuleSource
+	agent.InputReader
 	Detect(context.Context) thread.AgentInfo
 }
 

@@ -23,22 +23,22 @@ type Subject struct {
 	Gateway bool
 	// Resumes is false for adapters that cannot resume.
 	Resumes bool
-	// Chooses is set where the session id is known before the start.
+	// Chooses is set if the session id is known before the start.
 	Chooses bool
-	// Flags are what the adapter needs to be launched at all.
+	// Flags are the flags that every launch of the adapter needs.
 	Flags thread.Flags
 	// NewSession makes a valid session id.
 	NewSession func() string
 	// Write makes a native session of that many turns, as the agent writes it; nil without transcripts.
 	// Turn i, from 1, has the prompt "prompt-i." and the answer "answer-i.".
 	Write func(t *testing.T, env []string, dir, session string, turns int) Native
-	// CannotFork is set where Rebuild needs the real program.
+	// CannotFork is set if Rebuild needs the real program.
 	CannotFork bool
 }
 
 // Native is a session on disk.
 type Native struct {
-	// Main is the path of the session's own file; empty where it is none.
+	// Main is the path of the session's own file; empty if it has none.
 	Main string
 	// Ends are the file's sizes after each turn.
 	Ends []int64

@@ -23,7 +23,7 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// detector is an adapter that can tell whether its program is installed; all are.
+// detector is an adapter that reports whether its program is installed; all are.
 type detector interface {
 	Detect(context.Context) thread.AgentInfo
 }
@@ -110,7 +110,7 @@ func launches(t *testing.T, s Subject) {
 	}
 }
 
-// hostile launches with session ids that try to be something else.
+// hostile launches with session ids that try to be something else, such as paths.
 func hostile(t *testing.T, s Subject) {
 	if !s.Resumes {
 		return
@@ -155,7 +155,7 @@ func missing(t *testing.T, s Subject) {
 	}
 }
 
-// obeys checks the names of the files that an adapter wants compared and copied.
+// obeys checks the names of the files that an adapter lets be compared and copied.
 func obeys(t *testing.T, s Subject) {
 	b := newBench(t, s, s.NewVersion)
 	var names []string

@@ -1,13 +1,12 @@
-// Package claude is the adapter of Claude Code.
+// Package claude is the adapter for Claude Code.
 //
-// It starts Claude Code as the person has it: their login, settings and permission rules. What a
-// launch adds lies in one settings file of ours given by --settings; the person's own files are
-// never written, except that Rebuild writes session files where Claude Code looks for them.
-// Session ids are chosen up front.
+// It starts Claude Code as the person has configured it: with their login, settings and permission rules. A launch adds
+// one settings file of ours, passed with --settings; the person's own files are never written, except that Rebuild
+// writes session files in Claude Code's own folder. Session ids are chosen in advance.
 //
-// Behind the gateway Claude Code is told that it still talks to Anthropic when it does
-// (_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL), because it drops tool search and the 1M window
-// behind other addresses. Its Remote Control does not work behind any custom base URL.
+// Behind the gateway, Claude Code is told that it talks to Anthropic if it does
+// (_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL), because it disables tool search and the 1M window for other base URLs.
+// Its Remote Control does not work with any custom base URL.
 package claude
 
 import (
@@ -28,10 +27,10 @@ import (
 // Name is the adapter's name.
 const Name = "claude"
 
-// firstParty is where Claude Code sends its requests when nobody says otherwise.
+// firstParty is Claude Code's default base URL.
 const firstParty = "https://api.anthropic.com"
 
-// Agent is the adapter. It is safe for use by many goroutines.
+// Agent is the adapter. It is safe for concurrent use.
 type Agent struct {
 	env     launch.Env
 	hook    []string
@@ -39,7 +38,7 @@ type Agent struct {
 	reader  *transcript.Reader
 }
 
-// New makes the adapter.
+// New returns the adapter.
 func New(c launch.Config) *Agent {
 	return &Agent{
 		env: c.Env, hook: c.Hook, reader: transcript.NewReader(),
@@ -52,31 +51,31 @@ func New(c launch.Config) *Agent {
 	}
 }
 
-// native returns the program inside an npm package whose install script did not run: then the
-// command itself is a stub that only prints an error.
+// native returns the program inside an npm package whose install script did not run: in that case the command is a stub
+// that only prints an error.
 func native(path string) (string, []string) {
 	const stub = 64 << 10
-	if !launch.Small(path, stub) {
+	if !launch.Smaller(path, stub) {
 		return path, nil
 	}
 	if inner := launch.InModules(path, "@anthropic-ai/claude-code-"+launch.NodeArch()+"/claude"); inner != "" {
 		return inner, nil
 	}
-	return path, nil // an installer's own script
+	return path, nil // a script made by the installer
 }
 
 // Name returns "claude".
 func (a *Agent) Name() string { return Name }
 
-// Detect says whether Claude Code can be started here.
+// Detect reports whether Claude Code can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// userSettings is what is read of the person's settings.json.
+// userSettings are the fields of the person's settings.json that are read.
 type userSettings struct {
 	Env map[string]any `json:"env"`
 }
 
-// configDir is the folder of Claude Code's own files.
+// configDir is Claude Code's own folder.
 func configDir(env launch.Env) string {
 	if dir := env.Value("CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -84,11 +83,11 @@ func configDir(env launch.Env) string {
 	return filepath.Join(env.Home(), ".claude")
 }
 
-// effective is the environment as Claude Code sees it: its settings' variables win.
+// effective returns the environment as Claude Code sees it: variables from its settings take precedence.
 func effective(env launch.Env) launch.Env {
 	var s userSettings
 	if launch.ReadJSON(filepath.Join(configDir(env), "settings.json"), &s) != nil {
-		return env // Claude Code itself will tell the person about a broken file
+		return env // Claude Code itself reports a broken file
 	}
 	for k, v := range s.Env {
 		env = env.With(k, fmt.Sprint(v))
@@ -96,23 +95,23 @@ func effective(env launch.Env) launch.Env {
 	return env
 }
 
-// Windows returns what is left of Claude's windows where the person turned the long one off.
+// Windows returns Claude's context windows that remain if the person has turned off the long one.
 func (a *Agent) Windows(env []string) map[string]int64 {
-	if effective(env).On("CLAUDE_CODE_DISABLE_1M_CONTEXT") {
+	if effective(env).Enabled("CLAUDE_CODE_DISABLE_1M_CONTEXT") {
 		return map[string]int64{"claude*": 200_000}
 	}
 	return nil
 }
 
-// Upstreams returns the address of the Messages API in the person's environment or settings; nil
-// for the clouds that sign their requests for one host.
+// Upstreams returns the address of the Messages API from the person's environment or settings; nil for the clouds that
+// sign their requests for one host.
 func (a *Agent) Upstreams(env []string) map[string]string {
 	e := effective(env)
 	for _, cloud := range []string{
 		"CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
 		"CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_MANTLE", "CLAUDE_CODE_USE_GATEWAY",
 	} {
-		if e.On(cloud) {
+		if e.Enabled(cloud) {
 			return nil
 		}
 	}
@@ -125,14 +124,14 @@ func (a *Agent) Upstreams(env []string) map[string]string {
 	return map[string]string{"": firstParty}
 }
 
-// toAnthropic reports whether the person's own address is Anthropic's.
+// toAnthropic reports whether the person's own base URL is Anthropic's.
 func (a *Agent) toAnthropic(env launch.Env) bool {
 	u, err := url.Parse(a.Upstreams(env)[""])
 	return err == nil && u.Scheme == "https" && u.Hostname() == "api.anthropic.com"
 }
 
-// hookEvents are the events that tell something about the thread's state. Tool events are left out
-// but for the tools that ask the person: each hook costs a process.
+// hookEvents are the events that indicate the thread's state. Tool events are left out, except for the tools that ask
+// the person something: each hook costs a process.
 var hookEvents = []struct{ event, matcher string }{
 	{"SessionStart", ""},
 	{"UserPromptSubmit", ""},
@@ -146,10 +145,10 @@ var hookEvents = []struct{ event, matcher string }{
 	{"SessionEnd", ""},
 }
 
-// hookTimeout is how many seconds Claude Code waits for a report.
+// hookTimeout is the time in seconds that Claude Code waits for a hook.
 const hookTimeout = 5
 
-// hooks is the hooks table of our settings file.
+// hooks returns the hooks table of our settings file.
 func (a *Agent) hooks() map[string]any {
 	table := map[string]any{}
 	for _, h := range hookEvents {
@@ -165,8 +164,8 @@ func (a *Agent) hooks() map[string]any {
 	return table
 }
 
-// settings lays out our settings file: the hooks, the gateway's address, and what the person gave by
-// a --settings of their own, since only one is taken.
+// settings returns the content of our settings file: the hooks, the gateway's address, and the person's own --settings,
+// since Claude Code accepts only one.
 func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]any {
 	s := map[string]any{}
 	for k, v := range own {
@@ -193,8 +192,7 @@ func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]
 		s["permissions"] = merged
 	}
 	if spec.BaseURL != "" {
-		// Settings win over the environment, and a repository's settings would win over the
-		// gateway if they were not named here.
+		// Settings override the environment, and a repository's settings would override the gateway if ours did not set it.
 		env := map[string]any{}
 		theirs, _ := own["env"].(map[string]any)
 		for k, v := range theirs {
@@ -206,8 +204,8 @@ func (a *Agent) settings(spec thread.LaunchSpec, own map[string]any) map[string]
 	return s
 }
 
-// readRules returns the permission rules that have folders read without a question and never written to.
-// Folders whose names would be taken for patterns are left out: Claude Code asks there.
+// readRules returns permission rules that let folders be read without asking and never written. Folders whose names
+// would be read as patterns are left out; Claude Code asks about them.
 func readRules(dirs []string) (allow, deny []any) {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) || strings.ContainsAny(dir, "*?[]{}()!\\") {
@@ -219,19 +217,20 @@ func readRules(dirs []string) (allow, deny []any) {
 	return allow, deny
 }
 
-// ConfigFiles names the project files that configure Claude Code.
+// ConfigFiles returns the files of a project that configure Claude Code.
 func (a *Agent) ConfigFiles() []string {
 	return []string{
-		"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/CLAUDE.md", ".claude/settings.json", ".claude/settings.local.json",
-		".claude/agents/", ".claude/commands/", ".claude/hooks/", ".claude/output-styles/", ".claude/rules/", ".claude/skills/",
+		"CLAUDE.md", "CLAUDE.local.md", ".mcp.json", ".claude/CLAUDE.md", ".claude/settings.json",
+		".claude/settings.local.json", ".claude/agents/", ".claude/commands/", ".claude/hooks/",
+		".claude/output-styles/", ".claude/rules/", ".claude/skills/",
 	}
 }
 
-// LocalFiles names those that the person may keep out of git. Claude Code finds settings.local.json of the
-// main worktree by itself (2.1.330).
+// LocalFiles returns those that the person may keep out of git. Claude Code finds the main worktree's
+// settings.local.json by itself (2.1.330).
 func (a *Agent) LocalFiles() []string { return []string{"CLAUDE.md", "CLAUDE.local.md"} }
 
-// ownSettings takes --settings out of the person's arguments and reads it: a file or JSON.
+// ownSettings removes --settings from the person's arguments and reads it: a file or JSON.
 func ownSettings(dir string, args []string) (rest []string, own map[string]any, err error) {
 	for i := 0; i < len(args); i++ {
 		value, ok := strings.CutPrefix(args[i], "--settings=")
@@ -250,7 +249,7 @@ func ownSettings(dir string, args []string) (rest []string, own map[string]any, 
 			if !filepath.IsAbs(value) {
 				value = filepath.Join(dir, value)
 			}
-			err = launch.MustReadJSON(value, &own)
+			err = launch.RequireJSON(value, &own)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read --settings: %w", err)

@@ -80,8 +80,10 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		use := map[string]any{"type": "tool_use", "id": call, "name": "Bash", "input": map[string]any{"command": "ls"}}
 		node("assistant", assistant(i, 0, "", text)) // one response in two lines
 		node("assistant", assistant(i, 0, "tool_use", use))
-		node("user", map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": "out"}}})
-		node("assistant", assistant(i, 1, "end_turn", map[string]any{"type": "text", "text": fmt.Sprintf("answer-%d. done\n<ok> & \u2028", i)}))
+		node("user", map[string]any{"role": "user",
+			"content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": "out"}}})
+		node("assistant", assistant(i, 1, "end_turn",
+			map[string]any{"type": "text", "text": fmt.Sprintf("answer-%d. done\n<ok> & \u2028", i)}))
 		line(map[string]any{"type": "last-prompt", "lastPrompt": prompt, "leafUuid": parent})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
@@ -97,8 +99,10 @@ func TestUpstreams(t *testing.T) {
 		want     string // empty for none
 	}{
 		{"default", nil, "", "https://api.anthropic.com"},
-		{"environment", []string{"ANTHROPIC_BASE_URL=https://proxy.example/anthropic/"}, "", "https://proxy.example/anthropic"},
-		{"settings win", []string{"ANTHROPIC_BASE_URL=https://a.example"}, `{"env":{"ANTHROPIC_BASE_URL":"https://b.example"}}`, "https://b.example"},
+		{"environment", []string{"ANTHROPIC_BASE_URL=https://proxy.example/anthropic/"}, "",
+			"https://proxy.example/anthropic"},
+		{"settings win", []string{"ANTHROPIC_BASE_URL=https://a.example"},
+			`{"env":{"ANTHROPIC_BASE_URL":"https://b.example"}}`, "https://b.example"},
 		{"bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=1"}, "", ""},
 		{"not bedrock", []string{"CLAUDE_CODE_USE_BEDROCK=0"}, "", "https://api.anthropic.com"},
 		{"vertex by settings", nil, `{"env":{"CLAUDE_CODE_USE_VERTEX":1}}`, ""},
@@ -127,7 +131,8 @@ func TestLaunchSettings(t *testing.T) {
 	agenttest.Fake(t, filepath.Join(bin, "claude"), "2.1.330")
 	env := []string{"HOME=" + home, "PATH=" + bin}
 	a := claude.New(launch.Config{Env: env, Hook: []string{"/a b/orchestrator", "hook"}})
-	agenttest.Put(t, filepath.Join(home, "own.json"), `{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
+	agenttest.Put(t, filepath.Join(home, "own.json"),
+		`{"model":"x","env":{"MINE":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine"}]}]}}`)
 	spec := thread.LaunchSpec{
 		Dir: home, StateDir: state, Env: env, BaseURL: "http://127.0.0.1:9/t/s", HookURL: "http://127.0.0.1:9/h/s",
 		Flags: thread.Flags{Args: []string{"--settings", "own.json", "--allowedTools", "Bash"}},
@@ -136,11 +141,13 @@ func TestLaunchSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"--session-id", l.Session, "--settings", filepath.Join(state, "claude-settings.json"), "--allowedTools", "Bash"}
+	want := []string{"--session-id", l.Session, "--settings", filepath.Join(state, "claude-settings.json"),
+		"--allowedTools", "Bash"}
 	if strings.Join(l.Args, "|") != strings.Join(want, "|") {
 		t.Errorf("arguments %q, want %q", l.Args, want)
 	}
-	if e := launch.Env(l.Env); e.Value("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL") != "1" || e.Value("ORCHESTRATOR_HOOK_URL") != spec.HookURL || e.Value("ANTHROPIC_BASE_URL") != spec.BaseURL {
+	if e := launch.Env(l.Env); e.Value("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL") != "1" ||
+		e.Value("ORCHESTRATOR_HOOK_URL") != spec.HookURL || e.Value("ANTHROPIC_BASE_URL") != spec.BaseURL {
 		t.Errorf("environment %q", l.Env)
 	}
 	var got struct {
@@ -160,7 +167,8 @@ func TestLaunchSettings(t *testing.T) {
 	if got.Model != "x" || got.Env["MINE"] != "1" || got.Env["ANTHROPIC_BASE_URL"] != spec.BaseURL {
 		t.Errorf("settings %+v", got)
 	}
-	if stop := got.Hooks["Stop"]; len(stop) != 2 || stop[0].Hooks[0].Command != "mine" || stop[1].Hooks[0].Command != "'/a b/orchestrator' 'hook' 'Stop'" {
+	if stop := got.Hooks["Stop"]; len(stop) != 2 || stop[0].Hooks[0].Command != "mine" ||
+		stop[1].Hooks[0].Command != "'/a b/orchestrator' 'hook' 'Stop'" {
 		t.Errorf("Stop hooks %+v", stop)
 	}
 	spec.Env = append(env, "ANTHROPIC_BASE_URL=https://proxy.example")
@@ -181,17 +189,19 @@ func TestReadDirs(t *testing.T) {
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin")}
 	l, err := claude.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{
 		Dir: home, StateDir: state, Env: env, ReadDirs: []string{"/s/threads/a/read", "/odd*/read", "relative"},
-		Flags: thread.Flags{Args: []string{"--settings", `{"permissions":{"allow":["Bash(ls)"],"ask":["Read(x)"],"defaultMode":"plan"}}`}},
+		Flags: thread.Flags{Args: []string{"--settings",
+			`{"permissions":{"allow":["Bash(ls)"],"ask":["Read(x)"],"defaultMode":"plan"}}`}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Permissions any }
-	if err := launch.MustReadJSON(l.Args[len(l.Args)-1], &got); err != nil {
+	if err := launch.RequireJSON(l.Args[len(l.Args)-1], &got); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := json.Marshal(got.Permissions)
-	want := `{"allow":["Bash(ls)","Read(//s/threads/a/read/**)"],"ask":["Read(x)"],"defaultMode":"plan","deny":["Edit(//s/threads/a/read/**)"]}`
+	want := `{"allow":["Bash(ls)","Read(//s/threads/a/read/**)"],"ask":["Read(x)"],"defaultMode":"plan",` +
+		`"deny":["Edit(//s/threads/a/read/**)"]}`
 	if err != nil || string(raw) != want {
 		t.Errorf("permissions %s, want %s: %v", raw, want, err)
 	}
@@ -199,11 +209,16 @@ func TestReadDirs(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, claude.New(launch.Config{}).Rules(), []agenttest.Screen{
-		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
-		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n  Yes, I trust this folder\nEnter to confirm · Esc to cancel", Want: thread.StateApproval},
-		{Name: "new server", Lines: "New MCP server found in this project: x\n\n  Use this MCP server\n❯ Continue without using this MCP server\n\nEnter to confirm · Esc to cancel", Want: thread.StateQuestion},
-		{Name: "theme", Lines: "Choose the text style\n❯ 1. Dark mode\n  2. Light mode\n\nSyntax theme: Monokai Extended (ctrl+t to disable)", Want: thread.StateQuestion},
-		{Name: "working", Lines: "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents", Want: thread.StateWorking},
+		{Name: "approval", Lines: "Bash command\n\n touch a\n\nDo you want to proceed?\n❯ 1. Yes\n" +
+			"  2. Yes, and always allow\n  3. No\n\nEsc to cancel · Tab to amend", Title: "✳ x", Want: thread.StateApproval},
+		{Name: "trust", Lines: "Quick safety check: Is this a project you created or one you trust?\n❯ No, exit\n" +
+			"  Yes, I trust this folder\nEnter to confirm · Esc to cancel", Want: thread.StateApproval},
+		{Name: "new server", Lines: "New MCP server found in this project: x\n\n  Use this MCP server\n" +
+			"❯ Continue without using this MCP server\n\nEnter to confirm · Esc to cancel", Want: thread.StateQuestion},
+		{Name: "theme", Lines: "Choose the text style\n❯ 1. Dark mode\n  2. Light mode\n\n" +
+			"Syntax theme: Monokai Extended (ctrl+t to disable)", Want: thread.StateQuestion},
+		{Name: "working", Lines: "✽ Proofing… (3s)\n────\n❯ \n────\n ⏸ manual mode on · esc to interrupt · ← for agents",
+			Want: thread.StateWorking},
 		{Name: "busy title", Lines: "x", Title: "◐ Claude Code", Want: thread.StateWorking},
 		{Name: "idle title", Lines: "❯ \n? for shortcuts", Title: "✳ Claude Code", Want: thread.StateIdle},
 		{Name: "nothing", Lines: "❯ \n? for shortcuts"},

@@ -5,7 +5,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Hooks says what the events of Claude Code's hooks mean.
+// Hooks maps the events of Claude Code's hooks to states.
 var Hooks = hook.Table{
 	"SessionStart":     {State: thread.StateIdle, Session: true},
 	"UserPromptSubmit": {State: thread.StateWorking, Session: true, Prompt: true},

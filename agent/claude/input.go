@@ -8,13 +8,13 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// pasted is the placeholder of a long paste.
+// pasted matches Claude Code's placeholder for a long paste.
 var pasted = pattern.Lazy(`^\[Pasted text #\d+( \+\d+ lines)?\]$`)
 
-// border is how the lines above and below the input begin.
+// border is the beginning of the lines above and below the input.
 var border = strings.Repeat("─", 3)
 
-// Input finds the input: between two lines, with the cursor in it, behind "❯", or "!" for a command of the shell.
+// Input finds the input: between two lines, containing the cursor, after "❯" or, for a shell command, "!".
 func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	cols, rows := t.Size()
 	first := t.Cursor().Y
@@ -29,9 +29,10 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	if first == 0 || last == rows-1 || !strings.HasPrefix(mark, "❯") && !strings.HasPrefix(mark, "!") {
 		return agent.Input{}, false
 	}
-	text := agent.Written(t, first, last, 2, cols, agent.Faint)
-	if at := t.Cursor(); suggests(t, at) { // its first letter is not faint, being the cursor's
-		text = strings.TrimSpace(agent.Written(t, first, at.Y-1, 2, cols, agent.Faint) + "\n" + agent.Written(t, at.Y, at.Y, 2, at.X, agent.Faint))
+	text := agent.ScreenText(t, first, last, 2, cols, agent.Faint)
+	if at := t.Cursor(); suggests(t, at) { // the suggestion's first letter is the cursor's and so not faint
+		text = strings.TrimSpace(agent.ScreenText(t, first, at.Y-1, 2, cols, agent.Faint) + "\n" +
+			agent.ScreenText(t, at.Y, at.Y, 2, at.X, agent.Faint))
 	}
 	if strings.HasPrefix(mark, "!") {
 		text = "!" + text
@@ -39,8 +40,8 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	return agent.Input{Text: text, Pasted: pasted().MatchString(text)}, true
 }
 
-// suggests reports whether a suggestion of Claude Code's begins at the cursor, which it draws as a reversed cell: what
-// follows is faint.
+// suggests reports whether a suggestion of Claude Code begins at the cursor, which it draws as a reversed cell: the
+// text after it is faint.
 func suggests(t *vterm.Terminal, at vterm.Cursor) bool {
 	row := t.Row(nil, at.Y)
 	if at.X+1 >= len(row) || row[at.X].Style.Attr&vterm.Reverse == 0 {

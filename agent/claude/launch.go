@@ -13,21 +13,24 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// ready is how long after its first output Claude Code may still swallow keys.
+// ready is how long after its first output Claude Code may still lose keys.
 const ready = time.Second
 
 // settingsFile is the name of our settings file in the state folder.
 const settingsFile = "claude-settings.json"
 
-// uuid is the form of Claude Code's session ids.
+// uuid is the format of Claude Code's session ids.
 var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// outer are variables of an enclosing Claude Code that must not reach ours.
-var outer = []string{"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION"}
+// nestedVars are variables of an enclosing Claude Code that must not reach ours.
+var nestedVars = []string{
+	"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID",
+	"CLAUDE_CODE_CHILD_SESSION",
+}
 
-// Launch lays out the start.
+// Launch returns how to start Claude Code.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
-	env := launch.Environment(spec).Without(outer...)
+	env := launch.Environment(spec).Without(nestedVars...)
 	found, err := a.program.Find(ctx, env)
 	if err != nil {
 		return thread.Launch{}, fmt.Errorf("launch claude: %w", err)
@@ -40,7 +43,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		session = launch.UUID()
 	}
 	if !uuid().MatchString(session) {
-		return thread.Launch{}, fmt.Errorf("launch claude: session %q is no UUID: %w", session, thread.ErrInvalid)
+		return thread.Launch{}, fmt.Errorf("launch claude: session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	rest, own, err := ownSettings(spec.Dir, spec.Flags.Args)
 	if err != nil {
@@ -80,24 +83,62 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	return l, nil
 }
 
-// rules read the screen; the words were taken from recordings of 2.1.330.
+// rules read the screen; the texts are from recordings of 2.1.330.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
-		{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[◐◑◒◓⠁-⣿]`), Detail: "title shows work"},
-		{State: thread.StateApproval, Lines: 14, Pattern: regexp.MustCompile(`(?m)^\W*(Do you want to (proceed|make this edit|create|overwrite|allow|use|fetch)|Would you like to proceed)`), Detail: "asks for permission"},
-		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I trust this folder|Do you trust the files in this folder`), Detail: "asks whether to trust the folder"},
-		{State: thread.StateApproval, Lines: 14, Pattern: regexp.MustCompile(`Do you want to use this API key\?`), Detail: "asks whether to use the API key"},
-		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Yes, I accept`), Detail: "warns of bypassed permissions"},
-		{State: thread.StateUnauthorised, Lines: 20, Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted`), Detail: "asks to log in"},
-		{State: thread.StateQuestion, Lines: 2, Pattern: regexp.MustCompile(`(?m)^\s*(Login successful\. )?Press Enter to continue\b`), Detail: "waits for Enter"},
-		{State: thread.StateQuestion, Lines: 14, Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`), Detail: "asks a question"},
+		{
+			State: thread.StateWorking, Lines: agent.InTitle, Detail: "title shows activity",
+			Pattern: regexp.MustCompile(`^[◐◑◒◓⠁-⣿]`),
+		},
+		{
+			State: thread.StateApproval, Lines: 14, Detail: "asks for permission",
+			Pattern: regexp.MustCompile(`(?m)^\W*(Do you want to (proceed|make this edit|create|overwrite|allow|use|fetch)|` +
+				`Would you like to proceed)`),
+		},
+		{
+			State: thread.StateApproval, Lines: 20, Detail: "asks whether to trust the folder",
+			Pattern: regexp.MustCompile(`Yes, I trust this folder|Do you trust the files in this folder`),
+		},
+		{
+			State: thread.StateApproval, Lines: 14, Detail: "asks whether to use the API key",
+			Pattern: regexp.MustCompile(`Do you want to use this API key\?`),
+		},
+		{
+			State: thread.StateApproval, Lines: 20, Detail: "warns about bypassing permissions",
+			Pattern: regexp.MustCompile(`Yes, I accept`),
+		},
+		{
+			State: thread.StateUnauthorised, Lines: 20, Detail: "asks to log in",
+			Pattern: regexp.MustCompile(`Select login method|Paste code here if prompted`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 2, Detail: "waits for Enter",
+			Pattern: regexp.MustCompile(`(?m)^\s*(Login successful\. )?Press Enter to continue\b`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
+			Pattern: regexp.MustCompile(`Enter to select · .*(Tab|↑/↓).* · Esc to cancel`),
+		},
 		{State: thread.StateQuestion, Lines: 6, Pattern: regexp.MustCompile(`Syntax theme: `), Detail: "asks for a theme"},
-		{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?m)^\s*Enter to (confirm|continue|submit)\b.*\bEsc to `), Detail: "a dialog is open"},
-		{State: thread.StateQuestion, Lines: 2, Pattern: regexp.MustCompile(`\bEsc to (cancel|close|clear|exit|go back)\b|\bEnter to (select|save|use|run)\b|\besc to (close|cancel)\b`), Detail: "a menu is open"},
-		{State: thread.StateWorking, Lines: 8, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
-		{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^✳`), Detail: "title shows rest", Prompt: true},
+		{
+			State: thread.StateQuestion, Lines: 3, Detail: "a dialog is open",
+			Pattern: regexp.MustCompile(`(?m)^\s*Enter to (confirm|continue|submit)\b.*\bEsc to `),
+		},
+		{
+			State: thread.StateQuestion, Lines: 2, Detail: "a menu is open",
+			Pattern: regexp.MustCompile(`\bEsc to (cancel|close|clear|exit|go back)\b|\bEnter to (select|save|use|run)\b|` +
+				`\besc to (close|cancel)\b`),
+		},
+		{
+			State: thread.StateWorking, Lines: 8, Detail: `shows "esc to interrupt"`,
+			Pattern: regexp.MustCompile(`\besc to interrupt\b`),
+		},
+		{
+			State: thread.StateIdle, Lines: agent.InTitle, Detail: "title shows idle", Prompt: true,
+			Pattern: regexp.MustCompile(`^✳`),
+		},
 	}
 })
 
-// Rules returns the rules of Claude Code's screen.
+// Rules implements agent.RuleSource.
 func (a *Agent) Rules() []agent.Rule { return rules() }

@@ -6,10 +6,10 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// moved has the tool calls of a line, and what came of them, name another folder. Claude Code watches
-// the files that its conversation read and wrote, and tells the model what others write there: a fork
-// would hear of all that its parent goes on to do, and work on the parent's files.
-func moved(line []byte, from, to string) []byte {
+// relocate replaces a folder with another in the tool calls of a line and their results. Claude Code watches the files
+// that its conversation has read and written, and reports others' changes to the model: without this, a fork would be
+// told about everything its parent keeps doing, and would work on the parent's files.
+func relocate(line []byte, from, to string) []byte {
 	var l struct {
 		Message struct {
 			Content json.RawMessage `json:"content"`
@@ -21,7 +21,7 @@ func moved(line []byte, from, to string) []byte {
 	}
 	var parts, tools []json.RawMessage
 	if json.Unmarshal(l.Message.Content, &parts) != nil {
-		parts = nil // a text
+		parts = nil // a plain text
 	}
 	for _, part := range parts {
 		var p struct {
@@ -31,5 +31,5 @@ func moved(line []byte, from, to string) []byte {
 			tools = append(tools, part)
 		}
 	}
-	return transcript.Moved(line, from, to, append(tools, l.Result)...)
+	return transcript.Relocate(line, from, to, append(tools, l.Result)...)
 }

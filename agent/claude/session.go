@@ -15,13 +15,14 @@ import (
 	"orchestrator/thread"
 )
 
-// maxSubagents bounds the sub-agents' files that are read of one session.
+// maxSubagents limits how many files of sub-agents are read per session.
 const maxSubagents = 500
 
-// projects is the folder below which all sessions lie.
+// projects is the folder that contains all sessions.
 func projects(env launch.Env) string { return filepath.Join(configDir(env), "projects") }
 
-// slug is the name of a folder's sessions: everything but letters and digits becomes a hyphen.
+// slug is the name of the sessions folder of a working folder: everything except letters and digits is replaced by a
+// hyphen.
 func slug(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -34,8 +35,8 @@ func slug(dir string) string {
 	}, dir)
 }
 
-// locate returns the project folder that holds a session, as Claude Code itself finds it: the one of
-// the working folder first, then any other. Empty when there is none.
+// locate returns the project folder that contains a session, in the order in which Claude Code searches: first the one
+// of the working folder, then any other. Empty if there is none.
 func locate(root, dir, session string) string {
 	holds := func(project string) bool {
 		info, err := os.Lstat(filepath.Join(root, project, session+".jsonl"))
@@ -83,12 +84,12 @@ func files(root, dir, session string) []transcript.File {
 
 func checkSession(session string) error {
 	if !uuid().MatchString(session) {
-		return fmt.Errorf("claude session %q is no UUID: %w", session, thread.ErrInvalid)
+		return fmt.Errorf("claude session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
 }
 
-// ReadTranscript returns what the session's files gained.
+// ReadTranscript returns what was appended to the session's files.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return nil, err
@@ -97,7 +98,9 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	read := func() ([]thread.Chunk, error) {
 		return a.reader.Read(root, files(root, spec.Dir, spec.Session), spec.Marks)
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
+	return transcript.Answer{
+		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+	}.Await(ctx, read)
 }
 
 // Verify compares the session's files with the marks.
@@ -109,8 +112,8 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(root, files(root, spec.Dir, spec.Session), spec.Marks)
 }
 
-// Rebuild writes the session's files: in place where Session is to be written again, or as NewSession in
-// the project folder of Dir.
+// Rebuild writes the session's files: in place if Session is to be restored, or as NewSession in the project folder of
+// Dir.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return "", err
@@ -121,10 +124,10 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session, project = spec.NewSession, ""
 		if !uuid().MatchString(session) {
-			session = launch.UUID() // not an id that Claude Code would take
+			session = launch.UUID() // Claude Code would not accept the id
 		}
 		if locate(root, spec.Dir, session) != "" {
-			return "", fmt.Errorf("claude session %s is there already: %w", session, thread.ErrConflict)
+			return "", fmt.Errorf("claude session %s already exists: %w", session, thread.ErrConflict)
 		}
 		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDir, spec.Dir) }
 	}
@@ -152,8 +155,8 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// fork rewrites a transcript for a new session in another folder: the lines of the conversation under
-// the new id. Lines that only repeat requests, or point at the end of the old session, are left out.
+// fork rewrites a transcript for a new session in another folder: the lines of the conversation, with the new id. Lines
+// that only repeat requests, or refer to the end of the old session, are left out.
 func fork(data []byte, from, to, fromDir, dir string) []byte {
 	oldID, newID := []byte(`"`+from+`"`), []byte(`"`+to+`"`)
 	var out bytes.Buffer
@@ -163,7 +166,7 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 			UUID string `json:"uuid"`
 		}
 		if json.Unmarshal(line, &l) != nil {
-			return // a damaged line is nothing Claude Code could read either
+			return // Claude Code cannot read a damaged line either
 		}
 		if l.UUID == "" && l.Type != "summary" && l.Type != "file-history-snapshot" && l.Type != "mode" {
 			return
@@ -171,7 +174,7 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 		for _, key := range []string{`"sessionId":`, `"sessionId": `} {
 			line = bytes.ReplaceAll(line, append([]byte(key), oldID...), append([]byte(key), newID...))
 		}
-		out.Write(moved(line, fromDir, dir))
+		out.Write(relocate(line, fromDir, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()

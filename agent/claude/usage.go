@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// line is what is read of a transcript's lines.
+// line is a line of a transcript, with the fields that are read.
 type line struct {
 	Type      string    `json:"type"`
 	SessionID string    `json:"sessionId"`
@@ -40,7 +40,7 @@ type block struct {
 	Name string `json:"name"`
 }
 
-// content reads a message's content, a text or a list of blocks.
+// content reads a message's content, which is a text or a list of blocks.
 func (m *message) content() []block {
 	var text string
 	if json.Unmarshal(m.Content, &text) == nil {
@@ -53,7 +53,7 @@ func (m *message) content() []block {
 	return blocks
 }
 
-// answerText returns the assistant's text of a line.
+// answerText returns the assistant's text in a line.
 func answerText(raw []byte) string {
 	var l line
 	if json.Unmarshal(raw, &l) != nil || l.Type != "assistant" || l.Message == nil {
@@ -71,14 +71,15 @@ func answerText(raw []byte) string {
 // beginsTurn reports whether a line is a prompt of the person.
 func beginsTurn(raw []byte) bool {
 	var l line
-	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && !l.Meta && !l.Sidechain && l.Message != nil && promptOf(l.Message) != ""
+	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && !l.Meta && !l.Sidechain && l.Message != nil &&
+		promptOf(l.Message) != ""
 }
 
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
 func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
 
-// ReadUsage returns the responses that chunks hold. A response stands in several lines, one for
-// each block of its content; they are put together by the message's id.
+// ReadUsage returns the responses in the chunks. A response is stored as several lines, one for each block of its
+// content; they are combined by the message's id.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	for _, c := range chunks {
@@ -125,7 +126,7 @@ func promptOf(m *message) string {
 	return ""
 }
 
-// merge adds one line's part of a response.
+// merge adds the part of a response that one line contains.
 func merge(e *thread.Exchange, l line) {
 	m := l.Message
 	e.Model, e.Ended = m.Model, l.Timestamp
@@ -146,5 +147,5 @@ func merge(e *thread.Exchange, l line) {
 	}
 }
 
-// mainFile is the name of a session's own file; sub-agents' files are "subagents/agent-….jsonl".
+// mainFile is the name of a session's own file; those of sub-agents are "subagents/agent-….jsonl".
 const mainFile = "main"

@@ -1,12 +1,12 @@
-// Package codex is the adapter of Codex CLI.
+// Package codex is the adapter for Codex CLI.
 //
-// It executes the native program inside the npm package, because the package's own wrapper leaves it
-// running when it is killed. All that a launch adds is given by -c overrides; config.toml is never
-// written. Codex takes its base URL from nowhere else, and others on the machine can read arguments, so the
-// gateway's address is without its secret there: that goes by the environment into a header.
+// It executes the native program inside the npm package, because the package's own wrapper leaves that program running
+// when it is killed. A launch adds its settings with -c overrides only; config.toml is never written. Codex accepts its
+// base URL only there, and other users of the machine can read arguments, so the gateway's address in them has no
+// secret: the secret is passed in the environment and sent as a header.
 //
-// Codex chooses its session ids; they are learned from its requests. Sessions that Codex itself
-// forked stand on their parent's file, which is therefore read with them.
+// Codex chooses its session ids; they are learned from its requests. A session that Codex itself forked refers to its
+// parent's file, which is therefore read too.
 package codex
 
 import (
@@ -28,7 +28,7 @@ import (
 // Name is the adapter's name.
 const Name = "codex"
 
-// The addresses that Codex uses by itself.
+// The base URLs that Codex uses by default.
 const (
 	openAI  = "https://api.openai.com/v1"
 	chatGPT = "https://chatgpt.com/backend-api/codex"
@@ -36,14 +36,14 @@ const (
 	studio  = "http://localhost:1234/v1"
 )
 
-// Agent is the adapter. It is safe for use by many goroutines.
+// Agent is the adapter. It is safe for concurrent use.
 type Agent struct {
 	env     launch.Env
 	program *launch.Program
 	reader  *transcript.Reader
 }
 
-// New makes the adapter.
+// New returns the adapter.
 func New(c launch.Config) *Agent {
 	return &Agent{
 		env: c.Env, reader: transcript.NewReader(),
@@ -71,7 +71,7 @@ func triple() string {
 // native returns the program behind the npm package's wrapper.
 func native(path string) (string, []string) {
 	const wrapper = 1 << 20
-	if !launch.Small(path, wrapper) {
+	if !launch.Smaller(path, wrapper) {
 		return path, nil
 	}
 	binary := filepath.Join("vendor", triple(), "bin", "codex")
@@ -87,20 +87,20 @@ func native(path string) (string, []string) {
 // Name returns "codex".
 func (a *Agent) Name() string { return Name }
 
-// Detect says whether Codex can be started here.
+// Detect reports whether Codex can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// ConfigFiles names the project files that configure Codex.
+// ConfigFiles returns the files of a project that configure Codex.
 func (a *Agent) ConfigFiles() []string {
 	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/", ".agents/"}
 }
 
-// LocalFiles names those that the person may keep out of git.
+// LocalFiles returns those that the person may keep out of git.
 func (a *Agent) LocalFiles() []string {
 	return []string{"AGENTS.md", "AGENTS.override.md", ".codex/config.toml"}
 }
 
-// home is the folder of Codex's own files.
+// home is Codex's own folder.
 func home(env launch.Env) string {
 	if dir := env.Value("CODEX_HOME"); dir != "" {
 		return dir
@@ -108,13 +108,13 @@ func home(env launch.Env) string {
 	return filepath.Join(env.Home(), ".codex")
 }
 
-// config is what is read of the person's config.toml.
+// config are the settings of the person's config.toml that are read.
 type config struct {
 	provider  string
 	providers map[string]any
 	openAI    string
 	chatGPT   string
-	// loginShell is set where the person said whether commands run in a login shell.
+	// loginShell is set if the person configured whether commands run in a login shell.
 	loginShell bool
 	window     int64 // model_context_window
 }
@@ -127,7 +127,7 @@ func readConfig(env launch.Env) config {
 	}
 	all, err := toml.Parser().Unmarshal(raw)
 	if err != nil {
-		return c // Codex itself will tell the person about a broken file
+		return c // Codex itself reports a broken file
 	}
 	text := func(from map[string]any, key string) string { s, _ := from[key].(string); return s }
 	table := func(from map[string]any, key string) map[string]any { m, _ := from[key].(map[string]any); return m }
@@ -150,7 +150,7 @@ func readConfig(env launch.Env) config {
 	return c
 }
 
-// Windows returns model_context_window, which holds for whichever model is used.
+// Windows returns model_context_window, which applies to every model.
 func (a *Agent) Windows(env []string) map[string]int64 {
 	if n := readConfig(env).window; n > 0 {
 		return map[string]int64{"*": n}
@@ -158,8 +158,7 @@ func (a *Agent) Windows(env []string) map[string]int64 {
 	return nil
 }
 
-// byChatGPT reports whether the person is logged in with a ChatGPT account. Only the presence of
-// the tokens is looked at.
+// byChatGPT reports whether the person is logged in with a ChatGPT account. It only checks whether tokens exist.
 func byChatGPT(env launch.Env) bool {
 	var auth struct {
 		Mode   string          `json:"auth_mode"`
@@ -176,7 +175,7 @@ func byChatGPT(env launch.Env) bool {
 	return set(auth.Tokens) && !set(auth.Key)
 }
 
-// address returns the base URL that Codex would use, empty when it cannot go through a gateway.
+// address returns the base URL that Codex would use, empty if it cannot go through a gateway.
 func (c config) address(env launch.Env) string {
 	switch c.provider {
 	case "openai":
@@ -206,11 +205,11 @@ func (c config) address(env launch.Env) string {
 	}
 }
 
-// plain is the form of provider names that a -c override can name.
+// plain matches the provider names that can be used in a -c override.
 var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
-// Upstreams returns the address of the person's model provider, without the API version: requests
-// keep it in their path. Nil for providers that have no address of their own, such as Bedrock.
+// Upstreams returns the address of the person's model provider, without the API version: requests keep that in their
+// path. Nil for providers without an address of their own, such as Bedrock.
 func (a *Agent) Upstreams(env []string) map[string]string {
 	c := readConfig(env)
 	base := c.address(env)
@@ -221,7 +220,7 @@ func (a *Agent) Upstreams(env []string) map[string]string {
 	return map[string]string{"": root}
 }
 
-// quote writes a string as TOML, which takes JSON's strings.
+// quote encodes a string as TOML, which accepts JSON strings.
 func quote(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -230,17 +229,17 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// The variables that take a thread's secret into requests. Codex reads OPENAI_ORGANIZATION for a header of its
-// own provider, whose headers cannot be configured.
+// The variables that put a thread's secret into requests. OPENAI_ORGANIZATION becomes a header of Codex's own provider,
+// whose headers cannot be configured otherwise.
 const (
-	ossURL       = "CODEX_OSS_BASE_URL" // takes an address only
+	ossURL       = "CODEX_OSS_BASE_URL" // accepts an address only
 	organisation = "OPENAI_ORGANIZATION"
 	secretVar    = "ORCHESTRATOR_GATEWAY_SECRET"
 	secretHeader = "X-Orchestrator-Secret"
 )
 
-// viaGateway returns the overrides and the environment that send requests to the gateway. Overrides stand
-// in the arguments and addresses in error lines, so the secret goes by a header.
+// viaGateway returns the overrides and the environment that send requests to the gateway. Overrides appear in the
+// arguments, and addresses in error messages, so the secret is sent as a header.
 func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env) {
 	_, version := launch.SplitVersion(c.address(env), "/v1")
 	open, mark := thread.PublicURL(baseURL)
@@ -251,14 +250,14 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 			return args, env
 		}
 		own := env.Value(organisation)
-		// Commands of the agent see the person's own value: another Codex below it would send ours.
-		args = append(args, commandsSee(organisation, own)...)
+		// Commands of the agent get the person's own value: another Codex started by it would send ours.
+		args = append(args, setForCommands(organisation, own)...)
 		if own != "" {
 			mark += ";" + own
 		}
 		return args, env.With(organisation, mark)
 	case c.provider == "ollama" || c.provider == "lmstudio":
-		return commandsSee(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version)
+		return setForCommands(ossURL, env.Value(ossURL)), env.With(ossURL, baseURL+version)
 	case plain().MatchString(c.provider):
 		key := "model_providers." + c.provider
 		args := []string{"-c", key + ".base_url=" + quote(open+version)}
@@ -266,14 +265,14 @@ func (c config) viaGateway(env launch.Env, baseURL string) ([]string, launch.Env
 			return args, env
 		}
 		args = append(args, "-c", key+".env_http_headers."+secretHeader+"="+quote(secretVar))
-		return append(args, commandsSee(secretVar, "")...), env.With(secretVar, mark)
+		return append(args, setForCommands(secretVar, "")...), env.With(secretVar, mark)
 	default:
 		return nil, env
 	}
 }
 
-// commandsSee returns what gives commands of the agent a variable of their own. What they inherit Codex
-// writes into a file that others may read (0644, with shell_snapshot).
-func commandsSee(variable, value string) []string {
+// setForCommands returns arguments that set a variable for the agent's commands. Codex writes the variables that
+// commands inherit to a file that others may read (0644, with shell_snapshot).
+func setForCommands(variable, value string) []string {
 	return []string{"-c", "shell_environment_policy.set." + variable + "=" + quote(value)}
 }

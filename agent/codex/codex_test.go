@@ -42,7 +42,8 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 	var file strings.Builder
 	ordinal := 0
 	line := func(kind string, payload object) {
-		raw, err := json.Marshal(object{"timestamp": "2026-11-21T10:28:50.563Z", "ordinal": ordinal, "type": kind, "payload": payload})
+		raw, err := json.Marshal(object{"timestamp": "2026-11-21T10:28:50.563Z", "ordinal": ordinal, "type": kind,
+			"payload": payload})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,23 +57,28 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 	total := int64(0)
 	tokens := func(turn string, input int64) {
 		total += input
-		u := object{"input_tokens": input, "cached_input_tokens": input / 2, "cache_write_input_tokens": 0, "output_tokens": 6, "total_tokens": input + 6}
+		u := object{"input_tokens": input, "cached_input_tokens": input / 2, "cache_write_input_tokens": 0,
+			"output_tokens": 6, "total_tokens": input + 6}
 		line("token_usage_record", object{"thread_id": session, "turn_id": turn, "session_id": session, "usage": u})
-		line("event_msg", object{"type": "token_count", "info": object{"last_token_usage": u, "model_context_window": 258400}})
+		line("event_msg",
+			object{"type": "token_count", "info": object{"last_token_usage": u, "model_context_window": 258400}})
 	}
-	line("session_meta", object{"session_id": session, "id": session, "cwd": dir, "cli_version": "0.169.0", "source": "cli", "history_mode": "paginated"})
+	line("session_meta", object{"session_id": session, "id": session, "cwd": dir, "cli_version": "0.169.0",
+		"source": "cli", "history_mode": "paginated"})
 	for i := 1; i <= turns; i++ {
 		turn := fmt.Sprintf("turn-%d", i)
 		line("event_msg", object{"type": "task_started", "turn_id": turn, "model_context_window": 258400})
 		message("user", "input_text", "<environment_context>\n  <cwd>"+dir+"</cwd>")
 		line("turn_context", object{"turn_id": turn, "cwd": dir, "model": "gpt-5.5"})
 		message("user", "input_text", fmt.Sprintf("prompt-%d. do it", i))
-		line("response_item", object{"type": "function_call", "name": "exec_command", "arguments": `{"cmd":"ls"}`, "call_id": turn})
+		line("response_item",
+			object{"type": "function_call", "name": "exec_command", "arguments": `{"cmd":"ls"}`, "call_id": turn})
 		tokens(turn, 9743)
 		line("response_item", object{"type": "function_call_output", "call_id": turn, "output": "out"})
 		message("assistant", "output_text", fmt.Sprintf("answer-%d. done", i))
 		tokens(turn, 9800)
-		line("event_msg", object{"type": "task_complete", "turn_id": turn, "last_agent_message": fmt.Sprintf("answer-%d. done", i)})
+		line("event_msg",
+			object{"type": "task_complete", "turn_id": turn, "last_agent_message": fmt.Sprintf("answer-%d. done", i)})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
 	agenttest.Put(t, n.Main, file.String())
@@ -87,15 +93,22 @@ func TestUpstreams(t *testing.T) {
 		args               string // the override for the gateway
 	}{
 		{"default", "", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
-		{"ignored variable", "", "", []string{"OPENAI_BASE_URL=https://x.example/v1"}, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
-		{"own address", "openai_base_url = \"https://proxy.example/openai/v1/\"", "", nil, "https://proxy.example/openai", `openai_base_url="http://gw/v1"`},
-		{"chatgpt login", "", `{"auth_mode":"chatgpt","tokens":{"a":"b"}}`, nil, "https://chatgpt.com/backend-api/codex", `openai_base_url="http://gw"`},
-		{"key login", "", `{"OPENAI_API_KEY":"k","tokens":null}`, nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
-		{"provider", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw/v1"`},
-		{"by profile", "profile = \"p\"\n[profiles.p]\nmodel_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw"`},
+		{"ignored variable", "", "", []string{"OPENAI_BASE_URL=https://x.example/v1"}, "https://api.openai.com",
+			`openai_base_url="http://gw/v1"`},
+		{"own address", "openai_base_url = \"https://proxy.example/openai/v1/\"", "", nil, "https://proxy.example/openai",
+			`openai_base_url="http://gw/v1"`},
+		{"chatgpt login", "", `{"auth_mode":"chatgpt","tokens":{"a":"b"}}`, nil, "https://chatgpt.com/backend-api/codex",
+			`openai_base_url="http://gw"`},
+		{"key login", "", `{"OPENAI_API_KEY":"k","tokens":null}`, nil, "https://api.openai.com",
+			`openai_base_url="http://gw/v1"`},
+		{"provider", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "", nil,
+			"https://acme.example", `model_providers.acme.base_url="http://gw/v1"`},
+		{"by profile", "profile = \"p\"\n[profiles.p]\nmodel_provider = \"acme\"\n[model_providers.acme]\n" +
+			"base_url = \"https://acme.example\"", "", nil, "https://acme.example", `model_providers.acme.base_url="http://gw"`},
 		{"ollama", "model_provider = \"ollama\"", "", []string{"CODEX_OSS_BASE_URL=http://box:1/v1"}, "http://box:1", ""},
 		{"bedrock", "model_provider = \"amazon-bedrock\"", "", nil, "", ""},
-		{"odd name", "model_provider = \"a.b\"\n[model_providers.\"a.b\"]\nbase_url = \"https://acme.example\"", "", nil, "", ""},
+		{"odd name", "model_provider = \"a.b\"\n[model_providers.\"a.b\"]\nbase_url = \"https://acme.example\"", "",
+			nil, "", ""},
 		{"broken", "model_provider = ", "", nil, "https://api.openai.com", `openai_base_url="http://gw/v1"`},
 	}
 	for _, tt := range tests {
@@ -164,7 +177,8 @@ func TestForkOfCodexOwn(t *testing.T) {
 	parent, child := launch.UUID(), launch.UUID()
 	p := write(t, env, "/w", parent, 2)
 	c := filepath.Join(filepath.Dir(p.Main), "rollout-2026-11-21T11-00-00-"+child+".jsonl")
-	meta := fmt.Sprintf(`{"timestamp":"2026-11-21T11:00:00Z","ordinal":9,"type":"session_meta","payload":{"id":%q,"history_base":{"thread_id":%q,"end_byte_offset":%d}}}`, child, parent, p.Ends[0])
+	meta := fmt.Sprintf(`{"timestamp":"2026-11-21T11:00:00Z","ordinal":9,"type":"session_meta","payload":{"id":%q,`+
+		`"history_base":{"thread_id":%q,"end_byte_offset":%d}}}`, child, parent, p.Ends[0])
 	agenttest.Put(t, c, meta+"\n")
 	chunks, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: child, Env: env})
 	if err != nil || len(chunks) != 2 || chunks[0].File != "main" || chunks[1].File != "base/"+parent {
@@ -178,7 +192,8 @@ func TestForkOfCodexOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	fresh := launch.UUID()
-	if _, err := a.Rebuild(t.Context(), thread.RebuildSpec{Session: child, NewSession: fresh, Dir: "/w", StateDir: t.TempDir(), Env: env, Files: files}); err != nil {
+	if _, err := a.Rebuild(t.Context(), thread.RebuildSpec{Session: child, NewSession: fresh, Dir: "/w",
+		StateDir: t.TempDir(), Env: env, Files: files}); err != nil {
 		t.Fatal(err)
 	}
 	again, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: fresh, Env: env})
@@ -189,12 +204,15 @@ func TestForkOfCodexOwn(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, codex.New(launch.Config{}).Rules(), []agenttest.Screen{
-		{Name: "approval", Lines: "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n  3. No (esc)\n\nPress enter to confirm or esc to cancel", Want: thread.StateApproval},
+		{Name: "approval", Lines: "Would you like to run the following command?\n\n$ touch a\n\n› 1. Yes, proceed (y)\n" +
+			"  3. No (esc)\n\nPress enter to confirm or esc to cancel", Want: thread.StateApproval},
 		{Name: "approval title", Lines: "x", Title: "[ ! ] Action Required | repo", Want: thread.StateApproval},
 		{Name: "working title", Lines: "x", Title: "⠹ do it | repo", Want: thread.StateWorking},
-		{Name: "working", Lines: "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n", Want: thread.StateWorking},
+		{Name: "working", Lines: "• Working (0s • esc to interrupt)\n\n› Ask Codex to do anything\n",
+			Want: thread.StateWorking},
 		{Name: "sign in", Lines: "Sign in with ChatGPT to use Codex", Want: thread.StateUnauthorised},
-		{Name: "new model", Lines: "Meet GPT-6 Sol\n\n› 1. Try new model\n  2. Use existing model\n\nenter/esc confirm · ^c quit", Title: "repo", Want: thread.StateQuestion},
+		{Name: "new model", Lines: "Meet GPT-6 Sol\n\n› 1. Try new model\n  2. Use existing model\n\n" +
+			"enter/esc confirm · ^c quit", Title: "repo", Want: thread.StateQuestion},
 		{Name: "idle", Lines: "› Ask Codex to do anything\n? for shortcuts", Title: "repo", Want: thread.StateIdle},
 		{Name: "nothing", Lines: "loading", Title: "repo"},
 	})
@@ -202,7 +220,8 @@ func TestRules(t *testing.T) {
 
 // TestShield: the sandbox writes to temporary folders, and keeps out of those that are to be read only.
 func TestShield(t *testing.T) {
-	const slash, dir = "sandbox_workspace_write.exclude_slash_tmp=true", "sandbox_workspace_write.exclude_tmpdir_env_var=true"
+	const slash, dir = "sandbox_workspace_write.exclude_slash_tmp=true",
+		"sandbox_workspace_write.exclude_tmpdir_env_var=true"
 	home := t.TempDir()
 	agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 	agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
@@ -217,7 +236,8 @@ func TestShield(t *testing.T) {
 		{"/tmporary/read", "/var", nil},
 	} {
 		env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "TMPDIR=" + tt.tmpdir}
-		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: home, StateDir: home, Env: env, ReadDirs: []string{tt.read}})
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(),
+			thread.LaunchSpec{Dir: home, StateDir: home, Env: env, ReadDirs: []string{tt.read}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,12 +264,14 @@ func TestPath(t *testing.T) {
 		agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 		agenttest.Fake(t, filepath.Join(home, "bin", "codex"), "0.169.0")
 		env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "SHLVL=" + tt.level}
-		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: home, StateDir: home, Env: env, Bin: "/s/bin"})
+		l, err := codex.New(launch.Config{Env: env}).Launch(t.Context(),
+			thread.LaunchSpec{Dir: home, StateDir: home, Env: env, Bin: "/s/bin"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := launch.Env(l.Env)
-		if slices.Contains(l.Args, "allow_login_shell=false") != tt.bash || e.Value("SHLVL") != tt.want || e.Value("ORCHESTRATOR_BIN") != "/s/bin/orchestrator" {
+		if slices.Contains(l.Args, "allow_login_shell=false") != tt.bash || e.Value("SHLVL") != tt.want ||
+			e.Value("ORCHESTRATOR_BIN") != "/s/bin/orchestrator" {
 			t.Errorf("%s: %q with SHLVL=%s", tt.name, l.Args, e.Value("SHLVL"))
 		}
 	}
@@ -266,8 +288,10 @@ func TestSecretStaysOutOfArguments(t *testing.T) {
 			[]string{`openai_base_url="http://127.0.0.1:1/t/-/v1"`, `shell_environment_policy.set.OPENAI_ORGANIZATION=""`}},
 		{"with an organisation", "", "OPENAI_ORGANIZATION", mark + ";org-1", []string{"OPENAI_ORGANIZATION=org-1"},
 			[]string{`shell_environment_policy.set.OPENAI_ORGANIZATION="org-1"`}},
-		{"another", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"", "ORCHESTRATOR_GATEWAY_SECRET", mark, nil,
-			[]string{`model_providers.acme.base_url="http://127.0.0.1:1/t/-/v1"`, `model_providers.acme.env_http_headers.X-Orchestrator-Secret="ORCHESTRATOR_GATEWAY_SECRET"`,
+		{"another", "model_provider = \"acme\"\n[model_providers.acme]\nbase_url = \"https://acme.example/v1\"",
+			"ORCHESTRATOR_GATEWAY_SECRET", mark, nil,
+			[]string{`model_providers.acme.base_url="http://127.0.0.1:1/t/-/v1"`,
+				`model_providers.acme.env_http_headers.X-Orchestrator-Secret="ORCHESTRATOR_GATEWAY_SECRET"`,
 				`shell_environment_policy.set.ORCHESTRATOR_GATEWAY_SECRET=""`}},
 		{"local", "model_provider = \"ollama\"", "CODEX_OSS_BASE_URL", "http://127.0.0.1:1/t/5ecret/v1", nil, nil},
 	} {
@@ -290,7 +314,7 @@ func TestSecretStaysOutOfArguments(t *testing.T) {
 			}
 		}
 		if strings.Contains(strings.Join(l.Args, "\n"), "5ecret") {
-			t.Errorf("%s: the secret stands in %q", tt.name, l.Args)
+			t.Errorf("%s: the secret is in %q", tt.name, l.Args)
 		}
 	}
 }

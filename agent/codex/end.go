@@ -8,7 +8,7 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// turnLine is what is read of the lines that begin and end turns.
+// turnLine is a line that begins or ends a turn, with the fields that are read.
 type turnLine struct {
 	Timestamp string      `json:"timestamp"`
 	Ordinal   *int64      `json:"ordinal,omitempty"`
@@ -22,9 +22,9 @@ type turnPayload struct {
 	Answer string `json:"last_agent_message,omitempty"`
 }
 
-// ended adds the end of a turn to a rollout that stops between its answer and there: Codex writes
-// the end last, and shows a turn without one as interrupted. Without an answer nothing changes.
-func ended(data []byte, answer string) []byte {
+// endTurn adds the end of a turn to a rollout that stops between its answer and that end: Codex writes the end last,
+// and shows a turn without one as interrupted. Without an answer nothing changes.
+func endTurn(data []byte, answer string) []byte {
 	var open string // the turn that has begun and not ended
 	var last turnLine
 	transcript.Lines(data, func(raw []byte) {

@@ -8,9 +8,9 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// fork rewrites a rollout for a new session in another folder. Ids are changed wherever a value is
-// one; folders outside the conversation itself, and in its tool calls and what came of them. What was
-// said stays as the model saw it.
+// fork rewrites a rollout for a new session in another folder. Ids are replaced wherever a value is one; folders are
+// replaced outside the conversation, and in its tool calls and their results. The texts of the conversation stay as the
+// model saw them.
 func fork(data []byte, from, to, fromDir, dir string) []byte {
 	var out bytes.Buffer
 	transcript.Lines(data, func(line []byte) {
@@ -20,14 +20,14 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 		}
 		line = bytes.ReplaceAll(line, []byte(quote(from)), []byte(quote(to)))
 		if json.Unmarshal(line, &l) != nil {
-			return // a damaged line is skipped by Codex as well
+			return // Codex skips a damaged line too
 		}
 		switch {
 		case fromDir == "" || dir == "" || fromDir == dir:
 		case l.Type != "response_item":
 			line = bytes.ReplaceAll(line, []byte(quote(fromDir)), []byte(quote(dir)))
-		case ofTool(l.Payload) && !strings.ContainsAny(dir, `"\`): // arguments are JSON in a text: escaped twice
-			line = transcript.Moved(line, fromDir, dir, l.Payload)
+		case isTool(l.Payload) && !strings.ContainsAny(dir, `"\`): // arguments are JSON in a text: escaped twice
+			line = transcript.Relocate(line, fromDir, dir, l.Payload)
 		}
 		out.Write(line)
 		out.WriteByte('\n')
@@ -35,8 +35,8 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 	return out.Bytes()
 }
 
-// ofTool reports whether an item of the conversation is a tool's call, or what came of it.
-func ofTool(item json.RawMessage) bool {
+// isTool reports whether an item of the conversation is a tool call or its result.
+func isTool(item json.RawMessage) bool {
 	var p struct {
 		Type string `json:"type"`
 	}

@@ -5,7 +5,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Hooks says what the events of Codex's hooks mean. A launch sets none, see Launch: a person's own may report.
+// Hooks maps the events of Codex's hooks to states. A launch sets no hooks (see Launch), but the person's own may
+// report.
 var Hooks = hook.Table{
 	"SessionStart":      {State: thread.StateIdle, Session: true},
 	"UserPromptSubmit":  {State: thread.StateWorking, Session: true, Prompt: true},

@@ -15,12 +15,16 @@ func TestReadHook(t *testing.T) {
 		want           thread.HookReport
 		ok             bool
 	}{
-		{"SessionStart", `{"session_id":"s"}`, thread.HookReport{State: thread.StateIdle, Detail: "hook SessionStart", Session: "s"}, true},
-		{"UserPromptSubmit", `{"session_id":"s","prompt":"p"}`, thread.HookReport{State: thread.StateWorking, Detail: "hook UserPromptSubmit", Session: "s", Prompt: "p"}, true},
-		{"PreToolUse", `{"tool_name":"shell"}`, thread.HookReport{State: thread.StateWorking, Detail: "hook PreToolUse: shell"}, true},
+		{"SessionStart", `{"session_id":"s"}`,
+			thread.HookReport{State: thread.StateIdle, Detail: "hook SessionStart", Session: "s"}, true},
+		{"UserPromptSubmit", `{"session_id":"s","prompt":"p"}`,
+			thread.HookReport{State: thread.StateWorking, Detail: "hook UserPromptSubmit", Session: "s", Prompt: "p"}, true},
+		{"PreToolUse", `{"tool_name":"shell"}`,
+			thread.HookReport{State: thread.StateWorking, Detail: "hook PreToolUse: shell"}, true},
 		{"PostToolUse", ``, thread.HookReport{State: thread.StateWorking, Detail: "hook PostToolUse"}, true},
 		{"PreCompact", ``, thread.HookReport{State: thread.StateWorking, Detail: "hook PreCompact"}, true},
-		{"PermissionRequest", `{"tool_name":"shell"}`, thread.HookReport{State: thread.StateApproval, Detail: "hook PermissionRequest: shell"}, true},
+		{"PermissionRequest", `{"tool_name":"shell"}`,
+			thread.HookReport{State: thread.StateApproval, Detail: "hook PermissionRequest: shell"}, true},
 		{"Stop", ``, thread.HookReport{State: thread.StateIdle, Detail: "hook Stop"}, true},
 		{"agent-turn-complete", ``, thread.HookReport{}, false},
 	} {

@@ -8,10 +8,10 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// pasted is the placeholder of a long paste.
+// pasted matches Codex's placeholder for a long paste.
 var pasted = pattern.Lazy(`^\[Pasted Content \d+ chars\]( #\d+)?$`)
 
-// Input finds the input: the cursor's lines, behind "›". They have a background of their own where Codex knows the
+// Input finds the input: the cursor's lines, after "›". They have a background of their own if Codex knows the
 // terminal's, and end above the footer otherwise.
 func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	cols, rows := t.Size()
@@ -41,6 +41,6 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 			}
 		}
 	}
-	text := agent.Written(t, first, max(last, at.Y), 2, cols, agent.Faint)
+	text := agent.ScreenText(t, first, max(last, at.Y), 2, cols, agent.Faint)
 	return agent.Input{Text: text, Pasted: pasted().MatchString(text)}, true
 }

@@ -17,14 +17,14 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// ready is how long after its first output Codex may still swallow keys.
+// ready is how long after its first output Codex may still lose keys.
 const ready = time.Second
 
-// uuid is the form of Codex's session ids.
+// uuid is the format of Codex's session ids.
 var uuid = pattern.Lazy(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// permission turns a permission mode into arguments. Codex has two independent settings; a mode
-// names one or both, as in "on-request/workspace-write".
+// permission converts a permission mode to arguments. Codex has two independent settings; a mode sets one or both, as
+// in "on-request/workspace-write".
 func permission(mode string) ([]string, error) {
 	var args []string
 	for _, word := range strings.FieldsFunc(mode, func(r rune) bool { return r == '/' || r == ',' || r == ' ' }) {
@@ -39,15 +39,16 @@ func permission(mode string) ([]string, error) {
 		case "bypass", "yolo":
 			args = append(args, "--dangerously-bypass-approvals-and-sandbox")
 		default:
-			return nil, fmt.Errorf("permission mode %q: want on-request, never, untrusted, read-only, workspace-write, danger-full-access, approve-for-me or bypass: %w", word, thread.ErrInvalid)
+			return nil, fmt.Errorf("permission mode %q: must be on-request, never, untrusted, read-only, "+
+				"workspace-write, danger-full-access, approve-for-me or bypass: %w", word, thread.ErrInvalid)
 		}
 	}
 	return args, nil
 }
 
-// Launch lays out the start. No report at the end of a turn is asked for: Codex's notify gets all prompts of the session
-// and the answer as an argument, which others on the machine can read and which fails once it is too long. Codex tells
-// its state by OSC 7501.
+// Launch returns how to start Codex. It sets no notify program: Codex would pass all prompts of the session and the
+// answer as an argument, which other users of the machine can read and which fails if it is too long. Codex reports its
+// state by OSC 7501.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
@@ -55,7 +56,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		return thread.Launch{}, fmt.Errorf("launch codex: %w", err)
 	}
 	if spec.Resume && !uuid().MatchString(spec.Session) {
-		return thread.Launch{}, fmt.Errorf("launch codex: session %q is no UUID: %w", spec.Session, thread.ErrInvalid)
+		return thread.Launch{}, fmt.Errorf("launch codex: session %q is not a UUID: %w", spec.Session, thread.ErrInvalid)
 	}
 	mode, err := permission(spec.Flags.PermissionMode)
 	if err != nil {
@@ -67,14 +68,14 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 		l.Session = spec.Session
 		l.Args = append(l.Args, "resume")
 	}
-	// A bare codex leaves a daemon behind that outlives us and holds a copy of the program.
+	// A plain codex starts a daemon that outlives us and holds a copy of the program.
 	l.Args = append(l.Args, "-c", "features.daemon_auto_start=false")
 	if spec.Bin != "" {
 		var args []string
 		args, env = c.keepPath(env)
 		l.Args = append(l.Args, args...)
 	}
-	l.Args = append(l.Args, shield(env, spec.ReadDirs)...)
+	l.Args = append(l.Args, protect(env, spec.ReadDirs)...)
 	if spec.BaseURL != "" {
 		var args []string
 		args, env = c.viaGateway(env, spec.BaseURL)
@@ -91,12 +92,12 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	return l, nil
 }
 
-// keepPath returns what has Codex's shell tool find the programs on the PATH that Codex has. By itself
-// the tool runs a login shell, whose profile sets PATH afresh; even without one, bash reads ~/.bashrc
-// when its input is a socket, unless it believes to run inside another shell.
+// keepPath returns what lets Codex's shell tool find the programs on Codex's own PATH. By default the tool runs a login
+// shell, whose profile resets PATH; even without one, bash reads ~/.bashrc if its input is a socket, unless it seems to
+// run inside another shell.
 func (c config) keepPath(env launch.Env) ([]string, launch.Env) {
 	if c.loginShell {
-		return nil, env // the person decided; the program's absolute path stands in the environment
+		return nil, env // the person decided; ORCHESTRATOR_BIN in the environment is an absolute path
 	}
 	if level, err := strconv.Atoi(env.Value("SHLVL")); err != nil || level < 2 {
 		env = env.With("SHLVL", "2")
@@ -104,9 +105,9 @@ func (c config) keepPath(env launch.Env) ([]string, launch.Env) {
 	return []string{"-c", "allow_login_shell=false"}, env
 }
 
-// shield returns what keeps Codex's sandbox from writing to folders that it is to read only. It reads the
-// whole disk and writes to the working folder and to temporary ones.
-func shield(env launch.Env, dirs []string) []string {
+// protect returns arguments that keep Codex's sandbox from writing to folders that are read-only for it. The sandbox
+// may read the whole disk and write to the working folder and to temporary folders.
+func protect(env launch.Env, dirs []string) []string {
 	var args []string
 	for _, t := range []struct{ dir, key string }{
 		{"/tmp", "sandbox_workspace_write.exclude_slash_tmp"},
@@ -123,20 +124,48 @@ func shield(env launch.Env, dirs []string) []string {
 	return args
 }
 
-// rules read the screen; the words were taken from recordings of 0.169.0.
+// rules read the screen; the texts are from recordings of 0.169.0.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
-		{State: thread.StateApproval, Lines: agent.InTitle, Pattern: regexp.MustCompile(`Action Required`), Detail: "title asks for action"},
-		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`), Detail: "asks for permission"},
-		{State: thread.StateApproval, Lines: 20, Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`), Detail: "asks whether to trust the folder"},
-		{State: thread.StateUnauthorised, Lines: 24, Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`), Detail: "asks to log in"},
-		{State: thread.StateQuestion, Lines: 8, Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`), Detail: "asks a question"},
-		{State: thread.StateQuestion, Lines: 4, Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`), Detail: "a list is open"},
-		{State: thread.StateWorking, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^[⠁-⣿] `), Detail: "title shows work"},
-		{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc to interrupt\b`), Detail: "can be interrupted"},
-		{State: thread.StateIdle, Lines: 8, Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`), Detail: "waits for a prompt", Prompt: true},
+		{
+			State: thread.StateApproval, Lines: agent.InTitle, Detail: "title asks for action",
+			Pattern: regexp.MustCompile(`Action Required`),
+		},
+		{
+			State: thread.StateApproval, Lines: 20, Detail: "asks for permission",
+			Pattern: regexp.MustCompile(`Would you like to (run the following command|make the following edits|grant|allow)`),
+		},
+		{
+			State: thread.StateApproval, Lines: 20, Detail: "asks whether to trust the folder",
+			Pattern: regexp.MustCompile(`Trust this folder\?|Do you trust the contents of this directory`),
+		},
+		{
+			State: thread.StateUnauthorised, Lines: 24, Detail: "asks to log in",
+			Pattern: regexp.MustCompile(`Sign in with ChatGPT|Provide your own API key`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 8, Detail: "asks a question",
+			Pattern: regexp.MustCompile(`[Pp]ress enter to (confirm|continue|submit)|enter to submit answer|` +
+				`enter/esc confirm|enter (continue|select|confirm|resume) · esc (back|dismiss|exit)`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 4, Detail: "a list is open",
+			Pattern: regexp.MustCompile(`(?m)^\s*enter \w+\b.*\besc (back|dismiss|exit)\b`),
+		},
+		{
+			State: thread.StateWorking, Lines: agent.InTitle, Detail: "title shows activity",
+			Pattern: regexp.MustCompile(`^[⠁-⣿] `),
+		},
+		{
+			State: thread.StateWorking, Lines: 12, Detail: `shows "esc to interrupt"`,
+			Pattern: regexp.MustCompile(`\besc to interrupt\b`),
+		},
+		{
+			State: thread.StateIdle, Lines: 8, Detail: "waits for a prompt", Prompt: true,
+			Pattern: regexp.MustCompile(`(?m)^\s*› [^0-9]`),
+		},
 	}
 })
 
-// Rules returns the rules of Codex's screen.
+// Rules implements agent.RuleSource.
 func (a *Agent) Rules() []agent.Rule { return rules() }

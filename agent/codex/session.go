@@ -18,26 +18,26 @@ import (
 	"orchestrator/thread"
 )
 
-// basePrefix is what names of those begin with.
+// basePrefix is the prefix of their names.
 const basePrefix = "base/"
 
-// maxBases is how many forks deep a session is followed.
+// maxBases limits how many forks a session is followed back.
 const maxBases = 16
 
-// sessions is the folder below which the rollouts lie, by day.
+// sessions is the folder that contains the rollouts, by day.
 func sessions(env launch.Env) string { return filepath.Join(home(env), "sessions") }
 
 func checkSession(session string) error {
 	if !uuid().MatchString(session) {
-		return fmt.Errorf("codex session %q is no UUID: %w", session, thread.ErrInvalid)
+		return fmt.Errorf("codex session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
 }
 
-// locate returns the rollout of a session below root, empty when there is none. Ids hold the time
-// they were made at, so the day is looked at first.
+// locate returns the rollout of a session below root, empty if there is none. Ids contain their creation time, so that
+// day is searched first.
 func locate(root, session string) string {
-	if t, ok := made(session); ok {
+	if t, ok := createdAt(session); ok {
 		for _, offset := range []int{0, -1, 1} {
 			day := t.AddDate(0, 0, offset).Local().Format("2006/01/02")
 			if path := inDay(root, filepath.FromSlash(day), session); path != "" {
@@ -57,8 +57,8 @@ func locate(root, session string) string {
 	return ""
 }
 
-// made reads the time off a version 7 UUID.
-func made(session string) (time.Time, bool) {
+// createdAt returns the creation time in a version 7 UUID.
+func createdAt(session string) (time.Time, bool) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(session, "-", ""))
 	if err != nil || len(raw) != 16 || raw[6]>>4 != 7 {
 		return time.Time{}, false
@@ -70,7 +70,7 @@ func made(session string) (time.Time, bool) {
 	return time.UnixMilli(ms), true
 }
 
-// folders lists the folders in one below root, newest first.
+// folders lists the subfolders of a folder below root, newest first.
 func folders(root, in string) []string {
 	entries, err := os.ReadDir(filepath.Join(root, in))
 	if err != nil {
@@ -125,7 +125,8 @@ func baseOf(first []byte) string {
 			} `json:"history_base"`
 		} `json:"payload"`
 	}
-	if json.Unmarshal(first, &l) != nil || l.Type != "session_meta" || l.Payload.Base == nil || !uuid().MatchString(l.Payload.Base.Thread) {
+	if json.Unmarshal(first, &l) != nil || l.Type != "session_meta" || l.Payload.Base == nil ||
+		!uuid().MatchString(l.Payload.Base.Thread) {
 		return ""
 	}
 	return l.Payload.Base.Thread
@@ -149,7 +150,7 @@ func files(root, session string) []transcript.File {
 	return all
 }
 
-// ReadTranscript returns what the session's files gained.
+// ReadTranscript returns what was appended to the session's files.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return nil, err
@@ -158,7 +159,9 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	read := func() ([]thread.Chunk, error) {
 		return a.reader.Read(root, files(root, spec.Session), spec.Marks)
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
+	return transcript.Answer{
+		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+	}.Await(ctx, read)
 }
 
 // Verify compares the session's files with the marks.
@@ -170,8 +173,8 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(root, files(root, spec.Session), spec.Marks)
 }
 
-// Rebuild writes the session's rollout, in place or under a new id with every mention of the old one
-// changed, and the rollouts it is based on where they are missing.
+// Rebuild writes the session's rollout, in place or under a new id that replaces every occurrence of the old one, and
+// those rollouts it is based on that are missing.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return "", err
@@ -182,10 +185,10 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session = spec.NewSession
 		if !uuid().MatchString(session) {
-			session = launch.UUID() // not an id that Codex would take
+			session = launch.UUID() // Codex would not accept the id
 		}
 		if locate(root, session) != "" {
-			return "", fmt.Errorf("codex session %s is there already: %w", session, thread.ErrConflict)
+			return "", fmt.Errorf("codex session %s already exists: %w", session, thread.ErrConflict)
 		}
 		edit = func(data []byte) []byte { return fork(data, spec.Session, session, spec.FromDir, spec.Dir) }
 	}
@@ -204,7 +207,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		if path == "" {
 			path = rollout(id, data)
 			if f.File == mainFile {
-				data = ended(data, spec.Answer)
+				data = endTurn(data, spec.Answer)
 			}
 		}
 		if err := transcript.Write(root, path, data, spec.StateDir); err != nil {
@@ -217,8 +220,8 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// rollout names the file of a session as Codex does, which looks for it nowhere else: by the time at
-// which the session was made. The first line is written later, at the first prompt.
+// rollout returns the file name of a session as Codex forms it, from the time at which the session was created; Codex
+// finds it under no other name. The first line is written later, at the first prompt.
 func rollout(session string, data []byte) string {
 	var meta struct {
 		Timestamp time.Time `json:"timestamp"`
@@ -236,5 +239,6 @@ func rollout(session string, data []byte) string {
 		}
 	}
 	t = t.Local()
-	return filepath.Join(filepath.FromSlash(t.Format("2006/01/02")), "rollout-"+t.Format("2006-01-02T15-04-05")+"-"+session+".jsonl")
+	return filepath.Join(filepath.FromSlash(t.Format("2006/01/02")),
+		"rollout-"+t.Format("2006-01-02T15-04-05")+"-"+session+".jsonl")
 }

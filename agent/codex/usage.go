@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// line is what is read of a rollout's lines.
+// line is a line of a rollout, with the fields that are read.
 type line struct {
 	Timestamp time.Time `json:"timestamp"`
 	Type      string    `json:"type"`
@@ -31,7 +31,7 @@ type line struct {
 	} `json:"payload"`
 }
 
-// usage counts tokens as OpenAI does: the input holds what came from the cache.
+// usage counts tokens as OpenAI does: the input includes cached tokens.
 type usage struct {
 	Input      int64 `json:"input_tokens"`
 	Cached     int64 `json:"cached_input_tokens"`
@@ -53,10 +53,11 @@ func (l line) text() string {
 	return text
 }
 
-// answerText returns the assistant's text of a line.
+// answerText returns the assistant's text in a line.
 func answerText(raw []byte) string {
 	var l line
-	if json.Unmarshal(raw, &l) != nil || l.Type != "response_item" || l.Payload.Type != "message" || l.Payload.Role != "assistant" {
+	if json.Unmarshal(raw, &l) != nil || l.Type != "response_item" || l.Payload.Type != "message" ||
+		l.Payload.Role != "assistant" {
 		return ""
 	}
 	return l.text()
@@ -75,8 +76,8 @@ func beginsTurn(raw []byte) bool {
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
 func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
 
-// ReadUsage returns the responses that chunks hold. What a response said stands before the record of
-// its tokens; the end of the turn after it.
+// ReadUsage returns the responses in the chunks. The texts of a response precede the record of its tokens; the end of
+// the turn follows it.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var r usageReader
 	for _, c := range chunks {
@@ -87,15 +88,15 @@ func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	return r.all, nil
 }
 
-// usageReader puts responses together from the lines of a rollout.
+// usageReader combines the lines of a rollout into responses.
 type usageReader struct {
 	all      []thread.Exchange
-	next     thread.Exchange // what the coming record belongs to
+	next     thread.Exchange // the response that the next record belongs to
 	prompt   string
 	session  string
 	model    string
 	window   int64
-	recorded bool // the response of the coming token_count was recorded already
+	recorded bool // the response of the next token_count has already been recorded
 }
 
 func (r *usageReader) line(raw []byte) {
@@ -141,7 +142,7 @@ func (r *usageReader) event(l line) {
 	case "task_started":
 		r.window = l.Payload.Window
 	case "token_count":
-		// Versions before the records tell the tokens here only.
+		// Versions without records report the tokens only here.
 		if !r.recorded && l.Payload.Info != nil && l.Payload.Info.Last != nil {
 			r.window = l.Payload.Info.Window
 			r.record(l, *l.Payload.Info.Last)
@@ -166,5 +167,5 @@ func (r *usageReader) record(l line, u usage) {
 	r.all = append(r.all, e)
 }
 
-// mainFile is the name of a session's own rollout; rollouts it is based on are "base/<session>".
+// mainFile is the name of a session's own rollout; those it is based on are "base/<session>".
 const mainFile = "main"

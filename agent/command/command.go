@@ -1,8 +1,8 @@
-// Package command is the adapter of any other program: a shell, a REPL, an agent that has no adapter.
+// Package command is the adapter for any other program: a shell, a REPL, an agent without an adapter.
 //
-// The program runs in its terminal as the person gave it. It has no session to resume and no
-// transcript to read. Its model requests go through the gateway only where the person's environment
-// names the address of a model API: then that variable points at the gateway instead.
+// The program runs in its terminal as the person specified it. It has no session to resume and no transcript to read.
+// Its model requests go through the gateway only if the person's environment contains the address of a model API: that
+// variable is then set to the gateway's address.
 package command
 
 import (
@@ -26,19 +26,19 @@ const Name = "command"
 // Agent is the adapter.
 type Agent struct{ hooks []hook.Table }
 
-// New makes the adapter. A program that reports by the hooks of a CLI, as one that starts it does, is understood by
-// the first of the tables that knows what it says.
+// New returns the adapter. The tables interpret the hook reports of programs that start one of the supported CLIs: the
+// first table that knows an event is used.
 func New(_ launch.Config, hooks ...hook.Table) *Agent { return &Agent{hooks: hooks} }
 
 // Name returns "command".
 func (*Agent) Name() string { return Name }
 
-// Detect says that programs can be started.
+// Detect reports that any program can be started.
 func (*Agent) Detect(context.Context) thread.AgentInfo {
-	return thread.AgentInfo{Name: Name, Found: true, Hint: "runs any program: give it with its arguments"}
+	return thread.AgentInfo{Name: Name, Found: true, Hint: "runs any program; pass it with its arguments"}
 }
 
-// bases are the variables that name the address of a model API, by the upstream's name.
+// bases are the variables with the address of a model API, by the upstream's name.
 var bases = []struct{ name, variable string }{
 	{"anthropic", "ANTHROPIC_BASE_URL"},
 	{"openai", "OPENAI_BASE_URL"},
@@ -46,10 +46,10 @@ var bases = []struct{ name, variable string }{
 	{"gemini", "GOOGLE_GEMINI_BASE_URL"},
 }
 
-// versions are the endings of base URLs that requests keep in their path.
+// versions are the suffixes of base URLs that requests repeat in their path.
 var versions = []string{"/v1beta", "/v1"}
 
-// Upstreams returns the addresses that the environment names; nil where it names none.
+// Upstreams returns the addresses in the environment; nil if there are none.
 func (*Agent) Upstreams(env []string) map[string]string {
 	var all map[string]string
 	for _, b := range bases {
@@ -66,18 +66,19 @@ func (*Agent) Upstreams(env []string) map[string]string {
 	return all
 }
 
-// CheckLaunch refuses to start without a program.
+// CheckLaunch requires a program.
 func (*Agent) CheckLaunch(f thread.Flags) error {
 	if len(f.Program) == 0 || f.Program[0] == "" {
-		return thread.Hint(fmt.Errorf("no program given: %w", thread.ErrInvalid), "give the program with its arguments after --")
+		return thread.Hint(fmt.Errorf("no program given: %w", thread.ErrInvalid),
+			"pass the program with its arguments after --")
 	}
 	return nil
 }
 
-// Launch lays out the start of spec.Flags.Program with the arguments of spec.Flags.Args.
+// Launch returns how to start spec.Flags.Program with spec.Flags.Args.
 func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	if spec.Resume {
-		return thread.Launch{}, fmt.Errorf("launch command: it cannot resume a session: %w", thread.ErrUnsupported)
+		return thread.Launch{}, fmt.Errorf("launch command: cannot resume a session: %w", thread.ErrUnsupported)
 	}
 	argv := spec.Flags.Program
 	if err := (*Agent)(nil).CheckLaunch(spec.Flags); err != nil {
@@ -104,8 +105,8 @@ func (*Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch, 
 	return l, nil
 }
 
-// find returns a program's absolute path: as it is, from the working folder, or on PATH. Relative
-// entries of PATH are left out: a repository must not bring programs.
+// find returns a program's absolute path: of a path, relative to the working folder, or of a name, on PATH. Relative
+// entries of PATH are ignored: a repository must not supply programs.
 func find(env launch.Env, dir, name string) (string, error) {
 	if strings.ContainsRune(name, 0) {
 		return "", fmt.Errorf("program %q: %w", name, thread.ErrInvalid)
@@ -129,15 +130,26 @@ func find(env launch.Env, dir, name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", thread.Hint(fmt.Errorf("program %q: %w", name, thread.ErrNotFound), "looked at "+strings.Join(candidates, ", "))
+	return "", thread.Hint(fmt.Errorf("program %q: %w", name, thread.ErrNotFound),
+		"searched "+strings.Join(candidates, ", "))
 }
 
-// rules know the questions of any program: what is typed there answers them.
+// rules recognise the questions of any program.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
-		{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)[\[(](y/n|y/n/\S{1,8}|yes/no)[\])]\s*[:?]?\s*$`), Detail: "asks yes or no"},
-		{State: thread.StateQuestion, Lines: 1, Pattern: regexp.MustCompile(`(?i)\b(password|passphrase|passcode)\b.{0,80}:\s*$`), Detail: "asks for a password"},
-		{State: thread.StateQuestion, Lines: 3, Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`), Detail: "a menu is open"},
+		{
+			State: thread.StateQuestion, Lines: 1, Detail: "asks yes or no",
+			Pattern: regexp.MustCompile(`(?i)[\[(](y/n|y/n/\S{1,8}|yes/no)[\])]\s*[:?]?\s*$`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 1, Detail: "asks for a password",
+			Pattern: regexp.MustCompile(`(?i)\b(password|passphrase|passcode)\b.{0,80}:\s*$`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 3, Detail: "a menu is open",
+			Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|` +
+				`\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`),
+		},
 	}
 })
 
@@ -151,5 +163,5 @@ func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool)
 	return thread.HookReport{}, false
 }
 
-// Rules returns the rules of any program's screen.
+// Rules implements agent.RuleSource.
 func (*Agent) Rules() []agent.Rule { return rules() }

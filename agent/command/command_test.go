@@ -45,7 +45,8 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		l, err := command.New(launch.Config{}).Launch(t.Context(), thread.LaunchSpec{
-			Dir: dir, Env: []string{"PATH=.:" + bin}, Flags: thread.Flags{Program: []string{tt.program, "x"}, Args: []string{"y"}},
+			Dir: dir, Env: []string{"PATH=.:" + bin},
+			Flags: thread.Flags{Program: []string{tt.program, "x"}, Args: []string{"y"}},
 		})
 		if l.Path != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("%q: %q, %v; want %q, %v", tt.program, l.Path, err, tt.want, tt.err)
@@ -70,7 +71,8 @@ func TestGatewayByEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := launch.Env(l.Env)
-	if e.Value("OPENAI_BASE_URL") != "http://gw/t/s/@openai/v1" || e.Value("ANTHROPIC_BASE_URL") != "http://gw/t/s/@anthropic" {
+	if e.Value("OPENAI_BASE_URL") != "http://gw/t/s/@openai/v1" ||
+		e.Value("ANTHROPIC_BASE_URL") != "http://gw/t/s/@anthropic" {
 		t.Errorf("environment %q", l.Env)
 	}
 }

@@ -12,7 +12,8 @@ import (
 func TestReadHook(t *testing.T) {
 	var reader thread.HookReader = command.New(launch.Config{},
 		hook.Table{"tell": {Kinds: map[string]thread.State{"rest": thread.StateIdle}}, "both": {State: thread.StateQuestion}},
-		hook.Table{"tell": {Kinds: map[string]thread.State{"allow": thread.StateApproval}}, "both": {State: thread.StateIdle}},
+		hook.Table{"tell": {Kinds: map[string]thread.State{"allow": thread.StateApproval}},
+			"both": {State: thread.StateIdle}},
 	)
 	for _, c := range []struct {
 		event, payload string

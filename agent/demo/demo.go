@@ -22,23 +22,23 @@ const Name = "demo"
 // Verb is the command of this program that runs the demo agent.
 const Verb = "demo-agent"
 
-// Config is what the adapter is made with.
+// Config configures the adapter.
 type Config struct {
 	// Program is the command that runs this program; Verb and its arguments are added.
 	Program []string
 	// Home is where the sessions are kept, absolute, 0700.
 	Home string
-	// Model is the base URL of the model server; it holds a secret.
+	// Model is the base URL of the model server; it contains a secret.
 	Model string
 }
 
-// Agent is the adapter. It is safe for use by many goroutines.
+// Agent is the adapter. It is safe for concurrent use.
 type Agent struct {
 	config Config
 	reader *transcript.Reader
 }
 
-// New makes the adapter.
+// New returns the adapter.
 func New(c Config) *Agent { return &Agent{config: c, reader: transcript.NewReader()} }
 
 var (
@@ -47,7 +47,7 @@ var (
 	_ thread.Rebuilder   = (*Agent)(nil)
 	_ thread.Verifier    = (*Agent)(nil)
 	_ thread.UsageReader = (*Agent)(nil)
-	_ agent.Ruler        = (*Agent)(nil)
+	_ agent.RuleSource   = (*Agent)(nil)
 )
 
 // Main runs the demo agent itself and returns its exit code; args follow Verb.
@@ -105,14 +105,14 @@ func (a *Agent) Launch(_ context.Context, spec thread.LaunchSpec) (thread.Launch
 	return l, nil
 }
 
-// rules read the screen. The agent reports its state itself; they are for when a report is lost.
+// rules read the screen. The agent reports its state itself; they are for lost reports.
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
 		{State: thread.StateApproval, Lines: 10, Detail: "asks for permission",
 			Pattern: regexp.MustCompile(`(?m)^\? Allow this command\?`)},
 		{State: thread.StateQuestion, Lines: 14, Detail: "asks a question",
 			Pattern: regexp.MustCompile(`(?m)^\? (?s:.*)^  enter to choose`)},
-		{State: thread.StateWorking, Lines: 8, Detail: "can be interrupted",
+		{State: thread.StateWorking, Lines: 8, Detail: `shows "esc to interrupt"`,
 			Pattern: regexp.MustCompile(`working \d+s · esc to interrupt`)},
 		{State: thread.StateIdle, Lines: 7, Detail: "empty prompt", Pattern: regexp.MustCompile(`(?m)^› ?$`)},
 	}

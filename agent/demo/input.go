@@ -7,8 +7,8 @@ import (
 	"orchestrator/agent/vterm"
 )
 
-// Input finds the input: the last lines of the screen, behind "›", or "⋮" where there is more above, with the cursor
-// in them.
+// Input finds the input: the last lines of the screen, after "›", or "⋮" if there are more above, containing the
+// cursor.
 func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	cols, rows := t.Size()
 	at := t.Cursor()
@@ -19,5 +19,5 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	if mark := t.RowText(first); !strings.HasPrefix(mark, "›") && !strings.HasPrefix(mark, "⋮") || at.X < 2 {
 		return agent.Input{}, false
 	}
-	return agent.Input{Text: agent.Written(t, first, rows-1, 2, cols, func(vterm.Style) bool { return false })}, true
+	return agent.Input{Text: agent.ScreenText(t, first, rows-1, 2, cols, func(vterm.Style) bool { return false })}, true
 }

@@ -43,7 +43,7 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return transcript.Verify(a.config.Home, files, spec.Marks)
 }
 
-// Rebuild writes the session's file: in place, or as NewSession where there is one.
+// Rebuild writes the session's file: in place, or as NewSession if that is set.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	session := spec.Session
 	fork := spec.NewSession != "" && spec.NewSession != spec.Session
@@ -56,7 +56,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		}
 	}
 	if fork {
-		switch _, err := transcript.Whole(a.config.Home, record.Name(session)); {
+		switch _, err := transcript.ReadAll(a.config.Home, record.Name(session)); {
 		case err == nil:
 			return "", fmt.Errorf("demo session %s already exists: %w", session, thread.ErrConflict)
 		case !errors.Is(err, fs.ErrNotExist):
@@ -83,7 +83,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// renamed moves every line to another session.
+// renamed changes the session in every line.
 func renamed(data []byte, from, to string) []byte {
 	var out bytes.Buffer
 	transcript.Lines(data, func(raw []byte) {
@@ -121,7 +121,7 @@ func beginsTurn(raw []byte) bool {
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
 func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
 
-// ReadUsage returns the responses that chunks hold.
+// ReadUsage returns the responses in the chunks.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	for _, c := range chunks {

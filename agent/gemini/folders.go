@@ -13,14 +13,14 @@ import (
 	"orchestrator/thread"
 )
 
-// What the person said of folders, as Gemini CLI keeps it.
+// The trust levels of folders, as Gemini CLI stores them.
 const (
 	trustFolder = "TRUST_FOLDER"
 	trustParent = "TRUST_PARENT"
 	doNotTrust  = "DO_NOT_TRUST"
 )
 
-// The variables that decide about trust.
+// The variables that control folder trust.
 const (
 	trustVar   = "GEMINI_CLI_TRUST_WORKSPACE"
 	foldersVar = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
@@ -32,7 +32,7 @@ const (
 	policyFile  = "gemini-policy.toml"
 )
 
-// trustedFolders reads the person's decisions, level by folder.
+// trustedFolders reads the person's decisions: the trust level by folder.
 func trustedFolders(env launch.Env) map[string]string {
 	path := env.Value(foldersVar)
 	if path == "" {
@@ -40,13 +40,13 @@ func trustedFolders(env launch.Env) map[string]string {
 	}
 	var folders map[string]string
 	if launch.ReadJSONC(path, &folders) != nil {
-		return nil // Gemini CLI itself will tell the person about a broken file
+		return nil // Gemini CLI itself reports a broken file
 	}
 	return folders
 }
 
-// trustOf returns what the person said of a folder, as far as Gemini CLI takes it: trustFolder, doNotTrust,
-// or "" where it asks.
+// trustOf returns the person's decision about a folder, as Gemini CLI applies it: trustFolder, doNotTrust, or "" if it
+// asks.
 func trustOf(env launch.Env, dir string) string {
 	switch {
 	case env.Value("GEMINI_RESTRICTED_MODE") == "true", env.Value(trustVar) == "false":
@@ -86,10 +86,10 @@ func realPath(path string) string {
 	return path
 }
 
-// folders returns the arguments and the environment that have ReadDirs read without a question, and that
-// have a worktree of ours count as the folder that it is a copy of. The person's own file is only read:
-// where something has to be added, a copy of ours stands in for it. In a folder that the person said
-// nothing of the dialog comes as always, and the answer goes into their own file.
+// folders returns the arguments and the environment that let ReadDirs be read without asking, and give a worktree of
+// ours the same trust as the folder that it is a copy of. The person's own file is only read: if something has to be
+// added, a copy of ours replaces it for this launch. For a folder without a decision, the dialog appears as usual, and
+// the answer is written to the person's own file.
 func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, error) {
 	level := trustOf(env, spec.Dir)
 	added := map[string]string{}
@@ -105,11 +105,11 @@ func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, erro
 	if level == trustFolder {
 		for _, dir := range spec.ReadDirs {
 			if strings.Contains(dir, ",") {
-				continue // would be taken for two
+				continue // would be split into two
 			}
 			args = append(args, "--include-directories", dir)
 			if asksForTrust(env) {
-				added[dir] = trustFolder // or it asks whether to add the folder
+				added[dir] = trustFolder // otherwise it asks whether to add the folder
 			}
 		}
 	}
@@ -126,9 +126,9 @@ func folders(env launch.Env, spec thread.LaunchSpec) ([]string, launch.Env, erro
 	return args, env.With(foldersVar, path), nil
 }
 
-// policy writes the rules that let the shell print files of ReadDirs and keep the file tools from writing
-// there, and returns the arguments that have them read beside the person's own: naming one policy leaves
-// out those that Gemini CLI would read by itself.
+// policy writes the rules that let the shell print files of ReadDirs and keep the file tools from writing there, and
+// returns the arguments that load them in addition to the person's own: with --policy, Gemini CLI loads only the
+// policies that it names.
 func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
 	if len(spec.ReadDirs) == 0 {
 		return nil, nil
@@ -136,10 +136,12 @@ func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
 	var rules strings.Builder
 	for _, dir := range spec.ReadDirs {
 		pattern := regexp.QuoteMeta(dir)
-		// A plain name ends the command: nothing is added to it, and ".." leads nowhere.
-		fmt.Fprintf(&rules, "[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = %s\ndecision = \"allow\"\npriority = 500\n\n",
+		// A plain name ends the command: nothing can be appended to it, and ".." is not matched.
+		fmt.Fprintf(&rules,
+			"[[rule]]\ntoolName = \"run_shell_command\"\ncommandRegex = %s\ndecision = \"allow\"\npriority = 500\n\n",
 			quote("cat "+pattern+`/[A-Za-z0-9_/-]+[.]?[A-Za-z0-9_/-]+"`))
-		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\ndecision = \"deny\"\npriority = 900\n\n", quote(pattern))
+		fmt.Fprintf(&rules, "[[rule]]\ntoolName = [\"write_file\", \"replace\"]\nargsPattern = %s\n"+
+			"decision = \"deny\"\npriority = 900\n\n", quote(pattern))
 	}
 	path, err := launch.WriteFile(spec.StateDir, policyFile, []byte(rules.String()))
 	if err != nil {
@@ -159,7 +161,7 @@ func policy(env launch.Env, spec thread.LaunchSpec) ([]string, error) {
 	return append(args, "--policy", path), nil
 }
 
-// quote writes a string as TOML, which takes JSON's strings.
+// quote encodes a string as TOML, which accepts JSON strings.
 func quote(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -168,10 +170,10 @@ func quote(s string) string {
 	return string(raw)
 }
 
-// ConfigFiles names the project files that configure Gemini CLI.
+// ConfigFiles returns the files of a project that configure Gemini CLI.
 func (a *Agent) ConfigFiles() []string { return []string{"GEMINI.md", ".gemini/", ".env"} }
 
-// LocalFiles names those that the person may keep out of git; the API key may stand in one.
+// LocalFiles returns those that the person may keep out of git; one may contain the API key.
 func (a *Agent) LocalFiles() []string {
 	return []string{"GEMINI.md", ".env", ".gemini/.env", ".gemini/settings.json"}
 }

@@ -27,18 +27,24 @@ func TestFolders(t *testing.T) {
 		added                   map[string]string // to the person's own folders; nil for no file of ours
 		relaunch                bool              // it may start itself again after a question
 	}{
-		{name: "trusted", trusted: `{"/p":"TRUST_FOLDER"}`, dir: "/p/sub", include: true, added: map[string]string{read: "TRUST_FOLDER"}},
-		{name: "by its parent", trusted: `{"/p/x":"TRUST_PARENT"}`, dir: "/p/y", include: true, added: map[string]string{read: "TRUST_FOLDER"}},
+		{name: "trusted", trusted: `{"/p":"TRUST_FOLDER"}`, dir: "/p/sub", include: true,
+			added: map[string]string{read: "TRUST_FOLDER"}},
+		{name: "by its parent", trusted: `{"/p/x":"TRUST_PARENT"}`, dir: "/p/y", include: true,
+			added: map[string]string{read: "TRUST_FOLDER"}},
 		{name: "never asked", trusted: `{"/q":"TRUST_FOLDER"}`, dir: "/p", relaunch: true},
 		{name: "refused", trusted: `{"/p":"DO_NOT_TRUST"}`, dir: "/p"},
 		{name: "refused within", trusted: `{"/p":"TRUST_FOLDER","/p/x":"DO_NOT_TRUST"}`, dir: "/p/x/y"},
 		{name: "worktree of a trusted folder", trusted: `{"/p":"TRUST_FOLDER"}`, dir: "/w/1", origin: "/p", include: true,
 			added: map[string]string{"/w/1": "TRUST_FOLDER", read: "TRUST_FOLDER"}},
-		{name: "worktree of a refused folder", trusted: `{"/p":"DO_NOT_TRUST"}`, dir: "/w/1", origin: "/p", added: map[string]string{"/w/1": "DO_NOT_TRUST"}},
+		{name: "worktree of a refused folder", trusted: `{"/p":"DO_NOT_TRUST"}`, dir: "/w/1", origin: "/p",
+			added: map[string]string{"/w/1": "DO_NOT_TRUST"}},
 		{name: "worktree of a folder never asked", trusted: `{}`, dir: "/w/1", origin: "/p", relaunch: true},
-		{name: "worktree with an answer of its own", trusted: `{"/p":"TRUST_FOLDER","/w/1":"DO_NOT_TRUST"}`, dir: "/w/1", origin: "/p"},
-		{name: "by the environment", env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}, dir: "/p", include: true, added: map[string]string{read: "TRUST_FOLDER"}},
-		{name: "refused by the environment", trusted: `{"/p":"TRUST_FOLDER"}`, env: []string{"GEMINI_CLI_TRUST_WORKSPACE=false"}, dir: "/p"},
+		{name: "worktree with an answer of its own", trusted: `{"/p":"TRUST_FOLDER","/w/1":"DO_NOT_TRUST"}`, dir: "/w/1",
+			origin: "/p"},
+		{name: "by the environment", env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true"}, dir: "/p", include: true,
+			added: map[string]string{read: "TRUST_FOLDER"}},
+		{name: "refused by the environment", trusted: `{"/p":"TRUST_FOLDER"}`,
+			env: []string{"GEMINI_CLI_TRUST_WORKSPACE=false"}, dir: "/p"},
 		{name: "no questions", settings: `{"security":{"folderTrust":{"enabled":false}}}`, dir: "/p", include: true},
 		{name: "broken file", trusted: `{"/p":`, dir: "/p", relaunch: true},
 	} {
@@ -66,19 +72,21 @@ func TestFolders(t *testing.T) {
 			if agenttest.Hash(t, home) != before {
 				t.Error("the person's files were written to")
 			}
-			if at := slices.Index(l.Args, "--include-directories"); (at >= 0) != tt.include || tt.include && l.Args[at+1] != read {
+			if at := slices.Index(l.Args, "--include-directories"); (at >= 0) != tt.include ||
+				tt.include && l.Args[at+1] != read {
 				t.Errorf("arguments %q", l.Args)
 			}
 			e := launch.Env(l.Env)
 			ours := filepath.Join(state, "gemini-trusted-folders.json")
-			if (e.Value("GEMINI_CLI_TRUSTED_FOLDERS_PATH") == ours) != (tt.added != nil) || (e.Value("GEMINI_CLI_NO_RELAUNCH") == "") != tt.relaunch {
+			if (e.Value("GEMINI_CLI_TRUSTED_FOLDERS_PATH") == ours) != (tt.added != nil) ||
+				(e.Value("GEMINI_CLI_NO_RELAUNCH") == "") != tt.relaunch {
 				t.Errorf("environment %q", l.Env)
 			}
 			if tt.added == nil {
 				return
 			}
 			var got, want map[string]string
-			if err := launch.MustReadJSON(ours, &got); err != nil {
+			if err := launch.RequireJSON(ours, &got); err != nil {
 				t.Fatal(err)
 			}
 			if err := launch.ReadJSON(own, &want); err != nil {
@@ -140,9 +148,11 @@ func TestPolicy(t *testing.T) {
 	rule := regexp.MustCompile(`"command":"` + strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(quoted[1]))
 	for command, want := range map[string]bool{
 		"cat /s.x/read/handoff-1/turn-2-1.txt": true, "cat /s.x/read/primer.md": true,
-		"cat /s.x/read/../../secret": false, "cat /s.x/read/a; touch x": false, "cat /s.x/read/a > b": false, "cat /s.x/read/$(id)": false,
-		"cat /s.x/read/a /etc/passwd": false, "cat /sax/read/primer.md": false, "cat /s.x/readme": false, "touch /s.x/read/a": false,
-		"cat /s.x/read/..": false, "cat /s.x/read/a/../..": false,
+		"cat /s.x/read/../../secret": false, "cat /s.x/read/a; touch x": false, "cat /s.x/read/a > b": false,
+		"cat /s.x/read/$(id)":         false,
+		"cat /s.x/read/a /etc/passwd": false, "cat /sax/read/primer.md": false, "cat /s.x/readme": false,
+		"touch /s.x/read/a": false,
+		"cat /s.x/read/..":  false, "cat /s.x/read/a/../..": false,
 	} {
 		if got := rule.MatchString(`{"command":"` + command + `","description":"print it"}`); got != want {
 			t.Errorf("%q is allowed: %v", command, got)

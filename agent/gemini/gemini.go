@@ -1,15 +1,13 @@
-// Package gemini is the adapter of Gemini CLI.
+// Package gemini is the adapter for Gemini CLI.
 //
-// Gemini CLI takes its gateway's address from the environment; session ids are chosen up front. It
-// has no settings for one launch (a settings file given by the environment is refused unless root
-// owns it), so no hooks are set: its state is read off the gateway, its window title and its
-// screen.
+// Gemini CLI reads the gateway's address from the environment; session ids are chosen in advance. It has no settings
+// for a single launch (a settings file named in the environment is refused unless root owns it), so no hooks are set:
+// its state is derived from its requests, its window title and its screen.
 //
-// Known hazard of Gemini CLI itself: a session resumed in a later minute gets a second, empty file
-// with the same short id, and its clean-up of old sessions, on by default, then deletes both. Verify
-// therefore does not vouch for a session beside such a file, and Rebuild moves the empty file into the
-// state folder before the next start. The person can switch the clean-up off by
-// general.sessionRetention.enabled=false; Detect says so.
+// Known hazard of Gemini CLI itself: a session that is resumed in a later minute gets a second, empty file with the
+// same short id, and its clean-up of old sessions, which is on by default, then deletes both. Verify therefore does not
+// report a session as whole if there is such a file, and Rebuild moves the empty file to the state folder before the
+// next start. The person can turn the clean-up off with general.sessionRetention.enabled=false; Detect says so.
 package gemini
 
 import (
@@ -27,17 +25,17 @@ import (
 // Name is the adapter's name.
 const Name = "gemini"
 
-// google is where Gemini CLI sends its requests with an API key.
+// google is Gemini CLI's default base URL with an API key.
 const google = "https://generativelanguage.googleapis.com"
 
-// Agent is the adapter. It is safe for use by many goroutines.
+// Agent is the adapter. It is safe for concurrent use.
 type Agent struct {
 	env     launch.Env
 	program *launch.Program
 	reader  *transcript.Reader
 }
 
-// New makes the adapter.
+// New returns the adapter.
 func New(c launch.Config) *Agent {
 	return &Agent{
 		env: c.Env, reader: transcript.NewReader(),
@@ -51,16 +49,17 @@ func New(c launch.Config) *Agent {
 // Name returns "gemini".
 func (a *Agent) Name() string { return Name }
 
-// Detect says whether Gemini CLI can be started here.
+// Detect reports whether Gemini CLI can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo {
 	info := a.program.Info(ctx, a.env)
 	if info.Problem == "" && !readSettings(a.env).keepsSessions() {
-		info.Hint = "it deletes sessions that were resumed; to stop that, set general.sessionRetention.enabled to false in its settings"
+		info.Hint = "it deletes resumed sessions; to prevent that, set general.sessionRetention.enabled to false " +
+			"in its settings"
 	}
 	return info
 }
 
-// settings is what is read of the person's settings.json.
+// settings are the fields of the person's settings.json that are read.
 type settings struct {
 	General struct {
 		Retention struct {
@@ -82,7 +81,7 @@ func (s settings) keepsSessions() bool {
 	return s.General.Retention.Enabled != nil && !*s.General.Retention.Enabled
 }
 
-// home is the folder of Gemini CLI's own files.
+// home is Gemini CLI's own folder.
 func home(env launch.Env) string {
 	root := env.Value("GEMINI_CLI_HOME")
 	if root == "" {
@@ -94,12 +93,12 @@ func home(env launch.Env) string {
 func readSettings(env launch.Env) settings {
 	var s settings
 	if launch.ReadJSONC(filepath.Join(home(env), "settings.json"), &s) != nil {
-		return settings{} // Gemini CLI itself will tell the person about a broken file
+		return settings{} // Gemini CLI itself reports a broken file
 	}
 	return s
 }
 
-// effective is the environment with what the person's .env file adds to it.
+// effective returns the environment with the variables that the person's .env file adds.
 func effective(env launch.Env) launch.Env {
 	for _, path := range []string{filepath.Join(home(env), ".env"), filepath.Join(env.Home(), ".env")} {
 		f, err := os.Open(path)
@@ -115,19 +114,19 @@ func effective(env launch.Env) launch.Env {
 				env = env.Default(key, strings.Trim(strings.TrimSpace(value), `"'`))
 			}
 		}
-		break // only the first one is read
+		break // only the first file is read
 	}
 	return env
 }
 
-// Upstreams returns the address of the Gemini API; nil for logins that use other APIs: a Google
-// account's (Code Assist) and Vertex AI.
+// Upstreams returns the address of the Gemini API; nil for logins that use another API: a Google account's (Code
+// Assist) and Vertex AI.
 func (a *Agent) Upstreams(env []string) map[string]string {
 	e := effective(env)
 	switch readSettings(e).Security.Auth.Selected {
 	case "gemini-api-key", "gateway":
 	case "":
-		if e.On("GOOGLE_GENAI_USE_VERTEXAI") || e.On("GOOGLE_GENAI_USE_GCA") {
+		if e.Enabled("GOOGLE_GENAI_USE_VERTEXAI") || e.Enabled("GOOGLE_GENAI_USE_GCA") {
 			return nil
 		}
 	default:

@@ -22,7 +22,8 @@ func subject() agenttest.Subject {
 		OldVersion: "0.1.9", NewVersion: "0.61.0",
 		Env: []string{"GEMINI_API_KEY=dummy"},
 		Configure: func(t *testing.T, home string) {
-			agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"), "{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
+			agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"),
+				"{ // mine\n\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}},}")
 		},
 		Gateway: true, Resumes: true, Chooses: true,
 		NewSession: launch.UUID,
@@ -43,7 +44,8 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		t.Fatal(err)
 	}
 	agenttest.Put(t, filepath.Join(home, "projects.json"), string(registry))
-	n := agenttest.Native{Main: filepath.Join(home, "tmp", "work", "chats", "session-2026-11-21T10-32-"+session[:8]+".jsonl")}
+	n := agenttest.Native{Main: filepath.Join(home, "tmp", "work", "chats",
+		"session-2026-11-21T10-32-"+session[:8]+".jsonl")}
 	var file strings.Builder
 	line := func(v object) {
 		raw, err := json.Marshal(v)
@@ -54,16 +56,20 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 		file.WriteByte('\n')
 	}
 	sum := sha256.Sum256([]byte(dir))
-	line(object{"sessionId": session, "projectHash": hex.EncodeToString(sum[:]), "startTime": "2026-11-21T10:32:20.421Z", "kind": "main"})
+	line(object{"sessionId": session, "projectHash": hex.EncodeToString(sum[:]), "startTime": "2026-11-21T10:32:20.421Z",
+		"kind": "main"})
 	for i := 1; i <= turns; i++ {
 		id := func(part int) string { return fmt.Sprintf("id-%d-%d", i, part) }
 		tokens := object{"input": 12000, "output": 18, "cached": 9000, "thoughts": 2, "tool": 0, "total": 12020}
 		line(object{"id": id(0), "type": "user", "content": []any{object{"text": fmt.Sprintf("prompt-%d. do it", i)}}})
 		line(object{"$set": object{"lastUpdated": "2026-11-21T10:32:20.435Z"}})
 		line(object{"id": id(1), "type": "gemini", "content": "", "tokens": tokens, "model": "gemini-2.5-pro"})
-		line(object{"id": id(1), "type": "gemini", "content": "", "tokens": tokens, "model": "gemini-2.5-pro", "toolCalls": []any{object{"id": "c", "name": "run_shell_command"}}})
-		line(object{"id": id(2), "type": "user", "content": []any{object{"functionResponse": object{"id": "c", "name": "run_shell_command"}}}})
-		line(object{"id": id(3), "type": "gemini", "content": fmt.Sprintf("answer-%d. done", i), "tokens": tokens, "model": "gemini-2.5-pro"})
+		line(object{"id": id(1), "type": "gemini", "content": "", "tokens": tokens, "model": "gemini-2.5-pro",
+			"toolCalls": []any{object{"id": "c", "name": "run_shell_command"}}})
+		line(object{"id": id(2), "type": "user",
+			"content": []any{object{"functionResponse": object{"id": "c", "name": "run_shell_command"}}}})
+		line(object{"id": id(3), "type": "gemini", "content": fmt.Sprintf("answer-%d. done", i), "tokens": tokens,
+			"model": "gemini-2.5-pro"})
 		line(object{"$set": object{"sessionId": session}})
 		n.Ends = append(n.Ends, int64(file.Len()))
 	}
@@ -81,9 +87,12 @@ func TestUpstreams(t *testing.T) {
 	}{
 		{"default", "", "", nil, google},
 		{"key", auth("gemini-api-key"), "", nil, google},
-		{"own address", auth("gemini-api-key"), "", []string{"GOOGLE_GEMINI_BASE_URL=https://proxy.example/g/"}, "https://proxy.example/g"},
-		{"by file", "", "# x\nexport GOOGLE_GEMINI_BASE_URL=\"https://file.example\"\nGEMINI_API_KEY=x\n", nil, "https://file.example"},
-		{"environment wins over the file", "", "GOOGLE_GEMINI_BASE_URL=https://file.example", []string{"GOOGLE_GEMINI_BASE_URL=https://e.example"}, "https://e.example"},
+		{"own address", auth("gemini-api-key"), "", []string{"GOOGLE_GEMINI_BASE_URL=https://proxy.example/g/"},
+			"https://proxy.example/g"},
+		{"by file", "", "# x\nexport GOOGLE_GEMINI_BASE_URL=\"https://file.example\"\nGEMINI_API_KEY=x\n", nil,
+			"https://file.example"},
+		{"environment wins over the file", "", "GOOGLE_GEMINI_BASE_URL=https://file.example",
+			[]string{"GOOGLE_GEMINI_BASE_URL=https://e.example"}, "https://e.example"},
 		{"google login", auth("oauth-personal"), "", nil, ""},
 		{"vertex", auth("vertex-ai"), "", nil, ""},
 		{"vertex by environment", "", "", []string{"GOOGLE_GENAI_USE_VERTEXAI=true"}, ""},
@@ -124,13 +133,15 @@ func TestRelaunchOnlyWhileTrustIsOpen(t *testing.T) {
 			agenttest.Put(t, filepath.Join(home, "bin", "x"), "")
 			agenttest.Fake(t, filepath.Join(home, "bin", "gemini"), "0.61.0")
 			if tt.trusted != "" {
-				agenttest.Put(t, filepath.Join(home, ".gemini", "trustedFolders.json"), fmt.Sprintf(`{%q:"TRUST_FOLDER"}`, tt.trusted))
+				agenttest.Put(t, filepath.Join(home, ".gemini", "trustedFolders.json"),
+					fmt.Sprintf(`{%q:"TRUST_FOLDER"}`, tt.trusted))
 			}
 			if tt.settings != "" {
 				agenttest.Put(t, filepath.Join(home, ".gemini", "settings.json"), tt.settings)
 			}
 			env := append(tt.env, "HOME="+home, "PATH="+filepath.Join(home, "bin"))
-			l, err := gemini.New(launch.Config{Env: env}).Launch(t.Context(), thread.LaunchSpec{Dir: "/w/sub", StateDir: t.TempDir(), Env: env})
+			l, err := gemini.New(launch.Config{Env: env}).Launch(t.Context(),
+				thread.LaunchSpec{Dir: "/w/sub", StateDir: t.TempDir(), Env: env})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,8 +193,10 @@ func TestStub(t *testing.T) {
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, gemini.New(launch.Config{}).Rules(), []agenttest.Screen{
 		{Name: "approval title", Lines: "x", Title: "✋  Action Required (repo)   ", Want: thread.StateApproval},
-		{Name: "approval", Lines: "│ Allow execution of [Shell]?\n│ ● 1. Allow once\n│   2. Allow for this session", Want: thread.StateApproval},
-		{Name: "trust", Lines: "│ Do you trust the files in this folder?\n│ ● 1. Trust folder (repo)", Want: thread.StateApproval},
+		{Name: "approval", Lines: "│ Allow execution of [Shell]?\n│ ● 1. Allow once\n│   2. Allow for this session",
+			Want: thread.StateApproval},
+		{Name: "trust", Lines: "│ Do you trust the files in this folder?\n│ ● 1. Trust folder (repo)",
+			Want: thread.StateApproval},
 		{Name: "working", Lines: "x", Title: "✦  Working… (repo)", Want: thread.StateWorking},
 		{Name: "thinking", Lines: "⠋ Thinking... (esc to cancel, 0s)\n? for shortcuts", Want: thread.StateWorking},
 		{Name: "ready", Lines: "x", Title: "◇  Ready (repo)", Want: thread.StateIdle},

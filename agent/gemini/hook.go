@@ -5,7 +5,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Hooks says what the events of Gemini CLI's hooks mean. A launch sets none: a person's own may report.
+// Hooks maps the events of Gemini CLI's hooks to states. A launch sets no hooks, but the person's own may report.
 var Hooks = hook.Table{
 	"SessionStart": {State: thread.StateIdle, Session: true},
 	"BeforeAgent":  {State: thread.StateWorking, Prompt: true},

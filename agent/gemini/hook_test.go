@@ -15,12 +15,16 @@ func TestReadHook(t *testing.T) {
 		want           thread.HookReport
 		ok             bool
 	}{
-		{"SessionStart", `{"session_id":"s"}`, thread.HookReport{State: thread.StateIdle, Detail: "hook SessionStart", Session: "s"}, true},
-		{"BeforeAgent", `{"session_id":"s","prompt":"p"}`, thread.HookReport{State: thread.StateWorking, Detail: "hook BeforeAgent", Prompt: "p"}, true},
-		{"BeforeTool", `{"tool_name":"replace"}`, thread.HookReport{State: thread.StateWorking, Detail: "hook BeforeTool: replace"}, true},
+		{"SessionStart", `{"session_id":"s"}`,
+			thread.HookReport{State: thread.StateIdle, Detail: "hook SessionStart", Session: "s"}, true},
+		{"BeforeAgent", `{"session_id":"s","prompt":"p"}`,
+			thread.HookReport{State: thread.StateWorking, Detail: "hook BeforeAgent", Prompt: "p"}, true},
+		{"BeforeTool", `{"tool_name":"replace"}`,
+			thread.HookReport{State: thread.StateWorking, Detail: "hook BeforeTool: replace"}, true},
 		{"AfterTool", ``, thread.HookReport{State: thread.StateWorking, Detail: "hook AfterTool"}, true},
 		{"AfterAgent", ``, thread.HookReport{State: thread.StateIdle, Detail: "hook AfterAgent"}, true},
-		{"Notification", `{"notification_type":"ToolPermission"}`, thread.HookReport{State: thread.StateApproval, Detail: "hook Notification: ToolPermission"}, true},
+		{"Notification", `{"notification_type":"ToolPermission"}`,
+			thread.HookReport{State: thread.StateApproval, Detail: "hook Notification: ToolPermission"}, true},
 		{"Notification", `{"notification_type":"other"}`, thread.HookReport{Detail: "hook Notification: other"}, false},
 		{"BeforeModel", ``, thread.HookReport{}, false},
 	} {

@@ -9,19 +9,19 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// settles is how long a return behind a paste is a line break.
-const settles = 300 * time.Millisecond
+// pasteDelay is how long after a paste Gemini CLI takes a return as a line break.
+const pasteDelay = 300 * time.Millisecond
 
 var (
-	// pasted is the placeholder of a long paste.
+	// pasted matches Gemini CLI's placeholder for a long paste.
 	pasted = pattern.Lazy(`^\[Pasted Text: \d+ (lines|chars)\]( #\d+)?$`)
-	// placeholder is what the empty input says.
+	// placeholder matches the text of the empty input.
 	placeholder = pattern.Lazy(`^Type your (message|shell command)\b`)
-	// mark stands before the first line.
+	// mark matches the prompt before the first line.
 	mark = pattern.Lazy(`^ ([>!*]) ?`)
 )
 
-// Input finds the input: between two bars, with the cursor in it, behind ">", or "!" for a command of the shell.
+// Input finds the input: between two bars, containing the cursor, after ">" or, for a shell command, "!".
 func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	const above, below = "▄▄▄▄▄▄▄▄", "▀▀▀▀▀▀▀▀"
 	cols, rows := t.Size()
@@ -37,12 +37,12 @@ func (a *Agent) Input(t *vterm.Terminal) (agent.Input, bool) {
 	if first == 0 || last == rows-1 || at.X < 3 || begin == nil {
 		return agent.Input{}, false
 	}
-	text := agent.Written(t, first, last, 3, cols, agent.Faint)
+	text := agent.ScreenText(t, first, last, 3, cols, agent.Faint)
 	if at.Y == first && at.X == 3 && placeholder().MatchString(text) {
 		text = ""
 	}
 	if begin[1] == "!" {
 		text = "!" + text
 	}
-	return agent.Input{Text: text, Pasted: pasted().MatchString(text), Settles: settles}, true
+	return agent.Input{Text: text, Pasted: pasted().MatchString(text), PasteDelay: pasteDelay}, true
 }

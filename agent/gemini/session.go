@@ -24,10 +24,10 @@ import (
 // mainFile is the name of a session's only file.
 const mainFile = "main"
 
-// marker is the file by which Gemini CLI knows whose a project folder is.
+// marker is the file in a project folder that names its working folder.
 const marker = ".project_root"
 
-// projects is the folder below which all project folders lie.
+// projects is the folder that contains all project folders.
 func projects(env launch.Env) string { return filepath.Join(home(env), "tmp") }
 
 // resolve returns a working folder as the process in it sees it.
@@ -38,8 +38,8 @@ func resolve(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// slug returns the name of a working folder's project folder, empty while it has none: by the
-// registry, or by the marker that Gemini CLI itself goes by when the registry lost it.
+// slug returns the name of a working folder's project folder, empty if it has none: from the registry, or from the
+// marker, which Gemini CLI itself uses if the registry has no entry.
 func slug(env launch.Env, dir string) string {
 	var registry struct {
 		Projects map[string]string `json:"projects"`
@@ -71,8 +71,8 @@ func owner(env launch.Env, name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// claim makes a project folder for a working folder. Gemini CLI finds it by its marker.
-func claim(env launch.Env, dir string) (string, error) {
+// newProject creates a project folder for a working folder. Gemini CLI finds it by its marker.
+func newProject(env launch.Env, dir string) (string, error) {
 	dir = resolve(dir)
 	name := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -106,8 +106,8 @@ func claim(env launch.Env, dir string) (string, error) {
 
 // found are the files of one session.
 type found struct {
-	main  string   // path below the projects' folder, empty when there is none
-	stubs []string // files that name the session and hold no conversation
+	main  string   // path below the projects' folder, empty if there is none
+	stubs []string // files with the session's id and no messages
 }
 
 // locate finds a session's files in the project folder of a working folder.
@@ -123,16 +123,17 @@ func locate(env launch.Env, dir, session string) found {
 		return f
 	}
 	for _, e := range entries { // sorted by name: oldest first
-		if !strings.HasPrefix(e.Name(), "session-") || !strings.HasSuffix(e.Name(), "-"+session[:8]+".jsonl") || !e.Type().IsRegular() {
+		if !strings.HasPrefix(e.Name(), "session-") || !strings.HasSuffix(e.Name(), "-"+session[:8]+".jsonl") ||
+			!e.Type().IsRegular() {
 			continue
 		}
 		path := filepath.Join(chats, e.Name())
-		id, talks := inspect(filepath.Join(projects(env), path))
+		id, hasMessages := inspect(filepath.Join(projects(env), path))
 		switch {
 		case id != session:
-		case f.main == "" && talks:
+		case f.main == "" && hasMessages:
 			f.main = path
-		case !talks:
+		case !hasMessages:
 			f.stubs = append(f.stubs, path)
 		}
 	}
@@ -142,8 +143,8 @@ func locate(env launch.Env, dir, session string) found {
 	return f
 }
 
-// inspect reads a chat file's session id, and whether it holds any message.
-func inspect(path string) (session string, talks bool) {
+// inspect returns the session id in a chat file, and whether the file contains any message.
+func inspect(path string) (session string, hasMessages bool) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", false
@@ -153,7 +154,7 @@ func inspect(path string) (session string, talks bool) {
 	for first := true; ; first = false {
 		raw, err := r.ReadBytes('\n')
 		if err != nil {
-			return session, talks
+			return session, hasMessages
 		}
 		var l struct {
 			Session string `json:"sessionId"`
@@ -175,7 +176,7 @@ func inspect(path string) (session string, talks bool) {
 
 func checkSession(session string) error {
 	if !uuid().MatchString(session) {
-		return fmt.Errorf("gemini session %q is no UUID: %w", session, thread.ErrInvalid)
+		return fmt.Errorf("gemini session %q is not a UUID: %w", session, thread.ErrInvalid)
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (f found) files() []transcript.File {
 	return []transcript.File{{Name: mainFile, Path: f.main}}
 }
 
-// ReadTranscript returns what the session's file gained.
+// ReadTranscript returns what was appended to the session's file.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return nil, err
@@ -195,11 +196,13 @@ func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) 
 	read := func() ([]thread.Chunk, error) {
 		return a.reader.Read(projects(spec.Env), locate(spec.Env, spec.Dir, spec.Session).files(), spec.Marks)
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
+	return transcript.Answer{
+		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+	}.Await(ctx, read)
 }
 
-// Verify compares the session's file with the mark. It is not whole beside a file that would make
-// Gemini CLI delete both.
+// Verify compares the session's file with the mark. It does not report the session as whole if there is a file that
+// would make Gemini CLI delete both.
 func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return 0, false, err
@@ -209,8 +212,8 @@ func (a *Agent) Verify(_ context.Context, spec thread.TranscriptSpec) (int64, bo
 	return n, whole && len(f.stubs) == 0, err
 }
 
-// Rebuild writes the session's file, in place or under a new id in the project folder of Dir, and
-// moves files beside it away that hold nothing but its id.
+// Rebuild writes the session's file, in place or under a new id in the project folder of Dir, and moves away the files
+// that contain only its id.
 func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return "", err
@@ -223,10 +226,10 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	if spec.NewSession != "" && spec.NewSession != spec.Session {
 		session = spec.NewSession
 		if !uuid().MatchString(session) {
-			session = launch.UUID() // not an id that Gemini CLI would take
+			session = launch.UUID() // Gemini CLI would not accept the id
 		}
 		if locate(spec.Env, spec.Dir, session).main != "" {
-			return "", fmt.Errorf("gemini session %s is there already: %w", session, thread.ErrConflict)
+			return "", fmt.Errorf("gemini session %s already exists: %w", session, thread.ErrConflict)
 		}
 		data = fork(data, spec.Session, session, resolve(spec.FromDir), resolve(spec.Dir))
 	}
@@ -236,11 +239,11 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 		name := slug(env, spec.Dir)
 		if name == "" {
 			var err error
-			if name, err = claim(env, spec.Dir); err != nil {
+			if name, err = newProject(env, spec.Dir); err != nil {
 				return "", fmt.Errorf("rebuild gemini session: %w", err)
 			}
 		}
-		// Under the present minute: then a start right after adds no second file.
+		// Named by the current minute: then a start within that minute adds no second file.
 		minute := time.Now().UTC().Format("2006-01-02T15-04")
 		f.main = filepath.Join(name, "chats", "session-"+minute+"-"+session[:8]+".jsonl")
 	}
@@ -255,7 +258,7 @@ func (a *Agent) Rebuild(_ context.Context, spec thread.RebuildSpec) (string, err
 	return session, nil
 }
 
-// moveAway moves a file below the state folder, over file systems too.
+// moveAway moves a file below the state folder, also across file systems.
 func moveAway(path, stateDir string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -268,7 +271,7 @@ func moveAway(path, stateDir string) error {
 	return os.Remove(path)
 }
 
-// fork rewrites a chat file for a new session of another folder.
+// fork rewrites a chat file for a new session in another folder.
 func fork(data []byte, from, to, fromDir, dir string) []byte {
 	sum := sha256.Sum256([]byte(dir))
 	hash, err := json.Marshal(hex.EncodeToString(sum[:]))
@@ -279,22 +282,22 @@ func fork(data []byte, from, to, fromDir, dir string) []byte {
 	transcript.Lines(data, func(line []byte) {
 		var head map[string]json.RawMessage
 		if json.Unmarshal(line, &head) != nil {
-			return // a damaged line is skipped by Gemini CLI as well
+			return // Gemini CLI skips a damaged line too
 		}
 		if old, ok := head["projectHash"]; ok {
 			line = bytes.ReplaceAll(line, old, hash)
 		}
-		if _, ok := head["id"]; !ok { // the head and changes to it, not the conversation
+		if _, ok := head["id"]; !ok { // the header and changes to it, not the conversation
 			line = bytes.ReplaceAll(line, []byte(`"`+from+`"`), []byte(`"`+to+`"`))
 		}
-		out.Write(moved(line, fromDir, dir))
+		out.Write(relocate(line, fromDir, dir))
 		out.WriteByte('\n')
 	})
 	return out.Bytes()
 }
 
-// moved has the tool calls of a line, and what came of them, name another folder.
-func moved(line []byte, from, to string) []byte {
+// relocate replaces a folder with another in the tool calls of a line and their results.
+func relocate(line []byte, from, to string) []byte {
 	var l struct {
 		Content json.RawMessage `json:"content"`
 		Calls   json.RawMessage `json:"toolCalls"`
@@ -304,7 +307,7 @@ func moved(line []byte, from, to string) []byte {
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(l.Content, &parts) != nil {
-		parts = nil // a text
+		parts = nil // a plain text
 	}
 	tools := []json.RawMessage{l.Calls}
 	for _, part := range parts {
@@ -316,5 +319,5 @@ func moved(line []byte, from, to string) []byte {
 			tools = append(tools, p.Call, p.Result)
 		}
 	}
-	return transcript.Moved(line, from, to, tools...)
+	return transcript.Relocate(line, from, to, tools...)
 }

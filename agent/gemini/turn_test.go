@@ -16,7 +16,8 @@ func TestReadUntilTheNextTurn(t *testing.T) {
 	a := gemini.New(launch.Config{Env: env})
 	session := launch.UUID()
 	n := write(t, env, home, session, 3)
-	chunks, err := a.ReadTranscript(t.Context(), thread.TranscriptSpec{Session: session, Dir: home, Env: env, Answer: "answer-2."})
+	chunks, err := a.ReadTranscript(t.Context(),
+		thread.TranscriptSpec{Session: session, Dir: home, Env: env, Answer: "answer-2."})
 	if err != nil || len(chunks) != 1 {
 		t.Fatalf("%d chunks: %v", len(chunks), err)
 	}

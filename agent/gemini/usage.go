@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// line is what is read of a chat file's lines.
+// line is a line of a chat file, with the fields that are read.
 type line struct {
 	ID        string          `json:"id"`
 	Session   string          `json:"sessionId"`
@@ -28,7 +28,7 @@ type line struct {
 	} `json:"toolCalls"`
 }
 
-// text reads a content, a text or a list of parts.
+// text reads a content, which is a text or a list of parts.
 func (l line) text() string {
 	var text string
 	if json.Unmarshal(l.Content, &text) == nil {
@@ -46,7 +46,7 @@ func (l line) text() string {
 	return text
 }
 
-// answerText returns the assistant's text of a line.
+// answerText returns the assistant's text in a line.
 func answerText(raw []byte) string {
 	var l line
 	if json.Unmarshal(raw, &l) != nil || l.Type != "gemini" {
@@ -55,8 +55,8 @@ func answerText(raw []byte) string {
 	return l.text()
 }
 
-// beginsTurn reports whether a line is the first of a turn: what tools found is the person's line, too,
-// but no text.
+// beginsTurn reports whether a line is the first of a turn: tool results are lines of the person's, too, but have no
+// text.
 func beginsTurn(raw []byte) bool {
 	var l line
 	return json.Unmarshal(raw, &l) == nil && l.Type == "user" && l.text() != ""
@@ -65,8 +65,8 @@ func beginsTurn(raw []byte) bool {
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
 func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
 
-// ReadUsage returns the responses that chunks hold. A response is written again, under the same id,
-// when its tools have run.
+// ReadUsage returns the responses in the chunks. A response is written again, under the same id, after its tools have
+// run.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	at := map[string]int{} // index in all by message id

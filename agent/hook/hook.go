@@ -1,5 +1,5 @@
-// Package hook reads the reports that coding agents send by their hooks. A Table says what the events of one CLI
-// mean; each CLI's package has its own. What a Table does not name says nothing.
+// Package hook interprets the reports that coding agents send from their hooks. A Table maps the events of one CLI to
+// states; each CLI's package has its own. Events that are not in a Table are ignored.
 package hook
 
 import (
@@ -9,24 +9,24 @@ import (
 	"orchestrator/thread"
 )
 
-// Table holds the events of one CLI by name.
+// Table contains the events of one CLI by name.
 type Table map[string]Event
 
-// Event is what one event of a CLI says.
+// Event is the meaning of one event.
 type Event struct {
-	// State is what the agent is doing.
+	// State is the agent's state.
 	State thread.State
-	// Tools are the calls that mean something else than State, by the tool.
+	// Tools are the states for calls of certain tools, by the tool's name.
 	Tools map[string]thread.State
-	// Kinds are the notifications that mean something, by their kind.
+	// Kinds are the states for certain notifications, by their kind.
 	Kinds map[string]thread.State
-	// Session is set where the report names the session that runs.
+	// Session is set if the report contains the id of the running session.
 	Session bool
-	// Prompt is set where the report holds a prompt that the agent has just taken.
+	// Prompt is set if the report contains a prompt that the agent has just accepted.
 	Prompt bool
 }
 
-// payload is what is read of a report; the CLIs share these names.
+// payload is a report, with the fields that are read; the CLIs share these names.
 type payload struct {
 	Session string `json:"session_id"`
 	Tool    string `json:"tool_name"`
@@ -34,15 +34,15 @@ type payload struct {
 	Prompt  string `json:"prompt"`
 }
 
-// Read returns what a report says; ok is false when it says nothing. A payload that cannot be read leaves what the
-// event's name says.
+// Read interprets a report; ok is false if it has no meaning. Of a payload that cannot be parsed, only the event's name
+// is used.
 func (t Table) Read(event string, raw []byte) (r thread.HookReport, ok bool) {
 	e, known := t[event]
 	if !known {
 		return r, false
 	}
 	var p payload
-	_ = json.Unmarshal(raw, &p) // a payload we cannot read leaves the event's name
+	_ = json.Unmarshal(raw, &p) // if the payload cannot be parsed, only the event's name is used
 	about := p.Tool
 	r.State = e.State
 	if s, other := e.Tools[p.Tool]; other {
@@ -64,10 +64,10 @@ func (t Table) Read(event string, raw []byte) (r thread.HookReport, ok bool) {
 	return r, r.State != "" || r.Session != ""
 }
 
-// maxWord is the most bytes that are shown of a name.
+// maxWord is the size limit in bytes of a name that is shown.
 const maxWord = 60
 
-// word makes a name fit to be shown: it comes from an agent.
+// word sanitizes a name for display: it comes from an agent.
 func word(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f {

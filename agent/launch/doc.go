@@ -1,7 +1,6 @@
-// Package launch holds what adapters share to lay out the start of an agent's process: the
-// environment as a value, the search for the agent's program and its version, files of one
-// launch, and the command that agents run to report their hooks.
+// Package launch contains what adapters share to prepare the start of an agent: the environment as a value, the search
+// for the agent's program and its version, files for one launch, and the command that agents run as their hook.
 //
-// It starts nothing but a program's own version query, writes below the launch's state folder only,
-// and never reads a credential.
+// It starts nothing except a program's version query, writes only below the launch's state folder, and never reads a
+// credential.
 package launch

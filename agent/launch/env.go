@@ -8,20 +8,20 @@ import (
 	"orchestrator/thread"
 )
 
-// Env is an environment, KEY=VALUE; of a key that stands twice the last one counts.
+// Env is an environment of KEY=VALUE entries; the last entry of a key counts.
 type Env []string
 
-// The names of our program in LaunchSpec.Bin and of the variable that holds its absolute path.
+// The name of our program in LaunchSpec.Bin, and of the variable with its absolute path.
 const (
 	ProgramName = "orchestrator"
 	ProgramVar  = "ORCHESTRATOR_BIN"
 )
 
-// standardPath is where shells look for programs when PATH is not set.
+// standardPath is where shells search for programs if PATH is not set.
 const standardPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Environment is what an agent starts from: the thread's environment with what its flags add, our
-// program first on PATH, and its absolute path in ORCHESTRATOR_BIN for shells that reset PATH.
+// Environment returns the environment in which an agent is started: the thread's environment with the additions of its
+// flags, our program first on PATH, and its absolute path in ORCHESTRATOR_BIN for shells that reset PATH.
 func Environment(spec thread.LaunchSpec) Env {
 	env := Env(spec.Env).Adding(spec.Flags.Env)
 	if !filepath.IsAbs(spec.Bin) {
@@ -29,7 +29,7 @@ func Environment(spec thread.LaunchSpec) Env {
 	}
 	env = env.With(ProgramVar, filepath.Join(spec.Bin, ProgramName))
 	if strings.ContainsRune(spec.Bin, filepath.ListSeparator) {
-		return env // cannot stand in a PATH
+		return env // cannot be part of a PATH
 	}
 	path, ok := env.Lookup("PATH")
 	if !ok {
@@ -38,13 +38,13 @@ func Environment(spec thread.LaunchSpec) Env {
 	folders := []string{spec.Bin}
 	if path != "" {
 		isBin := func(folder string) bool { return folder == spec.Bin }
-		// An empty entry means the working folder and is kept as it is.
+		// An empty entry means the working folder and is kept.
 		folders = append(folders, slices.DeleteFunc(strings.Split(path, string(filepath.ListSeparator)), isBin)...)
 	}
 	return env.With("PATH", strings.Join(folders, string(filepath.ListSeparator)))
 }
 
-// Value returns a variable's value, empty when it is not set.
+// Value returns a variable's value, empty if it is not set.
 func (e Env) Value(key string) string {
 	v, _ := e.Lookup(key)
 	return v
@@ -60,8 +60,8 @@ func (e Env) Lookup(key string) (string, bool) {
 	return "", false
 }
 
-// On reports whether a variable is set to something that is not a way to say no.
-func (e Env) On(key string) bool {
+// Enabled reports whether a variable is set to something other than a negative value.
+func (e Env) Enabled(key string) bool {
 	switch strings.ToLower(e.Value(key)) {
 	case "", "0", "false", "no", "off":
 		return false
@@ -75,7 +75,7 @@ func (e Env) With(key, value string) Env {
 	return append(e.Without(key), key+"="+value)
 }
 
-// Default returns a copy with a variable set where it is not set yet.
+// Default returns a copy with a variable set if it was not set.
 func (e Env) Default(key, value string) Env {
 	if _, ok := e.Lookup(key); ok {
 		return e
@@ -95,7 +95,7 @@ func (e Env) Without(keys ...string) Env {
 	return out
 }
 
-// Adding returns a copy with more variables, which win over those before.
+// Adding returns a copy with more variables, which take precedence.
 func (e Env) Adding(more []string) Env {
 	out := slices.Clone(e)
 	for _, kv := range more {
@@ -106,5 +106,5 @@ func (e Env) Adding(more []string) Env {
 	return out
 }
 
-// Home returns the person's home folder, empty when it is not known.
+// Home returns the person's home folder, empty if unknown.
 func (e Env) Home() string { return e.Value("HOME") }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// WriteFile writes a file of one launch below the state folder, 0600, and returns its path. It
-// replaces the one of the launch before; a symbolic link in its place is replaced, not followed.
+// WriteFile writes a file for one launch below the state folder, mode 0600, and returns its path. It replaces the file
+// of the previous launch; a symbolic link in its place is replaced, not followed.
 func WriteFile(stateDir, name string, v any) (string, error) {
 	if !filepath.IsAbs(stateDir) {
 		return "", fmt.Errorf("write launch file: state folder %q is not absolute", stateDir)
@@ -48,7 +48,7 @@ func WriteFile(stateDir, name string, v any) (string, error) {
 	return path, nil
 }
 
-// ReadJSON reads a person's settings file into v: a missing one leaves v as it is.
+// ReadJSON reads a person's settings file into v; if it is missing, v is unchanged.
 func ReadJSON(path string, v any) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -60,7 +60,7 @@ func ReadJSON(path string, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// Quote makes a shell command line of words, for agents that run their hooks by a shell.
+// Quote joins words into a shell command line, for agents that run their hooks in a shell.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -77,8 +77,8 @@ func UUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// SplitVersion cuts the API version off a base URL, so that requests through the gateway keep the
-// path the provider knows: "https://host/v1/" is "https://host" and "/v1".
+// SplitVersion splits the API version off a base URL, so that requests through the gateway keep the provider's path:
+// "https://host/v1/" becomes "https://host" and "/v1".
 func SplitVersion(base string, versions ...string) (root, version string) {
 	base = strings.TrimRight(base, "/")
 	for _, v := range versions {
@@ -89,8 +89,8 @@ func SplitVersion(base string, versions ...string) (root, version string) {
 	return base, ""
 }
 
-// MustReadJSON is ReadJSON of a file that has to be there.
-func MustReadJSON(path string, v any) error {
+// RequireJSON is ReadJSON for a file that must exist.
+func RequireJSON(path string, v any) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -98,13 +98,13 @@ func MustReadJSON(path string, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// Small reports whether the file at path, links followed, has less than size bytes.
-func Small(path string, size int64) bool {
+// Smaller reports whether the file at path, following links, has less than size bytes.
+func Smaller(path string, size int64) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Size() < size
 }
 
-// ReadJSONC is ReadJSON of a file that may hold comments and trailing commas.
+// ReadJSONC is ReadJSON for a file that may contain comments and trailing commas.
 func ReadJSONC(path string, v any) error {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -113,11 +113,11 @@ func ReadJSONC(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(Plain(raw), v)
+	return json.Unmarshal(StripComments(raw), v)
 }
 
-// Plain turns JSON with comments and trailing commas into plain JSON; strings stay as they are.
-func Plain(raw []byte) []byte {
+// StripComments removes comments and trailing commas from JSON; strings are unchanged.
+func StripComments(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {

@@ -19,7 +19,7 @@ func TestEnv(t *testing.T) {
 		t.Errorf("%q from %q", f, e)
 	}
 	for v, want := range map[string]bool{"": false, "0": false, "False": false, "1": true, "yes": true} {
-		if (launch.Env{"X=" + v}).On("X") != want {
+		if (launch.Env{"X=" + v}).Enabled("X") != want {
 			t.Errorf("On of %q is %v", v, !want)
 		}
 	}
@@ -32,12 +32,15 @@ func TestEnvironment(t *testing.T) {
 		env, flags            []string
 	}{
 		{name: "no folder", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
-		{name: "first", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin:/bin", env: []string{"PATH=/usr/bin:/bin"}},
+		{name: "first", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin:/bin",
+			env: []string{"PATH=/usr/bin:/bin"}},
 		{name: "once", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/bin", env: []string{"PATH=/usr/bin:" + bin}},
-		{name: "before the thread's own", bin: bin, want: bin + "/orchestrator", path: bin + ":/their", env: []string{"PATH=/usr/bin"}, flags: []string{"PATH=/their"}},
+		{name: "before the thread's own", bin: bin, want: bin + "/orchestrator", path: bin + ":/their",
+			env: []string{"PATH=/usr/bin"}, flags: []string{"PATH=/their"}},
 		{name: "none set", bin: bin, want: bin + "/orchestrator", path: bin + ":/usr/local/bin:/usr/bin:/bin"},
 		{name: "empty", bin: bin, want: bin + "/orchestrator", path: bin, env: []string{"PATH="}},
-		{name: "working folder kept", bin: bin, want: bin + "/orchestrator", path: bin + "::/usr/bin", env: []string{"PATH=:/usr/bin"}},
+		{name: "working folder kept", bin: bin, want: bin + "/orchestrator", path: bin + "::/usr/bin",
+			env: []string{"PATH=:/usr/bin"}},
 		{name: "not absolute", bin: "bin", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
 		{name: "colon", bin: "/a:b", want: "/a:b/orchestrator", path: "/usr/bin", env: []string{"PATH=/usr/bin"}},
 	} {
@@ -129,7 +132,7 @@ func TestPlain(t *testing.T) {
 		`{"a":1 /* open`:                      `{"a":1 `,
 		`"\`:                                  `"\`,
 	} {
-		if got := string(launch.Plain([]byte(in))); got != want {
+		if got := string(launch.StripComments([]byte(in))); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -140,7 +143,7 @@ func FuzzPlain(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if got := launch.Plain(raw); len(got) > len(raw) {
+		if got := launch.StripComments(raw); len(got) > len(raw) {
 			t.Errorf("grew from %d to %d bytes", len(raw), len(got))
 		}
 	})

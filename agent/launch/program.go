@@ -17,30 +17,30 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Config is what every adapter is made with.
+// Config is the configuration of every adapter.
 type Config struct {
-	// Env is the environment to look for programs in, the server's own.
+	// Env is the environment in which to search for programs, the server's own.
 	Env []string
-	// Hook is the program with its first arguments that takes an agent's hook report on its standard
-	// input, the event's name as last argument, and posts it to ORCHESTRATOR_HOOK_URL. Empty: agents
-	// are started without hooks.
+	// Hook is a program with its first arguments that reads an agent's hook report from its standard input, takes the
+	// event's name as its last argument, and posts the report to ORCHESTRATOR_HOOK_URL. If empty, agents are started
+	// without hooks.
 	Hook []string
 }
 
-// HookURLVar names the variable that tells Config.Hook where to post.
+// HookURLVar is the variable with the address to which Config.Hook posts.
 const HookURLVar = "ORCHESTRATOR_HOOK_URL"
 
-// Program is an agent's program: how it is found, and what it must be.
+// Program is an agent's program: how it is found, and which version is required.
 type Program struct {
 	Agent   string   // the adapter's name
 	Command string   // name on PATH
-	Folders []string // where else to look, below the home folder unless absolute
-	// Package is the npm package, whose package.json tells the version without a start.
+	Folders []string // where else to search, below the home folder unless absolute
+	// Package is the npm package, whose package.json contains the version, so that the program need not be started.
 	Package string
-	Minimum string // oldest version that works
-	Install string // what to run to get it
-	// Native turns what was found into what is to be executed: an npm package's wrapper into the
-	// program inside. Nil takes it as it is.
+	Minimum string // oldest supported version
+	Install string // command that installs it
+	// Native maps the found file to what is executed: an npm package's wrapper to the program inside. If nil, the file
+	// itself is executed.
 	Native func(path string) (string, []string)
 
 	// mu guards cache.
@@ -48,26 +48,26 @@ type Program struct {
 	cache map[string]string // version by path, size and time
 }
 
-// Found is a program ready to be started.
+// Found is a program that can be started.
 type Found struct {
 	Path    string   // what is executed
-	Args    []string // come before all other arguments: the script of an interpreter
+	Args    []string // arguments before all others: the script for an interpreter
 	Version string
 }
 
-// folders are where package managers put programs, below the home folder unless absolute.
+// folders are where package managers install programs, below the home folder unless absolute.
 var folders = []string{
 	".local/bin", ".npm-global/bin", ".npm/bin", ".bun/bin", ".volta/bin", "bin",
 	"/usr/local/bin", "/opt/homebrew/bin", "/usr/bin",
 }
 
-// versionTimeout is how long a program may take to say its version.
+// versionTimeout is the time limit for a program's version query.
 const versionTimeout = 20 * time.Second
 
-// Find looks for the program in the environment's PATH and then in the well-known folders. The
-// error is a thread.HintError over thread.ErrNotFound, or says that the version is too old.
+// Find searches for the program on the environment's PATH and then in the well-known folders. The error is a
+// thread.HintError that wraps thread.ErrNotFound, or reports that the version is too old.
 func (p *Program) Find(ctx context.Context, env Env) (Found, error) {
-	info, found := p.look(ctx, env)
+	info, found := p.search(ctx, env)
 	if info.Problem != "" {
 		kind := thread.ErrNotFound
 		if info.Found {
@@ -78,13 +78,13 @@ func (p *Program) Find(ctx context.Context, env Env) (Found, error) {
 	return found, nil
 }
 
-// Info describes the program for people.
+// Info describes the program for display.
 func (p *Program) Info(ctx context.Context, env Env) thread.AgentInfo {
-	info, _ := p.look(ctx, env)
+	info, _ := p.search(ctx, env)
 	return info
 }
 
-func (p *Program) look(ctx context.Context, env Env) (thread.AgentInfo, Found) {
+func (p *Program) search(ctx context.Context, env Env) (thread.AgentInfo, Found) {
 	info := thread.AgentInfo{Name: p.Agent}
 	for _, folder := range p.searchPath(env) {
 		path := filepath.Join(folder, p.Command)
@@ -106,10 +106,10 @@ func (p *Program) look(ctx context.Context, env Env) (thread.AgentInfo, Found) {
 		info.Version = found.Version
 		switch {
 		case found.Version == "":
-			info.Problem = "does not say its version"
-			info.Hint = fmt.Sprintf("try %s --version; reinstall it with: %s", path, p.Install)
+			info.Problem = "does not report its version"
+			info.Hint = fmt.Sprintf("run %s --version to see why, or reinstall it with: %s", path, p.Install)
 		case Older(found.Version, p.Minimum):
-			info.Problem = fmt.Sprintf("too old: %s, needs %s", found.Version, p.Minimum)
+			info.Problem = fmt.Sprintf("too old: %s, requires %s or newer", found.Version, p.Minimum)
 			info.Hint = "update it with: " + p.Install
 		}
 		return info, found
@@ -119,8 +119,8 @@ func (p *Program) look(ctx context.Context, env Env) (thread.AgentInfo, Found) {
 	return info, Found{}
 }
 
-// searchPath returns absolute folders, without repeats, PATH first. Relative entries of PATH are
-// left out: what a program is must not depend on a thread's folder.
+// searchPath returns absolute folders, without duplicates, PATH first. Relative entries of PATH are ignored: the
+// program that is found must not depend on a thread's folder.
 func (p *Program) searchPath(env Env) []string {
 	var all []string
 	seen := map[string]bool{}
@@ -147,7 +147,7 @@ func executable(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
 }
 
-// version returns the version by the npm package that the program lies in, or by asking it.
+// version returns the version from the npm package that contains the program, or from the program itself.
 func (p *Program) version(ctx context.Context, env Env, path string, found Found) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -165,10 +165,10 @@ func (p *Program) version(ctx context.Context, env Env, path string, found Found
 		return v
 	}
 	if v = p.packageVersion(real); v == "" {
-		v = ask(ctx, env, found)
+		v = askVersion(ctx, env, found)
 	}
 	if v == "" {
-		return "" // may be a matter of load: ask again the next time
+		return "" // may be due to load: try again the next time
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,7 +179,7 @@ func (p *Program) version(ctx context.Context, env Env, path string, found Found
 	return v
 }
 
-// packageVersion reads the version off the package.json of the package that the file lies in.
+// packageVersion reads the version in the package.json of the package that contains the file.
 func (p *Program) packageVersion(real string) string {
 	if p.Package == "" {
 		return ""
@@ -200,7 +200,7 @@ func (p *Program) packageVersion(real string) string {
 
 var versionWord = pattern.Lazy(`\d+\.\d+(?:\.\d+)?[-+.0-9A-Za-z]*`)
 
-func ask(ctx context.Context, env Env, found Found) string {
+func askVersion(ctx context.Context, env Env, found Found) string {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, found.Path, append(append([]string{}, found.Args...), "--version")...)
@@ -213,7 +213,7 @@ func ask(ctx context.Context, env Env, found Found) string {
 	return versionWord().FindString(string(out))
 }
 
-// Older reports whether version a is older than b, by its numbers.
+// Older reports whether version a is older than b, by their numbers.
 func Older(a, b string) bool {
 	x, y := numbers(a), numbers(b)
 	for i := range x {
@@ -249,8 +249,8 @@ func NodeArch() string {
 	return runtime.GOOS + "-" + arch
 }
 
-// InModules returns the first executable among paths below the node_modules folders that the
-// file at path, symbolic links followed, stands in; empty when there is none.
+// InModules returns the first executable of the given paths below the node_modules folders that contain the file at
+// path, following symbolic links; empty if there is none.
 func InModules(path string, inside ...string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

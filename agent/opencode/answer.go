@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// message is what the line of an assistant's message says about it.
+// message is an assistant's message, with the fields that are needed.
 type message struct {
 	ID         string          `json:"id"`
 	Session    string          `json:"sessionID"`
@@ -22,7 +22,7 @@ type message struct {
 	Mode       string          `json:"mode"`
 	ModelID    string          `json:"modelID"`
 	ProviderID string          `json:"providerID"`
-	Model      *model          `json:"model,omitempty"` // of a person's message
+	Model      *model          `json:"model,omitempty"` // in a person's message
 	Path       json.RawMessage `json:"path,omitempty"`
 	Cost       float64         `json:"cost"`
 	Tokens     any             `json:"tokens,omitempty"`
@@ -30,14 +30,14 @@ type message struct {
 	Finish     string          `json:"finish"`
 }
 
-// model names a model in a person's message.
+// model is the model in a person's message.
 type model struct {
 	ProviderID string `json:"providerID"`
 	ModelID    string `json:"modelID"`
 }
 
-// complete adds the answer that a conversation ended with where its messages stop before it: opencode
-// counts an answer as unfinished for a while after it has shown it. Where they do not, nothing changes.
+// complete adds the last answer of a conversation if its messages end before it: opencode marks an answer as unfinished
+// for a while after it has shown it. Otherwise nothing changes.
 func complete(main []byte, dir, answer string) ([]byte, error) {
 	trimmed := bytes.TrimRight(main, "\n")
 	var last struct {
@@ -66,7 +66,7 @@ func complete(main []byte, dir, answer string) ([]byte, error) {
 		return nil, err
 	}
 	now := time.Now().UnixMilli()
-	m.ID, m.Role, m.Finish, m.Cost = "msg_"+id, "assistant", "stop", 0 // its gateway has counted it
+	m.ID, m.Role, m.Finish, m.Cost = "msg_"+id, "assistant", "stop", 0 // its gateway request has been counted
 	m.Tokens = map[string]any{"input": 0, "output": 0, "reasoning": 0, "cache": map[string]int{"read": 0, "write": 0}}
 	m.Time = map[string]int64{"created": now, "completed": now}
 	text := map[string]string{"type": "text", "text": answer, "id": "prt_" + id, "sessionID": m.Session, "messageID": m.ID}
@@ -77,9 +77,9 @@ func complete(main []byte, dir, answer string) ([]byte, error) {
 	return append(append(bytes.Clone(main), line...), '\n'), nil
 }
 
-// after makes the rest of an id that sorts right behind a message's.
+// after returns an id, without its prefix, that sorts right after a message's.
 func after(id string) (string, error) {
-	m := inner().FindStringSubmatch(strconv.Quote(id))
+	m := idPattern().FindStringSubmatch(strconv.Quote(id))
 	if m == nil {
 		return "", fmt.Errorf("message id %.50q: %w", id, thread.ErrDamaged)
 	}
@@ -87,14 +87,14 @@ func after(id string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("message id %.50q: %w", id, err)
 	}
-	return fmt.Sprintf("%012x%s", n+1, letters(14)), nil
+	return fmt.Sprintf("%012x%s", n+1, randomText(14)), nil
 }
 
-// inner is the form of the ids of messages and parts: the time, which orders them, and a random rest.
-var inner = pattern.Lazy(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
+// idPattern matches the ids of messages and parts: the time, which orders them, and a random rest.
+var idPattern = pattern.Lazy(`"(msg|prt)_([0-9a-f]{12})([0-9A-Za-z]{4,30})"`)
 
-// letters returns n random letters and digits.
-func letters(n int) string {
+// randomText returns n random letters and digits.
+func randomText(n int) string {
 	const all = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	b := make([]byte, n)
 	rand.Read(b)

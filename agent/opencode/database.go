@@ -17,7 +17,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // opencode's database
 )
 
-// The names of the files that a session is laid out as.
+// The names of the files into which a session is exported.
 const (
 	mainFile    = "main"
 	sessionFile = "session"
@@ -28,10 +28,10 @@ func database(env launch.Env) string {
 	return filepath.Join(xdg(env, "XDG_DATA_HOME", ".local/share"), "opencode.db")
 }
 
-// fields is a JSON object whose values are left as they are.
+// fields is a JSON object whose values are not decoded.
 type fields map[string]json.RawMessage
 
-// stored is a session as laid out in files; main is empty where there is none.
+// stored is a session as files; main is empty if there is none.
 type stored struct {
 	main, session []byte
 }
@@ -47,7 +47,9 @@ func load(ctx context.Context, env launch.Env, session string) (stored, error) {
 		}
 		return stored{}, err
 	}
-	source := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_busy_timeout=2000&_query_only=1"}
+	source := url.URL{
+		Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_busy_timeout=2000&_query_only=1",
+	}
 	db, err := sql.Open("sqlite3", source.String())
 	if err != nil {
 		return stored{}, err
@@ -66,13 +68,15 @@ func load(ctx context.Context, env launch.Env, session string) (stored, error) {
 	return s, err
 }
 
-// loadSession lays out what is known of the session itself and does not change at every turn.
+// loadSession returns the data of the session itself that does not change every turn.
 func loadSession(ctx context.Context, tx *sql.Tx, session string) ([]byte, error) {
 	var project, slug, dir, title, version string
 	var parent, agent, model, permission sql.NullString
 	var created int64
-	err := tx.QueryRowContext(ctx, `SELECT project_id, slug, directory, title, version, parent_id, agent, model, permission, time_created
-		FROM session WHERE id = ?`, session).Scan(&project, &slug, &dir, &title, &version, &parent, &agent, &model, &permission, &created)
+	err := tx.QueryRowContext(ctx, `
+		SELECT project_id, slug, directory, title, version, parent_id, agent, model, permission, time_created
+		FROM session WHERE id = ?`, session).
+		Scan(&project, &slug, &dir, &title, &version, &parent, &agent, &model, &permission, &created)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -98,7 +102,7 @@ func loadSession(ctx context.Context, tx *sql.Tx, session string) ([]byte, error
 	return append(raw, '\n'), err
 }
 
-// loadMessages lays out the messages, one a line, up to the first that is not finished.
+// loadMessages returns the messages, one per line, up to the first unfinished one.
 func loadMessages(ctx context.Context, tx *sql.Tx, session string) ([]byte, error) {
 	parts := map[string][]fields{}
 	rows, err := tx.QueryContext(ctx, `SELECT id, message_id, data FROM part WHERE session_id = ? ORDER BY id`, session)
@@ -136,11 +140,11 @@ func loadMessages(ctx context.Context, tx *sql.Tx, session string) ([]byte, erro
 		if err := json.Unmarshal([]byte(data), &f); err != nil {
 			return nil, fmt.Errorf("message %s: %w", id, err)
 		}
-		line, done, err := layOut(session, id, f, parts[id])
+		line, done, err := encodeMessage(session, id, f, parts[id])
 		if err != nil {
 			return nil, err
 		}
-		// One that never finished is held back until something follows it.
+		// A message that was never finished is held back until another one follows it.
 		out.Write(pending.Bytes())
 		pending.Reset()
 		if !done {
@@ -152,8 +156,8 @@ func loadMessages(ctx context.Context, tx *sql.Tx, session string) ([]byte, erro
 	return out.Bytes(), messages.Err()
 }
 
-// layOut makes a message's line and says whether opencode is done with it.
-func layOut(session, id string, info fields, parts []fields) (line []byte, done bool, err error) {
+// encodeMessage returns a message's line and reports whether opencode has finished it.
+func encodeMessage(session, id string, info fields, parts []fields) (line []byte, done bool, err error) {
 	var m struct {
 		Role string `json:"role"`
 		Time struct {
@@ -170,7 +174,7 @@ func layOut(session, id string, info fields, parts []fields) (line []byte, done 
 	}
 	done = m.Role != "assistant" || m.Time.Completed != 0 || len(m.Error) > 0
 	if m.Role == "user" {
-		delete(info, "summary") // worked out anew after every turn
+		delete(info, "summary") // recomputed after every turn
 		done = len(parts) > 0
 	}
 	info["id"], info["sessionID"] = quote(id), quote(session)

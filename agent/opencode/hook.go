@@ -5,8 +5,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Hooks says what the events mean that opencode tells its plugins. A launch sets none up: a person's own plugin may
-// report.
+// Hooks maps the events that opencode sends to plugins to states. A launch sets no hooks, but the person's own plugin
+// may report.
 var Hooks = hook.Table{
 	"permission.updated": {State: thread.StateApproval},
 	"permission.asked":   {State: thread.StateApproval},

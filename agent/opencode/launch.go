@@ -14,13 +14,13 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// ready is how long after its first output opencode may still swallow keys.
+// ready is how long after its first output opencode may still lose keys.
 const ready = 10 * time.Second
 
-// sessionID is the form of session ids.
+// sessionID is the format of session ids.
 var sessionID = pattern.Lazy(`^ses_[A-Za-z0-9]{8,64}$`)
 
-// Launch lays out the start.
+// Launch returns how to start opencode.
 func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Launch, error) {
 	env := launch.Environment(spec)
 	found, err := a.program.Find(ctx, env)
@@ -43,7 +43,7 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	case "auto":
 		l.Args = append(l.Args, "--auto")
 	default:
-		l.Args = append(l.Args, "--agent", mode) // "build", "plan", or one of the person's
+		l.Args = append(l.Args, "--agent", mode) // "build", "plan", or one of the person's own
 	}
 	l.Args = append(l.Args, spec.Flags.Args...)
 	if l.Env, err = configure(env, spec); err != nil {
@@ -52,10 +52,10 @@ func (a *Agent) Launch(ctx context.Context, spec thread.LaunchSpec) (thread.Laun
 	return l, nil
 }
 
-// secretHeader is the header that carries a thread's secret to the gateway.
+// secretHeader is the header with a thread's secret for the gateway.
 const secretHeader = "X-Orchestrator-Secret"
 
-// configure adds the gateway and the folders to read to what the person configured in the environment.
+// configure adds the gateway and the readable folders to the person's configuration in the environment.
 func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	env, err := allowReading(env, spec)
 	if err != nil || spec.BaseURL == "" {
@@ -67,7 +67,7 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	}
 	content := map[string]json.RawMessage{}
 	if own := env.Value("OPENCODE_CONFIG_CONTENT"); own != "" {
-		if err := json.Unmarshal(launch.Plain([]byte(own)), &content); err != nil {
+		if err := json.Unmarshal(launch.StripComments([]byte(own)), &content); err != nil {
 			return nil, fmt.Errorf("read OPENCODE_CONFIG_CONTENT: %w", err)
 		}
 	}
@@ -77,7 +77,7 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 			return nil, fmt.Errorf("read OPENCODE_CONFIG_CONTENT: %w", err)
 		}
 	}
-	// opencode writes the addresses of failed requests into its sessions and logs.
+	// opencode writes the addresses of failed requests to its sessions and logs.
 	open, mark := thread.PublicURL(spec.BaseURL)
 	for id, base := range addresses {
 		_, version := launch.SplitVersion(base, versions...)
@@ -97,7 +97,7 @@ func configure(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	return env.With("OPENCODE_CONFIG_CONTENT", string(raw)), nil
 }
 
-// table returns the table under a key, made where there is none.
+// table returns the table under a key, and creates it if it is missing.
 func table(in map[string]any, key string) map[string]any {
 	t, ok := in[key].(map[string]any)
 	if !ok {
@@ -107,17 +107,32 @@ func table(in map[string]any, key string) map[string]any {
 	return t
 }
 
-// rules read the screen; the words were taken from recordings of 1.18.33. Its last line wraps beside a long
-// folder: "ctrl+p" may stand above "commands".
+// rules read the screen; the texts are from recordings of 1.18.33. With a long folder name the last line wraps:
+// "ctrl+p" may be above "commands".
 var rules = sync.OnceValue(func() []agent.Rule {
 	return []agent.Rule{
-		{State: thread.StateApproval, Lines: 30, Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`), Detail: "asks for permission"},
-		{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`Type your own answer|△ Question`), Detail: "asks a question"},
-		{State: thread.StateQuestion, Lines: 30, Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`), Detail: "a list is open"},
-		{State: thread.StateWorking, Lines: 12, Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`), Detail: "can be interrupted"},
-		{State: thread.StateIdle, Lines: 12, Pattern: regexp.MustCompile(`\bctrl\+p\b`), Detail: "waits for a prompt", Prompt: true},
+		{
+			State: thread.StateApproval, Lines: 30, Detail: "asks for permission",
+			Pattern: regexp.MustCompile(`△ Permission required|Allow once\s+Allow always\s+Reject`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 30, Detail: "asks a question",
+			Pattern: regexp.MustCompile(`Type your own answer|△ Question`),
+		},
+		{
+			State: thread.StateQuestion, Lines: 30, Detail: "a list is open",
+			Pattern: regexp.MustCompile(`↑↓ select\s+enter submit|(?m)^\s+[A-Z][\w ]*\s{4,}esc\s*$`),
+		},
+		{
+			State: thread.StateWorking, Lines: 12, Detail: `shows "esc to interrupt"`,
+			Pattern: regexp.MustCompile(`\besc (again to )?interrupt\b`),
+		},
+		{
+			State: thread.StateIdle, Lines: 12, Detail: "waits for a prompt", Prompt: true,
+			Pattern: regexp.MustCompile(`\bctrl\+p\b`),
+		},
 	}
 })
 
-// Rules returns the rules of opencode's screen.
+// Rules implements agent.RuleSource.
 func (a *Agent) Rules() []agent.Rule { return rules() }

@@ -6,10 +6,9 @@ import (
 	"orchestrator/agent/transcript"
 )
 
-// moved has a message name another folder: as the place where it was made, in its tool calls and what
-// came of them, and in its patches, the files that opencode's undo sets back. What was said stays as
-// it is.
-func moved(line []byte, from, to string) []byte {
+// relocate replaces a folder with another in a message: in its working folder, in its tool calls and their results, and
+// in its patches, which are the files that opencode's undo restores. Texts are unchanged.
+func relocate(line []byte, from, to string) []byte {
 	var m struct {
 		Info struct {
 			Path json.RawMessage `json:"path"`
@@ -28,5 +27,5 @@ func moved(line []byte, from, to string) []byte {
 			values = append(values, part)
 		}
 	}
-	return transcript.Moved(line, from, to, values...)
+	return transcript.Relocate(line, from, to, values...)
 }

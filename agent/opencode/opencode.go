@@ -1,14 +1,14 @@
-// Package opencode is the adapter of opencode.
+// Package opencode is the adapter for opencode.
 //
-// A launch adds to the person's configuration by OPENCODE_CONFIG_CONTENT: the gateway as base URL of
-// the providers that the person uses, which opencode merges with what the person has. Nothing of
-// theirs is written, except that Rebuild has opencode import a session. No hooks are set: they would
-// need a plugin, and with any plugin opencode waits for packages from the network before it draws its
-// first screen. Its state is read off the gateway and its screen.
+// A launch adds to the person's configuration with OPENCODE_CONFIG_CONTENT, which opencode merges with the other
+// sources: the gateway as base URL of the providers that the person uses. None of the person's files is written, except
+// that Rebuild lets opencode import a session. No hooks are set: they would need a plugin, and with any plugin opencode
+// waits for packages from the network before it draws its first screen. Its state is derived from its requests and its
+// screen.
 //
-// opencode keeps its sessions in an SQLite database. They are read from it, read-only, and laid
-// out as two files: "main", a line of JSON for each finished message, and "session", what is known
-// of the session itself. It chooses its session ids; they are learned from its requests.
+// opencode keeps its sessions in an SQLite database. They are read from it, read-only, and exported as two files:
+// "main", a line of JSON for each finished message, and "session", the data of the session itself. opencode chooses its
+// session ids; they are learned from its requests.
 package opencode
 
 import (
@@ -29,13 +29,13 @@ import (
 // Name is the adapter's name.
 const Name = "opencode"
 
-// Agent is the adapter. It is safe for use by many goroutines.
+// Agent is the adapter. It is safe for concurrent use.
 type Agent struct {
 	env     launch.Env
 	program *launch.Program
 }
 
-// New makes the adapter.
+// New returns the adapter.
 func New(c launch.Config) *Agent {
 	return &Agent{
 		env: c.Env,
@@ -49,7 +49,7 @@ func New(c launch.Config) *Agent {
 // native returns the program inside an npm package whose install script did not run.
 func native(path string) (string, []string) {
 	const stub = 64 << 10
-	if !launch.Small(path, stub) {
+	if !launch.Smaller(path, stub) {
 		return path, nil
 	}
 	if inner := launch.InModules(path, "opencode-"+launch.NodeArch()+"/bin/opencode"); inner != "" {
@@ -61,21 +61,22 @@ func native(path string) (string, []string) {
 // Name returns "opencode".
 func (a *Agent) Name() string { return Name }
 
-// Detect says whether opencode can be started here.
+// Detect reports whether opencode can be started here.
 func (a *Agent) Detect(ctx context.Context) thread.AgentInfo { return a.program.Info(ctx, a.env) }
 
-// provider is what is known of a provider without configuration: its address, and the variables that
-// hold its key.
+// provider is what opencode knows about a provider without configuration: its address, and the variables with its key.
 type provider struct {
 	base string
 	keys []string
 }
 
-// known are the providers whose addresses opencode has built in.
+// known are the providers that are built into opencode.
 var known = map[string]provider{
-	"anthropic":  {"https://api.anthropic.com/v1", []string{"ANTHROPIC_API_KEY"}},
-	"openai":     {"https://api.openai.com/v1", []string{"OPENAI_API_KEY"}},
-	"google":     {"https://generativelanguage.googleapis.com/v1beta", []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"}},
+	"anthropic": {"https://api.anthropic.com/v1", []string{"ANTHROPIC_API_KEY"}},
+	"openai":    {"https://api.openai.com/v1", []string{"OPENAI_API_KEY"}},
+	"google": {
+		"https://generativelanguage.googleapis.com/v1beta", []string{"GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"},
+	},
 	"openrouter": {"https://openrouter.ai/api/v1", []string{"OPENROUTER_API_KEY"}},
 	"groq":       {"https://api.groq.com/openai/v1", []string{"GROQ_API_KEY"}},
 	"mistral":    {"https://api.mistral.ai/v1", []string{"MISTRAL_API_KEY"}},
@@ -83,7 +84,7 @@ var known = map[string]provider{
 	"xai":        {"https://api.x.ai/v1", []string{"XAI_API_KEY"}},
 }
 
-// config is what is read of the person's configuration.
+// config are the fields of the person's configuration that are read.
 type config struct {
 	Model    string                    `json:"model"`
 	Provider map[string]configProvider `json:"provider"`
@@ -98,13 +99,13 @@ type configProvider struct {
 }
 
 type configModel struct {
-	ID    string `json:"id"` // what requests name; the key where it is empty
+	ID    string `json:"id"` // the name in requests; the key if empty
 	Limit struct {
 		Context int64 `json:"context"`
 	} `json:"limit"`
 }
 
-// xdg returns a folder of the person's, by its variable or its place below the home folder.
+// xdg returns one of the person's XDG folders, from its variable or its default below the home folder.
 func xdg(env launch.Env, variable, fallback string) string {
 	if dir := env.Value(variable); dir != "" {
 		return filepath.Join(dir, "opencode")
@@ -112,8 +113,8 @@ func xdg(env launch.Env, variable, fallback string) string {
 	return filepath.Join(env.Home(), fallback, "opencode")
 }
 
-// personal returns the person's own configuration files, later ones over earlier ones.
-func personal(env launch.Env) []string {
+// userFiles returns the person's own configuration files; later ones take precedence.
+func userFiles(env launch.Env) []string {
 	var paths []string
 	for _, name := range []string{"config.json", "opencode.json", "opencode.jsonc"} {
 		paths = append(paths, filepath.Join(xdg(env, "XDG_CONFIG_HOME", ".config"), name))
@@ -124,36 +125,36 @@ func personal(env launch.Env) []string {
 	return paths
 }
 
-// ConfigFiles names the project files that configure opencode.
+// ConfigFiles returns the files of a project that configure opencode.
 func (a *Agent) ConfigFiles() []string {
 	names := []string{"AGENTS.md", "CLAUDE.md", "opencode.json", "opencode.jsonc", ".claude/skills/", ".agents/skills/",
 		".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/package.json", ".opencode/tui.json"}
-	for _, kind := range []string{"agent", "command", "mode", "plugin", "skill", "tool"} { // opencode takes both forms
+	for _, kind := range []string{"agent", "command", "mode", "plugin", "skill", "tool"} { // opencode accepts both forms
 		names = append(names, ".opencode/"+kind+"/", ".opencode/"+kind+"s/")
 	}
 	return names
 }
 
-// LocalFiles names those that the person may keep out of git.
+// LocalFiles returns those that the person may keep out of git.
 func (a *Agent) LocalFiles() []string {
 	return []string{"AGENTS.md", "opencode.json", "opencode.jsonc"}
 }
 
-// readConfig reads the person's own files and variables, later ones over earlier ones. What a
-// repository brings is not read: it does not decide where credentials go.
+// readConfig reads the person's own files and variables; later ones take precedence. A repository's own configuration
+// is not read: it must not decide where credentials are sent.
 func readConfig(env launch.Env) config {
 	var all config
 	var raws [][]byte
-	for _, path := range personal(env) {
+	for _, path := range userFiles(env) {
 		if raw, err := os.ReadFile(path); err == nil {
-			raws = append(raws, launch.Plain(raw))
+			raws = append(raws, launch.StripComments(raw))
 		}
 	}
-	raws = append(raws, launch.Plain([]byte(env.Value("OPENCODE_CONFIG_CONTENT"))))
+	raws = append(raws, launch.StripComments([]byte(env.Value("OPENCODE_CONFIG_CONTENT"))))
 	for _, raw := range raws {
 		var c config
 		if json.Unmarshal(raw, &c) != nil {
-			continue // opencode itself will tell the person about a broken file
+			continue // opencode itself reports a broken file
 		}
 		if c.Model != "" {
 			all.Model = c.Model
@@ -183,7 +184,7 @@ func readConfig(env launch.Env) config {
 	return all
 }
 
-// Windows returns what models are given as limit.context.
+// Windows returns the limit.context of the configured models.
 func (a *Agent) Windows(env []string) map[string]int64 {
 	var all map[string]int64
 	for _, p := range readConfig(env).Provider {
@@ -200,8 +201,8 @@ func (a *Agent) Windows(env []string) map[string]int64 {
 	return all
 }
 
-// logins returns the providers that the person is logged in to, by how. The credentials beside
-// them are not looked at.
+// logins returns the providers that the person is logged in to, with the type of login. The credentials in the same
+// file are ignored.
 func logins(env launch.Env) map[string]string {
 	var auth map[string]struct {
 		Type string `json:"type"`
@@ -216,11 +217,11 @@ func logins(env launch.Env) map[string]string {
 	return all
 }
 
-// plain is the form of provider names that can stand in a path.
+// plain matches the provider names that can be part of a path.
 var plain = pattern.Lazy(`^[A-Za-z0-9_-]+$`)
 
-// bases returns the base URLs of the providers that the person uses and that can go through a
-// gateway, by provider. Logins by OAuth are left out: their plugins send requests where they will.
+// bases returns the base URLs of the providers that the person uses and that can go through a gateway, by provider.
+// Logins by OAuth are left out: their plugins choose the address themselves.
 func bases(env launch.Env, c config) map[string]string {
 	all := map[string]string{}
 	login := logins(env)
@@ -232,7 +233,7 @@ func bases(env launch.Env, c config) map[string]string {
 		}
 	}
 	for id, p := range c.Provider {
-		if p.Options.BaseURL != "" && !strings.Contains(p.Options.BaseURL, "{") { // no placeholders of theirs
+		if p.Options.BaseURL != "" && !strings.Contains(p.Options.BaseURL, "{") { // not one with placeholders
 			all[id] = p.Options.BaseURL
 		}
 	}
@@ -244,11 +245,11 @@ func bases(env launch.Env, c config) map[string]string {
 	return all
 }
 
-// versions are the endings of base URLs that requests keep in their path.
+// versions are the suffixes of base URLs that requests repeat in their path.
 var versions = []string{"/v1beta", "/v1"}
 
-// Upstreams returns the addresses of the person's providers, by provider, and as "" that of the
-// default model's; nil where there is none.
+// Upstreams returns the addresses of the person's providers, by provider, and as "" that of the default model; nil if
+// there is none.
 func (a *Agent) Upstreams(env []string) map[string]string {
 	c := readConfig(env)
 	all := map[string]string{}

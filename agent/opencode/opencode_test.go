@@ -25,7 +25,8 @@ func subject() agenttest.Subject {
 		OldVersion: "0.5.1", NewVersion: "1.18.33",
 		Env: []string{"ANTHROPIC_API_KEY=sk-dummy"},
 		Configure: func(t *testing.T, home string) {
-			agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.json"), `{"model":"anthropic/claude-opus-5-5"}`)
+			agenttest.Put(t, filepath.Join(home, ".config", "opencode", "opencode.json"),
+				`{"model":"anthropic/claude-opus-5-5"}`)
 		},
 		Gateway: true, Resumes: true, CannotFork: true,
 		NewSession: func() string { n++; return fmt.Sprintf("ses_dff924eaeffe%014d", n) },
@@ -37,10 +38,14 @@ func TestConformance(t *testing.T) { agenttest.Run(t, subject()) }
 
 // schema is what is used of the tables of opencode 1.18.33.
 const schema = `
-CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL, directory text NOT NULL,
-	title text NOT NULL, version text NOT NULL, agent text, model text, permission text, time_created integer NOT NULL, time_updated integer NOT NULL);
-CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
-CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);`
+CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text,
+	slug text NOT NULL, directory text NOT NULL,
+	title text NOT NULL, version text NOT NULL, agent text, model text, permission text,
+	time_created integer NOT NULL, time_updated integer NOT NULL);
+CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL,
+	time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);
+CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+	time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);`
 
 type object = map[string]any
 
@@ -80,7 +85,8 @@ func message(t *testing.T, db *sql.DB, session string, n int, info object, parts
 	id := fmt.Sprintf("msg_%012x001abcdefghij", n)
 	exec(t, db, `INSERT INTO message VALUES (?, ?, 1, 1, ?)`, id, session, asJSON(t, info))
 	for i, p := range parts {
-		exec(t, db, `INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)`, fmt.Sprintf("prt_%012x%03dabcdefghijk", n, i), id, session, asJSON(t, p))
+		exec(t, db, `INSERT INTO part VALUES (?, ?, ?, 1, 1, ?)`, fmt.Sprintf("prt_%012x%03dabcdefghijk", n, i), id, session,
+			asJSON(t, p))
 	}
 }
 
@@ -88,7 +94,8 @@ func assistant(finish string) object {
 	return object{
 		"role": "assistant", "modelID": "fake-1", "providerID": "fm", "finish": finish, "cost": 0.25,
 		"time": object{"created": 1795303520258, "completed": 1795303522998}, "path": object{"cwd": "/w", "root": "/w"},
-		"tokens": object{"total": 7690, "input": 1536, "output": 10, "reasoning": 1, "cache": object{"write": 0, "read": 6144}},
+		"tokens": object{"total": 7690, "input": 1536, "output": 10, "reasoning": 1,
+			"cache": object{"write": 0, "read": 6144}},
 	}
 }
 
@@ -97,7 +104,8 @@ func write(t *testing.T, env []string, dir, session string, turns int) agenttest
 	t.Helper()
 	db := open(t, env)
 	exec(t, db, schema)
-	exec(t, db, `INSERT INTO session VALUES (?, 'p', NULL, 'nimble-river', ?, 'A title', '1.18.33', 'build', '{"id":"fake-1"}', NULL, 1795303518545, 1795303518999)`, session, dir)
+	exec(t, db, `INSERT INTO session VALUES (?, 'p', NULL, 'nimble-river', ?, 'A title', '1.18.33', 'build', `+
+		`'{"id":"fake-1"}', NULL, 1795303518545, 1795303518999)`, session, dir)
 	for i := 1; i <= turns; i++ {
 		user := object{"role": "user", "time": object{"created": 1}, "summary": object{"diffs": []any{}}}
 		message(t, db, session, 10*i, user, object{"type": "text", "text": fmt.Sprintf("prompt-%d. do it", i)})
@@ -133,7 +141,8 @@ func TestUnfinished(t *testing.T) {
 	}
 	before := strings.Count(read(nil), "\n")
 	message(t, db, session, 100, object{"role": "user"}, object{"type": "text", "text": "next"})
-	message(t, db, session, 101, object{"role": "assistant", "time": object{"created": 1}}, object{"type": "text", "text": "half an ans"})
+	message(t, db, session, 101, object{"role": "assistant", "time": object{"created": 1}},
+		object{"type": "text", "text": "half an ans"})
 	if got := read(nil); strings.Count(got, "\n") != before+1 || strings.Contains(got, "half an ans") {
 		t.Errorf("an unfinished answer was read: %d lines", strings.Count(got, "\n"))
 	}
@@ -150,10 +159,13 @@ func TestUpstreams(t *testing.T) {
 		want               string
 	}{
 		{"nothing", "", "", nil, `null`},
-		{"key", "", "", []string{"ANTHROPIC_API_KEY=x"}, `{"":"https://api.anthropic.com","anthropic":"https://api.anthropic.com"}`},
-		{"login", "", `{"openai":{"type":"api","key":"k"}}`, nil, `{"":"https://api.openai.com","openai":"https://api.openai.com"}`},
+		{"key", "", "", []string{"ANTHROPIC_API_KEY=x"},
+			`{"":"https://api.anthropic.com","anthropic":"https://api.anthropic.com"}`},
+		{"login", "", `{"openai":{"type":"api","key":"k"}}`, nil,
+			`{"":"https://api.openai.com","openai":"https://api.openai.com"}`},
 		{"oauth", "", `{"anthropic":{"type":"oauth"}}`, []string{"ANTHROPIC_API_KEY=x"}, `null`},
-		{"own provider", "{ // mine\n\"model\":\"fm/x\",\"provider\":{\"fm\":{\"options\":{\"baseURL\":\"http://box:1/v1\"}}}}", "", []string{"GEMINI_API_KEY=x"},
+		{"own provider", "{ // mine\n\"model\":\"fm/x\"," +
+			"\"provider\":{\"fm\":{\"options\":{\"baseURL\":\"http://box:1/v1\"}}}}", "", []string{"GEMINI_API_KEY=x"},
 			`{"":"http://box:1","fm":"http://box:1","google":"https://generativelanguage.googleapis.com"}`},
 		{"placeholder", `{"provider":{"fm":{"options":{"baseURL":"{env:X}"}}}}`, "", nil, `null`},
 	}
@@ -189,10 +201,12 @@ func TestLaunchConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(l.Args, " "), "--session ses_dff924eaeffe00000000000001 --model a/b --agent plan"; got != want {
+	if got, want := strings.Join(l.Args, " "),
+		"--session ses_dff924eaeffe00000000000001 --model a/b --agent plan"; got != want {
 		t.Errorf("arguments %q, want %q", got, want)
 	}
-	want := `{"plugin":["theirs"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/-/@anthropic/v1","headers":{"X-Orchestrator-Secret":"orchestrator-secret:s"},"timeout":5}}}}`
+	want := `{"plugin":["theirs"],"provider":{"anthropic":{"options":{"baseURL":"http://gw/t/-/@anthropic/v1",` +
+		`"headers":{"X-Orchestrator-Secret":"orchestrator-secret:s"},"timeout":5}}}}`
 	if got := launch.Env(l.Env).Value("OPENCODE_CONFIG_CONTENT"); got != want {
 		t.Errorf("configuration %s, want %s", got, want)
 	}
@@ -200,10 +214,12 @@ func TestLaunchConfiguration(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	agenttest.Rules(t, opencode.New(launch.Config{}).Rules(), []agenttest.Screen{
-		{Name: "approval", Lines: "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n┃ Allow once   Allow always   Reject", Want: thread.StateApproval},
+		{Name: "approval", Lines: "┃ △ Permission required\n┃ # Shell command\n┃ $ touch a\n" +
+			"┃ Allow once   Allow always   Reject", Want: thread.StateApproval},
 		{Name: "working", Lines: "┃ Build\n■⬝⬝⬝ esc interrupt   tab agents   ctrl+p commands", Want: thread.StateWorking},
 		{Name: "idle", Lines: "tab agents  ctrl+p commands", Want: thread.StateIdle},
-		{Name: "idle beside a long folder", Lines: "/home/me/project/.orchestrator/worktrees/   8.1K (8%ctrl+p\nother-way-1a2b                          commands", Want: thread.StateIdle},
+		{Name: "idle beside a long folder", Lines: "/home/me/project/.orchestrator/worktrees/   8.1K (8%ctrl+p\n" +
+			"other-way-1a2b                          commands", Want: thread.StateIdle},
 		{Name: "nothing", Lines: "OpenCode"},
 	})
 }
@@ -211,8 +227,10 @@ func TestRules(t *testing.T) {
 // TestWindows: what the person configured of the agent's models is read where the agent reads it.
 func TestWindows(t *testing.T) {
 	for _, tc := range []struct{ env, config, want string }{
-		{"", `{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}},"y":{"id":"vendor/y","limit":{"context":9}},"z":{}}}}}`, `{"vendor/y":9,"x":65536}`},
-		{`OPENCODE_CONFIG_CONTENT={"provider":{"fm":{"models":{"x":{"limit":{"context":7}}}}}}`, `{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}}}}}}`, `{"x":7}`},
+		{"", `{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}},"y":{"id":"vendor/y",` +
+			`"limit":{"context":9}},"z":{}}}}}`, `{"vendor/y":9,"x":65536}`},
+		{`OPENCODE_CONFIG_CONTENT={"provider":{"fm":{"models":{"x":{"limit":{"context":7}}}}}}`,
+			`{"provider":{"fm":{"models":{"x":{"limit":{"context":65536}}}}}}`, `{"x":7}`},
 		{"", `{"provider":[]}`, `null`},
 	} {
 		home := t.TempDir()

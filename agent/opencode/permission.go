@@ -14,22 +14,22 @@ import (
 	"orchestrator/thread"
 )
 
-// permissionVar holds rules that opencode merges over those of all configuration files.
+// permissionVar contains rules that take precedence over those of all configuration files.
 const permissionVar = "OPENCODE_PERMISSION"
 
-// allowReading returns the environment that has ReadDirs read without a question and not edited. Of rules
-// the last one that matches counts, so the order in which the person wrote theirs is kept.
+// allowReading returns the environment that lets ReadDirs be read without asking but not edited. The last rule that
+// matches counts, so the order of the person's rules is kept.
 func allowReading(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	if len(spec.ReadDirs) == 0 {
 		return env, nil
 	}
 	var permission object
 	if own := env.Value(permissionVar); own != "" {
-		if err := json.Unmarshal(launch.Plain([]byte(own)), &permission); err != nil {
+		if err := json.Unmarshal(launch.StripComments([]byte(own)), &permission); err != nil {
 			return nil, fmt.Errorf("read %s: %w", permissionVar, err)
 		}
 	}
-	words := words(env, spec)
+	words := globalWords(env, spec)
 	for _, key := range []string{"external_directory", "edit"} {
 		rules, err := permission.rules(key, words[key])
 		if err != nil {
@@ -51,8 +51,8 @@ func allowReading(env launch.Env, spec thread.LaunchSpec) (launch.Env, error) {
 	return env.With(permissionVar, string(raw)), nil
 }
 
-// rules returns the table under a key. One word stands for everything: it becomes the first rule, because
-// merged, a table of ours would replace it. The word is that of files where there is none here.
+// rules returns the table of rules under a key. A single word applies to everything: it becomes the first rule, because
+// a table of ours would replace it when merged. word is used if there is no such key.
 func (o object) rules(key, word string) (object, error) {
 	i := slices.IndexFunc(o, func(f field) bool { return f.key == key })
 	if i < 0 {
@@ -73,22 +73,23 @@ func (o object) rules(key, word string) (object, error) {
 	return rules, err
 }
 
-// relative is the pattern of a folder's files for rules of editing: opencode matches them against the path
-// from the worktree, "../" and all, so only the end of the path is sure to stand in it.
+// relative returns the pattern for a folder's files in rules for editing: opencode matches it against the path relative
+// to the worktree, including "../", so only the end of that path is certain.
 func relative(dir string) string {
 	const enough = 3
 	parts := strings.Split(strings.Trim(filepath.ToSlash(filepath.Clean(dir)), "/"), "/")
 	return "*" + strings.Join(parts[max(0, len(parts)-enough):], "/") + "/*"
 }
 
-// words returns the permissions that are one word for everything in what opencode merges before: the
-// person's own files, the project's, and the configuration in the environment. What comes later replaces
-// what came before.
-func words(env launch.Env, spec thread.LaunchSpec) map[string]string {
-	paths := personal(env)
-	if !env.On("OPENCODE_DISABLE_PROJECT_CONFIG") {
-		for _, folder := range upwards(spec.Dir) {
-			for _, name := range []string{"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"} {
+// globalWords returns the permissions that are a single word in the configuration that opencode merges first: the
+// person's own files, the project's, and the configuration in the environment. Later ones take precedence.
+func globalWords(env launch.Env, spec thread.LaunchSpec) map[string]string {
+	paths := userFiles(env)
+	if !env.Enabled("OPENCODE_DISABLE_PROJECT_CONFIG") {
+		for _, folder := range ancestors(spec.Dir) {
+			for _, name := range []string{
+				"opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc",
+			} {
 				paths = append(paths, filepath.Join(folder, name))
 			}
 		}
@@ -105,7 +106,7 @@ func words(env launch.Env, spec thread.LaunchSpec) map[string]string {
 			Permission json.RawMessage `json:"permission"`
 		}
 		var rules map[string]json.RawMessage
-		if json.Unmarshal(launch.Plain(raw), &c) != nil || json.Unmarshal(c.Permission, &rules) != nil {
+		if json.Unmarshal(launch.StripComments(raw), &c) != nil || json.Unmarshal(c.Permission, &rules) != nil {
 			continue
 		}
 		for key, rule := range rules {
@@ -113,15 +114,15 @@ func words(env launch.Env, spec thread.LaunchSpec) map[string]string {
 			if json.Unmarshal(rule, &word) == nil {
 				found[key] = word
 			} else {
-				delete(found, key) // a table, which merges with ours
+				delete(found, key) // a table, which is merged with ours
 			}
 		}
 	}
 	return found
 }
 
-// upwards returns the folders from the root of the repository down to dir, or from the root of all.
-func upwards(dir string) []string {
+// ancestors returns the folders from the root of the repository, or of the file system, down to dir.
+func ancestors(dir string) []string {
 	var all []string
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		all = append(all, at)
@@ -132,7 +133,7 @@ func upwards(dir string) []string {
 	}
 }
 
-// object is a JSON object in the order in which it was written.
+// object is a JSON object that keeps the order of its fields.
 type object []field
 
 type field struct {
@@ -140,11 +141,11 @@ type field struct {
 	value json.RawMessage
 }
 
-// set puts a value last, in place of one of that key.
+// set appends a field, and removes an earlier one with the same key.
 func (o *object) set(key string, value any) {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic("opencode: " + err.Error()) // only strings and objects come here
+		panic("opencode: " + err.Error()) // only strings and objects are passed
 	}
 	*o = append(slices.DeleteFunc(*o, func(f field) bool { return f.key == key }), field{key, raw})
 }

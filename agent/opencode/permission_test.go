@@ -26,8 +26,10 @@ func TestReadDirs(t *testing.T) {
 			`{"external_directory":{` + allow + `},"edit":{` + deny + `}}`},
 		{"words of the environment", `{"permission":{"edit":"allow"}}`, "", `{"permission":{"edit":"ask",},}`, "",
 			`{"external_directory":{` + allow + `},"edit":{"*":"ask",` + deny + `}}`},
-		{"rules of the environment, in order", "", "", "", `{"edit":{"z":"deny","*":"ask","a":"allow"},"bash":"ask","*":"deny"}`,
-			`{"bash":"ask","*":"deny","external_directory":{` + allow + `},"edit":{"z":"deny","*":"ask","a":"allow",` + deny + `}}`},
+		{"rules of the environment, in order", "", "", "",
+			`{"edit":{"z":"deny","*":"ask","a":"allow"},"bash":"ask","*":"deny"}`,
+			`{"bash":"ask","*":"deny","external_directory":{` + allow + `},"edit":{"z":"deny","*":"ask","a":"allow",` +
+				deny + `}}`},
 		{"a word of the environment", `{"permission":{"edit":"allow"}}`, "", "", `{"edit":"deny"}`,
 			`{"external_directory":{` + allow + `},"edit":{"*":"deny",` + deny + `}}`},
 	} {
@@ -43,8 +45,10 @@ func TestReadDirs(t *testing.T) {
 				agenttest.Put(t, filepath.Join(dir, "opencode.json"), tt.project)
 			}
 			agenttest.Put(t, filepath.Join(dir, "sub", "x"), "")
-			env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "OPENCODE_CONFIG_CONTENT=" + tt.content, "OPENCODE_PERMISSION=" + tt.permission}
-			spec := thread.LaunchSpec{Dir: filepath.Join(dir, "sub"), StateDir: home, Env: env, ReadDirs: []string{"/s/threads/a/read"}}
+			env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin"), "OPENCODE_CONFIG_CONTENT=" + tt.content,
+				"OPENCODE_PERMISSION=" + tt.permission}
+			spec := thread.LaunchSpec{Dir: filepath.Join(dir, "sub"), StateDir: home, Env: env,
+				ReadDirs: []string{"/s/threads/a/read"}}
 			l, err := opencode.New(launch.Config{Env: env}).Launch(t.Context(), spec)
 			if err != nil {
 				t.Fatal(err)

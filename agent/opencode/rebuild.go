@@ -16,11 +16,11 @@ import (
 	"orchestrator/thread"
 )
 
-// importTimeout is how long opencode may take to import a session.
+// importTimeout is the time limit for opencode to import a session.
 const importTimeout = 2 * time.Minute
 
-// Rebuild has opencode import the session: what is missing of it under its own id, or all of it
-// under a new one with fresh ids inside. It runs opencode's import in Dir.
+// Rebuild lets opencode import the session: the missing part under its own id, or all of it under a new id with new ids
+// inside. It runs opencode's import in Dir.
 func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return "", err
@@ -37,7 +37,7 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		}
 	}
 	if len(s.main) == 0 || len(s.session) == 0 {
-		return "", fmt.Errorf("rebuild opencode session: not all of it is stored: %w", thread.ErrInvalid)
+		return "", fmt.Errorf("rebuild opencode session: it is stored only in part: %w", thread.ErrInvalid)
 	}
 	main, err := complete(s.main, spec.FromDir, spec.Answer)
 	if err != nil {
@@ -52,22 +52,22 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		case bytes.HasPrefix(now.main, s.main):
 			return id, nil
 		case len(now.main) > len(s.main):
-			return "", fmt.Errorf("opencode session %s has other content and more: %w", id, thread.ErrConflict)
+			return "", fmt.Errorf("opencode session %s differs from the stored one and is longer: %w", id, thread.ErrConflict)
 		case len(now.main) > 0:
-			id = newID() // parts of it are there: they cannot be replaced, so all of it is written again
+			id = newID() // a part of it exists and cannot be replaced, so all of it is written under a new id
 		}
 	} else {
 		id = spec.NewSession
 		if !sessionID().MatchString(id) {
-			id = newID() // not an id that opencode would take
+			id = newID() // opencode would not accept the id
 		}
 		if now, err := load(ctx, spec.Env, id); err != nil || len(now.session) > 0 {
-			return "", errors.Join(fmt.Errorf("opencode session %s is there already: %w", id, thread.ErrConflict), err)
+			return "", errors.Join(fmt.Errorf("opencode session %s already exists: %w", id, thread.ErrConflict), err)
 		}
 	}
 	s.main = main
 	if id != spec.Session {
-		s = fresh(s, spec.Session, id)
+		s = renewIDs(s, spec.Session, id)
 	}
 	if err := a.load(ctx, spec, s); err != nil {
 		return "", fmt.Errorf("rebuild opencode session: %w", err)
@@ -77,28 +77,28 @@ func (a *Agent) Rebuild(ctx context.Context, spec thread.RebuildSpec) (string, e
 		return "", fmt.Errorf("rebuild opencode session: %w", err)
 	}
 	if have, want := bytes.Count(made.main, []byte("\n")), bytes.Count(s.main, []byte("\n")); have < want {
-		return "", fmt.Errorf("rebuild opencode session: %d of %d messages were taken: %w", have, want, thread.ErrDamaged)
+		return "", fmt.Errorf("rebuild opencode session: only %d of %d messages were imported: %w", have, want,
+			thread.ErrDamaged)
 	}
 	return id, nil
 }
 
-// newID makes a session id as opencode's are: later ones sort first.
+// newID returns a session id in opencode's format: later ones sort first.
 func newID() string {
 	ms := uint64(time.Now().UnixMilli()) << 12
-	return fmt.Sprintf("ses_%012x%s", ^ms&(1<<48-1), letters(14))
+	return fmt.Sprintf("ses_%012x%s", ^ms&(1<<48-1), randomText(14))
 }
 
-// fresh gives a session and all that is in it new ids, in the same order: opencode leaves out what has
-// an id that it knows.
-func fresh(s stored, from, to string) stored {
+// renewIDs gives a session and everything in it new ids, in the same order: opencode skips objects whose id exists.
+func renewIDs(s stored, from, to string) stored {
 	ids := map[string]string{}
 	swap := func(raw []byte) []byte {
 		raw = bytes.ReplaceAll(raw, quote(from), quote(to))
-		return inner().ReplaceAllFunc(raw, func(old []byte) []byte {
+		return idPattern().ReplaceAllFunc(raw, func(old []byte) []byte {
 			id, ok := ids[string(old)]
 			if !ok {
-				m := inner().FindSubmatch(old)
-				id = fmt.Sprintf(`"%s_%s%s"`, m[1], m[2], letters(14))
+				m := idPattern().FindSubmatch(old)
+				id = fmt.Sprintf(`"%s_%s%s"`, m[1], m[2], randomText(14))
 				ids[string(old)] = id
 			}
 			return []byte(id)
@@ -107,7 +107,7 @@ func fresh(s stored, from, to string) stored {
 	return stored{main: swap(s.main), session: swap(s.session)}
 }
 
-// load has opencode import a session.
+// load lets opencode import a session.
 func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) error {
 	info := fields{}
 	if err := json.Unmarshal(s.session, &info); err != nil {
@@ -116,9 +116,10 @@ func (a *Agent) load(ctx context.Context, spec thread.RebuildSpec, s stored) err
 	info["directory"] = quote(spec.Dir)
 	var messages []json.RawMessage
 	transcript.Lines(s.main, func(line []byte) {
-		messages = append(messages, bytes.Clone(moved(line, spec.FromDir, spec.Dir)))
+		messages = append(messages, bytes.Clone(relocate(line, spec.FromDir, spec.Dir)))
 	})
-	path, err := launch.WriteFile(spec.StateDir, "opencode-import.json", map[string]any{"info": info, "messages": messages})
+	path, err := launch.WriteFile(spec.StateDir, "opencode-import.json",
+		map[string]any{"info": info, "messages": messages})
 	if err != nil {
 		return err
 	}

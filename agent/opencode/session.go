@@ -15,31 +15,33 @@ func checkSession(session string) error {
 	return nil
 }
 
-// ReadTranscript returns what the session gained.
+// ReadTranscript returns what was appended to the session.
 func (a *Agent) ReadTranscript(ctx context.Context, spec thread.TranscriptSpec) ([]thread.Chunk, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return nil, err
 	}
 	read := func() ([]thread.Chunk, error) {
-		// The database is read whole even where waiting for the answer has timed out.
+		// The database is read completely even if waiting for the answer has timed out.
 		s, err := load(context.WithoutCancel(ctx), spec.Env, spec.Session)
 		if err != nil {
 			return nil, fmt.Errorf("read opencode session: %w", err)
 		}
 		var chunks []thread.Chunk
-		if c, ok := transcript.Gain(sessionFile, s.session, spec.Marks); ok {
+		if c, ok := transcript.Appended(sessionFile, s.session, spec.Marks); ok {
 			chunks = append(chunks, c)
 		}
-		if c, ok := transcript.Gain(mainFile, s.main, spec.Marks); ok {
+		if c, ok := transcript.Appended(mainFile, s.main, spec.Marks); ok {
 			chunks = append(chunks, c)
 		}
 		return chunks, nil
 	}
-	return transcript.Answer{File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By}.Await(ctx, read)
+	return transcript.Answer{
+		File: mainFile, Text: spec.Answer, Read: answerText, Begins: beginsTurn, By: spec.By,
+	}.Await(ctx, read)
 }
 
-// Verify compares the session with the marks. What is known of the session itself may have changed:
-// only the conversation counts.
+// Verify compares the session with the marks. The data of the session itself may have changed: only the conversation
+// counts.
 func (a *Agent) Verify(ctx context.Context, spec thread.TranscriptSpec) (int64, bool, error) {
 	if err := checkSession(spec.Session); err != nil {
 		return 0, false, err

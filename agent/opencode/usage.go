@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// line is what is read of a message's line.
+// line is a message's line, with the fields that are read.
 type line struct {
 	Info struct {
 		Role    string `json:"role"`
@@ -42,7 +42,7 @@ func (l line) text() string {
 	return text
 }
 
-// answerText returns the assistant's text of a line.
+// answerText returns the assistant's text in a line.
 func answerText(raw []byte) string {
 	var l line
 	if json.Unmarshal(raw, &l) != nil || l.Info.Role != "assistant" {
@@ -60,7 +60,7 @@ func beginsTurn(raw []byte) bool {
 // BeginsTurn reports whether a line of a session's main file is the first of a turn.
 func (a *Agent) BeginsTurn(line []byte) bool { return beginsTurn(line) }
 
-// ReadUsage returns the responses that chunks hold, one for each message of the assistant.
+// ReadUsage returns the responses in the chunks, one for each message of the assistant.
 func (a *Agent) ReadUsage(chunks []thread.Chunk) ([]thread.Exchange, error) {
 	var all []thread.Exchange
 	prompt := ""

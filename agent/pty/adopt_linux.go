@@ -11,14 +11,14 @@ func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // every kernel since 3.4 has it
 }
 
-// keepDescriptors closes all but the standard ones in programs that are started from now on. Ours are
-// made so; those that we were started with may not be.
+// keepDescriptors marks all descriptors except the standard ones as close-on-exec. Ours are opened that way; those that
+// we were started with may not be.
 func keepDescriptors() {
 	const first, last = 3, 1<<32 - 1
 	_ = unix.CloseRange(first, last, unix.CLOSE_RANGE_CLOEXEC) // a kernel before 5.11 cannot
 }
 
-// ownSession returns the session of this process, 0 when it cannot be told.
+// ownSession returns the session of this process, 0 if it is not known.
 func ownSession() int {
 	sid, err := unix.Getsid(0)
 	if err != nil {

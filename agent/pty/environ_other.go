@@ -2,5 +2,5 @@
 
 package pty
 
-// environ sees nothing: environments of other processes can be read on Linux only.
+// environ finds nothing: environments of other processes can be read on Linux only.
 func environ(int, func(string) bool) {}

@@ -11,8 +11,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Host starts processes and learns of their ends. One a program: it makes the program a subreaper
-// and listens to SIGCHLD until Close.
+// Host starts processes and collects their ends. There is one per program: it makes the program a subreaper and listens
+// to SIGCHLD until Close.
 type Host struct {
 	table   *table
 	signals chan os.Signal
@@ -20,8 +20,8 @@ type Host struct {
 	stopped chan struct{}
 }
 
-// NewHost makes this process adopt orphans and keep its descriptors to itself, those that it was started
-// with too, and begins to listen for ends.
+// NewHost makes this process adopt orphans and keeps its descriptors from programs that it starts, including those that
+// it was started with, and begins to listen for ends.
 func NewHost() *Host {
 	h := &Host{
 		table:   &table{running: make(map[int]*Process)},
@@ -35,19 +35,19 @@ func NewHost() *Host {
 	return h
 }
 
-// Close stops listening. Processes must be stopped before: their ends are not learnt afterwards.
+// Close stops listening. Processes must be stopped before: their ends are not collected afterwards.
 func (h *Host) Close() {
 	signal.Stop(h.signals)
 	close(h.stop)
 	<-h.stopped
 }
 
-// listen does all the waiting for ends.
+// listen waits for all ends.
 func (h *Host) listen() {
 	defer close(h.stopped)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var foreign map[int]time.Time // ended session leaders that nobody here started, since when
+	var foreign map[int]time.Time // ended session leaders that nothing here started, and since when
 	for {
 		select {
 		case <-h.stop:
@@ -99,7 +99,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	return p, nil
 }
 
-// ByToken returns the running Process with a token, nil where there is none.
+// ByToken returns the running Process with a token, nil if there is none.
 func (h *Host) ByToken(token string) *Process { return h.table.byToken(token) }
 
 // Counts returns how many processes belong to each running Process, by their labels.

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A label is a number that the kernel hands down to all that a process starts: its hard limit of file locks,
-// which Linux keeps for every process and has not enforced since 2.4. A program that leaves its session, wipes
-// its environment and outlives its parent still has it; without privileges it can only be lowered, which no
-// program does by accident.
+// A label is a number that the kernel passes on to everything that a process starts: its hard limit of file locks,
+// which Linux keeps for every process and has not enforced since 2.4. A program that leaves its session, clears its
+// environment and outlives its parent still has it; without privileges it can only be lowered, which no program does by
+// accident.
 const (
 	labelResource = unix.RLIMIT_LOCKS
 	labelMagic    = 0x4
@@ -22,7 +22,7 @@ const (
 	runBits       = 24
 )
 
-// ownerOf is the part of a label that tells whose a process is.
+// ownerOf returns the part of a label that identifies the owner.
 func ownerOf(entry string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(entry)) // never fails
@@ -30,8 +30,8 @@ func ownerOf(entry string) uint64 {
 	return (sum ^ sum>>ownerBits) & (1<<ownerBits - 1)
 }
 
-// newLabel makes the label of one run of an owner, which differs from those of its other runs: a copied project
-// may run the same threads at the same time.
+// newLabel returns the label for one run of an owner, which differs from those of its other runs: a copied project may
+// run the same threads at the same time.
 func newLabel(owner string) uint64 {
 	var b [runBits / 8]byte
 	rand.Read(b[:]) // never fails
@@ -39,15 +39,15 @@ func newLabel(owner string) uint64 {
 	return labelMagic<<(ownerBits+runBits) | ownerOf(owner)<<runBits | run
 }
 
-// isLabel tells a label from a limit.
+// isLabel distinguishes a label from a limit.
 func isLabel(n uint64) bool { return n>>(ownerBits+runBits) == labelMagic }
 
-// hasOwner reports whether a label is a run's of an owner.
+// hasOwner reports whether a label belongs to a run of an owner.
 func hasOwner(label uint64, owner string) bool {
 	return isLabel(label) && label>>runBits&(1<<ownerBits-1) == ownerOf(owner)
 }
 
-// labelled returns the label of a process, 0 when it has none.
+// labelled returns the label of a process, 0 if it has none.
 func labelled(pid int) uint64 {
 	var limit unix.Rlimit
 	if unix.Prlimit(pid, labelResource, nil, &limit) != nil || !isLabel(limit.Max) {
@@ -56,7 +56,7 @@ func labelled(pid int) uint64 {
 	return limit.Max
 }
 
-// labels counts the processes that carry each label.
+// labels counts the processes with each label.
 func labels() map[uint64]int {
 	counts := make(map[uint64]int)
 	for pid := range pids() {
@@ -67,11 +67,11 @@ func labels() map[uint64]int {
 	return counts
 }
 
-// startLabelled starts a program that carries a label from its first instruction on: ptrace holds it where its exec
-// ends until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which ptrace
-// would prevent, the label comes a moment later.
+// startLabelled starts a program that has a label from its first instruction on: ptrace stops it at the end of its exec
+// until it is labelled. Where ptrace is not allowed, and for programs that run as another user, which ptrace would
+// prevent, the label is set a moment later.
 func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) (*os.Process, error) {
-	runtime.LockOSThread() // only the thread that started a process by ptrace can detach from it
+	runtime.LockOSThread() // only the thread that started a process with ptrace can detach from it
 	defer runtime.UnlockOSThread()
 	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		held, sys := *attr, *attr.Sys
@@ -80,11 +80,11 @@ func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) 
 		if p, err := os.StartProcess(path, argv, &held); err == nil {
 			awaitStop(p.Pid)
 			attach(p.Pid, label)
-			_ = unix.PtraceDetach(p.Pid) // it has ended already, or runs on
+			_ = unix.PtraceDetach(p.Pid) // it has already ended, or continues
 			return p, nil
 		}
 	}
-	p, err := os.StartProcess(path, argv, attr) // which says what is wrong with the program itself
+	p, err := os.StartProcess(path, argv, attr) // its error describes what is wrong with the program itself
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func startLabelled(path string, argv []string, attr *os.ProcAttr, label uint64) 
 	return p, nil
 }
 
-// stopLimit is how long a program is awaited to stop where its exec ends. It usually has when we begin to wait.
+// stopLimit is how long to wait for a program to stop at the end of its exec. It usually has when we begin to wait.
 const stopLimit = 2 * time.Second
 
-// awaitStop waits until a process that was started by ptrace has stopped or ended. It leaves the end for the Host to
-// learn.
+// awaitStop waits until a process that was started with ptrace has stopped or ended. It leaves the end for the Host to
+// collect.
 func awaitStop(pid int) {
 	pause := 20 * time.Microsecond
 	for begin := time.Now(); time.Since(begin) < stopLimit; pause = min(2*pause, time.Millisecond) {
@@ -109,13 +109,13 @@ func awaitStop(pid int) {
 	}
 }
 
-// attach labels a process and what it has started already. Where that is refused, ancestry and environment must
-// do.
+// attach labels a process and what it has already started. If that is refused, ancestry and environment have to
+// suffice.
 func attach(pid int, label uint64) {
 	if unix.Prlimit(pid, labelResource, &unix.Rlimit{Cur: label, Max: label}, nil) != nil {
 		return
 	}
-	for _, child := range children(pid) { // they come after their parents, so none is left out
+	for _, child := range children(pid) { // they follow their parents, so none is left out
 		if labelled(child) != label {
 			attach(child, label)
 		}

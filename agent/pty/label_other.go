@@ -4,13 +4,13 @@ package pty
 
 import "os"
 
-// newLabel returns no label: only Linux has a limit that nobody needs.
+// newLabel returns no label: only Linux has an unused limit.
 func newLabel(string) uint64 { return 0 }
 
 // labelled finds no label.
 func labelled(int) uint64 { return 0 }
 
-// labels finds no processes.
+// labels finds none.
 func labels() map[uint64]int { return nil }
 
 // startLabelled starts a program; there are no labels.

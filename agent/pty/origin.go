@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// errMoving says that a process could not be looked at because it, or one above it, ended meanwhile.
+// errMoving means that a process could not be examined because it, or one of its ancestors, ended in the meantime.
 var errMoving = errors.New("it ended, or its parents change")
 
-// traces is how often a process whose parents change is looked at again.
+// traces is how often a process whose parents change is examined.
 const traces = 20
 
-// Origin tells where a process comes from: the running Process it belongs to, nil where there is none, and
-// whether it was started below one at all, of this Host, ended meanwhile, or of another Host. It goes by the
-// label, the ancestors with their groups and sessions, and the environments. An error means that nothing can
-// be told, because the process is gone.
+// Origin returns where a process comes from: the running Process it belongs to, nil if there is none, and whether it
+// was started below any Process at all: one of this Host, one that has ended, or one of another Host. It uses the
+// label, the ancestors with their groups and sessions, and the environments. An error means that nothing is known,
+// because the process is gone.
 func (h *Host) Origin(pid int) (p *Process, below bool, err error) { return h.table.origin(pid) }
 
 // Below reports whether a process was started below a Process of any Host.
@@ -25,7 +25,7 @@ func Below(pid int) (bool, error) {
 	return below, err
 }
 
-// origin is Origin; without a table no Process is known.
+// origin is Origin; without a table, no Process is known.
 func (t *table) origin(pid int) (p *Process, below bool, err error) {
 	if t != nil && pid == os.Getpid() {
 		return nil, false, nil
@@ -42,7 +42,7 @@ func (t *table) origin(pid int) (p *Process, below bool, err error) {
 	return p, below, nil
 }
 
-// trace goes up from a process once.
+// trace follows a process's ancestors once.
 func (t *table) trace(pid int) (found *Process, below bool, err error) {
 	q, ok := readProc(pid)
 	if !ok || q.ended {
@@ -50,7 +50,7 @@ func (t *table) trace(pid int) (found *Process, below bool, err error) {
 	}
 	for {
 		if t != nil && q.pid == os.Getpid() {
-			return nil, true, nil // an orphan that came to us
+			return nil, true, nil // an orphan that was reparented to us
 		}
 		p, marked, host := t.claims(q)
 		if p != nil {
@@ -61,14 +61,14 @@ func (t *table) trace(pid int) (found *Process, below bool, err error) {
 			return nil, below, nil
 		}
 		parent, ok := readProc(q.ppid)
-		if !ok || parent.start > q.start { // it ended, and its number may be another's by now
+		if !ok || parent.start > q.start { // it ended, and its number may have been reused
 			return nil, true, errMoving
 		}
 		q = parent
 	}
 }
 
-// claims tells whose one process is, whether it is marked as anybody's, and as a Host or what one started.
+// claims returns to which Process one process belongs, whether it is marked by any, and as a Host or what one started.
 func (t *table) claims(q proc) (p *Process, marked, host bool) {
 	label := labelled(q.pid)
 	tokens, host := marks(q.pid)

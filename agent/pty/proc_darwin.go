@@ -5,14 +5,14 @@ import "golang.org/x/sys/unix"
 // proc is a process, or with a negative pid a group.
 type proc struct {
 	pid, ppid, sid, pgrp int
-	start                uint64 // microseconds since 1970: tells a reused pid
+	start                uint64 // microseconds since 1970: detects a reused pid
 	ended                bool
 }
 
-// zombie is what the kernel calls a process that nobody has waited for.
+// zombie is the kernel's state of a process that has not been waited for.
 const zombie = 5
 
-// readProc reads one process; false when it is gone.
+// readProc reads one process; false if it is gone.
 func readProc(pid int) (proc, bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(k.Proc.P_pid) != pid {
@@ -20,7 +20,7 @@ func readProc(pid int) (proc, bool) {
 	}
 	sid, err := unix.Getsid(pid)
 	if err != nil {
-		sid = 0 // ancestors and group must do
+		sid = 0 // ancestors and group have to suffice
 	}
 	began := k.Proc.P_starttime
 	return proc{

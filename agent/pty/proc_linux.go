@@ -12,17 +12,17 @@ import (
 // proc is a process as /proc shows it.
 type proc struct {
 	pid, ppid, sid, pgrp int
-	start                uint64 // ticks since boot: tells a reused pid
+	start                uint64 // ticks since boot: detects a reused pid
 	ended                bool
 }
 
-// readProc reads one process; false when it is gone.
+// readProc reads one process; false if it is gone.
 func readProc(pid int) (proc, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return proc{}, false
 	}
-	// pid (name) state ppid pgrp session … and the start as the 20th after the name, which may hold anything.
+	// pid (name) state ppid pgrp session … and the start as the 20th after the name, which may contain anything.
 	at := bytes.LastIndexByte(b, ')')
 	f := strings.Fields(string(b[at+1:]))
 	if at < 0 || len(f) < 20 {
@@ -33,7 +33,7 @@ func readProc(pid int) (proc, bool) {
 	return proc{pid: pid, ppid: n(1), pgrp: n(2), sid: n(3), start: start, ended: f[0] == "Z" || f[0] == "X"}, true
 }
 
-// pids goes through the numbers of all processes.
+// pids iterates over the pids of all processes.
 func pids() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		dir, err := os.Open("/proc")
@@ -41,7 +41,7 @@ func pids() iter.Seq[int] {
 			return
 		}
 		defer dir.Close()
-		names, _ := dir.Readdirnames(-1) // those that were read will do
+		names, _ := dir.Readdirnames(-1) // those that were read are enough
 		for _, name := range names {
 			if pid, err := strconv.Atoi(name); err == nil && !yield(pid) {
 				return

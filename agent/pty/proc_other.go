@@ -9,5 +9,5 @@ type proc struct {
 	ended                bool
 }
 
-// readProc knows nothing of other processes but that they may be there: none is found below another.
+// readProc only assumes that a process exists: none is found below another.
 func readProc(pid int) (proc, bool) { return proc{pid: pid}, true }

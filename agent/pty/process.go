@@ -13,18 +13,18 @@ type Spec struct {
 	Args []string // without the program itself
 	Env  []string
 	Dir  string
-	// Owner is an entry KEY=VALUE of Env that tells whose the process is; Sweep finds by it what a Host that
-	// was killed left behind.
+	// Owner is an entry KEY=VALUE of Env that identifies the owner of the process; Sweep uses it to find what a killed
+	// Host left behind.
 	Owner      string
 	Cols, Rows int
-	// Output gets all that the program prints, in order, on one goroutine. It may keep the bytes no
-	// longer than the call. While it runs nothing more is read.
+	// Output receives everything that the program prints, in order, on one goroutine. It must not keep the bytes after it
+	// returns. Nothing more is read while it runs.
 	Output func([]byte)
-	// Turn, if set, waits for this process's turn to be read and returns what ends it. A turn takes one
-	// read and its Output. Who limits turns limits the processors and OS threads that many take.
+	// Turn, if set, waits for this process's turn to be read and returns a function that ends it. A turn covers one read
+	// and its Output. Limiting turns limits the processors and OS threads that many processes use.
 	Turn func() (end func())
-	// Exited is called once, after the last Output, when the program itself has ended; what it left
-	// behind may still run until Done.
+	// Exited is called once, after the last Output, when the program itself has ended; what it left behind may still run
+	// until Done.
 	Exited func(code int)
 }
 
@@ -32,18 +32,17 @@ type Spec struct {
 type Process struct {
 	table    *table
 	pid      int
-	token    string // in its environment, nobody else's
-	label    uint64 // handed down by the kernel
+	token    string // in its environment and no other
+	label    uint64 // passed on by the kernel
 	spec     Spec
 	terminal *terminal
 
 	code    int           // valid once ended is closed
-	ended   chan struct{} // the program itself ended
-	drained chan struct{} // its output ended
-	done    chan struct{} // nothing is left
+	ended   chan struct{} // closed when the program itself has ended
+	drained chan struct{} // closed when its output has ended
+	done    chan struct{} // closed when nothing is left
 
-	// stopMu guards seen and serialises the killing of what is left. It is held while waiting and
-	// taken first.
+	// stopMu guards seen and serialises the killing of what is left. It is held while waiting and taken first.
 	stopMu sync.Mutex
 	seen   map[int]uint64 // processes known to belong to it: pid to start
 }
@@ -65,8 +64,8 @@ func (p *Process) Resize(cols, rows int) error {
 	return nil
 }
 
-// Write sends input. It does not wait: what the program does not take now is kept, up to a bound,
-// and sent in order as it reads.
+// Write sends input. It does not block: what the program does not read now is kept, up to a limit, and sent in order as
+// it reads.
 func (p *Process) Write(b []byte) error {
 	if err := p.terminal.write(b); err != nil {
 		return fmt.Errorf("write to terminal: %w", err)
@@ -74,26 +73,25 @@ func (p *Process) Write(b []byte) error {
 	return nil
 }
 
-// table has the processes of a Host whose ends were not collected yet.
+// table contains the processes of a Host whose ends have not been collected yet.
 type table struct {
-	// scanMu lets one at a time look through all processes. It is held over reads of /proc and taken
-	// before mu.
+	// scanMu serialises scans of all processes. It is held while /proc is read and taken before mu.
 	scanMu sync.Mutex
 
-	// mu guards running. A pid in running is not reaped by anyone but its Host while mu is held, so it can be
-	// signalled without meeting another process. No lock is taken under it.
+	// mu guards running. While mu is held, only its Host can reap a pid in running, so the pid can be signalled without
+	// hitting another process. No lock is taken under it.
 	mu      sync.Mutex
 	running map[int]*Process
 }
 
-// holds reports whether the end of a process was not collected yet.
+// holds reports whether the end of a process has not been collected yet.
 func (t *table) holds(p *Process) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running[p.pid] == p
 }
 
-// byToken returns the running Process with a token, nil where there is none.
+// byToken returns the running Process with a token, nil if there is none.
 func (t *table) byToken(token string) *Process {
 	return t.search(func(p *Process) bool { return token != "" && p.token == token })
 }
@@ -118,6 +116,6 @@ func (t *table) signalGroup(p *Process, sig unix.Signal) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.running[p.pid] == p {
-		_ = unix.Kill(-p.pid, sig) // gone already is as good
+		_ = unix.Kill(-p.pid, sig) // it may already be gone
 	}
 }

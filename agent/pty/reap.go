@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreignGrace is how long an ended child that leads a session of its own and that no Process knows
-// is left alone: another part of this program may have started it and be about to wait for it.
+// foreignGrace is how long an ended child is left alone that leads its own session and belongs to no known Process:
+// another part of this program may have started it and be about to wait for it.
 const foreignGrace = 10 * time.Second
 
-// reap collects the processes that ended and tells them.
+// reap collects the processes that ended and reports them.
 func (t *table) reap() {
 	type end struct {
 		p    *Process
@@ -26,7 +26,7 @@ func (t *table) reap() {
 			continue // still running
 		}
 		delete(t.running, pid)
-		code := -1 // somebody else waited for it
+		code := -1 // it was waited for elsewhere
 		if err == nil {
 			code = exitCode(ws)
 		}
@@ -39,8 +39,8 @@ func (t *table) reap() {
 	}
 }
 
-// reapForeign collects orphans that came to us and ended. It takes the session leaders that it left for later, since
-// when each, and returns those that it leaves now.
+// reapForeign collects orphans that were reparented to us and have ended. It gets the session leaders that it left for
+// later, with the time of each, and returns those that it leaves now.
 func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 	now := time.Now()
 	zombies := endedChildren()
@@ -49,7 +49,7 @@ func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 	later = make(map[int]time.Time)
 	for _, z := range zombies {
 		if _, ours := t.running[z.pid]; ours || z.sid == ownSession() {
-			continue // a Process, or a plain child that its starter waits for
+			continue // a Process, or an ordinary child that its starter waits for
 		}
 		if z.pid == z.sid {
 			since, known := left[z.pid]
@@ -62,7 +62,7 @@ func (t *table) reapForeign(left map[int]time.Time) (later map[int]time.Time) {
 			}
 		}
 		var ws unix.WaitStatus
-		_, _ = wait(z.pid, &ws) // an error means that somebody was faster
+		_, _ = wait(z.pid, &ws) // an error means that it was waited for elsewhere
 	}
 	return later
 }
@@ -80,7 +80,7 @@ func (t *table) reapStrays(pids []int) {
 	}
 }
 
-// wait asks for one child's end without waiting.
+// wait polls one child's end without blocking.
 func wait(pid int, ws *unix.WaitStatus) (int, error) {
 	for {
 		got, err := unix.Wait4(pid, ws, unix.WNOHANG, nil)
@@ -90,7 +90,7 @@ func wait(pid int, ws *unix.WaitStatus) (int, error) {
 	}
 }
 
-// exitCode is what a shell would show: the code, or 128+signal.
+// exitCode is the code that a shell would report: the exit code, or 128+signal.
 func exitCode(ws unix.WaitStatus) int {
 	if ws.Signaled() {
 		return 128 + int(ws.Signal())

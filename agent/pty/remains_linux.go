@@ -2,9 +2,9 @@ package pty
 
 import "os"
 
-// remains finds what is left of the process: the program itself and its descendants, members of its
-// group or session, carriers of its label or its token, and what was found before (seen: pid to start),
-// because a process that is dying shows no environment any more. The program itself is left out once it ended.
+// remains finds what is left of the process: the program itself and its descendants, members of its group or session,
+// processes with its label or token, and what was found before (seen: pid to start), because a dying process no longer
+// has a readable environment. The program itself is left out once it has ended.
 func (p *Process) remains(seen map[int]uint64) []proc {
 	p.table.scanMu.Lock()
 	defer p.table.scanMu.Unlock()
@@ -19,7 +19,7 @@ func (p *Process) remains(seen map[int]uint64) []proc {
 		switch {
 		case q.pid == self || q.pid == 1 || q.pid == p.pid && !runs:
 		case known && start == q.start,
-			q.sid == p.pid, q.pgrp == p.pid, // taken while they have members, so never another's
+			q.sid == p.pid, q.pgrp == p.pid, // in use while they have members, so never another's
 			labelled(q.pid) == p.label,
 			(q.ppid == self || q.ppid == 1) && !q.ended && marked(q.pid, entry): // adopted
 			ours[q.pid] = true

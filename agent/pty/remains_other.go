@@ -4,7 +4,7 @@ package pty
 
 import "golang.org/x/sys/unix"
 
-// remains tells whether the group has members.
+// remains returns whether the group has members.
 func (p *Process) remains(map[int]uint64) []proc {
 	if unix.Kill(-p.pid, 0) != nil {
 		return nil

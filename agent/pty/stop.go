@@ -9,23 +9,22 @@ import (
 )
 
 const (
-	// drainTime is how long the output of an ended program is awaited while something that it left
-	// behind keeps its terminal open.
+	// drainTime is how long to wait for the output of an ended program while something that it left behind keeps its
+	// terminal open.
 	drainTime = 300 * time.Millisecond
-	// strayGrace is what those that outlive an exit get between SIGTERM and SIGKILL.
+	// strayGrace is the time between SIGTERM and SIGKILL for processes that outlive an exit.
 	strayGrace = time.Second
-	// killWait is how long ends are awaited after SIGKILL: a process in the kernel's D state ends later.
+	// killWait is how long to wait for ends after SIGKILL: a process in the kernel's D state ends later.
 	killWait = 5 * time.Second
 )
 
-// Stop asks the program's group to end, makes it after the grace or when ctx ends, and returns when
-// nothing is left.
+// Stop asks the program's group to end, kills it after the grace or when ctx ends, and returns when nothing is left.
 func (p *Process) Stop(ctx context.Context, grace time.Duration) error {
-	p.look() // while ancestry still tells what belongs to it
+	p.look() // while ancestry still shows what belongs to it
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	p.table.signalGroup(p, unix.SIGTERM)
-	p.table.signalGroup(p, unix.SIGCONT) // a stopped group takes no SIGTERM
+	p.table.signalGroup(p, unix.SIGCONT) // a stopped group does not handle SIGTERM
 	select {
 	case <-p.ended:
 	case <-timer.C:
@@ -49,11 +48,11 @@ func (p *Process) finish() {
 	timer := time.NewTimer(drainTime)
 	select {
 	case <-p.drained:
-	case <-timer.C: // something it started holds the terminal
+	case <-timer.C: // something it started keeps the terminal open
 		p.terminal.stopReading()
 	}
 	timer.Stop()
-	p.terminal.hangUp() // on whoever is left
+	p.terminal.hangUp() // for the processes that are left
 	<-p.drained
 	if p.spec.Exited != nil {
 		p.spec.Exited(p.code)
@@ -62,14 +61,14 @@ func (p *Process) finish() {
 	close(p.done)
 }
 
-// look notes what belongs to the process.
+// look records what belongs to the process.
 func (p *Process) look() {
 	p.stopMu.Lock()
 	defer p.stopMu.Unlock()
 	p.remains(p.seen)
 }
 
-// clear ends all that belongs to the process: SIGTERM, the grace, SIGKILL until nothing is found.
+// clear ends everything that belongs to the process: SIGTERM, the grace, SIGKILL until nothing is found.
 func (p *Process) clear(grace time.Duration) {
 	p.stopMu.Lock()
 	defer p.stopMu.Unlock()
@@ -92,7 +91,7 @@ func (p *Process) clear(grace time.Duration) {
 			case q.ended:
 				dead = append(dead, q.pid)
 			case time.Since(begin) >= grace:
-				_ = unix.Kill(q.pid, unix.SIGKILL) // gone already is as good
+				_ = unix.Kill(q.pid, unix.SIGKILL) // it may already be gone
 				grows = grows || !killed[key]
 				killed[key] = true
 			case !asked[key]:
@@ -105,7 +104,7 @@ func (p *Process) clear(grace time.Duration) {
 		if grows {
 			continue // what has just been started would start more while we wait
 		}
-		time.Sleep(wait) // there is no event for the end of a process that is nobody's child here
+		time.Sleep(wait) // there is no event for the end of a process that is not a child of ours
 		wait = min(2*wait, 50*time.Millisecond)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep ends processes that an earlier, killed host left behind: those that carry one of the environment entries
-// KEY=VALUE or the label of a Process with this Owner, asked first and made after the grace. It spares this process and
-// its ancestors. It returns how many there were, when they are gone or ctx ends.
+// Sweep ends processes that an earlier, killed Host left behind: those with one of the environment entries KEY=VALUE or
+// the label of a Process with this Owner. They get SIGTERM, and SIGKILL after the grace. It spares this process and its
+// ancestors. It returns how many there were, when they are gone or ctx ends.
 func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	if len(entries) == 0 {
 		return 0
@@ -36,7 +36,7 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 			n++
 			if start, asked := found[p.pid]; !asked || start != p.start {
 				found[p.pid] = p.start
-				_ = unix.Kill(p.pid, unix.SIGTERM) // gone already is as good
+				_ = unix.Kill(p.pid, unix.SIGTERM) // it may already be gone
 				_ = unix.Kill(p.pid, unix.SIGCONT)
 			} else if time.Since(begin) >= grace {
 				_ = unix.Kill(p.pid, unix.SIGKILL)
@@ -54,7 +54,7 @@ func Sweep(ctx context.Context, entries []string, grace time.Duration) int {
 	}
 }
 
-// left reports whether a process belongs to one of some owners.
+// left reports whether a process belongs to one of the owners.
 func left(pid int, owners []string) bool {
 	label := labelled(pid)
 	if label != 0 && slices.ContainsFunc(owners, func(o string) bool { return hasOwner(label, o) }) {

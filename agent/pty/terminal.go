@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// readSize is the most that one read takes; Linux gives at most 4 KB of a pty at a time.
+	// readSize is the most that one read returns; Linux gives at most 4 KB of a pty at a time.
 	readSize = 8 << 10
 	// maxPending is how much input a program may leave unread before writes are refused.
 	maxPending = 1 << 20
-	// maxLate is how much is read after the waiting for output has ended: what an ended program left behind may
-	// print for ever.
+	// maxLate is how much is read after the wait for output has ended: what an ended program left behind may print for
+	// ever.
 	maxLate = 1 << 20
 )
 
-// ErrClogged is returned when a program does not read what it is sent.
+// ErrClogged is returned when a program does not read its input.
 var ErrClogged = errors.New("program does not read its input")
 
 // terminal is our end of a pseudo-terminal.
 type terminal struct {
 	master *os.File
 
-	// mu guards what follows. No lock is taken under it.
+	// mu guards the rest. No lock is taken under it.
 	mu      sync.Mutex
 	pending []byte
-	sending int  // bytes taken out of pending that the terminal may not have taken yet
-	writing bool // a goroutine writes pending
+	sending int  // bytes removed from pending that may not have been written yet
+	writing bool // a goroutine is writing pending
 	closed  bool
 }
 
-// openTerminal returns our end of a new pseudo-terminal, and the program's. Ours is in non-blocking mode, so that reads
-// are served by the poller instead of a thread each.
+// openTerminal returns our end of a new pseudo-terminal, and the program's. Ours is in non-blocking mode, so that the
+// poller serves reads instead of one thread each.
 func openTerminal(cols, rows int) (t *terminal, slave *os.File, err error) {
 	m, slave, err := pty.Open()
 	if err != nil {
@@ -73,7 +73,7 @@ func dupNonblock(f *os.File) (fd int, err error) {
 	return fd, err
 }
 
-// setSize tells the terminal's size; the foreground group gets SIGWINCH when it changed.
+// setSize sets the terminal's size; the foreground group gets SIGWINCH if it changed.
 func (t *terminal) setSize(cols, rows int) error {
 	ws := &unix.Winsize{Col: clampSize(cols), Row: clampSize(rows)}
 	return control(t.master, func(fd uintptr) error { return unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, ws) })
@@ -81,7 +81,7 @@ func (t *terminal) setSize(cols, rows int) error {
 
 func clampSize(n int) uint16 { return uint16(min(max(n, 1), 10_000)) }
 
-// control runs a function on a file's descriptor without taking it out of the poller, as Fd would.
+// control runs a function on a file's descriptor without removing it from the poller, as Fd would.
 func control(f *os.File, do func(uintptr) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -94,7 +94,7 @@ func control(f *os.File, do func(uintptr) error) error {
 	return inner
 }
 
-// read passes the output on until all who hold the other end have closed it, or stopReading.
+// read passes the output on until the other end has been closed everywhere, or stopReading.
 func (t *terminal) read(turn func() (end func()), output func([]byte)) {
 	raw, err := t.master.SyscallConn()
 	if err != nil {
@@ -103,7 +103,7 @@ func (t *terminal) read(turn func() (end func()), output func([]byte)) {
 	buf := make([]byte, readSize)
 	for readOnce(raw, buf, turn, output) {
 	}
-	// On a busy machine the waiting may have been ended while there is still something to read.
+	// On a busy machine the wait may have been ended while there is still something to read.
 	for read := 0; read < maxLate; {
 		n := 0
 		if err := raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) }); err != nil || n <= 0 {
@@ -114,7 +114,7 @@ func (t *terminal) read(turn func() (end func()), output func([]byte)) {
 	}
 }
 
-// readOnce waits for output and handles it; false when there will be no more.
+// readOnce waits for output and handles it; false if there will be no more.
 func readOnce(raw syscall.RawConn, buf []byte, turn func() (end func()), output func([]byte)) bool {
 	n := 0
 	var failed error
@@ -137,28 +137,28 @@ func readOnce(raw syscall.RawConn, buf []byte, turn func() (end func()), output 
 		}
 	})
 	defer func() { end() }()
-	if err != nil || failed != nil || n <= 0 { // EIO when nobody holds the other end
+	if err != nil || failed != nil || n <= 0 { // EIO when the other end is open nowhere
 		return false
 	}
 	output(buf[:n])
 	return true
 }
 
-// stopReading ends the waiting for output; read then takes what is there.
+// stopReading ends the wait for output; read then reads what is there.
 func (t *terminal) stopReading() {
-	_ = t.master.SetReadDeadline(time.Now()) // a pty takes deadlines; if not, hangUp ends the read
+	_ = t.master.SetReadDeadline(time.Now()) // a pty has deadlines; if not, hangUp ends the read
 }
 
-// hangUp closes the terminal and drops the input that was not taken.
+// hangUp closes the terminal and drops the input that was not written.
 func (t *terminal) hangUp() {
 	t.mu.Lock()
 	t.closed, t.pending = true, nil
 	t.mu.Unlock()
-	_ = t.master.Close() // nothing is to be flushed
+	_ = t.master.Close() // nothing needs to be flushed
 }
 
-// write sends input. It does not wait: what the program does not take now is kept, up to a bound,
-// and sent in order as it reads.
+// write sends input. It does not block: what the program does not read now is kept, up to a limit, and sent in order as
+// it reads.
 func (t *terminal) write(b []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -204,7 +204,7 @@ func (t *terminal) writeOn() {
 	}
 }
 
-// tryWrite writes what the terminal takes now.
+// tryWrite writes what the terminal accepts now.
 func tryWrite(f *os.File, b []byte) (n int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {

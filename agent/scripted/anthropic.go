@@ -8,10 +8,10 @@ import (
 // dangerous is the type of the safeguard that checks tool calls.
 const dangerous = "dangerous_tool_use"
 
-// signature is what a thinking block is signed with.
+// signature is the signature of thinking blocks.
 const signature = "c2lnbmVk"
 
-// roleOf returns the role that a message of the Anthropic, Chat or Responses wire names.
+// roleOf returns the role in a message of the Anthropic, Chat or Responses wire.
 func roleOf(m object) Role {
 	role := Role(str(m["role"]))
 	if role != User && role != Assistant {
@@ -123,7 +123,7 @@ func (a answer) anthropic(s *stream) any {
 	return whole
 }
 
-// blocks is the content of a Messages answer.
+// blocks returns the content of a Messages answer.
 func (a answer) blocks() []object {
 	var all []object
 	if a.reply.Thinking != "" {
@@ -138,7 +138,7 @@ func (a answer) blocks() []object {
 	return all
 }
 
-// verdicts are what the safety check says about the calls.
+// verdicts returns the results of the safety check for the calls.
 func (a answer) verdicts(content []object) []any {
 	outcome := "not_flagged"
 	if a.reply.Verdict == Flagged {

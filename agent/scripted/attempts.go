@@ -12,7 +12,7 @@ type Attempts struct {
 	tries map[string]int
 }
 
-// Fail reports whether one more attempt at a request fails, if so many are to; 0 are all.
+// Fail reports whether one more attempt at a request fails, if n attempts should; 0 means all.
 func (a *Attempts) Fail(request string, times int) bool {
 	if times == 0 {
 		return true

@@ -1,6 +1,6 @@
 package scripted
 
-// created is when answers of OpenAI's wires say they were made.
+// created is the creation time in answers of OpenAI's wires.
 const created = 1795256930
 
 // readChat reads a message of the Chat wire.

@@ -5,7 +5,7 @@ import "encoding/json"
 // object is any JSON object.
 type object = map[string]any
 
-// str returns v where it is a string.
+// str returns v if it is a string.
 func str(v any) string {
 	s, _ := v.(string)
 	return s
@@ -15,7 +15,7 @@ func str(v any) string {
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic("scripted: " + err.Error()) // only maps, slices, strings and numbers come here
+		panic("scripted: " + err.Error()) // only maps, slices, strings and numbers are passed
 	}
 	return raw
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// body holds what is read of requests of all wires.
+// body contains the fields that are read, for all wires.
 type body struct {
 	Model    string            `json:"model"`
 	Stream   bool              `json:"stream"`
@@ -23,9 +23,9 @@ type body struct {
 	Safeguards []object `json:"safeguards"`
 }
 
-// Read reads a model request. Each message passes through label first, which may change its role, as where agents put
-// words of their own into the person's messages; nil leaves all as they are. What is not in the body, as Gemini's model
-// and whether to stream, is for the caller to fill in.
+// Read reads a model request. Each message passes through label first, which may change its role, for example if agents
+// put their own texts into the person's messages; nil leaves all as they are. The caller fills in what is not in the
+// body, such as Gemini's model and whether to stream.
 func Read(wire Wire, raw []byte, label func(*Message)) (Turn, error) {
 	var b body
 	if err := json.Unmarshal(raw, &b); err != nil {

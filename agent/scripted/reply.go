@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Reply is what is answered to a turn.
+// Reply is the answer to a turn.
 type Reply struct {
 	Thinking string
 	Text     string
@@ -15,7 +15,7 @@ type Reply struct {
 	// Piece is how many runes of a text an event of a stream carries. With 0 there are 24, or more so that a text has at
 	// most 64 pieces.
 	Piece int
-	// Pace is the time between two pieces; 0 sends all at once.
+	// Pace is the time between two pieces; 0 sends everything at once.
 	Pace time.Duration
 
 	// Status is an HTTP status to fail with, 0 for success; Fails is how many attempts fail, 0 all. Attempts counts them.
@@ -26,17 +26,17 @@ type Reply struct {
 	Cut bool
 	// Page answers with a web page, as a hotel's network does.
 	Page bool
-	// Hold names what the answer waits for in its middle.
+	// Hold is the name of what the answer waits for in its middle.
 	Hold string
-	// Verdict is what the provider's safety check decides about the calls where the request asks for it, as that of
-	// Claude Code's auto mode does; empty says that nothing is wrong.
+	// Verdict is the result of the provider's safety check of the calls if the request asks for one, as Claude Code's auto
+	// mode does; empty means that nothing is wrong.
 	Verdict Verdict
 }
 
-// Verdict is what a provider's safety check decides about tool calls.
+// Verdict is the result of a provider's safety check of tool calls.
 type Verdict string
 
-// The verdicts. Unchecked is none at all, as behind a gateway that does not pass the check through.
+// The verdicts. Unchecked means none at all, as with a gateway that does not pass the check on.
 const (
 	NotFlagged Verdict = ""
 	Flagged    Verdict = "flagged"
@@ -48,10 +48,10 @@ type Usage struct {
 	Input, CacheRead, CacheWrite, Output int64
 }
 
-// input is all of the input.
+// input returns all input tokens.
 func (u Usage) input() int64 { return u.Input + u.CacheRead + u.CacheWrite }
 
-// pieces cuts a text for streaming; an empty text has none.
+// pieces splits a text for streaming; an empty text has none.
 func (r Reply) pieces(text string) []string {
 	n := utf8.RuneCountInString(text)
 	size := r.Piece

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// stream sends the events of an answer while the client is there.
+// stream sends the events of an answer while the client is connected.
 type stream struct {
 	w      http.ResponseWriter
 	ctx    context.Context // of the request
 	pace   time.Duration   // between two pieces of a text
-	middle func()          // what happens in the middle of the answer
-	gone   bool            // the client has gone away, or wants no stream
+	middle func()          // called in the middle of the answer
+	gone   bool            // the client has disconnected, or wants no stream
 }
 
 // send sends a server-sent event; name may be empty.

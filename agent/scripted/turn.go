@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Wire names a wire format, as thread.Item does.
+// Wire is a wire format, named as in thread.Item.
 type Wire string
 
 // The wire formats.
@@ -19,7 +19,7 @@ const (
 // String returns the name.
 func (w Wire) String() string { return string(w) }
 
-// Role says who a Message is from.
+// Role is the sender of a Message.
 type Role string
 
 // The roles.
@@ -33,7 +33,7 @@ const (
 // Message is one piece of a request's conversation, the same for all wires.
 type Message struct {
 	Role   Role
-	Text   string // of calls the arguments, as JSON
+	Text   string // for calls, the arguments as JSON
 	Call   string // name of the called tool, for calls of the assistant
 	ID     string // of a call, and of its result
 	Failed bool   // the tool failed, for results
@@ -43,7 +43,7 @@ type Message struct {
 type Tool struct {
 	Name   string
 	Params json.RawMessage // JSON schema
-	Free   bool            // takes a text instead of arguments
+	Free   bool            // has a text as input instead of arguments
 }
 
 // Call is a tool call in an answer.
@@ -96,8 +96,8 @@ func (t Turn) texts(role Role) []string {
 // add appends a message to the history.
 func (t *Turn) add(m Message) { t.History = append(t.History, m) }
 
-// settle labels the messages, leaves out blank prompts, and finds the newest prompt with what has followed it. Answers
-// in pieces (text, then calls) count once: they are told apart by what comes between them.
+// settle labels the messages, leaves out blank prompts, and finds the newest prompt with what has followed it. An
+// answer in pieces (text, then calls) counts once: separate answers have something between them.
 func (t *Turn) settle(label func(*Message)) {
 	said, newest := t.History[:0], 0
 	for _, m := range t.History {
@@ -135,7 +135,7 @@ func (t *Turn) settle(label func(*Message)) {
 	}
 }
 
-// call reads the call back; an input that is no object is that of a free-form tool.
+// call decodes the call; an input that is not an object belongs to a free-form tool.
 func (m Message) call() Call {
 	c := Call{Name: m.Call}
 	if json.Unmarshal([]byte(m.Text), &c.Args) != nil {

@@ -9,13 +9,13 @@ import (
 
 // Writer writes a reply as the turn's provider does.
 type Writer struct {
-	// ID makes the id of the i-th thing of a kind ("msg", "toolu", "req", …) in the answer, always the same one.
+	// ID returns the id of the i-th thing of a kind ("msg", "toolu", "req", …) in the answer, always the same one.
 	ID func(kind string, i int) string
-	// Hold waits for what a Reply holds at, or until ctx ends. It may be nil where no reply holds.
+	// Hold waits for the hold of a Reply, or until ctx ends. It may be nil if no reply has one.
 	Hold func(ctx context.Context, name string)
 }
 
-// Write answers a turn. It panics with http.ErrAbortHandler where the reply is cut.
+// Write answers a turn. It panics with http.ErrAbortHandler if the reply is cut off.
 func (wr Writer) Write(w http.ResponseWriter, r *http.Request, t Turn, reply Reply) {
 	switch {
 	case reply.Status != 0:
@@ -26,7 +26,7 @@ func (wr Writer) Write(w http.ResponseWriter, r *http.Request, t Turn, reply Rep
 		return
 	case reply.Page:
 		w.Header().Set("Content-Type", "text/html")
-		_, _ = io.WriteString(w, "<html><body>Please log in to the hotel</body></html>") // nobody to tell otherwise
+		_, _ = io.WriteString(w, "<html><body>Please log in to the hotel</body></html>") // fails if the client is gone
 		return
 	}
 	hold := func() {
@@ -92,5 +92,5 @@ func Refuse(w http.ResponseWriter, wire Wire, status int, text string) {
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(v)) // the client has gone away otherwise
+	_, _ = w.Write(encode(v)) // an error means that the client has disconnected
 }

@@ -1,11 +1,11 @@
-// Package session runs agents in terminals: a pty, the emulator that keeps its screen, what is known of
-// the agent's state, and the viewers.
+// Package session runs agents in terminals: each session has a pty, an emulator with its screen, the known state of the
+// agent, and viewers.
 //
-// Guarantees: an agent's output is read at full speed with or without viewers; a viewer that cannot
-// follow gets the whole screen instead of a queue, and holds nobody up. The output of watched sessions
-// does not queue behind that of unwatched ones. What a session costs while nothing happens is
-// memory only: no ticker, no polling, no OS thread. Callbacks come one at a time, in order, without a lock
-// held. Answers to the agent's terminal queries come from the emulator here, once, however many watch.
+// Guarantees: an agent's output is read at full speed with or without viewers; a viewer that cannot keep up gets the
+// whole screen instead of a queue, and delays nothing. The output of watched sessions does not queue behind that of
+// unwatched ones. A session in which nothing happens costs memory only: no ticker, no polling, no OS thread. Callbacks
+// are called one at a time, in order, without a lock held. The emulator answers the agent's terminal queries, once,
+// independent of the number of viewers.
 //
-// It does not store anything and does not know what the states mean to people.
+// It does not store anything and does not interpret the states for people.
 package session

@@ -10,19 +10,19 @@ import (
 	"orchestrator/thread"
 )
 
-// threadVar tells a program in a session, and what it starts, which thread it belongs to.
+// threadVar is the variable with the thread of a program in a session and of what it starts.
 const threadVar = "ORCHESTRATOR_THREAD"
 
-// Token returns the token of the agent that an environment belongs to, empty where it belongs to none.
+// Token returns the token of the agent that an environment belongs to, empty if it belongs to none.
 func Token(env []string) string { return pty.Token(env) }
 
 // IsHost reports whether an environment is a server's.
 func IsHost(env []string) bool { return pty.IsHost(env) }
 
-// HostEnv returns the environment for a server: it says that it is one, and ties it to no session.
+// HostEnv returns the environment for a server: it marks the server as one, and belongs to no session.
 func HostEnv(env []string) []string { return unthreaded(pty.HostEnv(env)) }
 
-// unthreaded returns an environment that names no thread.
+// unthreaded returns an environment without the thread's variable.
 func unthreaded(env []string) []string {
 	return slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, threadVar+"=") })
 }
@@ -39,7 +39,7 @@ func Below(environ []string) (bool, error) {
 	return below, nil
 }
 
-// outer are variables that describe the terminal the server was started in, which is not the agent's.
+// outer are variables that describe the terminal in which the server was started, which is not the agent's.
 var outer = []string{
 	"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "TERMINFO", "TERMCAP",
 	"COLUMNS", "LINES", "COLORFGBG", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "VTE_VERSION", "KONSOLE_VERSION",
@@ -48,7 +48,7 @@ var outer = []string{
 	"LC_TERMINAL_VERSION", "ALACRITTY_WINDOW_ID", "ALACRITTY_SOCKET", "ALACRITTY_LOG", "WT_SESSION", "ZELLIJ",
 }
 
-// environment puts an agent's environment into our terminal.
+// environment adapts an agent's environment to our terminal.
 func environment(env []string, id thread.ID) []string {
 	out := make([]string, 0, len(env)+4)
 next:

@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// maxQueue is how many bytes wait for a viewer before it gets the whole screen instead.
+	// maxQueue is how many bytes may wait for a viewer before it gets the whole screen instead.
 	maxQueue = 1 << 20
 	// keepQueue is the largest buffer that is kept for the next bytes.
 	keepQueue = 64 << 10
 	// allLines asks the emulator for its whole history.
 	allLines = -1
-	// hurryLines is how much of the history comes with a screen at once; the rest follows when the
-	// output pauses, because 10,000 lines take longer than a person wants to wait for a picture.
+	// hurryLines is how much of the history is sent with a screen at once; the rest follows when the output pauses,
+	// because 10,000 lines take longer than a person wants to wait for a screen.
 	hurryLines = 200
 )
 
-// feed is what waits for a viewer: output, or the whole screen. The session's mu guards it and is held when its methods
-// are called.
+// feed holds what waits for a viewer: output, or the whole screen. The session's mu guards it and is held when its
+// methods are called.
 type feed struct {
-	ready chan struct{} // holds one when there may be something new
+	ready chan struct{} // contains an element if there may be something new
 
 	cols, rows int // the viewer's size
 	queue      []byte
-	out        []byte // what take returned last, to be used again
+	out        []byte // what take returned last, to be reused
 	whole      bool   // the next bytes are the whole screen
 	lines      int    // with that many lines of history
 	thin       bool   // it lacks history
@@ -36,7 +36,7 @@ type feed struct {
 func (f *feed) add(b []byte) {
 	switch {
 	case f.whole:
-		return // the screen it gets will hold it
+		return // the screen that it gets will contain it
 	case len(f.queue)+len(b) > maxQueue:
 		f.restart(false)
 		return
@@ -45,7 +45,7 @@ func (f *feed) add(b []byte) {
 	f.wake()
 }
 
-// restart makes the next bytes the whole screen, with all of the history or what is quickly given.
+// restart makes the next bytes the whole screen, with all of the history or with as much as can be sent quickly.
 func (f *feed) restart(all bool) {
 	if !f.whole || all {
 		f.lines = hurryLines
@@ -57,7 +57,7 @@ func (f *feed) restart(all bool) {
 	f.wake()
 }
 
-// fill gives the viewer the history that it lacks.
+// fill sends the viewer the history that it lacks.
 func (f *feed) fill() {
 	if f.thin && !f.whole {
 		f.thin = false
@@ -65,7 +65,7 @@ func (f *feed) fill() {
 	}
 }
 
-// wake has the viewer look again.
+// wake makes the viewer look again.
 func (f *feed) wake() {
 	select {
 	case f.ready <- struct{}{}:

@@ -9,13 +9,13 @@ import (
 	"orchestrator/thread/typing"
 )
 
-// maxHeld is how much of a person's typing is held while a prompt of ours is typed.
+// maxHeld is how much of a person's typing is held while a prompt of ours is being typed.
 const maxHeld = 1 << 20
 
 // errHeld is what Input returns when too much is typed meanwhile.
 var errHeld = errors.New("a prompt is being typed, and what was typed meanwhile is too much to keep")
 
-// Input passes bytes on as the person typed them. While a prompt of ours is being typed they wait until that was
+// Input passes bytes on as the person typed them. While a prompt of ours is being typed they wait until it has been
 // sent, in order.
 func (s *Session) Input(b []byte) error {
 	s.mu.Lock()
@@ -38,7 +38,7 @@ func (s *Session) Input(b []byte) error {
 // pass writes what the person typed to the agent. mu is held.
 func (s *Session) pass(b []byte, now time.Time) error {
 	if _, open := s.menu(now); open {
-		s.keys.Elsewhere(b) // they answer it
+		s.keys.Elsewhere(b) // they answer the dialog
 		return s.proc.Write(b)
 	}
 	e := s.keys.Typed(b)
@@ -55,14 +55,14 @@ func (s *Session) pass(b []byte, now time.Time) error {
 	return err
 }
 
-// release passes on what the person typed meanwhile.
+// release passes on what the person typed in the meantime.
 func (s *Session) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := s.held
 	s.holding, s.held, s.stop = false, nil, false
 	if len(held) > 0 && s.exit == nil {
-		_ = s.pass(held, time.Now()) // an agent that does not read goes without
+		_ = s.pass(held, time.Now()) // an agent that does not read loses it
 	}
 	s.schedule(time.Now())
 }

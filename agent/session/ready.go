@@ -9,52 +9,52 @@ import (
 )
 
 const (
-	// calm is how long the screen must not change to be read: a frame comes in several pieces.
+	// calm is how long the screen must not change before it is read: a frame arrives in several pieces.
 	calm = 15 * time.Millisecond
-	// calmLimit is after how long without a pause it is read all the same.
+	// calmLimit is how long without a pause it takes until the screen is read all the same.
 	calmLimit = 2 * time.Second
-	// doubtKey is how long the effect of a key that only the agent knows is awaited, once it draws.
+	// doubtKey is how long to wait, once the agent draws, for the effect of a key that only the agent knows.
 	doubtKey = time.Second
-	// doubtText is how long text that was typed and is not seen counts as still to come; so long an effect is
-	// awaited, too, while the agent draws nothing.
+	// doubtText is how long text that was typed and is not on the screen counts as still to come; it is also how long to
+	// wait for an effect while the agent draws nothing.
 	doubtText = 3 * time.Second
-	// sentLimit is how long evidence is awaited that what was sent began a turn.
+	// sentLimit is how long to wait for evidence that what was sent began a turn.
 	sentLimit = 2 * time.Second
 )
 
-// anyMenu is what the last lines of menus say, whichever program's.
+// anyMenu matches the last lines of menus of any program.
 var anyMenu = pattern.Lazy(`(?i)\benter to (confirm|select|continue|save|submit)\b|\besc to (cancel|close|go back)\b|` +
 	`\benter (continue|select|confirm|resume|submit)\b|\besc (back|dismiss|exit)\b|` +
 	`\bpress enter\b|\(use enter to select|enter/esc confirm`)
 
-// refusal is why a prompt may not be typed now.
+// refusal is the reason why a prompt may not be typed now.
 type refusal struct {
 	thread.NotReadyError
 	dialog bool      // a menu is open
-	brief  bool      // it is over in a moment
-	again  time.Time // when it may be over by itself; zero when something has to happen
+	brief  bool      // it will be over in a moment
+	again  time.Time // when it may be over by itself; zero if something has to happen first
 }
 
 func person(reason string) refusal {
 	return refusal{NotReadyError: thread.NotReadyError{Reason: reason, Person: true}}
 }
 
-// moment is a refusal that is over in a moment, at a time when it may be by itself.
+// moment returns a refusal that will be over in a moment, and may be at a time.
 func moment(reason string, again time.Time) refusal {
 	return refusal{NotReadyError: thread.NotReadyError{Reason: reason}, brief: true, again: again}
 }
 
-// readiness is what tells whether an agent can be typed to: its screen, and what was typed to it before. The session's
-// mu guards it and is held when its methods are called.
+// readiness holds what determines whether an agent can be typed to: its screen, and what was typed to it before. The
+// session's mu guards it and is held when its methods are called.
 type readiness struct {
 	*screen
 	keys  typing.Keys // what the person typed
 	keyed time.Time   // their newest key
-	sent  time.Time   // when return was pressed last on something, by them or by us
-	found bool        // its input was on its screen once
+	sent  time.Time   // when they or we last pressed return on some text
+	found bool        // its input has been on its screen
 }
 
-// refuses says why a prompt may not be typed now, if so.
+// refuses returns why a prompt may not be typed now, if so.
 func (s *readiness) refuses(now time.Time) (refusal, bool) {
 	if why, open := s.menu(now); open {
 		r := person("a menu is open (" + why + ")")
@@ -81,7 +81,7 @@ func (s *readiness) refuses(now time.Time) (refusal, bool) {
 	return refusal{}, false
 }
 
-// drafts says whether there is something in the agent's input, or may be.
+// drafts reports whether there is, or may be, something in the agent's input.
 func (s *readiness) drafts(now time.Time) (refusal, bool) {
 	const typed, held = "you are typing to it", "its input holds something that is not sent"
 	hold := s.keys.Hold()
@@ -94,7 +94,7 @@ func (s *readiness) drafts(now time.Time) (refusal, bool) {
 		s.found = true
 	case s.found, anyMenu().MatchString(s.lastLines(4)):
 		return person("it does not show its input: a menu may be open"), true
-	default: // a version whose screen is not known
+	default: // a version with an unknown screen
 		return person(typed), hold != typing.Nothing
 	}
 	if !in.Empty() {
@@ -116,7 +116,7 @@ func (s *readiness) drafts(now time.Time) (refusal, bool) {
 		}
 		return r, true
 	}
-	s.keys.Empty() // the screen knows better
+	s.keys.Empty() // the screen is more reliable
 	return refusal{}, false
 }
 

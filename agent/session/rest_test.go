@@ -14,7 +14,7 @@ func TestRestBeforeADialog(t *testing.T) {
 	all := sessionsWith(t, []agent.Rule{
 		{State: thread.StateApproval, Pattern: regexp.MustCompile(`Trust\?`), Detail: "asks for trust"},
 		{State: thread.StateIdle, Pattern: regexp.MustCompile(`Type your message`), Detail: "waits", Prompt: true},
-		{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows rest"},
+		{State: thread.StateIdle, Lines: agent.InTitle, Pattern: regexp.MustCompile(`^◇`), Detail: "title shows idle"},
 	})
 	h := start(t, all, "a", `stty -echo
 printf '\033]0;◇ Ready\007drawn'; read x
@@ -38,7 +38,7 @@ printf '\033[2J\033[Hhalf a draft'; read x`)
 	}
 	next(thread.StateIdle)
 	next(thread.StateIdle)
-	eventually(t, "its title", func() bool { return h.State().Why() == "title shows rest" })
+	eventually(t, "its title", func() bool { return h.State().Why() == "title shows idle" })
 }
 
 // TestRestBetweenTwoViews has an agent that rests clear its screen for a moment, as OpenCode does at its first prompt:

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// quiet is how long a changed screen must not change again before the rules look at it.
+	// quiet is how long a changed screen must stay the same before the rules are applied to it.
 	quiet = 100 * time.Millisecond
-	// restless is how often they look at one that keeps changing.
+	// restless is how often they are applied to a screen that keeps changing.
 	restless = time.Second
-	// redraws is how long an agent that rested may show what no rule knows: some clear the screen between two views.
+	// redraws is how long an agent that was idle may show what no rule matches: some clear the screen between two views.
 	redraws = 1500 * time.Millisecond
-	// mounted is how long a prompt must have been seen: some show it before they read from it.
+	// mounted is how long a prompt must have been shown: some agents show it before they read from it.
 	mounted = time.Second
-	// unknownLimit is how long an agent's input is looked for before the agent counts as started without it: a newer
+	// unknownLimit is how long to search for an agent's input before the agent counts as started without it: a newer
 	// version may look different.
 	unknownLimit = 30 * time.Second
 )
 
-// screen is an agent's screen and what is known of its state, from the screen and from reports. The session's mu
+// screen is an agent's screen and what is known about its state, from the screen and from reports. The session's mu
 // guards it and is held when its methods are called.
 type screen struct {
 	term    *vterm.Terminal
 	rules   []agent.Rule
-	input   func(*vterm.Terminal) (agent.Input, bool) // nil where it cannot be read off the screen
-	tells   bool                                      // some rule tells when it works or waits
-	waits   bool                                      // some rule, or the input, tells when a prompt is taken
-	startup time.Duration                             // how long after its first output it is not ready, at least
+	input   func(*vterm.Terminal) (agent.Input, bool) // nil if it cannot be read from the screen
+	tells   bool                                      // some rule shows when it works or waits
+	waits   bool                                      // some rule, or the input, shows when a prompt is accepted
+	startup time.Duration                             // the minimum time after its first output until it is ready
 
 	tracker *state.Tracker
 	signs   state.Signs // of a program without rules
@@ -41,16 +41,16 @@ type screen struct {
 	first    time.Time // first output; zero before
 	printed  time.Time // newest output
 	burst    time.Time // since when it prints without a pause of restless
-	examined time.Time // the rules last looked
+	examined time.Time // when the rules were last applied
 	dirty    bool      // the screen changed since
-	relook   time.Time // when to look again at a screen that is not believed yet; zero when it is
-	rests    bool      // the rules last saw that it rests
+	relook   time.Time // when to examine a screen again that is not trusted yet; zero if it is
+	rests    bool      // it was idle when the rules were last applied
 	odd      time.Time // since when no rule matches; zero while one does
-	usable   time.Time // it first showed that it takes a prompt; zero before
+	usable   time.Time // when it first showed that it accepts a prompt; zero before
 }
 
-// newScreen returns what is known before the agent starts; the caller sets term. read finds the agent's input on its
-// screen and is nil where that cannot be done.
+// newScreen returns the state before the agent starts; the caller sets term. read finds the agent's input on its screen
+// and is nil if that is not possible.
 func newScreen(
 	rules []agent.Rule, read func(*vterm.Terminal) (agent.Input, bool), startup time.Duration, now time.Time,
 ) *screen {
@@ -66,7 +66,7 @@ func newScreen(
 	return s
 }
 
-// remembered reads an input once for each screen: while a prompt is typed it is asked for again and again.
+// remembered caches the input of each screen: it is needed again and again while a prompt is typed.
 func (s *screen) remembered(read func(*vterm.Terminal) (agent.Input, bool)) func(*vterm.Terminal) (agent.Input, bool) {
 	if read == nil {
 		return nil
@@ -89,9 +89,9 @@ func (s *screen) remembered(read func(*vterm.Terminal) (agent.Input, bool)) func
 	}
 }
 
-// write takes what the agent prints, and returns when that was.
+// write processes the agent's output and returns the time of it.
 func (s *screen) write(b []byte) time.Time {
-	_, _ = s.term.Write(b) // takes everything
+	_, _ = s.term.Write(b) // accepts everything
 	now := time.Now()
 	if s.first.IsZero() {
 		s.first = now
@@ -104,7 +104,7 @@ func (s *screen) write(b []byte) time.Time {
 	return now
 }
 
-// sign takes what any program may tell its terminal of what it does. A bell rings for a key at keyed, too.
+// sign records what any program may report to its terminal about its state. A bell may be the reply to a key at keyed.
 func (s *screen) sign(e vterm.Event, keyed time.Time) {
 	switch e := e.(type) {
 	case vterm.TitleChanged:
@@ -123,11 +123,11 @@ func (s *screen) sign(e vterm.Event, keyed time.Time) {
 	s.dirty = true
 }
 
-// activity is all that can be seen of a program that has no rules, or rules for dialogs only: while it keeps printing
-// it works; what it does while it is quiet is not known.
+// activity is all that can be observed of a program without rules, or with rules for dialogs only: while it keeps
+// printing it works; what it does while it is quiet is not known.
 func (s *screen) activity(now time.Time) {
 	quiet := now.Sub(s.printed) >= restless
-	if e, ok := s.signs.Look(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
+	if e, ok := s.signs.Evidence(strings.Split(s.term.Text(), "\n"), quiet, now); ok {
 		s.dirty = !quiet
 		s.tracker.Report(e)
 		return
@@ -146,7 +146,7 @@ func (s *screen) activity(now time.Time) {
 	s.tracker.Report(e)
 }
 
-// examine reads the state off the screen.
+// examine reads the state from the screen.
 func (s *screen) examine(now time.Time) {
 	s.dirty, s.examined, s.relook = false, now, time.Time{}
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
@@ -171,7 +171,7 @@ func (s *screen) examine(now time.Time) {
 		s.takes(now)
 	}
 	if again, starts := s.starts(now); starts && waits(r.State) {
-		// Some show that they rest, and even their input, and then open a dialog.
+		// Some show that they are idle, and even their input, and then open a dialog.
 		s.relook, s.rests = again, false
 		s.tracker.Withdraw(thread.SourceScreen, now)
 		return
@@ -179,14 +179,14 @@ func (s *screen) examine(now time.Time) {
 	s.tracker.Report(thread.Evidence{Source: thread.SourceScreen, State: r.State, Detail: r.Detail, At: now})
 }
 
-// takes notes that the agent takes a prompt.
+// takes records that the agent accepts a prompt.
 func (s *screen) takes(now time.Time) {
 	if s.usable.IsZero() {
 		s.usable = now
 	}
 }
 
-// starts reports whether the agent may still swallow keys, and until when at most, where that is known.
+// starts reports whether the agent may still lose keys, and until when at most, if that is known.
 func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 	if s.first.IsZero() {
 		return again, true
@@ -215,7 +215,7 @@ func (s *screen) starts(now time.Time) (again time.Time, starts bool) {
 // readsInput reports whether the agent's input can be found on its screen.
 func (s *screen) readsInput() bool { return s.input != nil }
 
-// menu says which menu is open, by the screen as it is now or by what was reported.
+// menu returns which menu is open, according to the screen as it is now or to what was reported.
 func (s *screen) menu(now time.Time) (why string, open bool) {
 	rule, _ := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	if dialog(rule.State) || rule.State == thread.StateUnauthorised { // it asks to log in
@@ -225,13 +225,13 @@ func (s *screen) menu(now time.Time) (why string, open bool) {
 	return r.Why(), dialog(r.State)
 }
 
-// shows reports whether the screen shows that a prompt is taken.
+// shows reports whether the screen shows that a prompt is accepted.
 func (s *screen) shows() bool {
 	r, ok := agent.Match(s.rules, strings.Split(s.term.Text(), "\n"), s.term.Title())
 	return ok && r.Prompt && r.Lines != agent.InTitle
 }
 
-// lastLines returns the last lines of the screen that hold something.
+// lastLines returns the last non-empty lines of the screen.
 func (s *screen) lastLines(n int) string {
 	var lines []string
 	for l := range strings.Lines(s.term.Text()) {

@@ -17,20 +17,20 @@ import (
 const (
 	// maxPrompt is the longest prompt that is typed, in bytes.
 	maxPrompt = 1 << 20
-	// settled is how long an agent that shows nothing of what is typed must have been silent after a paste: the
-	// return that follows too soon becomes part of it, or is swallowed.
+	// settled is how long an agent that shows nothing of what is typed must have been silent after a paste: a return that
+	// follows too soon becomes part of it, or is lost.
 	settled = 300 * time.Millisecond
-	// settleLimit is how long silence is awaited at most: some screens never stop changing.
+	// settleLimit is how long to wait for silence at most: some screens never stop changing.
 	settleLimit = 3 * time.Second
-	// startLimit is how long what is over in a moment is awaited, such as an agent's start.
+	// startLimit is how long to wait for what will be over in a moment, such as an agent's start.
 	startLimit = 90 * time.Second
-	// takeLimit is how long an agent may take to show that it took a prompt: machines can be busy.
+	// takeLimit is how long an agent may take to show that it accepted a prompt: machines can be busy.
 	takeLimit = 20 * time.Second
-	// pressAgain is after how long without any effect the return is sent once more.
+	// pressAgain is the time without any effect after which return is sent once more.
 	pressAgain = 2 * time.Second
-	// believe is how long evidence of work is awaited before a changed screen is enough.
+	// believe is how long to wait for evidence of work before a changed screen is enough.
 	believe = time.Second
-	// alteredLimit is how long a prompt of which the agent replaced a part must be in the input before it is sent.
+	// alteredLimit is how long a prompt, a part of which the agent replaced, must be in the input before it is sent.
 	alteredLimit = time.Second
 	// look is how often the conditions are checked while a prompt is being sent, if nothing else happens.
 	look = 20 * time.Millisecond
@@ -39,8 +39,8 @@ const (
 // errNotTaken is what Send returns when the agent shows nothing after the prompt.
 var errNotTaken = errors.New("agent did not react to the prompt")
 
-// Send types a prompt into the empty input of an agent that waits for one, and makes sure that it was taken.
-// What the person types meanwhile is held, and follows it.
+// Send types a prompt into the empty input of an agent that waits for one, and makes sure that it was accepted. What
+// the person types in the meantime is held, and follows it.
 func (s *Session) Send(ctx context.Context, text string) error {
 	s.sendMu.Lock()
 	defer s.sendMu.Unlock()
@@ -78,7 +78,7 @@ func (s *Session) send(ctx context.Context, text string) error {
 	return nil
 }
 
-// refuse remembers why Send typed nothing, until that changes.
+// refuse records why Send typed nothing, until that changes.
 func (s *Session) refuse(err error) {
 	var not *thread.NotReadyError
 	if !errors.As(err, &not) {
@@ -91,23 +91,23 @@ func (s *Session) refuse(err error) {
 	s.schedule(time.Now()) // it may have changed already
 }
 
-// prompt is one that is being typed. Its methods are steps for await.
+// prompt is a prompt that is being typed. Its methods are steps for await.
 type prompt struct {
 	*Session
 	text    string
-	why     error // it is not typed yet
+	why     error // why it is not typed yet
 	typed   []byte
-	before  int       // how often the screen showed it before
-	began   time.Time // it was typed
-	again   bool      // once more
+	before  int       // how often the screen already showed it
+	began   time.Time // when it was typed
+	again   bool      // it was typed once more
 	holds   string    // what the input holds
 	since   time.Time // since when
-	pressed time.Time // return
-	last    time.Time // return, last
-	gone    time.Time // since when the input, or the prompt in it, is not seen any more
+	pressed time.Time // when return was first pressed
+	last    time.Time // when return was last pressed
+	gone    time.Time // when the input, or the prompt in it, disappeared
 }
 
-// begin types the prompt once nothing speaks against it.
+// begin types the prompt once nothing prevents it.
 func (p *prompt) begin(now time.Time) (bool, error) {
 	if r, refused := p.refuses(now); refused {
 		err := r.NotReadyError
@@ -130,7 +130,7 @@ func (p *prompt) begin(now time.Time) (bool, error) {
 	return true, p.proc.Write(p.typed)
 }
 
-// press presses the return once the agent shows the prompt in its input.
+// press presses return once the agent shows the prompt in its input.
 func (p *prompt) press(now time.Time) (bool, error) {
 	if err := p.disturbed(now); err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func (p *prompt) press(now time.Time) (bool, error) {
 	return true, p.proc.Write([]byte("\r"))
 }
 
-// disturbed is an error when what was typed must not be sent.
+// disturbed returns an error if what was typed must not be sent.
 func (p *prompt) disturbed(now time.Time) error {
 	switch {
 	case p.stop:
@@ -175,21 +175,21 @@ func (p *prompt) arrived(now time.Time) (bool, error) {
 	}
 	match, age := typing.Compare(in.Text, p.text), now.Sub(p.since)
 	switch {
-	case (in.Pasted || match == typing.Whole) && age >= in.Settles, match == typing.Altered && age >= alteredLimit:
+	case (in.Pasted || match == typing.Whole) && age >= in.PasteDelay, match == typing.Altered && age >= alteredLimit:
 		return true, nil
 	case in.Empty() && !p.again && now.Sub(p.began) >= p.pace.takeLimit/2 && p.printed.After(p.began):
 		p.again = true
-		return false, p.proc.Write(p.typed) // it was thrown away while the agent got ready; one that is silent is slow
+		return false, p.proc.Write(p.typed) // it was lost while the agent started; one without output is only slow
 	case match == typing.Other && age >= settleLimit:
 		return false, errOther
 	}
 	return false, nil
 }
 
-// errOther is what Send returns when the input holds something else after all.
+// errOther is what Send returns when the input contains something else in the end.
 var errOther = errors.New("the agent's input shows more than was typed")
 
-// notSent is the error of a prompt whose return was not pressed.
+// notSent returns the error of a prompt whose return was not pressed.
 func (p *prompt) notSent(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +201,7 @@ func (p *prompt) notSent(err error) error {
 	return fmt.Errorf("%w: %w", thread.ErrTyped, err)
 }
 
-// taken watches for the effect of the return.
+// taken waits for the effect of the return.
 func (p *prompt) taken(now time.Time) (bool, error) {
 	state := p.tracker.State(now)
 	if dialog(state.State) {
@@ -222,7 +222,7 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	}
 	enough := believe
 	if p.found && !command {
-		enough = settleLimit // some redraw their screen and then show the prompt in their input again
+		enough = settleLimit // some agents redraw their screen and then show the prompt in their input again
 	}
 	if changed && !left && (empty || now.Sub(p.gone) >= enough) {
 		return true, nil
@@ -232,13 +232,13 @@ func (p *prompt) taken(now time.Time) (bool, error) {
 	}
 	if wait := now.Sub(p.last); left && wait >= pressAgain || !changed && p.last.Equal(p.pressed) && wait >= pressAgain {
 		p.last = now
-		return false, p.proc.Write([]byte("\r")) // some agents swallow the first after a paste
+		return false, p.proc.Write([]byte("\r")) // some agents lose the first one after a paste
 	}
 	return false, nil
 }
 
-// emptied reports whether the input shows that the prompt is gone from it. Where no input is shown at all, a frame may
-// be half drawn.
+// emptied reports whether the input shows that the prompt is gone from it. If no input is shown at all, a frame may be
+// half drawn.
 func (p *prompt) emptied() bool {
 	if !p.found {
 		return false
@@ -247,7 +247,7 @@ func (p *prompt) emptied() bool {
 	return found && in.Empty()
 }
 
-// left reports whether the prompt is still in the input, as far as that can be seen.
+// left reports whether the prompt is still in the input, as far as that can be observed.
 func (p *prompt) left() bool {
 	if p.found {
 		in, found := p.input(p.term)
@@ -257,8 +257,8 @@ func (p *prompt) left() bool {
 	return known && !p.usable.IsZero() && !p.shows()
 }
 
-// await repeats a step, with mu held, until it is done or fails, the limit is over, the agent
-// ends or ctx does. A nil error within a limit that is over is errLate.
+// await repeats a step, with mu held, until it is done or fails, the limit is over, the agent ends or ctx does. If the
+// step returns no error and the limit is over, the error is errLate.
 func (s *Session) await(ctx context.Context, limit time.Duration, step func(now time.Time) (bool, error)) error {
 	end := time.Now().Add(limit)
 	tick := time.NewTicker(look)
@@ -297,7 +297,7 @@ func (s *Session) await(ctx context.Context, limit time.Duration, step func(now 
 // errLate is what await returns when its limit is over.
 var errLate = errors.New("it took too long")
 
-// orElse replaces errLate by another error.
+// orElse replaces errLate with another error.
 func orElse(err, late error) error {
 	if errors.Is(err, errLate) {
 		return late
@@ -305,7 +305,7 @@ func orElse(err, late error) error {
 	return err
 }
 
-// printable removes from a prompt what a terminal could take for keys, and blank ends.
+// printable removes from a prompt what a terminal could take for keys, and spaces at its ends.
 func printable(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = strings.Map(func(r rune) rune {

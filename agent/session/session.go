@@ -20,32 +20,32 @@ type Session struct {
 	thread thread.ID
 	spec   thread.SessionSpec
 	pace   pace
-	turns  chan struct{} // unwatched output takes its turn here
+	turns  chan struct{} // unwatched output waits for its turn here
 	proc   *pty.Process  // set before the first use
 	ready  chan struct{} // closed when proc is set
-	done   chan struct{} // nothing is left of the agent, and everybody was told
+	done   chan struct{} // the agent and its processes have ended, and all listeners were called
 	sendMu sync.Mutex    // one prompt at a time; taken before mu
 
-	watched atomic.Int32 // viewers; read without mu to skip the line
+	watched atomic.Int32 // number of viewers; read without mu to skip the queue
 
-	// mu guards all below. The emulator calls back under it. Under it only pty's own locks are taken.
+	// mu guards the rest. The emulator calls back while it is held. Only pty's own locks are taken under it.
 	mu sync.Mutex
 	readiness
 	feeds    []*feed // of the viewers
-	active   *feed   // of the viewer whose size counts
+	active   *feed   // of the viewer whose size the terminal has
 	timer    *time.Timer
 	armed    time.Time // when timer fires; zero when it is not set
 	exit     *thread.Exit
 	stopped  bool   // Stop was called
-	reason   string // the limit that it was ended for
+	reason   string // the limit for which it was ended
 	told     thread.StateReport
 	toldExit bool
 	telling  bool // a goroutine runs tell
 
 	holding bool // a prompt of ours is being typed: what the person types waits in held
 	held    []byte
-	stop    bool                  // they pressed ctrl+c meanwhile
-	wake    chan struct{}         // holds one when a prompt that is being typed should look again
+	stop    bool                  // the person pressed ctrl+c in the meantime
+	wake    chan struct{}         // contains an element if a prompt that is being typed should look again
 	refused *thread.NotReadyError // what Send returned, until OnReady is called
 	again   bool                  // OnReady is to be called
 
@@ -54,7 +54,7 @@ type Session struct {
 
 var _ thread.Session = (*Session)(nil)
 
-// pace is how long a prompt that is typed may take. It is in the constants, but in tests.
+// pace holds the time limits for typing a prompt: the constants, except in tests.
 type pace struct{ takeLimit, settled time.Duration }
 
 func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{}) *Session {
@@ -78,7 +78,7 @@ func newSession(c Config, spec thread.SessionSpec, pace pace, turns chan struct{
 	return s
 }
 
-// started is called once with the process; nothing that it prints is handled before.
+// started is called once with the process; none of its output is handled before.
 func (s *Session) started(p *pty.Process) {
 	s.mu.Lock()
 	s.proc = p
@@ -87,7 +87,7 @@ func (s *Session) started(p *pty.Process) {
 	close(s.ready)
 }
 
-// turn waits until this session's output may be taken: at once when somebody watches.
+// turn waits until this session's output may be handled: not at all if it is watched.
 func (s *Session) turn() (end func()) {
 	if s.watched.Load() > 0 {
 		return func() {}
@@ -98,7 +98,7 @@ func (s *Session) turn() (end func()) {
 
 func (s *Session) endTurn() { <-s.turns }
 
-// output takes what the agent prints; it is called by the pty's reader, one at a time.
+// output handles the agent's output; it is called by the pty's reader, one call at a time.
 func (s *Session) output(b []byte) {
 	<-s.ready
 	s.mu.Lock()
@@ -141,7 +141,7 @@ func (s *Session) exited(code int) {
 	s.mu.Unlock()
 }
 
-// lastWords returns the last lines of a screen that say something: they say why a program ended.
+// lastWords returns the last non-empty lines of a screen: they say why a program ended.
 func lastWords(screen string) string {
 	const most = 8
 	var lines []string
@@ -153,12 +153,12 @@ func lastWords(screen string) string {
 	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }
 
-// reply sends the emulator's answer to the agent. mu is held by the caller of the emulator.
+// reply sends the emulator's answer to the agent. The emulator's caller holds mu.
 func (s *Session) reply(b []byte) {
-	_ = s.proc.Write(b) // an agent that does not read its answers goes without
+	_ = s.proc.Write(b) // an agent that does not read its answers loses them
 }
 
-// event takes what the agent reports to its terminal. mu is held by the caller of the emulator.
+// event handles what the agent reports to its terminal. The emulator's caller holds mu.
 func (s *Session) event(e vterm.Event) {
 	st, ok := e.(vterm.Status)
 	if !ok {
@@ -192,14 +192,14 @@ func (s *Session) arm(at time.Time) {
 	}
 }
 
-// armBefore has the timer fire at a time, if not before. mu is held.
+// armBefore sets the timer to a time, unless it fires before. mu is held.
 func (s *Session) armBefore(at time.Time) {
 	if s.armed.IsZero() || s.armed.After(at) {
 		s.arm(at)
 	}
 }
 
-// fire is the timer: looks at the screen when it is time to, and at what time alone has changed.
+// fire is called by the timer: it examines the screen if it is time to, and reports what has changed by time alone.
 func (s *Session) fire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *Session) fire() {
 	}
 }
 
-// rouse has a prompt that is being typed look again. mu is held.
+// rouse makes a prompt that is being typed look again. mu is held.
 func (s *Session) rouse() {
 	select {
 	case s.wake <- struct{}{}:
@@ -233,7 +233,7 @@ func (s *Session) rouse() {
 	}
 }
 
-// schedule reports a new state and sets the timer for what comes next. mu is held.
+// schedule reports a new state and sets the timer for the next change. mu is held.
 func (s *Session) schedule(now time.Time) {
 	s.notify()
 	next := s.tracker.Next(now)
@@ -257,7 +257,7 @@ func (s *Session) schedule(now time.Time) {
 	}
 }
 
-// retry has the owner told when what a prompt was refused for is another reason now, or none. mu is held.
+// retry queues the owner's callback if the reason for which a prompt was refused has changed or is gone. mu is held.
 func (s *Session) retry(now time.Time) (again time.Time) {
 	if s.refused == nil || s.exit != nil {
 		return time.Time{}
@@ -271,7 +271,7 @@ func (s *Session) retry(now time.Time) (again time.Time) {
 	return time.Time{}
 }
 
-// notify has the listeners told when there is news. mu is held.
+// notify calls the listeners if there is news. mu is held.
 func (s *Session) notify() {
 	s.rouse()
 	news := !s.tracker.State(time.Now()).Same(s.told) || s.exit != nil && !s.toldExit || s.again
@@ -281,7 +281,7 @@ func (s *Session) notify() {
 	}
 }
 
-// tell calls the listeners until they know all, without a lock, so that they may call back.
+// tell calls the listeners until they have everything, without a lock, so that they may call back.
 func (s *Session) tell() {
 	for {
 		s.mu.Lock()
@@ -319,7 +319,7 @@ func (s *Session) tell() {
 // PID returns the agent's process id.
 func (s *Session) PID() int { return s.proc.PID() }
 
-// Done is closed when the agent has ended, nothing of it is left, and OnExit has returned.
+// Done is closed when the agent and its processes have ended, and OnExit has returned.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
 // over reports whether the agent has ended.
@@ -329,7 +329,7 @@ func (s *Session) over() bool {
 	return s.exit != nil
 }
 
-// State returns what the agent is doing and what speaks for it.
+// State returns what the agent is doing and the evidence for it.
 func (s *Session) State() thread.StateReport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -365,19 +365,19 @@ func (s *Session) resize(cols, rows int) error {
 		f.restart(s.exit != nil)
 	}
 	if s.exit != nil {
-		return nil // its last screen can still be looked at in any size
+		return nil // its last screen can still be shown in any size
 	}
 	return s.proc.Resize(cols, rows)
 }
 
-// Screen returns the lines that are seen now.
+// Screen returns the visible lines.
 func (s *Session) Screen() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Split(s.term.Text(), "\n")
 }
 
-// end kills the agent and everything it started, for a limit that is told to people.
+// end kills the agent and everything it started, for a limit that is reported to people.
 func (s *Session) end(reason string) {
 	s.mu.Lock()
 	again := s.reason != ""
@@ -386,10 +386,10 @@ func (s *Session) end(reason string) {
 	if again {
 		return
 	}
-	go func() { _ = s.proc.Stop(context.Background(), 0) }() // OnExit tells the end
+	go func() { _ = s.proc.Stop(context.Background(), 0) }() // OnExit reports the end
 }
 
-// Stop ends the agent and everything it started. When ctx ends, so does the grace.
+// Stop ends the agent and everything it started. If ctx ends, the grace ends too.
 func (s *Session) Stop(ctx context.Context, grace time.Duration) error {
 	s.mu.Lock()
 	s.stopped = true

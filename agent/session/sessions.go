@@ -13,14 +13,14 @@ import (
 	"orchestrator/thread"
 )
 
-// maxEnded is how many ended sessions stay to be looked at.
+// maxEnded is how many ended sessions are kept for viewing.
 const maxEnded = 16
 
 // Sessions starts agents in terminals and finds them by thread. It implements thread.Sessions.
 type Sessions struct {
 	config Config
 	host   *pty.Host
-	// turns lets unwatched output through one at a time, so that watched output finds a processor.
+	// turns lets unwatched output through one piece at a time, so that watched output finds a processor.
 	turns chan struct{}
 	pace  pace
 
@@ -34,7 +34,7 @@ type Sessions struct {
 	counts bool // a goroutine runs count
 }
 
-// New returns sessions without any. Close stops them.
+// New returns an empty set of sessions. Close stops them.
 func New(c Config) *Sessions {
 	return &Sessions{
 		config: c, host: pty.NewHost(), turns: make(chan struct{}, 1), pace: pace{takeLimit, settled},
@@ -81,14 +81,14 @@ func (s *Sessions) Start(ctx context.Context, spec thread.SessionSpec) (thread.S
 	return one, nil
 }
 
-// Get returns a thread's session, running or the last one that ended; nil when there is none.
+// Get returns a thread's session, the running one or the last one that ended; nil if there is none.
 func (s *Sessions) Get(id thread.ID) *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.live[id]
 }
 
-// Attach joins a thread's terminal.
+// Attach adds a viewer to a thread's terminal.
 func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
 	one := s.Get(id)
 	if one == nil {
@@ -97,9 +97,9 @@ func (s *Sessions) Attach(id thread.ID, cols, rows int) (*Viewer, error) {
 	return one.Attach(cols, rows), nil
 }
 
-// Caller tells for whom a process acts: agent is set when it was started below an agent or carries an agent's
-// token, and id names that agent's thread where it is one that runs here. What the kernel knows about the process
-// counts before the token. A pid of 0 is a process that nothing is known of but its token.
+// Caller returns on whose behalf a process acts: agent is set if it was started below an agent or has an agent's token,
+// and id is that agent's thread if it runs here. What the kernel knows about the process takes precedence over the
+// token. A pid of 0 is a process of which only the token is known.
 func (s *Sessions) Caller(pid int, token string) (id thread.ID, agent bool, err error) {
 	var p *pty.Process
 	if pid > 0 {
@@ -120,7 +120,7 @@ func (s *Sessions) Caller(pid int, token string) (id thread.ID, agent bool, err 
 			return id, true, nil
 		}
 	}
-	return "", true, nil // it is just being started, or replaced
+	return "", true, nil // it is just being started or replaced
 }
 
 // Close stops every agent, with the grace for all of them together.
@@ -153,12 +153,12 @@ func (s *Sessions) finish(one *Session) {
 	close(one.done)
 }
 
-// retire keeps an ended session for those who want to see how it ended, and drops the oldest.
+// retire keeps an ended session for those who want to see how it ended, and removes the oldest.
 func (s *Sessions) retire(one *Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.live[one.thread] != one {
-		return // replaced already
+		return // already replaced
 	}
 	s.ended = append(s.ended, one)
 	if len(s.ended) > maxEnded {
@@ -166,7 +166,7 @@ func (s *Sessions) retire(one *Session) {
 	}
 }
 
-// forget drops a thread's ended session. Sessions.mu is held.
+// forget removes a thread's ended session. Sessions.mu is held.
 func (s *Sessions) forget(id thread.ID) {
 	delete(s.live, id)
 	for i, one := range s.ended {
@@ -177,11 +177,11 @@ func (s *Sessions) forget(id thread.ID) {
 	}
 }
 
-// sweepGrace is what left-over agents get before they are killed: their terminals are gone long since.
+// sweepGrace is how long left-over agents have before they are killed: their terminals are long gone.
 const sweepGrace = 300 * time.Millisecond
 
-// Sweep ends what a server that was killed left running of threads, and returns how many processes that
-// were. An agent that outlives its terminal would keep changing files, and hold its session.
+// Sweep ends what a killed server left running of threads, and returns how many processes there were. An agent that
+// outlives its terminal would keep changing files, and keep its session.
 func (s *Sessions) Sweep(ctx context.Context, threads []thread.ID) int {
 	entries := make([]string, 0, len(threads))
 	for _, id := range threads {
@@ -212,7 +212,7 @@ func (s *Sessions) count(every time.Duration) {
 	}
 }
 
-// counted reports whether there is something to count; if not, it notes that count ends.
+// counted reports whether there is something to count; if not, it records that counting ends.
 func (s *Sessions) counted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *Sessions) counted() bool {
 	return false
 }
 
-// endFor ends the agent that a process is, for a reason.
+// endFor ends the agent that a process belongs to, for a reason.
 func (s *Sessions) endFor(p *pty.Process, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

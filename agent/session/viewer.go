@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Viewer is one look at a session's terminal: bytes that bring an emulator of the session's size to the
-// same screen, and what is typed back. Next is for one goroutine, the rest for any.
+// Viewer shows a session's terminal: it returns bytes that bring an emulator of the session's size to the same screen,
+// and accepts input. Next is for one goroutine, the other methods for any.
 type Viewer struct {
 	s    *Session
 	feed *feed
 }
 
-// Attach adds a viewer, whose size the terminal takes. The first bytes are the whole screen. A session
-// that has ended shows its last screen.
+// Attach adds a viewer, whose size the terminal gets. The first bytes are the whole screen. A session that has ended
+// shows its last screen.
 func (s *Session) Attach(cols, rows int) *Viewer {
 	f := &feed{ready: make(chan struct{}, 1), cols: cols, rows: rows}
 	s.mu.Lock()
@@ -27,8 +27,8 @@ func (s *Session) Attach(cols, rows int) *Viewer {
 	return &Viewer{s: s, feed: f}
 }
 
-// Next waits for bytes and returns them; they are the caller's until the next call. io.EOF means that the
-// agent has ended or the viewer was closed. A whole screen begins with the terminal's size, as CSI 8 t.
+// Next waits for bytes and returns them; they are the caller's until the next call. io.EOF means that the agent has
+// ended or the viewer was closed. A whole screen begins with the terminal's size, as CSI 8 t.
 func (v *Viewer) Next(ctx context.Context) ([]byte, error) {
 	for {
 		b, err := v.take()
@@ -43,7 +43,7 @@ func (v *Viewer) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// take returns what there is to show now, nothing if there is none.
+// take returns what is to be shown now, nothing if there is nothing.
 func (v *Viewer) take() ([]byte, error) {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
@@ -61,13 +61,13 @@ func (v *Viewer) take() ([]byte, error) {
 	return b, nil
 }
 
-// activate makes the terminal take a viewer's size. mu is held.
+// activate sets the terminal to a viewer's size. mu is held.
 func (s *Session) activate(f *feed) {
 	s.active = f
-	_ = s.resize(f.cols, f.rows) // the agent has ended otherwise
+	_ = s.resize(f.cols, f.rows) // it fails only if the agent has ended
 }
 
-// Input passes bytes on as typed. The terminal takes the size of who typed last.
+// Input passes bytes on as typed. The terminal gets the size of the viewer that typed last.
 func (v *Viewer) Input(b []byte) error {
 	v.s.mu.Lock()
 	if v.s.active != v.feed && !v.feed.closed {
@@ -77,7 +77,7 @@ func (v *Viewer) Input(b []byte) error {
 	return v.s.Input(b)
 }
 
-// Resize tells the viewer's size, which the terminal takes.
+// Resize sets the viewer's size, which the terminal gets.
 func (v *Viewer) Resize(cols, rows int) error {
 	v.s.mu.Lock()
 	defer v.s.mu.Unlock()
@@ -89,7 +89,7 @@ func (v *Viewer) Resize(cols, rows int) error {
 	return v.s.resize(cols, rows)
 }
 
-// Close leaves the terminal.
+// Close removes the viewer.
 func (v *Viewer) Close() {
 	s, f := v.s, v.feed
 	s.mu.Lock()

@@ -10,62 +10,65 @@ import (
 	"orchestrator/thread"
 )
 
-// Signs is what a program of which nothing is known shows of its state in ways that many share: its title, the
-// progress it reports (OSC 9;4), its bell and notifications, and menus and questions on its screen.
+// Signs are the indications of its state that an unknown program gives in ways that many share: its title, the progress
+// it reports (OSC 9;4), its bell and notifications, and menus and questions on its screen.
 type Signs struct {
 	title    string
 	progress int
-	reported bool   // it has reported progress before
-	worked   bool   // it was seen at work since the person typed last
-	calls    string // what it rang or notified of since
+	reported bool   // it has reported progress
+	worked   bool   // it has worked since the person last typed
+	calls    string // the bell or notification since then
 }
 
-// Title takes the terminal's new title.
+// Title records the terminal's new title.
 func (s *Signs) Title(title string) { s.title = title }
 
-// Progress takes a report of progress: 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused.
+// Progress records reported progress: 0 none, 1 normal, 2 error, 3 indeterminate, 4 paused.
 func (s *Signs) Progress(state int) {
 	s.progress, s.reported = state, true
 }
 
-// Worked notes that the program was at work by other evidence.
+// Worked records that the program is working, from other evidence.
 func (s *Signs) Worked() { s.worked = true }
 
-// Bell takes the bell. One that answers a key, as shells do, or comes before any work calls nobody.
+// Bell records a bell. A bell in reply to a key, as shells ring it, or before any work is ignored.
 func (s *Signs) Bell() {
 	if s.worked && s.calls == "" {
 		s.calls = "rang the bell"
 	}
 }
 
-// Notified takes a notification for the person.
+// Notified records a notification for the person.
 func (s *Signs) Notified(text string) {
 	if text = Clean(text); text != "" {
-		s.calls = "notifies: " + text
+		s.calls = "notification: " + text
 	}
 }
 
-// Answered notes that the person typed: what the program called for is under way.
+// Answered records that the person typed: earlier calls for attention are over.
 func (s *Signs) Answered() { s.calls, s.worked = "", false }
 
-// patterns are what menus and questions of programs look like.
+// patterns match menus and questions of programs.
 type patterns struct{ marked, chosen, item, keys, asks, allow *regexp.Regexp }
 
 var known = sync.OnceValue(func() patterns {
 	return patterns{
 		marked: regexp.MustCompile(`(?m)^[\s│┃|]*[❯›●▶➤>]\s*\(?\d{1,2}[.)]\s`),
-		chosen: regexp.MustCompile(`(?m)^[\s│┃|]*[❯›●▶➤]\S?\s*\(?\d{1,2}[.)]\s+(Yes|No|Allow|Approve|Accept|Trust|Don't trust|Deny|Reject|Proceed|Continue|Skip|Cancel)\b`),
-		item:   regexp.MustCompile(`(?m)^[\s│┃|❯›●▶➤>]*\(?\d{1,2}[.)]\s`),
-		keys: regexp.MustCompile(`(?i)(\b(enter|return)\b|↵)[^\n]{0,24}\b(select|confirm|submit|continue|choose|approve|accept)|` +
+		chosen: regexp.MustCompile(`(?m)^[\s│┃|]*[❯›●▶➤]\S?\s*\(?\d{1,2}[.)]\s+` +
+			`(Yes|No|Allow|Approve|Accept|Trust|Don't trust|Deny|Reject|Proceed|Continue|Skip|Cancel)\b`),
+		item: regexp.MustCompile(`(?m)^[\s│┃|❯›●▶➤>]*\(?\d{1,2}[.)]\s`),
+		keys: regexp.MustCompile(`(?i)(\b(enter|return)\b|↵)[^\n]{0,24}` +
+			`\b(select|confirm|submit|continue|choose|approve|accept)|` +
 			`\besc(ape)?\b( to)? (cancel|reject|dismiss|go back)\b`),
-		asks:  regexp.MustCompile(`(?i)(\[y/n\]|\(y/n\)|\[yes/no\]|\(yes/no\)|\bpassword( for \S+)?|press (enter|return|any key)[^\n]{0,24})\s*[:?]?$`),
+		asks: regexp.MustCompile(`(?i)(\[y/n\]|\(y/n\)|\[yes/no\]|\(yes/no\)|\bpassword( for \S+)?|` +
+			`press (enter|return|any key)[^\n]{0,24})\s*[:?]?$`),
 		allow: regexp.MustCompile(`(?i)\b(allow|approve|permission|do you want to|trust)\b`),
 	}
 })
 
-// Look returns what the program seems to do by its signs, the live lines of its screen among them; false when they say
-// nothing. quiet is set when it prints nothing now.
-func (s *Signs) Look(lines []string, quiet bool, at time.Time) (thread.Evidence, bool) {
+// Evidence returns what the program seems to do, from its signs and the live lines of its screen; false if they
+// indicate nothing. quiet is set if it is printing nothing at the moment.
+func (s *Signs) Evidence(lines []string, quiet bool, at time.Time) (thread.Evidence, bool) {
 	e := thread.Evidence{Source: thread.SourceScreen, At: at}
 	say := func(state thread.State, detail string) (thread.Evidence, bool) {
 		e.State, e.Detail = state, detail
@@ -84,14 +87,14 @@ func (s *Signs) Look(lines []string, quiet bool, at time.Time) (thread.Evidence,
 		s.worked = true
 		return say(thread.StateWorking, "reports progress")
 	case s.progress == 2:
-		return say(thread.StateFailed, "reports an error as its progress")
+		return say(thread.StateFailed, "reports an error")
 	case s.progress == 4:
-		return say(thread.StateQuestion, "reports that its progress is paused")
+		return say(thread.StateQuestion, "reports that it is paused")
 	case title != "":
 		s.worked = s.worked || title == thread.StateWorking
 		return say(title, said)
 	case s.reported && quiet:
-		return say(thread.StateIdle, "reports no progress any more")
+		return say(thread.StateIdle, "no longer reports progress")
 	}
 	return e, false
 }
@@ -99,19 +102,19 @@ func (s *Signs) Look(lines []string, quiet bool, at time.Time) (thread.Evidence,
 // dialogOn finds a menu or question among the last lines of a screen.
 func dialogOn(lines []string) (state thread.State, detail string) {
 	const most = 24
-	var filled []string
+	var nonEmpty []string
 	for _, l := range lines {
 		if l = strings.TrimRight(l, " │┃|"); strings.TrimSpace(l) != "" {
-			filled = append(filled, l)
+			nonEmpty = append(nonEmpty, l)
 		}
 	}
-	if len(filled) == 0 {
+	if len(nonEmpty) == 0 {
 		return "", ""
 	}
 	p := known()
-	filled = filled[max(0, len(filled)-most):]
-	text := strings.Join(filled, "\n")
-	foot := strings.Join(filled[max(0, len(filled)-6):], "\n")
+	nonEmpty = nonEmpty[max(0, len(nonEmpty)-most):]
+	text := strings.Join(nonEmpty, "\n")
+	foot := strings.Join(nonEmpty[max(0, len(nonEmpty)-6):], "\n")
 	switch {
 	case p.marked.MatchString(text) && len(p.item.FindAllStringIndex(text, 2)) > 1 && p.keys.MatchString(text):
 		detail = "a menu is open"
@@ -119,8 +122,8 @@ func dialogOn(lines []string) (state thread.State, detail string) {
 		detail = "a menu is open"
 	case p.keys.MatchString(foot) && p.marked.MatchString(text):
 		detail = "a menu is open"
-	case p.asks.MatchString(filled[len(filled)-1]):
-		return thread.StateQuestion, "asks: " + Clean(filled[len(filled)-1])
+	case p.asks.MatchString(nonEmpty[len(nonEmpty)-1]):
+		return thread.StateQuestion, "asks: " + Clean(nonEmpty[len(nonEmpty)-1])
 	default:
 		return "", ""
 	}
@@ -130,7 +133,7 @@ func dialogOn(lines []string) (state thread.State, detail string) {
 	return thread.StateQuestion, detail
 }
 
-// titled reads the marks that agents put before their titles.
+// titled interprets the symbols that agents put at the beginning of their titles.
 func titled(title string) (thread.State, string) {
 	title = strings.TrimSpace(title)
 	mark, _ := utf8.DecodeRuneInString(title)
@@ -140,9 +143,9 @@ func titled(title string) (thread.State, string) {
 	case strings.ContainsRune("✋⚠", mark), strings.Contains(title, "Action Required"):
 		return thread.StateApproval, "title asks for action"
 	case mark >= '⠁' && mark <= '⣿', strings.ContainsRune("◐◑◒◓◴◵◶◷✦⏳", mark):
-		return thread.StateWorking, "title shows work"
+		return thread.StateWorking, "title shows activity"
 	case strings.ContainsRune("✳◇", mark):
-		return thread.StateIdle, "title shows rest"
+		return thread.StateIdle, "title shows idle"
 	}
 	return "", ""
 }

@@ -14,11 +14,15 @@ func TestDialogsOfAnyProgram(t *testing.T) {
 		screen string
 		want   thread.State
 	}{
-		"copilot":                   {"│ Do you want to run this command?\n│ touch a\n│ ❯ 1. Yes\n│   2. Yes, and approve touch for the rest of the session\n│   3. No\n│ Confirm with number keys or ↑↓ keys and Enter, Cancel with Esc", approval},
-		"qwen":                      {"╭──\n│ ?  Shell touch a\n│ Allow execution of: 'touch'?\n│ ● 1. Yes, allow once\n│   2. Always allow\n│   3. No, suggest changes (esc)\n╰──", approval},
-		"a menu":                    {"Which theme?\n❯ 1. Dark\n  2. Light\nPress enter to select", question},
-		"apt":                       {"After this operation, 12 MB will be used.\nDo you want to continue? [Y/n]", question},
-		"git":                       {"Username for 'https://example.com': x\nPassword for 'https://x@example.com':", question},
+		"copilot": {"│ Do you want to run this command?\n│ touch a\n│ ❯ 1. Yes\n" +
+			"│   2. Yes, and approve touch for the rest of the session\n│   3. No\n" +
+			"│ Confirm with number keys or ↑↓ keys and Enter, Cancel with Esc", approval},
+		"qwen": {"╭──\n│ ?  Shell touch a\n│ Allow execution of: 'touch'?\n│ ● 1. Yes, allow once\n" +
+			"│   2. Always allow\n│   3. No, suggest changes (esc)\n╰──", approval},
+		"a menu": {"Which theme?\n❯ 1. Dark\n  2. Light\nPress enter to select", question},
+		"apt":    {"After this operation, 12 MB will be used.\nDo you want to continue? [Y/n]", question},
+		"git": {"Username for 'https://example.com': x\nPassword for 'https://x@example.com':",
+			question},
 		"sudo":                      {"[sudo] password for tess:", question},
 		"a pager":                   {"line 1\nline 2\nPress RETURN to continue", question},
 		"a shell":                   {"$ ls\na b c\n$", ""},
@@ -29,7 +33,7 @@ func TestDialogsOfAnyProgram(t *testing.T) {
 		"an old question, answered": {"Continue? [Y/n] y\nUnpacking …", ""},
 	} {
 		var s state.Signs
-		e, ok := s.Look(strings.Split(c.screen, "\n"), true, begin)
+		e, ok := s.Evidence(strings.Split(c.screen, "\n"), true, begin)
 		if e.State != c.want || ok != (c.want != "") || ok && e.Detail == "" {
 			t.Errorf("%s: %q %q, want %q", name, e.State, e.Detail, c.want)
 		}
@@ -64,7 +68,7 @@ func TestSignsOfAnyProgram(t *testing.T) {
 		{func() { s.Title("") }, true, idle}, // progress was reported, and is none
 	} {
 		c.do()
-		if e, _ := s.Look([]string{"$ "}, c.quiet, begin); e.State != c.want {
+		if e, _ := s.Evidence([]string{"$ "}, c.quiet, begin); e.State != c.want {
 			t.Fatalf("step %d: %q (%s), want %q", i, e.State, e.Detail, c.want)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"orchestrator/thread"
 )
 
-// maxDetail is the longest text of an agent that is kept, in bytes.
+// maxDetail is the size limit of an agent's text that is kept, in bytes.
 const maxDetail = 200
 
-// FromStatus reads a program status report (OSC 7501): a state, the kind of what blocks, a message.
-// The second result is false when it says nothing; an empty State takes back what was reported.
+// FromStatus converts a program status report (OSC 7501): a state, the kind of blocker, a message. The second result is
+// false if it indicates nothing; an empty State withdraws the last report.
 func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, bool) {
 	e := thread.Evidence{Source: thread.SourceHook, At: at, Detail: "OSC 7501 " + Clean(state)}
 	switch state {
@@ -32,7 +32,7 @@ func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, boo
 	case "done":
 		e.State = thread.StateDone
 	case "error":
-		e.State = thread.StateFailed // of what it does not say
+		e.State = thread.StateFailed // the cause is not reported
 	case "clear":
 	default:
 		return thread.Evidence{}, false
@@ -46,7 +46,7 @@ func FromStatus(state, kind, message string, at time.Time) (thread.Evidence, boo
 	return e, true
 }
 
-// Clean makes an agent's text fit to be shown to people: one line, printable, short.
+// Clean sanitizes an agent's text for display: one line, printable, short.
 func Clean(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -7,102 +7,105 @@ import (
 	"orchestrator/thread"
 )
 
-// How long claims hold against newer ones of lower sources.
+// How long evidence holds against newer evidence of lower sources.
 const (
-	// hookSettle is how long a hook's "waits" stands back behind the gateway's "works".
+	// hookSettle is how long a hook's "waits" is deferred while the gateway reports "works".
 	hookSettle = 1500 * time.Millisecond
-	// screenSettle is the same for what the screen shows.
+	// screenSettle is the same for the screen.
 	screenSettle = 3 * time.Second
-	// staleFrame is how much newer "works" on the screen must be than the claim it contradicts.
+	// staleFrame is how much newer "works" on the screen must be than the evidence that it contradicts.
 	staleFrame = 2 * time.Second
-	// dialogSlack is how much later the gateway may tell of work when a dialog opens.
+	// dialogSlack is how much later than a dialog's appearance the gateway may report work.
 	dialogSlack = 300 * time.Millisecond
-	// lateReport is how late a hook's "works" may come after the answer that it came before: it takes
-	// the way through the terminal or through a process of its own. A new turn's request says it anyway.
+	// lateReport is how long after the answer a hook's "works" may arrive that was sent before it: it passes through the
+	// terminal or a process of its own. A new turn's request is reported anyway.
 	lateReport = time.Second
-	// answerHold is how long the answer to a repeated request must have gone on before the trouble counts as over:
-	// one that breaks off every time would have the state flip with each attempt.
+	// answerHold is how long the answer to a repeated request must last before the trouble counts as over: otherwise the
+	// state would flip with each attempt if every answer breaks off.
 	answerHold = 1500 * time.Millisecond
-	// retryPatience is how long an agent that says nothing may take before its next attempt.
+	// retryPatience is how long an agent may be silent before its next attempt.
 	retryPatience = 3 * time.Minute
-	// gaveUp is how long an agent must wait for a prompt after trouble before it counts as having given up, and
-	// gaveUpSeen the same for what the screen shows.
+	// gaveUp is how long an agent must wait for a prompt after trouble before it counts as having given up; gaveUpSeen is
+	// the same for the screen.
 	gaveUp     = time.Second
 	gaveUpSeen = 1500 * time.Millisecond
-	// letGo is how long a hook's "works" outlives the request that its agent gave up.
-	letGo = time.Second
+	// abandonedHold is how long a hook's "works" outlives the request that its agent abandoned.
+	abandonedHold = time.Second
 
-	// startSilence is how long "starting" is believed without a word.
+	// startSilence is how long "starting" is accepted without any evidence.
 	startSilence = 30 * time.Second
-	// StartPatience is the same for an agent whose screen tells when it takes a prompt: on a loaded machine some
-	// take more than a minute.
+	// StartPatience is the same for an agent whose screen shows when it accepts a prompt: on a loaded machine some need
+	// more than a minute.
 	StartPatience = 5 * time.Minute
-	// screenSilence is how long "works" on a screen is believed without output: spinners spin.
+	// screenSilence is how long "works" on a screen is accepted without output: spinners spin.
 	screenSilence = 30 * time.Second
-	// hookSilence is how long a hook's "works" is believed without output: a tool may be silent.
+	// hookSilence is how long a hook's "works" is accepted without output: a tool may be silent.
 	hookSilence = 10 * time.Minute
 )
 
 // Tracker keeps the newest evidence of each source and ranks it.
 type Tracker struct {
-	process, gateway, hook, screen thread.Evidence // zero while there is none
+	process, gateway, hook, screen thread.Evidence // zero if there is none
 
 	heard   time.Time       // newest output or evidence
-	claimed bool            // it was seen at work or waiting for a prompt
+	claimed bool            // it has been working or waiting for a prompt
 	startup time.Duration   // how long it may take until then
-	trouble thread.Evidence // what the gateway's last requests failed of, while none succeeded since
-	retried bool            // a request repeated the failed one
-	answers time.Time       // since when the repeated one is answered; zero before
-	shown   bool            // the screen showed the dialog that the hook told of
+	trouble thread.Evidence // the failure of the gateway's last requests, while none has succeeded since
+	retried bool            // the failed request has been repeated
+	answers time.Time       // when the answer to the repeated request began; zero before
+	shown   bool            // the screen has shown the dialog that the hook reported
 
-	state thread.State // as of the last call, for since
+	state thread.State // at the last call, for since
 	since time.Time
 }
 
-// New returns the tracker of a process that was started at a time.
+// New returns the tracker of a process that was started at the given time.
 func New(started time.Time) *Tracker {
 	t := &Tracker{heard: started, state: thread.StateStarting, since: started, startup: startSilence}
-	t.process = thread.Evidence{Source: thread.SourceProcess, State: thread.StateStarting, Detail: "process started", At: started}
+	t.process = thread.Evidence{
+		Source: thread.SourceProcess, State: thread.StateStarting, Detail: "process started", At: started,
+	}
 	return t
 }
 
-// Expect says how long the process may take to start.
+// Expect sets how long the process may take to start.
 func (t *Tracker) Expect(startup time.Duration) { t.startup = startup }
 
-// Report adds evidence. Older evidence than what its source said last is dropped.
+// Report adds evidence. Evidence that is older than its source's last is dropped.
 func (t *Tracker) Report(e thread.Evidence) {
 	slot := t.slot(e.Source)
 	switch {
 	case slot == nil, e.State == "", e.At.Before(slot.At):
 		return
 	case ended(t.process.State):
-		return // nothing comes after the end
+		return // nothing follows the end
 	case ended(e.State) && e.Source != thread.SourceProcess:
-		return // nobody else can know
+		return // no other source can know that
 	}
 	t.settle(e.At)
 	switch e.Source {
 	case thread.SourceGateway, thread.SourceTranscript:
-		t.carried(e)
+		t.trackTrouble(e)
 		e.Began = newest(e, *slot)
 	case thread.SourceHook:
 		if e.Prompt && e.At.Sub(t.trouble.At) >= lateReport || e.State == thread.StateWorking && t.stuck(until(e.At, nil)) {
-			t.solved() // the person has gone on
+			t.clearTrouble() // the person has continued
 		}
 		t.shown = dialog(e.State) && t.screen.State == e.State && !t.screen.At.Before(e.At)
 	case thread.SourceScreen:
 		t.screenChanged(e.State)
-	default: // the process's word has no history
+	default: // evidence of the process has no history
 	}
 	*slot = e
-	t.claimed = t.claimed || e.Source != thread.SourceProcess && (waits(e.State) || e.State == thread.StateWorking || e.State.Trouble())
+	t.claimed = t.claimed || e.Source != thread.SourceProcess && (waits(e.State) || e.State == thread.StateWorking ||
+		e.State.Trouble())
 	t.Output(e.At)
 	t.settle(e.At)
 }
 
-// carried follows the trouble that requests are in. It begins with one that fails, and ends with one that succeeds or
-// asks for something else: the person has gone on.
-func (t *Tracker) carried(e thread.Evidence) {
+// trackTrouble follows the trouble of requests. It begins with one that fails, and ends with one that succeeds or is
+// for something else: the person has continued.
+func (t *Tracker) trackTrouble(e thread.Evidence) {
 	switch {
 	case e.State.Trouble():
 		if t.trouble.State == "" {
@@ -115,19 +118,19 @@ func (t *Tracker) carried(e thread.Evidence) {
 	case e.Again:
 		t.retried, t.answers = true, time.Time{}
 	default:
-		t.solved()
+		t.clearTrouble()
 	}
 }
 
-// solved ends the trouble.
-func (t *Tracker) solved() {
+// clearTrouble ends the trouble.
+func (t *Tracker) clearTrouble() {
 	if t.gateway.State.Trouble() {
 		t.gateway = thread.Evidence{}
 	}
 	t.trouble, t.retried, t.answers = thread.Evidence{}, false, time.Time{}
 }
 
-// Withdraw says that a source claims nothing any more: no rule matches the screen.
+// Withdraw records that a source no longer indicates anything: no rule matches the screen.
 func (t *Tracker) Withdraw(s thread.Source, at time.Time) {
 	slot := t.slot(s)
 	if slot == nil || s == thread.SourceProcess || at.Before(slot.At) {
@@ -141,7 +144,7 @@ func (t *Tracker) Withdraw(s thread.Source, at time.Time) {
 	t.settle(at)
 }
 
-// screenChanged drops a hook's dialog that the screen showed and shows no more.
+// screenChanged drops a hook's dialog that the screen showed and no longer shows.
 func (t *Tracker) screenChanged(now thread.State) {
 	switch {
 	case !dialog(t.hook.State):
@@ -152,14 +155,14 @@ func (t *Tracker) screenChanged(now thread.State) {
 	}
 }
 
-// Output says that the agent printed something.
+// Output records that the agent printed something.
 func (t *Tracker) Output(at time.Time) {
 	if at.After(t.heard) {
 		t.heard = at
 	}
 }
 
-// State returns what the agent is doing and what speaks for it, the deciding evidence first.
+// State returns the agent's state with the evidence for it, the deciding one first.
 func (t *Tracker) State(now time.Time) thread.StateReport {
 	best := t.settle(now)
 	r := thread.StateReport{State: t.state, Since: t.since, Evidence: []thread.Evidence{best}}
@@ -175,7 +178,7 @@ func (t *Tracker) State(now time.Time) thread.StateReport {
 	return r
 }
 
-// Next returns when the state changes if nothing more is heard; zero when it does not.
+// Next returns when the state changes without further evidence; zero if it does not.
 func (t *Tracker) Next(now time.Time) time.Time {
 	_, at := t.decide(now)
 	return at
@@ -192,11 +195,11 @@ func (t *Tracker) slot(s thread.Source) *thread.Evidence {
 	case thread.SourceScreen:
 		return &t.screen
 	default:
-		return nil // silence is worked out, not told
+		return nil // silence is derived, not reported
 	}
 }
 
-// settle follows the state's changes, so that since comes from the whole history.
+// settle follows the changes of the state, so that since is based on the whole history.
 func (t *Tracker) settle(now time.Time) thread.Evidence {
 	best, _ := t.decide(now)
 	if best.State != t.state {
@@ -205,7 +208,7 @@ func (t *Tracker) settle(now time.Time) thread.Evidence {
 	return best
 }
 
-// until returns a function that reports whether a time has come, and has note hear of those that have not.
+// until returns a function that reports whether a time has passed, and calls note with those that have not.
 func until(now time.Time, note func(time.Time)) func(time.Time) bool {
 	return func(at time.Time) bool {
 		if !at.After(now) {
@@ -218,8 +221,8 @@ func until(now time.Time, note func(time.Time)) func(time.Time) bool {
 	}
 }
 
-// decide ranks the evidence. The second result is when that, or what is told of trouble, may come out differently by
-// itself.
+// decide ranks the evidence. The second result is when the result, or the report on trouble, may change without further
+// evidence.
 func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 	if ended(t.process.State) {
 		return t.process, time.Time{}
@@ -231,12 +234,12 @@ func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 		}
 	})
 
-	best := t.carries(later)
+	best := t.gatewayEvidence(later)
 	hook := t.hook
-	if best.State == thread.StateUnknown { // the agent gave its request up, and only others can tell what it does
+	if best.State == thread.StateUnknown { // the agent abandoned its request, and only other sources can tell what it does
 		best = thread.Evidence{}
-		if hook.State == thread.StateWorking && hook.At.Before(t.gateway.At) && later(t.gateway.At.Add(letGo)) {
-			hook = thread.Evidence{} // it worked at that request
+		if hook.State == thread.StateWorking && hook.At.Before(t.gateway.At) && later(t.gateway.At.Add(abandonedHold)) {
+			hook = thread.Evidence{} // it was working at that request
 		}
 	}
 	for _, e := range []thread.Evidence{hook, t.screen} {
@@ -247,14 +250,16 @@ func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 	if best.State == "" && t.gateway.State == thread.StateUnknown {
 		best = t.gateway
 	}
-	silence := thread.Evidence{Source: thread.SourceSilence, State: thread.StateUnknown, Detail: "nothing speaks for a state", At: t.heard}
-	switch limit := patience(best); {
+	silence := thread.Evidence{
+		Source: thread.SourceSilence, State: thread.StateUnknown, Detail: "no evidence of its state", At: t.heard,
+	}
+	switch limit := silenceLimit(best); {
 	case best.State == "" && (t.claimed || later(t.process.At.Add(t.startup))):
 		return silence, next
 	case best.State == "":
 		return t.process, next
 	case limit > 0 && later(t.heard.Add(limit)):
-		silence.Detail = "nothing heard since it was " + string(best.State)
+		silence.Detail = "no activity since it was " + string(best.State)
 		return silence, next
 	}
 	if best == t.trouble {
@@ -263,19 +268,19 @@ func (t *Tracker) decide(now time.Time) (thread.Evidence, time.Time) {
 	return best, next
 }
 
-// carries returns the gateway's word: trouble until it is over, its newest word otherwise.
-func (t *Tracker) carries(later func(time.Time) bool) thread.Evidence {
+// gatewayEvidence returns the evidence of the gateway: the trouble until it is over, otherwise the newest.
+func (t *Tracker) gatewayEvidence(later func(time.Time) bool) thread.Evidence {
 	if t.trouble.State != "" && (t.answers.IsZero() || !later(t.answers.Add(answerHold))) {
 		return t.trouble
 	}
 	return t.gateway
 }
 
-// stuck reports whether the agent has given up after trouble: it says that it waits or has failed, or it has not tried
-// again for long.
+// stuck reports whether the agent has given up after trouble: it waits or has failed, or it has not retried for a long
+// time.
 func (t *Tracker) stuck(later func(time.Time) bool) bool {
 	if s := t.gateway.State; t.trouble.State == "" || s == thread.StateWorking || s == thread.StateSilent {
-		return false // nothing to give up, or an attempt is under way
+		return false // nothing to give up, or an attempt is in progress
 	}
 	given := false
 	for _, e := range []thread.Evidence{t.hook, t.screen} {
@@ -290,11 +295,11 @@ func (t *Tracker) stuck(later func(time.Time) bool) bool {
 	return later(t.gateway.At.Add(retryPatience)) || given
 }
 
-// overrides reports whether a lower source's claim wins over a higher one's.
+// overrides reports whether the evidence of a lower source wins over that of a higher one.
 func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	if dialog(low.State) && responses(high.Source) && high.State == thread.StateWorking {
 		if !high.Began.IsZero() {
-			return low.At.After(high.Began) // the response led to it, however late its end is told
+			return low.At.After(high.Began) // the response led to it, however late its end is reported
 		}
 		return low.At.Add(dialogSlack).After(high.At)
 	}
@@ -335,8 +340,8 @@ func overrides(low, high thread.Evidence, later func(time.Time) bool) bool {
 	}
 }
 
-// newest returns when the newest request began that evidence of the gateway tells the end of: there
-// may be several at once. Zero for what tells of no end.
+// newest returns when the newest request began whose end the gateway reports: there may be several at once. Zero for
+// evidence of no end.
 func newest(e, before thread.Evidence) time.Time {
 	switch {
 	case e.Began.IsZero():
@@ -349,8 +354,8 @@ func newest(e, before thread.Evidence) time.Time {
 	return e.Began
 }
 
-// patience is how long a claim is believed without a sign of life, 0 for ever.
-func patience(e thread.Evidence) time.Duration {
+// silenceLimit is how long evidence is accepted without a sign of activity, 0 for unlimited.
+func silenceLimit(e thread.Evidence) time.Duration {
 	switch {
 	case e.State == thread.StateWorking && e.Source == thread.SourceScreen:
 		return screenSilence
@@ -361,7 +366,7 @@ func patience(e thread.Evidence) time.Duration {
 	}
 }
 
-// responses reports whether a source tells of the model's responses themselves.
+// responses reports whether a source observes the model's responses themselves.
 func responses(s thread.Source) bool {
 	return s == thread.SourceGateway || s == thread.SourceTranscript
 }

@@ -35,12 +35,13 @@ const (
 	out   thread.Source = "out"
 	again thread.Source = "again" // a request that repeats one that failed
 	comes thread.Source = "comes" // its answer begins
-	asked thread.Source = "asked" // a hook tells of a prompt
+	asked thread.Source = "asked" // a hook reports a prompt
 
-	starting, working, approval, question = thread.StateStarting, thread.StateWorking, thread.StateApproval, thread.StateQuestion
-	idle, done, unknown, exited           = thread.StateIdle, thread.StateDone, thread.StateUnknown, thread.StateExited
-	limited, refused, unavailable         = thread.StateLimited, thread.StateUnauthorised, thread.StateUnavailable
-	unreachable, cut, failed, silent      = thread.StateUnreachable, thread.StateCut, thread.StateFailed, thread.StateSilent
+	starting, working, approval, question = thread.StateStarting, thread.StateWorking, thread.StateApproval,
+		thread.StateQuestion
+	idle, done, unknown, exited      = thread.StateIdle, thread.StateDone, thread.StateUnknown, thread.StateExited
+	limited, refused, unavailable    = thread.StateLimited, thread.StateUnauthorised, thread.StateUnavailable
+	unreachable, cut, failed, silent = thread.StateUnreachable, thread.StateCut, thread.StateFailed, thread.StateSilent
 )
 
 func TestSequences(t *testing.T) {
@@ -169,7 +170,7 @@ func TestSequences(t *testing.T) {
 			{30_000, look, "", unknown},
 			{31_000, out, "", unknown},
 		}},
-		{"a spinner that stands still", []step{
+		{"a spinner that does not move", []step{
 			{1000, screen, working, working},
 			{30_000, look, "", working},
 			{31_000, look, "", unknown},
@@ -251,7 +252,7 @@ func TestNextIsWhenTheStateChangesByItself(t *testing.T) {
 	}
 }
 
-// TestDialogBeforeItsResponseEnds has a dialog stand on the screen long before the provider closes the
+// TestDialogBeforeItsResponseEnds shows a dialog on the screen long before the provider closes the
 // stream of the response that led to it.
 func TestDialogBeforeItsResponseEnds(t *testing.T) {
 	tr := state.New(begin)
@@ -296,7 +297,8 @@ func TestAnyOrder(t *testing.T) {
 		tr := state.New(begin)
 		now, end := 0, false
 		sources := []thread.Source{gateway, again, comes, hook, asked, screen, process}
-		states := []thread.State{working, approval, question, idle, done, limited, refused, unavailable, unreachable, cut, failed, silent, exited, starting, unknown}
+		states := []thread.State{working, approval, question, idle, done, limited, refused, unavailable, unreachable, cut,
+			failed, silent, exited, starting, unknown}
 		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
 			now += rapid.IntRange(0, 5000).Draw(rt, "gap")
 			s, st := rapid.SampledFrom(sources).Draw(rt, "source"), rapid.SampledFrom(states).Draw(rt, "state")

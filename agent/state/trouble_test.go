@@ -144,7 +144,8 @@ func TestTrouble(t *testing.T) {
 				got := tr.State(at(r.ms))
 				more := map[bool]string{got.Retrying: retries, got.Stuck: stuck}[true]
 				if got.State != r.want || more != r.more || got.Stuck && got.Retrying {
-					t.Fatalf("row %d, %s says %s at %d: %s %s, want %s %s\n%+v", i, r.source, r.state, r.ms, got.State, more, r.want, r.more, got.Evidence)
+					t.Fatalf("row %d, %s says %s at %d: %s %s, want %s %s\n%+v", i, r.source, r.state, r.ms, got.State, more, r.want,
+						r.more, got.Evidence)
 				}
 			}
 		})

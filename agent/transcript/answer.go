@@ -9,35 +9,35 @@ import (
 	"orchestrator/thread"
 )
 
-// waitFor is how long Await waits at most, waitStep how often it looks.
+// waitFor is the time limit of Await, waitStep its interval.
 const (
 	waitFor  = time.Second
 	waitStep = 20 * time.Millisecond
 )
 
-// Answer is what a turn ended with, and how to find it among the lines of a file.
+// Answer is the last text of a turn, and how to find it among the lines of a file.
 type Answer struct {
-	// File is the name of the file that it is written to.
+	// File is the name of the file that contains it.
 	File string
-	// Text is what it says; "" when nobody knows.
+	// Text is its text; "" if unknown.
 	Text string
-	// Read returns what a line says where it is an answer.
+	// Read returns the text of a line that is an answer.
 	Read func(line []byte) string
-	// Begins tells the first line of a turn.
+	// Begins reports whether a line is the first of a turn.
 	Begins func(line []byte) bool
-	// By is when the wait ends; waitFor from now where it is zero.
+	// By is when the wait ends; if zero, after waitFor.
 	By time.Time
 }
 
-// Await reads until the answer is there, for up to a second and not beyond By, and returns the last reading: agents write the
-// last line of an answer some time after they have shown it. It cuts the file where the next turn begins, so that
-// what an agent was told while it answered is not taken for a part of the turn that it ended. An answer without
-// text is not waited for, and nothing is cut. Nor is one whose time has passed, but it is cut where it is there.
+// Await reads until the answer is in the file, for up to a second and not beyond By, and returns the last reading:
+// agents write the last line of an answer some time after they have shown it. It cuts the file where the next turn
+// begins, so that text that was typed during the answer is not taken as part of the turn that just ended. Without a
+// text, it neither waits nor cuts. After By it does not wait, but cuts if the answer is there.
 func (a Answer) Await(ctx context.Context, read func() ([]thread.Chunk, error)) ([]thread.Chunk, error) {
 	a.Text = squeeze(a.Text)
 	wait := waitFor
 	if !a.By.IsZero() {
-		wait = min(waitFor, time.Until(a.By)) // a clock may have been set back
+		wait = min(waitFor, time.Until(a.By)) // the clock may have been set back
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -57,7 +57,7 @@ func (a Answer) Await(ctx context.Context, read func() ([]thread.Chunk, error)) 
 	}
 }
 
-// cut ends the file before the turn after the answer and says whether the answer is there.
+// cut ends the file before the turn after the answer, and reports whether it contains the answer.
 func (a Answer) cut(chunks []thread.Chunk) (out []thread.Chunk, there bool) {
 	if a.Text == "" {
 		return chunks, true
@@ -84,5 +84,5 @@ func (a Answer) cut(chunks []thread.Chunk) (out []thread.Chunk, there bool) {
 	return out, there
 }
 
-// squeeze makes texts comparable that differ in white space only.
+// squeeze normalizes white space, so that texts can be compared.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Moved has values of a line, what tools were called with and what came of it, name another folder: an
-// agent that reads that it wrote a file of its parent goes on to work on that file. All else stays, to
-// the byte: what was said and thought is what the model said.
-func Moved(line []byte, from, to string, values ...json.RawMessage) []byte {
+// Relocate replaces a folder with another in some values of a line (tool calls and their results): an agent that reads
+// that it wrote a file of its parent keeps working on that file. Everything else is unchanged, byte for byte: the texts
+// are what the model wrote.
+func Relocate(line []byte, from, to string, values ...json.RawMessage) []byte {
 	if from == "" || to == "" || from == to {
 		return line
 	}
 	for _, v := range values {
 		if len(v) > 0 {
-			line = bytes.Replace(line, v, relocated(v, from, to), 1)
+			line = bytes.Replace(line, v, replaceFolder(v, from, to), 1)
 		}
 	}
 	return line
 }
 
-// relocated names another folder wherever a JSON text names a folder or a path below it.
-func relocated(raw []byte, from, to string) []byte {
+// replaceFolder replaces a folder with another wherever a JSON text contains its path or one below it.
+func replaceFolder(raw []byte, from, to string) []byte {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	old, renamed := []byte(escape.Replace(from)), escape.Replace(to)
 	var out []byte
@@ -33,7 +33,7 @@ func relocated(raw []byte, from, to string) []byte {
 			return append(out, raw[done:]...)
 		}
 		at, end := next+i, next+i+len(old)
-		if !endsInName(raw[:at]) && (end == len(raw) || !ofName(raw[end])) {
+		if !endsInName(raw[:at]) && (end == len(raw) || !inName(raw[end])) {
 			out = append(append(out, raw[done:at]...), renamed...)
 			done = end
 		}
@@ -41,14 +41,15 @@ func relocated(raw []byte, from, to string) []byte {
 	}
 }
 
-// endsInName reports whether a JSON text ends in a file's name, which a path behind it would go on with.
+// endsInName reports whether a JSON text ends in a file name, which a path after it would continue.
 func endsInName(raw []byte) bool {
 	n := len(raw)
 	escape := n > 1 && raw[n-2] == '\\' // as in \n
-	return n > 0 && ofName(raw[n-1]) && !escape
+	return n > 0 && inName(raw[n-1]) && !escape
 }
 
-// ofName reports whether names of files are made of a byte.
-func ofName(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= 0x80 || b == '_' || b == '-' || b == '.'
+// inName reports whether a byte can be part of a file name.
+func inName(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= 0x80 || b == '_' || b == '-' ||
+		b == '.'
 }

@@ -12,7 +12,8 @@ func TestMoved(t *testing.T) {
 		{"folder", `{"dir":"/w/p"}`, "/w/f", `{"dir":"/w/f"}`},
 		{"below it", `{"path":"/w/p/a.go","n":1}`, "/w/f", `{"path":"/w/f/a.go","n":1}`},
 		{"in a text", `"ls /w/p; cat '/w/p/a b'\n/w/p/c"`, "/w/f", `"ls /w/f; cat '/w/f/a b'\n/w/f/c"`},
-		{"a text in a text", `{"arguments":"{\"workdir\":\"/w/p\",\"cmd\":\"x\\n/w/p\"}"}`, "/w/f", `{"arguments":"{\"workdir\":\"/w/f\",\"cmd\":\"x\\n/w/f\"}"}`},
+		{"a text in a text", `{"arguments":"{\"workdir\":\"/w/p\",\"cmd\":\"x\\n/w/p\"}"}`, "/w/f",
+			`{"arguments":"{\"workdir\":\"/w/f\",\"cmd\":\"x\\n/w/f\"}"}`},
 		{"other folders", `"/w/p2 /mnt/w/p /w/p.old /w/p-1 /w/pé"`, "/w/f", `"/w/p2 /mnt/w/p /w/p.old /w/p-1 /w/pé"`},
 		{"a name to escape", `["/w/p/a"]`, `/w/"f"`, `["/w/\"f\"/a"]`},
 		{"into itself", `["/w/p"]`, "/w/p/f", `["/w/p/f"]`},
@@ -21,7 +22,7 @@ func TestMoved(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			line, want := `{"said":"in /w/p","tool":`+tt.value+`}`, `{"said":"in /w/p","tool":`+tt.want+`}`
-			got := string(transcript.Moved([]byte(line), "/w/p", tt.to, nil, json.RawMessage(tt.value)))
+			got := string(transcript.Relocate([]byte(line), "/w/p", tt.to, nil, json.RawMessage(tt.value)))
 			if got != want || !json.Valid([]byte(got)) {
 				t.Errorf("%s, want %s", got, want)
 			}

@@ -16,10 +16,10 @@ import (
 	"orchestrator/thread"
 )
 
-// MaxFile is the size above which a native file is not read: no agent's session is that long.
+// MaxFile is the size limit of a native file; no agent's session is that long.
 const MaxFile = 1 << 30
 
-// tail is how many bytes before a known position are compared again before they are trusted.
+// tail is how many bytes before a known position are compared again before it is trusted.
 const tail = 4096
 
 // File is one native file: the adapter's name for it, and its path below the agent's folder.
@@ -28,20 +28,20 @@ type File struct {
 	Path string // relative to the root it is read from
 }
 
-// careful is the size up to which a file is hashed whole at every reading. Of a longer one, hashed
-// before, only the bytes around the known position are compared again, so that reading on costs what
-// was added; one that was rewritten in place before them is found by Verify.
+// careful is the size up to which a file is hashed completely at every reading. Of a longer one that has been hashed
+// before, only the bytes before the known position are compared again, so that reading costs what was appended; Verify
+// finds a file that was changed in place before those bytes.
 const careful = 8 << 20
 
-// Reader reads what native files gained. It remembers, in memory, how far each long file was hashed.
-// Safe for use by many goroutines.
+// Reader reads what was appended to native files. It remembers, in memory, up to where each long file has been hashed.
+// Safe for concurrent use.
 type Reader struct {
-	// mu guards seen; it is held for the time of one lookup or store, never over a read.
+	// mu guards seen; it is held for one lookup or store, never during a read.
 	mu   sync.Mutex
 	seen map[string]position
 }
 
-// position is how far a file was read.
+// position is up to where a file has been read.
 type position struct {
 	size  int64
 	sum   string // hex SHA-256 of the first size bytes
@@ -50,15 +50,14 @@ type position struct {
 	info  os.FileInfo
 }
 
-// maxSeen bounds the positions that are remembered.
+// maxSeen limits the number of positions that are remembered.
 const maxSeen = 1024
 
-// NewReader returns a Reader that remembers nothing yet.
+// NewReader returns a Reader without any remembered positions.
 func NewReader() *Reader { return &Reader{seen: map[string]position{}} }
 
-// Read returns what the files below root gained over the marks, whole lines only. A file that no
-// longer begins with what its mark says is returned from its beginning. A file that is not there
-// yields nothing.
+// Read returns what was appended to the files below root after the marks, in whole lines. A file that no longer begins
+// with the marked content is returned from its beginning. A missing file yields nothing.
 func (r *Reader) Read(root string, files []File, marks []thread.Mark) ([]thread.Chunk, error) {
 	dir, err := os.OpenRoot(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +69,7 @@ func (r *Reader) Read(root string, files []File, marks []thread.Mark) ([]thread.
 	defer dir.Close()
 	var chunks []thread.Chunk
 	for _, f := range files {
-		c, err := r.one(dir, root, f, markOf(marks, f.Name))
+		c, err := r.readOne(dir, root, f, markOf(marks, f.Name))
 		if err != nil {
 			return nil, fmt.Errorf("read transcript %s: %w", f.Name, err)
 		}
@@ -90,8 +89,8 @@ func markOf(marks []thread.Mark, name string) thread.Mark {
 	return thread.Mark{File: name}
 }
 
-// one reads one file.
-func (r *Reader) one(dir *os.Root, root string, f File, mark thread.Mark) (thread.Chunk, error) {
+// readOne reads one file.
+func (r *Reader) readOne(dir *os.Root, root string, f File, mark thread.Mark) (thread.Chunk, error) {
 	file, info, err := open(dir, f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return thread.Chunk{}, nil
@@ -121,9 +120,11 @@ func (r *Reader) one(dir *os.Root, root string, f File, mark thread.Mark) (threa
 	return thread.Chunk{File: f.Name, Offset: from, Data: data}, nil
 }
 
-// resume says from where a file is to be read, with the hash of everything before: behind the
-// mark where the file still begins with what was marked, from the start where it does not.
-func (r *Reader) resume(key string, file *os.File, info os.FileInfo, mark thread.Mark) (int64, hash.Hash, []byte, error) {
+// resume returns from where a file is to be read, with the hash of everything before: after the mark if the file still
+// begins with the marked content, otherwise from the beginning.
+func (r *Reader) resume(
+	key string, file *os.File, info os.FileInfo, mark thread.Mark,
+) (int64, hash.Hash, []byte, error) {
 	if mark.Size == 0 || info.Size() < mark.Size {
 		return 0, sha256.New(), nil, nil
 	}
@@ -140,8 +141,8 @@ func (r *Reader) resume(key string, file *os.File, info os.FileInfo, mark thread
 	return mark.Size, h, nil, nil
 }
 
-// known returns the hash's state at the mark when the same file was read up to there before and the
-// bytes before it are still the same.
+// known returns the hash's state at the mark if the same file has been read up to there before and the bytes before it
+// are unchanged.
 func (r *Reader) known(key string, file *os.File, info os.FileInfo, mark thread.Mark) (hash.Hash, []byte, bool) {
 	r.mu.Lock()
 	p, ok := r.seen[key]
@@ -209,8 +210,8 @@ func open(dir *os.Root, path string) (*os.File, os.FileInfo, error) {
 	return file, opened, nil
 }
 
-// Whole returns a file's whole content; fs.ErrNotExist when it is not there.
-func Whole(root, path string) ([]byte, error) {
+// ReadAll returns a file's content; fs.ErrNotExist if it does not exist.
+func ReadAll(root, path string) ([]byte, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
@@ -224,8 +225,8 @@ func Whole(root, path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, MaxFile))
 }
 
-// Verify compares files with marks. Matched counts the bytes of the marks that match; whole says
-// that all do. A file that has more than its mark is right; no marks at all is not whole.
+// Verify compares files with marks. matched is the size of the marks that match; whole reports that all do. A file that
+// is longer than its mark matches; no marks at all is not whole.
 func Verify(root string, files []File, marks []thread.Mark) (matched int64, whole bool, err error) {
 	if len(marks) == 0 {
 		return 0, false, nil
@@ -278,7 +279,7 @@ func matches(dir *os.Root, files []File, m thread.Mark) (bool, error) {
 	return false, nil
 }
 
-// Lines calls each for every line of the data, without its newline; empty lines are left out.
+// Lines calls each for every line of the data, without its newline; empty lines are skipped.
 func Lines(data []byte, each func(line []byte)) {
 	for line := range bytes.Lines(data) {
 		if line = bytes.TrimSpace(line); len(line) > 0 {
@@ -287,9 +288,8 @@ func Lines(data []byte, each func(line []byte)) {
 	}
 }
 
-// Gain returns what data holds over a mark, as Read does for a file: for adapters whose agent keeps no
-// files, and that lay its sessions out as one.
-func Gain(name string, data []byte, marks []thread.Mark) (thread.Chunk, bool) {
+// Appended returns what data contains after a mark, as Read does for a file: for adapters whose agent keeps no files.
+func Appended(name string, data []byte, marks []thread.Mark) (thread.Chunk, bool) {
 	m := markOf(marks, name)
 	c := thread.Chunk{File: name, Data: data}
 	if Matches(data, m) {
@@ -298,7 +298,7 @@ func Gain(name string, data []byte, marks []thread.Mark) (thread.Chunk, bool) {
 	return c, len(c.Data) > 0
 }
 
-// Matches reports whether data begins with what was marked.
+// Matches reports whether data begins with the marked content.
 func Matches(data []byte, m thread.Mark) bool {
 	if m.Size == 0 || int64(len(data)) < m.Size {
 		return false

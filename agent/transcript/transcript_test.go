@@ -77,7 +77,8 @@ func TestOtherContentIsNotTaken(t *testing.T) {
 	was := []byte("one\ntwo\n")
 	marks := []thread.Mark{mark("main", was)}
 	files := []transcript.File{{Name: "main", Path: "f"}}
-	for content, same := range map[string]bool{"one\ntwo\n": true, "one\ntwo\nthree\n": true, "One\ntwo\n": false, "one\ntwO\nthree\n": false, "one\n": false} {
+	for content, same := range map[string]bool{"one\ntwo\n": true, "one\ntwo\nthree\n": true, "One\ntwo\n": false,
+		"one\ntwO\nthree\n": false, "one\n": false} {
 		if err := os.WriteFile(filepath.Join(root, "f"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestOtherContentIsNotTaken(t *testing.T) {
 		if got := transcript.Matches([]byte(content), marks[0]); got != same {
 			t.Errorf("%q matches: %v", content, got)
 		}
-		c, gained := transcript.Gain("main", []byte(content), marks)
+		c, gained := transcript.Appended("main", []byte(content), marks)
 		if want := int64(len(was)); gained && same != (c.Offset == want) {
 			t.Errorf("%q gains %+v", content, c)
 		}
@@ -123,7 +124,8 @@ func TestAwaitEndsWithItsTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began, calls := time.Now(), 0
 				read := func() ([]thread.Chunk, error) { calls++; return nil, nil }
-				a := transcript.Answer{File: "main", Text: "never", Read: func(line []byte) string { return string(line) }, By: began.Add(tc.by)}
+				a := transcript.Answer{File: "main", Text: "never", Read: func(line []byte) string { return string(line) },
+					By: began.Add(tc.by)}
 				if _, err := a.Await(t.Context(), read); err != nil || calls == 0 || time.Since(began) != tc.want {
 					t.Errorf("waited %v, read %d times, %v", time.Since(began), calls, err)
 				}

@@ -14,10 +14,9 @@ import (
 	"orchestrator/thread"
 )
 
-// Write makes the file at path below root hold data. A file that holds the data already, with or
-// without more behind it, is left alone. One that holds a part of the data, or something else
-// and not more, is copied below keep and replaced. One that holds something else and more is
-// thread.ErrConflict: nothing is changed.
+// Write writes data to the file at path below root. A file that already begins with the data is left alone. One that
+// contains a part of the data, or something else that is not longer, is copied below keep and replaced. One that
+// contains something else and is longer is thread.ErrConflict: nothing is changed.
 func Write(root, name string, data []byte, keep string) error {
 	if !filepath.IsLocal(name) {
 		return fmt.Errorf("write transcript %q: %w", name, thread.ErrInvalid)
@@ -30,7 +29,7 @@ func Write(root, name string, data []byte, keep string) error {
 		return fmt.Errorf("write transcript: %w", err)
 	}
 	defer dir.Close()
-	old, err := Whole(root, name)
+	old, err := ReadAll(root, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -38,17 +37,18 @@ func Write(root, name string, data []byte, keep string) error {
 	case bytes.HasPrefix(old, data):
 		return nil
 	case len(old) > len(data):
-		return fmt.Errorf("transcript %s has other content and more (%d bytes, %d stored): %w", name, len(old), len(data), thread.ErrConflict)
+		return fmt.Errorf("transcript %s differs from the stored one and is longer (%d bytes, %d stored): %w", name, len(old),
+			len(data), thread.ErrConflict)
 	default:
 		if err := keepCopy(keep, path.Base(name), old); err != nil {
-			return fmt.Errorf("keep old transcript: %w", err)
+			return fmt.Errorf("back up the old transcript: %w", err)
 		}
 		return replace(dir, name, data, false)
 	}
 	return replace(dir, name, data, true)
 }
 
-// keepCopy writes what is about to be replaced to a new file of its own.
+// keepCopy writes the content that is about to be replaced to a new file.
 func keepCopy(keep, name string, data []byte) error {
 	if keep == "" {
 		return errors.New("no folder for the copy")
@@ -64,7 +64,7 @@ func keepCopy(keep, name string, data []byte) error {
 	return finish(f, data)
 }
 
-// replace writes a file beside the one meant and puts it in its place; fresh fails when there is one.
+// replace writes a temporary file and renames it to name; with fresh, it fails if name exists.
 func replace(dir *os.Root, name string, data []byte, fresh bool) error {
 	if err := dir.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("write transcript: %w", err)
@@ -74,7 +74,7 @@ func replace(dir *os.Root, name string, data []byte, fresh bool) error {
 	if err != nil {
 		return fmt.Errorf("write transcript: %w", err)
 	}
-	defer dir.Remove(temp) // a leftover; gone already after a rename
+	defer dir.Remove(temp) // a leftover; already gone after a rename
 	if err := finish(f, data); err != nil {
 		return fmt.Errorf("write transcript %s: %w", name, err)
 	}

@@ -221,7 +221,7 @@ func checkInvariants(t testing.TB, term *Terminal) {
 		seen := make(map[*row]bool)
 		for y, r := range s.rows {
 			if seen[r] {
-				t.Fatalf("row %d stands twice", y)
+				t.Fatalf("row %d occurs twice", y)
 			}
 			seen[r] = true
 			if r.used > term.cols || r.used > 0 && len(r.cells) != term.cols {

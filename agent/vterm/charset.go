@@ -1,6 +1,6 @@
 package vterm
 
-// charsets is the state of ISO 2022 as far as programs use it: line drawing and nothing else of note.
+// charsets is the state of ISO 2022 as far as programs use it: line drawing and little else.
 type charsets struct {
 	g      [4]byte // final byte of the designation, 0 for ASCII
 	gl     uint8   // which of g is in use

@@ -11,7 +11,7 @@ var basicColors = [16]uint32{
 	0x666666, 0xf14c4c, 0x23d18b, 0xf5f543, 0x3b8eea, 0xd670d6, 0x29b8db, 0xffffff,
 }
 
-// PaletteRGB gives the RGB value that entry n of the palette has unless a program changed it.
+// PaletteRGB returns the RGB value that entry n of the palette has unless a program changed it.
 func PaletteRGB(n uint8) (r, g, b uint8) {
 	switch {
 	case n < 16:
@@ -31,7 +31,7 @@ func PaletteRGB(n uint8) (r, g, b uint8) {
 	return v, v, v
 }
 
-// Resolve gives a colour of a cell as the program may have redefined it: palette entries that it changed
+// Resolve returns a colour of a cell as the program may have redefined it: palette entries that it changed
 // come back as RGB, all else as it is.
 func (t *Terminal) Resolve(c Color) Color {
 	if n, ok := c.Palette(); ok && t.palette != nil {
@@ -94,5 +94,5 @@ func parseColor(s string) (Color, bool) {
 	return RGBColor(v[0], v[1], v[2]), true
 }
 
-// DefaultColors gives the default colours that the program has set for itself, zero where it has not.
+// DefaultColors returns the default colours that the program has set for itself, zero where it has not.
 func (t *Terminal) DefaultColors() (fg, bg Color) { return t.fg, t.bg }

@@ -5,7 +5,7 @@
 // bounded memory: every table is reclaimed, every string and every history is capped, and answers to
 // queries are limited in rate. The same bytes give the same screen however they are cut.
 //
-// It does not lock: one Terminal belongs to one goroutine at a time, the caller holds the lock. It draws
-// nothing, starts nothing, and never acts on what a program asks of the outside (clipboard, notification,
-// title): it reports such wishes as events. Pictures (sixel, kitty, iTerm) are swallowed.
+// It does not lock: one Terminal belongs to one goroutine at a time, and the caller holds the lock. It draws nothing,
+// starts nothing, and never acts on a program's requests to the outside (clipboard, notification, title): it reports
+// them as events. Images (sixel, kitty, iTerm) are ignored.
 package vterm

@@ -10,11 +10,11 @@ type Bell struct{}
 // TitleChanged reports a new window title.
 type TitleChanged struct{ Title string }
 
-// Notification is what a program wants to tell the person (OSC 9 and 777).
+// Notification is a program's notification for the person (OSC 9 and 777).
 type Notification struct{ Title, Body string }
 
-// Status is the agent's own report (OSC 7501). State is idle, working, blocked, done, error or clear, or
-// what else the agent says.
+// Status is the agent's own report (OSC 7501). State is idle, working, blocked, done, error or clear, or another word
+// of the agent's.
 type Status struct{ State, App, Kind, Message string }
 
 // Progress is OSC 9;4: State 0 none, 1 normal, 2 error, 3 busy without a number, 4 paused.

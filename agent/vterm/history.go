@@ -40,7 +40,7 @@ func (h *history) pushPacked(line []byte) {
 	}
 }
 
-// room gives a page with place for n bytes. The first page of a history grows, so that a short one is small.
+// room returns a page with room for n bytes. The first page of a history grows, so that a short one is small.
 func (h *history) room(n int) *page {
 	if k := len(h.pages); k > 0 {
 		p := h.pages[k-1]
@@ -90,7 +90,7 @@ func (h *history) dropOldest() {
 	h.pages = h.pages[1:]
 }
 
-// line gives packed line i, 0 the oldest. It holds until the next change of the history.
+// line returns packed line i, 0 the oldest. It is valid until the next change of the history.
 func (h *history) line(i int) []byte {
 	for _, p := range h.pages {
 		n := len(p.offs) - p.skip

@@ -2,7 +2,7 @@ package vterm
 
 import "unicode/utf8"
 
-// style gives the ids of the pen and of erased cells.
+// style returns the ids of the pen and of erased cells.
 func (t *Terminal) style() uint32 {
 	if !t.penOK {
 		t.internPen()
@@ -23,7 +23,7 @@ func (t *Terminal) internPen() {
 	t.penOK = true
 }
 
-// styleID gives the number of a style.
+// styleID returns the number of a style.
 func (t *Terminal) styleID(s Style) uint32 {
 	if s == (Style{}) {
 		return 0
@@ -65,7 +65,7 @@ func (t *Terminal) sweepStyles() {
 	t.styleCache = [128]styleSlot{}
 }
 
-// clusterID gives the number of a grapheme of several code points.
+// clusterID returns the number of a grapheme of several code points.
 func (t *Terminal) clusterID(s []byte) uint32 {
 	id, ok := t.clusters.index[string(s)] // this conversion does not allocate
 	if !ok {
@@ -90,7 +90,7 @@ func (t *Terminal) sweepClusters() {
 	t.clusters.sweep(marked)
 }
 
-// text gives the code points of a cell's character.
+// text returns the code points of a cell's character.
 func (t *Terminal) text(ch uint32) string {
 	if ch&clusterBit != 0 {
 		return t.clusters.vals[ch&^clusterBit]
@@ -105,7 +105,7 @@ func (t *Terminal) appendText(dst []byte, ch uint32) []byte {
 	return utf8.AppendRune(dst, rune(ch))
 }
 
-// linkID gives the number of a hyperlink, or 0 when there is no room for another.
+// linkID returns the number of a hyperlink, or 0 when there is no room for another.
 func (t *Terminal) linkID(l link) uint16 {
 	if len(l.uri) == 0 || len(l.uri) > maxLinkBytes || len(l.id) > 256 {
 		return 0
@@ -141,7 +141,7 @@ func (t *Terminal) sweepLinks() {
 	t.links.sweep(marked)
 }
 
-// Link gives the target of a style's link.
+// Link returns the target of a style's link.
 func (t *Terminal) Link(n uint16) string {
 	if int(n) >= len(t.links.vals) {
 		return ""

@@ -1,7 +1,7 @@
 package vterm
 
-// table interns values under small numbers and reuses the numbers nobody uses. Number 0 is the zero
-// value and stays. When as many values are held as the limit says, the owner must sweep before adding.
+// table interns values under small numbers and reuses free numbers. Number 0 is the zero value and stays. When the
+// number of values reaches the limit, the owner must sweep before adding.
 type table[V comparable] struct {
 	vals  []V
 	index map[V]uint32
@@ -40,8 +40,8 @@ func (t *table[V]) add(v V) uint32 {
 	return id
 }
 
-// sweep frees every number that is not marked and sets the next limit to twice what lives, so that the
-// cost of sweeping is spread over as many additions.
+// sweep frees every number that is not marked and sets the next limit to twice the number of values that are left, so
+// that the cost of sweeping is spread over as many additions.
 func (t *table[V]) sweep(marked []bool) {
 	var zero V
 	t.free = t.free[:0]

@@ -1,7 +1,7 @@
 package vterm
 
-// Modes is what a program has switched on. It says how keys, mouse and paste are encoded and how
-// the screen is shown.
+// Modes are the modes that a program has switched on: how keys, mouse and paste are encoded and how the screen is
+// shown.
 type Modes struct {
 	AltScreen      bool
 	AppCursor      bool
@@ -18,7 +18,7 @@ type Modes struct {
 	Sync           bool // a frame is being drawn: show nothing before it ends
 	AltScroll      bool // the wheel sends arrows in the alternate screen
 	Graphemes      bool // mode 2027
-	ColorScheme    bool // mode 2031: wants to hear of dark and light
+	ColorScheme    bool // mode 2031: changes between dark and light are reported
 
 	Mouse         MouseMode
 	MouseEncoding MouseEncoding
@@ -26,7 +26,7 @@ type Modes struct {
 	ModifyOther   uint8 // modifyOtherKeys: 0, 1 or 2
 }
 
-// MouseMode says which mouse events a program wants.
+// MouseMode is the set of mouse events that a program wants.
 type MouseMode uint8
 
 // The mouse modes, from none to all.
@@ -43,7 +43,7 @@ func (m MouseMode) String() string {
 	return [...]string{"none", "x10", "normal", "button", "any"}[min(m, MouseAny)]
 }
 
-// MouseEncoding says how mouse events are written.
+// MouseEncoding is the encoding of mouse events.
 type MouseEncoding uint8
 
 // The encodings.

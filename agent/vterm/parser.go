@@ -2,7 +2,7 @@ package vterm
 
 import "unicode/utf8"
 
-// Write feeds bytes of the program. It takes all of them and never fails.
+// Write processes a program's output. It accepts all bytes and never fails.
 func (t *Terminal) Write(b []byte) (int, error) {
 	n := len(b)
 	if n > 0 {
@@ -73,7 +73,7 @@ func (t *Terminal) printUTF8(b []byte) int {
 	return n
 }
 
-// brokenPrefix gives the length of the longest beginning of a code point at the start of b.
+// brokenPrefix returns the length of the longest beginning of a code point at the start of b.
 func brokenPrefix(b []byte) int {
 	n := 1
 	for n < len(b) && n < utf8.UTFMax && !utf8.FullRune(b[:n]) {
@@ -106,8 +106,8 @@ func (t *Terminal) continueRune(b []byte) []byte {
 	return b
 }
 
-// wholeCSI executes a control sequence that ends within b and holds no control characters. It returns
-// how many bytes it took, 0 if the slow way must be taken.
+// wholeCSI executes a control sequence that ends within b and contains no control characters. It returns the length of
+// the sequence, 0 if it has to be parsed byte by byte.
 func (t *Terminal) wholeCSI(b []byte) int {
 	for i, c := range b {
 		if c >= 0x40 {
@@ -132,7 +132,7 @@ func (t *Terminal) begin(s parserState) {
 	}
 }
 
-// inSequence takes bytes while a sequence is open.
+// inSequence processes bytes while a sequence is open.
 func (t *Terminal) inSequence(b []byte) []byte {
 	p := &t.parser
 	if p.state >= stOSC && p.state != stDCSHead {
@@ -172,7 +172,7 @@ func (t *Terminal) inSequence(b []byte) []byte {
 	return b[1:]
 }
 
-// inEscape takes one byte after ESC.
+// inEscape processes one byte after ESC.
 func (t *Terminal) inEscape(c byte) {
 	p := &t.parser
 	if c < 0x30 {
@@ -201,7 +201,7 @@ func (t *Terminal) inEscape(c byte) {
 	t.dispatchEsc(p.seq, c)
 }
 
-// inString takes the payload of an OSC, DCS or ignored string up to its end.
+// inString processes the payload of an OSC, DCS or ignored string up to its end.
 func (t *Terminal) inString(b []byte) []byte {
 	p := &t.parser
 	limit := maxString

@@ -105,7 +105,7 @@ func (t *Terminal) join(r rune) bool {
 	return true
 }
 
-// recluster gives the last printed character a new text and perhaps a new width.
+// recluster replaces the last printed character with a new text and perhaps a new width.
 func (t *Terminal) recluster(x, y int, text []byte, w int) {
 	r := t.row(y)
 	c := r.cells[x]
@@ -202,7 +202,7 @@ func (t *Terminal) put(ch uint32, w int) {
 	}
 }
 
-// repeat is REP. It fills the screen at most, with what is not ASCII two lines.
+// repeat is REP. It fills at most the screen, or two lines with a character that is not ASCII.
 func (t *Terminal) repeat(n int) {
 	ch := t.lastCh
 	if ch == 0 {

@@ -238,7 +238,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// recordings gives the raw output of real programs by name.
+// recordings returns the raw output of real programs by name.
 func recordings(t testing.TB) map[string][]byte {
 	files, err := filepath.Glob(filepath.Join(sharedDir(t), "recordings", "*.raw.gz"))
 	if err != nil || len(files) == 0 {

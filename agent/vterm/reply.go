@@ -115,7 +115,7 @@ func (t *Terminal) reportSetting(what string) {
 	}
 }
 
-// capability gives the terminfo entries that programs ask a terminal for.
+// capability returns a terminfo entry that programs ask a terminal for.
 func capability(name string) (string, bool) {
 	switch name {
 	case "TN", "name":

@@ -53,7 +53,7 @@ func (t *Terminal) resizeTabs() {
 	t.tabs = tabs
 }
 
-// cut gives a screen a new size without wrapping. Rows fall off below, and above only as far as the cursor
+// cut changes the size of a screen without wrapping. Rows fall off below, and above only as far as the cursor
 // needs it; it returns how many fell off above.
 func (t *Terminal) cut(s *screen, cols, rows, cursorY int) int {
 	shift := max(0, cursorY-rows+1)

@@ -105,7 +105,7 @@ func (u *unpacker) next() bool {
 	return true
 }
 
-// runeBytes gives the length of the first n code points.
+// runeBytes returns the length of the first n code points.
 func runeBytes(b []byte, n int) int {
 	i := 0
 	for ; n > 0; n-- {

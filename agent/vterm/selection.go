@@ -22,7 +22,7 @@ type Selection struct {
 	Block    bool // a rectangle instead of running text
 }
 
-// ordered gives the selection with From before To and, for a block, the columns in order.
+// ordered returns the selection with From before To and, for a block, the columns in order.
 func (s Selection) ordered() Selection {
 	if s.To.Before(s.From) {
 		s.From, s.To = s.To, s.From
@@ -33,7 +33,7 @@ func (s Selection) ordered() Selection {
 	return s
 }
 
-// Columns gives the selected columns a..b-1 of a line of the given width.
+// Columns returns the selected columns a..b-1 of a line of the given width.
 func (s Selection) Columns(line uint64, cols int) (a, b int, ok bool) {
 	s = s.ordered()
 	if line < s.From.Line || line > s.To.Line {
@@ -49,7 +49,7 @@ func (s Selection) Columns(line uint64, cols int) (a, b int, ok bool) {
 	return a, b, a < b
 }
 
-// SelectedText gives the text of a selection: wrapped lines joined, trailing blanks of lines left out.
+// SelectedText returns the text of a selection: wrapped lines joined, trailing blanks of lines left out.
 func (t *Terminal) SelectedText(s Selection) string {
 	s = s.ordered()
 	first := t.FirstLine()
@@ -80,7 +80,7 @@ func (t *Terminal) SelectedText(s Selection) string {
 	return string(out)
 }
 
-// Word gives the word around a point, or the run of blanks or other characters there.
+// Word returns the word around a point, or the run of blanks or other characters there.
 func (t *Terminal) Word(p Point) Selection {
 	cells, _ := t.Line(nil, p.Line)
 	s := Selection{From: p, To: p}
@@ -109,7 +109,7 @@ func wordKind(c Cell) int {
 	return 2
 }
 
-// Paragraph gives the whole line around a point with what it is wrapped into.
+// Paragraph returns the whole line around a point with what it is wrapped into.
 func (t *Terminal) Paragraph(p Point) Selection {
 	s := Selection{From: Point{Line: p.Line}, To: Point{Line: p.Line, X: t.cols - 1}}
 	for s.From.Line > t.FirstLine() {

@@ -30,7 +30,7 @@ type parser struct {
 	u8n   int
 }
 
-// payload gives what has come of an OSC; of one that is swallowed, something that means nothing.
+// payload returns what has come of an OSC; of one that is swallowed, something that means nothing.
 func (p *parser) payload() []byte {
 	if p.over {
 		return []byte("x")
@@ -49,7 +49,7 @@ type params struct {
 	inter   uint16
 }
 
-// get gives parameter i, or def if it is absent or 0.
+// get returns parameter i, or def if it is absent or 0.
 func (p *params) get(i, def int) int {
 	if i >= p.n || p.v[i] <= 0 {
 		return def
@@ -57,7 +57,7 @@ func (p *params) get(i, def int) int {
 	return int(p.v[i])
 }
 
-// raw gives parameter i, or 0 if it is absent.
+// raw returns parameter i, or 0 if it is absent.
 func (p *params) raw(i int) int {
 	if i >= p.n || p.v[i] < 0 {
 		return 0

@@ -1,6 +1,6 @@
 package vterm
 
-// Modes gives the modes in force.
+// Modes returns the modes in force.
 func (t *Terminal) Modes() Modes {
 	m := t.modes
 	m.AltScreen = t.scr == &t.alt
@@ -19,7 +19,7 @@ func (t *Terminal) Modes() Modes {
 	return m
 }
 
-// modeFlag gives the switch behind a DEC private mode that is a switch and nothing else.
+// modeFlag returns the flag for a DEC private mode that only switches a flag.
 func (t *Terminal) modeFlag(n int) *bool {
 	switch n {
 	case 1:

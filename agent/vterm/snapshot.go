@@ -71,7 +71,7 @@ func (t *Terminal) restoredText(p *params) (ch uint32, width int, ok bool) {
 	return t.clusterID(s) | clusterBit, width, true
 }
 
-// printable tells whether a text fits into one cell: a grapheme, with marks put on it later.
+// printable reports whether a text fits into one cell: a grapheme, with marks put on it later.
 func printable(text []rune) bool {
 	for n := len(text); n > 0; n-- {
 		if _, one := oneCluster([]byte(string(text[:n]))); one {
@@ -98,7 +98,7 @@ func (w *writer) seq(format string, args ...any) {
 	w.b = fmt.Appendf(w.b, format, args...)
 }
 
-// Snapshot gives bytes which, written to a fresh terminal of the same size, make it equal to this one: both
+// Snapshot returns bytes which, written to a fresh terminal of the same size, make it equal to this one: both
 // screens, up to lines of history (all if negative), modes, cursor, colours, title, and a sequence or
 // character of which only the beginning has come. Bytes that follow then do the same to both.
 func (t *Terminal) Snapshot(lines int) []byte {
@@ -243,7 +243,7 @@ func (w *writer) glyph(text []byte, style Style, width int) {
 	w.col += width
 }
 
-// character writes a restore sequence that holds a text.
+// character writes a restore sequence with a text.
 func (w *writer) character(op int, text string, width int) {
 	w.seq("[=%d;%d;%d", restoreMark, op, width)
 	for _, r := range text {

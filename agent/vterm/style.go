@@ -19,13 +19,13 @@ func RGBColor(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)
 }
 
-// IsDefault tells whether the colour is the terminal's own foreground or background.
+// IsDefault reports whether the colour is the terminal's own foreground or background.
 func (c Color) IsDefault() bool { return c&colorKind == 0 }
 
-// Palette gives the palette entry, if the colour is one.
+// Palette returns the palette entry, if the colour is one.
 func (c Color) Palette() (uint8, bool) { return uint8(c), c&colorKind == colorPalette }
 
-// RGB gives the three parts, if the colour is a 24-bit one.
+// RGB returns the three parts, if the colour is a 24-bit one.
 func (c Color) RGB() (r, g, b uint8, ok bool) {
 	return uint8(c >> 16), uint8(c >> 8), uint8(c), c&colorKind == colorRGB
 }
@@ -99,7 +99,7 @@ type Style struct {
 	Link       uint16
 }
 
-// Underline gives the kind of underline.
+// Underline returns the kind of underline.
 func (s Style) Underline() Underline { return Underline(s.Attr & underlineMask >> underlineShift) }
 
 func (s *Style) setUnderline(u Underline) {

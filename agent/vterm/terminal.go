@@ -19,7 +19,7 @@ func Bound(cols, rows int) (int, int) { return clamp(cols, 1, MaxCols), clamp(ro
 // DefaultScrollback is how many lines of history a terminal keeps unless told otherwise.
 const DefaultScrollback = 10000
 
-// Options says how a terminal behaves. The zero value is usable.
+// Options configure a terminal. The zero value can be used.
 type Options struct {
 	// Scrollback is the number of history lines; 0 means DefaultScrollback, less means none.
 	Scrollback int
@@ -100,7 +100,7 @@ type Terminal struct {
 	limit  replyLimit
 }
 
-// New makes a terminal of the given size, clamped to what is possible.
+// New returns a terminal of the given size, clamped to what is possible.
 func New(cols, rows int, opts Options) *Terminal {
 	if opts.Scrollback == 0 {
 		opts.Scrollback = DefaultScrollback
@@ -184,7 +184,7 @@ func (t *Terminal) resetTabs() {
 	}
 }
 
-// row gives row y of the current screen and marks it changed.
+// row returns row y of the current screen and marks it changed.
 func (t *Terminal) row(y int) *row {
 	r := t.scr.rows[y]
 	r.gen = t.gen
@@ -221,16 +221,16 @@ func (t *Terminal) setTitle(s string) {
 	}
 }
 
-// Size gives the size in cells.
+// Size returns the size in cells.
 func (t *Terminal) Size() (cols, rows int) { return t.cols, t.rows }
 
-// Title gives the window title, without control characters.
+// Title returns the window title, without control characters.
 func (t *Terminal) Title() string { return t.title }
 
 // Generation grows with every Write and Resize. While it stays, nothing that can be seen has changed.
 func (t *Terminal) Generation() uint64 { return t.gen }
 
-// RowGeneration gives a number that differs whenever the content of line y of the screen may differ, also
+// RowGeneration returns a number that differs whenever the content of line y of the screen may differ, also
 // when another row has scrolled there.
 func (t *Terminal) RowGeneration(y int) uint64 {
 	if y < 0 || y >= t.rows {
@@ -251,7 +251,7 @@ type Cursor struct {
 	Style   CursorStyle
 }
 
-// Cursor gives the cursor. X is the last column also while a wrap is pending.
+// Cursor returns the cursor. X is the last column also while a wrap is pending.
 func (t *Terminal) Cursor() Cursor {
 	return Cursor{X: t.x, Y: t.y, Visible: t.modes.CursorVisible, Style: t.cursorStyle}
 }

@@ -111,7 +111,7 @@ func appendView(dst []Cell, c Cell) []Cell {
 	return dst
 }
 
-// Text gives the screen as lines without trailing blanks.
+// Text returns the screen as lines without trailing blanks.
 func (t *Terminal) Text() string {
 	var b strings.Builder
 	for y := range t.rows {
@@ -123,7 +123,7 @@ func (t *Terminal) Text() string {
 	return b.String()
 }
 
-// RowText gives line y of the screen without trailing blanks.
+// RowText returns line y of the screen without trailing blanks.
 func (t *Terminal) RowText(y int) string {
 	if y < 0 || y >= t.rows {
 		return ""
@@ -138,7 +138,7 @@ func (t *Terminal) RowText(y int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// LineText gives line n, in the numbering of FirstLine, without trailing blanks.
+// LineText returns line n, in the numbering of FirstLine, without trailing blanks.
 func (t *Terminal) LineText(n uint64) string {
 	cells, _ := t.Line(nil, n)
 	return strings.TrimRight(string(appendCells(nil, cells)), " ")

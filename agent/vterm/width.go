@@ -7,7 +7,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// runeWidth gives the cells of a single code point: 0, 1 or 2.
+// runeWidth returns the cells of a single code point: 0, 1 or 2.
 func runeWidth(r rune) int {
 	switch {
 	case r < 0x7f, r >= 0xa0 && r < 0x300 && r != 0xad:
@@ -23,12 +23,12 @@ func runeWidth(r rune) int {
 	}
 	w := displaywidth.Rune(r)
 	if w == 0 && !mayExtend(r) && !invisible(r) {
-		return 1 // signs that stand for themselves, such as the Arabic number sign
+		return 1 // signs with a width of their own, such as the Arabic number sign
 	}
 	return w
 }
 
-// mayExtend tells whether a code point can join the character before it whatever that is: marks, joiners,
+// mayExtend reports whether a code point can join the character before it whatever that is: marks, joiners,
 // variation selectors, emoji modifiers and tags, the second regional indicator, Hangul vowels and finals.
 func mayExtend(r rune) bool {
 	switch {
@@ -46,7 +46,7 @@ func mayExtend(r rune) bool {
 	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc)
 }
 
-// invites tells whether a single code point can be joined by one that mayExtend is false for.
+// invites reports whether a single code point can be joined by one that mayExtend is false for.
 func invites(r rune) bool {
 	switch {
 	case r < 0x600:
@@ -61,7 +61,7 @@ func invites(r rune) bool {
 	return false
 }
 
-// invisible tells whether a code point without width is dropped instead of kept with its neighbour:
+// invisible reports whether a code point without width is dropped instead of kept with its neighbour:
 // direction marks and overrides, zero-width spaces, and other format characters that let a text look like
 // another one.
 func invisible(r rune) bool {
@@ -78,7 +78,7 @@ func invisible(r rune) bool {
 	return false
 }
 
-// oneCluster tells whether a text is a single grapheme, and its width.
+// oneCluster reports whether a text is a single grapheme, and its width.
 func oneCluster(s []byte) (width int, ok bool) {
 	it := displaywidth.BytesGraphemes(s)
 	if !it.Next() || len(it.Value()) != len(s) {
@@ -87,7 +87,7 @@ func oneCluster(s []byte) (width int, ok bool) {
 	return min(it.Width(), 2), true
 }
 
-// emojiBase tells whether a variation selector can make an emoji of the text.
+// emojiBase reports whether a variation selector can make an emoji of the text.
 func emojiBase(s []byte) bool {
 	r, _ := utf8.DecodeRune(s)
 	return r >= 0x2000 || r == 0xa9 || r == 0xae || r == '#' || r == '*' || r >= '0' && r <= '9'

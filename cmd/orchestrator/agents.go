@@ -92,7 +92,7 @@ func (a adapters) local(name string) []string {
 // rules returns an agent's screen rules.
 func (a adapters) rules(name string) []agent.Rule {
 	for _, one := range a {
-		if r, ok := one.(agent.Ruler); ok && one.Name() == name {
+		if r, ok := one.(agent.RuleSource); ok && one.Name() == name {
 			return r.Rules()
 		}
 	}
@@ -102,7 +102,7 @@ func (a adapters) rules(name string) []agent.Rule {
 // input returns a function that finds an agent's input on its screen, or nil if there is none.
 func (a adapters) input(name string) func(*vterm.Terminal) (agent.Input, bool) {
 	for _, one := range a {
-		if r, ok := one.(agent.Inputter); ok && one.Name() == name {
+		if r, ok := one.(agent.InputReader); ok && one.Name() == name {
 			return r.Input
 		}
 	}

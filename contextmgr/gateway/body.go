@@ -10,31 +10,30 @@ import (
 	"time"
 )
 
-// firstBody is how much room is made for a body before any of it has come, and firstChunk where its length is not
-// known.
+// firstBody is the initial size of the buffer for a body, and firstChunk the one for a body of unknown length.
 const (
 	firstBody  = 8 << 20
 	firstChunk = 64 << 10
 )
 
-// perRequest is what a request takes beside its body, in bytes.
+// perRequest is the memory that a request needs in addition to its body, in bytes.
 const perRequest = 4 << 10
 
-// statusFull says that no room for a body was found in time.
+// statusFull is the status of a request for whose body there was no memory in time.
 const statusFull = -1
 
-// retryFull is when an agent may try again after that.
+// retryFull is how long an agent should wait before it retries after that.
 const retryFull = 5 * time.Second
 
-// bodies takes requests' bodies, within the bytes that may be held at once.
+// bodies reads requests' bodies, within the limit for the bytes that are held at once.
 type bodies struct {
 	opts    *Options
 	budget  *budget
-	growing chan struct{} // holds one while a body of unknown length grows
+	growing chan struct{} // contains an element while a body of unknown length grows
 }
 
-// read takes a request's body whole: an answer may begin before a body that is still being
-// read has ended, and would be cut off. It waits while too much is held.
+// read reads a request's whole body: an answer may begin before the body has been read, and would then be cut off. It
+// waits while too much is held.
 func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body []byte, status int) {
 	if r.ContentLength > b.opts.MaxBody {
 		w.Header().Set("Connection", "close")
@@ -52,7 +51,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 		return nil, statusFull
 	}
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(b.opts.BodyLimit)) // only a test's writer has none
+	_ = rc.SetReadDeadline(time.Now().Add(b.opts.BodyLimit)) // only a test's writer has no deadlines
 	in := http.MaxBytesReader(w, r.Body, b.opts.MaxBody)
 	body = make([]byte, 0, min(size, firstBody))
 	growing := false
@@ -64,7 +63,7 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 	var err error
 	for err == nil {
 		if len(body) == cap(body) {
-			if len(body) == int(r.ContentLength) { // to its end
+			if len(body) == int(r.ContentLength) { // complete
 				if _, err = io.ReadFull(in, make([]byte, 1)); errors.Is(err, io.EOF) {
 					break
 				}
@@ -103,15 +102,15 @@ func (b *bodies) read(w http.ResponseWriter, r *http.Request, held *hold) (body 
 	}
 }
 
-// room waits until so many more bytes may be held, but not forever.
+// room waits until n more bytes may be held, but not forever.
 func (b *bodies) room(r *http.Request, held *hold, n int64) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), b.opts.StoreLimit)
 	defer cancel()
 	return held.take(ctx, n) == nil
 }
 
-// mayGrow waits until no other body of unknown length is larger than its first chunk. Did several of them wait for
-// more with what they have, none would ever get it.
+// mayGrow waits until no other body of unknown length is larger than its first chunk. If several of them held some
+// bytes and waited for more, none would ever get them.
 func (b *bodies) mayGrow(r *http.Request) bool {
 	timer := time.NewTimer(b.opts.StoreLimit)
 	defer timer.Stop()
@@ -126,8 +125,8 @@ func (b *bodies) mayGrow(r *http.Request) bool {
 
 // full says why a request was not sent: too much is held.
 func (b *bodies) full(rt *route) string {
-	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB that are under way or not stored yet "+
-		"(%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+
+	return fmt.Sprintf("orchestrator does not send this request: it holds %d MB of requests that are running or "+
+		"not stored yet (%d MB of this thread), and its cap is %d MB, an eighth of it for a thread. "+
 		"Try again when they are stored, or raise limits.memory_mb in the configuration",
 		b.budget.total()>>20, b.budget.of(&rt.held)>>20, b.budget.max>>20)
 }

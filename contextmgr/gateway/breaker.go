@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// opensAt is after how many requests in a row without a connection no more are tried for a while.
+	// opensAt is the number of requests in a row without a connection after which the upstream is left alone for a pause.
 	opensAt = 3
-	// The first and the longest of these whiles.
+	// The first and the longest pause.
 	firstPause = 2 * time.Second
 	lastPause  = 30 * time.Second
 )
 
-// breaker keeps requests from an upstream that cannot be reached. After a pause the next real request is let through
-// to look: it asks the upstream for nothing that nobody wants.
+// breaker keeps requests from an upstream that cannot be reached. After a pause, the next real request is let through
+// as a probe: no requests are made only to test the upstream.
 type breaker struct {
-	mu      sync.Mutex // guards what follows; a leaf
+	mu      sync.Mutex // guards the rest; a leaf
 	failed  int        // requests in a row that had no connection
 	pause   time.Duration
 	until   time.Time // of the pause; with the monotonic clock
 	probing bool
 }
 
-// enter reports whether a request may go, and if not, when to ask again. probe is set for one that looks whether the
-// upstream is back: its end must be told by exactly one of reached, missed and left.
+// enter reports whether a request may be sent, and if not, how long to wait. probe is set for a request that tests
+// whether the upstream is back: its end must be reported by exactly one of reached, missed and left.
 func (b *breaker) enter(now time.Time) (ok, probe bool, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,14 +41,14 @@ func (b *breaker) enter(now time.Time) (ok, probe bool, wait time.Duration) {
 	return true, true, 0
 }
 
-// reached says that there was a connection.
+// reached records that there was a connection.
 func (b *breaker) reached() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failed, b.pause, b.probing = 0, 0, false
 }
 
-// missed says that a request ended without one.
+// missed records that a request ended without one.
 func (b *breaker) missed(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,14 +60,15 @@ func (b *breaker) missed(now time.Time) {
 	}
 }
 
-// left says that the agent gave a probe up before it came to anything.
+// left records that the agent gave up a probe before its result was known.
 func (b *breaker) left() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.probing = false
 }
 
-// jitter spreads waits by a quarter to either side, so that clients that failed together do not come back together.
+// jitter varies a wait by up to a quarter in both directions, so that clients that failed together do not retry
+// together.
 func jitter(d time.Duration) time.Duration {
 	return d*3/4 + rand.N(d/2+1)
 }

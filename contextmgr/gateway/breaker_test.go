@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestBreakerLetsOneLook: while it is open one request looks at a time; each look in vain makes the pause longer, up to
-// a bound, and one that is given up leaves the place to the next.
-func TestBreakerLetsOneLook(t *testing.T) {
+// TestBreakerAdmitsOneProbe: an open breaker lets one probe through at a time; each failed probe makes the pause
+// longer, up to a limit, and one that is given up makes room for the next.
+func TestBreakerAdmitsOneProbe(t *testing.T) {
 	var b breaker
 	now := time.Now()
 	for range opensAt {

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// bucket lets a number of requests a minute through.
+// bucket limits the number of requests per minute.
 type bucket struct {
 	mu   sync.Mutex // a leaf
 	left float64
-	at   time.Time // when left was right
+	at   time.Time // the time at which left was correct
 }
 
-// take takes one request out of a bucket that gains n a minute and holds as many. Where none is left it returns
-// how long it is until there is one.
+// take takes one request from a bucket that is refilled with n per minute and holds as many. If none is left, it
+// returns how long it takes until there is one.
 func (b *bucket) take(n int, now time.Time) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.at.IsZero() {
 		b.left = float64(n)
-	} else if passed := now.Sub(b.at); passed > 0 { // clocks may go back
+	} else if passed := now.Sub(b.at); passed > 0 { // clocks may be set back
 		b.left = min(float64(n), b.left+passed.Minutes()*float64(n))
 	}
 	b.at = now

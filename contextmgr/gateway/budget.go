@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// budget bounds the bytes that are held at once of bodies and answers, from a request's arrival until what came of
-// it is stored. A thread may have a share of them, so that one whose answers are stored slowly holds up nobody else.
-// What is larger than the share, or than all, passes when nothing else of its thread, or nothing else at all, is
-// held. Those that wait are served in the order in which they came; a thread that has its share is passed over.
+// budget limits the bytes of bodies and answers that are held in memory at once, from a request's arrival until its
+// result is stored. A thread may have a share of them, so that a thread whose answers are stored slowly blocks no
+// other. A request that is larger than the share, or than the limit, is admitted when nothing else of its thread, or
+// nothing else at all, is held. Waiting requests are served in the order of their arrival; a thread that has used up
+// its share is skipped.
 type budget struct {
 	max, share, kept int64
 
@@ -18,15 +19,15 @@ type budget struct {
 	waiting []*waiter
 }
 
-// account is what one thread holds, and what of it is answered.
+// account is what one thread holds, and how much of that belongs to finished answers.
 type account struct{ held, kept int64 }
 
-// hold is what is held for one request. The nil hold is of nothing.
+// hold is what is held for one request. A nil hold holds nothing.
 type hold struct {
 	b   *budget
 	acc *account
 	n   int64
-	// kept is set for what was told to the observer and is not stored yet.
+	// kept is set for what was passed to the observer and is not stored yet.
 	kept bool
 }
 
@@ -42,8 +43,9 @@ func newBudget(limit int64) *budget { return &budget{max: limit, share: limit / 
 
 func (b *budget) hold(acc *account) *hold { return &hold{b: b, acc: acc} }
 
-// take waits until n more bytes may be held, or for the end of ctx. Who holds something already goes first and
-// past its thread's share, or it would wait for those that wait for it; at most one at a time may be so.
+// take waits until n more bytes may be held, or until ctx ends. A request that holds something already goes first and
+// may exceed its thread's share, because otherwise it would wait for requests that wait for it; only one at a time may
+// do so.
 func (h *hold) take(ctx context.Context, n int64) error {
 	c := &waiter{h: h, n: n, granted: make(chan struct{})}
 	h.b.mu.Lock()
@@ -66,12 +68,11 @@ func (h *hold) take(ctx context.Context, n int64) error {
 		return nil // granted at the same time
 	}
 	h.b.waiting = slices.Delete(h.b.waiting, i, i+1)
-	h.b.serve() // those behind it
+	h.b.serve() // those queued after it
 	return context.Cause(ctx)
 }
 
-// force holds n more bytes at once: an answer never waits. It reports whether that is still bearable: twice the
-// bound is not exceeded.
+// force holds n more bytes at once: an answer never waits. It reports whether no more than twice the limit is held.
 func (h *hold) force(n int64) bool {
 	if h == nil {
 		return true
@@ -82,7 +83,7 @@ func (h *hold) force(n int64) bool {
 	return h.b.held <= 2*h.b.max
 }
 
-// bytes returns how many are held.
+// bytes returns how many bytes are held.
 func (h *hold) bytes() int64 {
 	if h == nil {
 		return 0
@@ -92,7 +93,7 @@ func (h *hold) bytes() int64 {
 	return h.n
 }
 
-// release gives everything back. It may be called more than once.
+// release releases everything. It may be called more than once.
 func (h *hold) release() {
 	if h == nil {
 		return
@@ -103,14 +104,14 @@ func (h *hold) release() {
 	h.b.serve()
 }
 
-// total returns what all hold.
+// total returns the bytes held by all threads.
 func (b *budget) total() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.held
 }
 
-// of returns what a thread holds.
+// of returns the bytes held by a thread.
 func (b *budget) of(acc *account) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,7 +131,7 @@ func (h *hold) add(n int64) {
 // serve grants what may be held now. The caller holds mu.
 func (b *budget) serve() {
 	full := false
-	var passed []*account // whose first waits for its share: what comes after it must not overtake
+	var passed []*account // threads whose first waiter needs more share: their later waiters must not overtake it
 	rest := b.waiting[:0]
 	for _, c := range b.waiting {
 		own, others := c.h.acc.held, b.held-c.h.n

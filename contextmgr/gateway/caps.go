@@ -12,18 +12,18 @@ import (
 	"orchestrator/thread"
 )
 
-// limiter keeps threads within their caps.
+// limiter enforces the threads' caps.
 type limiter struct {
-	opts  *Options
-	purse purse
+	opts     *Options
+	spending spending
 }
 
-// capped says why a request may not be sent, "" where it may. 429 asks the agent to wait; on 402 agents show
-// the message and do not try again.
+// capped returns why a request may not be sent, or "" if it may. Status 429 makes the agent wait; on 402, agents show
+// the message and do not retry.
 func (l *limiter) capped(rt *route) (status int, message string, wait time.Duration) {
 	caps := l.opts.Caps
 	if caps.USD > 0 || caps.TotalUSD > 0 {
-		own, total := l.purse.spent(rt.id)
+		own, total := l.spending.spent(rt.id)
 		if caps.USD > 0 && own >= caps.USD {
 			return http.StatusPaymentRequired, fmt.Sprintf(
 				"orchestrator does not send this request: the thread has cost $%.2f, and its cap is $%.2f. "+
@@ -45,7 +45,7 @@ func (l *limiter) capped(rt *route) (status int, message string, wait time.Durat
 	return 0, "", 0
 }
 
-// refuse answers a request that a cap forbids, and tells the observer. It reports whether it did.
+// refuse answers a request that a cap forbids and reports it to the observer. It returns whether it did so.
 func (l *limiter) refuse(w http.ResponseWriter, r *http.Request, rt *route, codec wire.Codec) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -59,15 +59,15 @@ func (l *limiter) refuse(w http.ResponseWriter, r *http.Request, rt *route, code
 	return true
 }
 
-// turnAway answers a request that is not sent upstream for a reason of ours, with the time after which it may be
-// tried again, and tells the observer and people why.
+// turnAway answers a request that we do not send upstream, with the time after which it may be retried, and reports the
+// reason to the observer and the person.
 func (l *limiter) turnAway(
 	w http.ResponseWriter, r *http.Request, rt *route, codec wire.Codec, status int, message string, wait time.Duration,
 ) {
 	began := time.Now()
-	// Agents read an answer only after they have sent their request.
+	// Agents read an answer only after they have sent their whole request.
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(began.Add(l.opts.BodyLimit)) // only a test's writer has none
+	_ = rc.SetReadDeadline(began.Add(l.opts.BodyLimit)) // only a test's writer has no deadlines
 	_, _ = io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, l.opts.MaxBody))
 	_ = rc.SetReadDeadline(time.Time{})
 	if wait > 0 {
@@ -83,21 +83,21 @@ func (l *limiter) turnAway(
 		rt.last.ended(e)
 		rt.observer.ExchangeEnded(rt.id, e)
 	})
-	if rt.told.again(strconv.Itoa(status), began, time.Minute) {
+	if rt.shown.due(strconv.Itoa(status), began, time.Minute) {
 		rt.notice(thread.LevelWarn, message)
 	}
 }
 
-// charge counts what an exchange cost.
+// charge adds the cost of an exchange.
 func (l *limiter) charge(rt *route, e thread.Exchange) {
 	if e.Usage.Priced {
-		l.purse.add(rt.id, e.Usage.CostUSD)
+		l.spending.add(rt.id, e.Usage.CostUSD)
 		return
 	}
 	caps := l.opts.Caps
 	used := e.Usage.Input+e.Usage.CacheRead+e.Usage.CacheWrite+e.Usage.Output > 0
-	if used && (caps.USD > 0 || caps.TotalUSD > 0) && rt.told.again("price of "+e.Model, time.Now(), 0) {
-		rt.notice(thread.LevelWarn, fmt.Sprintf("the price of the model %q is not known: "+
-			"what it costs does not count towards the cap in USD", wire.Clip(e.Model, 100)))
+	if used && (caps.USD > 0 || caps.TotalUSD > 0) && rt.shown.due("price of "+e.Model, time.Now(), 0) {
+		rt.notice(thread.LevelWarn, fmt.Sprintf("the price of the model %q is unknown: "+
+			"its cost does not count towards the cap in USD", wire.Clip(e.Model, 100)))
 	}
 }

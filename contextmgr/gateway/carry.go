@@ -33,7 +33,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if isWebSocket(r) {
-		// Requests over a WebSocket name only what is new; agents fall back to whole ones.
+		// Requests over a WebSocket contain only what is new; agents fall back to complete ones.
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUpgradeRequired)
 		_, _ = w.Write(plainError("this gateway speaks HTTP only"))
@@ -45,7 +45,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rest = "/" + rest
 	}
 	if climbs(rest) {
-		deny(w, nil, http.StatusBadRequest, "this gateway takes no path that leads upwards")
+		deny(w, nil, http.StatusBadRequest, "this gateway accepts no path that leads to a parent folder")
 		return
 	}
 	up := rt.upstream(name)
@@ -56,7 +56,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.carry(w, r, rt, joinTarget(up, rest, query, hasQuery))
 }
 
-// joinTarget appends a request target to an upstream's base without changing an escape in it.
+// joinTarget appends a request target to an upstream's base URL without changing its escapes.
 func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 	u := *up
 	target := strings.TrimSuffix(up.EscapedPath(), "/") + rest
@@ -69,7 +69,7 @@ func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 		u.Path, u.RawPath = target, ""
 	}
 	if u.EscapedPath() != target && !strings.HasPrefix(target, "//") {
-		u.Opaque = target // goes into the request line as it is
+		u.Opaque = target // sent unchanged in the request line
 	}
 	switch {
 	case up.RawQuery == "":
@@ -80,14 +80,14 @@ func joinTarget(up *url.URL, rest, query string, hasQuery bool) *url.URL {
 	return &u
 }
 
-// carry takes one request to its upstream and the answer back.
+// carry forwards one request to its upstream and the answer back.
 func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *url.URL) {
 	codec := g.opts.Codecs.Match(r.Method, to.Path)
 	if g.limiter.refuse(w, r, rt, codec) {
 		return
 	}
 	held := g.bodies.budget.hold(&rt.held)
-	told := false // who is told about the request releases what it holds
+	told := false // whoever reports the request releases what it holds
 	defer func() {
 		if !told {
 			held.release()
@@ -113,11 +113,11 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 	resp, err := g.upstreams.reach(ctx, rt, out)
 	if err != nil {
 		if r.Context().Err() != nil {
-			// An agent that has only shut down its side still reads, and is told why. It looks like one that is gone
-			// until something is written to it; continuing would leave the answers of interrupted agents running.
+			// An agent that has only shut down its sending side still reads, and gets the error. It cannot be told from one that
+			// is gone until something is written to it; continuing would leave the answers of interrupted agents running.
 			w.Header().Set("Connection", "close")
-			deny(w, codec, http.StatusBadRequest, "the request was given up because its connection was closed for writing: "+
-				"keep it open until the answer is there")
+			deny(w, codec, http.StatusBadRequest, "the request was cancelled because its connection was closed for writing: "+
+				"keep it open until the answer has arrived")
 			o.end(g.gone())
 			return
 		}
@@ -130,33 +130,31 @@ func (g *Gateway) carry(w http.ResponseWriter, r *http.Request, rt *route, to *u
 		return
 	}
 	defer resp.Body.Close()
-	resp.Request = out // a transport of a test may leave it out
+	resp.Request = out // a transport in a test may leave it out
 	rt.mustWait(limitEnds(resp.StatusCode, resp.Header, time.Now()))
 	o.begin(resp)
 	err = g.relay(w, r, resp, o, cancel)
 	o.end(err)
 	if err != nil {
-		panic(http.ErrAbortHandler) // so that the agent sees a cut and not an end
+		panic(http.ErrAbortHandler) // so that the agent sees a broken connection and not a regular end
 	}
 }
 
-// outbound makes the request for the upstream. It is complete in memory and independent of the
-// one that came in.
+// outbound returns the request for the upstream. It is complete in memory and independent of the incoming one.
 func outbound(ctx context.Context, r *http.Request, to *url.URL, body []byte) *http.Request {
 	out := (&http.Request{
 		Method: r.Method, URL: to, Host: to.Host, Header: http.Header{},
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
 	copyHeader(out.Header, r.Header)
-	out.Header.Del("Expect") // it was met: the body is here
+	out.Header.Del("Expect") // already fulfilled: the body has been read
 	if out.Header["User-Agent"] == nil {
-		out.Header["User-Agent"] = []string{""} // adds none of Go's
+		out.Header["User-Agent"] = []string{""} // suppresses Go's default
 	}
 	if len(body) > 0 {
 		out.ContentLength = int64(len(body))
 		out.Body = io.NopCloser(bytes.NewReader(body))
-		// Lets the transport use another connection when the first one turned out to be closed
-		// before a byte was written.
+		// Lets the transport use another connection if the first one turns out to be closed before a byte was written.
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return out

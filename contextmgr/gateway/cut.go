@@ -8,14 +8,14 @@ import (
 	"orchestrator/contextmgr/wire"
 )
 
-// What ends an answer before its time.
+// The reasons why an answer ends early.
 var (
-	errSilence = errors.New("the provider fell silent")
+	errSilence = errors.New("the provider stopped sending")
 	errAgent   = errors.New("the agent closed the connection")
 	errStopped = errors.New("orchestrator stopped")
 )
 
-// cut says for people how an answer ended early.
+// cut describes for people why an answer ended early.
 func cut(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the provider cut the answer off")

@@ -7,7 +7,7 @@ import (
 	"orchestrator/contextmgr/wire"
 )
 
-// deny answers with an error of the gateway's own, in the shape that the agent can show.
+// deny answers with an error of the gateway's own, in the format that the agent can show.
 func deny(w http.ResponseWriter, codec wire.Codec, status int, message string) {
 	body := plainError(message)
 	if codec != nil {
@@ -18,7 +18,7 @@ func deny(w http.ResponseWriter, codec wire.Codec, status int, message string) {
 	_, _ = w.Write(body) // an agent that is gone needs no error
 }
 
-// plainError is an error for agents of which nothing is known.
+// plainError returns an error for agents whose format is unknown.
 func plainError(message string) []byte {
 	what := map[string]string{"type": "gateway_error", "message": message}
 	b, _ := json.Marshal(map[string]any{"error": what}) // strings always encode

@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// end hands the observation to the queue. err says why the agent did not get everything.
+// end passes the observation to the queue. err is the reason why the agent did not get everything.
 func (o *observation) end(err error) {
 	if o == nil {
 		return
@@ -37,7 +37,7 @@ func (o *observation) end(err error) {
 	})
 }
 
-// keep counts what the observer holds of the exchange after it was told.
+// keep counts what the observer still holds of the exchange after it was reported.
 func (o *observation) keep(n int64) (release func()) {
 	h := o.w.budget.hold(&o.rt.held)
 	h.kept = true
@@ -45,7 +45,7 @@ func (o *observation) keep(n int64) (release func()) {
 	return h.release
 }
 
-// exchange says what is known of the request and its answer.
+// exchange returns what is known about the request and its answer.
 func (o *observation) exchange() thread.Exchange {
 	q, r := o.request, o.outcome()
 	model := q.Model
@@ -77,7 +77,7 @@ func (o *observation) exchange() thread.Exchange {
 	switch e.Fault {
 	case thread.FaultNoAnswer:
 		if o.status < 300 && r.Item == nil && !wire.Streamed(o.kind) {
-			e.Err = "what came is no model's answer but " + orNone(wire.Clip(o.kind, 100))
+			e.Err = "the response is not a model's answer but " + orNone(wire.Clip(o.kind, 100))
 		}
 	case thread.FaultAgent:
 	default:
@@ -85,19 +85,19 @@ func (o *observation) exchange() thread.Exchange {
 			e.Until = limitNamed(e.Err, o.ended)
 		}
 	}
-	if e.Quotas = o.quotas; !e.Until.IsZero() && len(e.Quotas) == 0 { // said in the answer's text
+	if e.Quotas = o.quotas; !e.Until.IsZero() && len(e.Quotas) == 0 { // given in the answer's text
 		e.Quotas = []thread.Quota{{Upstream: o.upstream, Window: windowRetry, Resets: e.Until, At: o.ended.Round(0).UTC()}}
 	}
 	if o.cannot != nil && e.Status < 300 {
 		o.unread("an answer", o.cannot)
-		// It came whole, so the agent continues or waits; nobody knows which.
+		// It is complete, so the agent continues or waits; which one is not known.
 		e.Unread, e.Interrupted, e.EndsTurn = true, false, e.Main
 	}
 	e.Err = o.scrub(e.Err)
 	return e
 }
 
-// fault says how the request failed where its status does not tell; left is set where the agent hung up after the end.
+// fault returns how the request failed if its status does not say so; left is set if the agent hung up after the end.
 func (o *observation) fault(r wire.Result, left bool) thread.Fault {
 	switch {
 	case errors.Is(o.err, errAgent) && !left:
@@ -142,7 +142,7 @@ func (o *observation) usage(model string, u wire.Usage) thread.Usage {
 	return out
 }
 
-// scrub takes the request's credentials out of a text that a provider may have quoted them in.
+// scrub removes the request's credentials from a text in which a provider may have quoted them.
 func (o *observation) scrub(s string) string {
 	if s == "" {
 		return s

@@ -239,7 +239,7 @@ func TestSilence(t *testing.T) {
 	})
 	w := open(t, up, func(o *gateway.Options) { o.Silence = 20 * time.Millisecond })
 	_, body, err := post(t, w.base+"/v1/messages", request("x"))
-	if e := w.obs.wait(t, 1)[0]; err == nil || !e.Interrupted || !strings.Contains(e.Err, "silent") ||
+	if e := w.obs.wait(t, 1)[0]; err == nil || !e.Interrupted || !strings.Contains(e.Err, "stopped sending") ||
 		!strings.HasPrefix(strings.Join(answerEvents("sil"), ""), body) {
 		t.Errorf("%v, observed %+v", err, e)
 	}

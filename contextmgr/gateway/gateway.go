@@ -1,16 +1,15 @@
-// Package gateway carries the model requests of threads: a reverse proxy on loopback with a
-// secret address for each thread.
+// Package gateway forwards the model requests of threads: a reverse proxy on loopback with a secret address for each
+// thread.
 //
-// Guarantees: a request's body goes upstream byte for byte, and its answer comes back byte for
-// byte, flushed as it arrives. Nothing is retried, redirected or buffered on the way back. A
-// stream that is cut upstream is cut for the agent too. What is read of the traffic is read
-// beside the stream; no error or panic of the reading, and no slow observer, changes or delays
-// it. An observer hears a thread's requests in the order in which they ended, after their last
-// byte, and what the model says as it comes. Every request needs the thread's secret, in its
-// address or in a header that is not passed on, one of our Host names and no Origin.
+// Guarantees: a request's body goes upstream byte for byte, and its answer comes back byte for byte, flushed as it
+// arrives. Nothing is redirected or buffered on the way back, and no request that may have been received is retried. A
+// stream that breaks off upstream breaks off for the agent too. The traffic is read beside the stream: no error or
+// panic in reading it, and no slow observer, changes or delays it. An observer gets a thread's requests in the order in
+// which they ended, after their last byte, and the model's text as it arrives. Every request needs the thread's secret,
+// in its address or in a header that is not passed on, a Host name of ours and no Origin.
 //
-// It does not store or log bodies, headers or secrets, listens on loopback only, sends nothing
-// anywhere but to the upstreams that a route names, and does not change requests.
+// It does not store or log bodies, headers or secrets, listens on loopback only, sends nothing anywhere but to the
+// upstreams of a route, and does not change requests.
 package gateway
 
 import (
@@ -48,7 +47,7 @@ type Gateway struct {
 // bufSize is how much is relayed at once.
 const bufSize = 32 << 10
 
-// New listens on a loopback address such as "127.0.0.1:0". The observer hears what is carried.
+// New listens on a loopback address such as "127.0.0.1:0" and reports to the observer.
 func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -71,20 +70,19 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 	}
 	g.upstreams = &upstreams{transport: g.opts.Transport, breakers: map[string]*breaker{}}
 	g.bodies = &bodies{opts: &g.opts, budget: newBudget(g.opts.Caps.Bytes), growing: make(chan struct{}, 1)}
-	g.limiter = &limiter{opts: &g.opts, purse: purse{before: opts.Spent}}
+	g.limiter = &limiter{opts: &g.opts, spending: spending{before: opts.Spent}}
 	g.watcher = &watcher{opts: &g.opts, calls: g.calls, budget: g.bodies.budget, limiter: g.limiter}
-	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of our own
+	_, port, _ := net.SplitHostPort(ln.Addr().String()) // an address of ours
 	for _, h := range []string{"127.0.0.1", "localhost", "::1", host} {
 		g.hosts[net.JoinHostPort(h, port)] = true
 	}
 	g.srv = &http.Server{
 		Handler:           g,
 		ReadHeaderTimeout: g.opts.HeaderLimit,
-		// Agents keep connections between prompts; one that is closed just as it is used again
-		// costs them an error.
+		// Agents keep connections open between prompts; one that is closed just as it is used again causes an error.
 		IdleTimeout:    10 * time.Minute,
 		MaxHeaderBytes: 256 << 10,
-		ErrorLog:       log.New(io.Discard, "", 0), // its lines may hold addresses with secrets
+		ErrorLog:       log.New(io.Discard, "", 0), // its lines may contain addresses with secrets
 	}
 	return g, nil
 }
@@ -92,7 +90,7 @@ func New(listen string, obs thread.Observer, opts Options) (*Gateway, error) {
 // Addr returns the address that the gateway listens on.
 func (g *Gateway) Addr() string { return g.ln.Addr().String() }
 
-// Run carries requests until ctx ends or Close is called.
+// Run serves requests until ctx ends or Close is called.
 func (g *Gateway) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = g.Close() })
 	defer stop()
@@ -102,16 +100,16 @@ func (g *Gateway) Run(ctx context.Context) error {
 	return nil
 }
 
-// closeLimit bounds how long Close waits for the observer.
+// closeLimit is how long Close waits for the observer.
 const closeLimit = 10 * time.Second
 
-// Close cuts what is being carried and returns when the observer has heard of it.
+// Close cuts off running requests and returns when they have been reported to the observer.
 func (g *Gateway) Close() error {
 	if !g.calls.close() {
 		return nil
 	}
 	err := g.srv.Close()
-	_ = g.ln.Close() // where Run was never called
+	_ = g.ln.Close() // if Run was never called
 	done := make(chan struct{})
 	go func() {
 		g.calls.Wait()
@@ -151,15 +149,15 @@ func (g *Gateway) Route(id thread.ID, spec thread.RouteSpec) (baseURL, hookURL s
 	return base, base + hookPath, nil
 }
 
-// Unroute implements thread.Gateway. Requests that are being carried continue to their end.
+// Unroute implements thread.Gateway. Running requests continue to their end.
 func (g *Gateway) Unroute(id thread.ID) { g.routes.remove(id) }
 
-// parseUpstream checks an upstream's address. Our own would carry requests in a circle.
+// parseUpstream checks an upstream's address. An address of ours would forward requests in a circle.
 func (g *Gateway) parseUpstream(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: no address", thread.ErrInvalid) // err quotes it, credentials and all
+		return nil, fmt.Errorf("%w: no address", thread.ErrInvalid) // err quotes it, including credentials
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.Fragment != "", u.Opaque != "":
 		return nil, fmt.Errorf("%w: an upstream is an http or https address", thread.ErrInvalid)
 	case g.hosts[u.Host]:

@@ -137,7 +137,7 @@ func (o *observer) until(t *testing.T, what string, ok func() bool) {
 		select {
 		case <-o.change:
 		case <-limit:
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// refuse returns the status that a request is refused with, 0 when it may pass; hosts are the gateway's own. It is
-// asked before anything else is done, and what it refuses gets no body.
+// refuse returns the status with which a request is refused, 0 if it may pass; hosts are the gateway's own. It is
+// called before anything else is done, and no body is sent with the refusal.
 func refuse(r *http.Request, hosts map[string]bool) int {
 	switch {
-	case !hosts[strings.ToLower(r.Host)], r.URL.Host != "": // absolute-form targets name a host of their own
+	case !hosts[strings.ToLower(r.Host)], r.URL.Host != "": // absolute-form targets contain a host of their own
 		return http.StatusMisdirectedRequest
-	case len(r.Header["Origin"]) > 0: // a browser: no agent is one
+	case len(r.Header["Origin"]) > 0: // sent by a browser; no agent is one
 		return http.StatusForbidden
 	case r.Method == http.MethodConnect:
 		return http.StatusMethodNotAllowed
@@ -23,8 +23,8 @@ func refuse(r *http.Request, hosts map[string]bool) int {
 	}
 }
 
-// plainConnection reports whether the Connection header names only what belongs to a connection.
-// Naming another header there would have it removed on the way: an API key, say.
+// plainConnection reports whether the Connection header contains only what belongs to a connection. Any other header
+// named in it would be removed by a proxy: an API key, for example.
 func plainConnection(h http.Header) bool {
 	for _, v := range h["Connection"] {
 		for name := range strings.SplitSeq(v, ",") {
@@ -38,11 +38,11 @@ func plainConnection(h http.Header) bool {
 	return true
 }
 
-// climbs reports whether a path holds a part that names the folder above, in any of the ways in which a server may
-// read it: escaped once or several times, between backslashes, with parameters behind it. No model API has such
-// paths, and behind an upstream with a path of its own they would leave it.
+// climbs reports whether a path contains an element that means the parent folder, in any form in which a server may
+// read it: escaped once or several times, between backslashes, followed by parameters. No model API has such paths, and
+// with an upstream that has a base path they would lead outside it.
 func climbs(path string) bool {
-	for range 4 { // no server reads what is still escaped after that
+	for range 4 { // no server decodes more than that
 		for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 			part, _, _ = strings.Cut(part, ";")
 			if strings.TrimRight(part, " \t\x00") == ".." {
@@ -58,7 +58,7 @@ func climbs(path string) bool {
 	return strings.Contains(path, "%")
 }
 
-// unescape resolves every escape that is one and leaves the others.
+// unescape decodes every valid escape and leaves the others unchanged.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -74,7 +74,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// isWebSocket reports whether a request asks to leave HTTP.
+// isWebSocket reports whether a request asks to switch to another protocol.
 func isWebSocket(r *http.Request) bool {
 	for _, v := range r.Header["Upgrade"] {
 		if strings.Contains(strings.ToLower(v), "websocket") {
@@ -91,7 +91,7 @@ var hopByHop = map[string]bool{
 	"Http2-Settings": true,
 }
 
-// copyHeader adds what may pass from one header to another.
+// copyHeader copies the fields that may be passed on from one header to another.
 func copyHeader(to, from http.Header) {
 	for name, values := range from {
 		if !hopByHop[name] {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxHook is the largest hook report.
+// maxHook is the size limit of a hook's report.
 const maxHook = 4 << 20
 
-// hook takes an agent's report. It answers at once and with nothing, because agents read answers
-// as instructions.
+// hook accepts an agent's report. It answers at once and with an empty body, because agents read answers as
+// instructions.
 func (g *Gateway) hook(w http.ResponseWriter, r *http.Request, rt *route, event string) {
 	if !validEvent(event) {
 		w.WriteHeader(http.StatusNotFound)

@@ -5,15 +5,16 @@ import (
 	"sync"
 )
 
-// keepInbox is the largest buffer that an inbox keeps once it is empty.
+// keepInbox is the size of the largest buffer that an empty inbox keeps.
 const keepInbox = 64 << 10
 
-// inbox hands bytes from a writer that must not wait to a reader that does. It takes a number of bytes in all.
+// inbox passes bytes from a writer that must not block to a reader that may. It accepts a limited number of bytes in
+// all.
 type inbox struct {
 	mu    sync.Mutex
 	more  sync.Cond
 	bytes []byte
-	read  int // of bytes
+	read  int // in bytes
 	left  int
 	ended bool
 }
@@ -24,7 +25,7 @@ func newInbox(limit int) *inbox {
 	return b
 }
 
-// put adds bytes; false when they are too many. After the end they are dropped.
+// put adds bytes; false if they exceed the limit. After the end they are dropped.
 func (b *inbox) put(p []byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +42,7 @@ func (b *inbox) put(p []byte) bool {
 	return true
 }
 
-// end says that no more comes. It may be called more than once.
+// end ends the input. It may be called more than once.
 func (b *inbox) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

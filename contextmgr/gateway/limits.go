@@ -11,11 +11,11 @@ import (
 	"orchestrator/thread"
 )
 
-// farthest is the latest end of a limit that is believed: providers' longest windows are a month.
+// farthest is the latest end of a limit that is accepted: providers' longest windows are a month.
 const farthest = 32 * 24 * time.Hour
 
-// limitEnds reads from an answer's header when a limit ends; zero where it does not say. What comes back is a time of
-// the wall's clock.
+// limitEnds reads from an answer's header when a limit ends; zero if it does not say so. The result is a wall clock
+// time.
 func limitEnds(status int, h http.Header, now time.Time) time.Time {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusPaymentRequired, 529:
@@ -27,7 +27,7 @@ func limitEnds(status int, h http.Header, now time.Time) time.Time {
 			return at
 		}
 	}
-	// Of several windows, the one that is used up counts, and the latest of those.
+	// Of several windows, those that are used up count, and of these the one that ends last.
 	var end time.Time
 	for name, values := range h {
 		window, ok := strings.CutSuffix(name, "-Reset")
@@ -40,7 +40,7 @@ func limitEnds(status int, h http.Header, now time.Time) time.Time {
 			}
 		}
 	}
-	for _, of := range []string{"Requests", "Tokens"} { // OpenAI has the words the other way round
+	for _, of := range []string{"Requests", "Tokens"} { // OpenAI has the words in reverse order
 		if h.Get("X-Ratelimit-Remaining-"+of) == "0" {
 			if at := moment("", h.Get("X-Ratelimit-Reset-"+of), now); at.After(end) {
 				end = at
@@ -50,7 +50,7 @@ func limitEnds(status int, h http.Header, now time.Time) time.Time {
 	return end
 }
 
-// moment reads one header: seconds from now or since 1970, a length of time, or a date.
+// moment reads one header: seconds from now or since 1970, a duration, or a date.
 func moment(name, value string, now time.Time) time.Time {
 	value = strings.TrimSpace(value)
 	if value == "" {
@@ -76,7 +76,7 @@ func moment(name, value string, now time.Time) time.Time {
 	return believed(at, now)
 }
 
-// after adds seconds to a time; zero for what is not a length of time.
+// after adds seconds to a time; zero if they are not a valid duration.
 func after(now time.Time, seconds float64) time.Time {
 	if !(seconds >= 0 && seconds <= farthest.Seconds()) {
 		return time.Time{}
@@ -84,7 +84,7 @@ func after(now time.Time, seconds float64) time.Time {
 	return now.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// believed returns a time of the wall's clock, zero for what is over already or too far away.
+// believed returns a wall clock time, or zero for one that is past or too far away.
 func believed(at, now time.Time) time.Time {
 	if at.IsZero() || !at.After(now) || at.Sub(now) > farthest {
 		return time.Time{}
@@ -92,15 +92,15 @@ func believed(at, now time.Time) time.Time {
 	return at.Round(0).UTC()
 }
 
-// named finds when a limit ends in the words of an error: "Please try again in 1m2.5s", "Please retry in 34.07s",
-// "resets in 3 hours".
+// named matches the end of a limit in an error's text: "Please try again in 1m2.5s", "Please retry in 34.07s", "resets
+// in 3 hours".
 var named = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:(?:re)?try(?: again)?|resets?|available|wait)\b(?: again)?` +
 		`(?: (?:in|after|for|within))? (\d+(?:\.\d+)?) ?` +
 		`((?:ms|h|m|s)(?:\d[\dhms.]*)?\b|milliseconds?\b|seconds?\b|minutes?\b|hours?\b|days?\b)`)
 })
 
-// limitNamed reads from an error's text when a limit ends; zero where it does not say.
+// limitNamed reads from an error's text when a limit ends; zero if it does not say so.
 func limitNamed(text string, now time.Time) time.Time {
 	m := named().FindStringSubmatch(text)
 	if m == nil {
@@ -121,7 +121,7 @@ func limitNamed(text string, now time.Time) time.Time {
 	return believed(now.Add(d), now)
 }
 
-// errorKind says what kind of error a text names that came in place of an answer: "overloaded_error: …".
+// errorKind returns the kind of the error that came in place of an answer, from its text: "overloaded_error: …".
 func errorKind(text string) thread.Fault {
 	kind, _, _ := strings.Cut(text, ":")
 	if strings.ContainsAny(kind, " \t") {

@@ -12,9 +12,8 @@ import (
 	"orchestrator/thread"
 )
 
-// observation is what is learned of one request beside its stream. A nil one observes nothing.
-// Until end it belongs to the handler's goroutine, then to the route's queue; started is read by
-// the queue only.
+// observation is what is learned about one request beside its stream. A nil one observes nothing. Until end is called,
+// it belongs to the handler's goroutine, then to the route's queue; started is read by the queue only.
 type observation struct {
 	w     *watcher
 	rt    *route
@@ -29,31 +28,31 @@ type observation struct {
 	encoding  []string // of the answer
 	kind      string   // its content type
 	answer    wire.Answer
-	unpacking *unpacking // takes the codings off; nil without any
+	unpacking *unpacking // decodes the content; nil if it is not encoded
 	speech    *speech
-	uncounted int64 // bytes of the answer that held does not count yet
-	over      bool  // not all was given to unpacking
-	full      bool  // too much was held to read on
+	uncounted int64 // bytes of the answer that are not counted in held yet
+	over      bool  // unpacking did not get everything
+	full      bool  // too much is held to read on
 	broken    bool  // the codec panicked
-	cannot    error // why the answer could not be read though it came whole
+	cannot    error // why a complete answer could not be read
 	result    *wire.Result
 	err       error
 
-	// request is filled in by the queue's goroutine, before anything is told.
+	// request is set by the queue's goroutine before anything is reported.
 	request  wire.Request
-	announce func() // puts the start into the queue, once
+	announce func() // queues the report of the start, once
 	timer    *time.Timer
 	progress *progress
-	until    time.Time // when a limit ends, by the answer's header
+	until    time.Time // when a limit ends, from the answer's header
 	upstream string
 	quotas   []thread.Quota
 }
 
-// startDelay is how long reading a request waits, at most until its end: it must not compete with
-// the request's own way upstream and the answer's first bytes.
+// startDelay is how long the reading of a request is delayed, at most until its end: it must not compete with sending
+// the request and with the answer's first bytes.
 const startDelay = 20 * time.Millisecond
 
-// watcher watches requests beside their streams.
+// watcher observes requests beside their streams.
 type watcher struct {
 	opts    *Options
 	calls   *calls
@@ -61,8 +60,7 @@ type watcher struct {
 	limiter *limiter
 }
 
-// watch begins to watch a request. Reading the body is left to the queue, beside the way
-// upstream.
+// watch begins to observe a request. The queue reads the body, while the request is sent upstream.
 func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, body []byte, held *hold) *observation {
 	o := &observation{
 		w: w, rt: rt, codec: codec, body: body, held: held, started: time.Now(),
@@ -86,7 +84,7 @@ func (w *watcher) watch(rt *route, codec wire.Codec, out *http.Request, body []b
 	return o
 }
 
-// announceCounted announces from the timer's goroutine, unless the gateway is closed.
+// announceCounted reports the start from the timer's goroutine, unless the gateway is closed.
 func (o *observation) announceCounted() {
 	if o.w.calls.enter() {
 		defer o.w.calls.Done()
@@ -94,7 +92,7 @@ func (o *observation) announceCounted() {
 	}
 }
 
-// late is the progress's timer: there may be no answer yet.
+// late is called by the progress's timer: there may be no answer yet.
 func (o *observation) late() {
 	stage, none := o.progress.late(o.w.opts.AnswerSlow - time.Since(o.started))
 	if !none || !o.w.calls.enter() {
@@ -105,7 +103,7 @@ func (o *observation) late() {
 	o.progress.tellLate(stage, time.Now())
 }
 
-// read parses the request. A body that cannot be read is a side request: it passed all the same.
+// read parses the request. A body that cannot be read counts as a side request: it was forwarded all the same.
 func (o *observation) read() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,7 +128,7 @@ func (o *observation) read() {
 	o.request = req
 }
 
-// counter counts what is written as held, and takes no more than may be.
+// counter counts the written bytes as held, and accepts no more than the limit.
 type counter struct {
 	to interface{ Write(b []byte) (int, error) }
 	h  *hold
@@ -143,23 +141,23 @@ func (c counter) Write(b []byte) (int, error) {
 	return c.to.Write(b)
 }
 
-// errLarge says that an answer is more than is held of one.
+// errLarge means that an answer is larger than what is kept of one.
 var errLarge = fmt.Errorf("it is larger than %d MB", wire.MaxAnswer>>20)
 
-// errFull says that too much was held to read on.
+// errFull means that too much is held to read on.
 var errFull = errors.New("too much memory is in use to read it")
 
-// unread says once of a thread that something of its traffic cannot be read.
+// unread reports, once per thread, that a part of its traffic cannot be read.
 func (o *observation) unread(what string, err error) {
 	o.w.opts.Log.Warn("traffic cannot be read",
 		"thread", string(o.rt.id), "what", what, "wire", o.codec.Wire(), "err", err)
-	if o.rt.told.again("unread "+what, time.Now(), 0) {
-		o.rt.notice(thread.LevelWarn, fmt.Sprintf("%s of this thread passed but cannot be read: %v. "+
-			"What it says is missing in the record until the next request brings it again", what, err))
+	if o.rt.shown.due("unread "+what, time.Now(), 0) {
+		o.rt.notice(thread.LevelWarn, fmt.Sprintf("%s of this thread was forwarded but cannot be read: %v. "+
+			"Its content is missing from the record until the next request contains it", what, err))
 	}
 }
 
-// begin is told the answer's header.
+// begin records the answer's header.
 func (o *observation) begin(resp *http.Response) {
 	if o == nil {
 		return
@@ -183,7 +181,7 @@ func (o *observation) begin(resp *http.Response) {
 	}
 }
 
-// safely keeps a codec's panic away from the stream.
+// safely keeps a codec's panic from reaching the stream.
 func (o *observation) safely(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -196,7 +194,7 @@ func (o *observation) safely(fn func()) {
 	}
 }
 
-// write is told a piece of the answer after it was sent on.
+// write observes a piece of the answer after it was forwarded.
 func (o *observation) write(b []byte) {
 	switch {
 	case o == nil, o.full:
@@ -212,33 +210,33 @@ func (o *observation) write(b []byte) {
 	case !o.count(int64(len(b))):
 		o.full = true
 	default:
-		o.hear(b)
+		o.feed(b)
 	}
 }
 
-// hear gives plain bytes of the answer to its reader, and what they say to the queue.
-func (o *observation) hear(b []byte) {
+// feed passes plain bytes of the answer to its reader, and the text in them to the queue.
+func (o *observation) feed(b []byte) {
 	o.safely(func() {
 		o.answer.Write(b)
 		o.speech.take()
 	})
 }
 
-// answerWriter gives an unpacked answer to its reader.
+// answerWriter passes a decoded answer to its reader.
 type answerWriter struct{ o *observation }
 
 func (w answerWriter) Write(b []byte) (int, error) {
 	if !w.o.held.force(int64(len(b))) {
 		return 0, errFull
 	}
-	w.o.hear(b)
+	w.o.feed(b)
 	return len(b), nil
 }
 
-// countStep is how much of an answer is held before it is counted.
+// countStep is how many bytes of an answer are held before they are counted.
 const countStep = 64 << 10
 
-// count counts what is held of the answer, and reports whether that may be.
+// count counts n bytes of the answer as held, and reports whether they are within the limit.
 func (o *observation) count(n int64) bool {
 	if o.uncounted += n; o.uncounted < countStep {
 		return true
@@ -247,8 +245,8 @@ func (o *observation) count(n int64) bool {
 	return o.held.force(n)
 }
 
-// cutWithoutNotice reports whether an answer that only the end of its connection delimits ended
-// too early: HTTP cannot tell.
+// cutWithoutNotice reports whether an answer without a length or chunks, which ends with its connection, ended too
+// early: HTTP does not show it.
 func (o *observation) cutWithoutNotice(resp *http.Response) bool {
 	delimited := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0 || resp.ProtoMajor != 1
 	if o == nil || delimited || len(o.encoding) > 0 || o.status >= 300 {
@@ -258,7 +256,7 @@ func (o *observation) cutWithoutNotice(resp *http.Response) bool {
 	return !o.broken && !r.Complete
 }
 
-// outcome returns what the answer said.
+// outcome returns the result in the answer.
 func (o *observation) outcome() wire.Result {
 	if o.result != nil {
 		return *o.result

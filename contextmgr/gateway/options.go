@@ -12,22 +12,21 @@ import (
 	"orchestrator/thread"
 )
 
-// Options set what a gateway does beyond carrying. The zero value is useful.
+// Options configure a gateway. The zero value can be used.
 type Options struct {
-	// Codecs are the formats that are read; requests of others pass unread.
+	// Codecs are the formats that are read; requests in other formats are forwarded unread.
 	Codecs wire.Codecs
-	// Models prices answers and knows windows. Unknown models have neither.
+	// Models contains prices and windows. Unknown models have neither.
 	Models models.Table
-	// Log takes what goes wrong with the gateway itself; never bodies, headers or addresses
-	// with secrets. Nil discards.
+	// Log receives errors of the gateway itself; never bodies, headers or addresses with secrets. Nil discards them.
 	Log *slog.Logger
-	// Proxy says which proxy to reach an upstream through, as in http.Transport; nil is none.
+	// Proxy returns the proxy for an upstream, as in http.Transport; nil uses none.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Transport replaces the way to the upstreams, for tests.
+	// Transport replaces the transport to the upstreams, for tests.
 	Transport http.RoundTripper
 
-	// Caps bound what agents may use. Spent says what each thread had cost before the gateway was opened; it is
-	// asked once, when the first request needs it. Nil is nothing.
+	// Caps limit what agents may use. Spent returns what each thread had cost before the gateway was opened; it is called
+	// once, when the first request needs it. Nil means nothing.
 	Caps  Caps
 	Spent func() map[thread.ID]float64
 
@@ -35,11 +34,11 @@ type Options struct {
 	Silence     time.Duration // longest pause inside an answer; 0 is 10 minutes
 	HeaderLimit time.Duration // time for a request's header; 0 is 5 seconds
 	BodyLimit   time.Duration // time for a request's body; 0 is 2 minutes
-	WriteLimit  time.Duration // time for an agent to take a piece of its answer; 0 is 5 minutes
+	WriteLimit  time.Duration // time for an agent to read a piece of its answer; 0 is 5 minutes
 	StoreLimit  time.Duration // time that a request waits while too much is held; 0 is 30 seconds
 
-	// How long a request may be without a connection, and without the first word of its answer, before that is told;
-	// 0 is 5 and 8 seconds.
+	// How long a request may have no connection, and no first byte of its answer, before that is reported; 0 is 5 and 8
+	// seconds.
 	ConnectSlow, AnswerSlow time.Duration
 }
 
@@ -71,8 +70,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// newTransport returns a way upstream that adds nothing of its own: no compression, no user
-// agent, no retry of what may have been received.
+// newTransport returns a transport to the upstreams that adds nothing: no compression, no user agent, no retry of
+// requests that may have been received.
 func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{
 		Proxy:               proxy,
@@ -81,8 +80,8 @@ func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 		DisableCompression:  true,
 		MaxIdleConns:        200,
 		MaxIdleConnsPerHost: 100,
-		// Below the 60 s after which common servers close idle connections, so that a request
-		// is not sent into a connection that is just being closed.
+		// Less than the 60 s after which common servers close idle connections, so that a request is not sent on a connection
+		// that is just being closed.
 		IdleConnTimeout:     50 * time.Second,
 		TLSHandshakeTimeout: 15 * time.Second,
 		WriteBufferSize:     64 << 10,
@@ -90,16 +89,16 @@ func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	}
 }
 
-// Caps bound what agents may use through a gateway. Zero is no bound, except for Bytes.
+// Caps limit what agents may use through a gateway. Zero means no limit, except for Bytes.
 type Caps struct {
-	// RequestsPerMinute bounds each thread's requests; a burst may use a whole minute's at once. It is the
-	// setting limits.requests_per_minute.
+	// RequestsPerMinute limits each thread's requests; a burst may use a whole minute's at once. It is the setting
+	// limits.requests_per_minute.
 	RequestsPerMinute int
-	// USD bounds what each thread costs over its life, TotalUSD what all threads cost together. What is under
-	// way when a bound is reached continues to its end. Answers of models without a known price do not count.
-	// They are the settings limits.usd and limits.total_usd.
+	// USD limits what each thread costs over its life, TotalUSD what all threads cost together. Requests that are running
+	// when a limit is reached continue to their end. Answers of models without a known price do not count. They are the
+	// settings limits.usd and limits.total_usd.
 	USD, TotalUSD float64
-	// Bytes bounds what is held of bodies and answers at once, until they are stored; 0 is 256 MB. A thread may
-	// have an eighth of it. It is the setting limits.memory_mb.
+	// Bytes limits the bytes of bodies and answers that are held at once, until they are stored; 0 is 256 MB. A thread may
+	// have an eighth of them. It is the setting limits.memory_mb.
 	Bytes int64
 }

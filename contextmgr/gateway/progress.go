@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// progress tells what becomes of a request before it ends, where that is news: no connection or no answer for a
-// while, and that an answer has begun after all or after an attempt that failed.
+// progress reports the stages of a request before its end: no connection or no answer for a while, and the beginning of
+// an answer after such a delay or after an attempt that failed.
 type progress struct {
 	rt *route
 
@@ -18,24 +18,24 @@ type progress struct {
 	mu        sync.Mutex
 	timer     *time.Timer
 	connected bool
-	announced bool      // the request's start was told
-	answering time.Time // since when it is answered well; zero before
+	announced bool      // the request's start was reported
+	answering time.Time // when a successful answer began; zero before
 	done      bool      // answered, or ended
 
 	// These belong to the queue's goroutine.
-	main  bool // it is the thread's own
+	main  bool // it is the thread's main request
 	again bool // it repeats a request that failed
-	slow  bool // it was told that there is no answer
+	slow  bool // it was reported that there is no answer
 }
 
-// start begins to watch a request that is on its way: late is called when it may be slow.
+// start begins to watch a request that is being sent: late is called when it may be slow.
 func (p *progress) start(connectSlow time.Duration, late func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timer = time.AfterFunc(connectSlow, late)
 }
 
-// traced returns a request that tells when it has a connection.
+// traced returns the request with a trace that records when it has a connection.
 func (p *progress) traced(out *http.Request) *http.Request {
 	return out.WithContext(httptrace.WithClientTrace(out.Context(), &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) {
@@ -46,8 +46,8 @@ func (p *progress) traced(out *http.Request) *http.Request {
 	}))
 }
 
-// late reports whether an answer is missing that should be there, and what it lacks. With a connection, and more time
-// left, it sets the timer to that.
+// late reports whether an answer is overdue, and what is missing. If there is a connection and more time left, it
+// resets the timer to the end of that time.
 func (p *progress) late(more time.Duration) (stage thread.Stage, none bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,7 @@ func (p *progress) late(more time.Duration) (stage thread.Stage, none bool) {
 	return thread.StageSilent, true
 }
 
-// tellLate has the observer told that there is no answer. The request's start was announced before.
+// tellLate queues the report that there is no answer. The request's start was reported before.
 func (p *progress) tellLate(stage thread.Stage, now time.Time) {
 	p.rt.queue.add(func() {
 		p.mu.Lock()
@@ -77,7 +77,7 @@ func (p *progress) tellLate(stage thread.Stage, now time.Time) {
 	})
 }
 
-// answered takes the status of the answer that begins.
+// answered records the status of the answer that begins.
 func (p *progress) answered(status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *progress) reached() bool {
 	return p.connected
 }
 
-// over ends the watching.
+// over ends the observation.
 func (p *progress) over() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *progress) over() {
 	p.timer.Stop()
 }
 
-// began notes, in the queue's goroutine, that the request's start was told.
+// began records, in the queue's goroutine, that the request's start was reported.
 func (p *progress) began(main, again bool) {
 	p.main, p.again = main, again
 	p.mu.Lock()
@@ -119,7 +119,7 @@ func (p *progress) began(main, again bool) {
 	}
 }
 
-// tell says that the answer has begun, where that is news. It runs in the queue's goroutine.
+// tell reports that the answer has begun, if that is news. It runs in the queue's goroutine.
 func (p *progress) tell() {
 	if (p.again || p.slow) && p.main {
 		p.rt.observer.RequestReached(p.rt.id, thread.StageAnswering, p.answering)

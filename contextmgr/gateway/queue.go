@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// maxLoose is how many things that no budget counts may wait to be told about one thread: refusals, notices.
-// What comes after that is lost rather than held forever.
+// maxLoose is the number of reports about one thread, such as refusals and notices, that may wait without being counted
+// in the budget. More are dropped rather than held forever.
 const maxLoose = 4096
 
-// queue tells an observer about one thread, one thing after the other, away from the streams.
-// Its goroutine lives only while there is something to tell.
+// queue reports to an observer about one thread, one report after the other, apart from the streams. Its goroutine
+// lives only while there is something to report.
 type queue struct {
 	calls *calls
 	log   *slog.Logger
 
-	// mu guards what follows; it is a leaf and never held while something is told.
+	// mu guards the rest; it is a leaf and never held during a report.
 	mu      sync.Mutex
 	todo    []func()
 	running bool
@@ -26,15 +26,15 @@ type queue struct {
 
 func newQueue(c *calls, log *slog.Logger) *queue { return &queue{calls: c, log: log} }
 
-// add takes something to tell that the budget of bytes counts. The caller is counted in calls itself, so that they
-// cannot reach zero in between.
+// add queues a report whose bytes are counted in the budget. The caller itself is counted in calls, so that they cannot
+// reach zero in between.
 func (q *queue) add(tell func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.push(tell)
 }
 
-// offer takes something small to tell, unless too much waits.
+// offer queues a small report, unless too many wait.
 func (q *queue) offer(tell func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,7 +53,7 @@ func (q *queue) offer(tell func()) {
 	})
 }
 
-// push adds to what is to be told. The caller holds mu.
+// push adds a report to the queue. The caller holds mu.
 func (q *queue) push(tell func()) {
 	q.todo = append(q.todo, tell)
 	if !q.running {
@@ -83,7 +83,7 @@ func (q *queue) run() {
 func (q *queue) tell(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			// The value may quote what was carried: only its type is safe to write down.
+			// The value may quote the traffic: only its type is safe to log.
 			q.log.Error("observer panicked", "type", fmt.Sprintf("%T", p))
 		}
 	}()

@@ -12,11 +12,11 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// maxQuotas is how many windows are read of one answer.
+// maxQuotas is the number of windows that are read from one answer.
 const maxQuotas = 16
 
-// The headers by which providers report their limits: the first group is the window, the second what is said about it.
-// OpenAI has the two the other way round.
+// The headers in which providers report their limits: the first group is the window, the second the property. OpenAI
+// has them in reverse order.
 var (
 	quotaHeader  = pattern.Lazy(`^anthropic-ratelimit-([a-z0-9_-]{1,40})-(limit|remaining|reset|utilization)$`)
 	quotaSwapped = pattern.Lazy(`^x-ratelimit-(limit|remaining|reset)-([a-z0-9_-]{1,40})$`)
@@ -26,7 +26,7 @@ var (
 // windowRetry is the window of a wait that a provider asked for.
 const windowRetry = "retry"
 
-// quotas reads what an answer's header tells about limits: numbers and times alone, of windows with known names.
+// quotas reads the limits in an answer's header: only numbers and times, of windows with known names.
 func quotas(upstream string, h http.Header, now time.Time) []thread.Quota {
 	byWindow := map[string]*thread.Quota{}
 	at := func(window string) *thread.Quota {
@@ -68,7 +68,7 @@ func quotas(upstream string, h http.Header, now time.Time) []thread.Quota {
 	return out[:min(len(out), maxQuotas)]
 }
 
-// say takes over one value; what is not a number or a time is left out.
+// say sets one property; a value that is not a number or a time is ignored.
 func say(q *thread.Quota, what, value string, now time.Time) {
 	switch what {
 	case "limit", "remaining":

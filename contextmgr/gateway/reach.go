@@ -15,17 +15,17 @@ import (
 	"orchestrator/contextmgr/wire"
 )
 
-// The gateway repeats a request only where nothing of it can have left: no connection was had, because the name was
-// not found, nobody answered, or TLS failed. All else is the agents' to repeat, which know what they asked for.
+// The gateway retries a request only if none of it can have been sent: there was no connection, because the name was
+// not found, nothing answered, or TLS failed. All other retries are left to the agents, which know what they asked for.
 const (
-	// repeats is how often one request is tried again, and repeatFor how long.
+	// repeats is how often one request is retried, and repeatFor for how long.
 	repeats   = 3
 	repeatFor = 3 * time.Second
-	// repeatAfter is the mean wait before the first repetition; each further one is twice as long.
+	// repeatAfter is the mean wait before the first retry; each later one waits twice as long.
 	repeatAfter = 250 * time.Millisecond
 )
 
-// upstreams are the ways to the providers.
+// upstreams sends requests to the providers.
 type upstreams struct {
 	transport http.RoundTripper
 
@@ -47,31 +47,31 @@ func (u *upstreams) breakerOf(to *url.URL) *breaker {
 	return b
 }
 
-// unreachableError says that there was no answer at all. wait is set where that was known without trying.
+// unreachableError means that there was no answer at all. wait is set if that was known without trying.
 type unreachableError struct {
 	host, why string
 	wait      time.Duration
 }
 
-// Error says so for people.
+// Error describes the error for people.
 func (e *unreachableError) Error() string {
 	s := "orchestrator cannot reach " + e.host
 	if e.why != "" {
 		s += ": " + e.why
 	}
 	if e.wait > 0 {
-		s += fmt.Sprintf("; it is tried again in %d s", seconds(e.wait))
+		s += fmt.Sprintf("; the next attempt is in %d s", seconds(e.wait))
 	}
 	return s
 }
 
-// reach sends a request. It is repeated while it has no connection, unless the agent was told to wait or ctx ends.
-// The error is an *unreachableError where the upstream is not tried at all.
+// reach sends a request. It is retried while it has no connection, unless the agent was told to wait or ctx ends. The
+// error is an *unreachableError if the upstream is not tried at all.
 func (u *upstreams) reach(ctx context.Context, rt *route, out *http.Request) (*http.Response, error) {
 	b := u.breakerOf(out.URL)
 	ok, probe, wait := b.enter(time.Now())
 	if !ok {
-		return nil, &unreachableError{host: out.URL.Host, why: "it did not answer just before", wait: wait}
+		return nil, &unreachableError{host: out.URL.Host, why: "it did not answer a moment ago", wait: wait}
 	}
 	tries := 1 + repeats
 	if probe || rt.waiting(time.Now()) {
@@ -122,7 +122,7 @@ func (u *upstreams) once(out *http.Request) (resp *http.Response, connected bool
 	return resp, got.is(), err
 }
 
-// connection is whether there was one; transports report it from goroutines of their own.
+// connection records whether there was one; transports report it from their own goroutines.
 type connection struct {
 	mu  sync.Mutex
 	was bool
@@ -140,7 +140,7 @@ func (c *connection) is() bool {
 	return c.was
 }
 
-// sleep waits; false when ctx ends before.
+// sleep waits; false if ctx ends before.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -152,7 +152,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// unreached answers a request that reached nobody, and says when to ask again where that is known.
+// unreached answers a request that could not be sent, with the time of the next attempt if it is known.
 func unreached(w http.ResponseWriter, codec wire.Codec, cause *unreachableError) {
 	status := http.StatusBadGateway
 	if cause.wait > 0 {

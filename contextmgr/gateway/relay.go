@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// relay copies an answer as it comes. It returns an error when the agent did not get all of it.
+// relay copies an answer as it arrives. It returns an error if the agent did not get all of it.
 func (g *Gateway) relay(
 	w http.ResponseWriter, r *http.Request, resp *http.Response, o *observation, cancel context.CancelCauseFunc,
 ) error {
 	h := w.Header()
 	copyHeader(h, resp.Header)
 	if resp.Header["Content-Type"] == nil {
-		h["Content-Type"] = nil // adds no guess
+		h["Content-Type"] = nil // suppresses Go's guess
 	}
 	rc := http.NewResponseController(w)
 	w.WriteHeader(resp.StatusCode)
 	if resp.ContentLength != 0 {
-		_ = rc.Flush() // an agent that is gone shows when its answer is written
+		_ = rc.Flush() // whether the agent is gone shows when its answer is written
 	}
 	silence := time.AfterFunc(g.opts.Silence, func() { cancel(errSilence) })
 	defer silence.Stop()
@@ -35,7 +35,7 @@ func (g *Gateway) relay(
 			if sent == nil {
 				sent = rc.Flush()
 			}
-			// Read even what could not be sent whole: an agent that has heard the end hangs up at once.
+			// Read on even if not everything could be sent: an agent that has the end hangs up at once.
 			o.write((*buf)[:n])
 			if sent != nil {
 				return errAgent
@@ -61,7 +61,7 @@ func (g *Gateway) relay(
 	}
 }
 
-// gone says who ended a connection to an agent.
+// gone returns who ended a connection to an agent.
 func (g *Gateway) gone() error {
 	if g.calls.over() {
 		return errStopped

@@ -9,24 +9,24 @@ import (
 	"orchestrator/thread"
 )
 
-// route is the way of one thread.
+// route is the route of one thread.
 type route struct {
 	id thread.ID
-	// observer hears what is carried, from queue.
+	// observer gets its reports from queue.
 	observer thread.Observer
 	secret   string
 	queue    *queue
 	bucket   bucket
-	told     told
+	shown    notices
 	held     account // guarded by the gateway's budget
-	spoken   int64   // main requests so far, for their speech; the queue's
+	spoken   int64   // number of main requests so far, for their text; the queue's
 	last     last    // belongs to queue's goroutine
 
-	// mu guards what Route may replace while requests are carried.
+	// mu guards what Route may replace while requests are forwarded.
 	mu        sync.Mutex
 	upstreams map[string]*url.URL
-	windows   map[string]int64 // that the agent is configured with
-	waits     time.Time        // until when the agent was told to wait
+	windows   map[string]int64 // as configured for the agent
+	waits     time.Time        // until when the agent must wait
 }
 
 func (rt *route) window(t models.Table, model string, long bool, used int64) int64 {
@@ -42,47 +42,47 @@ func (rt *route) upstream(name string) *url.URL {
 	return rt.upstreams[name]
 }
 
-// mustWait notes that the agent was told not to ask before a time.
+// mustWait records that the agent was told not to retry before a time.
 func (rt *route) mustWait(until time.Time) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	rt.waits = until
 }
 
-// waiting reports whether the agent was told to wait and the time is not over: when to ask again is its to decide.
+// waiting reports whether the agent was told to wait and the time is not over: it then decides itself when to retry.
 func (rt *route) waiting(now time.Time) bool {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return now.Before(rt.waits)
 }
 
-// noticer is an observer that shows people what they should know.
+// noticer is an observer that shows notices to people.
 type noticer interface {
 	Notice(id thread.ID, level thread.Level, text string)
 }
 
-// told notes what people were told of a thread, so that they are not told with every request.
-type told struct {
+// notices records the notices about a thread, so that they are not repeated with every request.
+type notices struct {
 	mu sync.Mutex // a leaf
 	at map[string]time.Time
 }
 
-// again reports whether something is to be told, at most once in a while; never again where that is 0.
-func (t *told) again(what string, now time.Time, while time.Duration) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last, ok := t.at[what]
+// due reports whether a notice may be shown: at most once in a while, and only once ever if while is 0.
+func (n *notices) due(what string, now time.Time, while time.Duration) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	last, ok := n.at[what]
 	if ok && (while == 0 || now.Sub(last) < while) {
 		return false
 	}
-	if t.at == nil {
-		t.at = map[string]time.Time{}
+	if n.at == nil {
+		n.at = map[string]time.Time{}
 	}
-	t.at[what] = now
+	n.at[what] = now
 	return true
 }
 
-// notice shows people something about the thread, in order with what else is told of it.
+// notice shows people something about the thread, in order with its other reports.
 func (rt *route) notice(level thread.Level, text string) {
 	if n, ok := rt.observer.(noticer); ok {
 		rt.queue.offer(func() { n.Notice(rt.id, level, text) })

@@ -14,22 +14,22 @@ import (
 	"orchestrator/thread"
 )
 
-// hookPath is where agents report, below a thread's base URL.
+// hookPath is the path for agents' reports, below a thread's base URL.
 const hookPath = "/_hook"
 
-// routes are the ways of all threads, which are found by their secrets.
+// routes are the routes of all threads, found by their secrets.
 type routes struct {
 	observer thread.Observer
 	calls    *calls
 	log      *slog.Logger
 
-	// mu guards what follows. Of other locks only a route's is taken while it is held.
+	// mu guards the rest. Of other locks, only a route's is taken while it is held.
 	mu       sync.Mutex
 	byID     map[thread.ID]*route
-	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that looking up tells nothing
+	bySecret map[[sha256.Size]byte]*route // by the secret's hash, so that a look-up's timing reveals nothing
 }
 
-// set says where a thread's route leads, and returns its secret. A thread without a route gets one.
+// set sets a thread's route and returns its secret. A thread without a route gets one.
 func (t *routes) set(id thread.ID, upstreams map[string]*url.URL, windows map[string]int64) (secret string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,9 +69,9 @@ func (t *routes) find(secret string) *route {
 	return rt
 }
 
-// claim returns the route of the secret that a request has, and what follows in its path: nil without
-// one. Where the address leaves it out, a header carries it. No secret is left in h: of a header that
-// had one, only what is the person's own.
+// claim returns the route for the secret in a request, and the rest of its path; nil if there is none. If the address
+// has no secret, a header has it. The secret is removed from h: of a header that contains it, only the person's own
+// part remains.
 func (t *routes) claim(h http.Header, target string) (*route, string) {
 	secret, rest, ok := cutPath(target)
 	if !ok {
@@ -102,7 +102,7 @@ func (t *routes) claim(h http.Header, target string) (*route, string) {
 	return rt, rest
 }
 
-// cutPath takes a request target apart: "/t/<secret>/rest".
+// cutPath splits a request target: "/t/<secret>/rest".
 func cutPath(path string) (secret, rest string, ok bool) {
 	path, ok = strings.CutPrefix(path, "/t/")
 	if !ok {

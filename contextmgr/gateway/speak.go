@@ -7,34 +7,34 @@ import (
 	"orchestrator/thread"
 )
 
-// maxUnsaid bounds what one answer has said that the observer was not told yet, in bytes.
-const maxUnsaid = 256 << 10
+// maxUnreported is how many bytes of one answer's text may wait to be reported.
+const maxUnreported = 256 << 10
 
-// speech carries what an answer says from its stream to the queue that tells the observer. What comes while a piece
-// waits there joins it, so that a slow observer holds up nothing and costs little.
+// speech passes an answer's text from its stream to the queue, which reports it to the observer. Text that arrives
+// while a piece waits there is added to that piece, so that a slow observer blocks nothing and costs little.
 type speech struct {
-	rt      *route
-	speaker wire.Speaker // nil where the answer tells nothing before its end
-	number  int64        // of the request; the queue's
-	any     bool         // something was told; the queue's
+	rt       *route
+	streamer wire.TextStreamer // nil if the answer has no text before its end
+	number   int64             // the request's; the queue's
+	any      bool              // something was reported; the queue's
 
-	mu      sync.Mutex // held before queue.mu; guards what follows
+	mu      sync.Mutex // taken before queue.mu; guards the rest
 	text    []byte
-	missed  bool // text is not all
-	open    bool // pieces may be told: the request was read, and is the thread's own
-	closed  bool // nobody is to be told
+	missed  bool // text is incomplete
+	open    bool // pieces may be reported: the request was read and is a main one
+	closed  bool // nothing more is reported
 	waiting bool // a piece is in the queue
 }
 
-// listen begins to take what an answer says.
-func (s *speech) listen(a wire.Answer) { s.speaker, _ = a.(wire.Speaker) }
+// listen begins to read an answer's text.
+func (s *speech) listen(a wire.Answer) { s.streamer, _ = a.(wire.TextStreamer) }
 
-// take adds what the answer said with its last bytes.
+// take adds the text in the answer's last bytes.
 func (s *speech) take() {
-	if s.speaker == nil {
+	if s.streamer == nil {
 		return
 	}
-	text := s.speaker.Said()
+	text := s.streamer.NewText()
 	if text == "" {
 		return
 	}
@@ -43,7 +43,7 @@ func (s *speech) take() {
 	switch {
 	case s.closed:
 		return
-	case s.missed || len(s.text)+len(text) > maxUnsaid:
+	case s.missed || len(s.text)+len(text) > maxUnreported:
 		s.missed = true
 	default:
 		s.text = append(s.text, text...)
@@ -51,7 +51,7 @@ func (s *speech) take() {
 	s.offer()
 }
 
-// offer queues a piece, unless one waits there. The caller holds mu.
+// offer queues a piece, unless one waits. The caller holds mu.
 func (s *speech) offer() {
 	if s.open && !s.waiting {
 		s.waiting = true
@@ -59,7 +59,7 @@ func (s *speech) offer() {
 	}
 }
 
-// begin is the queue's: the request was read.
+// begin is called by the queue when the request was read.
 func (s *speech) begin(main bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,13 +75,13 @@ func (s *speech) begin(main bool) {
 	}
 }
 
-// next returns the piece to tell.
+// next returns the piece to report.
 func (s *speech) next() thread.Speech {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := thread.Speech{Request: s.number, Text: string(s.text), Missed: s.missed}
 	s.text, s.waiting = s.text[:0], false
-	s.closed = s.closed || s.missed // the end brings it all
+	s.closed = s.closed || s.missed // the end of the answer contains everything
 	return out
 }
 
@@ -92,7 +92,7 @@ func (s *speech) tell(p thread.Speech) {
 	}
 }
 
-// end is the queue's: the exchange is over, and what it said that nobody was told yet is told.
+// end is called by the queue when the exchange is over; it reports the text that is left.
 func (s *speech) end(e thread.Exchange) {
 	if !e.Main {
 		return

@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// TestKindsOfFailure says for each way in which a provider fails what is told of it.
+// TestKindsOfFailure checks what is reported for each way in which a provider fails.
 func TestKindsOfFailure(t *testing.T) {
 	events := answerEvents("x")
 	say := func(kind string, status int, body string, header ...string) http.HandlerFunc {
@@ -45,10 +45,10 @@ func TestKindsOfFailure(t *testing.T) {
 			5 * time.Minute},
 		{"401", say(plain, 401, `{}`), thread.FaultNone, "", 0},
 		{"a page", say(page, 200, "<html>log in to the hotel"), thread.FaultNoAnswer,
-			"what came is no model's answer but text/html", 0},
+			"the response is not a model's answer but text/html", 0},
 		{"a page with 502", say(page, 502, "<html>bad gateway"), thread.FaultNone, "<html>bad gateway", 0},
-		{"nothing", say("", 200, ""), thread.FaultNoAnswer, "what came is no model's answer", 0},
-		{"an empty object", say(plain, 200, "{}"), thread.FaultNoAnswer, "what came is no model's answer", 0},
+		{"nothing", say("", 200, ""), thread.FaultNoAnswer, "the response is not a model's answer", 0},
+		{"an empty object", say(plain, 200, "{}"), thread.FaultNoAnswer, "the response is not a model's answer", 0},
 		{"an overload inside", say(sse, 200, events[0]+inside("overloaded_error")), thread.FaultLimited,
 			"overloaded_error: told", 0},
 		{"a refusal inside", say(sse, 200, inside("authentication_error")), thread.FaultUnauthorised,
@@ -113,7 +113,7 @@ func TestStartsCountFromWhenTheyWere(t *testing.T) {
 	}
 }
 
-// TestRepeatsAreKnown: a request that asks again for what failed is named as that, and told of once it is answered.
+// TestRepeatsAreKnown: a request that repeats a failed one is marked as such, and reported once it is answered.
 func TestRepeatsAreKnown(t *testing.T) {
 	status := make(chan int, 10)
 	w := open(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +143,7 @@ func TestRepeatsAreKnown(t *testing.T) {
 	}
 }
 
-// TestNoAnswerIsTold: a provider that cannot be reached or does not begin to answer is told of before it fails.
+// TestNoAnswerIsTold: a provider that cannot be reached or does not begin to answer is reported before it fails.
 func TestNoAnswerIsTold(t *testing.T) {
 	quick := func(o *gateway.Options) { o.ConnectSlow, o.AnswerSlow = 20*time.Millisecond, 40*time.Millisecond }
 	go1 := make(chan struct{})

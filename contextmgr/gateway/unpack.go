@@ -17,13 +17,13 @@ import (
 	"orchestrator/thread"
 )
 
-// maxCodings bounds how many codings a body may have on top of each other.
+// maxCodings is the number of codings that a body may have on top of each other.
 const maxCodings = 4
 
-// maxWindow bounds what a decoder takes of memory beside its output.
+// maxWindow is the memory that a decoder may use in addition to its output.
 const maxWindow = 16 << 20
 
-// errBomb says that a body is unpacked to more than is read of it.
+// errBomb means that a decoded body is larger than what is read of it.
 var errBomb = errors.New("it unpacks to more than may be read")
 
 // codings returns the content codings of a header in the order in which they were applied.
@@ -39,8 +39,8 @@ func codings(header []string) []string {
 	return all
 }
 
-// unpack takes codings off a body and writes what is below them as it comes, at most limit bytes. With an error it has
-// written what could be read.
+// unpack decodes a body and writes the content as it comes, at most limit bytes. If it returns an error, it has written
+// what could be read.
 func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 	if len(encoding) > maxCodings {
 		return fmt.Errorf("unpack %d codings: %w", len(encoding), thread.ErrUnsupported)
@@ -52,7 +52,7 @@ func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 		}
 		defer done()
 		r = next
-		if i > 0 { // an inner layer is hardly larger than what comes out: compressed bytes grow little
+		if i > 0 { // an inner layer is hardly larger than the content: compressing compressed bytes adds little
 			r = io.LimitReader(r, limit+1<<20)
 		}
 	}
@@ -67,7 +67,7 @@ func unpack(to io.Writer, encoding []string, r io.Reader, limit int64) error {
 	}
 }
 
-// decoder takes one coding off.
+// decoder decodes one coding.
 func decoder(coding string, r io.Reader) (out io.Reader, done func(), err error) {
 	done = func() {}
 	switch coding {
@@ -83,7 +83,7 @@ func decoder(coding string, r io.Reader) (out io.Reader, done func(), err error)
 			out, done = z, z.Close
 		}
 	case "deflate":
-		// The name means zlib's format; some servers leave its header out.
+		// The name means zlib's format; some servers omit its header.
 		in := bufio.NewReader(r)
 		if head, peek := in.Peek(2); peek == nil && head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 			out, err = zlib.NewReader(in)
@@ -96,26 +96,26 @@ func decoder(coding string, r io.Reader) (out io.Reader, done func(), err error)
 	return out, done, err
 }
 
-// unpacking takes an answer's codings off while it comes, in a goroutine of its own: the stream waits for none of it.
-// What is unpacked is the goroutine's until wait returns.
+// unpacking decodes an answer as it arrives, in its own goroutine: the stream never waits for it. The decoded content
+// belongs to the goroutine until wait returns.
 type unpacking struct {
 	in   *inbox
 	done chan struct{} // closed when err is set
 	err  error
 }
 
-// newUnpacking begins to unpack an answer; what is unpacked is written to a reader of it.
+// newUnpacking begins to decode an answer and writes the content to its reader.
 func newUnpacking(to io.Writer, encoding []string) *unpacking {
 	u := &unpacking{in: newInbox(wire.MaxAnswer), done: make(chan struct{})}
 	go func() {
 		defer close(u.done)
 		u.err = unpack(to, encoding, u.in, 2*wire.MaxAnswer)
-		u.in.end() // what still comes is not needed
+		u.in.end() // the rest is not needed
 	}()
 	return u
 }
 
-// wait returns how it went, after the inbox has ended.
+// wait returns the error after the inbox has ended.
 func (u *unpacking) wait() error {
 	<-u.done
 	return u.err

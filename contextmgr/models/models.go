@@ -1,8 +1,8 @@
-// Package models knows what models cost and how much they hold, from a small table.
+// Package models knows the prices and context windows of models, from a small table.
 //
-// The table is data with a date and a source. A model that is in no row has no price and no window, and the
-// caller is told so: it never guesses. Prices are list prices of the standard tier; discounts and batch rates are not
-// known here.
+// The table is data, with its date and source. A model that matches no row has no price and no window, and the caller
+// is told so: the package never guesses. Prices are list prices of the standard tier; discounts and batch rates are not
+// included.
 package models
 
 import (
@@ -18,18 +18,18 @@ import (
 //go:embed models.json
 var builtin []byte
 
-// Table is a list of rows; the first that matches stands. It is never changed after it was made.
+// Table is a list of rows; the first match wins. It is immutable.
 type Table struct {
-	// Date and Source say where the rows come from.
+	// Date and Source are the rows' origin.
 	Date   string `json:"date"`
 	Source string `json:"source"`
 	Rows   []Row  `json:"models"`
 
-	own []Row // the person's, which go before all
+	own []Row // the person's, which take precedence
 }
 
-// With returns a table in which the person's own rows go before these. A row that gives no window or no price
-// leaves that to the others.
+// With returns a table in which the person's own rows take precedence. For a window or price that a row does not set,
+// the next matching row is used.
 func (t Table) With(own []Row) (Table, error) {
 	if err := check(own); err != nil {
 		return Table{}, err
@@ -38,38 +38,38 @@ func (t Table) With(own []Row) (Table, error) {
 	return t, nil
 }
 
-// Row says what the models of a pattern hold and cost. Money is USD per million tokens; a missing
-// cache price is the input price.
+// Row is the context window and the prices of the models that match a pattern. Prices are in USD per million tokens; a
+// missing cache price is the input price.
 type Row struct {
 	// Match is a glob over the lower-case model name without a provider's prefix: "gpt-5*".
 	Match string `json:"match"`
-	// Above makes the prices stand only for requests with more input tokens than this.
+	// Above limits the prices to requests with more input tokens than this.
 	Above int64 `json:"above,omitempty"`
 
 	Window int64 `json:"window,omitempty"`
-	// Long is the window where the request asks for the long one.
+	// Long is the window for requests that ask for the long one.
 	Long int64 `json:"long,omitempty"`
 
 	Input  float64 `json:"input,omitempty"`
 	Output float64 `json:"output,omitempty"`
-	// Free is set where the prices are 0 because nothing is to be paid, not because they are unknown.
+	// Free means that the prices are 0 because the model is free, not because they are unknown.
 	Free        bool     `json:"free,omitempty"`
 	CacheRead   *float64 `json:"cacheRead,omitempty"`
 	CacheWrite  *float64 `json:"cacheWrite,omitempty"`
 	CacheWriteH *float64 `json:"cacheWrite1h,omitempty"`
 }
 
-// Tokens is what one response used; the kinds of input are disjoint.
+// Tokens is the usage of one response; the kinds of input are disjoint.
 type Tokens struct {
 	Input, CacheRead, CacheWrite, CacheWriteHr, Output int64
 }
 
 func (t Tokens) in() int64 { return t.Input + t.CacheRead + t.CacheWrite }
 
-// Builtin returns the table that comes with the program.
+// Builtin returns the table that is embedded in the program.
 func Builtin() (Table, error) { return Parse(builtin) }
 
-// Parse reads a table and checks it.
+// Parse reads and validates a table.
 func Parse(b []byte) (Table, error) {
 	var t Table
 	if err := json.Unmarshal(b, &t); err != nil {
@@ -86,7 +86,9 @@ func check(rows []Row) error {
 		if _, err := path.Match(r.Match, ""); err != nil || r.Match == "" {
 			return fmt.Errorf("row %d: bad pattern %q", i+1, r.Match)
 		}
-		for _, n := range []float64{float64(r.Window), float64(r.Long), r.Input, r.Output, or(r.CacheRead, 0), or(r.CacheWrite, 0)} {
+		for _, n := range []float64{
+			float64(r.Window), float64(r.Long), r.Input, r.Output, or(r.CacheRead, 0), or(r.CacheWrite, 0),
+		} {
 			if n < 0 {
 				return fmt.Errorf("row %d (%s): negative number", i+1, r.Match)
 			}
@@ -95,10 +97,9 @@ func check(rows []Row) error {
 	return nil
 }
 
-// Window returns how many tokens a model holds, 0 when it is unknown. The person's own rows win over what the
-// agent is configured with, by model or pattern, and that wins over the table. long is set where the request asked
-// for the long window; used is what the context held, which tells of a long window by itself when it does not fit
-// the short one.
+// Window returns the context window of a model in tokens, 0 if unknown. The person's own rows take precedence over the
+// agent's configuration (by model or pattern), and that over the table. long means that the request asked for the long
+// window; used is the size of the context, which implies the long window if it exceeds the short one.
 func (t Table) Window(model string, long bool, used int64, agents map[string]int64) int64 {
 	name := bare(model)
 	if n := window(t.own, name, long, used); n > 0 {
@@ -128,7 +129,7 @@ func window(rows []Row, name string, long bool, used int64) int64 {
 	return 0
 }
 
-// Cost returns the price of a response in USD, and whether the model has one.
+// Cost returns the price of a response in USD, and whether the model's price is known.
 func (t Table) Cost(model string, n Tokens) (usd float64, priced bool) {
 	name := bare(model)
 	if r, ok := price(t.own, name, n.in()); ok {
@@ -140,7 +141,7 @@ func (t Table) Cost(model string, n Tokens) (usd float64, priced bool) {
 	return 0, false
 }
 
-// price returns the first row that prices a request with so many input tokens.
+// price returns the first row with a price for a request of that many input tokens.
 func price(rows []Row, name string, in int64) (Row, bool) {
 	for _, r := range rows {
 		if (r.Free || r.Input > 0 || r.Output > 0) && (r.Above == 0 || in > r.Above) && r.matches(name) {
@@ -150,7 +151,7 @@ func price(rows []Row, name string, in int64) (Row, bool) {
 	return Row{}, false
 }
 
-// cost returns what a response costs by the row's prices, in USD.
+// cost returns the price of a response by this row, in USD.
 func (r Row) cost(n Tokens) float64 {
 	write := or(r.CacheWrite, r.Input)
 	sum := float64(n.Input)*r.Input +
@@ -169,11 +170,11 @@ func or(p *float64, otherwise float64) float64 {
 }
 
 func (r Row) matches(name string) bool {
-	ok, _ := path.Match(r.Match, strings.TrimSuffix(name, "[1m]")) // patterns were checked
+	ok, _ := path.Match(r.Match, strings.TrimSuffix(name, "[1m]")) // patterns have been validated
 	return ok
 }
 
-// bare returns a model's name without what providers and clouds put around it:
+// bare returns a model's name without the prefixes and suffixes of providers and clouds:
 // "us.anthropic.claude-opus-4-5-20251101-v1:0", "anthropic/claude-opus-4.5", "models/gemini-2.5-pro".
 func bare(model string) string {
 	name := strings.ToLower(model)

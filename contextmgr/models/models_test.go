@@ -54,7 +54,8 @@ func TestWindow(t *testing.T) {
 // TestWhoseWordOnWindows: the table, then what the agent is configured with, then what the person sets; the later wins.
 func TestWhoseWordOnWindows(t *testing.T) {
 	agents := map[string]int64{"qwen3-coder": 65_536, "claude-*": 100_000, "unset": 0}
-	own, err := builtin(t).With([]models.Row{{Match: "claude-opus-5*", Window: 300_000}, {Match: "glm-9*", Input: 1, Output: 2}})
+	own, err := builtin(t).With([]models.Row{{Match: "claude-opus-5*", Window: 300_000},
+		{Match: "glm-9*", Input: 1, Output: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +82,14 @@ func TestWhoseWordOnWindows(t *testing.T) {
 }
 
 func TestOwnPrices(t *testing.T) {
-	own, err := builtin(t).With([]models.Row{{Match: "claude-sonnet-5*", Input: 1, Output: 1}, {Match: "local-*", Free: true}, {Match: "gpt-5.5", Window: 9}})
+	own, err := builtin(t).With([]models.Row{{Match: "claude-sonnet-5*", Input: 1, Output: 1},
+		{Match: "local-*", Free: true}, {Match: "gpt-5.5", Window: 9}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for model, want := range map[string]float64{"claude-sonnet-5-5": 2, "local-llama": 0, "gpt-5.5": 35, "claude-fable-5-2": 48} {
+	for model, want := range map[string]float64{
+		"claude-sonnet-5-5": 2, "local-llama": 0, "gpt-5.5": 35, "claude-fable-5-2": 48,
+	} {
 		got, priced := own.Cost(model, models.Tokens{Input: 1_000_000, Output: 1_000_000})
 		if math.Abs(got-want) > 1e-9 || !priced {
 			t.Errorf("Cost(%q) = %v, %v, want %v", model, got, priced, want)
@@ -102,7 +106,8 @@ func TestCost(t *testing.T) {
 		want  float64
 		ok    bool
 	}{
-		{"claude-sonnet-4-6", models.Tokens{Input: m, CacheRead: m, CacheWrite: 2 * m, CacheWriteHr: m, Output: m}, 3 + 0.3 + 3.75 + 6 + 15, true},
+		{"claude-sonnet-4-6", models.Tokens{Input: m, CacheRead: m, CacheWrite: 2 * m, CacheWriteHr: m, Output: m},
+			3 + 0.3 + 3.75 + 6 + 15, true},
 		{"claude-opus-4-1-20250805", models.Tokens{Output: m}, 75, true},
 		{"claude-opus-4-5-20251101", models.Tokens{Output: m}, 25, true},
 		{"claude-haiku-5-5", models.Tokens{Input: 100_000}, 0.01, true},
@@ -122,7 +127,9 @@ func TestCost(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, in := range []string{``, `{`, `{"models":[{"match":"["}]}`, `{"models":[{"window":1}]}`, `{"models":[{"match":"a","input":-1}]}`} {
+	for _, in := range []string{
+		``, `{`, `{"models":[{"match":"["}]}`, `{"models":[{"window":1}]}`, `{"models":[{"match":"a","input":-1}]}`,
+	} {
 		if _, err := models.Parse([]byte(in)); err == nil {
 			t.Errorf("Parse(%q) took it", in)
 		}

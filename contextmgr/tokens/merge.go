@@ -5,14 +5,13 @@ import (
 	"math"
 )
 
-// arrayLimit is the longest piece, in bytes, that is merged by searching an array; longer ones
-// take a heap.
+// arrayLimit is the length in bytes up to which a piece is merged by scanning an array; longer ones use a heap.
 const arrayLimit = 128
 
-// none is the rank of what is no token.
+// none is the rank of a string that is no token.
 const none = math.MaxUint32
 
-// merger counts the tokens of pieces. It is used by one goroutine at a time and keeps its memory.
+// merger counts the tokens of pieces. It is used by one goroutine at a time and reuses its memory.
 type merger struct {
 	starts [arrayLimit + 1]int32
 	ranks  [arrayLimit + 1]uint32
@@ -21,10 +20,10 @@ type merger struct {
 	pairs      pairHeap
 }
 
-// maxKept is the longest piece whose memory a merger keeps.
+// maxKept is the length of the longest piece whose memory a merger keeps.
 const maxKept = 1 << 16
 
-// count returns the number of tokens of a piece, which is not empty.
+// count returns the number of tokens in a non-empty piece.
 func (m *merger) count(ranks map[string]uint32, piece string) int {
 	if _, ok := ranks[piece]; ok || len(piece) == 1 {
 		return 1
@@ -46,7 +45,7 @@ func rank(ranks map[string]uint32, s string) uint32 {
 	return none
 }
 
-// array merges the pair of the lowest rank, leftmost first, until none is left.
+// array merges the pair with the lowest rank, leftmost first, until none is left.
 func (m *merger) array(ranks map[string]uint32, piece string) int {
 	n := len(piece) // parts; starts[n] is the end
 	for i := range n + 1 {
@@ -78,7 +77,7 @@ func (m *merger) array(ranks map[string]uint32, piece string) int {
 	return n
 }
 
-// pair returns the rank of the parts at i and i+1 of n together.
+// pair returns the rank of parts i and i+1, of n, together.
 func (m *merger) pair(ranks map[string]uint32, piece string, i, n int) uint32 {
 	if i+1 >= n {
 		return none
@@ -86,14 +85,14 @@ func (m *merger) pair(ranks map[string]uint32, piece string, i, n int) uint32 {
 	return rank(ranks, piece[m.starts[i]:m.starts[i+2]])
 }
 
-// pairOf is two neighbouring parts that together are a token. It is stale when they have changed.
+// pairOf is two adjacent parts that form a token together. It is stale if one of them has changed.
 type pairOf struct {
 	rank       uint32
 	start, end int32
 	mid        int32
 }
 
-// pairHeap has the lowest rank on top, and of equal ones the leftmost.
+// pairHeap has the lowest rank on top, the leftmost if several are equal.
 type pairHeap []pairOf
 
 // Len implements heap.Interface.
@@ -121,9 +120,8 @@ func (h *pairHeap) Pop() any {
 	return x
 }
 
-// heap does what array does in n·log n. Parts are a list by their starts; prev is -1 at the
-// first, next is the part's end and the following one's start. A part that was merged away has
-// next 0.
+// heap does the same as array in n·log n. Parts are a linked list by start offset: prev is -1 for the first; next is
+// the end of the part and the start of the following one, and 0 for a part that has been merged into another.
 func (m *merger) heap(ranks map[string]uint32, piece string) int {
 	size := len(piece)
 	if cap(m.prev) < size {
@@ -141,25 +139,25 @@ func (m *merger) heap(ranks map[string]uint32, piece string) int {
 	heap.Init(&m.pairs)
 	n := size
 	for len(m.pairs) > 0 {
-		p := m.take()
+		p := m.pop()
 		if m.next[p.start] != p.mid || m.next[p.mid] != p.end {
 			continue // stale
 		}
 		m.next[p.start], m.next[p.mid] = p.end, 0
 		if int(p.end) < size {
 			m.prev[p.end] = p.start
-			m.offer(ranks, piece, p.start, p.end)
+			m.push(ranks, piece, p.start, p.end)
 		}
 		if before := m.prev[p.start]; before >= 0 {
-			m.offer(ranks, piece, before, p.start)
+			m.push(ranks, piece, before, p.start)
 		}
 		n--
 	}
 	return n
 }
 
-// offer adds the pair of the parts at start and mid where it is a token.
-func (m *merger) offer(ranks map[string]uint32, piece string, start, mid int32) {
+// push adds the pair of the parts at start and mid if it is a token.
+func (m *merger) push(ranks map[string]uint32, piece string, start, mid int32) {
 	end := m.next[mid]
 	r := rank(ranks, piece[start:end])
 	if r == none {
@@ -169,8 +167,8 @@ func (m *merger) offer(ranks map[string]uint32, piece string, start, mid int32) 
 	heap.Fix(&m.pairs, len(m.pairs)-1)
 }
 
-// take removes the top.
-func (m *merger) take() pairOf {
+// pop removes the top.
+func (m *merger) pop() pairOf {
 	h := m.pairs
 	top := h[0]
 	h[0] = h[len(h)-1]

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the expression tells characters apart by. A character may be upper and lower at
-// once: letters without case and marks stand in both sets.
+// class is the set of the expression's character classes that a character is in. It may be upper and lower at once:
+// letters without case and marks are both.
 type class uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	lower                     // Ll Lm Lo M
 )
 
-// next returns the first character's class and length, 0 at the end.
+// next returns the class and length of the first character, 0 at the end.
 func next(s string) (class, int) {
 	if s == "" {
 		return 0, 0
@@ -53,7 +53,7 @@ func runeClass(r rune) class {
 		return letter | lower
 	case unicode.In(r, unicode.Lu, unicode.Lt):
 		return letter | upper
-	case unicode.Is(unicode.L, r): // Lm and Lo are left
+	case unicode.Is(unicode.L, r): // only Lm and Lo are left
 		return letter | upper | lower
 	case unicode.Is(unicode.M, r):
 		return upper | lower
@@ -66,7 +66,7 @@ func runeClass(r rune) class {
 	}
 }
 
-// run returns the length of the longest start of s whose characters all have a class of set.
+// run returns the length of the longest prefix of s whose characters all have a class of set.
 func run(s string, set class) int {
 	i := 0
 	for {
@@ -78,7 +78,7 @@ func run(s string, set class) int {
 	}
 }
 
-// contraction returns the length of 's 't 're 've 'm 'll 'd in any case, 0 when s begins with none.
+// contraction returns the length of a leading 's 't 're 've 'm 'll 'd in any case, 0 if s has none.
 func contraction(s string) int {
 	if len(s) < 2 || s[0] != '\'' {
 		return 0
@@ -98,10 +98,10 @@ func contraction(s string) int {
 	return 0
 }
 
-// split returns the length of the first piece of a text that is not empty. It does by hand what the encoding's
-// regular expression does by backtracking, and the comments name its alternatives. The first two are words, each
-// with a prefix [^\r\n\p{L}\p{N}]? and a contraction at the end: U*L+ and U+L*, where U is Lu Lt Lm Lo M and L is
-// Ll Lm Lo M. The others are splitRest's.
+// split returns the length of the first piece of a non-empty text. It is a hand-written equivalent of the encoding's
+// backtracking regular expression; the comments name the alternatives of that expression. The first two are words, each
+// with a prefix [^\r\n\p{L}\p{N}]? and a contraction at the end: U*L+ and U+L*, where U is Lu Lt Lm Lo M and L is Ll Lm
+// Lo M. For the others see splitRest.
 func split(s string) int {
 	c, n := next(s)
 	prefix := c&(newline|letter|number) == 0
@@ -124,10 +124,10 @@ func split(s string) int {
 	return splitRest(s, c, n)
 }
 
-// lowerWord returns the length of U*L+ with a contraction, 0 for none. Where no L follows the
-// longest U*, the match goes back to the last character that is both.
+// lowerWord returns the length of U*L+ with a contraction, 0 for none. If no L follows the longest U*, the match is cut
+// back to the last character that is both.
 func lowerWord(s string) int {
-	i, both := 0, 0 // both: the end of the last character that is in U and in L
+	i, both := 0, 0 // both: end of the last character that is both U and L
 	for {
 		c, n := next(s[i:])
 		if n == 0 || c&upper == 0 {
@@ -159,7 +159,7 @@ func upperWord(s string) int {
 	return i + contraction(s[i:])
 }
 
-// splitRest does what follows the words in the expression. c and n are of the first character.
+// splitRest implements the alternatives after the words. c and n are of the first character.
 func splitRest(s string, c class, n int) int {
 	if c&number != 0 { // \p{N}{1,3}
 		for range 2 {
@@ -181,7 +181,8 @@ func splitRest(s string, c class, n int) int {
 		}
 		return end
 	}
-	end, last, before := 0, 0, 0 // of the white space: its end, behind its last newline, before its last character
+	// Of the white space: its end, the end of its last newline, the start of its last character.
+	end, last, before := 0, 0, 0
 	for {
 		c, n := next(s[end:])
 		if n == 0 || c&space == 0 {
@@ -198,7 +199,7 @@ func splitRest(s string, c class, n int) int {
 		return last
 	case end == len(s) || before == 0: // \s+(?!\S) at the end of the text, and \s+
 		return max(end, n)
-	default: // \s+(?!\S) leaves the last one to what follows
+	default: // \s+(?!\S) leaves the last character to the next piece
 		return before
 	}
 }

@@ -1,11 +1,10 @@
-// Package tokens counts the tokens of a text exactly as OpenAI's encoding o200k does, of GPT-4o and later.
+// Package tokens counts the tokens of a text exactly as OpenAI's o200k encoding does (GPT-4o and later).
 //
-// It counts and does not encode: a splitter written by hand takes the pieces that the encoding's
-// regular expression would, and each piece is merged over the published ranks. Time is bounded
-// by n·log n for any text, where the usual libraries need quadratic time for a long line without
-// spaces; memory beyond the ranks is a few words a byte of the longest piece. Special tokens are
-// counted as the text they are. Other providers' tokenizers are not known here: for their models
-// the count is an estimate.
+// It counts but does not encode: a hand-written splitter produces the pieces that the encoding's regular expression
+// would, and each piece is merged by the published ranks. Time is n·log n for any text, whereas the usual libraries
+// need quadratic time for a long line without spaces; memory in addition to the ranks is a few words per byte of the
+// longest piece. Special tokens are counted as plain text. The tokenizers of other providers are not implemented: for
+// their models the count is an estimate.
 package tokens
 
 import (
@@ -20,8 +19,7 @@ import (
 	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
-// Counter counts tokens. It is safe for concurrent use; the ranks are loaded when
-// it is first asked, some 10 MB.
+// Counter counts tokens. It is safe for concurrent use; it loads the ranks, about 10 MB, on first use.
 type Counter struct {
 	load  sync.Once
 	ranks map[string]uint32
@@ -37,20 +35,20 @@ func New() *Counter {
 	return c
 }
 
-// Load loads the ranks now and says whether that works.
+// Load loads the ranks now, and returns an error if that fails.
 func (c *Counter) Load() error {
 	c.load.Do(func() { c.ranks, c.err = loadRanks() })
 	return c.err
 }
 
-// Count returns the number of tokens of a text. Without ranks, which come with the program, it
-// would return a quarter of the text's bytes.
+// Count returns the number of tokens in a text. Without ranks (they are embedded, so this does not happen) it returns a
+// quarter of the text's length in bytes.
 func (c *Counter) Count(text string) int {
 	if c.Load() != nil {
 		return (len(text) + 3) / 4
 	}
 	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // each bad byte is one replacement character, as in the encoding
+		text = string([]rune(text)) // each invalid byte is one replacement character, as in the encoding
 	}
 	m := c.spare.Get().(*merger)
 	defer c.spare.Put(m)
@@ -63,14 +61,14 @@ func (c *Counter) Count(text string) int {
 	return n
 }
 
-// loadRanks reads the encoding's published file: a token in base64 and its rank on each line.
+// loadRanks reads the encoding's published file: on each line, a token in base64 and its rank.
 func loadRanks() (map[string]uint32, error) {
 	file, err := assets.Assets.ReadFile("o200k_base.tiktoken")
 	if err != nil {
-		return nil, fmt.Errorf("load ranks of tokens: %w", err)
+		return nil, fmt.Errorf("load token ranks: %w", err)
 	}
 	ranks := make(map[string]uint32, bytes.Count(file, []byte("\n"))+1)
-	// All tokens stand in one string, so that the map costs one allocation for them.
+	// All tokens are slices of one string, so that the map costs one allocation for them.
 	var all strings.Builder
 	all.Grow(len(file) / 2)
 	type entry struct {
@@ -86,11 +84,11 @@ func loadRanks() (map[string]uint32, error) {
 		}
 		n, err := base64.StdEncoding.Decode(buf, token)
 		if err != nil {
-			return nil, fmt.Errorf("load ranks of tokens: %w", err)
+			return nil, fmt.Errorf("load token ranks: %w", err)
 		}
 		rank, err := strconv.ParseUint(string(number), 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("load ranks of tokens: %w", err)
+			return nil, fmt.Errorf("load token ranks: %w", err)
 		}
 		all.Write(buf[:n])
 		entries = append(entries, entry{all.Len(), uint32(rank)})

@@ -35,11 +35,14 @@ func agree(t testing.TB, text string) {
 func TestCountAgreesWithTheLibrary(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "a", "Hello, world!", "it's we'll THEY'RE I'M 'tis don'T 's", "12345678 1,234.5", "a1b2",
-		"\n\t\n", "\n\n \n", "  \n  x", "x   ", "x \n\n\n  y", "\r\n\r\n", "a\u00a0b\u2003c\u0085d", "   leading", "\tfunc main() {\n\t\treturn\n\t}\n",
-		"日本語のテキスト", "Русский ТЕКСТ", "العربية", "हिन्दी में", "한국어", "ไทย", "👩‍👩‍👧 ok 🇩🇪", "e\u0301A \u0301B", "ǅ ǆ ʰʱ ªº", "①②③④ Ⅷ ½",
+		"\n\t\n", "\n\n \n", "  \n  x", "x   ", "x \n\n\n  y", "\r\n\r\n", "a\u00a0b\u2003c\u0085d", "   leading",
+		"\tfunc main() {\n\t\treturn\n\t}\n",
+		"日本語のテキスト", "Русский ТЕКСТ", "العربية", "हिन्दी में", "한국어", "ไทย", "👩‍👩‍👧 ok 🇩🇪", "e\u0301A \u0301B",
+		"ǅ ǆ ʰʱ ªº", "①②③④ Ⅷ ½",
 		"http://example.com/a/b?c=d//\n/x", "<|endoftext|>", "ſ's 'ſ K", "\xff\xfe bad \xc3", "a\x00b",
 		"HTTPServer XMLHttpRequest parseURL iOS", "snake_case_name SCREAMING_SNAKE", `{"key":"va\"lue","n":[1,2.5e10,null]}`,
-		strings.Repeat("x", 127), strings.Repeat("x", 128), strings.Repeat("x", 129), strings.Repeat("ab", 150), strings.Repeat("=", 200),
+		strings.Repeat("x", 127), strings.Repeat("x", 128), strings.Repeat("x", 129), strings.Repeat("ab", 150),
+		strings.Repeat("=", 200),
 		strings.Repeat(" ", 150), strings.Repeat("\n", 150), strings.Repeat("日", 100),
 	} {
 		agree(t, text)
@@ -49,8 +52,10 @@ func TestCountAgreesWithTheLibrary(t *testing.T) {
 // TestRandomTexts throws texts made of what the expression tells apart at both.
 func TestRandomTexts(t *testing.T) {
 	parts := []string{
-		"a", "B", "the", "Word", "ABC", "é", "É", "ß", "ǅ", "ʰ", "ª", "日", "本語", "न", "ि", "\u0301", "\u200d", "1", "23", "4567", "Ⅷ", "²",
-		" ", "  ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\u3000", "\v", "'s", "'S", "'re", "'LL", "'", "'x", ".", "/", "//", "-->", "{\"", "=", "😀", "\x00", "<|endoftext|>", "ſ",
+		"a", "B", "the", "Word", "ABC", "é", "É", "ß", "ǅ", "ʰ", "ª", "日", "本語", "न", "ि", "\u0301", "\u200d", "1", "23",
+		"4567", "Ⅷ", "²",
+		" ", "  ", "\t", "\n", "\r", "\r\n", "\u00a0", "\u2028", "\u3000", "\v", "'s", "'S", "'re", "'LL", "'", "'x", ".",
+		"/", "//", "-->", "{\"", "=", "😀", "\x00", "<|endoftext|>", "ſ",
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
 	n := 400
@@ -111,7 +116,8 @@ func TestConcurrentUse(t *testing.T) {
 func BenchmarkCount(b *testing.B) {
 	for name, text := range map[string]string{
 		"english": strings.Repeat("It was a bright cold day in April, and the clocks were striking thirteen. ", 700),
-		"code":    strings.Repeat("func (c *Counter) Count(text string) int {\n\tif c.err != nil {\n\t\treturn 0\n\t}\n}\n", 600),
+		"code": strings.Repeat("func (c *Counter) Count(text string) int {\n\tif c.err != nil {\n\t\treturn 0\n\t}\n}\n",
+			600),
 		"json":    strings.Repeat(`{"id":"call_17","type":"function","arguments":{"path":"internal/x.go","line":123}},`, 600),
 		"scripts": strings.Repeat("日本語のテキスト Русский текст हिन्दी 한국어 ไทย 👩‍👧 ", 500),
 	} {

@@ -7,13 +7,12 @@ import (
 	"orchestrator/contextmgr/wire/sse"
 )
 
-// MaxAnswer is the most of an answer that is held, in bytes. What comes after it is carried but
-// not read.
+// MaxAnswer is the limit in bytes of an answer that is held in memory. What follows is forwarded but not read.
 const MaxAnswer = 32 << 20
 
-// TooLong reports that an answer was larger than MaxAnswer.
+// TooLong returns the error text for an answer larger than MaxAnswer.
 func TooLong() string {
-	return fmt.Sprintf("the answer was too long to be read whole: more than %d MB", MaxAnswer>>20)
+	return fmt.Sprintf("the answer is too large to be read completely: more than %d MB", MaxAnswer>>20)
 }
 
 // Streamed reports whether a content type is that of server-sent events.
@@ -24,7 +23,7 @@ func Streamed(contentType string) bool {
 // Failed returns a reader for an answer that is an error or a redirect.
 func Failed() Answer { return &failed{} }
 
-// failed collects an error's body.
+// failed collects the body of an error.
 type failed struct{ Whole }
 
 // Result implements Answer.
@@ -36,13 +35,13 @@ func (f *failed) Result() Result {
 	return Result{Err: text, Complete: true}
 }
 
-// Whole collects a body that is no stream.
+// Whole collects a body that is not a stream.
 type Whole struct {
 	body []byte
 	over bool
 }
 
-// Write takes the next bytes.
+// Write adds the next bytes.
 func (w *Whole) Write(b []byte) {
 	if len(w.body)+len(b) > MaxAnswer {
 		w.over = true
@@ -51,13 +50,13 @@ func (w *Whole) Write(b []byte) {
 	w.body = append(w.body, b...)
 }
 
-// Bytes returns what was collected.
+// Bytes returns the collected body.
 func (w *Whole) Bytes() []byte { return w.body }
 
-// Over reports whether the body was too long to be held.
+// Over reports whether the body was too large to be held.
 func (w *Whole) Over() bool { return w.over }
 
-// Events feeds a stream's events to a function and keeps the whole below MaxAnswer.
+// Events passes the events of a stream to a function, up to MaxAnswer in total.
 type Events struct {
 	parser sse.Parser
 	size   int
@@ -71,7 +70,7 @@ func NewEvents(event func(name string, data []byte)) *Events {
 		if e.size += len(data); e.size > MaxAnswer {
 			e.over = true
 			if len(data) > 4096 {
-				return // the small ones still tell usage and the end
+				return // small events are still read, for the usage and the end
 			}
 		}
 		event(name, data)
@@ -79,11 +78,11 @@ func NewEvents(event func(name string, data []byte)) *Events {
 	return e
 }
 
-// Write takes the next bytes.
+// Write adds the next bytes.
 func (e *Events) Write(b []byte) { e.parser.Write(b) }
 
 // Close ends the stream.
 func (e *Events) Close() { e.parser.Close() }
 
-// Over reports whether events were left out because there was too much.
+// Over reports whether events were left out because of their size.
 func (e *Events) Over() bool { return e.over || e.parser.Dropped() > 0 }

@@ -10,8 +10,8 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// agentTags are the elements in which agents wrap what they add to a person's message. What
-// stands in them is not the person's.
+// agentTags are the elements in which agents wrap what they add to a person's message. Their content is not the
+// person's.
 var agentTags = []string{
 	"system-reminder", "system_reminder", "session_context", "environment_context", "user_instructions",
 	"current_datetime", "reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr",
@@ -20,7 +20,7 @@ var agentTags = []string{
 	"skill", "hook_context", "ide_context", "INSTRUCTIONS", "subagent_notification",
 }
 
-// agentStarts begin texts that agents write in the person's name.
+// agentStarts are the beginnings of texts that agents write in the person's name.
 var agentStarts = []string{
 	"[Request interrupted by user",
 	"This session is being continued from a previous conversation",
@@ -34,8 +34,8 @@ var agentStarts = []string{
 	"Stop hook feedback:",
 }
 
-// Prompt returns the person's newest words: of the items at the given places, in which a person may
-// have spoken, the text of the last that a person wrote, as the codec's own reader says.
+// Prompt returns the person's newest text: of the items at the given indices, which may contain a person's text, the
+// last that does, as reported by the codec's own reader.
 func Prompt(items []thread.Item, spoken []int, person func(json.RawMessage) string) string {
 	for _, i := range slices.Backward(spoken) {
 		if text := person(items[i].Raw); text != "" {
@@ -45,7 +45,7 @@ func Prompt(items []thread.Item, spoken []int, person func(json.RawMessage) stri
 	return ""
 }
 
-// Turns returns the places of the items that a person wrote, as the codec's own reader says.
+// Turns returns the indices of the items that a person wrote, as reported by the codec's own reader.
 func Turns(items []thread.Item, person func(json.RawMessage) string) []int {
 	var at []int
 	for i, it := range items {
@@ -56,15 +56,15 @@ func Turns(items []thread.Item, person func(json.RawMessage) string) []int {
 	return at
 }
 
-// PersonText returns what of a message's text the person wrote: elements that agents add are
-// left out, as are texts that an agent wrote in the person's name. It returns "" when nothing is
-// left. A slash command comes back as it was typed.
+// PersonText returns the part of a message's text that the person wrote: without the elements that agents add, and
+// without texts that an agent wrote in the person's name. It returns "" if nothing is left. A slash command is returned
+// as typed.
 func PersonText(s string) string {
 	if cmd, ok := slashCommand(s); ok {
 		return cmd
 	}
 	s = strings.TrimSpace(unwrapPastes(s))
-	for range 3 { // elements inside elements go with the outer ones; more is no agent's
+	for range 3 { // nested elements are removed with the outer ones; no agent nests deeper
 		again := false
 		for _, tag := range agentTags {
 			if cut, ok := cutElement(s, tag); ok {
@@ -83,15 +83,14 @@ func PersonText(s string) string {
 	return s
 }
 
-// Person collects the texts of one message and tells what in it is the person's newest word. Agents
-// put several messages into one: a command and what followed, a prompt that was interrupted and
-// the next one.
+// Person collects the texts of one message and finds the person's newest one. Agents put several messages into one: a
+// command and what followed it, or an interrupted prompt and the next one.
 type Person struct {
 	texts, commands []string
-	fresh           int // texts before it were interrupted
+	fresh           int // index of the first text after an interruption
 }
 
-// Add takes a text of the message.
+// Add adds a text of the message.
 func (p *Person) Add(text string) {
 	if strings.HasPrefix(strings.TrimSpace(text), "[Request interrupted by user") {
 		p.fresh = len(p.texts)
@@ -108,8 +107,7 @@ func (p *Person) Add(text string) {
 	}
 }
 
-// Text returns the person's newest word: what came after an interruption, else anything, else
-// a command.
+// Text returns the person's newest text: the one after an interruption, else any text, else a command.
 func (p *Person) Text() string {
 	for _, texts := range [][]string{p.texts[p.fresh:], p.texts, p.commands} {
 		if len(texts) > 0 {
@@ -119,8 +117,8 @@ func (p *Person) Text() string {
 	return ""
 }
 
-// cutElement removes every <tag>…</tag> that stands at the start of the text or of a line. One that
-// is never closed is removed only where nothing stands before it.
+// cutElement removes every <tag>…</tag> at the beginning of the text or of a line. An element that is never closed is
+// removed only at the beginning of the text.
 func cutElement(s, tag string) (string, bool) {
 	open, closing := "<"+tag+">", "</"+tag+">"
 	if !strings.Contains(s, open) {
@@ -128,7 +126,7 @@ func cutElement(s, tag string) (string, bool) {
 	}
 	var out strings.Builder
 	found := false
-	lineStart := true // of what is kept
+	lineStart := true // of the text that is kept
 	for {
 		at := strings.Index(s, open)
 		if at < 0 {
@@ -157,10 +155,10 @@ func cutElement(s, tag string) (string, bool) {
 	return strings.TrimSpace(out.String()), found
 }
 
-// pasteOpen begins a long paste of a person's, as Claude Code marks it.
+// pasteOpen matches the beginning of a long pasted text, as Claude Code marks it.
 var pasteOpen = pattern.Lazy(`(?m)^<pasted_content id="([0-9a-f]+)">\n`)
 
-// unwrapPastes takes the marks off pastes: what is between them is the person's.
+// unwrapPastes removes the marks around pasted texts: the content is the person's.
 func unwrapPastes(s string) string {
 	if !strings.Contains(s, "<pasted_content ") {
 		return s
@@ -173,7 +171,7 @@ func unwrapPastes(s string) string {
 		}
 		text, rest, closed := strings.Cut(s[at[1]:], `</pasted_content id="`+s[at[2]:at[3]]+`">`)
 		if !closed {
-			break // the person's own words
+			break // the person's own text
 		}
 		out.WriteString(s[:at[0]])
 		out.WriteString(strings.TrimSuffix(text, "\n"))
@@ -182,7 +180,7 @@ func unwrapPastes(s string) string {
 	return out.String() + s
 }
 
-// slashCommand returns the command that an agent recorded in elements.
+// slashCommand returns the slash command that an agent recorded as elements.
 func slashCommand(s string) (string, bool) {
 	name, ok := element(s, "command-name")
 	if !ok || !strings.HasPrefix(strings.TrimSpace(s), "<command-") {
@@ -201,7 +199,7 @@ func element(s, tag string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// IsQuoted reports whether one of the words stands in a text, in any case.
+// IsQuoted reports whether a text contains one of the words, in any case.
 func IsQuoted(text string, words ...string) bool {
 	text = strings.ToLower(text)
 	for _, w := range words {
@@ -212,7 +210,7 @@ func IsQuoted(text string, words ...string) bool {
 	return false
 }
 
-// Clip returns at most n bytes of s, whole runes.
+// Clip returns at most n bytes of s, without cutting a rune.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -223,14 +221,14 @@ func Clip(s string, n int) string {
 	return s[:n]
 }
 
-// SmallModel reports whether a model's name is that of a provider's small, cheap models, which
-// agents use for titles and the like.
+// SmallModel reports whether a model is one of a provider's small, cheap models, which agents use for titles and the
+// like.
 func SmallModel(model string) bool {
 	return IsQuoted(model, "haiku", "-mini", "-nano", "flash-lite", "-lite", "-small")
 }
 
-// ErrorText reads the message of the error objects that providers send, "" when there is none.
-// It takes {"error":{"type","message"}}, {"error":"…"}, {"message":"…"} and arrays of them.
+// ErrorText returns the message of a provider's error object, "" if there is none. It reads
+// {"error":{"type","message"}}, {"error":"…"}, {"message":"…"} and arrays of them.
 func ErrorText(body []byte) string {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -272,10 +270,10 @@ func ErrorText(body []byte) string {
 	return ""
 }
 
-// maxError is the longest error text that is kept, in bytes.
+// maxError is the size limit of an error text that is kept, in bytes.
 const maxError = 500
 
-// Unreadable returns the entry that stands for an item that no codec can read.
+// Unreadable returns the entry for an item that no codec can read.
 func Unreadable() thread.Entry {
 	return thread.Entry{Kind: thread.EntryAnswer, Text: "[a message that cannot be read]", Error: true}
 }

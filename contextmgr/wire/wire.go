@@ -1,11 +1,9 @@
-// Package wire says what the codecs of the model APIs have in common: how a request is
-// recognised and read, how its answer is read as it streams, and how a stored conversation
-// becomes text for people.
+// Package wire defines what the codecs of the model APIs have in common: how a request is recognised and read, how its
+// answer is read as it streams, and how a stored conversation becomes text for people.
 //
-// A codec only looks. It keeps every byte it hands out as it came, never re-encodes a request,
-// and is total: any bytes give a result or an error, in bounded memory. It opens no connection
-// and prices nothing. The codecs live in packages below this one and are chosen in the
-// composition root; there is no registry here.
+// A codec only reads. It keeps every byte it returns unchanged, never re-encodes a request, and is total: any bytes
+// give a result or an error, in bounded memory. It opens no connection and knows no prices. The codecs are in packages
+// below this one and are chosen in the composition root; there is no registry here.
 package wire
 
 import (
@@ -16,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// The names of the formats, as they stand in thread.Item.Wire.
+// The names of the formats, as stored in thread.Item.Wire.
 const (
 	Anthropic = "anthropic"
 	Responses = "responses"
@@ -24,7 +22,7 @@ const (
 	Gemini    = "gemini"
 )
 
-// Purpose says what a request is for.
+// Purpose is what a request is for.
 type Purpose string
 
 // The purposes. All but PurposeMain are side requests.
@@ -38,10 +36,10 @@ const (
 	PurposeOther      Purpose = "other"
 )
 
-// String returns the purpose as it is stored and shown.
+// String returns the purpose as stored and shown.
 func (p Purpose) String() string { return string(p) }
 
-// Side returns the purpose as an Exchange carries it: empty for the main conversation.
+// Side returns the purpose for an Exchange: empty for the main conversation.
 func (p Purpose) Side() string {
 	if p == PurposeMain {
 		return ""
@@ -49,7 +47,7 @@ func (p Purpose) Side() string {
 	return string(p)
 }
 
-// Call is a request as it came from the agent.
+// Call is a request as the agent sent it.
 type Call struct {
 	Path   string // of the upstream, unescaped
 	Query  string
@@ -57,75 +55,75 @@ type Call struct {
 	Body   []byte // uncompressed
 }
 
-// Request is what a call says. Items and System are pieces of the call's body, not copies.
+// Request is the content of a call. Items and System are slices of the call's body, not copies.
 type Request struct {
 	Model   string
 	System  json.RawMessage
 	Items   []thread.Item
-	Tools   []string // names of the tools that are offered
-	Prompt  string   // text of the person's newest message
+	Tools   []string // names of the offered tools
+	Prompt  string   // the person's newest message
 	Session string
 	Purpose Purpose
-	// Stream is set where the answer is asked for as a stream.
+	// Stream is set if the request asks for a streamed answer.
 	Stream bool
-	// LongWindow is set where the request asks for the model's long context window.
+	// LongWindow is set if the request asks for the model's long context window.
 	LongWindow bool
 }
 
-// Usage is what a provider counted. The kinds of input are disjoint.
+// Usage is the provider's token counts. The kinds of input are disjoint.
 type Usage struct {
 	Input        int64
 	CacheRead    int64
-	CacheWrite   int64 // all that was written, CacheWriteHr included
-	CacheWriteHr int64 // the part that is kept for an hour
+	CacheWrite   int64 // all written tokens, including CacheWriteHr
+	CacheWriteHr int64 // the part with a lifetime of an hour
 	Output       int64
 }
 
 // Zero reports whether nothing was counted.
 func (u Usage) Zero() bool { return u == Usage{} }
 
-// Result is what an answer says, as far as it came.
+// Result is the content of an answer, as far as it arrived.
 type Result struct {
 	Model string
-	// Item is the answer's message in the codec's format, nil when none came.
+	// Item is the answer's message in the codec's format, nil if there is none.
 	Item  json.RawMessage
 	Text  string
-	Tools []string // names of the tools that are called, in order
+	Tools []string // names of the called tools, in order
 	Usage Usage
 	Stop  string
-	// EndsTurn is set when nothing is left for the agent to do but wait for the person.
+	// EndsTurn is set if the agent has nothing left to do but wait for the person.
 	EndsTurn bool
-	// Complete is set when the answer's end was seen.
+	// Complete is set if the end of the answer has arrived.
 	Complete bool
-	// Err is the error that the provider reported, inside a stream or as the whole answer.
+	// Err is the error that the provider reported, in a stream or as the whole answer.
 	Err string
 }
 
 // Answer reads one answer. It is used by one goroutine.
 type Answer interface {
-	// Write takes the next bytes of the body, uncompressed. It never blocks or fails.
+	// Write adds the next bytes of the body, uncompressed. It never blocks or fails.
 	Write(b []byte)
-	// Result returns what came, after the last byte. Nothing may be written after it.
+	// Result returns what arrived, after the last byte. Write must not be called after it.
 	Result() Result
 }
 
 // Reader turns stored items into text for people.
 type Reader interface {
-	// Entries returns the items as pieces of a conversation. An item that it cannot read becomes an
-	// entry that says so; instructions of the agent give none.
+	// Entries returns the items as entries of a conversation. An item that it cannot read becomes an entry that says so;
+	// instructions of the agent give none.
 	Entries(items []thread.Item) []thread.Entry
-	// Turns returns the index of each item that begins a turn: a prompt of the person.
+	// Turns returns the index of each item that begins a turn, which is a prompt of the person.
 	Turns(items []thread.Item) []int
 }
 
 // Codec reads one wire format.
 type Codec interface {
 	Reader
-	// Wire names the format.
+	// Wire returns the name of the format.
 	Wire() string
-	// Match reports whether a request to an upstream's path is in the format.
+	// Match reports whether a request to this path of an upstream is in the format.
 	Match(method, path string) bool
-	// Request reads a call that matched. With an error, what could be read is returned too.
+	// Request reads a call that matched. With an error, it returns what it could read.
 	Request(Call) (Request, error)
 	// Answer returns a reader for an answer.
 	Answer(status int, contentType string) Answer
@@ -133,10 +131,10 @@ type Codec interface {
 	Error(status int, message string) []byte
 }
 
-// Codecs are the formats that are read, in the order in which they are asked.
+// Codecs are the supported formats, in the order in which they are tried.
 type Codecs []Codec
 
-// Match returns the codec for a request, nil when there is none.
+// Match returns the codec for a request, nil if there is none.
 func (cs Codecs) Match(method, path string) Codec {
 	for _, c := range cs {
 		if c.Match(method, path) {
@@ -176,7 +174,7 @@ func (rs Readers) Turns(items []thread.Item) []int {
 	return all
 }
 
-// runs calls fn for each run of items of one format, with a nil reader where there is none.
+// runs calls fn for each run of items of one format, with a nil reader if the format is unknown.
 func (rs Readers) runs(items []thread.Item, fn func(r Reader, run []thread.Item, at int)) {
 	for at := 0; at < len(items); {
 		end := at + 1
@@ -190,7 +188,7 @@ func (rs Readers) runs(items []thread.Item, fn func(r Reader, run []thread.Item,
 
 var _ thread.Reader = Readers(nil)
 
-// PathEnds reports whether a path ends in a part or parts, such as "/v1/messages".
+// PathEnds reports whether a path ends in the given segments, such as "/v1/messages".
 func PathEnds(path, parts string) bool {
 	return strings.HasSuffix(strings.TrimSuffix(path, "/"), parts)
 }

@@ -13,27 +13,32 @@ func TestPersonText(t *testing.T) {
 	for in, want := range map[string]string{
 		"hello": "hello",
 		"  \n ": "",
-		"<system-reminder>\nx\n</system-reminder>":                                                                      "",
-		"<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\nhello":                             "hello",
-		"hello\n<system-reminder>\nb\n</system-reminder>":                                                               "hello",
-		"what does <system-reminder> do?":                                                                               "what does <system-reminder> do?",
-		"<system-reminder>never closed":                                                                                 "",
-		"hello\n<system-reminder>never closed":                                                                          "hello\n<system-reminder>never closed",
-		"<environment_context>\n <cwd>/x</cwd>\n</environment_context>":                                                 "",
-		"<session_context>\nThis is the Gemini CLI.\n</session_context>":                                                "",
-		"<current_datetime>2026</current_datetime>\n\ndo it":                                                            "do it",
-		"[Request interrupted by user for tool use]":                                                                    "",
-		"This session is being continued from a previous conversation that ran out":                                     "",
-		"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\na\n</INSTRUCTIONS>":                                         "",
-		"<command-message>init</command-message>\n<command-name>/init</command-name>\n<command-args>now</command-args>": "/init now",
-		"<command-name>/clear</command-name>":                                                                           "/clear",
-		"<local-command-stdout>x</local-command-stdout>":                                                                "",
-		"<b>bold</b> move": "<b>bold</b> move",
-		"\n\n<pasted_content id=\"8cc7\">\nmuch\ntext\n</pasted_content id=\"8cc7\">\n":                                            "much\ntext",
-		"see:\n<pasted_content id=\"1\">\na\n</pasted_content id=\"1\">\n<pasted_content id=\"2\">\nb\n</pasted_content id=\"2\">": "see:\na\nb",
-		"<pasted_content id=\"1\">\n</pasted_content id=\"2\"> is mine":                                                            "<pasted_content id=\"1\">\n</pasted_content id=\"2\"> is mine",
-		"a <system-reminder>x</system-reminder> b\n<reminder>y</reminder>\nc":                                                      "a <system-reminder>x</system-reminder> b\n\nc",
-		strings.Repeat("<system-reminder>x</system-reminder>\n", 1000) + "the end":                                                 "the end",
+		"<system-reminder>\nx\n</system-reminder>": "",
+		"<system-reminder>a</system-reminder>\n" +
+			"<system-reminder>b</system-reminder>\nhello": "hello",
+		"hello\n<system-reminder>\nb\n</system-reminder>":                           "hello",
+		"what does <system-reminder> do?":                                           "what does <system-reminder> do?",
+		"<system-reminder>never closed":                                             "",
+		"hello\n<system-reminder>never closed":                                      "hello\n<system-reminder>never closed",
+		"<environment_context>\n <cwd>/x</cwd>\n</environment_context>":             "",
+		"<session_context>\nThis is the Gemini CLI.\n</session_context>":            "",
+		"<current_datetime>2026</current_datetime>\n\ndo it":                        "do it",
+		"[Request interrupted by user for tool use]":                                "",
+		"This session is being continued from a previous conversation that ran out": "",
+		"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\na\n</INSTRUCTIONS>":     "",
+		"<command-message>init</command-message>\n<command-name>/init</command-name>\n" +
+			"<command-args>now</command-args>": "/init now",
+		"<command-name>/clear</command-name>":                                           "/clear",
+		"<local-command-stdout>x</local-command-stdout>":                                "",
+		"<b>bold</b> move":                                                              "<b>bold</b> move",
+		"\n\n<pasted_content id=\"8cc7\">\nmuch\ntext\n</pasted_content id=\"8cc7\">\n": "much\ntext",
+		"see:\n<pasted_content id=\"1\">\na\n</pasted_content id=\"1\">\n" +
+			"<pasted_content id=\"2\">\nb\n</pasted_content id=\"2\">": "see:\na\nb",
+		"<pasted_content id=\"1\">\n" +
+			"</pasted_content id=\"2\"> is mine": "<pasted_content id=\"1\">\n</pasted_content id=\"2\"> is mine",
+		"a <system-reminder>x</system-reminder> b\n" +
+			"<reminder>y</reminder>\nc": "a <system-reminder>x</system-reminder> b\n\nc",
+		strings.Repeat("<system-reminder>x</system-reminder>\n", 1000) + "the end": "the end",
 	} {
 		if got := wire.PersonText(in); got != want {
 			t.Errorf("PersonText(%q) = %q, want %q", wire.Clip(in, 80), got, want)
@@ -44,7 +49,8 @@ func TestPersonText(t *testing.T) {
 func TestPersonOfSeveralMessages(t *testing.T) {
 	const stop = "[Request interrupted by user]"
 	for want, texts := range map[string][]string{
-		"third":   {"This session is being continued from a previous conversation", "<command-name>/compact</command-name>", "<local-command-stdout>Compacted</local-command-stdout>", "third"},
+		"third": {"This session is being continued from a previous conversation", "<command-name>/compact</command-name>",
+			"<local-command-stdout>Compacted</local-command-stdout>", "third"},
 		"/model":  {"<command-name>/model</command-name>", "<local-command-stdout>x</local-command-stdout>"},
 		"new":     {"old", stop, "new"},
 		"old":     {"old", stop},

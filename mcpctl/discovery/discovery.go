@@ -1,8 +1,8 @@
-// Package discovery finds the MCP servers that the agents' own configuration files name.
+// Package discovery finds the MCP servers in the configuration files of the agents.
 //
-// It reads files only: nothing is started, nothing is written, and no value that could be a
-// secret (environment, headers, user information and query of URLs, arguments after the first)
-// leaves it. What a repository brings is marked as not trusted.
+// It only reads files: it starts nothing, writes nothing, and returns no value that could be a secret (environment,
+// headers, user information and query of URLs, arguments after the first). Servers from a repository's own files are
+// marked as not trusted.
 package discovery
 
 import (
@@ -19,19 +19,19 @@ import (
 	"orchestrator/thread"
 )
 
-// maxFile bounds a configuration file; Claude's own grows with its history.
+// maxFile is the size limit of a configuration file; Claude's own grows with its history.
 const maxFile = 64 << 20
 
-// Places are the folders to look in.
+// Places are the folders to search.
 type Places struct {
 	Project string
 	Home    string
-	// Claude, Codex, Gemini and OpenCode are the agents' own folders where they are not below
-	// Home as usual; empty is the usual one.
+	// Claude, Codex, Gemini and OpenCode are the agents' own folders if they are not in their usual place in Home; empty
+	// means the usual place.
 	Claude, Codex, Gemini, OpenCode string
 }
 
-// source is one file that may name servers.
+// source is one file that may define servers.
 type source struct {
 	file    string
 	agent   string
@@ -42,17 +42,17 @@ type source struct {
 // entry is a server in any of the formats.
 type entry struct {
 	Type    string          `json:"type"`
-	Command json.RawMessage `json:"command"` // a string, or OpenCode's list
+	Command json.RawMessage `json:"command"` // a string, or a list in OpenCode's format
 	Args    []string        `json:"args"`
 	URL     string          `json:"url"`
 	HTTPURL string          `json:"httpUrl"`
 	Enabled *bool           `json:"enabled"`
-	// Disabled is what some clients write instead.
+	// Disabled is what some clients use instead of Enabled.
 	Disabled bool `json:"disabled"`
 }
 
-// Find lists the servers of all files, sorted by name, source and agent. A file that cannot be
-// read is a row with a Problem.
+// Find lists the servers of all files, sorted by name, source and agent. A file that cannot be read is listed as a
+// server with a Problem.
 func (p Places) Find() []thread.MCPServer {
 	var found []thread.MCPServer
 	for _, s := range p.sources() {
@@ -65,7 +65,9 @@ func (p Places) Find() []thread.MCPServer {
 			entries, err = s.read(content, p.Project)
 		}
 		if err != nil {
-			found = append(found, thread.MCPServer{Name: filepath.Base(s.file), Source: s.file, Agent: s.agent, Problem: err.Error()})
+			found = append(found, thread.MCPServer{
+				Name: filepath.Base(s.file), Source: s.file, Agent: s.agent, Problem: err.Error(),
+			})
 			continue
 		}
 		for name, e := range entries {
@@ -91,7 +93,7 @@ func readFile(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is not a file of a sensible size", file)
+		return nil, fmt.Errorf("%s is not a regular file or is too large", file)
 	}
 	return os.ReadFile(file)
 }
@@ -114,7 +116,8 @@ func (p Places) sources() []source {
 		{file: filepath.Join(p.Project, ".codex", "config.toml"), agent: "codex", read: readCodex},
 		{file: filepath.Join(or(p.Gemini), ".gemini", "settings.json"), agent: "gemini", trusted: true, read: readServers},
 		{file: filepath.Join(p.Project, ".gemini", "settings.json"), agent: "gemini", read: readServers},
-		{file: filepath.Join(or(p.OpenCode, ".config", "opencode"), "opencode.json"), agent: "opencode", trusted: true, read: readOpenCode},
+		{file: filepath.Join(or(p.OpenCode, ".config", "opencode"), "opencode.json"), agent: "opencode", trusted: true,
+			read: readOpenCode},
 		{file: filepath.Join(p.Project, "opencode.json"), agent: "opencode", read: readOpenCode},
 	}
 }
@@ -127,7 +130,7 @@ func readServers(content []byte, _ string) (map[string]entry, error) {
 	return f.Servers, decode(content, &f)
 }
 
-// readClaude reads the person's servers and those for this project.
+// readClaude reads the person's own servers and those for this project.
 func readClaude(content []byte, project string) (map[string]entry, error) {
 	var f struct {
 		Servers  map[string]entry `json:"mcpServers"`
@@ -155,15 +158,15 @@ func readOpenCode(content []byte, _ string) (map[string]entry, error) {
 	return f.Servers, decode(content, &f)
 }
 
-// readCodex reads [mcp_servers.name] tables, by way of JSON.
+// readCodex reads the [mcp_servers.name] tables, converted to JSON.
 func readCodex(content []byte, _ string) (map[string]entry, error) {
 	tree, err := toml.Parser().Unmarshal(content)
 	if err != nil {
-		return nil, fmt.Errorf("not readable: %w", err)
+		return nil, fmt.Errorf("parse: %w", err)
 	}
 	b, err := json.Marshal(tree["mcp_servers"])
 	if err != nil {
-		return nil, fmt.Errorf("not readable: %w", err)
+		return nil, fmt.Errorf("parse: %w", err)
 	}
 	var servers map[string]entry
 	return servers, decode(b, &servers)
@@ -171,7 +174,7 @@ func readCodex(content []byte, _ string) (map[string]entry, error) {
 
 func decode(content []byte, to any) error {
 	if err := json.Unmarshal(content, to); err != nil {
-		return fmt.Errorf("not readable: %w", err)
+		return fmt.Errorf("parse: %w", err)
 	}
 	return nil
 }
@@ -194,7 +197,7 @@ func (e entry) server(name string, s source) thread.MCPServer {
 	case len(e.Command) > 0:
 		out.Transport, out.Target = "stdio", e.program()
 	default:
-		out.Problem = "names neither a command nor a URL"
+		out.Problem = "has neither a command nor a URL"
 	}
 	return out
 }

@@ -23,12 +23,16 @@ func write(t *testing.T, file, content string) {
 
 func TestFind(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(project, ".mcp.json"), `{"mcpServers":{"github":{"command":"npx","args":["-y","gh","--token","SECRET1"],"env":{"K":"SECRET2"}}}}`)
-	write(t, filepath.Join(home, ".claude.json"), `{"mcpServers":{"docs":{"type":"http","url":"https://u:SECRET3@docs.example/mcp?key=SECRET4"}},
-		"projects":{`+quote(project)+`:{"mcpServers":{"here":{"command":"tool"}}},"/elsewhere":{"mcpServers":{"not":{"command":"x"}}}}}`)
+	write(t, filepath.Join(project, ".mcp.json"),
+		`{"mcpServers":{"github":{"command":"npx","args":["-y","gh","--token","SECRET1"],"env":{"K":"SECRET2"}}}}`)
+	write(t, filepath.Join(home, ".claude.json"),
+		`{"mcpServers":{"docs":{"type":"http","url":"https://u:SECRET3@docs.example/mcp?key=SECRET4"}},
+		"projects":{`+quote(project)+`:{"mcpServers":{"here":{"command":"tool"}}},
+		"/elsewhere":{"mcpServers":{"not":{"command":"x"}}}}}`)
 	write(t, filepath.Join(home, ".codex", "config.toml"), "[mcp_servers.db]\ncommand = \"pg\"\nenabled = false\n")
 	write(t, filepath.Join(home, ".gemini", "settings.json"), `{"mcpServers":{"web":{"httpUrl":"http://127.0.0.1:9/x"}}}`)
-	write(t, filepath.Join(home, ".config", "opencode", "opencode.json"), `{"mcp":{"files":{"type":"local","command":["node","s.js","SECRET5"]},"odd":{"type":"local"}}}`)
+	write(t, filepath.Join(home, ".config", "opencode", "opencode.json"),
+		`{"mcp":{"files":{"type":"local","command":["node","s.js","SECRET5"]},"odd":{"type":"local"}}}`)
 
 	got := discovery.Places{Project: project, Home: home}.Find()
 	want := map[string]thread.MCPServer{
@@ -38,7 +42,7 @@ func TestFind(t *testing.T) {
 		"db":     {Agent: "codex", Transport: "stdio", Target: "pg", Trusted: true},
 		"web":    {Agent: "gemini", Transport: "http", Target: "http://127.0.0.1:9/x", Trusted: true, Enabled: true},
 		"files":  {Agent: "opencode", Transport: "stdio", Target: "node", Trusted: true, Enabled: true},
-		"odd":    {Agent: "opencode", Trusted: true, Enabled: true, Problem: "names neither a command nor a URL"},
+		"odd":    {Agent: "opencode", Trusted: true, Enabled: true, Problem: "has neither a command nor a URL"},
 	}
 	if len(got) != len(want) {
 		t.Errorf("found %d servers, want %d: %+v", len(got), len(want), got)

@@ -14,9 +14,9 @@ import (
 type CLI struct {
 	Name  string // the agent's
 	Model string
-	// Mode is the permission mode that asks nothing, empty where that is the default.
+	// Mode is the permission mode that never asks, empty if that is the default.
 	Mode string
-	// Asking is the permission mode that a careful person works in: it asks before what changes anything.
+	// Asking is the permission mode of a careful person: it asks before every change.
 	Asking string
 
 	env      func(upstream string) []string

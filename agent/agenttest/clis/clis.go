@@ -1,5 +1,5 @@
-// Package clis knows the real agent CLIs that the suites run against: their versions, their settings, and where they
-// are installed. agent/agenttest/install installs them from npm; no test does.
+// Package clis describes the real agent CLIs that the suites run against: their versions, their settings, and where
+// they are installed. agent/agenttest/install installs them from npm; no test does.
 package clis
 
 import (
@@ -17,10 +17,10 @@ var Pinned = map[string]string{
 	"opencode-ai":               "1.18.33",
 }
 
-// FolderVar names the variable that says where the CLIs are installed.
+// FolderVar is the variable with the folder in which the CLIs are installed.
 const FolderVar = "ORCHESTRATOR_CLIS"
 
-// SwitchVar names the variable that switches the tests with the real CLIs on.
+// SwitchVar is the variable that enables the tests with the real CLIs.
 const SwitchVar = "ORCHESTRATOR_REAL_AGENTS"
 
 // Folder returns where the CLIs are installed: .cache/clis in the repository, found by its go.mod
@@ -45,7 +45,7 @@ func Folder() (string, error) {
 	}
 }
 
-// Bin returns the folder of the commands, or skips the test and says why.
+// Bin returns the folder of the commands, or skips the test with the reason.
 func Bin(t *testing.T) string {
 	t.Helper()
 	if os.Getenv(SwitchVar) != "1" {

@@ -41,7 +41,7 @@ func (t Turn) Shell(command string, escalate bool) scripted.Call {
 	return scripted.Call{Name: tool.Name, Args: args}
 }
 
-// Write is a call of the agent's tool for writing files, of the shell where there is none.
+// Write returns a call of the agent's tool for writing files, or of the shell if there is none.
 func (t Turn) Write(path, text string) scripted.Call {
 	tool, ok := t.tool("Write", "write_file", "write")
 	if !ok {
@@ -58,7 +58,7 @@ func (t Turn) Write(path, text string) scripted.Call {
 	return scripted.Call{Name: tool.Name, Args: map[string]any{key: path, "content": text}}
 }
 
-// Read is a call of the agent's tool for reading files, of the shell where there is none.
+// Read returns a call of the agent's tool for reading files, or of the shell if there is none.
 func (t Turn) Read(path string) scripted.Call {
 	tool, ok := t.tool("Read", "read_file", "read")
 	if !ok {
@@ -72,7 +72,7 @@ func (t Turn) Read(path string) scripted.Call {
 	return scripted.Call{Name: tool.Name, Args: map[string]any{"file_path": path}}
 }
 
-// takes reports whether a tool's schema names a parameter.
+// takes reports whether a tool's schema has a parameter.
 func takes(tool scripted.Tool, param string) bool {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -88,7 +88,7 @@ func takes(tool scripted.Tool, param string) bool {
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic("model: " + err.Error()) // only maps, slices, strings and numbers come here
+		panic("model: " + err.Error()) // only maps, slices, strings and numbers are passed
 	}
 	return raw
 }

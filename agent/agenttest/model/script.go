@@ -21,7 +21,7 @@ func defaultUsage(size int, r scripted.Reply) scripted.Usage {
 	return scripted.Usage{Input: total - total*8/10, CacheRead: total * 8 / 10, Output: out}
 }
 
-// marker finds the script's words in a prompt.
+// marker matches the markers in a prompt.
 var marker = pattern.Lazy(`#(say|bash|read|write|think|big|usage|status|hold|cut|page|flagged|unchecked|escalate)\b:?`)
 
 // Markers is the Script that reads the markers of the prompt.
@@ -39,7 +39,7 @@ func Markers(t Turn) scripted.Reply {
 	return scripted.Reply{Text: "done"} // every step was a tool call
 }
 
-// side answers what is no main conversation: titles, summaries, classifiers.
+// side answers requests that are not part of the main conversation: titles, summaries, classifiers.
 func side(t Turn) scripted.Reply {
 	if t.Schema {
 		return scripted.Reply{Text: `{"title":"Scripted title"}`}
@@ -47,7 +47,7 @@ func side(t Turn) scripted.Reply {
 	return scripted.Reply{Text: "Scripted title"}
 }
 
-// parseSteps turns a prompt's markers into one reply a request.
+// parseSteps converts a prompt's markers to one reply per request.
 func parseSteps(t Turn) []scripted.Reply {
 	var steps []scripted.Reply
 	var next scripted.Reply
@@ -127,7 +127,7 @@ func parseUsage(s string) scripted.Usage {
 	return scripted.Usage{Input: n[0], CacheRead: n[1], CacheWrite: n[2], Output: n[3]}
 }
 
-// filler is n bytes of words.
+// filler returns n bytes of words.
 func filler(n int) string {
 	const word = "lorem ipsum "
 	return strings.Repeat(word, n/len(word)+1)[:n]

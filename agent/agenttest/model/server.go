@@ -23,18 +23,18 @@ type Request struct {
 	Path     string // with the prefix of the base URL and the query
 	Header   http.Header
 	Body     []byte
-	// Turn is what the request asks for; its Wire is empty for anything that is no model request.
+	// Turn is what the request asks for; its Wire is empty if it is not a model request.
 	Turn Turn
 	// Reply is what was sent back.
 	Reply scripted.Reply
 }
 
-// Server answers model requests by a script. Its methods are safe for use by many goroutines.
+// Server answers model requests by a script. Its methods are safe for concurrent use.
 type Server struct {
 	script Script
 	http   *httptest.Server
 
-	// mu guards what follows; it is never held while a reply is written.
+	// mu guards the rest; it is never held while a reply is written.
 	mu       sync.Mutex
 	requests []*Request
 	changed  chan struct{} // closed and replaced at every change
@@ -138,7 +138,7 @@ func (s *Server) hold(name string) chan struct{} {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the agent went away
+		return // the agent has disconnected
 	}
 	req := Request{
 		Received: time.Now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: body,
@@ -177,7 +177,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scripted.Writer{ID: ids(n), Hold: s.pause}.Write(w, r, turn.Turn, req.Reply)
 }
 
-// route returns the wire format of a path, its verb ("", "stream", "count") and the model that it names.
+// route returns the wire format of a path, its verb ("", "stream", "count") and the model in it.
 func route(path string) (wire scripted.Wire, verb, mdl string) {
 	switch {
 	case strings.HasSuffix(path, "/messages/count_tokens"):
@@ -205,7 +205,7 @@ func route(path string) (wire scripted.Wire, verb, mdl string) {
 	}
 }
 
-// other answers what is no model request.
+// other answers requests that are not model requests.
 func (s *Server) other(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "/models") {
 		scripted.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
@@ -216,7 +216,7 @@ func (s *Server) other(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// reply asks the script. What has failed often enough succeeds.
+// reply calls the script. A request that has failed often enough succeeds.
 func (s *Server) reply(turn Turn, size int) scripted.Reply {
 	reply := s.script(turn)
 	if reply.Usage == (scripted.Usage{}) {
@@ -228,7 +228,7 @@ func (s *Server) reply(turn Turn, size int) scripted.Reply {
 	return reply
 }
 
-// record keeps a request and wakes those who wait for it; it returns the request's number.
+// record stores a request and wakes those who wait for it; it returns the request's number.
 func (s *Server) record(r *Request) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func ids(n int) func(kind string, i int) string {
 	}
 }
 
-// pause waits at a hold until it is released or the agent goes away.
+// pause waits at a hold until it is released or the agent disconnects.
 func (s *Server) pause(ctx context.Context, name string) {
 	s.mu.Lock()
 	c := s.hold(name)

@@ -10,8 +10,8 @@ import (
 // Turn is what a model request of a real agent asks for.
 type Turn struct {
 	scripted.Turn
-	Side bool   // no main conversation: offers no shell
-	Dir  string // working folder as the agent told the model, empty when it did not
+	Side bool   // not the main conversation: offers no shell
+	Dir  string // working folder from the agent's request, empty if it is not in it
 }
 
 // shell returns the tool that runs commands: one of its own, or Codex's free-form "exec".
@@ -36,9 +36,9 @@ func (t Turn) tool(names ...string) (scripted.Tool, bool) {
 }
 
 var (
-	// pasted finds what Claude Code puts around a long paste.
+	// pasted matches the marks that Claude Code puts around a long paste.
 	pasted = pattern.Lazy(`\s*</?pasted_content id="[^"]*">\n`)
-	// workingDir finds the folder that agents tell the model about.
+	// workingDir matches the folder that agents report to the model.
 	workingDir = pattern.Lazy(`(?:Primary working directory: |Working directory: |<cwd>|current working directory: |` +
 		`working in the directory: )([^\\<"\n]+)`)
 )
@@ -58,7 +58,7 @@ func read(wire scripted.Wire, body []byte) (Turn, error) {
 	return t, nil
 }
 
-// label tells the person's prompts from what agents put into user messages themselves.
+// label distinguishes the person's prompts from what agents themselves put into user messages.
 func label(m *scripted.Message) {
 	if m.Role != scripted.User {
 		return

@@ -9,10 +9,10 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// shown is how many lines of a file or a command's output an answer repeats.
+// shown is how many lines of a file or of a command's output an answer repeats.
 const shown = 12
 
-// help is what the model says about itself.
+// help is the model's answer about itself.
 const help = `I am the demo agent that comes with orchestrator. I am a set of rules, not a language model, ` +
 	`but what I do is real: I read and write files in this folder and run commands in it. Try:
 
@@ -40,7 +40,7 @@ var (
 	count  = pattern.Lazy(`(?i)^count to (\d{1,6})\b`)
 )
 
-// announce says what the model is about to do.
+// announce describes what the model is about to do.
 func announce(calls []scripted.Call) string {
 	if len(calls) > 1 {
 		return fmt.Sprintf("I will do that in %d steps.", len(calls))
@@ -61,7 +61,7 @@ func announce(calls []scripted.Call) string {
 	}
 }
 
-// conclude is the answer when all tools have run.
+// conclude returns the answer when all tools have run.
 func conclude(t scripted.Turn, prompt string, steps []step) string {
 	var parts []string
 	n := 0
@@ -98,7 +98,7 @@ func conclude(t scripted.Turn, prompt string, steps []step) string {
 	}
 }
 
-// recall tells what was asked before: it shows that a conversation was resumed or forked whole.
+// recall returns what was asked before: it shows that a conversation was resumed or forked completely.
 func recall(prompts []string) string {
 	earlier := prompts[:max(0, len(prompts)-1)]
 	if len(earlier) == 0 {
@@ -118,7 +118,7 @@ func recall(prompts []string) string {
 	return b.String()
 }
 
-// report says what one tool returned.
+// report describes what one tool returned.
 func report(o scripted.Outcome, explained bool) string {
 	out := strings.TrimRight(o.Output, "\n")
 	if o.Failed {

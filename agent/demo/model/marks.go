@@ -9,14 +9,14 @@ import (
 // marks finds all marks.
 var marks = pattern.Lazy(`(?:^|\s)#(?:slow|long|fast|cut|\d{3})(?:[:x][\w.]+)?\b`)
 
-// fault is how a request is to fail, from the marks in a prompt.
+// fault is how a request should fail, from the marks in a prompt.
 type fault struct {
-	status int // 0: it does not
+	status int // 0: it does not fail
 	times  int // 0: always
 	cut    bool
 	cuts   int // 0: always
 	wait   time.Duration
-	long   int // lines of the answer, 0: as they come
+	long   int // lines of the answer, 0: not changed
 	fast   bool
 }
 

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// cacheable is the shortest beginning that is cached, in tokens, as with the real ones.
+	// cacheable is the shortest beginning that is cached, in tokens, as with real models.
 	cacheable = 1024
 	// maxCached is how many beginnings are remembered.
 	maxCached = 20_000
 )
 
-// tokens is the estimate that everything here counts with.
+// tokens is the estimate that is used for all counts here.
 func tokens(bytes int) int64 { return int64(bytes+3) / 4 }
 
 // spoken counts the tokens of an answer.
@@ -31,7 +31,7 @@ func spoken(r scripted.Reply) int64 {
 	return max(1, tokens(n))
 }
 
-// request is what is counted of a Messages request.
+// request is the part of a Messages request that is counted.
 type request struct {
 	Model    string            `json:"model"`
 	System   json.RawMessage   `json:"system"`
@@ -44,7 +44,7 @@ type request struct {
 
 type hash = [sha256.Size]byte
 
-// beginning is what a request begins with.
+// beginning is a prefix of a request.
 type beginning struct {
 	key   hash
 	bytes int
@@ -68,9 +68,9 @@ func (q *request) beginnings() []beginning {
 	return all
 }
 
-// meter counts the tokens of requests, those apart that an earlier request began with.
+// meter counts the tokens of requests, separately those of a prefix that an earlier request had.
 type meter struct {
-	mu     sync.Mutex    // guards all below; nothing else is locked or waited for under it
+	mu     sync.Mutex    // guards the rest; nothing else is locked or waited for while it is held
 	cached map[hash]bool // beginnings of requests
 	order  []hash        // of cached, oldest first
 }

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// Name is what the model is called in requests.
+	// Name is the name of the model in requests.
 	Name = "demo-1"
 
-	// maxBody is the largest request that is read.
+	// maxBody is the size of the largest request that is read.
 	maxBody = 64 << 20
 )
 
-// Options says how the model behaves.
+// Options configure the model.
 type Options struct {
-	// Pace is the time between two pieces of an answer; 0 sends all at once.
+	// Pace is the time between two pieces of an answer; 0 sends everything at once.
 	Pace time.Duration
 }
 
@@ -29,10 +29,10 @@ type Options struct {
 type Model struct {
 	pace     time.Duration
 	meter    meter
-	attempts scripted.Attempts // at requests that fail on purpose
+	attempts scripted.Attempts // counts requests that fail on purpose
 }
 
-// New makes a model that has seen nothing.
+// New returns a model that has seen nothing.
 func New(o Options) *Model { return &Model{pace: o.Pace} }
 
 // ServeHTTP answers POST /v1/messages and /v1/messages/count_tokens.

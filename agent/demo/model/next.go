@@ -7,10 +7,10 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// denied begins a tool's result when the person said no.
+// denied is the beginning of a tool's result if the person denied it.
 const denied = "denied by the person"
 
-// about finds a prompt about the whole project.
+// about matches a prompt about the whole project.
 var about = pattern.Lazy(`(?i)\b(?:what(?:'s| is| does)|explain|describe|summari[sz]e|overview of|look at|` +
 	`tell me about)\b.*\b(?:project|repo(?:sitory)?|code ?base|folder|directory)\b`)
 
@@ -40,7 +40,7 @@ func next(t scripted.Turn) scripted.Reply {
 	}
 }
 
-// explore looks at a project: its files, then the one that says most about it.
+// explore looks at a project: its files, then the most informative one.
 func explore(seen []scripted.Outcome) scripted.Reply {
 	then := func(text, name, path string) scripted.Reply {
 		return scripted.Reply{Text: text, Calls: []scripted.Call{{Name: name, Args: map[string]any{"path": path}}}}

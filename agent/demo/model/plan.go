@@ -8,13 +8,13 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// step is one piece of a plan: a tool or words.
+// step is one part of a plan: a tool call or a text.
 type step struct {
 	call *scripted.Call
 	say  string
 }
 
-// quotes may be around what a request names.
+// quotes may surround a name in a request.
 const quotes = `["'` + "`" + `]?`
 
 var (
@@ -40,8 +40,8 @@ var (
 	say = pattern.Lazy(`(?is)^say:?\s+(.*)$`)
 )
 
-// plan cuts a prompt into steps. What it does not understand is no step; a text to be written may hold any words, so it
-// is cut only where all pieces are understood.
+// plan splits a prompt into steps. What it does not understand is not a step; a text to be written may contain any
+// words, so a prompt is split only if all its pieces are understood.
 func plan(prompt string) []step {
 	before, script, literal := strings.Cut(prompt, "#do:")
 	pieces := joints().Split(strings.TrimSpace(before), -1)
@@ -63,7 +63,7 @@ func plan(prompt string) []step {
 	return steps
 }
 
-// understand reads one request.
+// understand parses one request.
 func understand(s string) (step, bool) {
 	if m := writeFile().FindStringSubmatch(strip(s, false)); m != nil {
 		text := m[2]
@@ -107,12 +107,12 @@ func understand(s string) (step, bool) {
 	return step{}, false
 }
 
-// testCommand runs what tests there are.
+// testCommand runs the project's tests, if there are any.
 const testCommand = `if [ -f go.mod ]; then go test ./...; elif [ -f package.json ]; then npm test; ` +
 	`elif [ -f Cargo.toml ]; then cargo test; elif [ -f pyproject.toml ] || [ -d tests ]; then python3 -m pytest; ` +
 	`elif [ -f Makefile ]; then make test; else echo "I found no tests here."; fi`
 
-// strip takes polite words off the front, and off the end what ends a sentence.
+// strip removes polite words from the beginning, and punctuation from the end.
 func strip(s string, end bool) string {
 	for {
 		loc := courtesy().FindStringIndex(s)

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// telling picks the file that says most about a project.
+// telling picks the most informative file of a project.
 func telling(listing string) string {
 	files := strings.Fields(listing)
 	for _, want := range []string{
@@ -30,12 +30,12 @@ func telling(listing string) string {
 	return ""
 }
 
-// definition finds the names of what a file defines, and its headings.
+// definition matches the names that a file defines, and its headings.
 var definition = pattern.Lazy(`(?m)^(?:export |pub |async |static )*` +
 	`(?:func|type|class|def|function|struct|enum|interface|fn|impl|const [A-Z]\w*|#+)\s*` +
 	`(?:\([^)]*\)\s*)?([\w ./:-]{2,60})`)
 
-// describeFile says what can be seen of a file without understanding it.
+// describeFile describes a file as far as possible without understanding it.
 func describeFile(name, text string) string {
 	ls := lines(strings.TrimRight(text, "\n"))
 	var b strings.Builder
@@ -61,7 +61,7 @@ func describeFile(name, text string) string {
 	return b.String()
 }
 
-// describeProject says what the listing and the most telling file show.
+// describeProject describes a project from the listing and the most informative file.
 func describeProject(seen []scripted.Outcome) string {
 	listing := seen[0].Output
 	kinds := make(map[string]int)
@@ -93,7 +93,7 @@ func describeProject(seen []scripted.Outcome) string {
 	return b.String()
 }
 
-// firstProse returns the first line of words, without what marks a heading or comment.
+// firstProse returns the first line with words, without the marks of a heading or comment.
 func firstProse(ls []string) string {
 	for _, l := range ls {
 		l = strings.TrimLeft(strings.TrimSpace(l), "#/*<!-= ")

@@ -16,7 +16,7 @@ type Server struct {
 	done chan struct{}
 }
 
-// Start begins to serve, until Close.
+// Start serves until Close.
 func Start(o Options) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +39,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL is the base URL, as for ANTHROPIC_BASE_URL. It holds the secret.
+// URL returns the base URL, as for ANTHROPIC_BASE_URL. It contains the secret.
 func (s *Server) URL() string { return s.url }
 
 // Close cuts off all answers and stops serving.

@@ -7,7 +7,7 @@ import (
 	"orchestrator/agent/scripted"
 )
 
-// lines cuts a text into its lines; an empty text has none.
+// lines splits a text into its lines; an empty text has none.
 func lines(s string) []string {
 	if s == "" {
 		return nil
@@ -15,7 +15,7 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// head is the first n lines of a text, and how many more there are.
+// head returns the first n lines of a text, and how many more there are.
 func head(s string, n int) string {
 	ls := lines(s)
 	if len(ls) <= n {
@@ -24,7 +24,7 @@ func head(s string, n int) string {
 	return strings.Join(ls[:n], "\n") + fmt.Sprintf("\n… %s more", things(len(ls)-n, "line"))
 }
 
-// things is a number of things, in words.
+// things returns a number of things, in words.
 func things(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -35,7 +35,7 @@ func things(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// upper begins a text with a capital letter.
+// upper capitalises the first letter of a text.
 func upper(s string) string {
 	if s == "" {
 		return s
@@ -43,7 +43,7 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// clip puts a text on one line of at most n runes.
+// clip shortens a text to one line of at most n runes.
 func clip(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {
@@ -52,7 +52,7 @@ func clip(s string, n int) string {
 	return s
 }
 
-// filler is an answer of so many lines.
+// filler returns an answer of n lines.
 func filler(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -61,7 +61,7 @@ func filler(n int) string {
 	return b.String()
 }
 
-// counted is an answer that counts.
+// counted returns an answer that counts.
 func counted(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -70,7 +70,7 @@ func counted(n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// number reads digits; none are 0.
+// number parses digits; without any it is 0.
 func number(s string) (n int) {
 	for _, c := range s {
 		n = 10*n + int(c-'0')
@@ -78,7 +78,7 @@ func number(s string) (n int) {
 	return n
 }
 
-// arg returns a call's argument that is a text.
+// arg returns a string argument of a call.
 func arg(c scripted.Call, name string) string {
 	s, _ := c.Args[name].(string)
 	return s

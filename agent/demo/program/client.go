@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// retries is how often a request is sent again after a refusal that may pass.
+	// retries is how often a request is sent again after a temporary refusal.
 	retries = 3
-	// longestWait is how long a Retry-After may have us wait.
+	// longestWait is the longest Retry-After that is respected.
 	longestWait = 10 * time.Second
 	// maxEvent is the longest line of a stream.
 	maxEvent = 16 << 20
 	maxOut   = 8192 // tokens of an answer
 )
 
-// system is what the model is told about its task.
+// system is the model's instruction.
 const system = `You are the demo agent of orchestrator, a small coding agent in a terminal. ` +
 	`You work in one folder, by tools: list files, read them, write and change them, run commands, ask the person. ` +
 	`Say briefly what you are about to do, use a tool where one is needed, and answer from what it returned.`
@@ -42,7 +42,7 @@ type client struct {
 	wait func(why string)
 }
 
-// statusError is a refusal.
+// statusError is a refused request.
 type statusError struct {
 	status int
 	text   string
@@ -58,7 +58,7 @@ type answer struct {
 	usage   record.Usage
 }
 
-// ask sends a conversation and returns the answer; each is called with its text as it comes.
+// ask sends a conversation and returns the answer; each is called with its text as it arrives.
 func (c *client) ask(ctx context.Context, messages []json.RawMessage, each func(text string)) (answer, error) {
 	body, err := json.Marshal(map[string]any{
 		"model": c.model, "max_tokens": maxOut, "stream": true, "messages": messages, "tools": definitions,
@@ -133,7 +133,7 @@ func refusal(resp *http.Response) error {
 	return s
 }
 
-// event is what is read from an event of a stream.
+// event is the part of a stream's event that is read.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -153,7 +153,7 @@ type event struct {
 	} `json:"error"`
 }
 
-// readStream assembles an answer. An answer without its end is an error.
+// readStream assembles an answer. An incomplete answer is an error.
 func readStream(r io.Reader, each func(string)) (answer, error) {
 	a := answer{message: record.Message{Role: "assistant"}}
 	var inputs []string

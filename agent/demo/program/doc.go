@@ -2,6 +2,6 @@
 // API, runs the tools that the model calls in its working folder, and shows what happens.
 //
 // It is for trying out and for tests, and as strict as an agent should be: it stays inside its folder, asks before it
-// runs a command unless told otherwise, prints only plain text of what a model or a command says, and keeps a
-// transcript from which it can resume after any crash.
+// runs a command unless configured otherwise, prints the text of models and commands without control characters, and
+// keeps a transcript from which it can resume after any crash.
 package program

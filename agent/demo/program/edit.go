@@ -29,7 +29,7 @@ func (e *editor) set(s string) {
 	e.at = len(e.text)
 }
 
-// take empties the editor and returns what was in it.
+// take empties the editor and returns its text.
 func (e *editor) take() string {
 	s := strings.TrimSpace(string(e.text))
 	if s != "" {
@@ -54,7 +54,7 @@ func (e *editor) recall(step int) {
 	e.set(e.history[len(e.history)-n])
 }
 
-// key handles a key that edits.
+// key handles an editing key.
 func (e *editor) key(k key) {
 	switch k.kind {
 	case keyRune, keyPaste:
@@ -84,7 +84,7 @@ func (e *editor) key(k key) {
 	}
 }
 
-// chop breaks a text at the last column and not at blanks: what is typed must not jump.
+// chop breaks a text at the last column and not at spaces: typed text must not jump.
 func chop(text string, cols int) []string {
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
@@ -102,7 +102,7 @@ func chop(text string, cols int) []string {
 	return out
 }
 
-// lines draws the prompt around the cursor, and returns where the cursor is.
+// lines returns the prompt's lines around the cursor, and the position of the cursor.
 func (e *editor) lines(cols int) (out []line, row, col int) {
 	inner := max(cols-3, 4)
 	before := chop(string(e.text[:e.at]), inner)
@@ -116,7 +116,7 @@ func (e *editor) lines(cols int) (out []line, row, col int) {
 		case i+first == 0:
 			lead = "› "
 		case i == 0:
-			lead = "⋮ " // there is more above
+			lead = "⋮ " // there are more above
 		}
 		out = append(out, line{styleNone, lead + t})
 	}

@@ -44,10 +44,10 @@ var sequences = map[string]kind{
 	"\x1b[H": keyHome, "\x1b[F": keyEnd, "\x1bOH": keyHome, "\x1bOF": keyEnd, "\x1b[1~": keyHome, "\x1b[4~": keyEnd,
 }
 
-// maxPaste bounds a paste without an end.
+// maxPaste limits a paste without an end.
 const maxPaste = 4 << 20
 
-// parser turns bytes into keys; an incomplete key waits for the next bytes.
+// parser converts bytes to keys; an incomplete key waits for the next bytes.
 type parser struct {
 	rest    []byte
 	pasting bool
@@ -87,7 +87,7 @@ func (p *parser) parse(b []byte) []key {
 	return keys
 }
 
-// one reads a key: its length, 0 when more is needed, and whether it means anything here.
+// one reads a key: its length, 0 if more bytes are needed, and whether it means anything here.
 func one(b []byte) (key, int, bool) {
 	switch c := b[0]; c {
 	case '\r':
@@ -120,7 +120,7 @@ func one(b []byte) (key, int, bool) {
 	return key{keyRune, string(r)}, n, r != utf8.RuneError
 }
 
-// escape reads what begins with an escape.
+// escape reads a sequence that begins with escape.
 func escape(b []byte) (key, int, bool) {
 	if len(b) == 1 {
 		return key{kind: keyEscape}, 1, true
@@ -143,7 +143,7 @@ func escape(b []byte) (key, int, bool) {
 		}
 		k, ok := sequences[string(b[:3])]
 		return key{kind: k}, 3, ok
-	case ']', 'P', '_', '^': // an answer of the terminal to a question that was not asked
+	case ']', 'P', '_', '^': // the terminal's answer to a query that was not sent
 		for i := 2; i < len(b); i++ {
 			if b[i] == 0x07 || b[i] == '\\' && b[i-1] == 0x1b {
 				return key{}, i + 1, false

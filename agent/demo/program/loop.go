@@ -20,7 +20,7 @@ const (
 
 var frames = []string{"◐", "◓", "◑", "◒"}
 
-// loop owns the terminal: it alone draws and decides what keys mean.
+// loop owns the terminal: only it draws and handles keys.
 type loop struct {
 	talk   *talk
 	screen *screen
@@ -103,7 +103,7 @@ func (l *loop) run() error {
 	}
 }
 
-// leave ends a running turn and puts the cursor below everything.
+// leave ends a running turn and moves the cursor below everything.
 func (l *loop) leave() {
 	if l.cancel != nil {
 		l.cancel()
@@ -113,7 +113,7 @@ func (l *loop) leave() {
 	l.screen.status("clear", "", "")
 }
 
-// read passes on what is typed; it ends with the terminal.
+// read passes on what is typed; it ends when the terminal is closed.
 func (l *loop) read() {
 	defer close(l.keys)
 	for {
@@ -147,13 +147,13 @@ func (l *loop) greet() {
 	l.paint(above)
 }
 
-// working tells the terminal that a turn is running.
+// working reports to the terminal that a turn is running.
 func (l *loop) working() {
 	l.screen.title("✦ demo" + l.about())
 	l.screen.status("working", "", "")
 }
 
-// rest tells the terminal that no turn is running.
+// rest reports to the terminal that no turn is running.
 func (l *loop) rest(state, message string) {
 	l.screen.title("◇ demo" + l.about())
 	l.screen.status(state, "", message)
@@ -166,7 +166,7 @@ func (l *loop) about() string {
 	return ": " + displaywidth.TruncateString(l.label, 40, "…")
 }
 
-// submit begins a turn, or queues the prompt behind the running one.
+// submit begins a turn, or queues the prompt after the running one.
 func (l *loop) submit(prompt string) {
 	if l.cancel != nil {
 		l.queue = append(l.queue, prompt)
@@ -228,7 +228,7 @@ func (l *loop) key(k key) bool {
 	return false
 }
 
-// decide closes the dialog and passes on what was chosen.
+// decide closes the dialog and passes on the choice.
 func (l *loop) decide() {
 	d := l.dialog
 	l.dialog = nil
@@ -289,7 +289,7 @@ func (l *loop) end(err error) {
 	}
 }
 
-// paint draws the live part, below the lines that are finished.
+// paint draws the live part, below the finished lines.
 func (l *loop) paint(above []line) {
 	live := append(l.out.live(), line{})
 	if l.dialog != nil {

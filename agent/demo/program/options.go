@@ -55,7 +55,7 @@ func readOptions(args, env []string) (options, error) {
 		return o, errors.New(HomeVar + " is not set")
 	case (o.session == "") == (o.resume == ""):
 		return o, errors.New("give either --session-id or --resume")
-	case o.mode == "default": // what other agents call it
+	case o.mode == "default": // the name that other agents use
 		o.mode = ModeAsk
 	case o.mode != ModeAsk && o.mode != ModeAuto:
 		return o, fmt.Errorf("permission mode %q: it is %s or %s", o.mode, ModeAsk, ModeAuto)

@@ -10,15 +10,15 @@ const (
 	resultTop  = 5 // lines of a tool's output that are shown
 )
 
-// output lays out what a turn says and what its tools return. Finished lines go above the live part for good; the
-// answer's last line is part of that until it is finished.
+// output lays out a turn's text and the results of its tools. Finished lines go above the live part and are not
+// redrawn; the answer's last line belongs to the live part until it is finished.
 type output struct {
 	screen  *screen
 	partial string // last line of the answer while it grows
 	began   bool   // the answer's first line was printed
 }
 
-// say adds to the answer and returns the lines that it finishes.
+// say adds to the answer and returns the lines that are now finished.
 func (o *output) say(text string) []line {
 	o.partial += text
 	cut := strings.LastIndexByte(o.partial, '\n')
@@ -52,7 +52,7 @@ func (o *output) finished(text string) []line {
 	return append(out, o.screen.wrapped(styleNone, lead, "  ", text)...)
 }
 
-// live is the answer's last line.
+// live returns the answer's last line.
 func (o *output) live() []line {
 	if o.partial == "" {
 		return nil
@@ -66,7 +66,7 @@ func (o *output) live() []line {
 	return append(out, grown[max(0, len(grown)-partialTop):]...)
 }
 
-// result shows the beginning of what a tool returned.
+// result returns the beginning of a tool's result.
 func (o *output) result(r returned) []line {
 	style := styleDim
 	if r.failed {

@@ -10,7 +10,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Styles of a line; the terminal's own colours.
+// Styles of a line, in the terminal's own colours.
 const (
 	styleNone   = ""
 	styleDim    = "2"
@@ -32,7 +32,7 @@ type screen struct {
 	row   int // of the cursor in the live part
 }
 
-// plain removes control characters: text of models, files and commands must not reach the terminal with them.
+// plain removes control characters: texts of models, files and commands must not bring them to the terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -47,10 +47,10 @@ func plain(s string) string {
 	}, s)
 }
 
-// flat is a plain text on one line.
+// flat returns a plain text on one line.
 func flat(s string) string { return strings.Join(strings.Fields(plain(s)), " ") }
 
-// wrap breaks a text into lines of at most cols columns, at blanks where it can.
+// wrap breaks a text into lines of at most cols columns, at spaces if possible.
 func wrap(text string, cols int) []string {
 	cols = max(cols, 4)
 	var out []string
@@ -85,7 +85,7 @@ func wrapLine(l string, cols int) []string {
 	return append(out, l[begin:])
 }
 
-// wrapped breaks a text into lines of the screen's width: first leads the first line, rest all others.
+// wrapped breaks a text into lines of the screen's width: first precedes the first line, rest all others.
 func (s *screen) wrapped(style, first, rest, text string) []line {
 	var out []line
 	for i, l := range wrap(text, s.cols-displaywidth.String(first)-1) {
@@ -98,12 +98,12 @@ func (s *screen) wrapped(style, first, rest, text string) []line {
 	return out
 }
 
-// clipped cuts a line off at the screen's width less some columns.
+// clipped shortens a line to the screen's width minus some columns.
 func (s *screen) clipped(text string, less int) string {
 	return displaywidth.TruncateString(text, max(s.cols-less, 8), "…")
 }
 
-// draw puts lines above the live part and redraws it, with the cursor at a place in it.
+// draw writes lines above the live part and redraws it, with the cursor at a position in it.
 func (s *screen) draw(above, live []line, row, col int) {
 	var b strings.Builder
 	b.WriteString("\x1b[?2026h")
@@ -126,7 +126,7 @@ func (s *screen) draw(above, live []line, row, col int) {
 	}
 	fmt.Fprintf(&b, "\x1b[%dG\x1b[?2026l", col+1)
 	s.row = row
-	_, _ = io.WriteString(s.w, b.String()) // without its terminal the program ends by its input
+	_, _ = io.WriteString(s.w, b.String()) // if the terminal is gone, the program ends with its input
 }
 
 func (s *screen) put(b *strings.Builder, l line) {

@@ -62,7 +62,7 @@ var definitions = []definition{
 		"question", "options"),
 }
 
-// input is what tools are called with.
+// input contains the arguments of tools.
 type input struct {
 	Path     string   `json:"path"`
 	Content  string   `json:"content"`
@@ -81,7 +81,7 @@ func readInput(raw json.RawMessage) (input, error) {
 	return in, nil
 }
 
-// summary says in one line what a call is about.
+// summary describes a call in one line.
 func (in input) summary() string {
 	for _, s := range []string{in.Command, in.Path, in.Question} {
 		if s != "" {
@@ -91,7 +91,7 @@ func (in input) summary() string {
 	return ""
 }
 
-// folder runs tools inside one folder; paths and links cannot lead out of it.
+// folder runs tools in one folder; paths and links cannot lead out of it.
 type folder struct {
 	dir  string
 	root *os.Root
@@ -105,7 +105,7 @@ func openFolder(dir string) (*folder, error) {
 	return &folder{dir: dir, root: root}, nil
 }
 
-// run runs a tool that asks the person nothing.
+// run runs a tool that does not ask the person.
 func (f *folder) run(ctx context.Context, name string, in input) (string, error) {
 	switch name {
 	case "list_files":
@@ -249,9 +249,9 @@ func (f *folder) command(ctx context.Context, line string) (string, error) {
 	return text, nil
 }
 
-// tail keeps the beginning and the end of what is written to it.
+// tail keeps the beginning and the end of its input.
 type tail struct {
-	mu      sync.Mutex // guards the rest: stdout and stderr are written at once
+	mu      sync.Mutex // guards the rest: stdout and stderr are written concurrently
 	first   []byte
 	last    []byte
 	dropped int

@@ -19,29 +19,29 @@ type (
 		failed bool
 	} // a tool ended
 	noted struct{ text string } // something the person should know
-	asked struct {              // the person is to decide; the answer is an index
+	asked struct {              // the person has to decide; the answer is an index
 		question, detail string
 		options          []string
 		permission       bool
 		answer           chan int
 	}
-	counted struct{ tokens int64 } // what is in the context now
+	counted struct{ tokens int64 } // tokens in the context now
 	ended   struct{ err error }    // the turn is over
 )
 
-// errDenied is the result of a tool that the person did not allow.
+// errDenied is the result of a tool that the person denied.
 var errDenied = errors.New("denied by the person")
 
 // errInterrupted ends a turn that the person interrupted.
 var errInterrupted = errors.New("interrupted by the person")
 
-// talk is the conversation and what it needs to continue. Only one turn uses it at a time.
+// talk is the conversation and what is needed to continue it. Only one turn uses it at a time.
 type talk struct {
 	client   *client
 	folder   *folder
 	file     *record.File
 	messages []json.RawMessage
-	tokens   int64 // in the context, by the newest answer
+	tokens   int64 // in the context, according to the newest answer
 	allow    bool  // commands run without a question
 	tell     func(any)
 }
@@ -77,10 +77,10 @@ func (t *talk) turn(ctx context.Context, prompt string) error {
 	}
 }
 
-// total is all that is in the context after an answer.
+// total returns the tokens in the context after an answer.
 func total(u record.Usage) int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
 
-// add puts a message into the conversation and the transcript.
+// add adds a message to the conversation and the transcript.
 func (t *talk) add(m record.Message, l record.Line) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *talk) add(m record.Message, l record.Line) error {
 	return nil
 }
 
-// tools runs what an answer calls and returns a result for each call.
+// tools runs the calls in an answer and returns a result for each.
 func (t *talk) tools(ctx context.Context, content []record.Block) []record.Block {
 	var results []record.Block
 	for _, b := range content {
@@ -148,7 +148,7 @@ func (t *talk) tool(ctx context.Context, b record.Block) (string, error) {
 	return out, err
 }
 
-// ask puts a question to the person.
+// ask asks the person a question.
 func (t *talk) ask(ctx context.Context, q asked) (int, error) {
 	if len(q.options) == 0 {
 		return 0, errors.New("a question without options")
@@ -166,7 +166,7 @@ func (t *talk) ask(ctx context.Context, q asked) (int, error) {
 	}
 }
 
-// load reads a transcript back. Calls without a result get one, since the real one was lost.
+// load reads a transcript. Calls without a result get one, since the real one was lost.
 func (t *talk) load(lines []record.Line) error {
 	var open []record.Block
 	for _, l := range lines {
@@ -202,7 +202,7 @@ func (t *talk) retell(most int) []line {
 	for _, raw := range t.messages {
 		var m record.Message
 		if json.Unmarshal(raw, &m) != nil {
-			continue // cannot be: load has read it
+			continue // impossible: load has read it
 		}
 		text := strings.TrimSpace(plain(m.Text()))
 		switch {

@@ -38,7 +38,7 @@ type Line struct {
 	Usage   *Usage          `json:"usage,omitempty"`
 }
 
-// Usage is what the provider counted.
+// Usage contains the provider's counts.
 type Usage struct {
 	Input      int64 `json:"input_tokens"`
 	CacheRead  int64 `json:"cache_read_input_tokens"`
@@ -46,13 +46,13 @@ type Usage struct {
 	Output     int64 `json:"output_tokens"`
 }
 
-// Message is what a line's message holds.
+// Message is the content of a line's message.
 type Message struct {
 	Role    string  `json:"role"`
 	Content []Block `json:"content"`
 }
 
-// Block is a piece of a message.
+// Block is one block of a message.
 type Block struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`

@@ -61,7 +61,7 @@ const (
 	KeyF1
 )
 
-// KeyFn gives function key n from 1 to 35.
+// KeyFn returns function key n from 1 to 35.
 func KeyFn(n int) rune { return KeyF1 + rune(n) - 1 }
 
 // Keys that have only a number in the kitty protocol: KeyCapsLock to KeyMenu, the keypad from KeyKp0 to

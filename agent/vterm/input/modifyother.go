@@ -44,7 +44,7 @@ func modified(dst []byte, k Key, m vterm.Modes) ([]byte, bool) {
 	return append(dst, '~'), true
 }
 
-// hasControl tells whether a modified key has a well-known legacy form.
+// hasControl reports whether a modified key has a well-known legacy form.
 func hasControl(k Key) bool {
 	if k.Mod&Ctrl == 0 {
 		return true

@@ -24,7 +24,7 @@ const (
 	ButtonForward    Button = 129
 )
 
-// Wheel tells whether the button is a step of the wheel.
+// Wheel reports whether the button is a step of the wheel.
 func (b Button) Wheel() bool { return b >= ButtonWheelUp && b <= ButtonWheelRight }
 
 // Mouse is one event at a cell, counted from 0 inside of the program's screen.
@@ -35,7 +35,7 @@ type Mouse struct {
 	Action Action
 }
 
-// Wants tells whether a program in these modes has asked for the event.
+// Wants reports whether a program in these modes has asked for the event.
 func Wants(e Mouse, m vterm.Modes) bool {
 	switch m.Mouse {
 	case vterm.MouseX10:

@@ -10,8 +10,8 @@ import (
 	"orchestrator/contextmgr/wire/span"
 )
 
-// usage is the provider's object. Pointers tell what was said from what was not: message_delta
-// repeats only some of message_start's.
+// usage is the provider's object. Pointers distinguish missing counts from zero: message_delta repeats only some of
+// message_start's.
 type usage struct {
 	Input      *int64 `json:"input_tokens"`
 	CacheRead  *int64 `json:"cache_read_input_tokens"`
@@ -22,8 +22,8 @@ type usage struct {
 	} `json:"cache_creation"`
 }
 
-// into sets what is said. Counts are cumulative, so the newest stands; a zero never takes back a
-// count that was told.
+// into sets the counts that are present. Counts are cumulative, so the newest is used; a zero never overwrites an
+// earlier count.
 func (u *usage) into(w *wire.Usage) {
 	if u == nil {
 		return
@@ -56,7 +56,7 @@ func (Codec) Answer(status int, contentType string) wire.Answer {
 	}
 }
 
-// endsTurn says whether a stop reason leaves the agent waiting for the person.
+// endsTurn reports whether a stop reason leaves the agent waiting for the person.
 func endsTurn(stop string, tools []string) bool {
 	switch stop {
 	case "", "tool_use", "pause_turn":
@@ -66,7 +66,7 @@ func endsTurn(stop string, tools []string) bool {
 	}
 }
 
-// whole reads an answer that came in one piece.
+// whole reads an answer that is not streamed.
 type whole struct{ wire.Whole }
 
 // Result implements wire.Answer.
@@ -79,7 +79,7 @@ func (w *whole) Result() wire.Result {
 		Usage   *usage          `json:"usage"`
 	}
 	if err := json.Unmarshal(w.Bytes(), &m); err != nil {
-		return wire.Result{Err: "the answer is no JSON"}
+		return wire.Result{Err: "the answer is not valid JSON"}
 	}
 	if m.Type == "error" {
 		return wire.Result{Err: wire.ErrorText(w.Bytes()), Complete: true}
@@ -103,12 +103,12 @@ func (w *whole) Result() wire.Result {
 	return r
 }
 
-// message returns an assistant's message around its content.
+// message returns the assistant's message with the given content.
 func message(content json.RawMessage) json.RawMessage {
 	return slices.Concat([]byte(`{"role":"assistant","content":`), content, []byte(`}`))
 }
 
-// list joins values to an array without touching their bytes.
+// list joins values into an array and keeps their bytes.
 func list(values []json.RawMessage) json.RawMessage {
 	out := []byte{'['}
 	for i, v := range values {
@@ -122,7 +122,7 @@ func list(values []json.RawMessage) json.RawMessage {
 
 // stream reads server-sent events.
 type stream struct {
-	wire.Voice
+	wire.TextBuffer
 	events *wire.Events
 	r      wire.Result
 	open   []*piece // by index
@@ -138,7 +138,7 @@ type piece struct {
 	citations []json.RawMessage
 }
 
-// maxBlocks bounds the index that a stream may name.
+// maxBlocks is the highest block index that is accepted from a stream.
 const maxBlocks = 10_000
 
 // Write implements wire.Answer.
@@ -181,7 +181,7 @@ func (s *stream) event(_ string, data []byte) {
 			return
 		}
 		p.text.WriteString(e.Delta.Text + e.Delta.Thinking + e.Delta.JSON)
-		s.say(p, e.Delta.Text+e.Delta.Thinking+e.Delta.JSON)
+		s.addPiece(p, e.Delta.Text+e.Delta.Thinking+e.Delta.JSON)
 		p.signature.WriteString(e.Delta.Signature)
 		if len(e.Delta.Citation) > 0 {
 			p.citations = append(p.citations, slices.Clone(e.Delta.Citation))
@@ -201,11 +201,11 @@ func (s *stream) event(_ string, data []byte) {
 	}
 }
 
-// deltaPrefix begins nearly all events of a stream.
+// deltaPrefix is the beginning of nearly all events of a stream.
 var deltaPrefix = []byte(`{"type":"content_block_delta"`)
 
-// delta reads a delta of text, thinking or input without reflection. It reports whether it could;
-// nothing has happened when not.
+// delta reads a delta of text, thinking or input without reflection. It reports whether it could; if not, it has
+// changed nothing.
 func (s *stream) delta(data []byte) bool {
 	if s.r.Complete {
 		return true
@@ -237,7 +237,7 @@ func (s *stream) delta(data []byte) bool {
 	case "text_delta", "thinking_delta", "input_json_delta":
 		if p := s.piece(int(index)); p != nil {
 			p.text.WriteString(more)
-			s.say(p, more)
+			s.addPiece(p, more)
 		}
 		return true
 	default:
@@ -258,15 +258,15 @@ func (s *stream) begin(index int, block json.RawMessage) {
 	p.signature.WriteString(b.Signature)
 	s.open[index] = p
 	if p.kind == "text" {
-		s.Part()
+		s.BeginPart()
 	}
-	s.say(p, b.Text+b.Thinking)
+	s.addPiece(p, b.Text+b.Thinking)
 }
 
-// say tells a piece of a block that is text.
-func (s *stream) say(p *piece, more string) {
+// addPiece adds a piece of a text block to the text that is passed on.
+func (s *stream) addPiece(p *piece, more string) {
 	if p.kind == "text" {
-		s.Say(more)
+		s.AddText(more)
 	}
 }
 
@@ -308,7 +308,7 @@ func (s *stream) Result() wire.Result {
 	return s.r
 }
 
-// block returns the content block as the client will send it back.
+// block returns the content block in the form in which the client will send it back.
 func (p *piece) block() json.RawMessage {
 	set := map[string]any{}
 	switch p.kind {
@@ -345,7 +345,7 @@ func (p *piece) block() json.RawMessage {
 	return out
 }
 
-// encode is json.Marshal without the escapes that HTML needs.
+// encode is json.Marshal without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -1,8 +1,8 @@
 // Package anthropic reads the Anthropic Messages format: Claude Code, OpenCode and others.
 //
-// It tells Claude Code's conversation from what else Claude Code asks (titles, classifiers,
-// sub-agents, token counts, compaction), reads streamed and whole answers, and turns stored
-// messages into text. It keeps bytes as they are and holds no state between calls.
+// It distinguishes Claude Code's conversation from its other requests (titles, classifiers, sub-agents, token counts,
+// compaction), reads streamed and whole answers, and turns stored messages into text. It keeps bytes unchanged and
+// holds no state between calls.
 package anthropic
 
 import (
@@ -33,13 +33,13 @@ func (Codec) Match(method, path string) bool {
 		strings.HasSuffix(path, ":rawPredict") || strings.HasSuffix(path, ":streamRawPredict")
 }
 
-// body is what a request's body says, before it is judged.
+// body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
-	schema    bool  // a structured answer is asked for
-	maxTokens int64 // 0 when it is not said
+	schema    bool  // a structured answer is requested
+	maxTokens int64 // 0 if not set
 	userID    string
-	spoken    []int // items of the user that have text, which may be a person's
+	spoken    []int // indices of user messages that contain text, which may be a person's
 }
 
 // Request implements wire.Codec.
@@ -63,7 +63,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = purpose(call, &b)
 	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
 	return b.Request, err
 }
@@ -107,7 +107,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	return err
 }
 
-// message takes one message and notes whether a person may have spoken in it, in the same pass.
+// message reads one message and records whether it may contain a person's text, in the same pass.
 func (b *body) message(c *span.Cursor) error {
 	user, text := false, false
 	raw, err := c.Span(func() error {
@@ -144,7 +144,7 @@ func (b *body) message(c *span.Cursor) error {
 	return nil
 }
 
-// session finds the id: Claude Code's header or metadata, or OpenCode's header.
+// session finds the session id: in Claude Code's header or metadata, or in OpenCode's header.
 func session(h http.Header, userID string) string {
 	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id"} {
 		if id := h.Get(name); id != "" {
@@ -163,8 +163,8 @@ func session(h http.Header, userID string) string {
 	return ""
 }
 
-// purpose judges a request by what its sender says and, failing that, by its shape. A
-// conversation carries tools; requests without any are asides unless nothing marks them so.
+// purpose classifies a request by its headers and, failing that, by its shape. A conversation has tools; a request
+// without any is a side request, unless nothing else indicates one.
 func purpose(call wire.Call, b *body) wire.Purpose {
 	system := systemText(b.System)
 	last := b.lastText()
@@ -180,7 +180,7 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 		return wire.PurposeCompaction
 	case strings.HasPrefix(last, "[SUGGESTION MODE"), strings.HasPrefix(last, "The user stepped away and is coming back"),
 		strings.HasPrefix(last, "<system-reminder>This is a side question from the user"):
-		return wire.PurposeOther // asked with the whole conversation and all tools, for the cache's sake
+		return wire.PurposeOther // sent with the whole conversation and all tools, to use the cache
 	case len(b.Tools) > 0 && !(b.schema && len(b.Tools) == 1):
 		return wire.PurposeMain
 	case wire.IsQuoted(system, "title"):
@@ -194,14 +194,14 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 	}
 }
 
-// systemText returns the start of the system prompt, which is a string or blocks.
+// systemText returns the beginning of the system prompt, which is a string or a list of blocks.
 func systemText(raw json.RawMessage) string {
 	var out strings.Builder
 	texts(raw, func(_, text string) { out.WriteString(wire.Clip(text, 4000) + "\n") })
 	return out.String()
 }
 
-// texts calls fn for each text of a content: a string, or blocks with a type and a text.
+// texts calls fn for each text of a content: a string, or a list of blocks with a type and a text.
 func texts(raw json.RawMessage, fn func(kind, text string)) {
 	c := span.New(raw)
 	if c.Kind() == '"' {
@@ -240,7 +240,7 @@ func envelope(raw json.RawMessage) (role string, content json.RawMessage) {
 	return role, content
 }
 
-// personText returns what the person wrote in a message, "" when it is not theirs.
+// personText returns the text that the person wrote in a message, "" if there is none.
 func personText(raw json.RawMessage) string {
 	role, content := envelope(raw)
 	if role != "user" {
@@ -262,7 +262,7 @@ func personText(raw json.RawMessage) string {
 	return "[image]"
 }
 
-// lastText returns the last text block of the last message, where agents put their own asks.
+// lastText returns the last text block of the last message, where agents put their own instructions.
 func (b *body) lastText() (last string) {
 	n := len(b.Items) - 1
 	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// block is a content block of any kind, as far as it is read.
+// block is a content block of any kind, with the fields that are read.
 type block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -24,11 +24,11 @@ type block struct {
 
 func blockOf(raw json.RawMessage) block {
 	var b block
-	_ = json.Unmarshal(raw, &b) // what does not fit stays empty
+	_ = json.Unmarshal(raw, &b) // fields of another type stay empty
 	return b
 }
 
-// blocks reads a content: a string is one text block.
+// blocks reads a content; a string becomes one text block.
 func blocks(content json.RawMessage) []block {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -60,7 +60,7 @@ func (Codec) Entries(items []thread.Item) []thread.Entry {
 		case "user":
 			for _, b := range blocks(content) {
 				if isResult(b.Type) {
-					out = append(out, result(b, names[b.ToolUseID]))
+					out = append(out, resultEntry(b, names[b.ToolUseID]))
 				}
 			}
 			if text := personText(it.Raw); text != "" {
@@ -68,7 +68,7 @@ func (Codec) Entries(items []thread.Item) []thread.Entry {
 			}
 		case "assistant":
 			for _, b := range blocks(content) {
-				if e, ok := said(b); ok {
+				if e, ok := answerEntry(b); ok {
 					if e.Kind == thread.EntryCall {
 						names[e.Call] = e.Tool
 					}
@@ -83,11 +83,11 @@ func (Codec) Entries(items []thread.Item) []thread.Entry {
 	return out
 }
 
-// isResult reports whether a block answers a tool call. Server tools have kinds of their own.
+// isResult reports whether a block is the result of a tool call. Server tools have block types of their own.
 func isResult(kind string) bool { return strings.HasSuffix(kind, "tool_result") }
 
-// said turns a block of the assistant into an entry.
-func said(b block) (thread.Entry, bool) {
+// answerEntry converts a block of the assistant to an entry.
+func answerEntry(b block) (thread.Entry, bool) {
 	switch {
 	case b.Type == "text" && strings.TrimSpace(b.Text) != "":
 		return thread.Entry{Kind: thread.EntryAnswer, Text: b.Text}, true
@@ -96,13 +96,13 @@ func said(b block) (thread.Entry, bool) {
 	case strings.HasSuffix(b.Type, "tool_use"):
 		return thread.Entry{Kind: thread.EntryCall, Text: string(b.Input), Tool: b.Name, Call: b.ID}, true
 	case isResult(b.Type):
-		return result(b, ""), true
+		return resultEntry(b, ""), true
 	default:
 		return thread.Entry{}, false
 	}
 }
 
-func result(b block, tool string) thread.Entry {
+func resultEntry(b block, tool string) thread.Entry {
 	var parts []string
 	for _, in := range blocks(b.Content) {
 		switch in.Type {

@@ -9,7 +9,7 @@ import (
 	"orchestrator/thread"
 )
 
-// generated is an answer or one chunk of it.
+// generated is an answer, or one chunk of it.
 type generated struct {
 	Candidates []struct {
 		Index   int `json:"index"`
@@ -24,7 +24,7 @@ type generated struct {
 	Usage    *usage          `json:"usageMetadata"`
 	Model    string          `json:"modelVersion"`
 	Error    json.RawMessage `json:"error"`
-	Response json.RawMessage `json:"response"` // Code Assist wraps the rest in it
+	Response json.RawMessage `json:"response"` // Code Assist wraps the answer in it
 	Total    *int64          `json:"totalTokens"`
 }
 
@@ -59,16 +59,16 @@ func (Codec) Answer(status int, contentType string) wire.Answer {
 
 // reading collects chunks.
 type reading struct {
-	wire.Voice
+	wire.TextBuffer
 	r     wire.Result
 	parts []json.RawMessage
 	text  strings.Builder
-	// run is text that goes on over chunks: thought or not.
+	// run is the current text, which may span chunks; thought is its kind.
 	run     strings.Builder
 	thought bool
 }
 
-// maxParts bounds the parts of one answer.
+// maxParts is the limit of parts in one answer.
 const maxParts = 100_000
 
 func (s *reading) chunk(data []byte) {
@@ -91,7 +91,7 @@ func (s *reading) chunk(data []byte) {
 		s.r.Model = g.Model
 	}
 	if g.Usage != nil {
-		s.r.Usage = g.Usage.count() // cumulative: the newest stands
+		s.r.Usage = g.Usage.count() // cumulative: the newest is used
 	}
 	if g.Feedback.Block != "" {
 		s.r.Stop, s.r.Complete = g.Feedback.Block, true
@@ -112,8 +112,8 @@ func (s *reading) chunk(data []byte) {
 	}
 }
 
-// part adds a part. Plain texts of one kind that follow each other are one part; a part with
-// anything else in it, a thought signature above all, stays as it came.
+// part adds a part. Consecutive plain texts of one kind become one part; a part with other fields, above all a thought
+// signature, is kept unchanged.
 func (s *reading) part(raw json.RawMessage) {
 	var p part
 	var fields map[string]json.RawMessage
@@ -122,7 +122,7 @@ func (s *reading) part(raw json.RawMessage) {
 	}
 	if !p.Thought {
 		s.text.WriteString(p.Text)
-		s.Say(p.Text)
+		s.AddText(p.Text)
 	}
 	if p.Call != nil {
 		s.r.Tools = append(s.r.Tools, p.Call.Name)
@@ -178,13 +178,13 @@ func (s *reading) result() wire.Result {
 	return r
 }
 
-// whole reads an answer that came in one piece: an object, or an array of chunks.
+// whole reads an answer that is not streamed: an object, or an array of chunks.
 type whole struct{ wire.Whole }
 
 // Result implements wire.Answer.
 func (w *whole) Result() wire.Result {
 	if !json.Valid(w.Bytes()) {
-		return wire.Result{Err: "the answer is no JSON"}
+		return wire.Result{Err: "the answer is not valid JSON"}
 	}
 	var s reading
 	var chunks []json.RawMessage
@@ -219,11 +219,11 @@ func (s *stream) Result() wire.Result {
 // Turns implements wire.Reader.
 func (Codec) Turns(items []thread.Item) []int { return wire.Turns(items, personText) }
 
-// Entries implements wire.Reader. Gemini CLI sends every function response twice after a resume;
-// the second is left out.
+// Entries implements wire.Reader. Gemini CLI sends every function response twice after a resume; the second is left
+// out.
 func (Codec) Entries(items []thread.Item) []thread.Entry {
 	var out []thread.Entry
-	seen := map[string]bool{} // results told, by call and content
+	seen := map[string]bool{} // results already listed, by call and content
 	for _, it := range items {
 		ps := parts(it.Raw)
 		if ps == nil {
@@ -248,14 +248,16 @@ func (Codec) Entries(items []thread.Item) []thread.Entry {
 	return out
 }
 
-// entry turns a part into an entry; what the person said is told for the whole content.
+// entry converts a part to an entry; text of the person is converted for the whole content instead.
 func (p part) entry(model bool) (thread.Entry, bool) {
 	switch {
 	case p.Call != nil:
 		return thread.Entry{Kind: thread.EntryCall, Tool: p.Call.Name, Call: p.Call.ID, Text: string(p.Call.Args)}, true
 	case p.Response != nil:
 		text, failed := output(p.Response.Response)
-		return thread.Entry{Kind: thread.EntryResult, Tool: p.Response.Name, Call: p.Response.ID, Text: text, Error: failed}, true
+		return thread.Entry{
+			Kind: thread.EntryResult, Tool: p.Response.Name, Call: p.Response.ID, Text: text, Error: failed,
+		}, true
 	case !model || strings.TrimSpace(p.Text) == "":
 		return thread.Entry{}, false
 	case p.Thought:
@@ -265,7 +267,7 @@ func (p part) entry(model bool) (thread.Entry, bool) {
 	}
 }
 
-// output returns a function response's text and whether it is an error.
+// output returns the text of a function response and whether it is an error.
 func output(raw json.RawMessage) (text string, failed bool) {
 	var r struct {
 		Output *string `json:"output"`

@@ -1,9 +1,9 @@
-// Package gemini reads the generateContent format of Google: Gemini CLI, OpenCode and others,
-// bare or in the envelope of Code Assist.
+// Package gemini reads Google's generateContent format: Gemini CLI, OpenCode and others, plain or in the envelope of
+// Code Assist.
 //
-// It tells the conversation from the router's, the summaries' and the compaction's requests,
-// makes the kinds of input tokens disjoint (Gemini counts cached ones as prompt), and turns stored
-// contents into text. It keeps bytes as they are and holds no state between calls.
+// It distinguishes the conversation from the requests for routing, summaries and compaction, makes the kinds of input
+// tokens disjoint (Gemini counts cached ones as prompt), and turns stored contents into text. It keeps bytes unchanged
+// and holds no state between calls.
 package gemini
 
 import (
@@ -26,7 +26,7 @@ func New() Codec { return Codec{} }
 // Wire implements wire.Codec.
 func (Codec) Wire() string { return wire.Gemini }
 
-// verb returns what a path asks for, after the last colon: "streamGenerateContent".
+// verb returns the method of a path, after the last colon: "streamGenerateContent".
 func verb(path string) string {
 	return path[strings.LastIndexByte(path, ':')+1:]
 }
@@ -44,11 +44,11 @@ func (Codec) Match(method, path string) bool {
 	}
 }
 
-// body is what a request says, before it is judged.
+// body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
 	schema bool
-	spoken []int // contents of the user that hold more than function responses
+	spoken []int // indices of user contents with more than function responses
 }
 
 // Request implements wire.Codec.
@@ -75,7 +75,7 @@ func (Codec) Request(call wire.Call) (wire.Request, error) {
 	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = purpose(call, &b)
 	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
 	return b.Request, err
 }
@@ -107,7 +107,7 @@ func (b *body) member(key string, c *span.Cursor) (err error) {
 	return err
 }
 
-// content takes one content and notes whether a person may have spoken in it, in the same pass.
+// content reads one content and records whether it may contain a person's text, in the same pass.
 func (b *body) content(c *span.Cursor) error {
 	model, more := false, false
 	raw, err := c.Span(func() error {
@@ -136,7 +136,7 @@ func (b *body) content(c *span.Cursor) error {
 	return nil
 }
 
-// tool takes a tools entry: function declarations, or a built-in tool by its key.
+// tool reads an entry of tools: function declarations, or a built-in tool by its key.
 func (b *body) tool(key string, c *span.Cursor) error {
 	if key != "functionDeclarations" && key != "function_declarations" {
 		b.Tools = append(b.Tools, key)
@@ -154,8 +154,8 @@ func (b *body) tool(key string, c *span.Cursor) error {
 	})
 }
 
-// purpose judges a request: Gemini CLI streams its conversation, with tools, and asks everything
-// else whole or without.
+// purpose classifies a request: Gemini CLI streams its conversation, with tools; all other requests are not streamed or
+// have no tools.
 func purpose(call wire.Call, b *body) wire.Purpose {
 	system := systemText(b.System)
 	last := ""
@@ -173,7 +173,8 @@ func purpose(call wire.Call, b *body) wire.Purpose {
 		return wire.PurposeSubagent
 	case len(b.Tools) > 0 && !b.schema:
 		return wire.PurposeMain
-	case wire.IsQuoted(wire.Clip(system+last, 600), "title", "session summary", "summarize the user's primary intent", "summary of this conversation"):
+	case wire.IsQuoted(wire.Clip(system+last, 600), "title", "session summary", "summarize the user's primary intent",
+		"summary of this conversation"):
 		return wire.PurposeTitle
 	case b.schema:
 		return wire.PurposeClassifier
@@ -192,7 +193,7 @@ func systemText(raw json.RawMessage) string {
 	return out.String()
 }
 
-// part is a piece of a content, as far as it is read.
+// part is a part of a content, with the fields that are read.
 type part struct {
 	Text     string          `json:"text"`
 	Thought  bool            `json:"thought"`
@@ -223,7 +224,7 @@ func role(raw json.RawMessage) (r string) {
 	return r
 }
 
-// parts reads a content's parts; only texts and the presence of other kinds where that is enough.
+// parts reads the parts of a content.
 func parts(raw json.RawMessage) []part {
 	var m struct {
 		Parts []json.RawMessage `json:"parts"`
@@ -233,7 +234,7 @@ func parts(raw json.RawMessage) []part {
 	}
 	list := make([]part, len(m.Parts))
 	for i, p := range m.Parts {
-		_ = json.Unmarshal(p, &list[i]) // what does not fit stays empty
+		_ = json.Unmarshal(p, &list[i]) // fields of another type stay empty
 	}
 	return list
 }
@@ -248,7 +249,7 @@ func joined(ps []part) string {
 	return strings.Join(out, "\n")
 }
 
-// personText returns what the person wrote in a content, "" when it is not theirs.
+// personText returns the text that the person wrote in a content, "" if there is none.
 func personText(raw json.RawMessage) string {
 	if r := role(raw); r != "user" && r != "" {
 		return ""

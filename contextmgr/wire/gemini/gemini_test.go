@@ -14,7 +14,8 @@ const streamPath = "/v1beta/models/gemini-3.8-flash:streamGenerateContent"
 
 func chunk(body string) string { return "data: " + body + "\r\n\r\n" }
 
-const counts = `"usageMetadata":{"promptTokenCount":1000,"cachedContentTokenCount":700,"candidatesTokenCount":30,"thoughtsTokenCount":25,"totalTokenCount":1055},"modelVersion":"gemini-3.8-flash"`
+const counts = `"usageMetadata":{"promptTokenCount":1000,"cachedContentTokenCount":700,"candidatesTokenCount":30,` +
+	`"thoughtsTokenCount":25,"totalTokenCount":1055},"modelVersion":"gemini-3.8-flash"`
 
 var sample = wiretest.Sample{
 	Path: streamPath,
@@ -23,16 +24,23 @@ var sample = wiretest.Sample{
  "tools":[{"functionDeclarations":[{"name":"run_shell_command"},{"name":"read_file"}]}],
  "contents":[
   {"role":"user","parts":[{"text":"<session_context>\nThis is the Gemini CLI.\n</session_context>"},{"text":"first"}]},
-  {"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"id":"fc_1","name":"run_shell_command","args":{"command": "ls"}},"thoughtSignature":"c2ln"}]},
-  {"role":"user","parts":[{"functionResponse":{"id":"fc_1","name":"run_shell_command","response":{"output":"a.txt"}}},{"functionResponse":{"id":"fc_1","name":"run_shell_command","response":{"output":"a.txt"}}}]},
+  {"role":"model","parts":[{"text":"hm","thought":true},` +
+		`{"functionCall":{"id":"fc_1","name":"run_shell_command","args":{"command": "ls"}},"thoughtSignature":"c2ln"}]},
+  {"role":"user","parts":[` +
+		`{"functionResponse":{"id":"fc_1","name":"run_shell_command","response":{"output":"a.txt"}}},` +
+		`{"functionResponse":{"id":"fc_1","name":"run_shell_command","response":{"output":"a.txt"}}}]},
   {"role":"model","parts":[{"text":"one file"}]},
   {"parts":[{"text":"second"}]}]}`,
-	Stream: chunk(`{"candidates":[{"content":{"parts":[{"text":"let me","thought":true}],"role":"model"}}],"usageMetadata":{"promptTokenCount":1000}}`) +
+	Stream: chunk(`{"candidates":[{"content":{"parts":[{"text":"let me","thought":true}],"role":"model"}}],`+
+		`"usageMetadata":{"promptTokenCount":1000}}`) +
 		chunk(`{"candidates":[{"content":{"parts":[{"text":"I look "}],"role":"model"}}]}`) +
-		chunk(`{"candidates":[{"content":{"parts":[{"text":"é"}],"role":"model"}},{"index":1,"content":{"parts":[{"text":"other"}]}}]}`) +
-		chunk(`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"fc_2","name":"read_file","args":{"path":"a"}},"thoughtSignature":"c2lnMg=="}],"role":"model"}}]}`) +
+		chunk(`{"candidates":[{"content":{"parts":[{"text":"é"}],"role":"model"}},{"index":1,`+
+			`"content":{"parts":[{"text":"other"}]}}]}`) +
+		chunk(`{"candidates":[{"content":{"parts":[{"functionCall":{"id":"fc_2","name":"read_file","args":{"path":"a"}},`+
+			`"thoughtSignature":"c2lnMg=="}],"role":"model"}}]}`) +
 		chunk(`{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP"}],`+counts+`}`),
-	Whole: `[{"candidates":[{"content":{"parts":[{"text":"I look é"},{"functionCall":{"id":"fc_2","name":"read_file","args":{}}}],"role":"model"},"finishReason":"STOP"}],` + counts + `}]`,
+	Whole: `[{"candidates":[{"content":{"parts":[{"text":"I look é"},{"functionCall":{"id":"fc_2","name":"read_file",` +
+		`"args":{}}}],"role":"model"},"finishReason":"STOP"}],` + counts + `}]`,
 
 	Prompt: "second", Items: 5,
 	Result: wire.Result{
@@ -79,7 +87,8 @@ func TestCodeAssistEnvelope(t *testing.T) {
 
 func TestAnswerItemKeepsSignatures(t *testing.T) {
 	got := string(wiretest.Read(gemini.New(), wiretest.StreamType, sample.Stream).Item)
-	want := `{"role":"model","parts":[{"text":"let me","thought":true},{"text":"I look é"},{"functionCall":{"id":"fc_2","name":"read_file","args":{"path":"a"}},"thoughtSignature":"c2lnMg=="}]}`
+	want := `{"role":"model","parts":[{"text":"let me","thought":true},{"text":"I look é"},{"functionCall":{"id":"fc_2",` +
+		`"name":"read_file","args":{"path":"a"}},"thoughtSignature":"c2lnMg=="}]}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -90,11 +99,16 @@ func TestStreamOddities(t *testing.T) {
 		in   string
 		want func(wire.Result) bool
 	}{
-		"blocked":      {chunk(`{"promptFeedback":{"blockReason":"SAFETY"}}`), func(r wire.Result) bool { return r.Stop == "SAFETY" && r.Complete && r.EndsTurn }},
-		"error":        {chunk(`{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED"}}`), func(r wire.Result) bool { return r.Err == "RESOURCE_EXHAUSTED: quota" && !r.EndsTurn }},
-		"no finish":    {chunk(`{"candidates":[{"content":{"parts":[{"text":"half"}]}}]}`), func(r wire.Result) bool { return r.Text == "half" && !r.Complete && r.Err != "" }},
-		"final":        {chunk(`{"candidates":[{"content":{"parts":[{"text":"done"}]},"finishReason":"STOP"}]}`), func(r wire.Result) bool { return r.EndsTurn }},
-		"wrapped deep": {chunk(strings.Repeat(`{"response":`, 300) + `{}` + strings.Repeat(`}`, 300)), func(r wire.Result) bool { return !r.Complete }},
+		"blocked": {chunk(`{"promptFeedback":{"blockReason":"SAFETY"}}`),
+			func(r wire.Result) bool { return r.Stop == "SAFETY" && r.Complete && r.EndsTurn }},
+		"error": {chunk(`{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED"}}`),
+			func(r wire.Result) bool { return r.Err == "RESOURCE_EXHAUSTED: quota" && !r.EndsTurn }},
+		"no finish": {chunk(`{"candidates":[{"content":{"parts":[{"text":"half"}]}}]}`),
+			func(r wire.Result) bool { return r.Text == "half" && !r.Complete && r.Err != "" }},
+		"final": {chunk(`{"candidates":[{"content":{"parts":[{"text":"done"}]},"finishReason":"STOP"}]}`),
+			func(r wire.Result) bool { return r.EndsTurn }},
+		"wrapped deep": {chunk(strings.Repeat(`{"response":`, 300) + `{}` + strings.Repeat(`}`, 300)),
+			func(r wire.Result) bool { return !r.Complete }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := wiretest.Read(gemini.New(), wiretest.StreamType, tc.in); !tc.want(r) {
@@ -108,7 +122,7 @@ func TestPurpose(t *testing.T) {
 	hello := `"contents":[{"role":"user","parts":[{"text":"hello"}]}]`
 	tools := `"tools":[{"functionDeclarations":[{"name":"read_file"}]}],`
 	whole := "/v1beta/models/gemini-3.5-flash-lite:generateContent"
-	wiretest.Judge(t, gemini.New(), map[string]struct {
+	wiretest.Purposes(t, gemini.New(), map[string]struct {
 		Path   string
 		Header map[string]string
 		Body   string
@@ -119,10 +133,13 @@ func TestPurpose(t *testing.T) {
 		"whole, tools":  {"/v1beta/models/gemini-2.5-pro:generateContent", nil, `{` + tools + hello + `}`, wire.PurposeMain},
 		"built-in tool": {streamPath, nil, `{"tools":[{"googleSearch":{}}],` + hello + `}`, wire.PurposeMain},
 		"router":        {whole, nil, `{"generationConfig":{"responseJsonSchema":{}},` + hello + `}`, wire.PurposeClassifier},
-		"summary":       {whole, nil, `{"contents":[{"role":"user","parts":[{"text":"Summarize the user's primary intent or goal in this conversation"}]}]}`, wire.PurposeTitle},
-		"aside":         {whole, nil, `{` + hello + `}`, wire.PurposeOther},
-		"count":         {"/v1beta/models/gemini-2.5-pro:countTokens", nil, `{` + hello + `}`, wire.PurposeCount},
-		"compaction":    {whole, nil, `{"systemInstruction":{"parts":[{"text":"You distill history into a <state_snapshot>"}]},` + hello + `}`, wire.PurposeCompaction},
-		"sub-agent":     {streamPath, nil, `{"tools":[{"functionDeclarations":[{"name":"read_file"},{"name":"complete_task"}]}],` + hello + `}`, wire.PurposeSubagent},
+		"summary": {whole, nil, `{"contents":[{"role":"user",` +
+			`"parts":[{"text":"Summarize the user's primary intent or goal in this conversation"}]}]}`, wire.PurposeTitle},
+		"aside": {whole, nil, `{` + hello + `}`, wire.PurposeOther},
+		"count": {"/v1beta/models/gemini-2.5-pro:countTokens", nil, `{` + hello + `}`, wire.PurposeCount},
+		"compaction": {whole, nil, `{"systemInstruction":{"parts":[{"text":"You distill history into a ` +
+			`<state_snapshot>"}]},` + hello + `}`, wire.PurposeCompaction},
+		"sub-agent": {streamPath, nil, `{"tools":[{"functionDeclarations":[{"name":"read_file"},` +
+			`{"name":"complete_task"}]}],` + hello + `}`, wire.PurposeSubagent},
 	})
 }

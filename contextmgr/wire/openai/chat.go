@@ -55,12 +55,12 @@ func (Chat) Request(call wire.Call) (wire.Request, error) {
 	}
 	b.Session = session(call.Header, &b)
 	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
-	b.Purpose = judge(&b)
+	b.Purpose = classify(&b)
 	if call.Header.Get("X-Parent-Session-Id") != "" {
 		b.Purpose = wire.PurposeSubagent
 	}
 	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
 	return b.Request, err
 }
@@ -98,7 +98,7 @@ type choiceMessage struct {
 	} `json:"tool_calls"`
 }
 
-// completion is an answer or one chunk of it.
+// completion is an answer, or one chunk of it.
 type completion struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -112,7 +112,7 @@ type completion struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// chatEnds says whether a finish reason leaves the agent waiting for the person.
+// chatEnds reports whether a finish reason leaves the agent waiting for the person.
 func chatEnds(finish string, tools []string) bool {
 	switch finish {
 	case "", "tool_calls", "function_call":
@@ -122,14 +122,14 @@ func chatEnds(finish string, tools []string) bool {
 	}
 }
 
-// chatWhole reads an answer that came in one piece.
+// chatWhole reads an answer that is not streamed.
 type chatWhole struct{ wire.Whole }
 
 // Result implements wire.Answer.
 func (w *chatWhole) Result() wire.Result {
 	var c completion
 	if json.Unmarshal(w.Bytes(), &c) != nil {
-		return wire.Result{Err: "the answer is no JSON"}
+		return wire.Result{Err: "the answer is not valid JSON"}
 	}
 	r := wire.Result{Model: c.Model, Usage: c.Usage.count(), Complete: true}
 	if len(c.Choices) == 0 {
@@ -150,7 +150,7 @@ func (w *chatWhole) Result() wire.Result {
 
 // chatStream reads server-sent events.
 type chatStream struct {
-	wire.Voice
+	wire.TextBuffer
 	events    *wire.Events
 	r         wire.Result
 	text      strings.Builder
@@ -186,7 +186,7 @@ func (s *chatStream) event(_ string, data []byte) {
 		}
 	}
 	if c.Usage != nil {
-		s.r.Usage = c.Usage.count() // cumulative: the newest stands
+		s.r.Usage = c.Usage.count() // cumulative: the newest is used
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 {
@@ -213,7 +213,7 @@ func (s *chatStream) delta(d choiceMessage) {
 	add(&s.refusal, d.Refusal)
 	for _, text := range []*string{d.Content, d.Refusal} {
 		if text != nil {
-			s.Say(*text)
+			s.AddText(*text)
 		}
 	}
 	add(&s.reasoning, d.Reasoning)
@@ -263,7 +263,7 @@ func (s *chatStream) Result() wire.Result {
 	return r
 }
 
-// message returns the assistant's message as a client would send it back.
+// message returns the assistant's message in the form in which a client would send it back.
 func (s *chatStream) message() json.RawMessage {
 	m := struct {
 		Role      string           `json:"role"`
@@ -307,7 +307,7 @@ func (Chat) Entries(items []thread.Item) []thread.Entry {
 				out = append(out, thread.Entry{Kind: thread.EntryPrompt, Text: text})
 			}
 		case "assistant":
-			out = slices.Concat(out, chatSaid(m, names))
+			out = slices.Concat(out, answerEntries(m, names))
 		case "tool":
 			out = append(out, thread.Entry{
 				Kind: thread.EntryResult, Tool: names[m.ToolCallID], Call: m.ToolCallID, Text: plainText(m.Content),
@@ -317,7 +317,7 @@ func (Chat) Entries(items []thread.Item) []thread.Entry {
 	return out
 }
 
-func chatSaid(m item, names map[string]string) (out []thread.Entry) {
+func answerEntries(m item, names map[string]string) (out []thread.Entry) {
 	if text := m.Reasoning; text != "" || m.Reasoning2 != "" {
 		if text == "" {
 			text = m.Reasoning2

@@ -1,10 +1,9 @@
-// Package openai reads the two formats of OpenAI: Responses (Codex) and Chat Completions
-// (OpenCode, Qwen Code, Copilot and most local model servers).
+// Package openai reads the two formats of OpenAI: Responses (Codex) and Chat Completions (OpenCode, Qwen Code, Copilot
+// and most local model servers).
 //
-// It tells the conversation from titles, compaction, sub-agents and what agents ask besides,
-// makes the kinds of input tokens disjoint (OpenAI counts cached ones as input), and turns stored
-// items into text. An answer of several output items is one item whose Raw is the array of them.
-// It keeps bytes as they are and holds no state between calls.
+// It distinguishes the conversation from titles, compaction, sub-agents and other side requests, makes the kinds of
+// input tokens disjoint (OpenAI counts cached ones as input), and turns stored items into text. An answer of several
+// output items is one item whose Raw is the array of them. It keeps bytes unchanged and holds no state between calls.
 package openai
 
 import (
@@ -47,7 +46,7 @@ func (u *usage) count() wire.Usage {
 	}
 }
 
-// errorBody is the shape in which clients of either format show errors.
+// errorBody returns an error in the shape that clients of either format show.
 func errorBody(status int, message string) []byte {
 	kind, code := "server_error", any(nil)
 	switch status {
@@ -62,18 +61,18 @@ func errorBody(status int, message string) []byte {
 	return b
 }
 
-// body is what a request says, before it is judged.
+// body is the content of a request's body, before it is classified.
 type body struct {
 	wire.Request
-	schema   bool   // a structured answer is asked for
+	schema   bool   // a structured answer is requested
 	cacheKey string // prompt_cache_key
 	session  string // of client_metadata
 	kind     string // of response_format or text.format
-	spoken   []int  // items of the user, in which a person may have spoken
-	told     []int  // items of the system and the developer
+	spoken   []int  // indices of user items that may contain a person's text
+	system   []int  // indices of system and developer items
 }
 
-// tools takes the names of the offered tools: flat ones, and Chat's that are nested in function.
+// tools reads the names of the offered tools: flat ones, and those of Chat, which are nested in function.
 func (b *body) tools(c *span.Cursor) error {
 	return c.Array(func(c *span.Cursor) error {
 		var kind, name string
@@ -94,14 +93,14 @@ func (b *body) tools(c *span.Cursor) error {
 			return err
 		})
 		if name == "" {
-			name = kind // built-in tools have a kind only
+			name = kind // built-in tools only have a kind
 		}
 		b.Tools = append(b.Tools, name)
 		return err
 	})
 }
 
-// format takes a response format and notes whether it has a schema.
+// format reads a response format and records whether it has a schema.
 func (b *body) format(c *span.Cursor) error {
 	return c.Object(func(key string, c *span.Cursor) (err error) {
 		if key == "type" {
@@ -112,7 +111,7 @@ func (b *body) format(c *span.Cursor) error {
 	})
 }
 
-// items takes the conversation's pieces and notes the user's, in one pass.
+// items reads the items of the conversation and records which are the user's, in one pass.
 func (b *body) items(format string, c *span.Cursor) error {
 	return c.Array(func(c *span.Cursor) error {
 		role := ""
@@ -131,14 +130,14 @@ func (b *body) items(format string, c *span.Cursor) error {
 		case "user":
 			b.spoken = append(b.spoken, len(b.Items))
 		case "system", "developer":
-			b.told = append(b.told, len(b.Items))
+			b.system = append(b.system, len(b.Items))
 		}
 		b.Items = append(b.Items, thread.Item{Wire: format, Raw: raw})
 		return nil
 	})
 }
 
-// session finds the id that a request names.
+// session finds the session id of a request.
 func session(h http.Header, b *body) string {
 	for _, name := range []string{"Session-Id", "Session_id", "X-Session-Id", "Thread-Id"} {
 		if id := h.Get(name); id != "" {
@@ -151,7 +150,7 @@ func session(h http.Header, b *body) string {
 	return b.cacheKey
 }
 
-// item is a message or other piece of a conversation in either format, as far as it is read.
+// item is a message or another item of a conversation in either format, with the fields that are read.
 type item struct {
 	Type      string          `json:"type"`
 	Role      string          `json:"role"`
@@ -184,14 +183,14 @@ type toolCall struct {
 	} `json:"custom"`
 }
 
-// part is a piece of a content.
+// part is a part of a content.
 type part struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
 }
 
-// head reads a message's role, kind and content and leaves the rest alone.
+// head reads the role, kind and content of a message and ignores the rest.
 func head(raw json.RawMessage) (role, kind string, content json.RawMessage) {
 	_ = span.New(raw).Object(func(key string, c *span.Cursor) (err error) {
 		switch key {
@@ -207,7 +206,7 @@ func head(raw json.RawMessage) (role, kind string, content json.RawMessage) {
 	return role, kind, content
 }
 
-// parts calls fn for each text of a content: a string, or parts with a type and a text.
+// parts calls fn for each text of a content: a string, or a list of parts with a type and a text.
 func parts(content json.RawMessage, fn func(part)) {
 	c := span.New(content)
 	if c.Kind() == '"' {
@@ -234,7 +233,7 @@ func parts(content json.RawMessage, fn func(part)) {
 	})
 }
 
-// plainText joins the texts of a content; other parts are named.
+// plainText joins the texts of a content and names the other parts.
 func plainText(content json.RawMessage) string {
 	var out []string
 	parts(content, func(p part) {
@@ -248,7 +247,7 @@ func plainText(content json.RawMessage) string {
 	return strings.Join(out, "\n")
 }
 
-// personText returns what the person wrote in a message, "" when it is not theirs.
+// personText returns the text that the person wrote in a message, "" if there is none.
 func personText(raw json.RawMessage) string {
 	role, kind, content := head(raw)
 	if role != "user" || (kind != "" && kind != "message") {
@@ -269,18 +268,18 @@ func personText(raw json.RawMessage) string {
 	return "[image]"
 }
 
-// instructions returns the starts of the first system and developer texts.
+// instructions returns the beginnings of the first system and developer texts.
 func instructions(b *body) string {
 	var out strings.Builder
 	parts(b.System, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
-	for _, i := range b.told[:min(len(b.told), 4)] {
+	for _, i := range b.system[:min(len(b.system), 4)] {
 		_, _, content := head(b.Items[i].Raw)
 		parts(content, func(p part) { out.WriteString(wire.Clip(p.Text, 4000) + "\n") })
 	}
 	return out.String()
 }
 
-// lastText returns the newest message's text where that is the user's.
+// lastText returns the text of the newest message if it is the user's.
 func lastText(b *body) string {
 	n := len(b.Items) - 1
 	if n < 0 || len(b.spoken) == 0 || b.spoken[len(b.spoken)-1] != n {
@@ -290,17 +289,20 @@ func lastText(b *body) string {
 	return strings.TrimSpace(plainText(content))
 }
 
-// judge tells side requests by their shape, where no header does.
-func judge(b *body) wire.Purpose {
+// classify recognises side requests by their shape, if no header names the purpose.
+func classify(b *body) wire.Purpose {
 	system, last := instructions(b), lastText(b)
 	switch {
-	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization", "helpful AI assistant tasked with summarizing"),
-		wire.IsQuoted(wire.Clip(last, 400), "CONTEXT CHECKPOINT COMPACTION", "Provide a detailed prompt for continuing our conversation", "<state_snapshot>"):
+	case wire.IsQuoted(system, "tasked with summarizing conversations", "anchored context summarization",
+		"helpful AI assistant tasked with summarizing"),
+		wire.IsQuoted(wire.Clip(last, 400), "CONTEXT CHECKPOINT COMPACTION",
+			"Provide a detailed prompt for continuing our conversation", "<state_snapshot>"):
 		return wire.PurposeCompaction
 	case wire.IsQuoted(wire.Clip(system, 300), "title generator", "generate a title", "generate a concise title"),
 		strings.HasPrefix(last, "Generate a title for this conversation"):
 		return wire.PurposeTitle
-	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories", "prompt suggestion", "suggest what the user", "predict what the user"),
+	case wire.IsQuoted(wire.Clip(system, 600), "managed memory", "memory extraction", "memory agent", "extract memories",
+		"prompt suggestion", "suggest what the user", "predict what the user"),
 		wire.IsQuoted(wire.Clip(last, 400), "managed memory", "[SUGGESTION MODE"):
 		return wire.PurposeOther
 	case b.schema && len(b.Tools) <= 1:

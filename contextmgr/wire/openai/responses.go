@@ -43,7 +43,7 @@ func (Responses) Request(call wire.Call) (wire.Request, error) {
 	b.Prompt = wire.Prompt(b.Items, b.spoken, personText)
 	b.Purpose = responsesPurpose(call, &b)
 	if err != nil {
-		b.Items, b.Purpose = nil, wire.PurposeOther // half a conversation is none
+		b.Items, b.Purpose = nil, wire.PurposeOther // part of a conversation does not count
 	}
 	return b.Request, err
 }
@@ -87,7 +87,7 @@ func (b *body) responsesMember(key string, c *span.Cursor) (err error) {
 	return err
 }
 
-// responsesPurpose asks Codex's own headers first.
+// responsesPurpose uses Codex's own headers first.
 func responsesPurpose(call wire.Call, b *body) wire.Purpose {
 	switch {
 	case wire.PathEnds(call.Path, "/responses/compact"):
@@ -121,7 +121,7 @@ func responsesPurpose(call wire.Call, b *body) wire.Purpose {
 			return wire.PurposeSubagent
 		}
 	}
-	return judge(b)
+	return classify(b)
 }
 
 // Error implements wire.Codec.
@@ -141,7 +141,7 @@ func (Responses) Answer(status int, contentType string) wire.Answer {
 	}
 }
 
-// response is the provider's object at an answer's end.
+// response is the provider's object at the end of an answer.
 type response struct {
 	Status     string            `json:"status"`
 	Model      string            `json:"model"`
@@ -153,7 +153,7 @@ type response struct {
 	} `json:"incomplete_details"`
 }
 
-// finish reads the object into a result. items stand in for an output that it leaves out.
+// finish reads the object into a result; items are used if it has no output.
 func (p response) finish(items []json.RawMessage) wire.Result {
 	r := wire.Result{Model: p.Model, Stop: p.Status, Usage: p.Usage.count(), Complete: true}
 	if p.Incomplete.Reason != "" {
@@ -174,7 +174,7 @@ func (p response) finish(items []json.RawMessage) wire.Result {
 	case "completed", "incomplete", "done":
 		r.EndsTurn = len(r.Tools) == 0
 	default:
-		r.Complete = false // in progress, queued, or no answer at all
+		r.Complete = false // in progress, queued, or no answer
 	}
 	return r
 }
@@ -186,7 +186,7 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// describe sets a result's item, text and tools from output items.
+// describe sets the item, text and tools of a result from output items.
 func describe(r *wire.Result, items []json.RawMessage) {
 	if len(items) == 0 {
 		return
@@ -214,7 +214,7 @@ func describe(r *wire.Result, items []json.RawMessage) {
 	r.Item, r.Text = append(out, ']'), strings.Join(text, "\n")
 }
 
-// clientCall reports whether an output item asks the agent to do something.
+// clientCall reports whether an output item is a call for the agent to run.
 func clientCall(kind string) bool {
 	switch kind {
 	case "function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call",
@@ -236,21 +236,21 @@ func toolName(it item) string {
 	}
 }
 
-// responsesWhole reads an answer that came in one piece.
+// responsesWhole reads an answer that is not streamed.
 type responsesWhole struct{ wire.Whole }
 
 // Result implements wire.Answer.
 func (w *responsesWhole) Result() wire.Result {
 	var p response
 	if json.Unmarshal(w.Bytes(), &p) != nil {
-		return wire.Result{Err: "the answer is no JSON"}
+		return wire.Result{Err: "the answer is not valid JSON"}
 	}
 	return p.finish(nil)
 }
 
 // responsesStream reads server-sent events.
 type responsesStream struct {
-	wire.Voice
+	wire.TextBuffer
 	events  *wire.Events
 	items   []json.RawMessage // finished ones
 	partial strings.Builder   // text of the message that is being received
@@ -262,9 +262,9 @@ type responsesStream struct {
 // Write implements wire.Answer.
 func (s *responsesStream) Write(b []byte) { s.events.Write(b) }
 
-// told reports whether an event says something that is read. Most do not: every piece of an
-// argument, a summary or an annotation is told again, whole, at the item's end.
-func told(data []byte) bool {
+// isRead reports whether an event is read. Most are not: every piece of an argument, a summary or an annotation is
+// repeated, complete, at the end of the item.
+func isRead(data []byte) bool {
 	kind := ""
 	err := span.New(data).Object(func(key string, c *span.Cursor) (err error) {
 		if key != "type" {
@@ -287,7 +287,7 @@ func told(data []byte) bool {
 }
 
 func (s *responsesStream) event(_ string, data []byte) {
-	if !told(data) {
+	if !isRead(data) {
 		return
 	}
 	var e struct {
@@ -308,18 +308,18 @@ func (s *responsesStream) event(_ string, data []byte) {
 	case "response.output_text.delta", "response.refusal.delta":
 		var text string
 		if json.Unmarshal(e.Delta, &text) == nil {
-			s.tell(text)
+			s.addPiece(text)
 			s.partial.WriteString(text)
 		}
 	case "response.output_item.done":
 		if len(e.Item) > 0 && len(s.items) < maxItems {
 			s.items = append(s.items, e.Item)
-			s.finished(e.Item)
+			s.finishItem(e.Item)
 			s.partial.Reset()
 		}
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		var p response
-		_ = json.Unmarshal(e.Response, &p) // what does not fit stays empty: the end was seen
+		_ = json.Unmarshal(e.Response, &p) // fields of another type stay empty: only the end matters
 		if p.Status == "" {
 			p.Status = strings.TrimPrefix(e.Type, "response.")
 		}
@@ -331,26 +331,26 @@ func (s *responsesStream) event(_ string, data []byte) {
 	}
 }
 
-// tell tells a piece of the message that is being received.
-func (s *responsesStream) tell(text string) {
+// addPiece adds a piece of the message that is being received.
+func (s *responsesStream) addPiece(text string) {
 	if text != "" && s.partial.Len() == 0 {
-		s.Part()
+		s.BeginPart()
 	}
-	s.Say(text)
+	s.AddText(text)
 }
 
-// finished tells what of a finished item did not come in pieces.
-func (s *responsesStream) finished(raw json.RawMessage) {
+// finishItem adds the text of a finished item that did not arrive in pieces.
+func (s *responsesStream) finishItem(raw json.RawMessage) {
 	var it item
 	if json.Unmarshal(raw, &it) != nil || it.Type != "message" {
 		return
 	}
 	if rest, ok := strings.CutPrefix(plainText(it.Content), s.partial.String()); ok {
-		s.tell(rest)
+		s.addPiece(rest)
 	}
 }
 
-// maxItems bounds the output items of one answer.
+// maxItems is the limit of output items in one answer.
 const maxItems = 10_000
 
 // Result implements wire.Answer.
@@ -436,7 +436,9 @@ func responsesEntries(p item, raw json.RawMessage, names map[string]string) []th
 	case strings.HasSuffix(p.Type, "_call"):
 		name := toolName(p)
 		names[p.CallID] = name
-		return one(thread.Entry{Kind: thread.EntryCall, Tool: name, Call: p.CallID, Text: asText(first(p.Arguments, p.Input, p.Action))})
+		return one(thread.Entry{
+			Kind: thread.EntryCall, Tool: name, Call: p.CallID, Text: asText(first(p.Arguments, p.Input, p.Action)),
+		})
 	case strings.HasSuffix(p.Type, "_output"):
 		return one(thread.Entry{Kind: thread.EntryResult, Tool: names[p.CallID], Call: p.CallID, Text: asText(p.Output)})
 	}

@@ -1,9 +1,8 @@
-// Package span walks JSON once and hands out the raw bytes of what it meets.
+// Package span walks JSON once and returns the raw bytes of the values it visits.
 //
-// Nothing is decoded but the strings that are asked for, and nothing is ever encoded: a value's
-// span is the very bytes that stood in the document. It guarantees that a span it returned is
-// valid JSON, that any input whatever ends in a value or an error, and that nesting deeper than
-// MaxDepth is an error and not a stack overflow. It does not change documents.
+// Nothing is decoded except the requested strings, and nothing is ever encoded: a value's span is the document's own
+// bytes. A returned span is valid JSON, any input whatever ends in a value or an error, and nesting deeper than
+// MaxDepth is an error rather than a stack overflow. Documents are never changed.
 package span
 
 import (
@@ -15,16 +14,16 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is the deepest nesting that is read.
+// MaxDepth is the deepest nesting that is accepted.
 const MaxDepth = 512
 
-// ErrSyntax is what everything that is no JSON gives.
-var ErrSyntax = errors.New("no valid JSON")
+// ErrSyntax is returned for everything that is not valid JSON.
+var ErrSyntax = errors.New("not valid JSON")
 
-// ErrStop ends a walk early; Object and Array return it as it is.
+// ErrStop ends a walk early; Object and Array return it unchanged.
 var ErrStop = errors.New("stop")
 
-// Cursor is a place in a JSON document. It is used by one goroutine.
+// Cursor is a position in a JSON document. It is used by one goroutine.
 type Cursor struct {
 	b     []byte
 	i     int
@@ -34,8 +33,7 @@ type Cursor struct {
 // New returns a cursor at the start of a document.
 func New(b []byte) *Cursor { return &Cursor{b: b} }
 
-// Kind returns what the next value begins with: '{', '[', '"', 't', 'f', 'n', '-' or '0' for any
-// digit, and 0 at the end.
+// Kind returns the beginning of the next value: '{', '[', '"', 't', 'f', 'n', '-', '0' for any digit, and 0 at the end.
 func (c *Cursor) Kind() byte {
 	c.space()
 	if c.i >= len(c.b) {
@@ -47,7 +45,7 @@ func (c *Cursor) Kind() byte {
 	return '0'
 }
 
-// End returns an error when anything but white space is left.
+// End returns an error if anything but white space is left.
 func (c *Cursor) End() error {
 	c.space()
 	if c.i != len(c.b) {
@@ -56,7 +54,7 @@ func (c *Cursor) End() error {
 	return nil
 }
 
-// Raw takes the next value and returns its bytes, which belong to the document.
+// Raw reads the next value and returns its bytes, which belong to the document.
 func (c *Cursor) Raw() (json.RawMessage, error) {
 	c.space()
 	start := c.i
@@ -66,8 +64,8 @@ func (c *Cursor) Raw() (json.RawMessage, error) {
 	return json.RawMessage(c.b[start:c.i:c.i]), nil
 }
 
-// Object takes the next value, an object, and calls fn with each member's key and the cursor
-// before its value. fn takes the value or leaves it. Any other kind of value is skipped.
+// Object reads the next value, an object, and calls fn with each member's key and the cursor before its value. fn may
+// read the value or leave it. A value of another kind is skipped.
 func (c *Cursor) Object(fn func(key string, c *Cursor) error) error {
 	if c.Kind() != '{' {
 		return c.skip()
@@ -83,24 +81,24 @@ func (c *Cursor) Object(fn func(key string, c *Cursor) error) error {
 		}
 		c.i++
 		c.space()
-		return c.offer(func() error { return fn(key, c) })
+		return c.visit(func() error { return fn(key, c) })
 	})
 }
 
-// Array takes the next value, an array, and calls fn with the cursor before each element.
-// fn takes the element or leaves it. Any other kind of value is skipped.
+// Array reads the next value, an array, and calls fn with the cursor before each element. fn may read the element or
+// leave it. A value of another kind is skipped.
 func (c *Cursor) Array(fn func(c *Cursor) error) error {
 	if c.Kind() != '[' {
 		return c.skip()
 	}
 	return c.members(']', func() error {
 		c.space()
-		return c.offer(func() error { return fn(c) })
+		return c.visit(func() error { return fn(c) })
 	})
 }
 
-// String takes the next value, a string, and returns it decoded. Another kind of value is
-// skipped and gives "".
+// String reads the next value, a string, and returns it decoded. For a value of another kind, which is skipped, it
+// returns "".
 func (c *Cursor) String() (string, error) {
 	if c.Kind() != '"' {
 		return "", c.skip()
@@ -120,12 +118,14 @@ func (c *Cursor) String() (string, error) {
 	return s, nil
 }
 
-// key takes a member's key. The common ones cost no memory.
+// key reads a member's key. Common keys cost no allocation.
 func (c *Cursor) key() (string, error) {
 	if c.i >= len(c.b) || c.b[c.i] != '"' {
 		return "", ErrSyntax
 	}
-	for _, k := range [...]string{"type", "text", "role", "content", "tool_use_id", "name", "id", "input", "cache_control", "parts"} {
+	for _, k := range [...]string{
+		"type", "text", "role", "content", "tool_use_id", "name", "id", "input", "cache_control", "parts",
+	} {
 		if end := c.i + len(k) + 2; end <= len(c.b) && c.b[end-1] == '"' && string(c.b[c.i+1:end-1]) == k {
 			c.i = end
 			return k, nil
@@ -134,24 +134,24 @@ func (c *Cursor) key() (string, error) {
 	return c.String()
 }
 
-// Span calls fn, which takes the next value, and returns the value's bytes as Raw does.
+// Span calls fn, which reads the next value, and returns the value's bytes as Raw does.
 func (c *Cursor) Span(fn func() error) (json.RawMessage, error) {
 	c.space()
 	start := c.i
-	if err := c.offer(fn); err != nil {
+	if err := c.visit(fn); err != nil {
 		return nil, err
 	}
 	return json.RawMessage(c.b[start:c.i:c.i]), nil
 }
 
-// Is takes the next value and reports whether it is the string s, written without escapes.
+// Is reads the next value and reports whether it is the string s, written without escapes.
 func (c *Cursor) Is(s string) (bool, error) {
 	raw, err := c.Raw()
 	return len(raw) == len(s)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == s, err
 }
 
-// Int takes the next value, a number, and returns it without its fraction. Another kind of value
-// is skipped and gives 0, as does a number that is out of range.
+// Int reads the next value, a number, and returns it without its fraction. For a value of another kind, which is
+// skipped, and for a number out of range, it returns 0.
 func (c *Cursor) Int() (int64, error) {
 	kind := c.Kind()
 	raw, err := c.Raw()
@@ -168,15 +168,15 @@ func (c *Cursor) Int() (int64, error) {
 	return int64(f), nil
 }
 
-// Bool takes the next value and reports whether it is true.
+// Bool reads the next value and reports whether it is true.
 func (c *Cursor) Bool() (bool, error) {
 	kind := c.Kind()
 	_, err := c.Raw()
 	return kind == 't', err
 }
 
-// offer lets fn take the value at the cursor and skips it when fn left it.
-func (c *Cursor) offer(fn func() error) error {
+// visit lets fn read the value at the cursor, and skips the value if fn left it.
+func (c *Cursor) visit(fn func() error) error {
 	at := c.i
 	if err := fn(); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (c *Cursor) offer(fn func() error) error {
 	return nil
 }
 
-// members walks the parts of an object or array whose opening bracket is next.
+// members walks the members of an object or array whose opening bracket is next.
 func (c *Cursor) members(closing byte, part func() error) error {
 	c.depth++
 	if c.depth > MaxDepth {
@@ -232,7 +232,7 @@ func (c *Cursor) space() {
 	}
 }
 
-// skip takes the next value whatever it is.
+// skip reads the next value of any kind.
 func (c *Cursor) skip() error {
 	c.space()
 	if c.i >= len(c.b) {
@@ -320,17 +320,16 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special returns a word whose high bits mark the bytes of w that end a run of plain text in a
-// string: quote, backslash and control characters. The lowest mark is exact; higher ones may be
-// false because of borrows.
+// special returns a word whose high bits mark the bytes of w that end a run of plain text in a string: quote, backslash
+// and control characters. The lowest mark is exact; higher ones may be wrong because of borrows.
 func special(w uint64) uint64 {
 	quote := w ^ (ones * '"')
 	slash := w ^ (ones * '\\')
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*0x20)&^w) & highs
 }
 
-// skipString takes the string whose opening quote is next: eight bytes at a time where nothing
-// happens, and byte by byte right after an escape, since source code is full of them.
+// skipString reads the string whose opening quote is next: eight bytes at a time through plain text, byte by byte right
+// after an escape, since source code is full of them.
 func (c *Cursor) skipString() error {
 	b, i := c.b, c.i+1
 	for i < len(b) {
@@ -365,7 +364,7 @@ func (c *Cursor) skipString() error {
 	return ErrSyntax
 }
 
-// simple reports whether a byte makes an escape of two bytes.
+// simple reports whether a byte completes an escape of two bytes.
 func simple(ch byte) bool {
 	switch ch {
 	case 'n', '"', 't', '\\', '/', 'b', 'f', 'r':
@@ -375,7 +374,7 @@ func simple(ch byte) bool {
 	}
 }
 
-// escape returns the length of the escape of a code that b begins with, 0 when it is none.
+// escape returns the length of the escape sequence at the beginning of b, 0 if there is none.
 func escape(b []byte) int {
 	if len(b) < 6 || b[1] != 'u' {
 		return 0
@@ -388,7 +387,7 @@ func escape(b []byte) int {
 	return 6
 }
 
-// plain reports whether a string's inside stands for itself.
+// plain reports whether a string's content has no escapes.
 func plain(in []byte) bool {
 	for _, ch := range in {
 		if ch == '\\' {

@@ -108,7 +108,8 @@ func FuzzRaw(f *testing.F) {
 // BenchmarkRaw has encoding/json as its baseline, on source code and on prose.
 func BenchmarkRaw(b *testing.B) {
 	for name, text := range map[string]string{
-		"code": `func main() {\n\tfmt.Println(\"hello\")\n}\n`, "prose": `It was a bright cold day in April, and the clocks were striking thirteen.\n`,
+		"code":  `func main() {\n\tfmt.Println(\"hello\")\n}\n`,
+		"prose": `It was a bright cold day in April, and the clocks were striking thirteen.\n`,
 	} {
 		body := []byte(`{"messages":["` + strings.Repeat(text, 1<<20/len(text)) + `"]}`)
 		b.Run(name+"/span", func(b *testing.B) {

@@ -1,34 +1,33 @@
-// Package sse takes a stream of server-sent events apart, as the bytes come.
+// Package sse parses a stream of server-sent events as the bytes arrive.
 //
-// It guarantees that bytes may be cut anywhere, that only line feeds and carriage returns end
-// lines, and that no stream makes it hold more than twice MaxEvent: a longer event is dropped and
-// counted. It does not decode what the events say.
+// The bytes may be cut anywhere, only line feeds and carriage returns end lines, and no stream makes it hold more than
+// twice MaxEvent: a longer event is dropped and counted. It does not decode the data of the events.
 package sse
 
 import "bytes"
 
-// MaxEvent is the longest event that is told, in bytes of data: an image comes in one.
+// MaxEvent is the size limit of an event's data in bytes; an image is sent in one event.
 const MaxEvent = 32 << 20
 
-// Parser is told bytes and tells events. It is used by one goroutine.
+// Parser turns bytes into events. It is used by one goroutine.
 type Parser struct {
-	// Event is called for each event that has data. data is valid during the call only.
+	// Event is called for each event that has data. data is valid only during the call.
 	Event func(name string, data []byte)
 
 	line    []byte // an unfinished line
 	data    []byte
 	name    string
 	hasData bool
-	lastCR  bool // the last byte ended a line: a line feed now belongs to it
+	lastCR  bool // the last byte ended a line: a line feed now is part of that line end
 	long    bool // the current line or event is over the limit
 	begun   bool // past a byte order mark
 	dropped int
 }
 
-// Dropped returns how many events were too long to be told.
+// Dropped returns how many events were too large.
 func (p *Parser) Dropped() int { return p.dropped }
 
-// Write takes the next bytes of the stream.
+// Write adds the next bytes of the stream.
 func (p *Parser) Write(b []byte) {
 	for len(b) > 0 {
 		if p.lastCR {
@@ -55,7 +54,7 @@ func (p *Parser) Write(b []byte) {
 	}
 }
 
-// Close tells an event that the stream ended in without an empty line.
+// Close emits the event in which the stream ended, if any, even without an empty line after it.
 func (p *Parser) Close() {
 	if len(p.line) > 0 {
 		p.endLine(p.line)
@@ -86,7 +85,7 @@ func (p *Parser) endLine(line []byte) {
 		return
 	}
 	if p.long {
-		// The rest of an overlong line: the event it belongs to is lost, the next is not.
+		// The rest of an overlong line: its event is lost, the next one is not.
 		if !p.hasData || p.data != nil {
 			p.dropped++
 		}

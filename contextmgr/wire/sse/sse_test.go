@@ -45,7 +45,8 @@ func TestEvents(t *testing.T) {
 					t.Errorf("cut at %d: got %q, want %q", cut, got, tc.want)
 				}
 			}
-			if got, _ := events(strings.Split(tc.in, "")...); !slices.Equal(got, tc.want) && !strings.Contains(tc.in, "\xff") && !strings.Contains(tc.in, "\xef") {
+			if got, _ := events(strings.Split(tc.in, "")...); !slices.Equal(got, tc.want) && !strings.Contains(tc.in, "\xff") &&
+				!strings.Contains(tc.in, "\xef") {
 				t.Errorf("byte by byte: got %q, want %q", got, tc.want)
 			}
 		})

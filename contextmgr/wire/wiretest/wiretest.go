@@ -1,4 +1,4 @@
-// Package wiretest is the suite that every wire codec passes, and the helpers of their tests.
+// Package wiretest is the test suite for every wire codec, with helpers for their tests.
 package wiretest
 
 import (
@@ -14,24 +14,24 @@ import (
 	"orchestrator/thread"
 )
 
-// Sample is one exchange in a codec's format, with what must be read from it.
+// Sample is one exchange in a codec's format, with the expected result of reading it.
 type Sample struct {
 	Path   string
 	Header map[string]string
 	Body   string // of a main request
-	Stream string // a whole streamed answer
-	Whole  string // the same answer in one piece; left out when empty
+	Stream string // a complete streamed answer
+	Whole  string // the same answer, not streamed; skipped if empty
 
 	Prompt  string
 	Session string
 	Items   int
-	Result  wire.Result // Item is checked for form only
-	// Entries are those of the request's items and the answer's.
+	Result  wire.Result // of Item only the form is checked
+	// Entries are those of the request's items and of the answer.
 	Entries []thread.Entry
 	Turns   []int
 }
 
-// Call makes the sample's request with another body.
+// Call returns the sample's request with another body.
 func (s Sample) Call(body string) wire.Call {
 	h := http.Header{}
 	for name, value := range s.Header {
@@ -43,37 +43,37 @@ func (s Sample) Call(body string) wire.Call {
 // StreamType is the content type of streamed answers.
 const StreamType = "text/event-stream"
 
-// Read feeds an answer in pieces and returns what came of it.
+// Read feeds an answer in pieces and returns the result.
 func Read(c wire.Codec, contentType string, pieces ...string) wire.Result {
-	r, _ := hear(c, contentType, pieces...)
+	r, _ := readText(c, contentType, pieces...)
 	return r
 }
 
-// hear is Read with what the answer said meanwhile; "" where it tells nothing before its end.
-func hear(c wire.Codec, contentType string, pieces ...string) (r wire.Result, said string) {
+// readText is Read, and returns the text that was available meanwhile; "" if the codec does not stream text.
+func readText(c wire.Codec, contentType string, pieces ...string) (r wire.Result, said string) {
 	a := c.Answer(200, contentType)
 	for _, p := range pieces {
 		a.Write([]byte(p))
-		if s, ok := a.(wire.Speaker); ok {
-			said += s.Said()
+		if s, ok := a.(wire.TextStreamer); ok {
+			said += s.NewText()
 		}
 	}
 	return a.Result(), said
 }
 
-// Run holds a codec against a sample.
+// Run tests a codec against a sample.
 func Run(t *testing.T, c wire.Codec, s Sample) {
 	t.Run("match", func(t *testing.T) {
 		if !c.Match("POST", s.Path) || !c.Match("POST", "/some/base"+s.Path) {
-			t.Error("does not know its path")
+			t.Error("does not match its path")
 		}
 		for _, path := range []string{"", "/", "/v1/models", "/v1/embeddings", "/v1/messages/batches", "/v1/files"} {
 			if c.Match("POST", path) {
-				t.Errorf("takes %q", path)
+				t.Errorf("matches %q", path)
 			}
 		}
 		if c.Match("GET", s.Path) {
-			t.Error("takes GET")
+			t.Error("matches GET")
 		}
 	})
 	t.Run("request", func(t *testing.T) { request(t, c, s) })
@@ -134,7 +134,7 @@ func cutStream(t *testing.T, c wire.Codec, s Sample) {
 			t.Fatalf("cut at %d: text %q", i, r.Text)
 		}
 		if complete && !r.Complete {
-			t.Fatalf("cut at %d: complete no more", i)
+			t.Fatalf("cut at %d: no longer complete", i)
 		}
 		complete = r.Complete
 		if !complete && (r.Err == "" || r.EndsTurn) {
@@ -143,11 +143,11 @@ func cutStream(t *testing.T, c wire.Codec, s Sample) {
 	}
 }
 
-// speech holds what a stream tells as it comes against what it came to, wherever it was cut.
+// speech compares the text of a stream, as it arrives, with the final text, for every place where it may be cut.
 func speech(t *testing.T, c wire.Codec, s Sample) {
 	before := ""
 	for i := range len(s.Stream) + 1 {
-		r, said := hear(c, StreamType, s.Stream[:i])
+		r, said := readText(c, StreamType, s.Stream[:i])
 		if !strings.HasPrefix(said, before) || !strings.HasPrefix(r.Text, said) {
 			t.Fatalf("cut at %d: said %q after %q, of %q", i, said, before, r.Text)
 		}
@@ -156,7 +156,7 @@ func speech(t *testing.T, c wire.Codec, s Sample) {
 	if before != s.Result.Text {
 		t.Errorf("said %q, the text is %q", before, s.Result.Text)
 	}
-	if _, said := hear(c, StreamType, strings.SplitAfter(s.Stream, "\n")...); said != s.Result.Text {
+	if _, said := readText(c, StreamType, strings.SplitAfter(s.Stream, "\n")...); said != s.Result.Text {
 		t.Errorf("line by line: said %q, the text is %q", said, s.Result.Text)
 	}
 }
@@ -194,8 +194,10 @@ func entries(t *testing.T, c wire.Codec, s Sample) {
 	if !bytes.Equal(g, w) {
 		t.Errorf("turns %s, want %s", g, w)
 	}
-	if odd := c.Entries([]thread.Item{{Wire: c.Wire(), Raw: json.RawMessage(`{`)}, {Wire: c.Wire(), Raw: json.RawMessage(`7`)}}); len(odd) == 0 {
-		t.Error("what cannot be read leaves no trace")
+	if odd := c.Entries(
+		[]thread.Item{{Wire: c.Wire(), Raw: json.RawMessage(`{`)}, {Wire: c.Wire(), Raw: json.RawMessage(`7`)}}); len(
+		odd) == 0 {
+		t.Error("unreadable items give no entry")
 	}
 }
 
@@ -216,8 +218,8 @@ func failures(t *testing.T, c wire.Codec) {
 	}
 }
 
-// Judge checks what requests are taken for, by name.
-func Judge(t *testing.T, c wire.Codec, cases map[string]struct {
+// Purposes tests how requests are classified, by name.
+func Purposes(t *testing.T, c wire.Codec, cases map[string]struct {
 	Path   string
 	Header map[string]string
 	Body   string
@@ -231,14 +233,14 @@ func Judge(t *testing.T, c wire.Codec, cases map[string]struct {
 				t.Fatal(err)
 			}
 			if r.Purpose != tc.Want {
-				t.Errorf("taken for %q, want %q", r.Purpose, tc.Want)
+				t.Errorf("purpose %q, want %q", r.Purpose, tc.Want)
 			}
 		})
 	}
 }
 
-// Quick has a fuzz target spend its time on new inputs. By default each one that is interesting is made smaller for up
-// to a minute, which is most of a short run. What the command line says wins.
+// Quick lets a fuzz target spend its time on new inputs. By default each interesting one is minimized for up to a
+// minute, which is most of a short run. A flag on the command line takes precedence.
 func Quick(f *testing.F) {
 	if fl := flag.Lookup("test.fuzzminimizetime"); fl != nil && fl.Value.String() == fl.DefValue {
 		if err := fl.Value.Set("10x"); err != nil {
@@ -247,8 +249,8 @@ func Quick(f *testing.F) {
 	}
 }
 
-// Fuzz throws bytes at a codec as a request, as answers and as items. Seeds are the samples'. Items are the body's own
-// bytes in their order, and an answer says the same wherever it was cut.
+// Fuzz feeds arbitrary bytes to a codec as a request, as answers and as items. The seeds are the samples. Items must be
+// slices of the body in order, and the result of an answer must not depend on where it was cut.
 func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 	Quick(f)
 	for _, s := range samples {
@@ -261,13 +263,13 @@ func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := c.Request(wire.Call{Path: samples[0].Path, Header: http.Header{}, Body: b})
 		if err != nil && len(r.Items) > 0 {
-			t.Fatal("items from what is no JSON")
+			t.Fatal("items from invalid JSON")
 		}
 		rest := b
 		for _, it := range r.Items {
 			_, after, own := bytes.Cut(rest, it.Raw)
 			if !own || len(it.Raw) == 0 || !json.Valid(it.Raw) || it.Wire != c.Wire() {
-				t.Fatalf("item %q is not the next of the body", it.Raw)
+				t.Fatalf("item %q is not the next one in the body", it.Raw)
 			}
 			rest = after
 		}
@@ -289,19 +291,18 @@ func Fuzz(f *testing.F, c wire.Codec, samples ...Sample) {
 			if got.EndsTurn && (!got.Complete || got.Err != "") {
 				t.Fatalf("the turn ends with %+v", got)
 			}
-			cut, pieces := hear(c, kind, string(b[:len(b)/2]), string(b[len(b)/2:]))
+			cut, pieces := readText(c, kind, string(b[:len(b)/2]), string(b[len(b)/2:]))
 			if !reflect.DeepEqual(got, cut) {
 				t.Fatalf("whole %+v, cut %+v", got, cut)
 			}
-			if _, said := hear(c, kind, string(b)); said != pieces {
+			if _, said := readText(c, kind, string(b)); said != pieces {
 				t.Fatalf("said %q, and %q in pieces", said, pieces)
 			}
 		}
 	})
 }
 
-// Bench measures reading a request of about size bytes, grown from the sample's by a result of
-// a tool in which grown makes the text.
+// Bench measures reading a request of about size bytes, made from the sample's by a tool result with the text of body.
 func Bench(b *testing.B, c wire.Codec, s Sample, body func(text string) string) {
 	line := `func main() {\n\tfmt.Println(\"hello, world\")\n}\n`
 	for name, size := range map[string]int{"8KB": 8 << 10, "199KB": 199 << 10, "1MB": 1 << 20, "4MB": 4 << 20} {
