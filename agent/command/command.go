@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
-	"orchestrator/agent"
 	"orchestrator/agent/hook"
 	"orchestrator/agent/launch"
 	"orchestrator/thread"
@@ -134,25 +131,6 @@ func find(env launch.Env, dir, name string) (string, error) {
 		"searched "+strings.Join(candidates, ", "))
 }
 
-// rules recognise the questions of any program.
-var rules = sync.OnceValue(func() []agent.Rule {
-	return []agent.Rule{
-		{
-			State: thread.StateQuestion, Lines: 1, Detail: "asks yes or no",
-			Pattern: regexp.MustCompile(`(?i)[\[(](y/n|y/n/\S{1,8}|yes/no)[\])]\s*[:?]?\s*$`),
-		},
-		{
-			State: thread.StateQuestion, Lines: 1, Detail: "asks for a password",
-			Pattern: regexp.MustCompile(`(?i)\b(password|passphrase|passcode)\b.{0,80}:\s*$`),
-		},
-		{
-			State: thread.StateQuestion, Lines: 3, Detail: "a menu is open",
-			Pattern: regexp.MustCompile(`(?i)\b(enter|return) to (confirm|select|continue|save|submit)\b.*\besc\b|` +
-				`\besc to (cancel|close|go back)\b|\(use (enter to select|arrow[ -]keys)`),
-		},
-	}
-})
-
 // ReadHook implements thread.HookReader.
 func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool) {
 	for _, t := range a.hooks {
@@ -162,6 +140,3 @@ func (a *Agent) ReadHook(event string, payload []byte) (thread.HookReport, bool)
 	}
 	return thread.HookReport{}, false
 }
-
-// Rules implements agent.RuleSource.
-func (*Agent) Rules() []agent.Rule { return rules() }
