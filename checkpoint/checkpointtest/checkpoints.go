@@ -17,13 +17,17 @@ import (
 func testPut(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	full := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: a.ID, Turn: 1, Kind: thread.KindTurn,
-		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond), Prompt: "do <this> & that\x00", Answer: "ok ä😀",
-		Model: "m-1", Stop: "end_turn", Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .1, Priced: true},
-		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"}, Interrupted: true,
-		Session: "s-1", Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,
-			Skipped: []thread.Skip{{Path: "big.bin", Reason: "too large"}}},
-		MCP: []string{"github", "x"}, Note: "n"}
-	got := f.put(full, thread.Delta{Items: []thread.Item{item("q"), item("a")}, Transcript: []thread.Chunk{{File: "main", Data: []byte("l1\n")}}})
+		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond),
+		Prompt:  "do <this> & that\x00", Answer: "ok ä😀",
+		Model: "m-1", Stop: "end_turn", Interrupted: true, Session: "s-1", MCP: []string{"github", "x"}, Note: "n",
+		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .1, Priced: true},
+		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"},
+		Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,
+			Skipped: []thread.Skip{{Path: "big.bin", Reason: "too large"}}}}
+	got := f.put(full, thread.Delta{
+		Items:      []thread.Item{item("q"), item("a")},
+		Transcript: []thread.Chunk{{File: "main", Data: []byte("l1\n")}},
+	})
 	want := full
 	want.Created, want.Seq, want.Items = want.Created.UTC(), 1, 2
 	f.equal(got, want)
@@ -50,7 +54,7 @@ func testPut(_ *testing.T, f *fixture) {
 	f.equal(kept.Answer, strings.Repeat("x", checkpoint.MaxText))
 }
 
-// testPutTwice is what a caller does whose first call failed after the commit.
+// testPutTwice puts a checkpoint again, like a caller whose first call failed after the commit.
 func testPutTwice(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	c := f.next(a.ID, thread.Checkpoint{})
@@ -66,7 +70,7 @@ func testPutTwice(_ *testing.T, f *fixture) {
 	f.equal(ids(list), newestFirst(first, next))
 	th, err := f.Thread(f.ctx, a.ID)
 	f.ok(err)
-	f.equal(th.Head, next.ID) // a late retry does not set the thread back
+	f.equal(th.Head, next.ID) // a late retry does not move the thread back
 	f.equal(th.Usage.Output, int64(7))
 	other := c
 	other.Thread = f.thread("b-0001").ID
@@ -98,7 +102,9 @@ func testPutRefused(_ *testing.T, f *fixture) {
 	} {
 		f.Run(name, func(t *testing.T) {
 			c := f.next(a.ID, first)
-			d := thread.Delta{Keep: 2, Items: []thread.Item{item("x")}, Transcript: []thread.Chunk{{File: "main", Offset: 2, Data: []byte("y")}}}
+			d := thread.Delta{
+				Keep: 2, Items: []thread.Item{item("x")}, Transcript: []thread.Chunk{{File: "main", Offset: 2, Data: []byte("y")}},
+			}
 			tc.change(&c, &d)
 			if _, err := f.PutCheckpoint(f.ctx, c, d); err == nil {
 				t.Fatal("taken")
@@ -110,7 +116,7 @@ func testPutRefused(_ *testing.T, f *fixture) {
 	list, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(list), ids([]thread.Checkpoint{first}))
-	f.equal(f.add(a.ID, first).Seq, int64(2)) // a refused put uses no number up
+	f.equal(f.add(a.ID, first).Seq, int64(2)) // a refused put uses no number
 }
 
 func testPutMoves(_ *testing.T, f *fixture) {
@@ -233,15 +239,15 @@ func testRewinds(_ *testing.T, f *fixture) {
 	own, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(own), newestFirst(a1, a2, safety, back, again))
-	f.holds(again.ID, []thread.Item{item("q " + a1.Prompt), item("a " + a1.Prompt), item("q " + again.Prompt), item("a " + again.Prompt)},
+	f.holds(again.ID, []thread.Item{item("q " + a1.Prompt), item("a " + a1.Prompt), item("q " + again.Prompt),
+		item("a " + again.Prompt)},
 		map[string]string{"main": "line " + a1.Prompt + "\nline " + again.Prompt + "\n"})
 	th, err := f.Thread(f.ctx, a.ID)
 	f.ok(err)
 	f.equal(th.Head, again.ID)
 }
 
-// testRewritten keeps less than the parent has: the agent compacted, or changed an early item and sent the
-// rest again.
+// testRewritten keeps less than the parent has: the agent compacted, or changed an early item and sent the rest again.
 func testRewritten(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var items []thread.Item
@@ -272,7 +278,8 @@ func testExact(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var all []thread.Item
 	for _, raw := range []string{
-		`{ "role" : "user",   "content":"spaces \u0041 kept"}`, `{"dup":1,"dup":2}`, `"bare"`, `null`, ``, `{"lone":"\ud800"}`, "{\"sep\":\"\u2028\"}",
+		`{ "role" : "user",   "content":"spaces \u0041 kept"}`, `{"dup":1,"dup":2}`, `"bare"`, `null`, ``,
+		`{"lone":"\ud800"}`, "{\"sep\":\"\u2028\"}",
 		`{"z":1e400,"a":0.10}`, "not json \xff\x00", strings.Repeat(`{"a":`, 100), `{"html":"<&>"}`,
 	} {
 		all = append(all, thread.Item{Wire: "w'1", Raw: json.RawMessage(raw)}, thread.Item{Raw: json.RawMessage(raw)})
@@ -283,7 +290,7 @@ func testExact(_ *testing.T, f *fixture) {
 	f.holds(c.ID, all, map[string]string{"main": "\x00\xff\r\nhalf", "a/ü 'b'.jsonl": "x", "empty": ""})
 }
 
-// testLong passes the borders at which stores group and key what they keep.
+// testLong crosses the limits at which stores group and key their data.
 func testLong(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	rnd := rand.New(rand.NewSource(1))
@@ -320,7 +327,8 @@ func testLong(_ *testing.T, f *fixture) {
 }
 
 func words(rnd *rand.Rand, size int) string {
-	list := strings.Fields("func return error the file of line test context package string if err nil for range import struct type var")
+	list := strings.Fields(
+		"func return error the file of line test context package string if err nil for range import struct type var")
 	var b strings.Builder
 	for b.Len() < size {
 		b.WriteString(list[rnd.Intn(len(list))])
@@ -329,7 +337,7 @@ func words(rnd *rand.Rand, size int) string {
 	return b.String()
 }
 
-// testFiles appends, rewrites and cuts native files.
+// testFiles appends, rewrites and truncates native files.
 func testFiles(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var prev thread.Checkpoint
@@ -342,9 +350,12 @@ func testFiles(_ *testing.T, f *fixture) {
 	}
 	big := strings.Repeat("0123456789abcdef line of a long native file\n", 2000)
 	step(map[string]string{"main": "one\n"}, thread.Chunk{File: "main", Data: []byte("one\n")})
-	step(map[string]string{"main": "one\ntwo\n", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("two\n")}, thread.Chunk{File: "sub/1", Data: []byte("s")})
+	step(map[string]string{"main": "one\ntwo\n", "sub/1": "s"}, thread.Chunk{
+		File: "main", Offset: 4, Data: []byte("two\n"),
+	}, thread.Chunk{File: "sub/1", Data: []byte("s")})
 	step(map[string]string{"main": "ONE\n", "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte("ONE\n")})
-	step(map[string]string{"main": "ONE\nab", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("a")}, thread.Chunk{File: "main", Offset: 5, Data: []byte("b")})
+	step(map[string]string{"main": "ONE\nab", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("a")},
+		thread.Chunk{File: "main", Offset: 5, Data: []byte("b")})
 	step(map[string]string{"main": "ONXY", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 2, Data: []byte("XY")})
 	step(map[string]string{"main": big, "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte(big)})
 	changed := "head changed\n" + big[:70_000] + "middle changed\n" + big[70_000:] + "tail\n"
@@ -365,7 +376,7 @@ func testFiles(_ *testing.T, f *fixture) {
 	}
 }
 
-// testModel compares random histories with the plain rules.
+// testModel compares random histories with the simple model.
 func testModel(_ *testing.T, f *fixture) {
 	rnd := rand.New(rand.NewSource(7))
 	type state struct {
@@ -396,7 +407,7 @@ func testModel(_ *testing.T, f *fixture) {
 		for range rnd.Intn(4) {
 			it := item(words(rnd, rnd.Intn(700)))
 			if keep < len(p.items) && rnd.Intn(2) == 0 {
-				it = p.items[keep+rnd.Intn(len(p.items)-keep)] // one that the parent had
+				it = p.items[keep+rnd.Intn(len(p.items)-keep)] // one of the parent's
 			}
 			d.Items = append(d.Items, it)
 		}
@@ -418,7 +429,7 @@ func testModel(_ *testing.T, f *fixture) {
 			f.reopen()
 		}
 	}
-	// What each added makes the same again, put as its delta elsewhere.
+	// What each added gives the same result when it is put as a delta elsewhere.
 	deltas, can := f.Store.(checkpoint.Deltas)
 	copied := map[thread.CheckpointID]thread.Checkpoint{}
 	for i, s := range all[1:] {

@@ -28,16 +28,19 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		return err
 	}
 	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
-		if err := s.stands(ctx, x, t); err != nil {
+		if err := s.checkBases(ctx, x, t); err != nil {
 			return err
 		}
-		tag, err := x.Exec(ctx, "INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+		tag, err := x.Exec(ctx,
+			"INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
 			s.project, s.host, string(t.ID), t.Name, sum, doc)
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
 		}
 		var id, name string
-		err = x.QueryRow(ctx, "SELECT id, name FROM thread WHERE project = $1 AND (id = $2 OR name = $3) ORDER BY (id = $2 AND name = $3) DESC, name = $3 DESC LIMIT 1",
+		err = x.QueryRow(ctx,
+			`SELECT id, name FROM thread WHERE project = $1 AND (id = $2 OR name = $3)
+			ORDER BY (id = $2 AND name = $3) DESC, name = $3 DESC LIMIT 1`,
 			s.project, string(t.ID), t.Name).Scan(&id, &name)
 		switch {
 		case err != nil:
@@ -53,26 +56,29 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	return err
 }
 
-// stands checks that the checkpoints a thread is based on are stored.
-func (s *Store) stands(ctx context.Context, x pgx.Tx, t thread.Thread) error {
+// checkBases checks that the checkpoints a thread is based on are stored.
+func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var there bool
 		if id == "" {
 			continue
 		}
-		err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE project = $1 AND id = $2)", s.project, string(id)).Scan(&there)
+		err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE project = $1 AND id = $2)", s.project,
+			string(id)).Scan(&there)
 		if err != nil {
 			return err
 		}
 		if !there {
-			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q: base checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
 }
 
 // UpdateThread changes a thread in one transaction.
-func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (s *Store) UpdateThread(
+	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	var out thread.Thread
 	err := s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		row, err := s.lookup(ctx, x, id)
@@ -85,7 +91,7 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 			return &changeError{err}
 		}
 		if t.Head != was.Head || t.ForkPoint != was.ForkPoint {
-			if err := s.stands(ctx, x, t); err != nil {
+			if err := s.checkBases(ctx, x, t); err != nil {
 				return err
 			}
 		}
@@ -102,7 +108,8 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 func (s *Store) lookup(ctx context.Context, x pgx.Tx, id thread.ID) (threadRow, error) {
 	var row threadRow
 	var sum, doc []byte
-	err := x.QueryRow(ctx, "SELECT n, seq, sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project, s.host, string(id)).
+	err := x.QueryRow(ctx, "SELECT n, seq, sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE",
+		s.project, s.host, string(id)).
 		Scan(&row.n, &row.seq, &sum, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
@@ -119,7 +126,8 @@ func (s *Store) save(ctx context.Context, x pgx.Tx, row threadRow) error {
 	if err != nil {
 		return err
 	}
-	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4 WHERE n = $5", row.t.Name, row.seq, sum, doc, row.n)
+	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4 WHERE n = $5", row.t.Name, row.seq,
+		sum, doc, row.n)
 	if isTaken(err, "thread_project_name_key") {
 		return fmt.Errorf("thread %q: %w", row.t.Name, thread.ErrNameTaken)
 	}
@@ -131,7 +139,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	var doc, sum []byte
-	err := s.pool.QueryRow(ctx, "SELECT sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3", s.project, s.host, string(id)).Scan(&sum, &doc)
+	err := s.pool.QueryRow(ctx, "SELECT sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3", s.project,
+		s.host, string(id)).Scan(&sum, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 	}
@@ -141,12 +150,13 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.packer.OpenThread(id, doc, sum)
 }
 
-// Threads returns all threads of this host, oldest first. A damaged record is left out: Thread says so for
-// each, and one must not hide the others.
+// Threads returns all threads of this host, oldest first. A damaged record is left out: Thread returns its error, and
+// one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n", s.project, s.host)
+	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n",
+		s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
@@ -169,7 +179,8 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	return s.tx(ctx, lockAlone, func(ctx context.Context, x pgx.Tx) error {
 		var n int64
-		err := x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project, s.host, string(id)).Scan(&n)
+		err := x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project,
+			s.host, string(id)).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 		}
@@ -188,12 +199,14 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// sweep removes the checkpoints of threads that are gone, less those that other threads stand on.
+// sweep removes the checkpoints of purged threads, except those that other threads are based on.
 func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	w := pack.NewSweep()
 	var n, parent int64
 	var id string
-	rows, err := x.Query(ctx, `SELECT c.n, c.parent, c.id FROM checkpoint c JOIN orphan o ON o.thread = c.thread WHERE o.project = $1`, s.project)
+	rows, err := x.Query(ctx,
+		`SELECT c.n, c.parent, c.id FROM checkpoint c JOIN orphan o ON o.thread = c.thread WHERE o.project = $1`,
+		s.project)
 	if err != nil {
 		return err
 	}
@@ -208,8 +221,9 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 		return err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil { // a damaged one's checkpoints keep what they stand on
-			w.KeepIDs(checkpoint.Stands(t))
+		// The checkpoints of a damaged thread keep their own ancestors.
+		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil {
+			w.KeepIDs(checkpoint.Bases(t))
 		}
 		return nil
 	}); err != nil {
@@ -224,6 +238,8 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue("DELETE FROM checkpoint WHERE n = ANY($1)", w.Rest())
-	batch.Queue("DELETE FROM orphan o WHERE project = $1 AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread = o.thread)", s.project)
+	batch.Queue(
+		"DELETE FROM orphan o WHERE project = $1 AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread = o.thread)",
+		s.project)
 	return x.SendBatch(ctx, batch).Close()
 }

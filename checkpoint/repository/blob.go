@@ -13,8 +13,8 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// Blobs reads blobs in order, with further environment for git: each call of next returns the next one's content,
-// which ends before the following call and need not be read.
+// Blobs reads blobs in order, with additional environment for git: each call of next returns the next one's content,
+// which is valid until the following call and need not be read.
 func (repo *Repository) Blobs(
 	ctx context.Context, env, oids []string, use func(next func() (io.Reader, error)) error,
 ) error {
@@ -25,9 +25,10 @@ func (repo *Repository) Blobs(
 	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	go func() { // ends with git: when use is done the pipe is closed and the context with it
+	go func() { // ends with git: when use returns the pipe is closed and the context cancelled
 		_, err := repo.Ours(ctx, git.Call{
-			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in, Env: env,
+			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in,
+			Env: env,
 		})
 		in.CloseWithError(err)
 		done <- err
@@ -35,7 +36,7 @@ func (repo *Repository) Blobs(
 	r := &batch{r: bufio.NewReaderSize(out, 64<<10)}
 	err := use(r.next)
 	if err == nil {
-		_, err = io.Copy(io.Discard, r.r) // let git come to its end
+		_, err = io.Copy(io.Discard, r.r) // let git finish
 	}
 	_ = out.Close()
 	cancel()
@@ -45,7 +46,7 @@ func (repo *Repository) Blobs(
 	return err
 }
 
-// batch reads what `cat-file --batch` writes: "<oid> blob <size>\n<content>\n".
+// batch reads the output of `cat-file --batch`: "<oid> blob <size>\n<content>\n".
 type batch struct {
 	r    *bufio.Reader
 	body *io.LimitedReader
@@ -76,7 +77,7 @@ func (b *batch) next() (io.Reader, error) {
 	return &whole{b.body}, nil
 }
 
-// whole turns an early end into an error: a file is never written short.
+// whole turns an early end into an error: a file is never written in part.
 type whole struct{ r *io.LimitedReader }
 
 func (w *whole) Read(p []byte) (int, error) {
@@ -87,7 +88,7 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BlobSizes asks for the sizes of all blobs; what is missing from the repository is missing from the map.
+// BlobSizes returns the sizes of all blobs; blobs that are missing from the repository are missing from the map.
 func (repo *Repository) BlobSizes(ctx context.Context, entries []Entry) (map[string]int64, error) {
 	var in bytes.Buffer
 	for _, e := range entries {
@@ -118,7 +119,7 @@ func (repo *Repository) BlobSizes(ctx context.Context, entries []Entry) (map[str
 	return sizes, nil
 }
 
-// Missing returns the blobs that a partial clone lacks; a whole one lacks none.
+// Missing returns the blobs that a partial clone lacks; a full one lacks none.
 func (repo *Repository) Missing(ctx context.Context, oids []string) (map[string]bool, error) {
 	if !repo.Settings.Partial {
 		return nil, nil

@@ -10,20 +10,20 @@ import (
 
 // Entry is a line of an index.
 type Entry struct {
-	Tag   byte // as `ls-files -v` shows it
+	Tag   byte // as in the output of `ls-files -v`
 	Mode  string
 	OID   string
 	Stage string
 	Path  string
 }
 
-// Modes of entries that are no files.
+// Modes of entries that are not files.
 const (
 	ModeLink = "120000" // a symbolic link
 	ModeRepo = "160000" // another repository
 )
 
-// ParseEntries reads `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
+// ParseEntries parses `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
 func ParseEntries(out []byte) ([]Entry, error) {
 	var entries []Entry
 	for len(out) > 0 {

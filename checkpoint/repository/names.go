@@ -11,23 +11,23 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Namespace is where our refs stand; git's own commands show it to nobody who does not ask for all refs.
+// Namespace is the prefix of our refs; git's own commands show them only to those who ask for all refs.
 const Namespace = "refs/orchestrator/"
 
-// BranchPrefix is what the branches of our worktrees begin with.
+// BranchPrefix is the prefix of the branches of our worktrees.
 const BranchPrefix = "orchestrator/"
 
 const trashTime = "20060102T150405"
 
-// trashName is what removed worktrees are called: when, six digits, and their own name.
+// trashName is the name of a removed worktree: the time, six digits, and its own name.
 var trashName = pattern.Lazy(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}-[^/\x00]{1,200}$`)
 
-// TrashName is what a worktree is called in the trash that is moved there now.
+// TrashName is the name in the trash of a worktree that is moved there now.
 func TrashName(of string, now time.Time) string {
 	return now.UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6] + "-" + of[:min(len(of), 200)]
 }
 
-// TrashedAt tells by a name in the trash when it was moved there; false for a name that we do not give.
+// TrashedAt returns when something was moved to the trash, by its name there; false for a name that we do not give.
 func TrashedAt(name string) (time.Time, bool) {
 	at, _, _ := strings.Cut(name, "-")
 	moved, err := time.Parse(trashTime, at)
@@ -36,7 +36,7 @@ func TrashedAt(name string) (time.Time, bool) {
 
 var threadName = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
-// CheckID refuses what is no id of a thread: it is a part of names and paths.
+// CheckID refuses what cannot be the id of a thread: it becomes part of names and paths.
 func CheckID(id thread.ID) error {
 	if !threadName().MatchString(string(id)) {
 		return fmt.Errorf("thread id %q: %w", git.Printable(string(id)), thread.ErrInvalid)
@@ -44,7 +44,7 @@ func CheckID(id thread.ID) error {
 	return nil
 }
 
-// OurBranch reports whether Add makes branches of that name.
+// OurBranch reports whether Add creates branches of that name.
 func OurBranch(name string) bool {
 	rest, ok := strings.CutPrefix(name, BranchPrefix)
 	return ok && !strings.Contains(rest, "/") && git.CheckBranch(name) == nil
@@ -62,7 +62,7 @@ func RefNumber(ref string) int {
 	return n
 }
 
-// NextNumber returns the number that follows a thread's refs.
+// NextNumber returns the number after a thread's refs.
 func NextNumber(refs map[string]string, id thread.ID) int {
 	n := 1
 	for ref := range refs {

@@ -16,12 +16,12 @@ const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
 	SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
 	SELECT ` + sqlrow.Columns + ` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`
 
-// PutCheckpoint stores a checkpoint and moves its thread. It is packed before it queues: the store's turn is short.
+// PutCheckpoint stores a checkpoint and moves its thread. It is packed before it is queued: the store's turn is short.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	return sqlrow.Put(ctx, s.packer, table{s}, c, d)
 }
 
-// pairQuery asks for a checkpoint and its parent.
+// pairQuery finds a checkpoint and its parent.
 const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
 
 // Find implements sqlrow.Table.
@@ -45,7 +45,9 @@ func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, paren
 }
 
 // Insert implements sqlrow.Table.
-func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error) {
+func (t table) Insert(
+	ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt,
+) (row, seq int64, err error) {
 	err = t.s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		if row, seq, err = t.s.insert(x, k, c); err != nil || row == 0 {
@@ -61,12 +63,12 @@ func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, 
 	return row, seq, err
 }
 
-// placeQuery asks for all that a put needs to know: its thread, whether the checkpoint is stored already, and the row of
-// its parent's thread.
+// placeQuery reads everything that a put needs to know: its thread, whether the checkpoint is already stored, and the
+// row of its parent's thread.
 const placeQuery = `SELECT n, seq, sum, doc, EXISTS (SELECT 1 FROM checkpoint WHERE id = ?2),
 	coalesce((SELECT c.thread FROM checkpoint c WHERE c.n = ?3 AND c.id = ?4), 0) FROM thread WHERE id = ?1`
 
-// insert writes the row and its thread; n is 0 when the checkpoint is stored already.
+// insert writes the row and its thread; n is 0 if the checkpoint is already stored.
 func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64, err error) {
 	var th threadRow
 	var sum, doc []byte
@@ -112,8 +114,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 // maxPuts bounds the threads that are kept between puts.
 const maxPuts = 256
 
-// keep keeps a thread for the next put. Where this one is rolled back, the hash does not fit then. The caller has the
-// turn.
+// keep keeps a thread for the next put. If this put is rolled back, the hash will not match. The caller has the turn.
 func (s *Store) keep(t thread.Thread, sum []byte) {
 	if len(s.puts) >= maxPuts {
 		clear(s.puts)
@@ -121,8 +122,8 @@ func (s *Store) keep(t thread.Thread, sum []byte) {
 	s.puts[t.ID] = putThread{string(sum), t}
 }
 
-// latest returns the thread of a document, from memory where the last put made it. Nothing that it points to may be
-// changed. The caller has the turn.
+// latest returns the thread of a document, from memory if the last put made it. What it points to must not be modified.
+// The caller has the turn.
 func (s *Store) latest(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	if p, kept := s.puts[id]; kept && p.sum == string(sum) {
 		return p.t, nil
@@ -143,7 +144,8 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
 	return s.page(ctx, "SELECT "+sqlrow.Columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
-		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
+		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') 
+		ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
 }
 
 // Lineage returns the checkpoints from one back to the root.
@@ -151,7 +153,8 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	if _, err := (table{s}).Row(ctx, id); err != nil {
 		return nil, err
 	}
-	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
+	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (
+		SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
 		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
 		page (n) AS MATERIALIZED (SELECT n FROM up WHERE (?2 = 0 OR turn < ?2) AND (NOT ?3 OR kind <> 'response') LIMIT ?4)
 		SELECT `+sqlrow.Columns+" FROM page CROSS JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", string(id), p)
@@ -165,7 +168,7 @@ func (s *Store) page(ctx context.Context, query, id string, p thread.Page) ([]th
 	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
-// table gives the packer rows.
+// table gives the packer access to rows.
 type table struct{ s *Store }
 
 func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {
@@ -177,7 +180,8 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
+	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?",
+		string(id)).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
 	}

@@ -18,33 +18,33 @@ import (
 	"orchestrator/thread"
 )
 
-// salvage copies out of a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
-// trees say, and verified; the small tables are read by SQLite as far as it can. Where a column says another thing than
-// what is hashed, the hashed counts: a wrong number, id or name in a row takes nothing with it.
+// salvage copies from a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
+// trees say, and verified; SQLite reads the small tables as far as it can. If a column differs from the hashed record,
+// the record counts: a wrong number, id or name in a row loses nothing else.
 type salvage struct {
 	ctx  context.Context // lives for one rescue
 	view *raw.File
-	from *sql.DB // nil when SQLite can read nothing
+	from *sql.DB // nil if SQLite can read nothing
 	to   *Store
 	tx   *tx
 	rep  *Report
 	good map[int64]int64 // rows of checkpoints that are copied, with the numbers of their threads
-	// numbers are those that threads have in the new database, and owners the threads that have them.
+	// numbers are the numbers of threads in the new database, and owners the threads by number.
 	numbers map[thread.ID]int64
 	owners  map[int64]thread.ID
-	last    int64 // the highest number of a thread that was seen
+	last    int64 // the highest number of a thread so far
 	seqs    int   // sum of the threads' newest numbers
 
 	rows []threadCells
 	puts map[int64][]raw.Place
 }
 
-// threadCells is a thread's row as it was found. A column of the wrong kind is left empty.
+// threadCells is a thread's row as found. A column of the wrong type is left empty.
 type threadCells struct {
 	n, seq   int64
 	id, name string
 	place    raw.Place
-	damage   error // of its document; nil when it verifies
+	damage   error // of its document; nil if it verifies
 }
 
 func (v *salvage) all() error {
@@ -54,9 +54,9 @@ func (v *salvage) all() error {
 		return err
 	}
 	if bad > 0 {
-		v.drop("%d rows that cannot be read", bad)
+		v.drop("%d unreadable rows", bad)
 	}
-	for _, step := range []func() error{v.threads, v.checkpoints, v.spoiled, v.sequence, v.heads, v.rest} {
+	for _, step := range []func() error{v.threads, v.checkpoints, v.damagedThreads, v.sequence, v.heads, v.rest} {
 		if err := v.tx.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (v *salvage) all() error {
 	return nil
 }
 
-// sort tells rows of threads and checkpoints by their columns; a test compares them with the schema.
+// sort recognises rows of threads and checkpoints by their columns; a test compares them with the schema.
 func (v *salvage) sort(r raw.Row) error {
 	if r.N <= 0 {
 		return nil
@@ -89,8 +89,8 @@ func (v *salvage) sort(r raw.Row) error {
 	return nil
 }
 
-// number gives the new database the identity of the old one, and a number that follows every one that was given.
-func (v *salvage) number(l *lying) error {
+// number gives the new database the identity of the old one, and a commit number higher than all before.
+func (v *salvage) number(l *onDisk) error {
 	m := mark.Mark{DB: l.id, Seq: l.expected()}
 	if m.DB == (mark.ID{}) {
 		m.DB = v.to.at.DB
@@ -109,8 +109,8 @@ func (v *salvage) number(l *lying) error {
 	return db(err)
 }
 
-// threads copies the threads whose documents verify. Of one that lies in two places, as in a log that lost a page
-// between, the newest counts.
+// threads copies the threads whose documents verify. If one is in two places, as in a log that lost a page
+// in between, the newest counts.
 func (v *salvage) threads() error {
 	slices.SortStableFunc(v.rows, func(a, b threadCells) int {
 		return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(a.n, b.n))
@@ -147,11 +147,11 @@ func (v *salvage) document(c threadCells) (t thread.Thread, doc, sum []byte, err
 	return t, doc, sum, err
 }
 
-// mostThreads is more than the number of any thread: one above is damaged, and would leave none to be given.
+// mostThreads is above the number of any thread: a larger one is damaged, and would leave no number for new threads.
 const mostThreads = 1 << 40
 
-// numberOf returns the number that a thread has in the new database: the one that its row says, unless the thread has
-// one already or another thread has that.
+// numberOf returns the number of a thread in the new database: the one in its row, unless the thread already has a
+// number or that one is taken.
 func (v *salvage) numberOf(id thread.ID, n int64) int64 {
 	if known, ok := v.numbers[id]; ok {
 		return known
@@ -201,9 +201,9 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	if err != nil {
 		return fmt.Errorf("a checkpoint: %w", err)
 	}
-	owner, stands := v.good[r.Parent]
-	if r.Parent != 0 && !stands {
-		return fmt.Errorf("checkpoint %s, turn %d: one that it builds on is damaged", r.ID, r.Turn)
+	owner, ok := v.good[r.Parent]
+	if r.Parent != 0 && !ok {
+		return fmt.Errorf("checkpoint %s, turn %d: an ancestor is damaged", r.ID, r.Turn)
 	}
 	c, err := v.to.packer.Verify(v.ctx, inTx{v.tx}, r)
 	if err != nil {
@@ -211,8 +211,10 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	}
 	n := v.numberOf(c.Thread, r.Thread)
 	fork := r.Parent != 0 && owner != n
-	if err := v.tx.exec(`INSERT OR IGNORE INTO checkpoint (n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), n, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
+	if err := v.tx.exec(`INSERT OR IGNORE INTO checkpoint
+		(n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.N, string(r.ID), n, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
 		r.Items, r.Chain, r.Raw, r.Sum, r.Data); err != nil {
 		return err
 	}
@@ -221,7 +223,7 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	return nil
 }
 
-// notDB makes an error one of a row: what it says about the database is the damaged one's.
+// notDB turns an error into one of a row: what it says about the database is about the damaged one.
 func notDB(err error) error {
 	if isDB(err) {
 		return errors.New(err.Error())
@@ -229,7 +231,7 @@ func notDB(err error) error {
 	return err
 }
 
-// rowOf takes the columns of a checkpoint.
+// rowOf reads the columns of a checkpoint.
 func rowOf(found raw.Row) (r pack.Row, err error) {
 	r.N = found.N
 	c := found.Cols
@@ -260,7 +262,7 @@ func rowOf(found raw.Row) (r pack.Row, err error) {
 	return r, nil
 }
 
-var errRowKind = fmt.Errorf("its columns are of the wrong kind: %w", thread.ErrDamaged)
+var errRowKind = fmt.Errorf("wrong column types: %w", thread.ErrDamaged)
 
 // inTx gives the packer the rows that a rescue has copied so far.
 type inTx struct{ x *tx }
@@ -282,8 +284,8 @@ func (v *salvage) drop(format string, args ...any) {
 	v.rep.Dropped = append(v.rep.Dropped, fmt.Sprintf(format, args...))
 }
 
-// spoiled makes threads of rows whose documents are damaged, and for checkpoints whose thread has no row.
-func (v *salvage) spoiled() error {
+// damagedThreads creates threads from rows whose documents are damaged, and for checkpoints whose thread has no row.
+func (v *salvage) damagedThreads() error {
 	there, names := map[thread.ID]bool{}, map[string]bool{}
 	err := v.tx.each("SELECT id, name FROM thread", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -301,7 +303,7 @@ func (v *salvage) spoiled() error {
 		}
 		id := thread.ID(c.id)
 		if owner, ok := v.owners[c.n]; ok && v.numbers[id] == 0 {
-			id = owner // so its checkpoints say, and theirs is hashed
+			id = owner // its checkpoints say so, and their thread is hashed
 		}
 		if there[id] {
 			continue // there is another row
@@ -338,7 +340,7 @@ func (v *salvage) spoiled() error {
 	return nil
 }
 
-// remake stores a thread of which only the name is left.
+// remake stores a thread of which only the id and the name are left.
 func (v *salvage) remake(n int64, id thread.ID, name string, seq int64) error {
 	t := remade(id, name)
 	doc, sum, err := v.to.packer.Thread(t)
@@ -360,7 +362,7 @@ func (v *salvage) purged(n int64) (bool, error) {
 	return true, v.tx.exec("INSERT OR IGNORE INTO orphan (thread) VALUES (?)", n)
 }
 
-// sequence keeps the numbers of threads that are gone from being given again: some of their checkpoints may be there.
+// sequence prevents reuse of the numbers of threads that are gone: some of their checkpoints may still exist.
 func (v *salvage) sequence() error {
 	if v.from != nil {
 		var n int64
@@ -375,7 +377,7 @@ func (v *salvage) sequence() error {
 	return v.tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('thread', ?)", v.last)
 }
 
-// heads sets threads back to the newest checkpoint that is left of them.
+// heads moves threads back to their newest remaining checkpoint.
 func (v *salvage) heads() error {
 	var ids []thread.ID
 	err := v.tx.each("SELECT id FROM thread ORDER BY n", nil, func(scan func(...any) error) error {
@@ -392,7 +394,7 @@ func (v *salvage) heads() error {
 	return err
 }
 
-// head moves one thread to what is left.
+// head moves one thread back.
 func (v *salvage) head(id thread.ID) error {
 	row, err := v.to.lookup(v.tx, id)
 	if err != nil {
@@ -401,26 +403,27 @@ func (v *salvage) head(id thread.ID) error {
 	var seq int64
 	var newest string
 	var turn int
-	if _, err := v.tx.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{row.n}, &seq, &newest, &turn); err != nil {
+	if _, err := v.tx.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{row.n},
+		&seq, &newest, &turn); err != nil {
 		return err
 	}
 	row.seq = max(row.seq, seq)
 	t := &row.t
-	if err := stands(v.tx, *t); err == nil {
+	if err := checkBases(v.tx, *t); err == nil {
 		if t.Head == "" && newest != "" {
 			t.Head, t.Turn = thread.CheckpointID(newest), turn
 		}
 	} else if errors.Is(err, thread.ErrNotFound) {
-		if stands(v.tx, thread.Thread{Head: t.ForkPoint}) != nil {
+		if checkBases(v.tx, thread.Thread{Head: t.ForkPoint}) != nil {
 			v.drop("the fork point of thread %q", t.Name)
 			t.ForkPoint = ""
 		}
-		if stands(v.tx, thread.Thread{Head: t.Head}) != nil {
+		if checkBases(v.tx, thread.Thread{Head: t.Head}) != nil {
 			t.Head, t.Turn = thread.CheckpointID(newest), turn
 			if newest == "" {
 				t.Head = t.ForkPoint
 			}
-			v.drop("the newest turns of thread %q: it is back at checkpoint %q", t.Name, t.Head)
+			v.drop("the newest turns of thread %q: it is at checkpoint %q now", t.Name, t.Head)
 		}
 	} else {
 		return err
@@ -431,19 +434,22 @@ func (v *salvage) head(id thread.ID) error {
 // rest copies the small tables as far as they can be read.
 func (v *salvage) rest() error {
 	if v.from == nil {
-		v.drop("executions, intents, settings and prompts: SQLite can read nothing of the file")
+		v.drop("executions, intents, settings and prompts: SQLite cannot read the file")
 		return nil
 	}
 	for _, table := range []struct{ name, read, write string }{
 		{"executions", "SELECT id, thread, agent, session, pid, started, ended, code, reason FROM execution",
-			"INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-		{"intents", "SELECT id, kind, thread, data, created FROM intent", "INSERT OR IGNORE INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)"},
+			"INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason) " +
+				"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+		{"intents", "SELECT id, kind, thread, data, created FROM intent",
+			"INSERT OR IGNORE INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)"},
 		{"settings", "SELECT key, value FROM setting", "INSERT OR IGNORE INTO setting (key, value) VALUES (?, ?)"},
-		{"prompts", "SELECT n, id, thread, open, accepted, sum, doc FROM prompt", "INSERT OR IGNORE INTO prompt (n, id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?, ?)"},
+		{"prompts", "SELECT n, id, thread, open, accepted, sum, doc FROM prompt",
+			"INSERT OR IGNORE INTO prompt (n, id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?, ?)"},
 	} {
 		rows, err := v.from.QueryContext(v.ctx, table.read)
 		if err != nil && table.name == "prompts" && strings.Contains(err.Error(), "no such table") {
-			continue // a store of an older program
+			continue // a store of an older version
 		}
 		if err != nil {
 			v.drop("%s: %v", table.name, err)
@@ -463,7 +469,7 @@ func (v *salvage) rest() error {
 				return err
 			}
 			if err := v.tx.exec(table.write, vals...); code(err) != 0 && !isDamage(err) && !isFull(err) {
-				v.drop("one of the %s: %v", table.name, err) // what it holds breaks a rule
+				v.drop("one of the %s: %v", table.name, err) // its content violates a constraint
 				return nil
 			} else if err != nil {
 				return err
@@ -480,7 +486,7 @@ func (v *salvage) rest() error {
 	return nil
 }
 
-// remade is a thread of which only the name is left.
+// remade is a thread of which only the id and the name are left.
 func remade(id thread.ID, name string) thread.Thread {
 	return thread.Thread{ID: id, Name: name, Label: "recovered: its own record was damaged"}
 }

@@ -10,26 +10,28 @@ import (
 	"orchestrator/thread"
 )
 
-// Sizes says exactly what a store holds and takes, in bytes unless it says otherwise.
+// Sizes is the exact size of a store's content, in bytes unless stated otherwise.
 type Sizes struct {
 	Threads     int // archived and deleted ones included
 	Checkpoints int
 	Content     int64 // plain records
 	Packed      int64 // the same as stored
-	Used        int64 // pages that hold something
-	Free        int64 // pages that do not and will be used again
+	Used        int64 // pages in use
+	Free        int64 // free pages, which will be reused
 	File        int64 // the database file
-	Log         int64 // its -wal, which goes up to a few megabytes and is used again
+	Log         int64 // its -wal, which grows to a few megabytes and is reused
 }
 
-// Sizes returns what the store holds and takes.
+// Sizes returns the size of the store's content.
 func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	var z Sizes
 	var page, pages, free int64
 	for query, to := range map[string][]any{
 		"PRAGMA page_size": {&page}, "PRAGMA page_count": {&pages}, "PRAGMA freelist_count": {&free},
 		"SELECT count(*) FROM thread": {&z.Threads},
-		"SELECT count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0) FROM checkpoint": {&z.Checkpoints, &z.Content, &z.Packed},
+		"SELECT count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0) FROM checkpoint": {
+			&z.Checkpoints, &z.Content, &z.Packed,
+		},
 	} {
 		if err := s.read.QueryRowContext(ctx, query).Scan(to...); err != nil {
 			return z, translate(s.path, 0, db(err))
@@ -48,7 +50,7 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	return z, nil
 }
 
-// ThreadSizes returns what each thread's own checkpoints take, packed.
+// ThreadSizes returns the packed size of each thread's own checkpoints.
 func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + length(t.doc)
 		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n GROUP BY t.n`)
@@ -66,7 +68,7 @@ func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	return out, translate(s.path, 0, err)
 }
 
-// Compact gives free pages back to the file system, a few at a time so that writes go on between.
+// Compact returns free pages to the file system, a few at a time so that writes continue in between.
 func (s *Store) Compact(ctx context.Context) error {
 	for {
 		z, err := s.Sizes(ctx)

@@ -49,22 +49,23 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 				return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
 			}
 		}
-		if err := stands(x, t); err != nil {
+		if err := checkBases(x, t); err != nil {
 			return err
 		}
 		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
 	})
 }
 
-// short refuses what would take room that answers need.
+// short refuses writes that would use the space reserved for answers.
 func (s *Store) short() error {
 	free, _ := freeSpace(filepath.Dir(s.path))
-	return thread.Hint(fmt.Errorf("store: %w: the %d bytes that are left in %s are for what agents answer", thread.ErrDiskFull, free, filepath.Dir(s.path)),
-		"free some space; the store continues by itself")
+	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
+		thread.ErrDiskFull, free, filepath.Dir(s.path)),
+		"free some space; the store then continues by itself")
 }
 
-// stands checks that the checkpoints a thread is based on are stored.
-func stands(x *tx, t thread.Thread) error {
+// checkBases checks that the checkpoints a thread is based on are stored.
+func checkBases(x *tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var n int64
 		if id == "" {
@@ -75,14 +76,16 @@ func stands(x *tx, t thread.Thread) error {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q: base checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
 }
 
 // UpdateThread changes a thread in one transaction.
-func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (s *Store) UpdateThread(
+	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	var out thread.Thread
 	err := s.do(ctx, 4096, func(x *tx) error {
 		row, err := s.lookup(x, id)
@@ -103,7 +106,7 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 			}
 		}
 		if t.Head != was.Head || t.ForkPoint != was.ForkPoint {
-			if err := stands(x, t); err != nil {
+			if err := checkBases(x, t); err != nil {
 				return err
 			}
 		}
@@ -125,7 +128,8 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	var row threadRow
 	var sum, doc []byte
-	found, err := x.row("SELECT n, seq, sum, doc FROM thread WHERE id = ?", []any{string(id)}, &row.n, &row.seq, &sum, &doc)
+	found, err := x.row("SELECT n, seq, sum, doc FROM thread WHERE id = ?", []any{string(id)}, &row.n, &row.seq, &sum,
+		&doc)
 	if err != nil {
 		return row, err
 	}
@@ -136,7 +140,7 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	return row, err
 }
 
-// save writes a thread whose name is the same: naming the column would rewrite its index with every put.
+// save writes a thread whose name is unchanged: naming the column would rewrite its index with every put.
 func (s *Store) save(x *tx, row threadRow) error {
 	doc, sum, err := s.packer.Thread(row.t)
 	if err != nil {
@@ -162,8 +166,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.packer.OpenThread(id, doc, sum)
 }
 
-// Threads returns all threads, oldest first. A record that was damaged since the start, which mends them, is
-// left out: Thread says so for each, and one must not hide the others.
+// Threads returns all threads, oldest first. A record that was damaged since the start, which repairs them, is left
+// out: Thread returns its error, and one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread ORDER BY n")
 	if err != nil {
@@ -197,7 +201,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 		if err != nil {
 			return err
 		}
-		keep, err := s.standing(x, id)
+		keep, err := s.bases(x, id)
 		if err != nil {
 			return err
 		}
@@ -215,8 +219,8 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// standing returns the checkpoints that threads other than one stand on by themselves.
-func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
+// bases returns the checkpoints that threads other than one are directly based on.
+func (s *Store) bases(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 	var out []thread.CheckpointID
 	err := x.each("SELECT id, sum, doc FROM thread", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -225,33 +229,35 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 			return err
 		}
 		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
-			out = append(out, checkpoint.Stands(t)...)
+			out = append(out, checkpoint.Bases(t)...)
 		}
 		return nil
 	})
 	return out, err
 }
 
-// sweep removes the checkpoints of threads that are gone, less those that keep and other threads stand on.
+// sweep removes the checkpoints of purged threads, except those in keep and those that other threads are based on.
 func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
 	w := pack.NewSweep()
-	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
-		var n, parent int64
-		var id thread.CheckpointID
-		err := scan(&n, &parent, &id)
-		w.Add(n, parent, id)
-		return err
-	})
+	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil,
+		func(scan func(...any) error) error {
+			var n, parent int64
+			var id thread.CheckpointID
+			err := scan(&n, &parent, &id)
+			w.Add(n, parent, id)
+			return err
+		})
 	if err != nil {
 		return err
 	}
 	w.KeepIDs(keep)
-	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
-		var n int64
-		err := scan(&n)
-		w.Keep(n)
-		return err
-	})
+	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil,
+		func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			w.Keep(n)
+			return err
+		})
 	if err != nil {
 		return err
 	}
