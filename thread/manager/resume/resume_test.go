@@ -112,6 +112,10 @@ func TestAssess(t *testing.T) {
 			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head = "" },
 			thread.ResumeNative, "the stored turns are lost",
 		},
+		"the store lost it, and its session is another's": {
+			&agent{}, func(f *resume.Finder, th *thread.Thread) { th.Head, f.Threads = "", threads{taken: "s1"} },
+			thread.ResumePrimer, "the stored turns are lost",
+		},
 	} {
 		f, th := said(t)
 		if tc.change != nil {
