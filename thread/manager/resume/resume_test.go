@@ -142,6 +142,17 @@ func TestRebuild(t *testing.T) {
 	if got := string(a.specs[1].Files[0].Data); got != "one" || a.specs[1].FromDir != "/work" {
 		t.Errorf("written from %q of %s", got, a.specs[1].FromDir)
 	}
+	fork := th
+	fork.Session = ""
+	a = &agent{}
+	if session, err := f.Rebuild(t.Context(), fork, a); err != nil || session == "s1" || a.specs[0].NewSession == "" {
+		t.Errorf("a thread without a session gets %q, %v", session, err)
+	}
+	f.Threads = threads{taken: "s1"}
+	a = &agent{}
+	if session, err := f.Rebuild(t.Context(), th, a); err != nil || session == "s1" || a.specs[0].NewSession == "" {
+		t.Errorf("a thread whose session is another's gets %q, %v", session, err)
+	}
 	f.Threads = threads{taken: session}
 	if got, err := f.Rebuild(t.Context(), th, taking{a, session}); !errors.Is(err, thread.ErrInvalid) {
 		t.Errorf("another thread's session %q, %v", got, err)
