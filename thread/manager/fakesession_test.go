@@ -86,7 +86,8 @@ type session struct {
 	mu    sync.Mutex // guards the fields
 	state thread.StateReport
 	sent  []string
-	deaf  bool // Send waits in vain
+	deaf  bool  // Send waits in vain
+	fails error // of Send, which has typed the prompt
 	heard []thread.Evidence
 }
 
@@ -120,7 +121,7 @@ func (p *session) Send(ctx context.Context, text string) error {
 		return thread.ErrApproval
 	}
 	p.sent = append(p.sent, text)
-	return nil
+	return p.fails
 }
 
 // ignore has it take no more prompts.
@@ -128,6 +129,13 @@ func (p *session) ignore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = true
+}
+
+// fail has it type prompts and then not send them.
+func (p *session) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fails = err
 }
 
 func (p *session) prompts() string {
