@@ -192,6 +192,28 @@ func TestTakeSkipsAndNames(t *testing.T) {
 	}
 }
 
+// TestRestoreSparesWhatWasSkipped: a file that a snapshot skipped as too large, and a later one holds, stays as it is.
+func TestRestoreSparesWhatWasSkipped(t *testing.T) {
+	r := isolate(t)
+	r.Store = r.Open(1 << 10)
+	r.Write("a", "a")
+	r.CommitAll("first")
+	r.Write("data", strings.Repeat("x", 2000))
+	snap := r.Take(nil)
+	if len(snap.Skipped) != 1 || snap.Skipped[0].Path != "data" {
+		t.Fatalf("skipped %+v", snap.Skipped)
+	}
+	r.Write("data", "short")
+	r.Write("a", "changed")
+	safety := r.Restore(snap)
+	if now := r.Files(r.Dir); now["data"] != "short" || now["a"] != "a" {
+		t.Errorf("restored are %v", now)
+	}
+	if len(safety.Skipped) != 1 || safety.Skipped[0].Path != "data" {
+		t.Errorf("not named as left: %+v", safety.Skipped)
+	}
+}
+
 func TestTakeUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root reads everything: the permission half is skipped; run it as another user with: go test ./checkpoint/snapshot")
