@@ -10,12 +10,20 @@ import (
 )
 
 // gateway routes without carrying anything.
-type gateway struct{}
+type gateway struct {
+	mu      sync.Mutex // guards the field
+	removed map[thread.ID]bool
+}
 
-func (gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
+func (*gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
 	return "http://127.0.0.1/t/" + string(id), "http://127.0.0.1/h/" + string(id), nil
 }
-func (gateway) Unroute(thread.ID) {}
+
+func (g *gateway) Unroute(id thread.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.removed[id] = true
+}
 
 // sessions starts fake processes.
 type sessions struct {
