@@ -214,6 +214,24 @@ func TestRestoreSparesWhatWasSkipped(t *testing.T) {
 	}
 }
 
+// TestTakeKeepsItAgain: where the ref of the newest snapshot was deleted, the next one is kept by a ref although
+// nothing changed.
+func TestTakeKeepsItAgain(t *testing.T) {
+	r := isolate(t)
+	r.Write("a", "a")
+	r.CommitAll("first")
+	r.Write("b", "b")
+	snap := r.Take(nil)
+	for _, ref := range strings.Fields(r.Git("for-each-ref", "--format=%(refname)", "refs/orchestrator/")) {
+		r.Git("update-ref", "-d", ref)
+	}
+	again := r.Take(&snap)
+	kept := r.Git("for-each-ref", "--format=%(objectname)", "refs/orchestrator/")
+	if !strings.Contains(kept, again.Commit) || again.Tree != snap.Tree {
+		t.Errorf("snapshot %+v, kept are %q", again, kept)
+	}
+}
+
 func TestTakeUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root reads everything: the permission half is skipped; run it as another user with: go test ./checkpoint/snapshot")
