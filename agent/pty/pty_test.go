@@ -250,6 +250,38 @@ func TestStopAsksTheWholeGroup(t *testing.T) {
 	}
 }
 
+// TestStopWakesWhatIsStopped: a stopped process is asked to end as well, which it hears once it goes on.
+func TestStopWakesWhatIsStopped(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	r := start(t, host(t), `trap '' TERM
+		(trap 'echo asked > "$1"; exit' TERM; sh -c 'echo $PPID ready; kill -STOP $PPID'; while :; do sleep 0.01; done) & wait`, said)
+	eventually(t, "it to be stopped", func() bool {
+		pid, _, ready := strings.Cut(r.output(), " ready")
+		b, _ := os.ReadFile("/proc/" + strings.TrimSpace(pid) + "/stat")
+		return ready && (strings.Contains(string(b), ") T ") || runtime.GOOS != "linux")
+	})
+	if err := r.Stop(context.Background(), 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(said); err != nil || string(b) != "asked\n" {
+		t.Errorf("the stopped child was not asked to end: %q, %v", b, err)
+	}
+}
+
+// TestLeftoversAreAskedToEnd: what a program leaves behind in a session of its own is not killed at once.
+func TestLeftoversAreAskedToEnd(t *testing.T) {
+	said := filepath.Join(t.TempDir(), "said")
+	r := start(t, host(t), `setsid sh -c '
+		trap "echo asked > \"\$1\"; exit" TERM; echo ready; while :; do sleep 0.01; done' sh "$1" & wait`, said)
+	eventually(t, "start", func() bool { return strings.Contains(r.output(), "ready") })
+	if err := r.Stop(context.Background(), 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(said); err != nil || string(b) != "asked\n" {
+		t.Errorf("what was left was not asked to end: %q, %v", b, err)
+	}
+}
+
 // TestPlainChildrenAreLeftAlone: what other parts of the program start is theirs to wait for.
 func TestPlainChildrenAreLeftAlone(t *testing.T) {
 	h := host(t)

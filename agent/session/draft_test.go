@@ -161,6 +161,20 @@ func TestSendComparesTheInput(t *testing.T) {
 	}
 }
 
+// TestSendKeepsOffWhatTheInputHolds has the agent itself put text into its input, as it does with a turn that was
+// interrupted: nothing is typed behind it.
+func TestSendKeepsOffWhatTheInputHolds(t *testing.T) {
+	t.Parallel()
+	h := start(t, sessionsThatShow(t), "a", `stty raw -echo; printf '> put back'; head -c 1; sleep 1000`)
+	eventually(t, "it to start", func() bool { return h.shows("put back") })
+	if r := h.refused(t, "ours"); !r.Person || !strings.Contains(r.Reason, "holds something") {
+		t.Errorf("refused with %+v", r)
+	}
+	if h.shows("put backo") {
+		t.Errorf("it was typed: %q", h.Screen())
+	}
+}
+
 // TestKeysThatLeaveNothing has a person press keys of which only the agent knows the effect, and that have none: the
 // input is still empty, and a prompt of ours is typed a moment later.
 func TestKeysThatLeaveNothing(t *testing.T) {

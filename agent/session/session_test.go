@@ -379,7 +379,7 @@ func TestAttach(t *testing.T) {
 	}
 	a.v.Close() // back to the other's size
 	eventually(t, "the size of who is left", func() bool {
-		return h.Input([]byte("x\n")) == nil && h.shows("20 60")
+		return h.Input([]byte("x\n")) == nil && h.shows("got x\n20 60")
 	})
 	if _, err := a.v.Next(ctx); !errors.Is(err, io.EOF) {
 		t.Errorf("closed viewer: %v", err)

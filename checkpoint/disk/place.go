@@ -85,12 +85,17 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	if !info.IsDir() {
 		return nil, ErrInTheWay
 	}
+	return enter(at, name, info)
+}
+
+// enter opens a folder that was seen to be one, and makes sure that it is still the same.
+func enter(at *os.Root, name string, seen fs.FileInfo) (*os.Root, error) {
 	next, err := at.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
 	got, err := next.Stat(".")
-	if err == nil && !os.SameFile(info, got) {
+	if err == nil && !os.SameFile(seen, got) {
 		err = ErrInTheWay // it was replaced by a link
 	}
 	if err != nil {

@@ -45,7 +45,7 @@ func TestPlaceFollowsNoLink(t *testing.T) {
 	go func() { // ends with stop
 		defer close(done)
 		for {
-			for _, target := range []string{outside, filepath.Join(root, "inside")} {
+			for _, target := range []string{outside, "inside"} { // a root alone keeps to itself, and follows what stays inside
 				_ = os.Rename(filepath.Join(root, "d"), filepath.Join(root, "aside"))
 				_ = os.Symlink(target, filepath.Join(root, "d"))
 				_ = os.Remove(filepath.Join(root, "d"))
@@ -72,5 +72,30 @@ func TestPlaceFollowsNoLink(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Errorf("written through a link into %s: %v %v", dir, entries, err)
 		}
+	}
+}
+
+// TestASwappedFolderIsNotEntered swaps a folder for a link that stays inside, after the folder was seen.
+func TestASwappedFolderIsNotEntered(t *testing.T) {
+	top := t.TempDir()
+	for _, name := range []string{"d", "inside"} {
+		if err := os.Mkdir(filepath.Join(top, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	seen, err := root.Lstat("d")
+	if err == nil {
+		err = errors.Join(root.Rename("d", "aside"), root.Symlink("inside", "d"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := enter(root, "d", seen); !errors.Is(err, ErrInTheWay) {
+		t.Errorf("entered %v, %v", next, err)
 	}
 }

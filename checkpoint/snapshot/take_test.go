@@ -192,6 +192,46 @@ func TestTakeSkipsAndNames(t *testing.T) {
 	}
 }
 
+// TestRestoreSparesWhatWasSkipped: a file that a snapshot skipped as too large, and a later one holds, stays as it is.
+func TestRestoreSparesWhatWasSkipped(t *testing.T) {
+	r := isolate(t)
+	r.Store = r.Open(1 << 10)
+	r.Write("a", "a")
+	r.CommitAll("first")
+	r.Write("data", strings.Repeat("x", 2000))
+	snap := r.Take(nil)
+	if len(snap.Skipped) != 1 || snap.Skipped[0].Path != "data" {
+		t.Fatalf("skipped %+v", snap.Skipped)
+	}
+	r.Write("data", "short")
+	r.Write("a", "changed")
+	safety := r.Restore(snap)
+	if now := r.Files(r.Dir); now["data"] != "short" || now["a"] != "a" {
+		t.Errorf("restored are %v", now)
+	}
+	if len(safety.Skipped) != 1 || safety.Skipped[0].Path != "data" {
+		t.Errorf("not named as left: %+v", safety.Skipped)
+	}
+}
+
+// TestTakeKeepsItAgain: where the ref of the newest snapshot was deleted, the next one is kept by a ref although
+// nothing changed.
+func TestTakeKeepsItAgain(t *testing.T) {
+	r := isolate(t)
+	r.Write("a", "a")
+	r.CommitAll("first")
+	r.Write("b", "b")
+	snap := r.Take(nil)
+	for _, ref := range strings.Fields(r.Git("for-each-ref", "--format=%(refname)", "refs/orchestrator/")) {
+		r.Git("update-ref", "-d", ref)
+	}
+	again := r.Take(&snap)
+	kept := r.Git("for-each-ref", "--format=%(objectname)", "refs/orchestrator/")
+	if !strings.Contains(kept, again.Commit) || again.Tree != snap.Tree {
+		t.Errorf("snapshot %+v, kept are %q", again, kept)
+	}
+}
+
 func TestTakeUnreadable(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root reads everything: the permission half is skipped; run it as another user with: go test ./checkpoint/snapshot")

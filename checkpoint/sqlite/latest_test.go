@@ -68,6 +68,30 @@ func TestDocumentOfAnotherSum(t *testing.T) {
 	}
 }
 
+// TestDamagedPromptHidesNoOther puts one prompt's document where another's is recorded: only that one is left out.
+func TestDamagedPromptHidesNoOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := open(t, path)
+	k := newTalk(t, s, "a-0001")
+	var ids []thread.PromptID
+	for range 3 {
+		p := thread.Prompt{ID: thread.NewPromptID(), Thread: k.id, Text: "hello", State: thread.PromptQueued}
+		if _, err := s.PutPrompt(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, p.ID)
+	}
+	outside(t, path, fmt.Sprintf("UPDATE prompt SET doc = (SELECT doc FROM prompt WHERE id = '%s') WHERE id = '%s'",
+		ids[0], ids[1]))
+	if p, err := s.Prompt(t.Context(), ids[1]); !errors.Is(err, thread.ErrDamaged) {
+		t.Errorf("read as %+v, %v", p, err)
+	}
+	list, err := s.Prompts(t.Context(), k.id, true, 10)
+	if err != nil || len(list) != 2 || list[0].ID != ids[0] || list[1].ID != ids[2] {
+		t.Errorf("listed as %+v, %v", list, err)
+	}
+}
+
 // document is a thread's document as it is stored.
 func document(t *testing.T, path string, id thread.ID) (doc []byte) {
 	t.Helper()

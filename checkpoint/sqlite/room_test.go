@@ -55,11 +55,19 @@ func TestRoomOnAFullDisk(t *testing.T) {
 		if !errors.Is(err, thread.ErrDiskFull) || s.Short() {
 			t.Errorf("threads took the room that is kept for answers (%v): %v", s.Short(), err)
 		}
+		refused := false
 		stored := 0
 		for err = nil; err == nil && stored < 1000; stored++ {
 			err = say()
 			if err == nil && stored > 10 && !s.Short() {
 				t.Fatal("the disk is not full")
+			}
+			if err == nil && s.Short() && !refused { // there is room, which answers need
+				early := thread.Thread{ID: "early", Name: "early-0001"}
+				if err := s.CreateThread(t.Context(), early); !errors.Is(err, thread.ErrDiskFull) {
+					t.Errorf("a new thread in the room that is kept for answers: %v", err)
+				}
+				refused = true
 			}
 		}
 		if !errors.Is(err, thread.ErrDiskFull) || stored < 40 {

@@ -75,6 +75,8 @@ func TestForgedJournals(t *testing.T) {
 		"restore of a root":      `{"id":"aaaa","kind":"restore","thread":"t1","root":"VICTIM",` + restore + `}`,
 		"another's branch":       `{"id":"aaaa","kind":"remove","thread":"t1","worktree":"x","branch":"main","base":"BASE","trash":"20260101T000000-abcdef-x"}`,
 		"another's ref":          `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/heads/main","commit":"` + commit + `"}`,
+		"another thread's ref":   `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/orchestrator/t2/1","commit":"` + commit + `"}`,
+		"another's name":         `{"id":"bbbb","kind":"restore","thread":"t1",` + restore + `}`,
 		"thread above":           `{"id":"aaaa","kind":"restore","thread":"../../heads",` + restore + `}`,
 		"option for an id":       `{"id":"aaaa","kind":"restore","thread":"t1","target":{"commit":"--output=VICTIM/precious"}}`,
 		"id above":               `{"id":"../aaaa","kind":"restore","thread":"t1",` + restore + `}`,

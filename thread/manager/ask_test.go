@@ -583,6 +583,47 @@ func TestRefusedIsNotSentLater(t *testing.T) {
 	})
 }
 
+// TestTypedIsNotTypedAgain has a dialog open when a prompt is typed and not yet sent: it is in the agent's input, so it
+// is not typed a second time.
+func TestTypedIsNotTypedAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.sess.of(s.ID).fail(fmt.Errorf("%w: %w", thread.ErrTyped, thread.ErrApproval))
+		p := w.ask(s.ID, "one")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if p := w.is(p.ID, thread.PromptRefused); !strings.Contains(p.Reason, "typed") {
+			t.Errorf("it is refused because %q", p.Reason)
+		}
+		if sent := w.sess.of(s.ID).prompts(); sent != "one" {
+			t.Errorf("typed is %q", sent)
+		}
+	})
+}
+
+// TestNotTypedBeforeItIsStored has the store not answer when a queued prompt's turn comes: it is typed once the store
+// has it as being typed, as a crash would have it typed again otherwise.
+func TestNotTypedBeforeItIsStored(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := w.create(thread.NewRequest{})
+		w.ask(s.ID, "one")
+		w.ask(s.ID, "two")
+		w.store.lose(true)
+		w.turn(s.ID, "one")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if sent := w.sess.of(s.ID).prompts(); sent != "one" {
+			t.Errorf("typed while the store does not answer: %q", sent)
+		}
+		w.store.lose(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if sent := w.sess.of(s.ID).prompts(); sent != "one\n---\ntwo" {
+			t.Errorf("typed once it answers: %q", sent)
+		}
+	})
+}
+
 // TestTypedAFewAtATime has all threads asked at once while their agents take nothing: a few are typed, the others wait
 // queued, where they can be withdrawn, and come next in their order when those before them have had their share.
 func TestTypedAFewAtATime(t *testing.T) {

@@ -10,12 +10,20 @@ import (
 )
 
 // gateway routes without carrying anything.
-type gateway struct{}
+type gateway struct {
+	mu      sync.Mutex // guards the field
+	removed map[thread.ID]bool
+}
 
-func (gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
+func (*gateway) Route(id thread.ID, _ thread.RouteSpec) (string, string, error) {
 	return "http://127.0.0.1/t/" + string(id), "http://127.0.0.1/h/" + string(id), nil
 }
-func (gateway) Unroute(thread.ID) {}
+
+func (g *gateway) Unroute(id thread.ID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.removed[id] = true
+}
 
 // sessions starts fake processes.
 type sessions struct {
@@ -86,7 +94,8 @@ type session struct {
 	mu    sync.Mutex // guards the fields
 	state thread.StateReport
 	sent  []string
-	deaf  bool // Send waits in vain
+	deaf  bool  // Send waits in vain
+	fails error // of Send, which has typed the prompt
 	heard []thread.Evidence
 }
 
@@ -120,7 +129,7 @@ func (p *session) Send(ctx context.Context, text string) error {
 		return thread.ErrApproval
 	}
 	p.sent = append(p.sent, text)
-	return nil
+	return p.fails
 }
 
 // ignore has it take no more prompts.
@@ -128,6 +137,13 @@ func (p *session) ignore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = true
+}
+
+// fail has it type prompts and then not send them.
+func (p *session) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fails = err
 }
 
 func (p *session) prompts() string {

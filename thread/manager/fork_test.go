@@ -193,6 +193,25 @@ func TestForkWithoutStartIsARowOnly(t *testing.T) {
 	})
 }
 
+// TestForkHasNoGrants forks a thread whose agent may do a lot: the fork's may not.
+func TestForkHasNoGrants(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := w.create(thread.NewRequest{})
+		w.talk(p.ID, 1, 1)
+		grants := []thread.Grant{"read", "send"}
+		if err := w.m.SetGrants(ctx, p.Name, func([]thread.Grant) []thread.Grant { return grants }); err != nil {
+			t.Fatal(err)
+		}
+		f := w.fork(thread.ForkRequest{Thread: p.Name, Label: "try"})
+		if got := w.status(p.ID).Grants; !slices.Equal(got, grants) {
+			t.Errorf("the parent has %v", got)
+		}
+		if got := w.status(f.ID).Grants; len(got) != 0 {
+			t.Errorf("the fork has %v", got)
+		}
+	})
+}
+
 func TestForkOfNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := w.create(thread.NewRequest{Agent: "plain"})

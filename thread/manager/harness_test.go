@@ -23,6 +23,7 @@ type world struct {
 	natives *natives
 	sess    *sessions
 	trees   *worktrees
+	routes  *gateway
 	cfg     manager.Config
 	m       *manager.Manager
 	events  *log
@@ -71,7 +72,8 @@ func (w *world) open() {
 		cfg.Worktrees = mortal{w.trees}
 	}
 	w.m = manager.New(cfg)
-	w.m.Gateway = gateway{}
+	w.routes = &gateway{removed: map[thread.ID]bool{}}
+	w.m.Gateway = w.routes
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	ch, err := w.m.Events(ctx)

@@ -407,6 +407,9 @@ func TestLifeCycle(t *testing.T) {
 		if err := w.m.Delete(ctx, "one"); err != nil {
 			t.Fatal(err)
 		}
+		if !w.routes.removed[s.ID] {
+			t.Error("a deleted thread's address is still there")
+		}
 		if list, _ := w.m.List(ctx); len(list) != 0 {
 			t.Errorf("deleted is listed: %+v", list)
 		}

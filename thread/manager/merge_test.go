@@ -100,6 +100,26 @@ func inMerge(t *testing.T, test func(w *world, f *merges, parent, fork thread.St
 	})
 }
 
+// TestCutOffMergeIsNotMerged has the server die in a merge that never came to be: the thread does not count as merged.
+func TestCutOffMergeIsNotMerged(t *testing.T) {
+	inMerge(t, func(w *world, f *merges, p, c thread.Status) {
+		f.conflicts = []string{"login.go"}
+		if r, err := w.m.Merge(ctx, thread.MergeRequest{Thread: c.Name}); err != nil || !r.Stopped {
+			t.Fatalf("merge: %+v, %v", r, err)
+		}
+		f.open, f.kept = false, "1 commit"
+		w.crash()
+		if got := w.status(c.ID).Outcome.Kind; got != thread.OutcomeNone {
+			t.Errorf("the outcome is %q", got)
+		}
+		f.kept = ""
+		w.crash()
+		if got := w.status(c.ID).Outcome.Kind; got != thread.OutcomeNone {
+			t.Errorf("the outcome at the next start is %q", got)
+		}
+	})
+}
+
 // A merge says who else works in the folders it goes from and to, and a worktree where somebody works stays.
 func TestMergeOfASharedFolder(t *testing.T) {
 	inMerge(t, func(w *world, f *merges, p, c thread.Status) {

@@ -102,6 +102,17 @@ func TestCursorCell(t *testing.T) {
 }
 
 // TestLimits: a field holds no more than it can, whatever is pasted.
+// TestControlBytes pastes what terminals obey: only the text is kept.
+func TestControlBytes(t *testing.T) {
+	for _, multi := range []bool{false, true} {
+		f := Field{Multi: multi}
+		f.Handle(intent.Type{Text: "a\x1b[31mb\x00c\x7fd\u009be\xfff"})
+		if got := f.Value(); got != "a[31mbcdef" {
+			t.Errorf("multi=%v: %q", multi, got)
+		}
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		f := Field{Multi: multi}

@@ -70,6 +70,22 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestFirstKeepsItsKey binds a key twice: it does what it did, and the error names both actions.
+func TestFirstKeepsItsKey(t *testing.T) {
+	before, err := NewTable(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, err := NewTable(map[string][]string{"rename": {"n"}})
+	if err == nil || !strings.Contains(err.Error(), `"new" and "rename"`) {
+		t.Errorf("the error is %v", err)
+	}
+	key := Key{Name: "n", Text: "n"}
+	if got, want := tab.Lookup([]Scope{Global}, key), before.Lookup([]Scope{Global}, key); got != want || got != New {
+		t.Errorf("n leads to %v, before to %v", got, want)
+	}
+}
+
 func TestOwnKeys(t *testing.T) {
 	tab, err := NewTable(map[string][]string{"leave": {"Ctrl+B"}, "new": {"c"}, "pin": {}})
 	if err != nil {

@@ -128,6 +128,9 @@ func check(t *rapid.T, w *Window, tall []int, rows int) {
 	if up := w.Above(); up > 0 && used+tall[up-1] <= rows {
 		t.Fatalf("rows are left empty with %d items above", up)
 	}
+	if hit, ok := w.Hit(rows); ok {
+		t.Fatalf("row %d below the window hits %d", rows, hit)
+	}
 	if _, ok := w.Hit(used); ok && used <= rows {
 		t.Fatalf("row %d behind the items is hit", used)
 	}

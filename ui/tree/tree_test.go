@@ -81,6 +81,20 @@ func TestSelectionFollowsTheThread(t *testing.T) {
 	}
 }
 
+// TestSelectionStaysNearARemovedThread removes the selected one: the selection stays in its row, or in the last.
+func TestSelectionStaysNearARemovedThread(t *testing.T) {
+	tr := family()
+	tr.Select("three")
+	tr.Remove("three", 1)
+	if got := tr.Selected(); got == nil || got.ID != "one" {
+		t.Errorf("in the row of the removed one: %+v in %s", got, names(tr))
+	}
+	tr.Remove("one", 2)
+	if got := tr.Selected(); got == nil || got.ID != "two-a" {
+		t.Errorf("in the last row: %+v in %s", got, names(tr))
+	}
+}
+
 func TestFoldFilterJump(t *testing.T) {
 	tr := family()
 	tr.Select("two")

@@ -4,13 +4,48 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"orchestrator/cmd/orchestrator/api"
 )
+
+// TestUnreadableEvents: a stream with an event that this program cannot read ends, so that nothing is missed unsaid.
+func TestUnreadableEvents(t *testing.T) {
+	dir, err := os.MkdirTemp("", "client") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, ": begin\n\ndata: {\"seq\":1}\n\ndata: {\"seq\":\"two\"}\n\ndata: {\"seq\":3}\n\n")
+		})}
+	go s.Serve(l) //nolint:errcheck // it ends with the test
+	t.Cleanup(func() { _ = s.Close() })
+	cl := New(l.Addr().String())
+	defer cl.Close()
+	events, err := api.Events.Open(t.Context(), cl, api.None{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seqs []int64
+	for e := range events {
+		seqs = append(seqs, e.Seq)
+	}
+	if !slices.Equal(seqs, []int64{1}) {
+		t.Errorf("events %v came", seqs)
+	}
+}
 
 func TestGone(t *testing.T) {
 	dial := func(err error) error {

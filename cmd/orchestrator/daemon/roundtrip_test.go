@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -276,6 +277,75 @@ func TestAgentIsGuarded(t *testing.T) {
 	}
 	if err := api.May.Do(t.Context(), cl, api.MayRequest{Op: api.New.Name()}); !errors.Is(err, thread.ErrNotGranted) {
 		t.Errorf("may new: %v", err)
+	}
+}
+
+// unknown is a caller of whom the system tells nothing.
+type unknown struct{}
+
+func (unknown) Caller(int, string) (thread.ID, bool, error) { return "", false, errors.New("no /proc") }
+
+// TestAnUnknownCallerIsRefused: who cannot be told from an agent may do nothing, not even what an agent may.
+func TestAnUnknownCallerIsRefused(t *testing.T) {
+	info := func(context.Context, api.InfoRequest) (api.ServerInfo, error) { return api.ServerInfo{}, nil }
+	cl, _ := serve(t, New(Config{
+		Manager: new(manager.Manager), Callers: unknown{}, Transfer: struct{ Transfer }{}, Info: info,
+		Log: slog.New(slog.DiscardHandler),
+	}))
+	if _, err := api.Info.Do(t.Context(), cl, api.InfoRequest{}); !errors.Is(err, thread.ErrNotGranted) {
+		t.Errorf("info: %v", err)
+	}
+}
+
+// TestOwnRequests: a request that names a thread to merge into is about that one too, and one that is too large about
+// none.
+func TestOwnRequests(t *testing.T) {
+	s := &Server{Config: Config{Manager: new(manager.Manager)}} // which knows of no thread, and need not be asked
+	ask := func(body string) (bool, error) {
+		return s.own(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body)),
+			grant.Caller{Agent: true, Thread: "t1"})
+	}
+	if own, err := ask(`{"thread":"t1","into":"t2"}`); own || err != nil {
+		t.Errorf("a merge into another thread: %v, %v", own, err)
+	}
+	if own, err := ask(strings.Repeat(" ", maxBody+1)); own || !errors.Is(err, thread.ErrInvalid) {
+		t.Errorf("a request that is too large: %v, %v", own, err)
+	}
+}
+
+// still is a terminal that shows nothing until its viewer is gone.
+type still struct{ closed chan struct{} }
+
+func (v still) Attach(thread.ID, int, int) (Viewer, error) { return v, nil }
+
+func (v still) Next(ctx context.Context) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+func (still) Input([]byte) error    { return nil }
+func (still) Resize(int, int) error { return nil }
+func (v still) Close()              { close(v.closed) }
+
+// TestALeftTerminalIsClosed: a terminal whose client has gone has no viewer any more, and no longer takes its size.
+func TestALeftTerminalIsClosed(t *testing.T) {
+	v := still{make(chan struct{})}
+	var s *Server
+	s = bare(func(r *routes) {
+		r.handle(http.MethodGet, api.Terminal, func(w http.ResponseWriter, q *http.Request) { s.terminal(w, q) })
+	})
+	s.Terminals = v
+	cl, _ := serve(t, s)
+	term, err := cl.Attach(t.Context(), "t1", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := term.Close(); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-v.closed:
+	case <-time.After(30 * time.Second):
+		t.Error("the viewer is there still")
 	}
 }
 

@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -213,6 +214,46 @@ func TestSpeechKeepsItsPlace(t *testing.T) {
 		}
 		if b.Newest() != 2 {
 			t.Errorf("speech has numbers: the newest is %d", b.Newest())
+		}
+		b.Close()
+	})
+}
+
+// TestLostSpeechIsNotResumed: of a response that a follower lost a part of it hears no more, but that it missed some; the
+// next response it hears from its begin.
+func TestLostSpeechIsNotResumed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &events.Bus{}
+		slow := b.SubscribeTo(t.Context(), "a", time.Now())
+		const piece = 8 << 10
+		for range 64 { // more than anybody may fall behind
+			b.Say(speech("a", 1, strings.Repeat("x", piece)))
+		}
+		r := read(slow)
+		before, _ := r.events()
+		before = slices.Clone(before)
+		b.Say(speech("a", 1, " goes on"))
+		b.Say(speech("a", 2, "next"))
+		all, _ := r.events()
+		if n := len(before); n == 0 || !strings.HasSuffix(told(before), "1 missed") {
+			t.Errorf("of what it could not keep it heard %d events, and not at their end that it missed some", n)
+		}
+		if after := told(all[len(before):]); after != "2 says next" {
+			t.Errorf("afterwards it heard %q", after)
+		}
+		b.Close()
+	})
+}
+
+// TestNumbersGoOn: an event that nobody hears has its number too, so that who lists before it subscribes can tell.
+func TestNumbersGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &events.Bus{}
+		b.Publish(notice("a", "unheard"))
+		r := read(b.Subscribe(t.Context()))
+		b.Publish(notice("a", "heard"))
+		if list, _ := r.events(); b.Newest() != 2 || len(list) != 1 || list[0].Seq != 2 {
+			t.Errorf("the newest is %d, heard is %+v", b.Newest(), list)
 		}
 		b.Close()
 	})

@@ -77,6 +77,10 @@ func TestTurns(t *testing.T) {
 	if got := r.LastAnswer(t.Context(), th); got != "answer cccc1" {
 		t.Errorf("last answer %q", got)
 	}
+	fork := thread.Thread{ID: "fork", Parent: th.ID, Head: th.Head}
+	if got := r.LastAnswer(t.Context(), fork); got != "" {
+		t.Errorf("the last answer of a fork that has none is %q", got)
+	}
 }
 
 func TestFiles(t *testing.T) {

@@ -22,9 +22,13 @@ type world struct {
 	thread thread.Thread
 	store  *memory.Store
 	refuse error
+	only   thread.CheckpointKind // that is refused, "" for all
 	said   []string
 	later  []func(context.Context)
 	open   []thread.Prompt // that no turn answers yet
+	side   float64         // what side requests cost that no stored checkpoint includes
+	native []thread.Chunk  // what the agent writes next into its own files
+	marks  []thread.Mark   // what was known of them when they were read last
 	*recording.Recorder
 }
 
@@ -119,7 +123,9 @@ type agent struct {
 
 func (a agent) ReadTranscript(_ context.Context, s thread.TranscriptSpec) ([]thread.Chunk, error) {
 	a.w.say("read the transcript up to %q", s.Answer)
-	return nil, nil
+	chunks := a.w.native
+	a.w.native, a.w.marks = nil, s.Marks
+	return chunks, nil
 }
 
 // words reads conversations that are plain text.
@@ -143,7 +149,7 @@ type store struct {
 }
 
 func (s store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, delta thread.Delta) (thread.Checkpoint, error) {
-	if s.w.refuse != nil {
+	if s.w.refuse != nil && (s.w.only == "" || s.w.only == c.Kind) {
 		s.w.say("refuse %s %d", c.Kind, c.Turn)
 		return thread.Checkpoint{}, s.w.refuse
 	}
@@ -160,7 +166,7 @@ func (l live) SessionTaken(string) bool  { return false }
 func (l live) Direct() bool              { return false }
 func (l live) Windows() map[string]int64 { return nil }
 func (l live) Backlog() bool             { return false }
-func (l live) SideCost() float64         { return 0 }
+func (l live) SideCost() float64         { return l.w.side }
 func (l live) Later(_ time.Duration, step func(context.Context)) {
 	l.w.later = append(l.w.later, step)
 }
@@ -232,6 +238,7 @@ func (r reports) Stored(ctx context.Context, s recording.Stored) {
 		r.w.t.Errorf("told of checkpoint %s, and the store's newest is %s, %v", s.Checkpoint.ID, t.Head, err)
 	}
 	r.w.thread = t
+	r.w.side -= s.SideCost
 	r.w.say("stored %s %d, over %v", s.Checkpoint.Kind, s.Checkpoint.Turn, s.Over)
 }
 

@@ -185,6 +185,85 @@ func TestReadFromTheSpool(t *testing.T) {
 	}
 }
 
+// TestKeptInOrder has the spool fail for the first of what the store refuses: what follows is not kept without it.
+func TestKeptInOrder(t *testing.T) {
+	kept := &spool{refuse: thread.KindResponse}
+	w := newWorld(t, kept)
+	w.refuse = errFull
+	w.answer("answer: one", true, nil, "one")
+	if said := w.heard(); len(kept.puts) != 0 || !strings.Contains(said, "2 wait, 2 unsaved") {
+		t.Errorf("%d are kept without the first:\n%s", len(kept.puts), said)
+	}
+	kept.refuse = ""
+	w.tryAgain()
+	if said := w.heard(); len(kept.puts) != 2 || !strings.Contains(said, "2 wait, 0 unsaved") {
+		t.Errorf("%d are kept once the spool takes them:\n%s", len(kept.puts), said)
+	}
+}
+
+// TestGivenUpIsSetAside has the store refuse for good what the spool keeps: it is kept where people find it.
+func TestGivenUpIsSetAside(t *testing.T) {
+	kept := &spool{}
+	w := newWorld(t, kept)
+	w.refuse = errFull
+	w.answer("answer: one", true, nil, "one")
+	w.refuse = thread.ErrInvalid
+	w.heard()
+	w.tryAgain()
+	want := "one-0001: its answers that could not be stored are kept in /aside"
+	if said := w.heard(); !kept.aside || !strings.Contains(said, want) {
+		t.Errorf("set aside %v, it is not told that %s:\n%s", kept.aside, want, said)
+	}
+}
+
+// TestSettle has a crash between an answer and its turn's checkpoint: the next run writes that, with the files, once.
+func TestSettle(t *testing.T) {
+	w := newWorld(t, nil)
+	w.refuse, w.only = errFull, thread.KindTurn
+	w.answer("answer: one", true, nil, "one")
+	w.refuse = nil
+	w.heard()
+	w.Recorder = w.recorder(nil)
+	w.Settle(t.Context())
+	if said := w.heard(); !strings.Contains(said, "take the files\nput turn 1") {
+		t.Errorf("the next run:\n%s", said)
+	}
+	w.Settle(t.Context())
+	if said := w.heard(); strings.Contains(said, "put ") {
+		t.Errorf("settled already:\n%s", said)
+	}
+}
+
+// TestSideRequestsCountOnce has the store refuse two answers after a side request: both tell its cost once.
+func TestSideRequestsCountOnce(t *testing.T) {
+	w := newWorld(t, nil)
+	w.side = 0.5
+	w.refuse = errFull
+	w.answer("answer: one", true, nil, "one")
+	w.answer("answer: two", true, nil, "one", "answer: one", "two")
+	w.refuse = nil
+	w.tryAgain()
+	if cost := w.thread.Gauge.CostUSD; cost != 0.5 || w.side != 0 {
+		t.Errorf("the thread costs %v, %v of side requests are left", cost, w.side)
+	}
+}
+
+// TestAnotherSessionHasOtherFiles has the agent open a session: nothing of its files is known yet.
+func TestAnotherSessionHasOtherFiles(t *testing.T) {
+	w := newWorld(t, nil)
+	w.native = []thread.Chunk{{File: "main", Data: []byte("one")}}
+	w.answer("answer: one", true, nil, "one")
+	w.Written(t.Context())
+	if len(w.marks) != 1 || w.marks[0].Size != 3 {
+		t.Errorf("of the first session's files is known %v", w.marks)
+	}
+	w.Adopt(t.Context(), "s2")
+	w.Written(t.Context())
+	if len(w.marks) != 0 {
+		t.Errorf("of the new session's files is known %v", w.marks)
+	}
+}
+
 // meter counts what is held.
 type meter struct{ held int64 }
 
@@ -200,7 +279,9 @@ func (m *meter) hold(n int64) *recording.Held {
 // spool keeps the checkpoints of one thread in memory.
 type spool struct {
 	thread.Spool
-	puts []spooled
+	puts   []spooled
+	refuse thread.CheckpointKind // that it cannot append
+	aside  bool
 }
 
 type spooled struct {
@@ -209,6 +290,9 @@ type spooled struct {
 }
 
 func (s *spool) Append(c thread.Checkpoint, d thread.Delta) (int64, error) {
+	if c.Kind == s.refuse {
+		return 0, errFull
+	}
 	s.puts = append(s.puts, spooled{c, d})
 	return int64(len(s.puts) - 1), nil
 }
@@ -218,3 +302,8 @@ func (s *spool) Read(_ thread.ID, at int64) (thread.Checkpoint, thread.Delta, er
 }
 
 func (s *spool) Drop(thread.ID) error { s.puts = nil; return nil }
+
+func (s *spool) SetAside(thread.ID) (string, error) {
+	s.aside = true
+	return "/aside", nil
+}

@@ -112,6 +112,10 @@ func TestAssess(t *testing.T) {
 			&agent{}, func(_ *resume.Finder, th *thread.Thread) { th.Head = "" },
 			thread.ResumeNative, "the stored turns are lost",
 		},
+		"the store lost it, and its session is another's": {
+			&agent{}, func(f *resume.Finder, th *thread.Thread) { th.Head, f.Threads = "", threads{taken: "s1"} },
+			thread.ResumePrimer, "the stored turns are lost",
+		},
 	} {
 		f, th := said(t)
 		if tc.change != nil {
@@ -137,6 +141,17 @@ func TestRebuild(t *testing.T) {
 	}
 	if got := string(a.specs[1].Files[0].Data); got != "one" || a.specs[1].FromDir != "/work" {
 		t.Errorf("written from %q of %s", got, a.specs[1].FromDir)
+	}
+	fork := th
+	fork.Session = ""
+	a = &agent{}
+	if session, err := f.Rebuild(t.Context(), fork, a); err != nil || session == "s1" || a.specs[0].NewSession == "" {
+		t.Errorf("a thread without a session gets %q, %v", session, err)
+	}
+	f.Threads = threads{taken: "s1"}
+	a = &agent{}
+	if session, err := f.Rebuild(t.Context(), th, a); err != nil || session == "s1" || a.specs[0].NewSession == "" {
+		t.Errorf("a thread whose session is another's gets %q, %v", session, err)
 	}
 	f.Threads = threads{taken: session}
 	if got, err := f.Rebuild(t.Context(), th, taking{a, session}); !errors.Is(err, thread.ErrInvalid) {
