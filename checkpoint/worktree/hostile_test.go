@@ -130,6 +130,23 @@ func TestForgedJournalsOfForeignWorktrees(t *testing.T) {
 	r.GitIn(theirs, "status")
 }
 
+// TestHalfMadeWorktreeWithFiles has an add be cut off whose folder holds files and is no worktree: they stay.
+func TestHalfMadeWorktreeWithFiles(t *testing.T) {
+	r := isolate(t)
+	r.Write("a", "a\n")
+	r.CommitAll("first")
+	snap := r.Take(nil)
+	at := filepath.Join(r.Top, "trees", "x")
+	r.WriteIn(at, "precious", "p\n", 0o600)
+	r.journal("own", `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/orchestrator/t1/9","commit":"`+snap.Commit+`"}`)
+	if said := r.repair(); !strings.Contains(said, "holds files and is no whole worktree") {
+		t.Errorf("said %q", said)
+	}
+	if b, err := os.ReadFile(filepath.Join(at, "precious")); err != nil || string(b) != "p\n" {
+		t.Errorf("the file is %q, %v", b, err)
+	}
+}
+
 // TestLinksInState puts links, pipes and folders where our own files lie.
 func TestLinksInState(t *testing.T) {
 	r := isolate(t)
