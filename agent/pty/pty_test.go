@@ -254,7 +254,8 @@ func TestStopAsksTheWholeGroup(t *testing.T) {
 func TestStopWakesWhatIsStopped(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	r := start(t, host(t), `trap '' TERM
-		(trap 'echo asked > "$1"; exit' TERM; sh -c 'echo $PPID ready; kill -STOP $PPID'; while :; do sleep 0.01; done) & wait`, said)
+		(trap 'echo asked > "$1"; exit' TERM; sh -c 'echo $PPID ready; kill -STOP $PPID'
+			while :; do sleep 0.01; done) & wait`, said)
 	eventually(t, "it to be stopped", func() bool {
 		pid, _, ready := strings.Cut(r.output(), " ready")
 		b, _ := os.ReadFile("/proc/" + strings.TrimSpace(pid) + "/stat")

@@ -75,16 +75,17 @@ func TestForgedJournals(t *testing.T) {
 		"restore of a root":      `{"id":"aaaa","kind":"restore","thread":"t1","root":"VICTIM",` + restore + `}`,
 		"another's branch":       `{"id":"aaaa","kind":"remove","thread":"t1","worktree":"x","branch":"main","base":"BASE","trash":"20260101T000000-abcdef-x"}`,
 		"another's ref":          `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/heads/main","commit":"` + commit + `"}`,
-		"another thread's ref":   `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/orchestrator/t2/1","commit":"` + commit + `"}`,
-		"another's name":         `{"id":"bbbb","kind":"restore","thread":"t1",` + restore + `}`,
-		"thread above":           `{"id":"aaaa","kind":"restore","thread":"../../heads",` + restore + `}`,
-		"option for an id":       `{"id":"aaaa","kind":"restore","thread":"t1","target":{"commit":"--output=VICTIM/precious"}}`,
-		"id above":               `{"id":"../aaaa","kind":"restore","thread":"t1",` + restore + `}`,
-		"no kind":                `{"id":"aaaa","kind":"delete","thread":"t1"}`,
-		"empty":                  ``,
-		"zeroes":                 "\x00\x00\x00\x00",
-		"not JSON":               `{"id":"aaaa"`,
-		"escapes":                `{"id":"aaaa","kind":"\u001b]52;c;eA==\u0007","thread":"t1"}`,
+		"another thread's ref": `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x",` +
+			`"ref":"refs/orchestrator/t2/1","commit":"` + commit + `"}`,
+		"another's name":   `{"id":"bbbb","kind":"restore","thread":"t1",` + restore + `}`,
+		"thread above":     `{"id":"aaaa","kind":"restore","thread":"../../heads",` + restore + `}`,
+		"option for an id": `{"id":"aaaa","kind":"restore","thread":"t1","target":{"commit":"--output=VICTIM/precious"}}`,
+		"id above":         `{"id":"../aaaa","kind":"restore","thread":"t1",` + restore + `}`,
+		"no kind":          `{"id":"aaaa","kind":"delete","thread":"t1"}`,
+		"empty":            ``,
+		"zeroes":           "\x00\x00\x00\x00",
+		"not JSON":         `{"id":"aaaa"`,
+		"escapes":          `{"id":"aaaa","kind":"\u001b]52;c;eA==\u0007","thread":"t1"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := isolate(t)
@@ -128,6 +129,24 @@ func TestForgedJournalsOfForeignWorktrees(t *testing.T) {
 	}
 	r.Same("the person's worktree", r.Files(theirs), map[string]string{"a": "a\n", "new": "n\n"})
 	r.GitIn(theirs, "status")
+}
+
+// TestHalfMadeWorktreeWithFiles has an add be cut off whose folder holds files and is no worktree: they stay.
+func TestHalfMadeWorktreeWithFiles(t *testing.T) {
+	r := isolate(t)
+	r.Write("a", "a\n")
+	r.CommitAll("first")
+	snap := r.Take(nil)
+	at := filepath.Join(r.Top, "trees", "x")
+	r.WriteIn(at, "precious", "p\n", 0o600)
+	r.journal("own", `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/orchestrator/t1/9","commit":"`+
+		snap.Commit+`"}`)
+	if said := r.repair(); !strings.Contains(said, "holds files and is no whole worktree") {
+		t.Errorf("said %q", said)
+	}
+	if b, err := os.ReadFile(filepath.Join(at, "precious")); err != nil || string(b) != "p\n" {
+		t.Errorf("the file is %q, %v", b, err)
+	}
 }
 
 // TestLinksInState puts links, pipes and folders where our own files lie.

@@ -59,7 +59,8 @@ func TestEveryWayNeedsTheSecret(t *testing.T) {
 	}
 	w.Unroute("gone")
 	for _, base := range []string{
-		"", "/", "/t", "/t/", "/t//", "/t/t1", "/t1", wrong, path[:len(path)-1], path + "0", strings.ToUpper(path), "/T" + path[2:],
+		"", "/", "/t", "/t/", "/t//", "/t/t1", "/t1", wrong,
+		path[:len(path)-1], path + "0", strings.ToUpper(path), "/T" + path[2:],
 		"/x" + path,
 		"/t/%2e%2e" + path, strings.TrimPrefix(gone, "http://"+host), "/t/?secret=" + path[3:], "//t/" + path[3:], "*",
 	} {

@@ -384,6 +384,22 @@ func TestNames(t *testing.T) {
 	})
 }
 
+// TestRenamedToATakenName gives a thread a name that another has with the same digits: it gets others.
+func TestRenamedToATakenName(t *testing.T) {
+	inWorld(t, func(w *world) {
+		other, s := w.create(thread.NewRequest{}), w.create(thread.NewRequest{})
+		taken := "one" + s.Name[len(s.Name)-5:]
+		_, err := w.store.UpdateThread(ctx, other.ID, func(t *thread.Thread) error { t.Name = taken; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := w.m.Rename(ctx, s.Name, "one")
+		if err != nil || got.Name == taken || !strings.HasPrefix(got.Name, "one-") {
+			t.Errorf("renamed to %q, %v", got.Name, err)
+		}
+	})
+}
+
 func TestLifeCycle(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := w.create(thread.NewRequest{Name: "one"})

@@ -219,8 +219,8 @@ func TestSpeechKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// TestLostSpeechIsNotResumed: of a response that a follower lost a part of it hears no more, but that it missed some; the
-// next response it hears from its begin.
+// TestLostSpeechIsNotResumed: of a response that a follower lost a part of it hears no more, but that it missed some;
+// the next response it hears from its begin.
 func TestLostSpeechIsNotResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &events.Bus{}

@@ -105,6 +105,18 @@ func TestPrimerKeepsToItsBudget(t *testing.T) {
 	}
 }
 
+// TestPrimerHasNoSecrets names a prompt that was not answered, and why: not with the secrets in it.
+func TestPrimerHasNoSecrets(t *testing.T) {
+	key := "sk-ant-api03-" + strings.Repeat("x1", 40)
+	got, err := handoff.Primer(handoff.Input{
+		Whole: true, Budget: 10_000, Tokens: func(s string) int { return len(s) }, Own: func(s string) string { return s },
+		Open: []thread.Prompt{{Text: "log in with " + key, Reason: "refused " + key}},
+	})
+	if err != nil || strings.Contains(got, "x1x1") || !strings.Contains(got, "unanswered: log in with [redacted") {
+		t.Errorf("primer %q, %v", got, err)
+	}
+}
+
 func TestMergeNote(t *testing.T) {
 	report := thread.MergeReport{Into: "main", Commit: strings.Repeat("ab", 20)}
 	for n := range 31 {
