@@ -7,22 +7,22 @@ import (
 	"orchestrator/thread"
 )
 
-// Deltas is a store that can say what a checkpoint added to its parent. All of ours can; archives need it.
+// Deltas is a store that can return what a checkpoint added to its parent. All of ours can; archives need it.
 type Deltas interface {
-	// Delta returns what makes the checkpoint from its parent: the items that it keeps and the new ones,
-	// and for each native file that changed, where it changed and how it goes on.
+	// Delta returns the difference of the checkpoint from its parent: the items that it keeps and the new ones, and for
+	// each native file that changed, where it changed and how it continues.
 	Delta(context.Context, thread.CheckpointID) (thread.Delta, error)
 }
 
-// Splice is how one chunk changes its file: the first From bytes stay, Data follows them.
+// Splice is the change of a file by one chunk: the first From bytes stay, followed by Data.
 type Splice struct {
 	File string
 	From int64
 	Data []byte
 }
 
-// Splices checks chunks against the sizes of the files so far and returns what they change. Chunks of one
-// file follow each other; sizes is not changed. A file that is not in sizes is empty.
+// Splices checks chunks against the current sizes of the files and returns the changes. Chunks of one file follow each
+// other; sizes is not modified. A file that is not in sizes is empty.
 func Splices(sizes map[string]int64, chunks []thread.Chunk) ([]Splice, error) {
 	now := make(map[string]int64, len(chunks))
 	out := make([]Splice, 0, len(chunks))

@@ -274,7 +274,7 @@ func imported(t *testing.T, b []byte, secrets bool, size int64, items int) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(head.Note, "secrets were left out") == secrets || th.Session != "" {
+	if strings.Contains(head.Note, "secrets were redacted") == secrets || th.Session != "" {
 		t.Errorf("imported with session %q and note %q", th.Session, head.Note)
 	}
 	if len(files) != 1 || int64(len(files[0].Data)) != size || len(conversation) != items {

@@ -30,24 +30,25 @@ type Source interface {
 	checkpoint.Deltas
 }
 
-// Export is what an archive is written from, beside the store.
+// Export says what to export.
 type Export struct {
 	Thread  thread.ID
-	Program string    // version of the program, for people
+	Program string    // program version, for people
 	Now     time.Time // when
 	// Snapshots is a git bundle of the thread's snapshots; nil for none.
 	Snapshots io.Reader
-	// Secrets keeps those that were typed, answered and read.
+	// Secrets keeps secrets in prompts, answers and tool results.
 	Secrets bool
 }
 
-// Write writes a thread as an archive. What was written before an error is no archive: it has no manifest.
+// Write writes a thread as an archive. The output before an error is not an archive: it has no manifest.
 func (e Export) Write(ctx context.Context, from Source, w io.Writer) (err error) {
 	t, err := from.Thread(ctx, e.Thread)
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
-	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow), zstd.WithEncoderConcurrency(1))
+	z, err := zstd.NewWriter(w,
+		zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxWindow), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return fmt.Errorf("export: %w", err)
 	}
@@ -87,7 +88,7 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	if err := x.json(nameThread, a); err != nil {
 		return err
 	}
-	list, err := standing(ctx, from, t)
+	list, err := lineage(ctx, from, t)
 	if err != nil {
 		return err
 	}
@@ -114,8 +115,8 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	return x.tar.Close()
 }
 
-// standing returns a thread's own checkpoints and all that it and they stand on, parents first.
-func standing(ctx context.Context, from Source, t thread.Thread) ([]thread.Checkpoint, error) {
+// lineage returns a thread's own checkpoints and their ancestors, parents first.
+func lineage(ctx context.Context, from Source, t thread.Thread) ([]thread.Checkpoint, error) {
 	known := map[thread.CheckpointID]thread.Checkpoint{}
 	all := []thread.CheckpointID{}
 	add := func(list []thread.Checkpoint) {
@@ -156,7 +157,7 @@ func standing(ctx context.Context, from Source, t thread.Thread) ([]thread.Check
 }
 
 func parentsFirst(known map[thread.CheckpointID]thread.Checkpoint, all []thread.CheckpointID) []thread.Checkpoint {
-	slices.Reverse(all) // they came newest first, so most parents come first already
+	slices.Reverse(all) // sorted newest first, so most parents come first already
 	out := make([]thread.Checkpoint, 0, len(all))
 	done := map[thread.CheckpointID]bool{}
 	for _, id := range all {
@@ -220,19 +221,19 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 	return nil
 }
 
-// WithoutSecrets leaves them out of what is exported of a checkpoint; sizes of items and files stay.
+// WithoutSecrets redacts secrets in the exported parts of a checkpoint; the sizes of items and files stay.
 func WithoutSecrets(c *thread.Checkpoint, d *thread.Delta) {
 	c.Prompt, c.Answer, c.Note = secret.Redact(c.Prompt), secret.Redact(c.Answer), secret.Redact(c.Note)
-	d.Items, d.Transcript = slices.Clone(d.Items), slices.Clone(d.Transcript) // the store may hold them itself
+	d.Items, d.Transcript = slices.Clone(d.Items), slices.Clone(d.Transcript) // the store may share them
 	for i := range d.Items {
-		d.Items[i].Raw = secret.Mask(d.Items[i].Raw) // as in the transcripts, which are compared with them
+		d.Items[i].Raw = secret.Mask(d.Items[i].Raw) // masked like the transcripts, which are compared with them
 	}
-	for i := range d.Transcript { // lines, whole ones: a secret is never in two chunks
+	for i := range d.Transcript { // whole lines: a secret is never split between two chunks
 		d.Transcript[i].Data = secret.Mask(d.Transcript[i].Data)
 	}
 }
 
-// only returns s where it has the form that an import takes, and nothing otherwise.
+// only returns s if an import accepts it, and "" otherwise.
 func only(re func() *regexp.Regexp, s string) string {
 	if re().MatchString(s) {
 		return s
@@ -240,7 +241,7 @@ func only(re func() *regexp.Regexp, s string) string {
 	return ""
 }
 
-// plain drops control characters and what is too long.
+// plain drops control characters and cuts what is too long.
 func plain(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -259,7 +260,7 @@ func (x *exporter) json(name string, v any) error {
 	return x.entry(name, b)
 }
 
-// entry writes one whole entry.
+// entry writes one entry.
 func (x *exporter) entry(name string, b []byte) error {
 	if x.total += int64(len(b)); x.total > maxTotal {
 		return fmt.Errorf("more than %d bytes: %w", int64(maxTotal), thread.ErrLimit)
@@ -276,7 +277,7 @@ func (x *exporter) entry(name string, b []byte) error {
 	return nil
 }
 
-// parts cuts a stream into numbered entries, so that no size need be known before.
+// parts splits a stream into numbered entries, so that its size need not be known in advance.
 type parts struct {
 	x   *exporter
 	dir string

@@ -20,19 +20,19 @@ type Target interface {
 	thread.Intents
 }
 
-// Summary is what an archive holds.
+// Summary describes the content of an archive.
 type Summary struct {
 	Name        string    `json:"name"` // of the thread
 	Agent       string    `json:"agent"`
-	Program     string    `json:"program"` // version that wrote it
+	Program     string    `json:"program"` // program version that wrote it
 	Created     time.Time `json:"created"`
 	Checkpoints int       `json:"checkpoints"`
 	Bytes       int64     `json:"bytes"` // unpacked
 	Snapshots   bool      `json:"snapshots"`
-	Redacted    bool      `json:"redacted"` // secrets were left out
+	Redacted    bool      `json:"redacted"` // secrets were redacted
 }
 
-// Check reads a whole archive and says what it holds. It writes nothing.
+// Check reads a whole archive and summarises it. It writes nothing.
 func Check(name string, in io.Reader) (Summary, error) {
 	var s Summary
 	m, err := read(in, visitor{
@@ -49,20 +49,20 @@ func Check(name string, in io.Reader) (Summary, error) {
 	return s, nil
 }
 
-// Import is how an archive is read into a store.
+// Import says how to import an archive.
 type Import struct {
 	File string // its name, for errors
 	Dir  string // where the new thread's agent will run
 	Now  time.Time
-	// Agent takes the place of an agent that is not known here; nil keeps the archive's.
+	// Agent returns the replacement for an unknown agent; nil keeps the archive's.
 	Agent func(name string) string
-	// Snapshots takes the git bundle of an archive that has one for the new thread; nil leaves it. It is
-	// called once, after all checkpoints, and must take a bundle that it has taken before.
+	// Snapshots imports the git bundle of an archive for the new thread; nil ignores it. It is called once, after all
+	// checkpoints, and must accept a bundle that it has imported before.
 	Snapshots func(thread.ID, io.Reader) error
 }
 
-// Read makes a new thread of an archive. Nothing is written before all of it was checked, and the thread is
-// not seen before all of it is written.
+// Read creates a new thread from an archive. Nothing is written before all of it was checked, and the thread is not
+// visible before all of it is written.
 func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.Thread, error) {
 	sum, err := Check(i.File, in)
 	if err != nil {
@@ -71,11 +71,14 @@ func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.T
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return thread.Thread{}, fmt.Errorf("import %s: %w", i.File, err)
 	}
-	m := &importer{Import: i, ctx: ctx, to: to, files: sum.Snapshots && i.Snapshots != nil, ids: map[thread.CheckpointID]thread.Checkpoint{}}
+	m := &importer{
+		Import: i, ctx: ctx, to: to, files: sum.Snapshots && i.Snapshots != nil,
+		ids: map[thread.CheckpointID]thread.Checkpoint{},
+	}
 	t, err := m.all(in)
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", i.File, err)
-		if m.thread.ID != "" { // what was written is taken back, after a cancel too
+		if m.thread.ID != "" { // roll back what was written, also after a cancellation
 			err = errors.Join(err, takeBack(context.WithoutCancel(ctx), to, m.intent()))
 		}
 		return thread.Thread{}, err
@@ -88,17 +91,17 @@ type importer struct {
 	Import
 	ctx    context.Context // lives for one call of Read
 	to     Target
-	files  bool // the snapshots that checkpoints name come along
+	files  bool // the snapshots of checkpoints are imported too
 	about  about
 	thread thread.Thread
-	// ids maps the archive's checkpoints to ours: the same archive may be imported many times.
+	// ids maps the archive's checkpoints to ours: an archive may be imported many times.
 	ids map[thread.CheckpointID]thread.Checkpoint
 }
 
 func (m *importer) intent() thread.Intent { return Unfinished(m.thread.ID, "import", m.File, m.Now) }
 
-// Unfinished is the intent that marks a hidden thread as one that a verb, such as import, is reading from a file. While
-// it is there, Repair takes the thread back.
+// Unfinished is the intent that marks a hidden thread as being read from a file by a verb such as import. While it
+// exists, Repair rolls the thread back.
 func Unfinished(id thread.ID, verb, file string, now time.Time) thread.Intent {
 	data, err := json.Marshal(unfinished{File: file, Verb: verb})
 	if err != nil {
@@ -107,18 +110,18 @@ func Unfinished(id thread.ID, verb, file string, now time.Time) thread.Intent {
 	return thread.Intent{ID: "import-" + string(id), Kind: intentKind, Thread: id, Data: data, Created: now}
 }
 
-// unfinished is what such an intent says.
+// unfinished is the data of such an intent.
 type unfinished struct {
 	File string `json:"file"`
 	Verb string `json:"verb,omitempty"`
 }
 
-// about says for people what was cut off.
+// about describes for people what was interrupted.
 func (u unfinished) about() string {
 	if u.Verb == "" || u.Verb == "import" {
-		return fmt.Sprintf("the import of %q was cut off and is taken back; import it again", u.File)
+		return fmt.Sprintf("the import of %q was interrupted and rolled back; import it again", u.File)
 	}
-	return fmt.Sprintf("%s %q was cut off: threads that were not whole yet are taken back; run it again", u.Verb, u.File)
+	return fmt.Sprintf("%s %q was interrupted: incomplete threads were rolled back; run it again", u.Verb, u.File)
 }
 
 func (m *importer) all(in io.Reader) (thread.Thread, error) {
@@ -136,8 +139,7 @@ func (m *importer) all(in io.Reader) (thread.Thread, error) {
 	return t, m.to.DropIntent(m.ctx, m.intent().ID)
 }
 
-// bundle returns a function that passes the snapshots on while they are read, and one that waits for who
-// takes them.
+// bundle returns a function that passes on the snapshots as they are read, and one that waits for their consumer.
 func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
 	if m.Snapshots == nil {
 		return nil, func(error) error { return nil }
@@ -150,7 +152,7 @@ func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
 			r, w = io.Pipe()
 			go func() {
 				err := m.Snapshots(m.thread.ID, r)
-				r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // what it did not read is not waited for
+				r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // do not wait for what it did not read
 				result <- err
 			}()
 		}
@@ -172,7 +174,7 @@ func (m *importer) bundle() (take func([]byte) error, done func(error) error) {
 	return take, done
 }
 
-// begin makes the hidden thread.
+// begin creates the hidden thread.
 func (m *importer) begin(a about) error {
 	m.about = a
 	agent := a.Agent
@@ -201,7 +203,7 @@ func (m *importer) begin(a about) error {
 	return err
 }
 
-// record writes one checkpoint under an id of our own.
+// record writes one checkpoint under one of our ids.
 func (m *importer) record(h recordHead, d thread.Delta) error {
 	c := h.Checkpoint
 	old := c.ID
@@ -213,13 +215,13 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 	if err != nil {
 		return err
 	}
-	put.Prompt, put.Answer, put.MCP = "", "", nil // only what finish needs is held
+	put.Prompt, put.Answer, put.MCP = "", "", nil // keep only what finish needs
 	m.ids[old] = put
 	failpoint.Hit("archive.import.record")
 	return nil
 }
 
-// finish puts one last checkpoint that says where the thread comes from, and shows the thread.
+// finish stores a last checkpoint that says where the thread comes from, and makes the thread visible.
 func (m *importer) finish() (thread.Thread, error) {
 	head := m.ids[m.about.Head]
 	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn, Kind: thread.KindImport,
@@ -233,14 +235,13 @@ func (m *importer) finish() (thread.Thread, error) {
 		return thread.Thread{}, err
 	}
 	return m.to.UpdateThread(m.ctx, m.thread.ID, func(t *thread.Thread) error {
-		// No session: the one it came from may still be another thread's here. The first start makes its own.
+		// No session: the original one may still belong to another thread here. The first start creates its own.
 		t.Deleted, t.Head, t.Turn, t.Session = time.Time{}, c.ID, head.Turn, ""
 		return nil
 	})
 }
 
-// Repair takes back imports that were cut off and says so, for people. It is for the start, before anything
-// is imported.
+// Repair rolls back interrupted imports and says so, for people. It must run at start, before any import.
 func Repair(ctx context.Context, to Target) ([]string, error) {
 	intents, err := to.Intents(ctx)
 	if err != nil {
@@ -254,7 +255,7 @@ func Repair(ctx context.Context, to Target) ([]string, error) {
 		}
 		t, err := to.Thread(ctx, i.Thread)
 		if err == nil && t.Deleted.IsZero() {
-			err = to.DropIntent(ctx, i.ID) // it was whole; only the mark was left
+			err = to.DropIntent(ctx, i.ID) // it was complete; only the intent was left
 		} else if err == nil || errors.Is(err, thread.ErrNotFound) {
 			var of unfinished
 			_ = json.Unmarshal(i.Data, &of) // without it the file has no name
@@ -272,7 +273,7 @@ func Repair(ctx context.Context, to Target) ([]string, error) {
 
 func takeBack(ctx context.Context, to Target, i thread.Intent) error {
 	if err := to.PurgeThread(ctx, i.Thread); err != nil && !errors.Is(err, thread.ErrNotFound) {
-		return fmt.Errorf("take the import back: %w", err)
+		return fmt.Errorf("roll back the import: %w", err)
 	}
 	return to.DropIntent(ctx, i.ID)
 }

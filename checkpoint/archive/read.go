@@ -21,14 +21,14 @@ import (
 	"orchestrator/thread"
 )
 
-// visitor is told what a reader found, in the file's order. Each may be nil.
+// visitor is called with what a reader finds, in the file's order. Each field may be nil.
 type visitor struct {
 	about     func(about) error
 	record    func(recordHead, thread.Delta) error
 	snapshots func([]byte) error
 }
 
-// reader goes once through an archive and checks all of it.
+// reader reads an archive once and checks all of it.
 type reader struct {
 	visit visitor
 	in    *counter
@@ -40,20 +40,20 @@ type reader struct {
 	sum     hash.Hash // of the entry being read
 	layout  int       // of the file
 	stage   int       // of the fixed order: format, thread, checkpoints, snapshots, manifest
-	part    int       // last one of the running folder
+	part    int       // the last one of the current folder
 	about   about
 	known   map[thread.CheckpointID]point
 	records int
-	cells   int // sizes held in known
+	cells   int // sizes kept in known
 }
 
-// point is what later records need to know of an earlier one.
+// point is what later records need to know about an earlier one.
 type point struct {
 	items int
 	sizes map[string]int64
 }
 
-// counter counts what is read of the compressed file.
+// counter counts the bytes read from the compressed file.
 type counter struct {
 	r io.Reader
 	n int64
@@ -65,7 +65,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// read checks a whole archive and tells what it holds.
+// read checks a whole archive and reports its content.
 func read(in io.Reader, v visitor) (manifest, error) {
 	r := &reader{visit: v, in: &counter{r: in}, known: map[thread.CheckpointID]point{}}
 	z, err := zstd.NewReader(bufio.NewReader(r.in), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -82,7 +82,7 @@ func read(in io.Reader, v visitor) (manifest, error) {
 	return m, nil
 }
 
-// invalid makes errors of the formats below ours errors of the input.
+// invalid turns errors of the underlying formats into errors of the input.
 func invalid(err error) error {
 	if errors.Is(err, thread.ErrInvalid) || errors.Is(err, errVisit) {
 		return err
@@ -90,7 +90,7 @@ func invalid(err error) error {
 	return fmt.Errorf("%w: %w", err, thread.ErrInvalid)
 }
 
-// errVisit marks what a visitor returned: it is not the archive's fault.
+// errVisit marks an error of a visitor: it is not the archive's fault.
 var errVisit = errors.New("write")
 
 func visited(err error) error {
@@ -105,10 +105,10 @@ func (r *reader) all() (manifest, error) {
 	for {
 		h, err := r.tar.Next()
 		if errors.Is(err, io.EOF) {
-			return manifest{}, fmt.Errorf("no %s: the file is cut off: %w", nameManifest, thread.ErrInvalid)
+			return manifest{}, fmt.Errorf("no %s: the file is truncated: %w", nameManifest, thread.ErrInvalid)
 		}
 		if err != nil && len(r.entries) == 0 {
-			return manifest{}, fmt.Errorf("it is no file that export wrote, or it is cut off: %w", err)
+			return manifest{}, fmt.Errorf("not an exported archive, or truncated: %w", err)
 		}
 		if err != nil {
 			return manifest{}, fmt.Errorf("after %d entries: %w", len(r.entries), err)
@@ -128,7 +128,7 @@ func (r *reader) all() (manifest, error) {
 	}
 }
 
-// stageOf is the order of entries: each name may come when its stage is not past.
+// stageOf is the order of entries: an entry may follow those of its own stage or an earlier one.
 func stageOf(name string) int {
 	switch {
 	case name == nameFormat:
@@ -155,7 +155,7 @@ func (r *reader) header(h *tar.Header) error {
 		return bad("more than %d entries", maxEntries)
 	}
 	if h.Typeflag != tar.TypeReg {
-		return bad("is no plain file (type %q)", h.Typeflag)
+		return bad("is not a regular file (type %q)", h.Typeflag)
 	}
 	if h.Linkname != "" || len(h.PAXRecords) > 0 {
 		return bad("has attributes that our archives do not have")
@@ -165,7 +165,7 @@ func (r *reader) header(h *tar.Header) error {
 	case stage == 0:
 		return bad("unknown name")
 	case stage < r.stage || stage == r.stage && stage != 3 && stage != 4:
-		return bad("is out of order or comes twice")
+		return bad("is out of order or duplicate")
 	case stage > 2 && r.stage < 2 || stage == 2 && r.stage != 1:
 		return bad("comes before %q and %q", nameFormat, nameThread)
 	}
@@ -185,7 +185,7 @@ func (r *reader) header(h *tar.Header) error {
 		limit = maxList
 	}
 	if h.Size < 0 || h.Size > limit {
-		return bad("has %d bytes, at most %d", h.Size, limit)
+		return bad("has %d bytes, the limit is %d", h.Size, limit)
 	}
 	if r.total += h.Size; r.total > maxTotal {
 		return bad("the archive unpacks to more than %d bytes", int64(maxTotal))
@@ -193,7 +193,7 @@ func (r *reader) header(h *tar.Header) error {
 	return nil
 }
 
-// Read is the running entry: it hashes, and watches the ratio of what comes out to what went in.
+// Read reads the current entry: it hashes it, and checks the compression ratio.
 func (r *reader) Read(b []byte) (int, error) {
 	n, err := r.tar.Read(b)
 	r.sum.Write(b[:n])
@@ -232,7 +232,7 @@ func (r *reader) format() error {
 	}
 	n, err := strconv.Atoi(string(b))
 	if err != nil || n < oldest || n > format {
-		return fmt.Errorf("format %q, this program reads %d to %d: %w", clip(string(b)), oldest, format, thread.ErrInvalid)
+		return fmt.Errorf("format %q is not supported, this program reads %d to %d: %w", clip(string(b)), oldest, format, thread.ErrInvalid)
 	}
 	r.layout = n
 	return nil
@@ -263,7 +263,7 @@ func (r *reader) snapshots() error {
 	return err
 }
 
-// manifest compares what was read with what was written, and makes sure that nothing follows.
+// manifest compares the content with the manifest, and makes sure that nothing follows.
 func (r *reader) manifest(h *tar.Header) (manifest, error) {
 	var m manifest
 	r.sum = sha256.New()
@@ -275,7 +275,7 @@ func (r *reader) manifest(h *tar.Header) (manifest, error) {
 		return m, fmt.Errorf("entry %q: %w", h.Name, err)
 	}
 	if m.Format != r.layout || len(m.Entries) != len(r.entries) || m.Records != r.records {
-		return m, fmt.Errorf("entry %q: does not fit what the file holds: %w", h.Name, thread.ErrInvalid)
+		return m, fmt.Errorf("entry %q: does not match the content of the file: %w", h.Name, thread.ErrInvalid)
 	}
 	for i, e := range r.entries {
 		if m.Entries[i] != e {
@@ -286,21 +286,21 @@ func (r *reader) manifest(h *tar.Header) (manifest, error) {
 		return m, fmt.Errorf("entry %q: head %s is not in the file: %w", nameThread, r.about.Head, thread.ErrInvalid)
 	}
 	if _, err := r.tar.Next(); !errors.Is(err, io.EOF) {
-		return m, fmt.Errorf("something follows the %s: %w", nameManifest, thread.ErrInvalid)
+		return m, fmt.Errorf("unexpected data after the %s: %w", nameManifest, thread.ErrInvalid)
 	}
 	return m, nil
 }
 
-// stream puts the parts of "checkpoints/" together and cuts them into records.
+// stream joins the parts of "checkpoints/" and splits them into records.
 type stream struct {
 	r    *reader
-	left bytes.Buffer // begun and not whole
-	head *recordHead  // of it, once that is read
+	left bytes.Buffer // an incomplete record
+	head *recordHead  // its head, once that is read
 	from int          // where its body begins
-	need int          // how long it is
+	need int          // its length
 }
 
-// entry takes one part in, record by record, so that little is held at once.
+// entry reads one part, record by record, to keep little in memory.
 func (s *stream) entry() error {
 	buf := make([]byte, 256<<10)
 	for {
@@ -318,15 +318,15 @@ func (s *stream) entry() error {
 	}
 }
 
-// end makes sure that no record is left half.
+// end makes sure that no incomplete record is left.
 func (s *stream) end() error {
 	if s.left.Len() > 0 {
-		return fmt.Errorf("%d bytes of half a record: %w", s.left.Len(), thread.ErrInvalid)
+		return fmt.Errorf("incomplete record of %d bytes: %w", s.left.Len(), thread.ErrInvalid)
 	}
 	return nil
 }
 
-// records takes the whole ones off the front.
+// records removes the complete records from the front.
 func (s *stream) records() error {
 	for s.left.Len() > 0 {
 		if err := s.begin(); err != nil {
@@ -346,7 +346,7 @@ func (s *stream) records() error {
 	return nil
 }
 
-// begin reads the head of the record in front, once there is enough of it.
+// begin reads the head of the first record, once there is enough of it.
 func (s *stream) begin() error {
 	if s.head != nil {
 		return nil
@@ -354,7 +354,7 @@ func (s *stream) begin() error {
 	b := s.left.Bytes()
 	size, n := binary.Uvarint(b)
 	if n < 0 || size > maxHead {
-		return fmt.Errorf("its head has more than %d bytes: %w", maxHead, thread.ErrInvalid)
+		return fmt.Errorf("head has more than %d bytes: %w", maxHead, thread.ErrInvalid)
 	}
 	if n == 0 || len(b)-n < int(size) {
 		return nil
@@ -378,11 +378,11 @@ func (s *stream) begin() error {
 func (r *reader) record(h recordHead, body []byte) error {
 	c := h.Checkpoint
 	if _, twice := r.known[c.ID]; twice {
-		return fmt.Errorf("comes twice: %w", thread.ErrInvalid)
+		return fmt.Errorf("duplicate: %w", thread.ErrInvalid)
 	}
 	parent, there := r.known[c.Parent]
 	if c.Parent != "" && !there {
-		return fmt.Errorf("its parent %s does not come before it: %w", c.Parent, thread.ErrInvalid)
+		return fmt.Errorf("parent %s does not come before it: %w", c.Parent, thread.ErrInvalid)
 	}
 	d := h.delta(body)
 	if err := checkpoint.Check(c, d); err != nil {
@@ -392,14 +392,14 @@ func (r *reader) record(h recordHead, body []byte) error {
 		return err
 	}
 	if c.Items != d.Keep+len(d.Items) {
-		return fmt.Errorf("has %d items and says %d: %w", d.Keep+len(d.Items), c.Items, thread.ErrInvalid)
+		return fmt.Errorf("has %d items instead of %d: %w", d.Keep+len(d.Items), c.Items, thread.ErrInvalid)
 	}
 	for i, it := range d.Items {
 		if err := checkDepth(it.Raw); err != nil {
 			return fmt.Errorf("item %d: %w", i, err)
 		}
 		if !json.Valid(it.Raw) {
-			return fmt.Errorf("item %d is no JSON: %w", i, thread.ErrInvalid)
+			return fmt.Errorf("item %d is not JSON: %w", i, thread.ErrInvalid)
 		}
 	}
 	splices, err := checkpoint.Splices(parent.sizes, d.Transcript)

@@ -17,7 +17,7 @@ import (
 // manifest is the last entry.
 type manifest struct {
 	Format  int       `json:"format"`
-	Program string    `json:"program"` // version that wrote it
+	Program string    `json:"program"` // program version that wrote it
 	Created time.Time `json:"created"`
 	Entries []entry   `json:"entries"` // in the file's order, without the manifest itself
 	Records int       `json:"records"`
@@ -29,7 +29,7 @@ type entry struct {
 	SHA256 string `json:"sha256"`
 }
 
-// about is what an archive records about its thread: no folder, no environment, nothing that is run.
+// about is what an archive records about its thread: no folder, no environment, nothing to run.
 type about struct {
 	ID      thread.ID           `json:"id"`
 	Name    string              `json:"name"`
@@ -40,11 +40,11 @@ type about struct {
 	Session string              `json:"session"`
 	Head    thread.CheckpointID `json:"head"`
 	Created time.Time           `json:"created"`
-	// Redacted says that secrets were left out.
+	// Redacted says that secrets were redacted.
 	Redacted bool `json:"redacted,omitempty"`
 }
 
-// recordHead stands before a record's body: the items' and then the chunks' bytes, one after another.
+// recordHead precedes a record's body: the bytes of the items and then of the chunks, concatenated.
 type recordHead struct {
 	Checkpoint thread.Checkpoint `json:"checkpoint"`
 	Keep       int               `json:"keep"`
@@ -63,7 +63,7 @@ type chunkHead struct {
 	Size   int    `json:"size"`
 }
 
-// decodeStrict refuses fields that it does not know, a second value, and JSON that nests too deep.
+// decodeStrict refuses unknown fields, a second value, and JSON that is nested too deeply.
 func decodeStrict(b []byte, v any) error {
 	if err := checkDepth(b); err != nil {
 		return err
@@ -79,7 +79,7 @@ func decodeStrict(b []byte, v any) error {
 	return nil
 }
 
-// checkDepth walks bytes without building anything, so that depth costs no memory.
+// checkDepth scans the bytes without building anything, so that depth costs no memory.
 func checkDepth(b []byte) error {
 	depth, quoted, escaped := 0, false, false
 	for _, c := range b {
@@ -92,7 +92,7 @@ func checkDepth(b []byte) error {
 			quoted = true
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("JSON nests deeper than %d: %w", maxDepth, thread.ErrInvalid)
+				return fmt.Errorf("JSON nested deeper than %d: %w", maxDepth, thread.ErrInvalid)
 			}
 		case c == '}' || c == ']':
 			depth--
@@ -109,7 +109,7 @@ var (
 	reObject  = pattern.Lazy(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
 
-// checks collects the first thing that is wrong.
+// checks collects the first problem.
 type checks struct{ err error }
 
 func (c *checks) that(ok bool, format string, args ...any) {
@@ -123,8 +123,9 @@ func (c *checks) match(re func() *regexp.Regexp, what, s string, empty bool) {
 }
 
 func (c *checks) text(what, s string, limit int) {
-	c.that(len(s) <= limit, "%s has %d bytes, at most %d", what, len(s), limit)
-	c.that(!strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }), "%s holds control characters", what)
+	c.that(len(s) <= limit, "%s has %d bytes, the limit is %d", what, len(s), limit)
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+	c.that(!strings.ContainsFunc(s, control), "%s contains control characters", what)
 }
 
 func clip(s string) string {
@@ -147,7 +148,7 @@ func (a about) check() error {
 	return c.err
 }
 
-// check looks at a record by itself; the tree is the reader's.
+// check checks a record by itself; the reader checks the tree.
 func (h recordHead) check() error {
 	var c checks
 	p := h.Checkpoint
@@ -197,7 +198,7 @@ func knownKind(k thread.CheckpointKind) bool {
 	}
 }
 
-// size is how many bytes the body has, or an error when a part has less than none or all are too many.
+// size returns the length of the body; an error if a part is negative or the total is too large.
 func (h recordHead) size() (int, error) {
 	total := 0
 	add := func(n int) {
@@ -221,7 +222,7 @@ func (h recordHead) size() (int, error) {
 	return total, nil
 }
 
-// delta cuts the body up.
+// delta splits the body.
 func (h recordHead) delta(body []byte) thread.Delta {
 	d := thread.Delta{Keep: h.Keep}
 	for _, i := range h.Items {

@@ -45,31 +45,31 @@ const (
 	maxSmall = 1 << 20 // "about" and "sums"
 )
 
-// About is what a backup records about itself.
+// About describes a backup.
 type About struct {
 	Layout  int       `json:"layout"`
-	Program string    `json:"program"` // version that wrote it
+	Program string    `json:"program"` // program version that wrote it
 	Created time.Time `json:"created"`
-	Project string    `json:"project"` // the folder that it is of
-	// Redacted says that secrets were left out of conversations.
+	Project string    `json:"project"` // the folder of the project
+	// Redacted says that secrets were redacted in conversations.
 	Redacted bool `json:"redacted,omitempty"`
 }
 
-// Source is a store that is backed up.
+// Source is a store to back up.
 type Source interface {
 	Store
 	OpenExecutions(context.Context) ([]thread.Execution, error)
 }
 
-// Backup is how a backup is written.
+// Backup says how to write a backup.
 type Backup struct {
 	About
-	Dir string // a folder of the caller's that is for this alone, and removed afterwards
-	// Snapshots writes a git bundle of what was kept of files and says how many refs it holds; nil for none.
+	Dir string // an exclusive folder of the caller, removed afterwards
+	// Snapshots writes a git bundle of the stored files and returns the number of its refs; nil for none.
 	Snapshots func(context.Context, io.Writer) (int, error)
 }
 
-// Write writes a backup. What was written before an error is none.
+// Write writes a backup. The output before an error is not a backup.
 func (b Backup) Write(ctx context.Context, from Source, w io.Writer) (Copied, error) {
 	b.Layout = layout
 	done, err := b.write(ctx, from, w)
@@ -120,7 +120,7 @@ func (b Backup) write(ctx context.Context, from Source, w io.Writer) (Copied, er
 	return done, errors.Join(err, t.tar.Close())
 }
 
-// bundle adds the snapshots, where there are some.
+// bundle adds the snapshots, if there are any.
 func (b Backup) bundle(ctx context.Context, t *writer) error {
 	name := filepath.Join(b.Dir, nameBundle)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -134,7 +134,7 @@ func (b Backup) bundle(ctx context.Context, t *writer) error {
 	return t.file(nameBundle, name)
 }
 
-// writer writes entries and keeps their sums.
+// writer writes entries and keeps their checksums.
 type writer struct {
 	tar  *tar.Writer
 	now  time.Time
@@ -142,7 +142,10 @@ type writer struct {
 }
 
 func (w *writer) entry(name string, size int64, in io.Reader) error {
-	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: w.now.UTC().Truncate(time.Second), Format: tar.FormatGNU}
+	h := tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600,
+		ModTime: w.now.UTC().Truncate(time.Second), Format: tar.FormatGNU,
+	}
 	if err := w.tar.WriteHeader(&h); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -171,19 +174,20 @@ func (w *writer) file(name, path string) error {
 	return w.entry(name, info.Size(), f)
 }
 
-// Restore is how a backup is taken back.
+// Restore says how to restore a backup.
 type Restore struct {
 	File string // its name, for people
-	Dir  string // a folder of the caller's that is for this alone, and removed afterwards
+	Dir  string // an exclusive folder of the caller, removed afterwards
 	Now  time.Time
-	// Snapshots takes the refs of threads from a git bundle; nil leaves the bundle.
+	// Snapshots imports the refs of threads from a git bundle; nil ignores the bundle.
 	Snapshots func(ctx context.Context, bundle string, ids []thread.ID) error
-	// Place makes a thread fit where it is from now on: its folder, its worktree, its agent. It runs when the thread's
-	// checkpoints and files are there.
+	// Place adapts a thread to its new location: its folder, its worktree, its agent. It runs once the thread's
+	// checkpoints and files are restored.
 	Place func(context.Context, About, thread.Thread) (thread.Thread, error)
 }
 
-// Read takes the threads of a backup that are not in the store. Nothing is written before all of the file was checked.
+// Read restores the threads of a backup that are not in the store. Nothing is written before the whole file was
+// checked.
 func (r Restore) Read(ctx context.Context, to Store, in io.Reader) (About, Copied, error) {
 	about, done, err := r.read(ctx, to, in)
 	if err != nil {
@@ -217,7 +221,7 @@ func (r Restore) read(ctx context.Context, to Store, in io.Reader) (about About,
 	return about, done, err
 }
 
-// unpack checks the whole file and leaves its parts in the folder.
+// unpack checks the whole file and writes its parts into the folder.
 func (r Restore) unpack(in io.Reader) (about About, err error) {
 	t, sums := tar.NewReader(bufio.NewReader(in)), map[string]string{}
 	bad := func(format string, args ...any) (About, error) {
@@ -227,9 +231,9 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 		h, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return bad("it ends without its sums: it is cut off")
+			return bad("checksums missing: the file is truncated")
 		case err != nil && len(sums) == 0:
-			return bad("it is no file that backup wrote, or it is cut off: %w", err)
+			return bad("not a backup, or truncated: %w", err)
 		case err != nil:
 			return bad("after %d entries: %w", len(sums), err)
 		}
@@ -239,7 +243,7 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 		case h.Name == nameSums && len(sums) >= 3:
 			return about, r.compare(t, sums)
 		case !known || h.Typeflag != tar.TypeReg || at != len(sums):
-			return bad("entry %q does not belong there", h.Name)
+			return bad("unexpected entry %q", h.Name)
 		}
 		sum := sha256.New()
 		if at == 0 {
@@ -248,7 +252,7 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 				err = json.Unmarshal(b, &about)
 			}
 			if err == nil && about.Layout != layout {
-				return bad("layout %d, this program reads %d", about.Layout, layout)
+				return bad("layout %d is not supported, this program reads %d", about.Layout, layout)
 			}
 		} else {
 			err = keep(filepath.Join(r.Dir, h.Name), io.TeeReader(t, sum))
@@ -260,7 +264,7 @@ func (r Restore) unpack(in io.Reader) (about About, err error) {
 	}
 }
 
-// compare reads the sums and compares them with those of what was read.
+// compare compares the stored checksums with those of what was read.
 func (r Restore) compare(in io.Reader, read map[string]string) error {
 	var want map[string]string
 	if err := json.NewDecoder(io.LimitReader(in, maxSmall)).Decode(&want); err != nil {
@@ -268,11 +272,11 @@ func (r Restore) compare(in io.Reader, read map[string]string) error {
 	}
 	for name, sum := range read {
 		if want[name] != sum {
-			return fmt.Errorf("entry %q is not what was written: %w", name, thread.ErrDamaged)
+			return fmt.Errorf("entry %q does not match its checksum: %w", name, thread.ErrDamaged)
 		}
 	}
 	if len(want) != len(read) {
-		return fmt.Errorf("%d entries of %d: %w", len(read), len(want), thread.ErrDamaged)
+		return fmt.Errorf("only %d of %d entries: %w", len(read), len(want), thread.ErrDamaged)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Store is what threads are copied from and to.
+// Store is a store that threads are copied from or to.
 type Store interface {
 	thread.Threads
 	thread.Checkpoints
@@ -25,10 +25,10 @@ type Store interface {
 	checkpoint.Deltas
 }
 
-// verb is what takes a backup back, for people.
+// verb is the verb that restores a backup, for people.
 const verb = "restore-backup"
 
-// hit passes a failpoint of a restore; a backup that is being written has none.
+// hit passes a failpoint of a restore; writing a backup has none.
 func (c *copying) hit(step string) {
 	if c.place != nil {
 		failpoint.Hit("backup.restore." + step)
@@ -39,40 +39,41 @@ func (c *copying) hit(step string) {
 const everything = 1 << 30
 
 // copying is one copy of all threads from one store to another. Threads, checkpoints and prompts keep their ids. A
-// thread that is there already is left as it is. What is copied is hidden until all of it is there.
+// thread that already exists is left alone. What is copied is hidden until it is complete.
 type copying struct {
 	from, to Store
 	file     string // for people
 	now      time.Time
 	redact   bool
-	running  map[thread.ID]bool // have an agent while they are copied
-	// place makes a copied thread fit where it is from now on; nil leaves it as it was.
+	running  map[thread.ID]bool // with a running agent while they are copied
+	// place adapts a copied thread to its new location; nil leaves it unchanged.
 	place func(context.Context, thread.Thread) (thread.Thread, error)
-	// before runs when all checkpoints are there, and no thread is shown; nil does nothing.
+	// before runs once all checkpoints are copied and before any thread is shown; nil does nothing.
 	before func(ctx context.Context, copied []thread.ID) error
 
-	out     Copied
-	threads []thread.Thread                           // that are copied, under their names there
-	ghosts  map[thread.ID]thread.ID                   // owners that are not copied, and who stands in for them
-	known   map[thread.CheckpointID]thread.Checkpoint // without texts
-	own     map[thread.ID][]thread.CheckpointID       // by owner, oldest first
-	done    map[thread.CheckpointID]bool              // there
-	lost    map[thread.CheckpointID]bool              // damaged, or based on such
-	masked  map[thread.CheckpointID]bool              // secrets were left out of its conversation
+	out          Copied
+	threads      []thread.Thread                           // being copied, with their names in the target
+	placeholders map[thread.ID]thread.ID                   // owners that are not copied, with their placeholders
+	known        map[thread.CheckpointID]thread.Checkpoint // without texts
+	own          map[thread.ID][]thread.CheckpointID       // by owner, oldest first
+	done         map[thread.CheckpointID]bool              // copied
+	lost         map[thread.CheckpointID]bool              // damaged, or with a damaged ancestor
+	masked       map[thread.CheckpointID]bool              // secrets in its conversation were redacted
 }
 
 // Copied says what was copied.
 type Copied struct {
 	Threads     []thread.Thread // as they are now
 	Checkpoints int
-	Existing    []string // names of threads that were there already
+	Existing    []string // names of threads that already existed
 	Notes       []string // for people
 }
 
 func (c *copying) run(ctx context.Context) (Copied, error) {
-	c.ghosts, c.own = map[thread.ID]thread.ID{}, map[thread.ID][]thread.CheckpointID{}
+	c.placeholders, c.own = map[thread.ID]thread.ID{}, map[thread.ID][]thread.CheckpointID{}
 	c.known = map[thread.CheckpointID]thread.Checkpoint{}
-	c.done, c.lost, c.masked = map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}
+	c.done, c.lost = map[thread.CheckpointID]bool{}, map[thread.CheckpointID]bool{}
+	c.masked = map[thread.CheckpointID]bool{}
 	all, err := c.from.Threads(ctx)
 	if err != nil {
 		return c.out, err
@@ -81,13 +82,13 @@ func (c *copying) run(ctx context.Context) (Copied, error) {
 		return c.out, err
 	}
 	err = c.write(ctx, all)
-	if err != nil { // what was written is taken back, after a cancel too
+	if err != nil { // roll back what was written, also after a cancellation
 		return c.out, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
 	}
 	return c.out, nil
 }
 
-// survey finds all checkpoints: the threads' own and those of threads that are gone which they stand on.
+// survey finds all checkpoints: the threads' own, and ancestors whose threads are gone.
 func (c *copying) survey(ctx context.Context, all []thread.Thread) error {
 	add := func(list []thread.Checkpoint) {
 		for _, p := range list {
@@ -176,7 +177,7 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 		}
 		c.hit("shown")
 	}
-	for _, id := range c.ghosts { // what others stand on stays
+	for _, id := range c.placeholders { // ancestors of others stay
 		if err := c.drop(ctx, id); err != nil {
 			return err
 		}
@@ -184,7 +185,7 @@ func (c *copying) write(ctx context.Context, all []thread.Thread) error {
 	return nil
 }
 
-// hide stores a thread that is not shown and not whole; the store takes it back at its next start when it stays so.
+// hide stores a hidden, incomplete thread; if it stays like that, the next start rolls it back.
 func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err error) {
 	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, verb, c.file, c.now)); err != nil {
 		return "", err
@@ -202,7 +203,7 @@ func (c *copying) hide(ctx context.Context, t thread.Thread) (name string, err e
 	return t.Name, err
 }
 
-// checkpoints copies them in the order of their threads, each after its parent.
+// checkpoints copies the checkpoints in the order of their threads, each after its parent.
 func (c *copying) checkpoints(ctx context.Context) error {
 	owners := make([]thread.ID, 0, len(c.own))
 	for id := range c.own {
@@ -236,7 +237,7 @@ func (c *copying) checkpoints(ctx context.Context) error {
 	return nil
 }
 
-// checkpoint copies one.
+// checkpoint copies one checkpoint.
 func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Checkpoint) error {
 	if c.lost[p.Parent] {
 		c.lost[p.ID] = true
@@ -253,7 +254,7 @@ func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Chec
 	}
 	if errors.Is(err, thread.ErrDamaged) {
 		c.lost[p.ID] = true
-		c.out.Notes = append(c.out.Notes, fmt.Sprintf("turn %d and what is based on it is left out: %v", p.Turn, err))
+		c.out.Notes = append(c.out.Notes, fmt.Sprintf("skipped turn %d and what follows it: %v", p.Turn, err))
 		return nil
 	}
 	if err != nil {
@@ -276,23 +277,25 @@ func (c *copying) checkpoint(ctx context.Context, owner thread.ID, p thread.Chec
 	return nil
 }
 
-// changed reports whether secrets were left out of what an agent continues with.
+// changed reports whether secrets were redacted in what an agent continues with.
 func changed(a, b thread.Delta) bool {
 	return !slices.EqualFunc(a.Items, b.Items, func(x, y thread.Item) bool { return bytes.Equal(x.Raw, y.Raw) }) ||
 		!slices.EqualFunc(a.Transcript, b.Transcript, func(x, y thread.Chunk) bool { return bytes.Equal(x.Data, y.Data) })
 }
 
-// owner returns the thread that checkpoints of one are stored for: itself, or one that stands in for a thread which is
-// gone, or there already without them.
+// owner returns the thread that checkpoints of a thread are stored for: itself, or a placeholder if it is gone, or if
+// it exists in the target without them.
 func (c *copying) owner(ctx context.Context, id thread.ID) (thread.ID, error) {
 	if slices.ContainsFunc(c.threads, func(t thread.Thread) bool { return t.ID == id }) {
 		return id, nil
 	}
-	if ghost, ok := c.ghosts[id]; ok {
+	if ghost, ok := c.placeholders[id]; ok {
 		return ghost, nil
 	}
-	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: thread.NewName("gone"), Label: "gone", Created: c.now, Updated: c.now}
-	c.ghosts[id] = t.ID
+	t := thread.Thread{
+		ID: thread.NewID[thread.ID](), Name: thread.NewName("gone"), Label: "gone", Created: c.now, Updated: c.now,
+	}
+	c.placeholders[id] = t.ID
 	if err := c.to.PutIntent(ctx, archive.Unfinished(t.ID, verb, c.file, c.now)); err != nil {
 		return "", err
 	}
@@ -300,7 +303,7 @@ func (c *copying) owner(ctx context.Context, id thread.ID) (thread.ID, error) {
 	return t.ID, c.to.CreateThread(ctx, t)
 }
 
-// show copies a thread's prompts and makes it what it was, or what place makes of that.
+// show copies a thread's prompts and makes it what it was, or what place returns.
 func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	prompts, err := c.from.Prompts(ctx, t.ID, false, everything)
 	if err != nil {
@@ -310,8 +313,8 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 		if c.redact {
 			p.Text, p.Reason = secret.Redact(p.Text), secret.Redact(p.Reason)
 		}
-		if c.place != nil && !p.State.Over() { // nothing is typed days later by itself
-			p.State, p.Reason, p.Ended = thread.PromptInterrupted, "a backup was restored before it was answered", c.now
+		if c.place != nil && !p.State.Over() { // nothing is typed by itself days later
+			p.State, p.Reason, p.Ended = thread.PromptInterrupted, "not answered when the backup was made", c.now
 		}
 		if _, err := c.to.PutPrompt(ctx, p); err != nil {
 			return err
@@ -332,7 +335,7 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 		t.Title, t.Label = secret.Redact(t.Title), secret.Redact(t.Label)
 		t.Launch.Env = slices.DeleteFunc(slices.Clone(t.Launch.Env), func(kv string) bool { return secret.Redact(kv) != kv })
 		if c.masked[t.Head] {
-			t.Session = "" // its agent's own files hold what was left out: the first start writes them again
+			t.Session = "" // its agent's own files contain the secrets: the first start writes them again
 		}
 	}
 	if c.place != nil {
@@ -353,7 +356,7 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 // takeBack removes what was copied and is not shown yet.
 func (c *copying) takeBack(ctx context.Context) error {
 	var errs []error
-	for _, id := range c.ghosts {
+	for _, id := range c.placeholders {
 		errs = append(errs, c.drop(ctx, id))
 	}
 	for _, t := range c.threads {

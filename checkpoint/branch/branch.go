@@ -25,12 +25,12 @@ func (m *Merger) Branch(ctx context.Context, dir string) (string, error) {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/"), nil
 }
 
-// Reachable reports whether all that a worktree holds, uncommitted files included, is part of the branch checked
-// out in another; why says what is not, for people. Ignored files do not count.
+// Reachable reports whether everything in a worktree, uncommitted files included, is part of the branch checked out in
+// another; why says what is not, for people. Ignored files do not count.
 func (m *Merger) Reachable(ctx context.Context, worktree, into string) (all bool, why string, err error) {
 	all, why, err = m.reachable(ctx, worktree, into)
 	if err != nil {
-		return false, "", fmt.Errorf("look for what is not merged: %w", err)
+		return false, "", fmt.Errorf("check for unmerged changes: %w", err)
 	}
 	return all, why, nil
 }
@@ -66,14 +66,14 @@ func (m *Merger) reachable(ctx context.Context, worktree, into string) (bool, st
 	}
 	head, err := from.commit(ctx, "HEAD")
 	if errors.Is(err, thread.ErrNotFound) {
-		return true, "", nil // nothing was ever committed, and nothing lies there
+		return true, "", nil // nothing was ever committed, and there are no files
 	}
 	if err != nil {
 		return false, "", err
 	}
 	target, err := to.commit(ctx, "HEAD")
 	if errors.Is(err, thread.ErrNotFound) {
-		return false, "nothing is committed in " + into, nil
+		return false, into + " has no commits yet", nil
 	}
 	if err != nil {
 		return false, "", err

@@ -15,9 +15,9 @@ import (
 // maxMessage is the longest commit message, in bytes.
 const maxMessage = 64 << 10
 
-// Commit commits all that a worktree holds, untracked files included and ignored ones not, and returns its HEAD;
-// that is the old one when there was nothing to commit. Repositories inside the worktree are left out, and what is
-// git.Foreign, also where somebody has staged it.
+// Commit commits everything in a worktree, untracked files included and ignored ones not, and returns its HEAD, which
+// stays the same if there was nothing to commit. Repositories inside the worktree are left out, and so is git.Foreign,
+// even if it was staged.
 func (m *Merger) Commit(ctx context.Context, worktree, message string) (string, error) {
 	t, err := m.hold(ctx, worktree)
 	if err != nil {
@@ -54,10 +54,11 @@ func (t tree) commitAll(ctx context.Context, message string) (string, error) {
 	return t.commit(ctx, "HEAD")
 }
 
-// stageAll stages what is to be committed, and returns the HEAD, "" for an unborn one, and whether that differs.
+// stageAll stages what is to be committed, and returns the HEAD, "" for an unborn branch, and whether the index differs
+// from it.
 func (t tree) stageAll(ctx context.Context) (head string, changed bool, err error) {
 	if what := t.inProgress(); what != "" {
-		return "", false, thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
+		return "", false, thread.Hint(fmt.Errorf("a %s is in progress in %s: %w", what, t.Root, thread.ErrConflict),
 			"continue or abort it first")
 	}
 	if err := t.trusted(ctx); err != nil {
@@ -81,7 +82,8 @@ func (t tree) stageAll(ctx context.Context) (head string, changed bool, err erro
 	return head, changed, err
 }
 
-// unstageForeign sets what is not ours to commit back to what a tree has, and reports whether anything else is staged.
+// unstageForeign resets what is not ours to commit to the content of a tree, and reports whether anything else is
+// staged.
 func (t tree) unstageForeign(ctx context.Context, than string) (changed bool, err error) {
 	out, err := t.run(ctx, git.Call{Args: []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", than, "--"}})
 	if err != nil {
@@ -118,16 +120,17 @@ func checkMessage(message string) (string, error) {
 	message = strings.TrimSpace(message)
 	switch {
 	case message == "":
-		return "", fmt.Errorf("the message is empty: %w", thread.ErrInvalid)
+		return "", fmt.Errorf("empty commit message: %w", thread.ErrInvalid)
 	case len(message) > maxMessage:
-		return "", fmt.Errorf("the message is %d bytes long, at most %d are allowed: %w", len(message), maxMessage, thread.ErrInvalid)
+		return "", fmt.Errorf("commit message has %d bytes, the limit is %d: %w",
+			len(message), maxMessage, thread.ErrInvalid)
 	case strings.ContainsRune(message, 0):
-		return "", fmt.Errorf("the message holds a NUL byte: %w", thread.ErrInvalid)
+		return "", fmt.Errorf("commit message contains a NUL byte: %w", thread.ErrInvalid)
 	}
 	return message + "\n", nil
 }
 
-// stage brings the index to what lies in the worktree.
+// stage updates the index from the worktree.
 func (t tree) stage(ctx context.Context) error {
 	if err := t.unlocked(); err != nil {
 		return err
@@ -145,7 +148,7 @@ func (t tree) stage(ctx context.Context) error {
 		to := &there
 		if strings.HasSuffix(f[i], " D") {
 			if strings.HasPrefix(f[i], ":160000 ") {
-				continue // a submodule that is not checked out; git rm takes one away
+				continue // a submodule that is not checked out; git rm removes one
 			}
 			to = &gone
 		}
@@ -156,7 +159,7 @@ func (t tree) stage(ctx context.Context) error {
 		return err
 	}
 	for _, path := range git.Fields(out) {
-		if !strings.HasSuffix(path, "/") && !git.IsForeign(path) { // another repository: it keeps its own history
+		if !strings.HasSuffix(path, "/") && !git.IsForeign(path) { // another repository keeps its own history
 			there.WriteString(path + "\x00")
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// look returns what lies at a path of the worktree; nil for nothing, where a link or a file stands in the place of
-// one of its folders too: what such a link leads to is not the worktree's.
+// look returns what is at a path of the worktree; nil for nothing, also if one of its folders is a link or a file: the
+// target of such a link is not part of the worktree.
 func look(root *os.Root, path string) (fs.FileInfo, error) {
 	for i, c := range path {
 		if c != '/' {
@@ -37,7 +37,7 @@ func look(root *os.Root, path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// alreadyMerged names the paths where what lies there is what the merge would write.
+// alreadyMerged names the paths whose content is already what the merge would write.
 func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map[string]bool, error) {
 	if tr == nil || len(paths) == 0 {
 		return nil, nil
@@ -61,7 +61,7 @@ func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map
 		case info == nil || modeOf(info) != c.toMode:
 		case c.toMode == linkMode:
 			links = append(links, path)
-		case !strings.HasPrefix(path, `"`) && !strings.Contains(path, "\n"): // such a name cannot be asked for
+		case !strings.HasPrefix(path, `"`) && !strings.Contains(path, "\n"): // such a name cannot be queried
 			plain = append(plain, path)
 		}
 	}
@@ -97,7 +97,7 @@ func (t tree) hash(ctx context.Context, tr *trial, paths []string, same map[stri
 
 const linkMode = "120000"
 
-// modeOf is the mode that git stores a file with, "" for what it does not store.
+// modeOf is the mode that git stores a file with, "" for one that it does not store.
 func modeOf(info fs.FileInfo) string {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -110,8 +110,8 @@ func modeOf(info fs.FileInfo) string {
 	return "100644"
 }
 
-// putBack sets files to a commit's, in index and worktree; what the commit has not is removed. What a person put in
-// the place of a file's folder, or a folder in the place of a file, stays.
+// putBack resets files to a commit, in index and worktree; files that the commit lacks are removed. What a person put
+// in the place of a file's folder, or a folder in the place of a file, stays.
 func (t tree) putBack(ctx context.Context, head string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (t tree) putBack(ctx context.Context, head string, paths []string) error {
 	return t.restore(ctx, head, back, "--staged", "--worktree")
 }
 
-// restore has git set files to a tree's where nothing else is in their way.
+// restore has git restore files from a tree if nothing else is in their way.
 func (t tree) restore(ctx context.Context, source string, paths []string, where ...string) error {
 	root, err := os.OpenRoot(t.Root)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t tree) restore(ctx context.Context, source string, paths []string, where 
 	return err
 }
 
-// save keeps a commit's tree with files as they lie in the worktree, "" for no files.
+// save stores a commit's tree with some files of the worktree, "" for no files.
 func (t tree) save(ctx context.Context, head string, paths map[string]bool) (string, error) {
 	if len(paths) == 0 {
 		return "", nil
@@ -196,7 +196,7 @@ func (t tree) save(ctx context.Context, head string, paths map[string]bool) (str
 			return "", err
 		}
 	}
-	// What a partial clone never fetched may be missing: it is the commit's, and what was added is there.
+	// Files that a partial clone never fetched may be missing: they are the commit's, and what was added exists.
 	out, err := t.run(ctx, git.Call{Args: []string{"write-tree", "--missing-ok"}, Env: env, Durable: true})
 	return strings.TrimSpace(string(out)), err
 }
@@ -206,8 +206,8 @@ func list(paths []string) io.Reader {
 	return strings.NewReader(strings.Join(append(slices.Clone(paths), ""), "\x00"))
 }
 
-// unlist removes files from the worktree, the folders that this leaves empty, and from the index: in this order, as
-// the disk may be full.
+// unlist removes files from the worktree, the folders that become empty, and then from the index: in this order,
+// because the disk may be full.
 func (t tree) unlist(ctx context.Context, root *os.Root, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -230,7 +230,7 @@ func (t tree) unlist(ctx context.Context, root *os.Root, paths []string) error {
 	return err
 }
 
-// free reports whether a file can be written at a path without removing what is in its way.
+// free reports whether a file can be written at a path without removing anything.
 func free(root *os.Root, path string) bool {
 	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := root.Lstat(dir); err == nil && !info.IsDir() {
@@ -241,8 +241,8 @@ func free(root *os.Root, path string) bool {
 	return err == nil && (info == nil || !info.IsDir())
 }
 
-// torn names the paths of a merge that was killed where nothing lies that is anybody's own: no file, or the file of
-// one of the two sides, or the beginning of one.
+// torn names the paths of a killed merge that contain nobody's own work: no file, the file of one of the two sides, or
+// the beginning of one.
 func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error) {
 	root, err := os.OpenRoot(t.Root)
 	if err != nil {
@@ -277,7 +277,7 @@ func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error
 		if err != nil {
 			return nil, err
 		}
-		// A folder may be empty once what is torn in it is gone; putBack looks again.
+		// A folder may be empty once its torn files are removed; putBack checks again.
 		if info == nil || info.IsDir() || begins(root, old, path, info) || begins(root, merged, path, info) {
 			torn = append(torn, path)
 		}
@@ -286,7 +286,8 @@ func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error
 	return torn, nil
 }
 
-// isFile: a file or a link; what is else is another repository, which a merge leaves alone.
+// isFile reports whether a mode is that of a file or a link; anything else is another repository, which a merge leaves
+// alone.
 func isFile(mode string) bool { return strings.HasPrefix(mode, "100") || mode == linkMode }
 
 // write writes files of a tree into a folder of the trial, as git would into the worktree.
@@ -336,7 +337,7 @@ func begins(root, other *os.Root, path string, info fs.FileInfo) bool {
 	return beginsWith(b, a)
 }
 
-// beginsWith reports whether the first bytes of one file are all of another's.
+// beginsWith reports whether one file begins with all of another.
 func beginsWith(whole, part io.Reader) bool {
 	w := bufio.NewReader(whole)
 	buf, other := make([]byte, 64<<10), make([]byte, 64<<10)

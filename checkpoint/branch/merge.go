@@ -15,7 +15,7 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// DirtyError says that files of the worktree stand in the way of a merge. It is a thread.ErrConflict.
+// DirtyError says that files of the worktree block a merge. It is a thread.ErrConflict.
 type DirtyError struct {
 	Dir   string
 	Files []string
@@ -30,15 +30,16 @@ func (e *DirtyError) Error() string {
 	if n := len(e.Files) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("the merge would overwrite what is not committed in %s: %s%s", e.Dir, strings.Join(shown, ", "), more)
+	return fmt.Sprintf("the merge would overwrite uncommitted changes in %s: %s%s",
+		e.Dir, strings.Join(shown, ", "), more)
 }
 
 // Unwrap makes it a thread.ErrConflict.
 func (e *DirtyError) Unwrap() error { return thread.ErrConflict }
 
-// Merge merges a branch or commit into the branch that is checked out in a worktree, always with a commit of its
-// own. With conflicts it leaves them there and returns their paths with no error. A worktree whose own changes are
-// in the way is refused untouched, with a DirtyError.
+// Merge merges a branch or commit into the branch that is checked out in a worktree, always with a merge commit.
+// Conflicts are left there and their paths are returned without an error. If the worktree's own changes are in the way
+// it changes nothing and returns a DirtyError.
 func (m *Merger) Merge(ctx context.Context, into, branch, message string) (thread.Merged, error) {
 	t, err := m.hold(ctx, into)
 	if err != nil {
@@ -58,7 +59,7 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 		return thread.Merged{}, err
 	}
 	if what := t.inProgress(); what != "" {
-		return thread.Merged{}, thread.Hint(fmt.Errorf("%s is in the middle of a %s: %w", t.Root, what, thread.ErrConflict),
+		return thread.Merged{}, thread.Hint(fmt.Errorf("a %s is in progress in %s: %w", what, t.Root, thread.ErrConflict),
 			"continue or abort it first")
 	}
 	tip, head, merged, err := t.ends(ctx, branch)
@@ -89,7 +90,7 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 	}
 	done, err := t.mergeNow(ctx, head, tip, message, double)
 	switch {
-	case err != nil: // a full disk, say: nothing may be left half written
+	case err != nil: // a full disk, for instance: nothing may be left half written
 		return done, errors.Join(err, t.repair(context.WithoutCancel(ctx)))
 	case len(done.Conflicts) > 0 && b.Double != "":
 		return done, t.begin(begun{Op: opStop, Head: head, Tip: tip, Double: b.Double})
@@ -97,7 +98,7 @@ func (t tree) merge(ctx context.Context, branch, message string) (thread.Merged,
 	return done, t.ended()
 }
 
-// keep saves what is not committed, as a merge that is cut off or aborted takes it away.
+// keep saves uncommitted changes, which an interrupted or aborted merge would lose.
 func (t tree) keep(ctx context.Context, b *begun, double []string) error {
 	own, err := t.dirty(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (t tree) keep(ctx context.Context, b *begun, double []string) error {
 	return err
 }
 
-// mergeNow has git merge a commit; what lies in both is put back before.
+// mergeNow has git merge a commit; changes that both sides have are reset first.
 func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []string) (thread.Merged, error) {
 	if err := t.putBack(ctx, head, double); err != nil {
 		return thread.Merged{}, err
@@ -136,11 +137,12 @@ func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []
 	return thread.Merged{Commit: commit}, err
 }
 
-// ends returns the commits to merge and to merge into, and whether the first is part of the second already.
+// ends returns the commits to merge and to merge into, and whether the first is already part of the second.
 func (t tree) ends(ctx context.Context, branch string) (tip, head string, merged bool, err error) {
 	head, err = t.commit(ctx, "HEAD")
 	if errors.Is(err, thread.ErrNotFound) {
-		err = thread.Hint(fmt.Errorf("nothing is committed in %s yet: %w", t.Root, thread.ErrRefused), "make its first commit, then merge")
+		err = thread.Hint(fmt.Errorf("%s has no commits yet: %w", t.Root, thread.ErrRefused),
+			"make its first commit, then merge")
 	}
 	if err != nil {
 		return "", "", false, err
@@ -167,9 +169,9 @@ func (t tree) stopped(ctx context.Context, err error) (thread.Merged, error) {
 	return thread.Merged{Conflicts: open}, nil
 }
 
-// roomFor refuses a merge that would overwrite a file that no commit holds; git itself takes care of most, but
-// overwrites ignored files without a word. double are the files that hold what the merge would write already.
-// tr is nil where git cannot try a merge.
+// roomFor refuses a merge that would overwrite a file that is in no commit; git itself prevents most cases, but
+// overwrites ignored files silently. double are the files that already have the content that the merge would write. tr
+// is nil if git cannot try a merge.
 func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double []string, err error) {
 	out, err := t.run(ctx, git.Call{Args: []string{"merge-base", "--", head, tip}, OK: []int{1}})
 	if err != nil {
@@ -184,7 +186,7 @@ func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double 
 		return nil, err
 	}
 	if tr != nil {
-		for path := range tr.changes { // what was renamed here is elsewhere than there
+		for path := range tr.changes { // renamed here, it has another path there
 			touched[path] = true
 		}
 	}
@@ -213,7 +215,7 @@ func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double 
 	return inTheWay, nil
 }
 
-// occupied reports whether something lies where a new file would go, or where one of its folders would.
+// occupied reports whether the path of a new file, or of one of its folders, is taken.
 func (t tree) occupied(path string, tracked map[string]bool) bool {
 	if info, err := os.Lstat(filepath.Join(t.Root, path)); err == nil {
 		return !info.IsDir() || hasLoose(t.Root, path, tracked)
@@ -227,7 +229,7 @@ func (t tree) occupied(path string, tracked map[string]bool) bool {
 	return false
 }
 
-// hasLoose reports whether a folder holds anything that is not tracked.
+// hasLoose reports whether a folder contains anything untracked.
 func hasLoose(root, dir string, tracked map[string]bool) bool {
 	loose := false
 	_ = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
@@ -241,14 +243,14 @@ func hasLoose(root, dir string, tracked map[string]bool) bool {
 	return loose
 }
 
-// dirty returns the tracked files that differ from HEAD, in the index or on the disk.
+// dirty returns the tracked files that differ from HEAD, in the index or on disk.
 func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
 	if err := t.unlocked(); err != nil {
 		return nil, err
 	}
-	// The exit code says that something needs an update, which is what the next call tells better.
+	// The exit code only says that something needs an update, which the next call reports better.
 	own := t
-	own.env = nil // a preview refreshes the worktree's own index too, which must be synced then
+	own.env = nil // a preview refreshes the worktree's own index too, which must then be synced
 	if _, _, err := own.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true}); err != nil {
 		return nil, err
 	}

@@ -10,18 +10,18 @@ import (
 	"orchestrator/thread"
 )
 
-// Config says what a Merger works with.
+// Config configures a Merger.
 type Config struct {
-	// State is a folder of ours that neither repositories nor agents write: what git is to believe lies there while
+	// State is a folder of ours that neither repositories nor agents can write: the configuration for git is there while
 	// it runs.
 	State string
 	// Accepted reports whether the person accepted exactly this content of a place; nil accepts nothing.
 	Accepted func(place string, content []byte) bool
-	// Env follows the process's environment for git.
+	// Env is added to the process's environment for git.
 	Env []string
 }
 
-// Merger works on the branches of one project's worktrees. It holds no state and is safe for concurrent use on
+// Merger works on the branches of one project's worktrees. It keeps no state and is safe for concurrent use on
 // different worktrees.
 type Merger struct {
 	git      *git.Git
@@ -32,7 +32,8 @@ type Merger struct {
 
 var _ thread.Merges = (*Merger)(nil)
 
-// New makes a Merger. What a process that was killed in a merge left in the temporary folder and in ours is removed.
+// New returns a Merger. It removes what processes that were killed during a merge left in the temporary folder and in
+// ours.
 func New(cfg Config) (*Merger, error) {
 	g, err := git.New(cfg.Env...)
 	if err != nil {

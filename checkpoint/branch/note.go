@@ -13,28 +13,28 @@ import (
 	"orchestrator/thread"
 )
 
-// noteName is a file in a worktree's own part of the repository. Who changes the worktree's branch holds a lock on it,
-// git included, so that a git that outlives its server is waited for. It says what was begun and is empty otherwise:
-// git writes files one by one, and one that is killed leaves some of them merged and one of them half.
+// noteName is a file in a worktree's own part of the repository. Whoever changes the worktree's branch holds a lock on
+// it, git included, so that a git that outlives its server is waited for. It says what has begun and is empty
+// otherwise: git writes files one by one, and a killed git leaves some of them merged and one of them incomplete.
 const noteName = "orchestrator-merge"
 
-// begun is what the note says: every file that it changes was as in Head when it began.
+// begun is the content of the note: every file that it changes was as in Head when it began.
 type begun struct {
 	Op   string `json:"op"`
 	Head string `json:"head"`
 	Tip  string `json:"tip"`           // the commit to merge
-	Own  string `json:"own,omitempty"` // tree with the person's uncommitted changes, where there are any
-	// Double is a tree with those of them that the merge brings too: its abort would take them away.
+	Own  string `json:"own,omitempty"` // tree with the person's uncommitted changes, if there are any
+	// Double is a tree with those of them that the merge has too: aborting it would lose them.
 	Double string `json:"double,omitempty"`
 }
 
 const (
 	opMerge = "merge"
-	opStop  = "stop"  // a merge waits with its conflicts; nothing is under way
+	opStop  = "stop"  // a merge waits with its conflicts; nothing is running
 	opAbort = "abort" // of a merge with conflicts
 )
 
-// hold opens a worktree for a change, alone, and puts right what a killed one left. The caller closes its note.
+// hold opens a worktree exclusively for a change, and repairs what a killed process left. The caller closes its note.
 func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 	t, err := m.open(ctx, dir)
 	if err != nil {
@@ -57,8 +57,8 @@ func (m *Merger) hold(ctx context.Context, dir string) (tree, error) {
 	return t, nil
 }
 
-// shareNote lets all write the note who may write in its folder: in a repository that users share, whoever merges
-// next needs the lock as well.
+// shareNote makes the note writable for everyone who can write to its folder: in a repository shared by several users,
+// the next one to merge needs the lock as well.
 func (t tree) shareNote() error {
 	folder, err := os.Stat(t.GitDir)
 	if err != nil {
@@ -74,14 +74,14 @@ func (t tree) shareNote() error {
 	if err == nil && note.Mode().Perm() != mode {
 		err = t.note.Chmod(mode)
 	}
-	if err != nil && !errors.Is(err, os.ErrPermission) { // it is another user's, who has shared it
+	if err != nil && !errors.Is(err, os.ErrPermission) { // it belongs to another user, who has shared it
 		return fmt.Errorf("share the lock: %w", err)
 	}
 	return nil
 }
 
-// Repair waits for a merge that still runs in a worktree, and puts right what one left that was killed: its files are
-// again as in the worktree's last commit. A merge that stands there with its conflicts is left to the person.
+// Repair waits for a merge that still runs in a worktree, and repairs what a killed one left: its files are as in the
+// worktree's last commit again. A merge with conflicts is left to the person.
 func (m *Merger) Repair(ctx context.Context, into string) error {
 	t, err := m.hold(ctx, into)
 	if err != nil {
@@ -91,11 +91,11 @@ func (m *Merger) Repair(ctx context.Context, into string) error {
 	return nil
 }
 
-// begin writes down what begins.
+// begin records what begins.
 func (t tree) begin(b begun) error {
 	raw, err := json.Marshal(b)
 	if err == nil {
-		err = t.ended() // killed in between, it says nothing, which is true before and after
+		err = t.ended() // if it is killed in between, the note is empty, which is true before and after
 	}
 	if err != nil {
 		return err
@@ -107,9 +107,9 @@ func (t tree) begin(b begun) error {
 // ended empties the note.
 func (t tree) ended() error { return t.note.Truncate(0) }
 
-// repair puts right what was begun and never ended.
+// repair repairs what has begun and never ended.
 func (t tree) repair(ctx context.Context) error {
-	b, err := t.noted()
+	b, err := t.readNote()
 	switch {
 	case err != nil:
 		return err
@@ -119,13 +119,13 @@ func (t tree) repair(ctx context.Context) error {
 		return nil // it waits for the person
 	}
 	if err := t.takeBack(ctx, b); err != nil {
-		return fmt.Errorf("take back what a %s left that was cut off: %w", b.Op, err)
+		return fmt.Errorf("roll back an interrupted %s: %w", b.Op, err)
 	}
 	return t.ended()
 }
 
-// noted reads the note; its Op is empty when it says nothing.
-func (t tree) noted() (begun, error) {
+// readNote reads the note; its Op is empty if it says nothing.
+func (t tree) readNote() (begun, error) {
 	info, err := t.note.Stat()
 	if err != nil || info.Size() == 0 {
 		return begun{}, err
@@ -142,14 +142,14 @@ func (t tree) noted() (begun, error) {
 	return b, nil
 }
 
-// takeBack brings a worktree back to before a merge, unless the merge is done or waits for the person.
+// takeBack rolls a worktree back to before a merge, unless the merge is complete or waits for the person.
 func (t tree) takeBack(ctx context.Context, b begun) error {
 	head, err := t.commit(ctx, "HEAD")
 	if err != nil {
 		return err
 	}
 	under := t.inProgress() == "merge"
-	if head != b.Head { // done, or the person went on
+	if head != b.Head { // complete, or the person continued
 		parents, err := t.line(ctx, "rev-list", "--parents", "--max-count=1", head, "--")
 		if err == nil && under && parents == head+" "+b.Head+" "+b.Tip {
 			err = t.quit(ctx)
@@ -162,12 +162,12 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	if err := t.unlocked(); err != nil {
 		return err
 	}
-	if under && b.Op == opMerge { // all is written
+	if under && b.Op == opMerge { // everything is written
 		if open, err := t.unmerged(ctx); err != nil || len(open) > 0 {
 			return err
 		}
 	}
-	if err := t.putRight(ctx, b); err != nil {
+	if err := t.repairFiles(ctx, b); err != nil {
 		return err
 	}
 	switch {
@@ -179,16 +179,16 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	if err != nil || b.Op != opAbort {
 		return err
 	}
-	return t.giveBack(ctx, b.Head, b.Double)
+	return t.restoreUncommitted(ctx, b.Head, b.Double)
 }
 
-// quit has git forget that it is in the middle of a merge.
+// quit makes git forget the merge in progress.
 func (t tree) quit(ctx context.Context) error {
 	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--quit"}})
 	return err
 }
 
-// undo has git take back the merge that it is in the middle of.
+// undo has git abort the merge in progress.
 func (t tree) undo(ctx context.Context) error {
 	if err := t.unlocked(); err != nil {
 		return err
@@ -197,12 +197,12 @@ func (t tree) undo(ctx context.Context) error {
 	return err
 }
 
-// putRight brings the files that are half written back, and those that git threw away: when it cannot go on, with a
-// full disk say, it resets the worktree to its last commit.
-func (t tree) putRight(ctx context.Context, b begun) error {
+// repairFiles restores incomplete files, and those that git discarded: when it cannot continue, for instance on a full
+// disk, it resets the worktree to its last commit.
+func (t tree) repairFiles(ctx context.Context, b begun) error {
 	tr, err := t.try(ctx, b.Head, b.Tip)
 	if errors.Is(err, thread.ErrUnsupported) {
-		return nil // what is half written is named by the next merge
+		return nil // the next merge reports incomplete files
 	}
 	if err != nil {
 		return err
@@ -215,11 +215,11 @@ func (t tree) putRight(ctx context.Context, b begun) error {
 	if err := t.putBack(ctx, b.Head, torn); err != nil {
 		return err
 	}
-	return t.giveBack(ctx, b.Head, b.Own)
+	return t.restoreUncommitted(ctx, b.Head, b.Own)
 }
 
-// giveBack sets files to a tree of what was not committed, "" for none, where nothing lies by now but what git wrote.
-func (t tree) giveBack(ctx context.Context, head, own string) error {
+// restoreUncommitted restores uncommitted changes from a tree, "" for none, where only git has written since.
+func (t tree) restoreUncommitted(ctx context.Context, head, own string) error {
 	if own == "" {
 		return nil
 	}

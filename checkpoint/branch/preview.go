@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Preview says what it would come to to Commit all that a worktree holds and to Merge its HEAD, and changes nothing.
+// Preview reports the result of committing everything in a worktree and merging its HEAD, and changes nothing.
 func (m *Merger) Preview(ctx context.Context, into, worktree string) (thread.Merged, error) {
 	t, err := m.open(ctx, into)
 	if err != nil {
@@ -37,7 +37,7 @@ func (t tree) preview(ctx context.Context, from tree) (thread.Merged, error) {
 		return thread.Merged{}, err
 	}
 	defer tr.close()
-	commit, err := from.foresee(ctx, tr)
+	commit, err := from.previewCommit(ctx, tr)
 	if err != nil {
 		return thread.Merged{}, err
 	}
@@ -58,8 +58,8 @@ func (t tree) preview(ctx context.Context, from tree) (thread.Merged, error) {
 	return thread.Merged{Conflicts: tr.conflicts}, nil
 }
 
-// foresee returns a commit as commitAll would make it, among the trial's objects; HEAD where there is nothing to commit.
-func (t tree) foresee(ctx context.Context, tr *trial) (string, error) {
+// previewCommit returns a commit as commitAll would make it, among the trial's objects; HEAD if there is nothing to commit.
+func (t tree) previewCommit(ctx context.Context, tr *trial) (string, error) {
 	index := filepath.Join(tr.dir, "index")
 	if err := git.CopyIndex(filepath.Join(t.GitDir, "index"), index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err

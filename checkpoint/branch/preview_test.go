@@ -53,16 +53,16 @@ func TestPreview(t *testing.T) {
 		"a change of what is changed in the target": {func(r *repo) {
 			r.writeIn(r.side, "a", "side\n")
 			r.write("a", "mine\n")
-		}, "not committed in DIR: a"},
+		}, "uncommitted changes in DIR: a"},
 		"a new file that lies in the target": {func(r *repo) {
 			r.writeIn(r.side, "new", "side\n")
 			r.write("new", "mine\n")
-		}, "not committed in DIR: new"},
+		}, "uncommitted changes in DIR: new"},
 		"a staged file that the target ignores": {func(r *repo) {
 			r.writeIn(r.side, "x.env", "side\n")
 			r.gitIn(r.side, "add", "-f", "x.env")
 			r.write("x.env", "MY SECRET\n")
-		}, "not committed in DIR: x.env"},
+		}, "uncommitted changes in DIR: x.env"},
 		"the same work in both": {func(r *repo) {
 			for _, dir := range []string{r.dir, r.side} {
 				r.writeIn(dir, "a", "the same\n")
@@ -80,7 +80,7 @@ func TestPreview(t *testing.T) {
 			r.merge()
 			r.writeIn(r.side, "a", "more\n")
 			r.write("a", "mine\n")
-		}, "not committed in DIR: a"},
+		}, "uncommitted changes in DIR: a"},
 		"a commit taken back by what is not committed": {func(r *repo) {
 			r.writeIn(r.side, "a", "side\n")
 			r.commit(r.side, "work")
@@ -95,7 +95,7 @@ func TestPreview(t *testing.T) {
 			}
 			r.gitIn(r.side, "update-index", "--split-index")
 			r.write("new7", "mine\n")
-		}, "not committed in DIR: new7"},
+		}, "uncommitted changes in DIR: new7"},
 		"a filter of the person's": {func(r *repo) {
 			r.git("config", "--global", "filter.lower.clean", "tr A-Z a-z")
 			r.writeIn(r.side, ".gitattributes", "new filter=lower\n")
@@ -105,15 +105,15 @@ func TestPreview(t *testing.T) {
 		"a filter of the repository's": {func(r *repo) {
 			r.git("config", "filter.evil.clean", "touch "+filepath.Join(r.dir, "canary"))
 			r.writeIn(r.side, ".gitattributes", "* filter=evil\n")
-		}, "is not accepted"},
+		}, "is not trusted"},
 		"a merge of its own": {func(r *repo) {
 			r.write("a", "main\n")
 			r.commit(r.dir, "main")
 			r.gitIn(r.side, "merge", "-q", "--no-commit", "--no-ff", "main")
-		}, "in the middle of a merge"},
+		}, "a merge is in progress"},
 		"a branch without a commit": {func(r *repo) {
 			r.gitIn(r.side, "checkout", "-q", "--orphan", "other")
-		}, "shares no commit"},
+		}, "no common history"},
 		"nobody to commit as": {func(r *repo) {
 			r.git("config", "--global", "--unset", "user.email")
 			r.writeIn(r.side, "a", "side\n")

@@ -18,8 +18,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Push pushes a branch to the remote that the person's configuration says, under the same name and never by force,
-// and returns the remote's name. Nothing asks for a password: the person's agent or helper has it, or it fails.
+// Push pushes a branch to the remote of the person's configuration, under the same name and never by force, and returns
+// the remote's name. It never prompts for a password: without an agent or helper it fails.
 func (m *Merger) Push(ctx context.Context, dir, branch string) (string, error) {
 	t, err := m.open(ctx, dir)
 	if err != nil {
@@ -59,8 +59,8 @@ func (t tree) pushTo(ctx context.Context, remote, branch string) error {
 	switch {
 	case !slices.ContainsFunc(addresses, isFolder):
 	case len(addresses) > 1:
-		return thread.Hint(fmt.Errorf("the remote has several addresses, and one is a folder: %w", thread.ErrUnsupported),
-			"make a remote of each, and choose one with git config remote.pushDefault NAME")
+		return thread.Hint(fmt.Errorf("the remote has several URLs, and one is a folder: %w", thread.ErrUnsupported),
+			"create a remote for each, and choose one with git config remote.pushDefault NAME")
 	default:
 		program, err := t.receivePack(ctx, addresses[0])
 		if err != nil {
@@ -73,14 +73,15 @@ func (t tree) pushTo(ctx context.Context, remote, branch string) error {
 	return err
 }
 
-// isFolder reports whether an address is a path on this machine, as git tells it from a host's.
+// isFolder reports whether an address is a path on this machine, by git's rules.
 func isFolder(address string) bool {
 	colon, slash := strings.IndexByte(address, ':'), strings.IndexByte(address, '/')
 	return strings.HasPrefix(strings.ToLower(address), "file:") || colon < 0 || (slash >= 0 && slash < colon)
 }
 
-// receivePack receives in a folder on this machine without what that repository would run: it may lie in this one, or
-// be whatever its configuration was changed to name. Its configuration is frozen as ours is.
+// receivePack is the command that receives a push to a folder on this machine without running programs of that
+// repository: it may be inside this one, or whatever its configuration was changed to name. Its configuration is frozen
+// like ours.
 func (t tree) receivePack(ctx context.Context, address string) (string, error) {
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 	program := "GIT_ALLOW_PROTOCOL=none " + quote(t.git.Path()) +
@@ -88,7 +89,7 @@ func (t tree) receivePack(ctx context.Context, address string) (string, error) {
 		" -c receive.autoGC=false -c receive.denyCurrentBranch=refuse receive-pack"
 	there, err := git.FindReceiver(t.Root, address)
 	if errors.Is(err, thread.ErrNoRepository) {
-		return program, nil // git says it best
+		return program, nil // git reports it best
 	}
 	if err != nil {
 		return "", err
@@ -138,14 +139,15 @@ func (t tree) remote(ctx context.Context, branch string) (string, error) {
 	case len(all) == 1 && !strings.HasPrefix(all[0], "-"):
 		return all[0], nil
 	case len(all) == 0:
-		return "", thread.Hint(fmt.Errorf("the repository has no remote: %w", thread.ErrNotFound), "git remote add origin URL")
+		return "", thread.Hint(fmt.Errorf("the repository has no remote: %w", thread.ErrNotFound),
+			"add one with git remote add origin URL")
 	}
-	return "", thread.Hint(fmt.Errorf("the repository has several remotes and none is the default: %w", thread.ErrRefused),
-		"git config remote.pushDefault NAME")
+	return "", thread.Hint(fmt.Errorf("the repository has several remotes and no default: %w", thread.ErrRefused),
+		"choose one with git config remote.pushDefault NAME")
 }
 
-// OpenPR opens a pull request for a pushed branch with GitHub's own program, where it is installed and logged in,
-// and returns the address. base is the branch to merge into, "" for the repository's default.
+// OpenPR opens a pull request for a pushed branch with the gh program, if it is installed and logged in, and returns
+// the address. base is the branch to merge into, "" for the repository's default.
 func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body string) (string, error) {
 	t, err := m.open(ctx, dir)
 	if err != nil {
@@ -188,5 +190,5 @@ func (m *Merger) OpenPR(ctx context.Context, dir, branch, base, title, body stri
 			return u.String(), nil
 		}
 	}
-	return "", fmt.Errorf("open pull request: gh pr create printed no address")
+	return "", fmt.Errorf("open pull request: gh pr create printed no URL")
 }

@@ -27,11 +27,11 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.write(".git/index.lock", "")
 		r.write(".git/worktrees/side/index.lock", "")
 		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
-		says(t, err, thread.ErrBusy, "git is at work in "+r.dir, ".git/index.lock when no git runs")
+		says(t, err, thread.ErrBusy, "another git process is running in "+r.dir, ".git/index.lock if no git is running")
 		_, err = r.merger.Preview(t.Context(), r.dir, r.side)
-		says(t, err, thread.ErrBusy, "git is at work")
+		says(t, err, thread.ErrBusy, "another git process is running")
 		_, err = r.merger.Commit(t.Context(), r.side, "more")
-		says(t, err, thread.ErrBusy, "git is at work in "+r.side)
+		says(t, err, thread.ErrBusy, "another git process is running in "+r.side)
 	})
 	t.Run("unborn", func(t *testing.T) {
 		r := newRepo(t)
@@ -40,7 +40,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.git("checkout", "-q", "--orphan", "new")
 		r.git("rm", "-qrf", "--cached", ".")
 		_, err := r.merger.Merge(t.Context(), r.dir, "side", "m")
-		says(t, err, thread.ErrRefused, "nothing is committed in "+r.dir, "first commit")
+		says(t, err, thread.ErrRefused, r.dir+" has no commits yet", "first commit")
 		if _, err := r.merger.Preview(t.Context(), r.dir, r.side); !errors.Is(err, thread.ErrRefused) {
 			t.Errorf("preview: %v", err)
 		}
@@ -48,7 +48,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.git("commit", "-q", "-m", "apart")
 		head := r.git("rev-parse", "HEAD")
 		_, err = r.merger.Merge(t.Context(), r.dir, "side", "m")
-		says(t, err, thread.ErrRefused, "shares no commit", "git rebase --root --onto "+head)
+		says(t, err, thread.ErrRefused, "no common history", "git rebase --root --onto "+head)
 		r.gitIn(r.side, "rebase", "-q", "--root", "--onto", head)
 		if done, err := r.merger.Merge(t.Context(), r.dir, "side", "m"); err != nil || done.Commit == "" || r.read(r.dir, "a") != "side\n" {
 			t.Errorf("after what it says: %+v %v", done, err)

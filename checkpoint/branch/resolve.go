@@ -14,17 +14,17 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// InProgress reports whether a worktree stands in the middle of a merge.
+// InProgress reports whether a merge is in progress in a worktree.
 func (m *Merger) InProgress(ctx context.Context, into string) (bool, error) {
 	t, err := m.open(ctx, into)
 	if err != nil {
-		return false, fmt.Errorf("look for a merge: %w", err)
+		return false, fmt.Errorf("check for a merge: %w", err)
 	}
 	defer t.close()
 	return t.inProgress() == "merge", nil
 }
 
-// Unresolved returns the paths whose conflicts are open, none outside of a merge.
+// Unresolved returns the paths with unresolved conflicts, none outside of a merge.
 func (m *Merger) Unresolved(ctx context.Context, into string) ([]string, error) {
 	t, err := m.open(ctx, into)
 	if err != nil {
@@ -38,7 +38,7 @@ func (m *Merger) Unresolved(ctx context.Context, into string) ([]string, error) 
 	return open, nil
 }
 
-// Abort takes back a merge that is not committed; the worktree's own changes stay. Without one it does nothing.
+// Abort aborts an uncommitted merge; the worktree's own changes stay. Without one it does nothing.
 func (m *Merger) Abort(ctx context.Context, into string) error {
 	t, err := m.hold(ctx, into)
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *Merger) Abort(ctx context.Context, into string) error {
 }
 
 func (t tree) abort(ctx context.Context) error {
-	stop, err := t.noted()
+	stop, err := t.readNote()
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (t tree) abort(ctx context.Context) error {
 	if stop.Head == b.Head && stop.Tip == b.Tip {
 		b.Double = stop.Double
 	}
-	if code == 0 { // a git that was killed leaves it empty, and all files whole
+	if code == 0 { // a killed git leaves it empty, and all files complete
 		if err := t.begin(b); err != nil {
 			return err
 		}
@@ -86,42 +86,42 @@ func (t tree) abort(ctx context.Context) error {
 		return errors.Join(err, t.ended())
 	}
 	failpoint.Hit("branch.abort.ended")
-	if err := t.giveBack(ctx, b.Head, b.Double); err != nil {
+	if err := t.restoreUncommitted(ctx, b.Head, b.Double); err != nil {
 		return err
 	}
 	return t.ended()
 }
 
-// aborted is what is left to do when a person's own git aborted a merge that had stopped.
+// aborted completes the abort of a stopped merge by the person's own git.
 func (t tree) aborted(ctx context.Context, stop begun) error {
 	if stop.Op != opStop {
 		return nil
 	}
 	head, err := t.commit(ctx, "HEAD")
 	if err == nil && head == stop.Head {
-		err = t.giveBack(ctx, head, stop.Double)
+		err = t.restoreUncommitted(ctx, head, stop.Double)
 	}
 	return errors.Join(err, t.ended())
 }
 
-// Continue commits a merge whose conflicts are resolved; Conflicts names those that are not. A text file that had
-// conflict marks and has none any more is resolved; everything else is when it was added with git.
+// Continue commits a merge whose conflicts are resolved; Conflicts names those that are not. A text file without
+// conflict marks is resolved; anything else is once it was added with git.
 func (m *Merger) Continue(ctx context.Context, into string) (thread.Merged, error) {
 	t, err := m.hold(ctx, into)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
 	}
 	defer t.close()
-	done, err := t.goOn(ctx)
+	done, err := t.continueMerge(ctx)
 	if err != nil {
 		return thread.Merged{}, fmt.Errorf("continue merge: %w", err)
 	}
 	return done, nil
 }
 
-func (t tree) goOn(ctx context.Context) (thread.Merged, error) {
+func (t tree) continueMerge(ctx context.Context) (thread.Merged, error) {
 	if t.inProgress() != "merge" {
-		return thread.Merged{}, fmt.Errorf("%s is in no merge: %w", t.Root, thread.ErrRefused)
+		return thread.Merged{}, fmt.Errorf("no merge is in progress in %s: %w", t.Root, thread.ErrRefused)
 	}
 	if err := t.trusted(ctx); err != nil {
 		return thread.Merged{}, err
@@ -158,7 +158,7 @@ func (t tree) stageResolved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	stages := map[string]int{} // "both sides have it" is what git writes marks for
+	stages := map[string]int{} // git writes marks for files that both sides have
 	for _, line := range git.Fields(out) {
 		head, path, _ := strings.Cut(line, "\t")
 		f := strings.Fields(head)

@@ -11,11 +11,11 @@ import (
 	"orchestrator/checkpoint/flock"
 )
 
-// scratchName begins the names of our folders in the temporary folder.
+// scratchName is the prefix of our folders in the temporary folder.
 const scratchName = "orchestrator-trial-"
 
-// scratch is a folder for what is of no use later. It lies in the temporary folder: the repository's own disk may be
-// full. Its lock says that it is in use: what a process that was killed left has none.
+// scratch is a folder for temporary data. It is in the temporary folder: the repository's own disk may be full. Its
+// lock says that it is in use: one left by a killed process is not locked.
 type scratch struct {
 	dir  string
 	lock *os.File
@@ -35,9 +35,9 @@ func newScratch(temp string) (scratch, error) {
 			lock.Close()
 		}
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
-			return scratch{dir: dir}, err // no locks there: nobody takes it for left behind either
+			return scratch{dir: dir}, err // no locks there: nobody removes it either
 		}
-		// another process took it for left behind, before it was locked
+		// another process removed it before it was locked
 	}
 }
 
@@ -48,7 +48,7 @@ func (s scratch) remove() {
 	}
 }
 
-// sweep removes the scratch folders of processes that were killed.
+// sweep removes the scratch folders of killed processes.
 func sweep(temp string) {
 	entries, err := os.ReadDir(temp)
 	if err != nil {
@@ -75,7 +75,7 @@ func is(open *os.File, path string) bool {
 	return aerr == nil && berr == nil && os.SameFile(a, b)
 }
 
-// ours reports whether a folder is as newScratch makes them: this person's, and closed to others.
+// ours reports whether a folder looks like one of newScratch: owned by this user, and private.
 func ours(open *os.File) bool {
 	info, err := open.Stat()
 	if err != nil || info.Mode().Perm() != 0o700 {

@@ -14,17 +14,17 @@ import (
 	"orchestrator/thread"
 )
 
-// tree is a worktree to work in, with the configuration that its repository had when it was opened.
+// tree is a worktree to work in, with its repository's configuration at the time it was opened.
 type tree struct {
 	git.Worktree
 	git     *git.Git
 	temp    string
 	own     *git.Own
-	refused bool     // the programs that own names were not accepted
-	view    scratch  // what git sees of the repository
-	frozen  []string // has git see it
-	env     []string // where a preview keeps what it makes: objects, an index; nil otherwise
-	note    *os.File // locked, while the worktree is ours alone; nil otherwise
+	refused bool     // the programs in own were not accepted
+	view    scratch  // the repository as git sees it
+	frozen  []string // environment that makes git use view
+	env     []string // where a preview writes objects and an index; nil otherwise
+	note    *os.File // locked while the worktree is ours alone; nil otherwise
 }
 
 func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
@@ -54,7 +54,7 @@ func (m *Merger) open(ctx context.Context, dir string) (tree, error) {
 	return t, nil
 }
 
-// close forgets what git saw, and lets others change the worktree.
+// close removes the view, and unlocks the worktree.
 func (t tree) close() {
 	t.view.remove()
 	if t.note != nil {
@@ -83,7 +83,7 @@ func (t tree) line(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// commit returns the commit that a branch name, a full ref or a commit id leads to.
+// commit returns the commit of a branch name, a full ref or a commit id.
 func (t tree) commit(ctx context.Context, name string) (string, error) {
 	ref := name
 	switch {
@@ -121,7 +121,9 @@ func (t tree) names(ctx context.Context, args ...string) (map[string]bool, error
 
 // unmerged returns the paths with conflicts.
 func (t tree) unmerged(ctx context.Context) ([]string, error) {
-	out, err := t.run(ctx, git.Call{Args: []string{"diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}})
+	out, err := t.run(ctx, git.Call{Args: []string{
+		"diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (t tree) unmerged(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// inProgress names what a worktree is in the middle of, "" for nothing.
+// inProgress names the operation in progress in a worktree, "" for none.
 func (t tree) inProgress() string {
 	for _, st := range []struct{ file, what string }{
 		{"MERGE_HEAD", "merge"}, {"rebase-merge", "rebase"}, {"rebase-apply", "rebase"},
@@ -143,17 +145,19 @@ func (t tree) inProgress() string {
 	return ""
 }
 
-// unlocked refuses a worktree whose index another git holds, which git itself says about some commands only.
+// unlocked refuses a worktree whose index is locked by another git; git itself checks it for some commands only.
 func (t tree) unlocked() error {
 	lock := filepath.Join(t.GitDir, "index.lock")
 	if _, err := os.Lstat(lock); err != nil {
 		return nil
 	}
-	return thread.Hint(&atWorkError{dir: t.Root}, "try again; remove "+lock+" when no git runs")
+	return thread.Hint(&atWorkError{dir: t.Root}, "try again; remove "+lock+" if no git is running")
 }
 
 // atWorkError is a thread.ErrBusy.
 type atWorkError struct{ dir string }
 
-func (e *atWorkError) Error() string { return "git is at work in " + e.dir + ", or was killed there" }
+func (e *atWorkError) Error() string {
+	return "another git process is running in " + e.dir + ", or was killed there"
+}
 func (e *atWorkError) Unwrap() error { return thread.ErrBusy }

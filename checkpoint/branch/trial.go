@@ -12,16 +12,16 @@ import (
 	"orchestrator/thread"
 )
 
-// trial is a merge without a worktree; its objects go with it.
+// trial is a merge without a worktree; its objects are deleted with it.
 type trial struct {
 	scratch
 	env       []string
 	result    string // tree
 	conflicts []string
-	changes   map[string]change // what the merge does to the files of HEAD
+	changes   map[string]change // the merge's changes to the files of HEAD
 }
 
-// change is what becomes of one path, as git's modes and objects. A mode is absent where there is no file.
+// change is the change of one path, as git's modes and objects. A mode is absent if there is no file.
 type change struct {
 	fromMode, toMode string
 	to               string
@@ -35,7 +35,7 @@ func (tr *trial) close() {
 	}
 }
 
-// trial begins one.
+// trial creates a trial.
 func (t tree) trial() (*trial, error) {
 	s, err := newScratch(t.temp)
 	if err != nil {
@@ -62,17 +62,18 @@ func (t tree) try(ctx context.Context, head, tip string) (*trial, error) {
 
 func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 	out, code, err := t.code(ctx, git.Call{
-		// The names stand in the marks of conflicts: they are those that git merge writes.
+		// The names appear in conflict marks: use the ones that git merge writes.
 		Args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", "--end-of-options", "HEAD", tip},
 		OK:   []int{1, 129}, Env: tr.env,
 	})
 	var said *git.Error
 	if errors.As(err, &said) && strings.Contains(said.Stderr, "unrelated histories") {
-		err = thread.Hint(fmt.Errorf("the branch shares no commit with what is checked out in %s: %w", t.Root, thread.ErrRefused),
-			"bring it there first, in its own folder: git rebase --root --onto "+head)
+		err = thread.Hint(
+			fmt.Errorf("the branch has no common history with the one in %s: %w", t.Root, thread.ErrRefused),
+			"rebase it first, in its own folder: git rebase --root --onto "+head)
 	}
 	if err == nil && code == 129 {
-		err = thread.Hint(fmt.Errorf("this git cannot try a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
+		err = thread.Hint(fmt.Errorf("this version of git cannot preview a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
 	}
 	if err != nil {
 		return err

@@ -15,12 +15,12 @@ import (
 // ProgramError says that the repository's own configuration names programs that were not accepted.
 type ProgramError struct {
 	Programs []git.Setting
-	Files    []string // some of those that the first one, a filter, is to convert
+	Files    []string // some of those that the first one, a filter, is for
 }
 
 func (e *ProgramError) Error() string {
 	first := e.Programs[0]
-	s := fmt.Sprintf("the repository's own configuration sets %s to %q, which is not accepted",
+	s := fmt.Sprintf("the repository's configuration sets %s to %q, which is not trusted",
 		git.Printable(first.Key), git.Printable(git.Redact(first.Value)))
 	if len(e.Files) > 0 {
 		s += " (for " + git.Printable(strings.Join(e.Files, ", ")) + ")"
@@ -31,9 +31,9 @@ func (e *ProgramError) Error() string {
 	return s
 }
 
-// trusted refuses a repository that would have us run what an agent, or whoever made it, wrote into its own
-// configuration. What the person's own configuration says too, and git-lfs, is right. Nothing is done without such a
-// program instead: a file that its filter did not see would be committed as it is.
+// trusted refuses a repository that would make us run what an agent, or its author, wrote into its own configuration.
+// What the person's own configuration says too, and git-lfs, is allowed. We do not work around such a program: a file
+// that did not pass its filter would be committed unfiltered.
 func (t tree) trusted(ctx context.Context) error {
 	programs := t.own.Programs(git.Converts)
 	if len(programs) == 0 || !t.refused {
@@ -42,7 +42,7 @@ func (t tree) trusted(ctx context.Context) error {
 	return t.ask(&ProgramError{Programs: programs, Files: t.filtered(ctx, programs[0].Key)})
 }
 
-// connects refuses a repository that would have us connect through what was written into its own configuration.
+// connects refuses a repository that would make us connect by what was written into its own configuration.
 func (t tree) connects() error {
 	programs := t.own.Programs(git.Connects)
 	if len(programs) == 0 || !t.refused {
@@ -51,13 +51,13 @@ func (t tree) connects() error {
 	return t.ask(&ProgramError{Programs: programs})
 }
 
-// ask says what to do about programs that were not accepted.
+// ask adds a hint on programs that were not accepted.
 func (t tree) ask(refused *ProgramError) error {
-	return thread.Hint(refused, "look at them (git -C "+t.Root+" config --list --show-origin); `orchestrator trust --git` there "+
-		"accepts them as they are now; or do this step yourself with git")
+	return thread.Hint(refused, "review them (git -C "+t.Root+" config --list --show-origin) and run `orchestrator trust --git` "+
+		"there to accept them, or do this step yourself with git")
 }
 
-// filtered names a few files that a filter's setting is about, for people; none where that cannot be told.
+// filtered names a few files that a filter's setting applies to, for people; none if unknown.
 func (t tree) filtered(ctx context.Context, key string) []string {
 	name, ok := strings.CutPrefix(key, "filter.")
 	if !ok {
@@ -86,28 +86,28 @@ func (t tree) filtered(ctx context.Context, key string) []string {
 	return found
 }
 
-// identity makes sure that a commit will carry the person's own name.
+// identity makes sure that a commit will have the person's own name.
 func (t tree) identity(ctx context.Context) error {
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		_, err := t.run(ctx, git.Call{Args: []string{"var", who}, Config: []string{"user.useConfigOnly=true"}})
 		if err != nil {
 			return thread.Hint(fmt.Errorf("git does not know who you are: %w", err),
-				`git config --global user.name "Your Name" && git config --global user.email you@example.com`)
+				`run git config --global user.name "Your Name" && git config --global user.email you@example.com`)
 		}
 	}
 	return nil
 }
 
-// unsigned says what to do where a commit could not be signed.
+// unsigned adds a hint if a commit could not be signed.
 func unsigned(err error) error {
 	var said *git.Error
 	if !errors.As(err, &said) || !strings.Contains(said.Stderr, "failed to sign") && !strings.Contains(said.Stderr, "signing failed") {
 		return err
 	}
-	return thread.Hint(err, "put user.signingKey and its agent right, or git config commit.gpgSign false")
+	return thread.Hint(err, "check user.signingKey and its agent, or run git config commit.gpgSign false")
 }
 
-// Own reads the configuration of the repository that dir lies in, for the person to see what they would accept.
+// Own reads the configuration of dir's repository, to show the person what they would accept.
 func Own(ctx context.Context, dir string, env ...string) (*git.Own, error) {
 	g, err := git.New(env...)
 	if err != nil {

@@ -277,7 +277,7 @@ func TestFrozenOnceRead(t *testing.T) {
 		t.Error(err)
 	}
 	b.config(harmless)
-	if _, _, err := b.merger.Reachable(ctx, b.dir, b.dir); err != nil && !strings.Contains(err.Error(), "is not accepted") {
+	if _, _, err := b.merger.Reachable(ctx, b.dir, b.dir); err != nil && !strings.Contains(err.Error(), "is not trusted") {
 		t.Error(err)
 	}
 	if asked < 3 {

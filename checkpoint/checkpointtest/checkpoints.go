@@ -50,7 +50,7 @@ func testPut(_ *testing.T, f *fixture) {
 	f.equal(kept.Answer, strings.Repeat("x", checkpoint.MaxText))
 }
 
-// testPutTwice is what a caller does whose first call failed after the commit.
+// testPutTwice puts a checkpoint again, like a caller whose first call failed after the commit.
 func testPutTwice(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	c := f.next(a.ID, thread.Checkpoint{})
@@ -66,7 +66,7 @@ func testPutTwice(_ *testing.T, f *fixture) {
 	f.equal(ids(list), newestFirst(first, next))
 	th, err := f.Thread(f.ctx, a.ID)
 	f.ok(err)
-	f.equal(th.Head, next.ID) // a late retry does not set the thread back
+	f.equal(th.Head, next.ID) // a late retry does not move the thread back
 	f.equal(th.Usage.Output, int64(7))
 	other := c
 	other.Thread = f.thread("b-0001").ID
@@ -110,7 +110,7 @@ func testPutRefused(_ *testing.T, f *fixture) {
 	list, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(list), ids([]thread.Checkpoint{first}))
-	f.equal(f.add(a.ID, first).Seq, int64(2)) // a refused put uses no number up
+	f.equal(f.add(a.ID, first).Seq, int64(2)) // a refused put uses no number
 }
 
 func testPutMoves(_ *testing.T, f *fixture) {
@@ -240,8 +240,7 @@ func testRewinds(_ *testing.T, f *fixture) {
 	f.equal(th.Head, again.ID)
 }
 
-// testRewritten keeps less than the parent has: the agent compacted, or changed an early item and sent the
-// rest again.
+// testRewritten keeps less than the parent has: the agent compacted, or changed an early item and sent the rest again.
 func testRewritten(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var items []thread.Item
@@ -283,7 +282,7 @@ func testExact(_ *testing.T, f *fixture) {
 	f.holds(c.ID, all, map[string]string{"main": "\x00\xff\r\nhalf", "a/ü 'b'.jsonl": "x", "empty": ""})
 }
 
-// testLong passes the borders at which stores group and key what they keep.
+// testLong crosses the limits at which stores group and key their data.
 func testLong(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	rnd := rand.New(rand.NewSource(1))
@@ -329,7 +328,7 @@ func words(rnd *rand.Rand, size int) string {
 	return b.String()
 }
 
-// testFiles appends, rewrites and cuts native files.
+// testFiles appends, rewrites and truncates native files.
 func testFiles(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var prev thread.Checkpoint
@@ -365,7 +364,7 @@ func testFiles(_ *testing.T, f *fixture) {
 	}
 }
 
-// testModel compares random histories with the plain rules.
+// testModel compares random histories with the simple model.
 func testModel(_ *testing.T, f *fixture) {
 	rnd := rand.New(rand.NewSource(7))
 	type state struct {
@@ -396,7 +395,7 @@ func testModel(_ *testing.T, f *fixture) {
 		for range rnd.Intn(4) {
 			it := item(words(rnd, rnd.Intn(700)))
 			if keep < len(p.items) && rnd.Intn(2) == 0 {
-				it = p.items[keep+rnd.Intn(len(p.items)-keep)] // one that the parent had
+				it = p.items[keep+rnd.Intn(len(p.items)-keep)] // one of the parent's
 			}
 			d.Items = append(d.Items, it)
 		}
@@ -418,7 +417,7 @@ func testModel(_ *testing.T, f *fixture) {
 			f.reopen()
 		}
 	}
-	// What each added makes the same again, put as its delta elsewhere.
+	// What each added gives the same result when it is put as a delta elsewhere.
 	deltas, can := f.Store.(checkpoint.Deltas)
 	copied := map[thread.CheckpointID]thread.Checkpoint{}
 	for i, s := range all[1:] {

@@ -16,21 +16,21 @@ import (
 	"orchestrator/thread"
 )
 
-// Harness makes stores to test.
+// Harness creates stores to test.
 type Harness struct {
 	// Open returns a new, empty store; the suite does not close it.
 	Open func(t *testing.T) thread.Store
-	// Reopen closes a store and opens what it kept; nil where nothing outlives a store.
+	// Reopen closes a store and opens it again; nil if nothing outlives a store.
 	Reopen func(t *testing.T, s thread.Store) thread.Store
 }
 
-// fixture is a store with helpers that end the test on errors.
+// fixture is a store with helpers that fail the test on errors.
 type fixture struct {
 	*testing.T
 	thread.Store
 	h   Harness
 	ctx context.Context
-	n   int // for times that differ
+	n   int // to make times differ
 }
 
 func (f *fixture) reopen() {
@@ -72,7 +72,7 @@ func (f *fixture) thread(name string) thread.Thread {
 	return t
 }
 
-// fork makes a thread at a checkpoint.
+// fork creates a thread at a checkpoint.
 func (f *fixture) fork(name string, at thread.Checkpoint) thread.Thread {
 	f.Helper()
 	f.n++
@@ -87,7 +87,7 @@ func item(text string) thread.Item {
 	return thread.Item{Wire: "anthropic", Raw: raw}
 }
 
-// next is the checkpoint after parent (zero for a first one) in a thread, a turn further.
+// next returns the checkpoint after parent (zero for a first one) in a thread, one turn later.
 func (f *fixture) next(id thread.ID, parent thread.Checkpoint) thread.Checkpoint {
 	f.n++
 	return thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: parent.ID, Turn: parent.Turn + 1,
@@ -125,7 +125,7 @@ func (f *fixture) marks(id thread.CheckpointID) []thread.Mark {
 	return m
 }
 
-// holds checks a checkpoint's conversation and transcript, marks included.
+// holds checks a checkpoint's conversation and transcript, including the marks.
 func (f *fixture) holds(id thread.CheckpointID, items []thread.Item, files map[string]string) {
 	f.Helper()
 	got, err := f.Conversation(f.ctx, id)

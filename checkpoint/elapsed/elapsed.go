@@ -1,10 +1,10 @@
-// Package elapsed says how long ago something was, by a clock that may be set while nobody looks.
+// Package elapsed says how long ago something was, even if the clock was changed in between.
 //
-// What is deleted for good goes by its age, so that a clock which is a year ahead for an hour must not make everything
-// old. The Clock looks at the time now and then and compares how far the wall clock went with how long the machine ran,
-// which no setting of the clock changes. Time that the wall clock skipped counts for nothing that is older than the
-// skip. While nobody looked and the machine was started again meanwhile, nobody knows how long it was: then at most
-// Unseen counts. So an age can be too small, and never too large by more than Unseen and Slack.
+// Permanent deletion depends on age, so a clock that is a year ahead for an hour must not make everything old. The
+// Clock checks the time now and then and compares how far the wall clock advanced with how long the machine ran, which
+// no setting of the clock changes. Time that the wall clock skipped does not count for anything older than the skip. If
+// the machine was restarted between two checks, the real duration is unknown: then at most Unseen counts. So an age can
+// be too small, and never too large by more than Unseen and Slack.
 //
 // Only ages are corrected. Times that are stored and shown are the wall clock's, right or wrong.
 package elapsed
@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// Unseen is the most that counts of a time in which the machine was started again and nobody looked.
+	// Unseen is the most that counts of a period in which the machine was restarted without a check.
 	Unseen = 14 * 24 * time.Hour
-	// Slack is how far the wall clock may be from the machine's between two looks without being called set.
+	// Slack is how far the wall clock may deviate from the machine's between two checks without counting as changed.
 	Slack = time.Hour
 
 	setting = "clock"
-	again   = 24 * time.Hour // after which a look without news is stored
+	again   = 24 * time.Hour // after which a check without news is stored
 	most    = 100            // skips that are kept
 )
 
-// Uptime says how long the machine has run, and which run it is: from start to start, sleep included.
+// Uptime returns how long the machine has run, sleep included, and an id of this boot.
 type Uptime func() (up time.Duration, boot string)
 
 // Clock knows what the wall clock skipped. It is safe for concurrent use.
@@ -45,7 +45,7 @@ type Clock struct {
 	stored look
 }
 
-// look is what was seen at the last look; it is stored.
+// look is the state at the last check; it is stored.
 type look struct {
 	Wall  time.Time     `json:"wall,omitzero"`
 	Up    time.Duration `json:"up"`
@@ -53,14 +53,14 @@ type look struct {
 	Skips []Skip        `json:"skips,omitempty"`
 }
 
-// Skip is a stretch of the wall clock in which less time passed than it says.
+// Skip is a period of the wall clock in which less time passed than it shows.
 type Skip struct {
 	From time.Time     `json:"from"`
 	To   time.Time     `json:"to"`
-	Lost time.Duration `json:"lost"` // that did not pass, less what the clock was set back by since
+	Lost time.Duration `json:"lost"` // did not pass, less what the clock was set back by since
 }
 
-// Open reads what earlier processes saw, and looks.
+// Open reads what earlier processes recorded, and checks the clock.
 func Open(ctx context.Context, store thread.Settings, now func() time.Time, up Uptime) (*Clock, error) {
 	c := &Clock{store: store, now: now, up: up}
 	text, err := store.Setting(ctx, setting)
@@ -68,19 +68,20 @@ func Open(ctx context.Context, store thread.Settings, now func() time.Time, up U
 		return nil, fmt.Errorf("read the clock's history: %w", err)
 	}
 	if text != "" && json.Unmarshal([]byte(text), &c.last) != nil {
-		c.last = look{} // not ours: begun again
+		c.last = look{} // not ours: start again
 	}
 	c.stored = c.last
 	return c, c.Look(ctx)
 }
 
-// Look compares the clocks. It is to be called now and then, and before the process ends. Where Open returned an error
-// with a Clock, that of the first Look, it can be used as well.
+// Look compares the clocks. Call it now and then, and before the process ends. If Open returned an error with a Clock,
+// that of its first Look, the Clock can be used as well.
 func (c *Clock) Look(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.see()
-	if c.last.Boot == c.stored.Boot && slices.Equal(c.last.Skips, c.stored.Skips) && c.last.Wall.Sub(c.stored.Wall).Abs() < again {
+	if c.last.Boot == c.stored.Boot && slices.Equal(c.last.Skips, c.stored.Skips) &&
+		c.last.Wall.Sub(c.stored.Wall).Abs() < again {
 		return nil
 	}
 	text, err := json.Marshal(c.last)
@@ -88,15 +89,15 @@ func (c *Clock) Look(ctx context.Context) error {
 		err = c.store.SetSetting(ctx, setting, string(text))
 	}
 	if err != nil {
-		return fmt.Errorf("keep the clock's history: %w", err)
+		return fmt.Errorf("store the clock's history: %w", err)
 	}
 	c.stored = c.last
 	return nil
 }
 
-// see takes a look. The caller holds mu.
+// see checks the clocks. The caller holds mu.
 func (c *Clock) see() {
-	now := c.now().UTC() // the wall's: without what Go keeps beside it
+	now := c.now().UTC() // the wall clock's time, without Go's monotonic reading
 	up, boot := c.up()
 	was := c.last
 	c.last.Wall, c.last.Up, c.last.Boot = now, up, boot
@@ -119,7 +120,7 @@ func (c *Clock) see() {
 	}
 }
 
-// setBack takes what the clock was set back by from what it skipped before, the latest first. The caller holds mu.
+// setBack subtracts what the clock was set back by from earlier skips, the latest first. The caller holds mu.
 func (c *Clock) setBack(by time.Duration) {
 	for i := len(c.last.Skips) - 1; i >= 0 && by > 0; i-- {
 		s := &c.last.Skips[i]
@@ -129,7 +130,8 @@ func (c *Clock) setBack(by time.Duration) {
 	c.last.Skips = slices.DeleteFunc(c.last.Skips, func(s Skip) bool { return s.Lost <= Slack })
 }
 
-// Since says how long ago something was; 0 for what has yet to come. What lies in a skip counts as from its end.
+// Since returns how long ago a time was; 0 if it is in the future. A time inside a skip counts from the end of the
+// skip.
 func (c *Clock) Since(at time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +150,7 @@ func (c *Clock) Since(at time.Time) time.Duration {
 	return max(age, 0)
 }
 
-// Before returns the time since which a duration has passed: what is older is as old as that.
+// Before returns the time that is a duration ago: anything earlier is at least as old.
 func (c *Clock) Before(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,7 +164,7 @@ func (c *Clock) Before(d time.Duration) time.Time {
 	return at
 }
 
-// Skips are the stretches that do not count as they stand.
+// Skips returns the periods that do not fully count.
 func (c *Clock) Skips() []Skip {
 	c.mu.Lock()
 	defer c.mu.Unlock()

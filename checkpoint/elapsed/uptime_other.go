@@ -4,5 +4,5 @@ package elapsed
 
 import "time"
 
-// Machine is this machine's Uptime, as far as this process saw it.
+// Machine is this machine's Uptime, as far as this process knows.
 func Machine() (time.Duration, string) { return process() }

@@ -1,5 +1,5 @@
-// Package flock locks files between processes. A lock lasts until every process that has the file open has closed
-// it or ended, however it ended: a child that inherits the file holds the lock too.
+// Package flock locks files between processes. A lock lasts until every process that has the file open has closed it or
+// ended, in any way: a child that inherits the file holds the lock too.
 package flock
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock waits for the exclusive lock on a file, which is made when it is missing. Closing the file gives it back.
+// Lock waits for the exclusive lock on a file, which is created if it is missing. Closing the file releases the lock.
 func Lock(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -39,7 +39,7 @@ func Lock(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// TryLock takes the lock on a file that is there, and no link to one, if nobody has it.
+// TryLock locks an existing file, not a link to one, unless it is already locked.
 func TryLock(path string) (f *os.File, ok bool) {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -52,7 +52,7 @@ func TryLock(path string) (f *os.File, ok bool) {
 	return f, true
 }
 
-// TryLockDir takes the lock on a folder that is there, and no link to one, if nobody has it.
+// TryLockDir locks an existing folder, not a link to one, unless it is already locked.
 func TryLockDir(path string) (dir *os.File, ok bool) {
 	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Check asks git itself whether the worktree may be used: its owner, its version, bare or not. One in which git would
-// wait for ever is refused before.
+// Check asks git itself whether the worktree may be used: its owner, its version, bare or not. A worktree that would
+// block git forever is refused before.
 func (g *Git) Check(ctx context.Context, w Worktree) error {
 	if err := w.Sound(); err != nil {
 		return fmt.Errorf("check repository: %w", err)
@@ -22,7 +22,7 @@ func (g *Git) Check(ctx context.Context, w Worktree) error {
 	switch {
 	case errors.As(err, &said) && strings.Contains(said.Stderr, "dubious ownership"):
 		return thread.Hint(fmt.Errorf("check repository %s: %w", w.Root, ErrOwner),
-			"git config --global --add safe.directory "+w.Root)
+			"run git config --global --add safe.directory "+w.Root)
 	case err != nil:
 		return fmt.Errorf("check repository: %w", err)
 	case out != "true":

@@ -15,28 +15,28 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrEndless says that git would wait at a file for ever, or read it for ever: a pipe, a device, or one that is larger
-// than such a file can be. An archive can hold all of them.
+// ErrEndless says that git would block at a file, or read it forever: a pipe, a device, or a file that is larger than
+// it can be. An archive can contain all of them.
 var ErrEndless = errors.New("git would never finish reading it")
 
 const (
-	// patience is how long a call may take before what it may wait at is looked for.
+	// patience is how long a call may take before we search for a file that may block it.
 	patience = 400 * time.Millisecond
-	// lookAgain is after how long it is looked for again while the call goes on; the waits double.
+	// lookAgain is the delay before the search is repeated while the call continues; the delays double.
 	lookAgain = 5 * time.Second
-	// lookLimit is how long a look may take.
+	// lookLimit is how long a search may take.
 	lookLimit = 3 * time.Second
 )
 
-// The most that files of a repository can hold. One that git maps into memory is read to its end as well.
+// The maximum sizes of a repository's files. Git also reads files completely that it maps into memory.
 const (
 	mostLine = 1 << 20  // a few lines
 	mostText = 64 << 20 // written by people or for each commit
 	mostData = 1 << 30
 )
 
-// known are the files that git reads at nearly every call: of a worktree's own part of a repository, and of the
-// shared one.
+// known are the files that git reads at nearly every call: of a worktree's own part of a repository, and of the shared
+// part.
 var known = struct{ part, common map[string]int64 }{
 	part: map[string]int64{
 		"HEAD": mostLine, "commondir": mostLine, "gitdir": mostLine, "locked": mostLine, "config.worktree": mostText, "index": mostData,
@@ -52,7 +52,7 @@ var known = struct{ part, common map[string]int64 }{
 	},
 }
 
-// Sound reports an error where a file that git reads at nearly every call never ends. It opens nothing.
+// Sound returns an error if a file that git reads at nearly every call never ends. It opens nothing.
 func (w Worktree) Sound() error {
 	for name, most := range known.part {
 		if err := ends(filepath.Join(w.GitDir, name), most); err != nil {
@@ -67,12 +67,12 @@ func (w Worktree) Sound() error {
 	return nil
 }
 
-// ends reports an error for a file that is there and cannot be read to its end. What a link leads to counts.
+// ends returns an error for a file that exists and cannot be read to its end. Links are followed.
 func ends(path string, most int64) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil // git says what is wrong with it
+		return nil // git reports what is wrong with it
 	case special(info):
 		return endless(path, "a "+kind(info.Mode()))
 	case info.Mode().IsRegular() && info.Size() > most:
@@ -81,7 +81,7 @@ func ends(path string, most int64) error {
 	return nil
 }
 
-// special reports whether opening or reading a file may wait for ever.
+// special reports whether opening or reading a file may block forever.
 func special(info fs.FileInfo) bool {
 	if info.Mode()&(fs.ModeNamedPipe|fs.ModeDevice) == 0 {
 		return false
@@ -98,11 +98,12 @@ func kind(mode fs.FileMode) string {
 }
 
 func endless(path, what string) error {
-	return thread.Hint(fmt.Errorf("%s is %s: %w", Printable(path), what, ErrEndless), "look at it, and remove it or move it away")
+	return thread.Hint(fmt.Errorf("%s is %s: %w", Printable(path), what, ErrEndless),
+		"check it, then remove it or move it away")
 }
 
-// watch ends a call that waits at something that never ends: once it has taken longer than calls do, the repository
-// and the files that git reads in every folder of the worktree are looked through.
+// watch ends a call that blocks at something that never ends: when it takes longer than usual, the repository and the
+// files that git reads in every folder of the worktree are checked.
 func watch(ctx context.Context, dir string) (watched context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() { // ends with the context
@@ -123,7 +124,7 @@ func watch(ctx context.Context, dir string) (watched context.Context, end func()
 	return ctx, func() { cancel(nil) }
 }
 
-// findEndless looks for a file that a git which runs in a folder may wait at, for a while.
+// findEndless searches for a file that may block a git that runs in a folder, for a limited time.
 func findEndless(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -151,7 +152,7 @@ func findEndless(ctx context.Context, dir string) error {
 	})
 }
 
-// walk looks at the files below a folder that have a name.
+// walk checks the files with certain names below a folder.
 func walk(ctx context.Context, dir string, has func(name string) bool) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
@@ -173,7 +174,7 @@ func walk(ctx context.Context, dir string, has func(name string) bool) error {
 	})
 }
 
-// named are the files that the repository's own configuration has git read, as far as a look at its text tells.
+// named are the files that the repository's own configuration makes git read, as far as its text shows.
 func (w Worktree) named() (paths []string) {
 	text, err := private.ReadRegular(filepath.Join(w.Common, "config"), mostLine)
 	if err != nil {
@@ -191,7 +192,7 @@ func (w Worktree) named() (paths []string) {
 		case !ok || value == "":
 		case filepath.IsAbs(value):
 			paths = append(paths, value)
-		default: // an included file lies beside the configuration, the others below the worktree
+		default: // an included file is relative to the configuration, the others to the worktree
 			paths = append(paths, filepath.Join(w.Common, value), filepath.Join(w.Root, value))
 		}
 	}

@@ -9,16 +9,17 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Error is git saying no.
+// Error is a failure of git.
 type Error struct {
 	Command string // the subcommand
 	Code    int    // exit code
-	Stderr  string // the last 8 KB, as git wrote it, without the credentials of addresses
+	Stderr  string // the last 8 KB, as git wrote it, without credentials in URLs
 }
 
-// Error shows what git said in one line, without control characters.
+// Error returns git's message on one line, without control characters.
 func (e *Error) Error() string {
-	said := Printable(strings.Join(strings.FieldsFunc(e.Stderr, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+	lines := strings.FieldsFunc(e.Stderr, func(r rune) bool { return r == '\n' || r == '\r' })
+	said := Printable(strings.Join(lines, "; "))
 	if said == "" {
 		return fmt.Sprintf("git %s: exit code %d", e.Command, e.Code)
 	}
@@ -28,7 +29,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("git %s: %s", e.Command, said)
 }
 
-// Is translates what git says about the disk and the repository into the domain's errors.
+// Is translates git's messages about the disk and the repository into the domain's errors.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case thread.ErrDiskFull:
@@ -42,11 +43,11 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// withUser finds addresses that name who logs in.
+// withUser finds URLs with a user.
 var withUser = pattern.Lazy(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/@'"]*(?:@[^\s/@'"]*)*)@`)
 
-// Redact takes the credentials out of the addresses in a text: all of them for HTTP, where a token may be in the
-// place of the name, and the passwords of others.
+// Redact removes the credentials from URLs in a text: all of them for HTTP, where the user name may be a token, and the
+// passwords of others.
 func Redact(s string) string {
 	return withUser().ReplaceAllStringFunc(s, func(address string) string {
 		m := withUser().FindStringSubmatch(address)
@@ -61,8 +62,8 @@ func Redact(s string) string {
 	})
 }
 
-// Printable returns s without what could act on a terminal: control, format and private-use characters and
-// bytes that are no UTF-8 become "?".
+// Printable returns s without characters that could affect a terminal: control, format and private-use characters and
+// bytes that are not UTF-8 become "?".
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == unicode.ReplacementChar || (r != ' ' && !unicode.IsGraphic(r)) {

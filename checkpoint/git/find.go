@@ -12,30 +12,30 @@ import (
 	"orchestrator/thread"
 )
 
-// The ways in which a folder is no worktree to work in.
+// The reasons why a folder is not a usable worktree.
 var (
-	ErrBare    = errors.New("the repository is bare, it has no files")
-	ErrForeign = errors.New("the worktree's .git does not lead to the repository that knows it")
-	ErrOwner   = errors.New("the repository belongs to somebody else")
+	ErrBare    = errors.New("the repository is bare")
+	ErrForeign = errors.New("the worktree's .git file does not match its repository")
+	ErrOwner   = errors.New("the repository belongs to another user")
 )
 
-// Worktree is where a worktree and its repository lie. All paths are absolute.
+// Worktree has the paths of a worktree and its repository. All paths are absolute.
 type Worktree struct {
-	Root   string // the folder that holds .git
+	Root   string // the folder with .git
 	GitDir string // this worktree's own part: HEAD, index
 	Common string // the repository: objects, refs, config
 }
 
-// Linked reports whether it is one of `git worktree add`.
+// Linked reports whether it was made by `git worktree add`.
 func (w Worktree) Linked() bool { return w.GitDir != w.Common }
 
-// Env makes git work in this worktree without looking for it.
+// Env makes git work in this worktree without searching for it.
 func (w Worktree) Env() []string {
 	return []string{"GIT_DIR=" + w.GitDir, "GIT_WORK_TREE=" + w.Root}
 }
 
-// Find returns the worktree that dir lies in. It reads files only, runs nothing and so trusts nothing: Check
-// says whether the repository may be used.
+// Find returns the worktree that dir is in. It only reads files, runs nothing and trusts nothing: Check says whether
+// the repository may be used.
 func Find(dir string) (Worktree, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -64,8 +64,8 @@ func Find(dir string) (Worktree, error) {
 	}
 }
 
-// owns reports an error when dir lies in another worktree of the repository, below this one: that has lost
-// its .git file, and what is done to dir must not be done to this one's files.
+// owns returns an error if dir is in another worktree of the repository, below this one: that one has lost its .git
+// file, and operations on dir must not affect this one's files.
 func (w Worktree) owns(dir string) error {
 	if dir == w.Root {
 		return nil
@@ -81,7 +81,7 @@ func (w Worktree) owns(dir string) error {
 	for _, e := range entries {
 		b, err := readSmall(filepath.Join(lists, e.Name(), "gitdir"))
 		if err != nil {
-			continue // one that is just being removed
+			continue // it is being removed
 		}
 		other := filepath.Dir(strings.TrimSpace(string(b)))
 		if !filepath.IsAbs(other) {
@@ -92,18 +92,18 @@ func (w Worktree) owns(dir string) error {
 		}
 		if Within(dir, other) && other != w.Root && Within(other, w.Root) {
 			return thread.Hint(fmt.Errorf("find repository: the worktree %s has no .git file: %w", Printable(other), ErrForeign),
-				"git worktree repair makes it again; where the folder is no worktree any more, git worktree prune forgets it")
+				"recreate it with git worktree repair, or run git worktree prune if the folder is no longer a worktree")
 		}
 	}
 	return nil
 }
 
-// Within reports whether path is dir or lies below it. Both are clean and absolute.
+// Within reports whether path is dir or below it. Both are clean and absolute.
 func Within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
-// worktreeAt reads root/.git; fs.ErrNotExist when there is none that is one.
+// worktreeAt reads root/.git; fs.ErrNotExist if there is no valid one.
 func worktreeAt(root string) (Worktree, error) {
 	dot := filepath.Join(root, ".git")
 	info, err := os.Lstat(dot)
@@ -124,7 +124,7 @@ func worktreeAt(root string) (Worktree, error) {
 	return linkedAt(root, dot)
 }
 
-// linkedAt follows a .git file: of a linked worktree, a submodule, or a repository that is kept elsewhere.
+// linkedAt follows a .git file: of a linked worktree, a submodule, or a repository that is stored elsewhere.
 func linkedAt(root, dot string) (Worktree, error) {
 	to, err := pointer(dot, "gitdir:", root)
 	if err != nil {
@@ -134,20 +134,21 @@ func linkedAt(root, dot string) (Worktree, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if !isGitDir(to) {
-			return Worktree{}, fmt.Errorf("find repository: %s leads to %s, which is no repository: %w", dot, Printable(to), ErrForeign)
+			return Worktree{}, fmt.Errorf("find repository: %s points to %s, which is not a repository: %w",
+				dot, Printable(to), ErrForeign)
 		}
 		return Worktree{Root: root, GitDir: to, Common: to}, nil
 	case err != nil:
 		return Worktree{}, err
 	}
-	// An agent may write its worktree's .git file: it must lead to a place that the repository set up.
+	// An agent may write its worktree's .git file: it must point to a place that the repository set up.
 	if filepath.Dir(filepath.Dir(to)) != common || filepath.Base(filepath.Dir(to)) != "worktrees" || !isGitDir(common) {
 		return Worktree{}, fmt.Errorf("find repository: %s: %w", dot, ErrForeign)
 	}
 	return Worktree{Root: root, GitDir: to, Common: common}, nil
 }
 
-// pointer reads a file that holds a path, absolute or relative to base, and resolves it.
+// pointer reads a file that contains a path, absolute or relative to base, and resolves it.
 func pointer(file, prefix, base string) (string, error) {
 	b, err := readSmall(file)
 	if err != nil {
@@ -163,7 +164,7 @@ func pointer(file, prefix, base string) (string, error) {
 	}
 	to, err := filepath.EvalSymlinks(s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("read %s: it leads to %s, which is gone: %w", file, Printable(s), ErrForeign)
+		return "", fmt.Errorf("read %s: it points to %s, which does not exist: %w", file, Printable(s), ErrForeign)
 	}
 	return to, err
 }
@@ -183,8 +184,8 @@ func readSmall(file string) ([]byte, error) {
 	return b, nil
 }
 
-// FindReceiver finds the repository that a push to a folder on this machine goes to, in the order in which git itself
-// looks. base is what a relative path begins at.
+// FindReceiver finds the repository that a push to a folder on this machine goes to, in git's own order. base is what a
+// relative path is relative to.
 func FindReceiver(base, address string) (Worktree, error) {
 	path := address
 	if u, err := url.Parse(address); err == nil && strings.EqualFold(u.Scheme, "file") {
@@ -199,7 +200,7 @@ func FindReceiver(base, address string) (Worktree, error) {
 		switch {
 		case err != nil:
 			continue
-		case !info.IsDir(): // a worktree, or a repository that is kept elsewhere
+		case !info.IsDir(): // a worktree, or a repository that is stored elsewhere
 			w, err := linkedAt(filepath.Dir(at), at)
 			return w, err
 		case !isGitDir(at):

@@ -36,7 +36,7 @@ func TestCheckBranch(t *testing.T) {
 	}
 	for name, why := range map[string]string{
 		"": "empty", "-x": "option", "a/-x": "option", "--upload-pack=touch x": "white space", "-c": "option", ";id": "shell", "$(id)": "shell",
-		"`id`": "shell", "a\nb": "white space", "a\u3000b": "white space", "a\u202eb": "unprintable", "a\u200bb": "unprintable", "../x": "two dots",
+		"`id`": "shell", "a\nb": "white space", "a\u3000b": "white space", "a\u202eb": "unprintable", "a\u200bb": "unprintable", "../x": "consecutive dots",
 		"a.lock": ".lock", "a.LOCK/b": ".lock", "@{-1}": "@{", "@": "current commit", "head": "current commit", "a//b": "empty part", "/a": "empty part",
 		"a/": "empty part", "a.": "ends with a dot", ".a": "begins with a dot", "a/.b": "begins with a dot", "a~": "does not allow", "a^": "does not allow",
 		"a:b": "does not allow", "a?": "does not allow", "a*": "does not allow", "a[": "does not allow", `a\b`: "does not allow", "a\x7f": "unprintable",

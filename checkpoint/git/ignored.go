@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Ignored lists the files of the worktree that dir lies in that match patterns of the form of .gitignore, relative to
-// its root, and that the repository ignores. What lies in another repository inside it is left out.
+// Ignored lists the files of dir's worktree that match patterns in .gitignore syntax and are ignored by the repository,
+// relative to its root. Files of another repository inside it are left out.
 func (g *Git) Ignored(ctx context.Context, dir string, patterns []string) ([]string, error) {
 	w, err := Find(dir)
 	if err == nil {
@@ -41,5 +41,7 @@ func (g *Git) Ignored(ctx context.Context, dir string, patterns []string) ([]str
 	for _, name := range all {
 		ignored[name] = true
 	}
-	return slices.DeleteFunc(matches, func(name string) bool { return !ignored[name] || strings.HasSuffix(name, "/") }), nil
+	return slices.DeleteFunc(matches, func(name string) bool {
+		return !ignored[name] || strings.HasSuffix(name, "/")
+	}), nil
 }

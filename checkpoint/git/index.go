@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// CopyIndex copies an index file. It keeps the file's time: git tells by it which entries may have changed in the
-// same tick.
+// CopyIndex copies an index file and keeps its time: git uses it to tell which entries may have changed in the same
+// tick.
 func CopyIndex(from, to string) error {
-	src, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
+	src, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without blocking at a pipe
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func CopyIndex(from, to string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("copy the index %s: it is no file: %w", from, ErrForeign)
+		return fmt.Errorf("copy the index %s: not a file: %w", from, ErrForeign)
 	}
 	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"orchestrator/thread"
 )
 
-// maxBranch is the longest branch name in bytes; file systems end at 255 for one part.
+// maxBranch is the longest branch name in bytes; file systems allow 255 per path element.
 const maxBranch = 200
 
-// CheckBranch refuses names that git would not take as a branch, and those that it would take but that look
-// like options, like revisions, or like something they are not. The error is a thread.ErrInvalid with the reason.
+// CheckBranch refuses names that git would not accept for a branch, and those that it would accept but that look like
+// options, revisions, or something else. The error is a thread.ErrInvalid with the reason.
 func CheckBranch(name string) error {
 	if why := refuse(name); why != "" {
 		shown := Printable(name)
@@ -30,15 +30,15 @@ func refuse(name string) string {
 	case name == "":
 		return "is empty"
 	case len(name) > maxBranch:
-		return fmt.Sprintf("is %d bytes long, at most %d are allowed", len(name), maxBranch)
+		return fmt.Sprintf("is %d bytes long, the limit is %d", len(name), maxBranch)
 	case !utf8.ValidString(name):
 		return "is not UTF-8"
 	case name == "@" || strings.EqualFold(name, "HEAD"):
-		return "means the current commit to git"
+		return "is git's name for the current commit"
 	case strings.Contains(name, ".."):
-		return "holds two dots in a row"
+		return "contains two consecutive dots"
 	case strings.Contains(name, "@{"):
-		return "holds @{, which is a place in a reflog"
+		return "contains @{, which is reflog syntax"
 	case strings.Contains(name, "//") || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/"):
 		return "has an empty part between slashes"
 	case strings.HasSuffix(name, "."):
@@ -65,18 +65,18 @@ func refuse(name string) string {
 func refuseRune(r rune) string {
 	switch {
 	case r == ' ' || unicode.IsSpace(r):
-		return fmt.Sprintf("holds white space (%U)", r)
+		return fmt.Sprintf("contains white space (%U)", r)
 	case strings.ContainsRune("~^:?*[\\", r):
-		return fmt.Sprintf("holds %q, which git does not allow", r)
+		return fmt.Sprintf("contains %q, which git does not allow", r)
 	case strings.ContainsRune(";&|<>$`\"'(){}!#", r):
-		return fmt.Sprintf("holds %q, which a shell would act on", r)
+		return fmt.Sprintf("contains the shell metacharacter %q", r)
 	case !unicode.IsPrint(r):
-		return fmt.Sprintf("holds the unprintable %U", r)
+		return fmt.Sprintf("contains the unprintable character %U", r)
 	}
 	return ""
 }
 
-// IsObjectID reports whether s is a whole object id, SHA-1 or SHA-256, in lower-case hex.
+// IsObjectID reports whether s is a full object id, SHA-1 or SHA-256, in lower-case hex.
 func IsObjectID(s string) bool {
 	if len(s) != 40 && len(s) != 64 {
 		return false

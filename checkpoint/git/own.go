@@ -12,25 +12,25 @@ import (
 	"orchestrator/thread/accept"
 )
 
-// Setting is one line of a configuration.
+// Setting is one setting of a configuration.
 type Setting struct {
 	Key    string // as git lists it: section and name in lower case
 	Value  string
-	valued bool // "key" alone means true
+	valued bool // false for a "key" without a value, which means true
 }
 
-// Own is what a repository's own configuration, with all that it includes, said when it was read, once. What it says
-// later changes nothing in what was read.
+// Own is a repository's own configuration, with all includes, as it was when read, once. Later changes to the
+// configuration do not affect it.
 type Own struct {
 	worktree Worktree
 	settings []Setting       // the repository's own
-	persons  map[string]bool // what the person's own configuration says: "key\nvalue"
+	persons  map[string]bool // settings of the person's own configuration: "key\nvalue"
 	allows   []string        // protocols that the person's own configuration allows
-	hooks    []string        // names of those that the person's own configuration defines
+	hooks    []string        // names of hooks that the person's own configuration defines
 	content  []byte
 }
 
-// ReadOwn reads the configuration of a worktree's repository. Nothing runs.
+// ReadOwn reads the configuration of a worktree's repository. It runs nothing from it.
 func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
 	if err := w.Sound(); err != nil {
 		return nil, fmt.Errorf("read the repository's configuration: %w", err)
@@ -41,8 +41,8 @@ func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
 		Dir: w.Root, Env: w.Env(), Args: []string{"config", "--list", "--show-scope", "--includes", "-z"},
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil, thread.Hint(fmt.Errorf("read the configuration of %s: it did not end within %s", w.Root, g.readLimit),
-			"git -C "+w.Root+" config --list --show-origin tells which file it includes")
+		return nil, thread.Hint(fmt.Errorf("read the configuration of %s: timed out after %s", w.Root, g.readLimit),
+			"git -C "+w.Root+" config --list --show-origin shows the included files")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the repository's configuration: %w", err)
@@ -65,13 +65,13 @@ func (g *Git) ReadOwn(ctx context.Context, w Worktree) (*Own, error) {
 	}
 	o.content, err = accept.Content(o.commands(), accept.Folder(w.Root), w.Root)
 	if err != nil {
-		return nil, fmt.Errorf("read what the repository's configuration names: %w", err)
+		return nil, fmt.Errorf("read the programs in the repository's configuration: %w", err)
 	}
 	return o, nil
 }
 
-// Programs returns the settings that name a program, or change whom a remote is reached through, and that are
-// neither in the person's own configuration too nor git-lfs.
+// Programs returns the settings that name a program, or change who a remote is reached through, and that are neither in
+// the person's own configuration too nor from git-lfs.
 func (o *Own) Programs(uses ...Use) []Setting {
 	var found []Setting
 	for _, s := range o.settings {
@@ -85,7 +85,7 @@ func (o *Own) Programs(uses ...Use) []Setting {
 	return found
 }
 
-// known reports whether a setting is the person's as well as the repository's.
+// known reports whether a setting is in the person's configuration as well.
 func (o *Own) known(s Setting) bool {
 	return o.persons[s.Key+"\n"+s.Value] || lfs[s.Value] || (s.Value == "" && useOf(s.Key) == Converts)
 }
@@ -104,13 +104,13 @@ func (o *Own) commands() []accept.Command {
 	return all
 }
 
-// Place and Content are what the person accepts: all programs at once, with the files of the worktree that they name.
-// A repository's worktrees may hold different files, so that each content has a place of its own.
+// Place and Content are what the person accepts: all programs at once, with the files of the worktree that they name. A
+// repository's worktrees may have different files, so each content has its own place.
 func (o *Own) Place() string {
 	return filepath.Join(o.worktree.Common, "config") + "#" + accept.Short(o.content)
 }
 
-// Content is empty where there is nothing to accept.
+// Content is empty if there is nothing to accept.
 func (o *Own) Content() []byte { return o.content }
 
 // LFS reports whether git-lfs is set up, by the person or in the repository.
@@ -130,8 +130,8 @@ func (o *Own) LFS() bool {
 	return false
 }
 
-// Protocols returns those by which a remote may be reached, as GIT_ALLOW_PROTOCOL has them: git's own, and what the
-// person's own configuration allows. "ext" runs the command in an address, and is never among them.
+// Protocols returns the protocols that a remote may be reached by, in the form of GIT_ALLOW_PROTOCOL: git's own, and
+// those that the person's own configuration allows. "ext" runs the command in a URL and is never among them.
 func (o *Own) Protocols() string {
 	all := []string{"file", "git", "http", "https", "ssh"}
 	for _, name := range o.allows {

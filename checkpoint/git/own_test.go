@@ -130,7 +130,7 @@ func TestReadOwnOfWhatNeverEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.readLimit = 1
-	if _, err := g.ReadOwn(context.Background(), w); err == nil || !strings.Contains(err.Error(), "did not end") {
+	if _, err := g.ReadOwn(context.Background(), w); err == nil || !strings.Contains(err.Error(), "timed out") {
 		t.Errorf("err = %v", err)
 	}
 }

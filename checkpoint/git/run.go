@@ -15,18 +15,18 @@ import (
 	"orchestrator/thread"
 )
 
-// Git calls one git program. It is safe for concurrent use.
+// Git runs one git program. It is safe for concurrent use.
 type Git struct {
 	path      string
 	env       []string
-	readLimit time.Duration // of a configuration
+	readLimit time.Duration // for reading a configuration
 }
 
-// readLimit bounds reading a configuration, which may include what never ends.
+// readLimit bounds reading a configuration, which may include a file that never ends.
 const readLimit = 20 * time.Second
 
-// New finds git. The environment is that of the process, then extra, without the GIT_* variables of either that do
-// not say who the person is or how they are configured.
+// New finds git. The environment is that of the process, then extra, without GIT_* variables except those that say who
+// the person is and how git is configured.
 func New(extra ...string) (*Git, error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
@@ -35,14 +35,14 @@ func New(extra ...string) (*Git, error) {
 	return &Git{path: path, env: environ(append(os.Environ(), extra...)), readLimit: readLimit}, nil
 }
 
-// Path is where the git program lies.
+// Path returns the path of the git program.
 func (g *Git) Path() string { return g.path }
 
 // Env returns the environment that calls start from.
 func (g *Git) Env() []string { return append([]string(nil), g.env...) }
 
-// keepEnv are the GIT_* variables that say who the person is, where their own configuration lies and how their
-// remotes are reached.
+// keepEnv are the GIT_* variables that say who the person is, where their own configuration is and how their remotes
+// are reached.
 var keepEnv = map[string]bool{
 	"GIT_CONFIG_GLOBAL": true, "GIT_CONFIG_SYSTEM": true, "GIT_CONFIG_NOSYSTEM": true,
 	"GIT_SSH_VARIANT": true, "GIT_SSL_CAINFO": true, "GIT_SSL_CAPATH": true, "GIT_SSL_CERT": true, "GIT_SSL_KEY": true,
@@ -50,8 +50,8 @@ var keepEnv = map[string]bool{
 	"GIT_SSH": true, "GIT_SSH_COMMAND": true, "GIT_EXEC_PATH": true,
 }
 
-// Locates reports whether a variable says where a repository or a part of it lies, as git itself sets them for what
-// it starts.
+// Locates reports whether a variable gives the location of a repository or a part of it, as git itself sets them for
+// its child processes.
 func Locates(key string) bool {
 	switch key {
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -82,7 +82,7 @@ func environ(from []string) []string {
 	)
 }
 
-// safe is given to every call: nothing that a repository's configuration names is started behind it.
+// safe is passed to every call: nothing that a repository's configuration names is started in the background.
 var safe = []string{
 	"-c", "core.hooksPath=/dev/null",
 	"-c", "core.fsmonitor=false",
@@ -95,35 +95,34 @@ var safe = []string{
 	"-c", "advice.detachedHead=false",
 }
 
-// durable is given to calls that write what we must not lose.
+// durable is passed to calls that write what must not be lost.
 var durable = []string{"-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync"}
 
 // Call is one run of git.
 type Call struct {
 	// Dir is where git runs.
 	Dir string
-	// Args are the subcommand and its arguments. Names from outside stand behind "--", after
-	// "--end-of-options", or go through Stdin.
+	// Args are the subcommand and its arguments. Untrusted names follow "--" or "--end-of-options", or go through Stdin.
 	Args []string
 	// Config are further key=value settings for this call.
 	Config []string
 	// Env is added to the environment.
 	Env []string
-	// Stdin is what git reads, nothing when nil.
+	// Stdin is git's input, none if nil.
 	Stdin io.Reader
-	// Stdout takes git's output instead of Run's result.
+	// Stdout receives git's output instead of Run's result.
 	Stdout io.Writer
 	// Durable syncs what git writes.
 	Durable bool
-	// Reflog lets refs that move get their usual reflog: for what a person will see as done by them.
+	// Reflog writes the usual reflog for refs that move: for what a person will see as done by them.
 	Reflog bool
-	// Hold are files that git and what it starts keep open as long as they run: a lock on one outlives us.
+	// Hold are files that git and its child processes keep open while they run: a lock on one outlives us.
 	Hold []*os.File
-	// OK are exit codes besides 0 that are no error.
+	// OK are exit codes besides 0 that are not an error.
 	OK []int
 }
 
-// Run runs git to its end and returns what it printed.
+// Run runs git to its end and returns its output.
 func (g *Git) Run(ctx context.Context, c Call) ([]byte, error) {
 	out, _, err := g.RunCode(ctx, c)
 	return out, err
@@ -176,8 +175,8 @@ func (g *Git) Line(ctx context.Context, c Call) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// runGroup runs a command in a process group of its own, which ends with the context: first asked, so
-// that git takes its lock files away, then killed. It returns the exit code.
+// runGroup runs a command in its own process group, which ends with the context: it is asked to exit first, so that git
+// removes its lock files, then killed. It returns the exit code.
 func runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -188,7 +187,7 @@ func runGroup(ctx context.Context, cmd *exec.Cmd) (int, error) {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it started
 		}
 		if err == nil {
-			return 0, nil // it was done before the context was
+			return 0, nil // it finished before the context did
 		}
 		return -1, context.Cause(ctx)
 	}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// data are the settings of a repository's own configuration that are given to git as they are: values that say how
-// files, objects, remotes and names are to be understood, and that start nothing. "*" is any subsection. What is in
-// neither this table nor in programs is left out, what git learns in a later version included.
+// data are the settings of a repository's own configuration that are passed to git unchanged: values that say how
+// files, objects, remotes and names are interpreted, and that start nothing. "*" is any subsection. Settings in neither
+// this table nor programs are left out, including those of later versions of git.
 var data = sync.OnceValue(func() map[string]bool {
 	return names(`
 	core: repositoryformatversion bare filemode symlinks ignorecase precomposeunicode protecthfs protectntfs
@@ -54,13 +54,13 @@ var data = sync.OnceValue(func() map[string]bool {
 // Use is what a program is run for.
 type Use int
 
-// Uses of what a repository's own configuration may name.
+// Uses of the programs in a repository's own configuration.
 const (
-	Converts Use = iota + 1 // files on their way into a commit or out of one, merges, signatures
+	Converts Use = iota + 1 // files on their way into or out of a commit, merges, signatures
 	Connects                // on the way to a remote, or decides who it really is
 )
 
-// programs are those of which git runs the value, or lets it decide where it connects to and what it believes there.
+// programs are the settings whose value git runs, or that decide where it connects to and what it trusts there.
 var programs = sync.OnceValue(func() map[Use]map[string]bool {
 	return map[Use]map[string]bool{
 		Converts: names(`
@@ -79,7 +79,7 @@ var programs = sync.OnceValue(func() map[Use]map[string]bool {
 	}
 })
 
-// names reads a table.
+// names parses a table.
 func names(text string) map[string]bool {
 	found := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -91,7 +91,7 @@ func names(text string) map[string]bool {
 	return found
 }
 
-// parts cuts a key, as git lists it, into section, subsection and name.
+// parts splits a key, as git lists it, into section, subsection and name.
 func parts(key string) (section, sub, name string, hasSub bool) {
 	section, rest, _ := strings.Cut(key, ".")
 	at := strings.LastIndexByte(rest, '.')
@@ -101,7 +101,7 @@ func parts(key string) (section, sub, name string, hasSub bool) {
 	return section, rest[:at], rest[at+1:], true
 }
 
-// starred is a key with "*" for its subsection, as the tables have it.
+// starred is a key with "*" for its subsection, as in the tables.
 func starred(key string) string {
 	section, _, name, sub := parts(key)
 	if sub {
@@ -110,16 +110,16 @@ func starred(key string) string {
 	return section + "." + name
 }
 
-// isData reports whether a setting is given to git.
+// isData reports whether a setting is passed to git.
 func isData(key string) bool {
 	section, _, name, sub := parts(key)
 	if section == "extensions" && !sub {
-		return name != "worktreeconfig" // git must refuse the ones that it does not know; a worktree's are among the rest
+		return name != "worktreeconfig" // git must refuse unknown ones; those of a worktree are included
 	}
 	return data()[starred(key)]
 }
 
-// useOf says what a setting's program is run for, 0 for a setting that names none.
+// useOf returns what a setting's program is run for, 0 for a setting without a program.
 func useOf(key string) Use {
 	for use, table := range programs() {
 		if table[starred(key)] {

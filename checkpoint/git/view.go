@@ -9,25 +9,26 @@ import (
 	"strings"
 )
 
-// A frozen view is a folder that stands for the shared part of a repository, GIT_COMMON_DIR to git: refs and objects
-// are links to the repository's, its configuration is written by us from an Own, and there are no hooks and no
-// old-style remotes. So git reads the configuration that was judged, whatever is written into the repository's
-// meanwhile. HEAD, index and the state of a merge are the worktree's own as ever.
+// A frozen view is a folder that replaces the shared part of a repository, GIT_COMMON_DIR for git: refs and objects are
+// links to the repository's, the configuration is written by us from an Own, and there are no hooks and no old-style
+// remotes. So git reads the configuration that was checked, whatever is written to the repository's in the meantime.
+// HEAD, index and the state of a merge are still the worktree's own.
 
 // shared are the parts of a repository that a view links to.
 var shared = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees", "modules", "lfs"}
 
-// Freeze writes the view into a folder that nobody else may write, empty or with an older view of the same
-// repository, and returns the environment that has git use it. The programs of the repository's own configuration are in it only where they were accepted.
+// Freeze writes the view into a folder that nobody else can write to, empty or with an older view of the same
+// repository, and returns the environment that makes git use it. It includes the programs of the repository's own
+// configuration only if they were accepted.
 func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 	for _, name := range shared {
 		to := filepath.Join(o.worktree.Common, name)
 		switch name {
-		case "logs": // git makes it, but not through a link that leads nowhere
+		case "logs": // git creates it, but not through a dangling link
 			_ = os.Mkdir(to, 0o777)
 		case "lfs":
 			if o.LFS() {
-				_ = os.Mkdir(to, 0o777) // as logs
+				_ = os.Mkdir(to, 0o777) // like logs
 			}
 		case "modules", "reftable":
 			if _, err := os.Lstat(to); err != nil {
@@ -53,7 +54,7 @@ func (o *Own) Freeze(dir string, accepted bool) ([]string, error) {
 	return o.worktree.In(dir), nil
 }
 
-// Frozen reports whether a folder holds a view whose configuration is as it was written, to the bit.
+// Frozen reports whether a folder has a view whose configuration is unchanged.
 func Frozen(dir string) bool {
 	b, err := os.ReadFile(filepath.Join(dir, "config"))
 	if err != nil {
@@ -63,17 +64,17 @@ func Frozen(dir string) bool {
 	return end >= 0 && sealed(string(b[:end])) == string(b)
 }
 
-// seal begins the last line of a view's configuration, a comment that holds the hash of what is above it.
+// seal begins the last line of a view's configuration, a comment with the hash of the text above it.
 const seal = "# sha256 "
 
 func sealed(text string) string {
 	return fmt.Sprintf("%s%s%x\n", text, seal, sha256.Sum256([]byte(text)))
 }
 
-// In is the environment that has git use a view that was made before.
+// In is the environment that makes git use an existing view.
 func (w Worktree) In(view string) []string { return append(w.Env(), "GIT_COMMON_DIR="+view) }
 
-// replace writes a file whole or not at all: others may be reading it.
+// replace writes a file atomically: others may be reading it.
 func replace(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // 0600
 	if err != nil {
@@ -95,9 +96,9 @@ func replace(path, text string) error {
 // text is the view's configuration.
 func (o *Own) text(accepted bool) string {
 	var b strings.Builder
-	// For the git that gh and git-lfs start; each of our calls says it too.
+	// For the git that gh and git-lfs start; our own calls set it too.
 	b.WriteString("[core]\n\tfsmonitor = false\n\thooksPath = /dev/null\n")
-	for _, name := range o.hooks { // the person's: hooks say nothing about what we do, as core.hooksPath has it
+	for _, name := range o.hooks { // the person's: hooks do not run for our operations, as with core.hooksPath
 		fmt.Fprintf(&b, "[hook %s]\n\tenabled = false\n", subsection(name))
 	}
 	for _, s := range o.settings {
@@ -121,12 +122,12 @@ func (o *Own) text(accepted bool) string {
 	return b.String()
 }
 
-// subsection writes the name of one.
+// subsection quotes the name of a subsection.
 func subsection(name string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
 }
 
-// quote writes a value for git's configuration file.
+// quote quotes a value for git's configuration file.
 func quote(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\b", `\b`).Replace(v) + `"`
 }

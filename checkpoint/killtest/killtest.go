@@ -1,4 +1,4 @@
-// Package killtest ends processes as a crash would, for the tests of the packages under checkpoint.
+// Package killtest kills processes as a crash would, for the tests of the packages under checkpoint.
 package killtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Rounds is how often a test kills at each place: KILL_ROUNDS, or short without it.
+// Rounds is how often a test kills at each place: KILL_ROUNDS, or short if unset.
 func Rounds(t *testing.T, short int) int {
 	t.Helper()
 	n := short
@@ -25,8 +25,8 @@ func Rounds(t *testing.T, short int) int {
 	return n
 }
 
-// Tree kills a process with its children, which git's own processes are, and returns when none of them runs. It
-// stops a process before it asks for its children, so that it starts no other meanwhile.
+// Tree kills a process with its children, such as git's own processes, and returns when none of them runs. It stops a
+// process before listing its children, so that it starts no more of them.
 func Tree(pid int) {
 	if syscall.Kill(pid, syscall.SIGSTOP) != nil {
 		return

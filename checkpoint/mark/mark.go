@@ -1,11 +1,11 @@
-// Package mark keeps the number of a database's newest commit beside it, so that a loss is noticed.
+// Package mark stores the number of a database's newest commit beside it, so that a loss is noticed.
 //
 // The mark is written after the commit is durable and before anybody is told so, and is not synced by itself: after a
 // kill it is exact, after a power cut it may lag. It never leads. A database whose newest commit has a smaller number
-// than its mark has lost commits that were acknowledged. The same record is kept in the database itself, written by
-// every transaction, so that a page of a log says which commit and which database it belongs to.
+// than its mark has lost acknowledged commits. The same record is stored in the database itself, written by every
+// transaction, so that a page of a log says which commit and which database it belongs to.
 //
-// The file has two slots, written in turn: a write that is cut off leaves the other one.
+// The file has two slots, written in turn: an interrupted write leaves the other one intact.
 package mark
 
 import (
@@ -20,23 +20,23 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ID tells databases apart.
+// ID identifies a database.
 type ID [16]byte
 
-// Mark names a commit.
+// Mark identifies a commit.
 type Mark struct {
 	DB  ID
 	Seq uint64 // counts the commits of DB
 }
 
 const (
-	// Size is how many bytes a record has.
+	// Size is the size of a record in bytes.
 	Size = len(magic) + 16 + 8 + 4
-	slot = 4096 // apart from each other, so that no write touches both
+	slot = 4096 // far enough apart that no write touches both
 	all  = 2 * slot
 )
 
-// magic begins a record. It is no text, so that none of a conversation is taken for one.
+// magic begins a record. It is not text, so that nothing in a conversation looks like one.
 const magic = "\x00\xf5orch\xff\x01"
 
 // Bytes returns the record.
@@ -46,7 +46,7 @@ func (m Mark) Bytes() []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// Parse reads a record; false when it is none.
+// Parse reads a record; false if it is not one.
 func Parse(b []byte) (Mark, bool) {
 	if len(b) < Size || string(b[:len(magic)]) != magic ||
 		binary.BigEndian.Uint32(b[Size-4:]) != crc32.ChecksumIEEE(b[:Size-4]) {
@@ -71,8 +71,8 @@ func Find(page []byte) (newest Mark, found bool) {
 	}
 }
 
-// Read returns what a file says: the newer of its records. The error is fs.ErrNotExist when there is no file and
-// thread.ErrDamaged when neither record can be read.
+// Read returns the newer of a file's records. The error is fs.ErrNotExist if there is no file and thread.ErrDamaged if
+// neither record can be read.
 func Read(dir *private.Folder, name string) (Mark, error) {
 	f, err := dir.File(name, os.O_RDONLY)
 	if err != nil {
@@ -84,7 +84,7 @@ func Read(dir *private.Folder, name string) (Mark, error) {
 	for _, at := range []int64{0, slot} {
 		b := make([]byte, Size)
 		if _, err := f.ReadAt(b, at); err != nil {
-			continue // too short: as good as no record
+			continue // too short: treat as missing
 		}
 		if m, ok := Parse(b); ok && (!found || m.Seq > newest.Seq) {
 			newest, found = m, true
@@ -96,19 +96,19 @@ func Read(dir *private.Folder, name string) (Mark, error) {
 	return newest, nil
 }
 
-// File is a mark that is being kept. It has one user at a time.
+// File is a mark file that is being updated. It is not safe for concurrent use.
 type File struct {
 	f    *os.File
-	next int64 // slot that is written next
+	next int64 // the slot to write next
 }
 
-// Open makes the file say what the database says, and syncs it, its name in the folder too.
+// Open writes the database's mark to the file, and syncs it and its folder.
 func Open(dir *private.Folder, name string, now Mark) (*File, error) {
 	f, err := dir.File(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, fmt.Errorf("keep the mark of the newest commit: %w", err)
 	}
-	b := make([]byte, all) // all of it takes its room now
+	b := make([]byte, all) // all of it takes up its space now
 	copy(b, now.Bytes())
 	copy(b[slot:], now.Bytes())
 	_, err = f.WriteAt(b, 0)
@@ -118,7 +118,7 @@ func Open(dir *private.Folder, name string, now Mark) (*File, error) {
 	return &File{f: f}, nil
 }
 
-// Put says that a commit is durable.
+// Put records that a commit is durable.
 func (k *File) Put(m Mark) error {
 	if _, err := k.f.WriteAt(m.Bytes(), k.next); err != nil {
 		return fmt.Errorf("mark the newest commit: %w", err)
@@ -127,7 +127,7 @@ func (k *File) Put(m Mark) error {
 	return nil
 }
 
-// Sync makes what was put survive a power cut.
+// Sync makes the mark survive a power cut.
 func (k *File) Sync() error {
 	if err := k.f.Sync(); err != nil {
 		return fmt.Errorf("sync the mark of the newest commit: %w", err)

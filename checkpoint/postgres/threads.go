@@ -28,7 +28,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		return err
 	}
 	err = s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
-		if err := s.stands(ctx, x, t); err != nil {
+		if err := s.checkBases(ctx, x, t); err != nil {
 			return err
 		}
 		tag, err := x.Exec(ctx, "INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
@@ -54,7 +54,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 }
 
 // stands checks that the checkpoints a thread is based on are stored.
-func (s *Store) stands(ctx context.Context, x pgx.Tx, t thread.Thread) error {
+func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var there bool
 		if id == "" {
@@ -85,7 +85,7 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 			return &changeError{err}
 		}
 		if t.Head != was.Head || t.ForkPoint != was.ForkPoint {
-			if err := s.stands(ctx, x, t); err != nil {
+			if err := s.checkBases(ctx, x, t); err != nil {
 				return err
 			}
 		}

@@ -199,7 +199,7 @@ func (js Journals) Left() (ops []Operation, refused []string, err error) {
 		case strings.HasPrefix(e.Name(), unborn) && free: // never came to be: nothing had begun
 			_ = dir.Remove(e.Name())
 		case err != nil:
-			said, err := js.putAside(dir, e.Name(), err)
+			said, err := js.quarantine(dir, e.Name(), err)
 			if err != nil {
 				return nil, nil, fmt.Errorf("read journals: %w", err)
 			}
@@ -244,14 +244,14 @@ func readJournal(dir *private.Folder, name string) (o Operation, free bool, err 
 	return o, true, o.check()
 }
 
-// putAside moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
-func (js Journals) putAside(dir *private.Folder, name string, why error) (string, error) {
-	aside, err := private.Make(js.state, js.repository, "refused")
+// quarantine moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
+func (js Journals) quarantine(dir *private.Folder, name string, why error) (string, error) {
+	refused, err := private.Make(js.state, js.repository, "refused")
 	if err != nil {
 		return "", err
 	}
-	defer aside.Close()
-	to := aside.Path(time.Now().UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6])
+	defer refused.Close()
+	to := refused.Path(time.Now().UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6])
 	if err := os.Rename(dir.Path(name), to); err != nil {
 		return "", err
 	}

@@ -20,13 +20,13 @@ type Loss struct {
 // String says it to people, with the way out.
 func (l Loss) String() string {
 	if l.Gone {
-		return fmt.Sprintf("thread %q: our record of its %d turns; %s", l.Was.Name, l.Was.Turn, wayBack(l.Was))
+		return fmt.Sprintf("thread %q: our record of its %d turns; %s", l.Was.Name, l.Was.Turn, recovery(l.Was))
 	}
-	return fmt.Sprintf("the newest turns of thread %q: it is back at turn %d of %d; %s", l.Was.Name, l.Turn, l.Was.Turn, wayBack(l.Was))
+	return fmt.Sprintf("the newest turns of thread %q: it is back at turn %d of %d; %s", l.Was.Name, l.Turn, l.Was.Turn, recovery(l.Was))
 }
 
-// WayBack says where the rest of its conversation may be.
-func (l Loss) WayBack() string { return wayBack(l.Was) }
+// Recovery says where the rest of its conversation may be.
+func (l Loss) Recovery() string { return recovery(l.Was) }
 
 // Restore compares a store with the list after a start. A listed thread that the store lost is stored again without
 // its turns, so that it is shown and its agent's own session can be resumed. What it returns names each loss.
@@ -69,8 +69,8 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, 
 	return lost, nil
 }
 
-// wayBack says where the rest of a conversation may be.
-func wayBack(t thread.Thread) string {
+// recovery says where the rest of a conversation may be.
+func recovery(t thread.Thread) string {
 	if t.Session == "" {
 		return "files that were kept of it are in the repository's refs/orchestrator/" + string(t.ID)
 	}

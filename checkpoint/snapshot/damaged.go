@@ -36,7 +36,7 @@ func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 // ref keeps. commits are those that its checkpoints name. It says what it did, and what is lost.
 func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) (string, error) {
 	if err := repository.CheckID(id); err != nil {
-		return "", fmt.Errorf("mend snapshots: %w", err)
+		return "", fmt.Errorf("repair snapshot refs: %w", err)
 	}
 	gone, kept := 0, 0
 	lost := slices.Compact(slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(commits),
@@ -76,7 +76,7 @@ func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) 
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("mend snapshots of thread %s: %w", id, err)
+		return "", fmt.Errorf("repair snapshot refs of thread %s: %w", id, err)
 	}
 	said := fmt.Sprintf("%s damaged; %s kept again", counted(gone, "snapshot ref was", "snapshot refs were"),
 		counted(kept, "snapshot is", "snapshots are"))

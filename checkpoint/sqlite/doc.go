@@ -12,7 +12,7 @@
 // House rules:
 //   - Nothing in this process opens the database file, its -wal or its -shm but SQLite: closing any other
 //     descriptor of them drops the locks that SQLite holds, and another process could then delete the log under
-//     us. os.Stat, os.Chmod and os.Rename open nothing. Only Open reads the files by itself (look.go), before there is
+//     us. os.Stat, os.Chmod and os.Rename open nothing. Only Open reads the files by itself (inspect.go), before there is
 //     a connection: nothing else of the process may have the database open then.
 //   - Statements are constant text; every value is bound.
 //   - A request checks first and writes last. A refused request has written nothing and the batch goes on.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"orchestrator/checkpoint/aside"
+	"orchestrator/checkpoint/quarantine"
 	"orchestrator/checkpoint/sqlite"
 	"orchestrator/thread"
 	"orchestrator/thread/private"
@@ -159,7 +159,7 @@ func notices(t *testing.T, path, what string) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	if said, err := aside.Notices(dir); err != nil || len(said) == 0 {
+	if said, err := quarantine.Notices(dir); err != nil || len(said) == 0 {
 		t.Errorf("%s: nothing is noticed: %v", what, err)
 	}
 }

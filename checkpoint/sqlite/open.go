@@ -70,8 +70,8 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		}
 	}
 	s.tx = newTx(s.writer)
-	go s.folder()
-	if err := s.mend(ctx); err != nil {
+	go s.foldWhenIdle()
+	if err := s.repairRows(ctx); err != nil {
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
 	}
@@ -83,7 +83,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 
 // sound looks at what lies there, has it rescued when it is damaged, and connects to it.
 func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.Time) error {
-	l, err := look(dir, filepath.Base(s.path))
+	l, err := inspect(dir, filepath.Base(s.path))
 	if err != nil {
 		return err
 	}

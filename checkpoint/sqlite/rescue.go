@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/pack"
+	"orchestrator/checkpoint/quarantine"
 	"orchestrator/checkpoint/sqlite/raw"
 	"orchestrator/thread"
 	"orchestrator/thread/failpoint"
@@ -24,7 +24,7 @@ import (
 // rescue moves a damaged database aside and copies what verifies into a new one at the old place. Until the new
 // one is complete it has another name, so that a rescue that was cut off begins again.
 func rescue(ctx context.Context, dir *private.Folder, path string, now time.Time, cause error) (rep *Report, err error) {
-	l, err := look(dir, filepath.Base(path))
+	l, err := inspect(dir, filepath.Base(path))
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func rescue(ctx context.Context, dir *private.Folder, path string, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	find, err := aside.Make(dir, now)
+	find, err := quarantine.New(dir, now)
 	if err != nil {
 		return nil, err
 	}
 	defer find.Close()
 	rep.Quarantined = find.Path()
-	if err := aside.Report(find, rep.String()); err != nil {
+	if err := quarantine.Report(find, rep.String()); err != nil {
 		return nil, err
 	}
 	if err := os.Rename(fresh(path), path+rescueEnd); err != nil {
@@ -74,7 +74,7 @@ func finishRescue(dir *private.Folder, path string) (*Report, error) {
 	if !exists(path + rescueEnd) {
 		return nil, nil
 	}
-	name, err := aside.Newest(dir)
+	name, err := quarantine.Newest(dir)
 	if err != nil {
 		return nil, fmt.Errorf("finish the rescue: %w", err)
 	}
@@ -98,7 +98,7 @@ func syncDir(dir string) error {
 }
 
 // copyBest builds a new database of the view that holds the most.
-func copyBest(ctx context.Context, l *lying, path string, cause error) (*Report, error) {
+func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report, error) {
 	views := l.views()
 	var best *Report
 	most, built, at := -1, -1, 0
@@ -121,7 +121,7 @@ func copyBest(ctx context.Context, l *lying, path string, cause error) (*Report,
 }
 
 // copyView copies what verifies of a view into a new database. The score counts what that is.
-func copyView(ctx context.Context, l *lying, v *raw.File, path string, cause error) (rep *Report, score int, err error) {
+func copyView(ctx context.Context, l *onDisk, v *raw.File, path string, cause error) (rep *Report, score int, err error) {
 	to := &Store{path: fresh(path), packer: pack.New()}
 	image := path + rescueEnd + "-image"
 	if err := removeAll(to.path, image); err != nil {
@@ -187,9 +187,9 @@ func (s *Store) tell(dir *private.Folder, now time.Time) error {
 	if s.report == nil || s.report.Quarantined != "" {
 		return nil
 	}
-	find, err := aside.Make(dir, now)
+	find, err := quarantine.New(dir, now)
 	if err != nil {
 		return err
 	}
-	return errors.Join(aside.Report(find, s.report.String()), find.Close())
+	return errors.Join(quarantine.Report(find, s.report.String()), find.Close())
 }

@@ -90,7 +90,7 @@ func (v *salvage) sort(r raw.Row) error {
 }
 
 // number gives the new database the identity of the old one, and a number that follows every one that was given.
-func (v *salvage) number(l *lying) error {
+func (v *salvage) number(l *onDisk) error {
 	m := mark.Mark{DB: l.id, Seq: l.expected()}
 	if m.DB == (mark.ID{}) {
 		m.DB = v.to.at.DB
@@ -406,16 +406,16 @@ func (v *salvage) head(id thread.ID) error {
 	}
 	row.seq = max(row.seq, seq)
 	t := &row.t
-	if err := stands(v.tx, *t); err == nil {
+	if err := checkBases(v.tx, *t); err == nil {
 		if t.Head == "" && newest != "" {
 			t.Head, t.Turn = thread.CheckpointID(newest), turn
 		}
 	} else if errors.Is(err, thread.ErrNotFound) {
-		if stands(v.tx, thread.Thread{Head: t.ForkPoint}) != nil {
+		if checkBases(v.tx, thread.Thread{Head: t.ForkPoint}) != nil {
 			v.drop("the fork point of thread %q", t.Name)
 			t.ForkPoint = ""
 		}
-		if stands(v.tx, thread.Thread{Head: t.Head}) != nil {
+		if checkBases(v.tx, thread.Thread{Head: t.Head}) != nil {
 			t.Head, t.Turn = thread.CheckpointID(newest), turn
 			if newest == "" {
 				t.Head = t.ForkPoint

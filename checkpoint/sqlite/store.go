@@ -52,7 +52,7 @@ type Store struct {
 
 	idle     *time.Timer   // fires when nothing was committed for a while
 	stop     chan struct{} // closed by Close
-	stopped  chan struct{} // closed by folder when it is gone
+	stopped  chan struct{} // closed by foldWhenIdle when it is gone
 	once     sync.Once     // for Close
 	closeErr error         // of Close, read after once
 }

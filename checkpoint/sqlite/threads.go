@@ -49,7 +49,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 				return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
 			}
 		}
-		if err := stands(x, t); err != nil {
+		if err := checkBases(x, t); err != nil {
 			return err
 		}
 		return x.exec("INSERT INTO thread (id, name, sum, doc) VALUES (?, ?, ?, ?)", string(t.ID), t.Name, sum, doc)
@@ -64,7 +64,7 @@ func (s *Store) short() error {
 }
 
 // stands checks that the checkpoints a thread is based on are stored.
-func stands(x *tx, t thread.Thread) error {
+func checkBases(x *tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var n int64
 		if id == "" {
@@ -103,7 +103,7 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 			}
 		}
 		if t.Head != was.Head || t.ForkPoint != was.ForkPoint {
-			if err := stands(x, t); err != nil {
+			if err := checkBases(x, t); err != nil {
 				return err
 			}
 		}

@@ -115,7 +115,7 @@ func (s *Store) drain() {
 }
 
 // folder folds the log when nothing was committed for a while.
-func (s *Store) folder() {
+func (s *Store) foldWhenIdle() {
 	defer close(s.stopped)
 	for {
 		select {

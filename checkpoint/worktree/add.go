@@ -106,7 +106,7 @@ func branchFree(
 	for ref, tip := range refs {
 		switch {
 		case ref == want:
-			if err := mayTakeUp(ctx, repo, o, tip); err != nil {
+			if err := checkReusable(ctx, repo, o, tip); err != nil {
 				return false, err
 			}
 			return false, nil
@@ -121,8 +121,8 @@ func branchFree(
 	return true, nil
 }
 
-// mayTakeUp says whether a branch that exists may be used again.
-func mayTakeUp(ctx context.Context, repo *repository.Repository, o thread.Worktree, tip string) error {
+// checkReusable says whether a branch that exists may be used again.
+func checkReusable(ctx context.Context, repo *repository.Repository, o thread.Worktree, tip string) error {
 	if tip != o.Base {
 		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
 	}
@@ -247,7 +247,7 @@ func addEmpty(ctx context.Context, repo *repository.Repository, root, from strin
 			"worktree", "add", "--quiet", "--no-checkout", "--detach", "--", root, from,
 		}})
 		if err == nil {
-			return leadHome(root)
+			return linkGitFile(root)
 		}
 		var said *git.Error
 		if try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
@@ -256,8 +256,8 @@ func addEmpty(ctx context.Context, repo *repository.Repository, root, from strin
 	}
 }
 
-// leadHome makes a new worktree's .git lead to the repository, where git wrote the view.
-func leadHome(root string) error {
+// linkGitFile makes a new worktree's .git lead to the repository, where git wrote the view.
+func linkGitFile(root string) error {
 	n, err := git.Find(root) // follows the view's link
 	if err != nil {
 		return err

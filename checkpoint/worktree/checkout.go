@@ -111,12 +111,12 @@ func startIndex(ctx context.Context, w *repository.Worktree, files contents, at 
 	if err != nil || len(at.Skipped) == 0 && !files.foreign {
 		return err
 	}
-	return standIn(ctx, w, files.tree, at)
+	return writeSkipped(ctx, w, files.tree, at)
 }
 
-// standIn writes the base's version of tracked files that the snapshot skipped or that are not ours to keep: they
+// writeSkipped writes the base's version of tracked files that the snapshot skipped or that are not ours to keep: they
 // would look deleted.
-func standIn(ctx context.Context, w *repository.Worktree, tree string, at thread.Snapshot) error {
+func writeSkipped(ctx context.Context, w *repository.Worktree, tree string, at thread.Snapshot) error {
 	skipped := map[string]bool{}
 	for _, sk := range at.Skipped {
 		skipped[sk.Path] = true

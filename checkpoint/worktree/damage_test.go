@@ -46,7 +46,7 @@ func TestRandomDamage(t *testing.T) {
 		for _, id := range ids {
 			more, err := r.Store.RepairRefs(t.Context(), id, []string{last.Commit})
 			if err != nil {
-				t.Errorf("%s of %s: mend: %v", kind, file, err)
+				t.Errorf("%s of %s: repair: %v", kind, file, err)
 			}
 			said += more
 		}

@@ -25,9 +25,9 @@ func (f *Finder) find(ctx context.Context, dir string) (git.Worktree, error) {
 	if err == nil || !errors.Is(err, errHollow) && errors.Is(err, fs.ErrNotExist) {
 		return found, err
 	}
-	said, mended := f.mend(ctx, dir)
-	if mended != nil {
-		return git.Worktree{}, fmt.Errorf("%w; rebuild it: %w", err, mended)
+	said, failed := f.rebuildAt(ctx, dir)
+	if failed != nil {
+		return git.Worktree{}, fmt.Errorf("%w; rebuild it: %w", err, failed)
 	}
 	if said == "" {
 		return git.Worktree{}, err // not ours
@@ -117,8 +117,8 @@ func hollow(common string, r record, root string) []string {
 	return found
 }
 
-// mend rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
-func (f *Finder) mend(ctx context.Context, dir string) (string, error) {
+// rebuildAt rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
+func (f *Finder) rebuildAt(ctx context.Context, dir string) (string, error) {
 	all, _, err := f.folders()
 	if err != nil {
 		return "", err
@@ -137,7 +137,7 @@ func (f *Finder) mend(ctx context.Context, dir string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return f.mendOne(ctx, repo, r, false)
+			return f.rebuildOne(ctx, repo, r, false)
 		}
 	}
 	return "", nil
@@ -166,7 +166,7 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 		ref := "refs/heads/" + r.Branch
 		head, err := disk.ReadSmall(filepath.Join(repo.Part(r.Name), "HEAD"))
 		lost := there[ref] == "" && r.Base != "" && err == nil && strings.TrimSpace(string(head)) == "ref: "+ref
-		did, err := f.mendOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
+		did, err := f.rebuildOne(ctx, repo.Worktree, r, lost || slices.Contains(bad, ref))
 		if err != nil {
 			if ctx.Err() != nil {
 				return said, err
@@ -183,9 +183,9 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 	return said, nil
 }
 
-// mendOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
+// rebuildOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
 // lost is set when its branch is known to be gone or to lead to nothing.
-func (f *Finder) mendOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
+func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
 	main := f.at(repo).Repo
 	empty := hollow(repo.Common, r, r.Root)
 	branch := branchFile(repo.Common, r)
@@ -229,10 +229,10 @@ func (f *Finder) mendOne(ctx context.Context, repo git.Worktree, r record, lost 
 	if r.Settled = true; len(empty)+len(files) == 0 {
 		return "", keepRecord(w.Home, r)
 	}
-	return mended(r, empty, files), keepRecord(w.Home, r)
+	return rebuiltText(r, empty, files), keepRecord(w.Home, r)
 }
 
-func mended(r record, empty, files []string) string {
+func rebuiltText(r record, empty, files []string) string {
 	said := "rebuilt the worktree " + r.Root + ", which a power cut had emptied"
 	var what []string
 	for _, file := range empty {

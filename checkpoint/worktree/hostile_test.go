@@ -296,7 +296,7 @@ func TestIDsAreNoPaths(t *testing.T) {
 			t.Errorf("drop %q: %v", id, err)
 		}
 		if _, err := r.Store.RepairRefs(t.Context(), id, nil); !errors.Is(err, thread.ErrInvalid) {
-			t.Errorf("mend %q: %v", id, err)
+			t.Errorf("repair %q: %v", id, err)
 		}
 	}
 }

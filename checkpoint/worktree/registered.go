@@ -36,8 +36,8 @@ func registeredIn(repo *repository.Repository) ([]registered, error) {
 	return all, nil
 }
 
-// strike takes a worktree out of the repository, as git does when it removes one.
-func strike(repo *repository.Repository, name string) error {
+// unregister takes a worktree out of the repository, as git does when it removes one.
+func unregister(repo *repository.Repository, name string) error {
 	list := filepath.Join(repo.Common, "worktrees")
 	if err := disk.RemoveIn(list, name); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (f *Finder) relink(ctx context.Context, repo *repository.Repository, key st
 
 func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error) {
 	if _, err := recordOf(repo, r.Name); err != nil {
-		return "", nil // not ours any more; a hollow marker is for mend
+		return "", nil // not ours any more; a hollow marker is for rebuildAt
 	}
 	part := repo.Part(r.Name)
 	root := standing(repo, part, r)
@@ -50,7 +50,7 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 	dot, back := filepath.Join(root, ".git"), filepath.Join(part, "gitdir")
 	there, err := disk.ReadSmall(dot)
 	if err != nil {
-		return "", nil // not a worktree, or one for mend
+		return "", nil // not a worktree, or one for rebuildAt
 	}
 	here, err := disk.ReadSmall(back)
 	if err != nil {

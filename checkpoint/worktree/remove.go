@@ -43,7 +43,7 @@ func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (
 		return thread.Snapshot{}, err
 	}
 	if _, err := os.Lstat(wt.Path); errors.Is(err, fs.ErrNotExist) {
-		return thread.Snapshot{}, k.strikeOff(ctx, wt.Path)
+		return thread.Snapshot{}, k.unregisterMissing(ctx, wt.Path)
 	}
 	w, err := k.Open(ctx, wt.Path)
 	if err != nil {
@@ -158,7 +158,7 @@ func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repos
 		return err
 	}
 	defer unlock()
-	if err := strike(repo, o.Worktree); err != nil {
+	if err := unregister(repo, o.Worktree); err != nil {
 		return err
 	}
 	failpoint.Hit("snapshot.remove.struck")
@@ -197,8 +197,8 @@ func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base s
 	return err
 }
 
-// strikeOff takes a worktree of ours whose folder is gone out of the repository.
-func (k *Keeper) strikeOff(ctx context.Context, path string) error {
+// unregisterMissing takes a worktree of ours whose folder is gone out of the repository.
+func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 	found := false
 	err := k.Each(ctx, func(repo *repository.Repository) error {
 		all, err := registeredIn(repo)

@@ -210,11 +210,11 @@ func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o re
 		if err == nil {
 			return dropRef(ctx, repo, o)
 		}
-		if !barren(root) {
+		if !withoutFiles(root) {
 			return err
 		}
 	}
-	if !barren(root) {
+	if !withoutFiles(root) {
 		return thread.Hint(fmt.Errorf("%s holds files and is no whole worktree: %w", root, thread.ErrDamaged),
 			"move what you need out of it, then delete it")
 	}
@@ -230,7 +230,7 @@ func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o re
 	}
 	defer unlock()
 	if gitDir != "" {
-		if err := strike(repo, filepath.Base(gitDir)); err != nil {
+		if err := unregister(repo, filepath.Base(gitDir)); err != nil {
 			return err
 		}
 		if err := disk.RemoveIn(repo.CommonState(), disk.Short(filepath.Base(gitDir))); err != nil {
@@ -320,8 +320,8 @@ func beginsWith(next func() (io.Reader, error)) (bool, error) {
 	return bytes.Equal(head, begin), err
 }
 
-// barren reports whether a folder is missing or holds at most a .git file.
-func barren(dir string) bool {
+// withoutFiles reports whether a folder is missing or holds at most a .git file.
+func withoutFiles(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"orchestrator/agent/session"
-	"orchestrator/checkpoint/aside"
 	"orchestrator/checkpoint/elapsed"
+	"orchestrator/checkpoint/quarantine"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/daemon"
 	"orchestrator/cmd/orchestrator/project"
@@ -154,7 +154,7 @@ func (a *App) damage() []string {
 		return []string{err.Error()}
 	}
 	defer dir.Close()
-	said, err := aside.Notices(dir)
+	said, err := quarantine.Notices(dir)
 	if err != nil {
 		said = append(said, err.Error())
 	}

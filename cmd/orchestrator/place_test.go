@@ -207,7 +207,7 @@ func TestForeignRepositoryIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"belongs to somebody else", "git config --global --add safe.directory " + r.project}
+	words := []string{"belongs to another user", "git config --global --add safe.directory " + r.project}
 	res := r.run("threads")
 	for _, w := range words {
 		if res.code != 0 || !strings.Contains(res.stderr, w) {
@@ -220,7 +220,7 @@ func TestForeignRepositoryIsNamed(t *testing.T) {
 			t.Errorf("the doctor does not say %q:\n%s", w, out)
 		}
 	}
-	r.open(200, 40).see("belongs to somebody else")
+	r.open(200, 40).see("belongs to another user")
 	if _, err := os.Lstat(filepath.Join(r.project, ".git", "orchestrator-id")); err == nil {
 		t.Error("written into somebody else's repository")
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"orchestrator/checkpoint/aside"
+	"orchestrator/checkpoint/quarantine"
 	"orchestrator/checkpoint/roster"
 	"orchestrator/checkpoint/snapshot"
 	"orchestrator/thread"
@@ -61,7 +61,7 @@ func (a *App) recoveryReport(found []thread.Thread, outcomes []rebuild.Outcome) 
 		case o.Why != "" && (o.To > 0 || o.Was > 0 || isFound):
 			text := "lost: " + o.String()
 			if i >= 0 {
-				text += "; " + losses[i].WayBack()
+				text += "; " + losses[i].Recovery()
 			}
 			lines, whole = append(lines, text), false
 		case i >= 0 && o.Was > 0:
@@ -102,11 +102,11 @@ func (a *App) reportLoss(text string) error {
 		return err
 	}
 	defer dir.Close()
-	find, err := aside.Make(dir, time.Now())
+	find, err := quarantine.New(dir, time.Now())
 	if err != nil {
 		return err
 	}
-	return errors.Join(aside.Report(find, text), find.Close())
+	return errors.Join(quarantine.Report(find, text), find.Close())
 }
 
 // about returns what a thread's snapshots record about it.

@@ -54,7 +54,7 @@ func (r *rig) restoreKilledAt(point string) {
 		}
 	}
 	if len(half) < len(before) {
-		if said := r.run("doctor").stdout; !strings.Contains(said, "restore-backup") || !strings.Contains(said, "cut off") {
+		if said := r.run("doctor").stdout; !strings.Contains(said, "restore-backup") || !strings.Contains(said, "interrupted") {
 			r.t.Errorf("nothing tells that the restore was cut off:\n%s", said)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package semaphore limits how many do something at a time, in the order in which they asked.
 //
 // On a busy machine, work that all starts at once makes little progress and runs into its timeouts. With a limit each
-// piece takes about as long as it would alone, and nobody is overtaken. A slot is held for a limited time: whoever takes
-// longer continues, but its slot goes to the next in line.
+// piece takes about as long as it would alone, and nobody is overtaken. A slot is held for a limited time: whoever
+// takes longer continues, but its slot goes to the next in line.
 package semaphore
 
 import (

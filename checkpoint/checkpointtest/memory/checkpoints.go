@@ -174,7 +174,7 @@ func (s *Store) Marks(ctx context.Context, id thread.CheckpointID) ([]thread.Mar
 	return out, nil
 }
 
-// files plays a lineage's splices from the root on. The caller holds mu and may keep the result.
+// files replays a lineage's splices from the root on. The caller holds mu and may keep the result.
 func (s *Store) files(id thread.CheckpointID) map[string][]byte {
 	var lineage []*checkpointRow
 	for r := s.checkpoints[id]; r != nil; r = s.checkpoints[r.parent] {

@@ -1,5 +1,5 @@
-// Package memory is a store for tests: it lives as long as the process, and keeps the whole contract of package
-// checkpoint but durability. It is quick for thousands of checkpoints, not for millions. The product never uses it.
+// Package memory is a store for tests: it lives as long as the process, and fulfils the whole contract of package
+// checkpoint except durability. It is fast for thousands of checkpoints, not for millions. The product never uses it.
 package memory
 
 import (
@@ -32,9 +32,9 @@ type Store struct {
 }
 
 type threadRow struct {
-	doc   []byte // JSON, so that nobody outside shares memory with the store
+	doc   []byte // JSON, so that no memory is shared with callers
 	order int64
-	seq   int64 // last one given
+	seq   int64 // the last number used
 }
 
 type checkpointRow struct {
@@ -65,7 +65,7 @@ func New() *Store {
 	}
 }
 
-// Close does nothing; it is there so that stores are closed alike.
+// Close does nothing; it exists so that all stores are closed alike.
 func (s *Store) Close() error { return nil }
 
 // CreateThread stores a new thread.
@@ -84,7 +84,7 @@ func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
 	if s.threads[t.ID] != nil {
 		return fmt.Errorf("thread %s exists under another name: %w", t.ID, thread.ErrInvalid)
 	}
-	if err := s.stands(t); err != nil {
+	if err := s.checkBases(t); err != nil {
 		return err
 	}
 	s.order++
@@ -94,10 +94,10 @@ func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
 }
 
 // stands checks that the checkpoints a thread is based on are stored. The caller holds mu.
-func (s *Store) stands(t thread.Thread) error {
+func (s *Store) checkBases(t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		if id != "" && s.checkpoints[id] == nil {
-			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q: base checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -119,7 +119,7 @@ func (s *Store) UpdateThread(_ context.Context, id thread.ID, change func(*threa
 	if owner, taken := s.names[t.Name]; taken && owner != id {
 		return thread.Thread{}, fmt.Errorf("thread %q: %w", t.Name, thread.ErrNameTaken)
 	}
-	if err := s.stands(t); err != nil {
+	if err := s.checkBases(t); err != nil {
 		return thread.Thread{}, err
 	}
 	delete(s.names, old.Name)
@@ -227,7 +227,7 @@ func (s *Store) UpdateExecution(_ context.Context, id thread.ExecutionID, pid in
 	return nil
 }
 
-// EndExecution stores how a run ended; the first end stands.
+// EndExecution stores how a run ended; the first end counts.
 func (s *Store) EndExecution(_ context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -258,7 +258,7 @@ func (s *Store) OpenExecutions(context.Context) ([]thread.Execution, error) {
 	return out, nil
 }
 
-// PutIntent stores an operation that was begun.
+// PutIntent stores an operation that has begun.
 func (s *Store) PutIntent(_ context.Context, i thread.Intent) error {
 	if i.ID == "" {
 		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
@@ -271,7 +271,7 @@ func (s *Store) PutIntent(_ context.Context, i thread.Intent) error {
 	return nil
 }
 
-// DropIntent forgets an operation; one that is not there is dropped already.
+// DropIntent deletes an intent; one that does not exist is no error.
 func (s *Store) DropIntent(_ context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +279,7 @@ func (s *Store) DropIntent(_ context.Context, id string) error {
 	return nil
 }
 
-// Intents returns the operations that were begun, oldest first.
+// Intents returns the stored intents, oldest first.
 func (s *Store) Intents(context.Context) ([]thread.Intent, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -313,7 +313,7 @@ func (s *Store) SetSetting(_ context.Context, key, value string) error {
 	return nil
 }
 
-// encode never fails: the domain's types marshal.
+// encode never fails: the domain's types can be marshalled.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package gittest runs git for tests as a person would, apart from the configuration of the machine.
+// Package gittest runs git for tests as a person would, isolated from the machine's configuration.
 package gittest
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// T is what Run needs of a test.
+// T is the part of testing.T that Run needs.
 type T interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Env is the environment of a person whose home is a folder, as far as git looks at it.
+// Env is git's environment for a person with a home folder.
 func Env(home string) []string {
 	return []string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "GIT_CONFIG_NOSYSTEM=1",
@@ -23,8 +23,8 @@ func Env(home string) []string {
 	}
 }
 
-// Run runs git in a folder, with env and no other variable of git's, and returns what it prints, less the last
-// newline. It ends the test where git fails.
+// Run runs git in a folder, with env and no other git variables, and returns its output without the last newline. It
+// fails the test if git fails.
 func Run(t T, env []string, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Planted are the settings that a test plants in a repository's own configuration, with the canary as their program.
-// Those of Converts and Connects must be refused where they would be used; all of them must never run.
+// Planted are settings that a test plants in a repository's own configuration, with the canary as their program. Those
+// of Converts and Connects must be refused where they would be used; none of them must ever run.
 var (
 	Converts = []string{
 		"filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver", "gpg.program", "gpg.ssh.program",
@@ -27,7 +27,7 @@ var (
 		"include.evil", "log.mailmap", "mailmap.file", "fsmonitor.evil", "browser.evil.cmd", "man.evil.cmd",
 		"help.browser", "instaweb.httpd", "sendemail.sendmailcmd", "tar.evil.command", "core.notesRef", "maintenance.strategy", "gpg.ssh.evil",
 	}
-	// Hooks are all that git knows, and some of its helpers.
+	// Hooks are all hooks that git knows, and some of its helpers.
 	Hooks = []string{
 		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
 		"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
@@ -36,8 +36,8 @@ var (
 	}
 )
 
-// Canary writes a program into a folder that leaves a trace when it runs, and returns it and what tells how often it
-// ran.
+// Canary writes a program into a folder that leaves a trace when it runs, and returns it with a function that counts
+// its runs.
 func Canary(t T, dir string) (program string, ran func() int) {
 	t.Helper()
 	trace := filepath.Join(dir, "canary-ran")
@@ -83,7 +83,7 @@ func ConfigHooks(program string) string {
 	return b.String()
 }
 
-// Line is a setting as it stands in a configuration file.
+// Line is a setting as it appears in a configuration file.
 func Line(key, value string) string {
 	section, rest, _ := strings.Cut(key, ".")
 	name := rest

@@ -24,7 +24,7 @@ const (
 
 // lying is what lies at a store's place before SQLite has seen it. Nothing of this process has it open, so that
 // closing it drops no lock; see the house rules.
-type lying struct {
+type onDisk struct {
 	base, log *os.File // nil when missing
 	size      int64    // of base
 	page      int      // bytes
@@ -45,8 +45,8 @@ type found struct {
 }
 
 // look opens what lies there and changes nothing.
-func look(dir *private.Folder, name string) (*lying, error) {
-	l := &lying{page: pageSize}
+func inspect(dir *private.Folder, name string) (*onDisk, error) {
+	l := &onDisk{page: pageSize}
 	err := l.open(dir, name)
 	if err == nil {
 		err = l.read()
@@ -57,7 +57,7 @@ func look(dir *private.Folder, name string) (*lying, error) {
 	return l, nil
 }
 
-func (l *lying) close() error {
+func (l *onDisk) close() error {
 	var errs []error
 	for _, f := range []*os.File{l.base, l.log} {
 		if f != nil {
@@ -67,7 +67,7 @@ func (l *lying) close() error {
 	return errors.Join(errs...)
 }
 
-func (l *lying) open(dir *private.Folder, name string) error {
+func (l *onDisk) open(dir *private.Folder, name string) error {
 	logSize := int64(0)
 	for _, x := range []struct {
 		end  string
@@ -109,7 +109,7 @@ func (l *lying) open(dir *private.Folder, name string) error {
 }
 
 // view is the database with a part of the log.
-func (l *lying) view(frames []raw.Frame, skip map[uint32]bool) *raw.File {
+func (l *onDisk) view(frames []raw.Frame, skip map[uint32]bool) *raw.File {
 	if l.base == nil {
 		return raw.View(bytes.NewReader(nil), 0, l.page, l.frames, frames, skip)
 	}
@@ -117,7 +117,7 @@ func (l *lying) view(frames []raw.Frame, skip map[uint32]bool) *raw.File {
 }
 
 // read finds the records of the newest commit.
-func (l *lying) read() error {
+func (l *onDisk) read() error {
 	var err error
 	if l.has, err = newestIn(l.view(nil, nil)); err != nil {
 		return err
@@ -166,7 +166,7 @@ func newestIn(f *raw.File) (found, error) {
 }
 
 // foreign refuses a database that is another program's or a newer one's, before anything of it changes.
-func (l *lying) foreign() error {
+func (l *onDisk) foreign() error {
 	f := l.view(l.frames.Frames[:l.frames.Taken], nil)
 	app, version, ok := f.Numbers()
 	switch {
@@ -181,7 +181,7 @@ func (l *lying) foreign() error {
 }
 
 // damage says what is wrong with what lies there, as far as it can be told without SQLite; nil when nothing is.
-func (l *lying) damage() error {
+func (l *onDisk) damage() error {
 	marked := l.keptIs == nil
 	lost := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{errCheck}, args...)...)
@@ -208,7 +208,7 @@ func (l *lying) damage() error {
 }
 
 // replaced says that a sound database lies here that is not the one that was; "" otherwise.
-func (l *lying) replaced() string {
+func (l *onDisk) replaced() string {
 	switch {
 	case l.keptIs == nil && l.shows.ok && l.shows.DB != l.kept.DB:
 		return "another database lies in the place of the one that was used last"
@@ -219,7 +219,7 @@ func (l *lying) replaced() string {
 }
 
 // expected is the number that the newest commit must have.
-func (l *lying) expected() uint64 {
+func (l *onDisk) expected() uint64 {
 	seq := l.newest
 	for _, m := range []found{{l.kept, l.keptIs == nil}, l.has, l.shows} {
 		if m.ok && m.DB == l.id {
@@ -230,7 +230,7 @@ func (l *lying) expected() uint64 {
 }
 
 // views are the ways to put database and log together that may hold the most, the likeliest first.
-func (l *lying) views() []*raw.File {
+func (l *onDisk) views() []*raw.File {
 	all, taken, bad := l.frames.Frames, l.frames.Frames[:l.frames.Taken], l.frames.Bad()
 	var views []*raw.File
 	if l.shows.ok && l.shows.DB != l.id || l.has.ok && l.has.Seq > max(l.newest, l.shows.Seq) {

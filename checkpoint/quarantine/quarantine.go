@@ -2,7 +2,7 @@
 //
 // Each find has a folder of its own in the state folder, "damaged-" and the time, with the files as they were found and
 // a report. Nothing here ever removes one: whoever has read it deletes the folder, and with it the notice.
-package aside
+package quarantine
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ const (
 	first = 600
 )
 
-// Make makes the folder of a find.
-func Make(state *private.Folder, now time.Time) (*private.Folder, error) {
+// New makes the folder of a find.
+func New(state *private.Folder, now time.Time) (*private.Folder, error) {
 	base := prefix + now.UTC().Format("20060102T150405")
 	name := base
 	for n := 2; ; n++ {

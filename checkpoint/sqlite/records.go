@@ -8,20 +8,20 @@ import (
 	"orchestrator/thread"
 )
 
-// mend looks at every thread's row at the start for what the database's own check does not see.
-func (s *Store) mend(ctx context.Context) error {
-	if err := s.mendNumbers(ctx); err != nil {
+// repairRows looks at every thread's row at the start for what the database's own check does not see.
+func (s *Store) repairRows(ctx context.Context) error {
+	if err := s.repairNumbers(ctx); err != nil {
 		return err
 	}
-	return s.mendRecords(ctx)
+	return s.repairRecords(ctx)
 }
 
 // behind tells the threads whose number of the newest checkpoint is damaged: the next checkpoint would get a number
 // that another one has, and be refused.
 const behind = "typeof(seq) <> 'integer' OR seq < (SELECT max(c.seq) FROM checkpoint c WHERE c.thread = thread.n)"
 
-// mendNumbers sets the numbers of threads' newest checkpoints right.
-func (s *Store) mendNumbers(ctx context.Context) error {
+// repairNumbers sets the numbers of threads' newest checkpoints right.
+func (s *Store) repairNumbers(ctx context.Context) error {
 	var n int
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM thread WHERE "+behind).Scan(&n); err != nil || n == 0 {
 		return db(err)
@@ -31,7 +31,7 @@ func (s *Store) mendNumbers(ctx context.Context) error {
 			WHERE ` + behind)
 	})
 	if err != nil {
-		return fmt.Errorf("mend the numbers of checkpoints: %w", err)
+		return fmt.Errorf("repair the numbers of checkpoints: %w", err)
 	}
 	if s.report == nil {
 		s.report = &Report{Cause: "the numbers of threads' newest checkpoints were wrong, and are right again"}
@@ -39,9 +39,9 @@ func (s *Store) mendNumbers(ctx context.Context) error {
 	return nil
 }
 
-// mendRecords looks at every thread's record. One that is damaged by itself is made again from what is left: its name,
+// repairRecords looks at every thread's record. One that is damaged by itself is made again from what is left: its name,
 // and the newest of its checkpoints.
-func (s *Store) mendRecords(ctx context.Context) error {
+func (s *Store) repairRecords(ctx context.Context) error {
 	bad := map[thread.ID]string{}
 	rows, err := s.read.QueryContext(ctx, "SELECT id, name, sum, doc FROM thread")
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) mendRecords(ctx context.Context) error {
 	}
 	for id, name := range bad {
 		if err := s.do(ctx, 4096, func(x *tx) error { return s.remake(x, id, name) }); err != nil {
-			return fmt.Errorf("mend thread %q: %w", name, err)
+			return fmt.Errorf("repair thread %q: %w", name, err)
 		}
 		s.report.Dropped = append(s.report.Dropped, fmt.Sprintf("the record of thread %q: its name and its checkpoints are kept; which agent it had, its folder and its settings are lost", name))
 	}
