@@ -13,7 +13,7 @@ import (
 // MaxPrompt is the most bytes of text that a prompt may have.
 const MaxPrompt = 4 << 20
 
-// CheckPrompt refuses a prompt that no store may take, with thread.ErrInvalid.
+// CheckPrompt refuses a prompt that no store may accept, with thread.ErrInvalid.
 func CheckPrompt(p thread.Prompt) error {
 	if err := checkName("prompt id", string(p.ID)); err != nil {
 		return err
@@ -22,12 +22,12 @@ func CheckPrompt(p thread.Prompt) error {
 		return err
 	}
 	if len(p.Text) > MaxPrompt {
-		return fmt.Errorf("prompt %s has %d bytes, at most %d fit: %w", p.ID, len(p.Text), MaxPrompt, thread.ErrInvalid)
+		return fmt.Errorf("prompt %s has %d bytes, the limit is %d: %w", p.ID, len(p.Text), MaxPrompt, thread.ErrInvalid)
 	}
 	return nil
 }
 
-// CheckPromptOf refuses a prompt whose id is another thread's, with thread.ErrInvalid.
+// CheckPromptOf refuses a prompt whose id belongs to another thread, with thread.ErrInvalid.
 func CheckPromptOf(p thread.Prompt, owner thread.ID) error {
 	if owner != p.Thread {
 		return fmt.Errorf("prompt %s is stored for thread %s: %w", p.ID, owner, thread.ErrInvalid)
@@ -52,7 +52,7 @@ func PackPrompt(p thread.Prompt) (doc, sum []byte, err error) {
 	return doc, h[:], nil
 }
 
-// OpenPrompt reads a prompt's document; thread.ErrDamaged when it does not match its hash.
+// OpenPrompt reads a prompt's document; thread.ErrDamaged if it does not match its hash.
 func OpenPrompt(id thread.PromptID, seq int64, doc, sum []byte) (thread.Prompt, error) {
 	var p thread.Prompt
 	h := sha256.Sum256(doc)

@@ -11,11 +11,11 @@ import (
 	"orchestrator/thread"
 )
 
-// Policy says which threads a store need not keep. A limit of zero is none. Only archived and deleted threads
-// ever go, and of those never one that is pinned, interrupted or running, and no archived one that a thread
-// which stays was forked from. Checkpoints that others stand on stay whatever happens to their thread.
+// Policy says which threads a store need not keep. A limit of zero means no limit. Only archived and deleted threads
+// are ever removed, and never one that is pinned, interrupted or running, nor an archived one whose fork stays.
+// Checkpoints that others are based on stay whatever happens to their thread.
 type Policy struct {
-	// Deleted is how long a deleted thread can still be brought back.
+	// Deleted is how long a deleted thread can be restored.
 	Deleted time.Duration
 	// Archived is how long an archived thread is kept after its last change.
 	Archived time.Duration
@@ -25,24 +25,23 @@ type Policy struct {
 	Bytes int64
 }
 
-// Candidate is a thread with what a Policy needs to know of it.
+// Candidate is a thread with what a Policy needs to know about it.
 type Candidate struct {
 	Thread  thread.Thread
-	Bytes   int64 // what its own checkpoints take
+	Bytes   int64 // size of its own checkpoints
 	Running bool
 }
 
-// Doomed is a thread that a Policy lets go, and why, for people.
+// Doomed is a thread that a Policy removes, and why, for people.
 type Doomed struct {
 	ID    thread.ID `json:"id"`
 	Name  string    `json:"name"`
 	Bytes int64     `json:"bytes"`
 	Why   string    `json:"why"`
-	since time.Time // when it was put away; a change since then saves it
+	since time.Time // when it was archived or deleted; a change since then saves it
 }
 
-// Select returns the threads that may go, oldest first; since says how long ago something was. It reads and changes
-// nothing.
+// Select returns the threads to remove, oldest first; since says how long ago something was. It only reads.
 func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []Doomed {
 	s := &selection{since: since, doomed: map[thread.ID]Doomed{}}
 	total := int64(0)
@@ -59,7 +58,7 @@ func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []D
 			s.archived = append(s.archived, c)
 		}
 	}
-	// A thread's children are put away before it where both go, so that one pass from young to old sees them.
+	// A thread's children were archived before it if both are to go, so that one pass from young to old sees them.
 	slices.SortStableFunc(s.archived, func(a, b Candidate) int {
 		return cmp.Or(last(a.Thread).Compare(last(b.Thread)), a.Thread.Created.Compare(b.Thread.Created))
 	})
@@ -102,7 +101,7 @@ func (s *selection) forked(all []Candidate) {
 	}
 }
 
-// free reports whether nothing that stays was forked from a thread.
+// free reports whether no remaining thread was forked from a thread.
 func (s *selection) free(id thread.ID) bool {
 	return !slices.ContainsFunc(s.children[id], func(child thread.ID) bool {
 		_, goes := s.doomed[child]
@@ -114,8 +113,8 @@ func (s *selection) add(c Candidate, why string, since time.Time) {
 	s.doomed[c.Thread.ID] = Doomed{ID: c.Thread.ID, Name: c.Thread.Name, Bytes: c.Bytes, Why: why, since: since}
 }
 
-// each offers archived threads that are still kept, oldest first, until take returns false. It begins again
-// after one that freed its parent.
+// each offers archived threads that are still kept, oldest first, until take returns false. It starts again after one
+// that freed its parent.
 func (s *selection) each(take func(Candidate) (goes bool, why string)) {
 	for again := true; again; {
 		again = false
@@ -166,7 +165,7 @@ func (s *selection) bySize(limit, total int64) {
 	})
 }
 
-// days says a duration in whole days.
+// days formats a duration in whole days.
 func days(d time.Duration) string {
 	if n := int(d.Hours() / 24); n != 1 {
 		return fmt.Sprintf("%d days", n)
@@ -174,8 +173,8 @@ func days(d time.Duration) string {
 	return "1 day"
 }
 
-// Collect lets go of selected threads with purge, one by one, and returns those that are gone. One that somebody
-// changed since it was selected is left, and so is one that cannot be purged; the error names it.
+// Collect removes selected threads with purge, one by one, and returns those that are gone. One that was changed since
+// it was selected is left alone, and so is one that cannot be purged; the error names it.
 func Collect(ctx context.Context, from thread.Threads, doomed []Doomed, purge func(context.Context, thread.ID) error) ([]Doomed, error) {
 	var gone []Doomed
 	var errs []error

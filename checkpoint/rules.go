@@ -10,7 +10,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Limits of one put. They bound what a runaway agent or a hostile archive can make a store hold in memory.
+// Limits of one put. They bound what a runaway agent or a hostile archive can make a store keep in memory.
 const (
 	// MaxBody is the most bytes that one checkpoint may add, items and transcript together.
 	MaxBody = 64 << 20
@@ -18,11 +18,11 @@ const (
 	MaxText = 2000
 	// MaxName is the most bytes of an id, a thread's name, a settings key or a native file's name.
 	MaxName = 1024
-	// DefaultLimit is how many checkpoints a Page without Limit asks for.
+	// DefaultLimit is the limit of a Page without one.
 	DefaultLimit = 100
 )
 
-// Check refuses a put that no store may take, with thread.ErrInvalid.
+// Check refuses a put that no store may accept, with thread.ErrInvalid.
 func Check(c thread.Checkpoint, d thread.Delta) error {
 	if err := checkName("checkpoint id", string(c.ID)); err != nil {
 		return err
@@ -34,7 +34,7 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 		return fmt.Errorf("checkpoint %s is its own parent: %w", c.ID, thread.ErrInvalid)
 	}
 	if d.Keep < 0 || (c.Parent == "" && d.Keep != 0) {
-		return fmt.Errorf("checkpoint %s keeps %d items of no parent: %w", c.ID, d.Keep, thread.ErrInvalid)
+		return fmt.Errorf("checkpoint %s keeps %d items without a parent: %w", c.ID, d.Keep, thread.ErrInvalid)
 	}
 	size := 0
 	for _, i := range d.Items {
@@ -50,12 +50,12 @@ func Check(c thread.Checkpoint, d thread.Delta) error {
 		size += len(ch.Data)
 	}
 	if size > MaxBody {
-		return fmt.Errorf("checkpoint %s adds %d bytes, at most %d fit: %w", c.ID, size, MaxBody, thread.ErrInvalid)
+		return fmt.Errorf("checkpoint %s adds %d bytes, the limit is %d: %w", c.ID, size, MaxBody, thread.ErrInvalid)
 	}
 	return nil
 }
 
-// CheckStored refuses a put of a checkpoint whose id is stored as another's, with thread.ErrInvalid.
+// CheckStored refuses a checkpoint whose id is already used by another one, with thread.ErrInvalid.
 func CheckStored(old, c thread.Checkpoint) error {
 	if old.Thread != c.Thread || old.Parent != c.Parent {
 		return fmt.Errorf("checkpoint %s is stored for thread %s: %w", c.ID, old.Thread, thread.ErrInvalid)
@@ -63,7 +63,7 @@ func CheckStored(old, c thread.Checkpoint) error {
 	return nil
 }
 
-// CheckThread refuses a thread that no store may take, with thread.ErrInvalid.
+// CheckThread refuses a thread that no store may accept, with thread.ErrInvalid.
 func CheckThread(t thread.Thread) error {
 	if err := checkName("thread id", string(t.ID)); err != nil {
 		return err
@@ -84,9 +84,9 @@ func checkName(what, s string) error {
 	case s == "":
 		return fmt.Errorf("%s is empty: %w", what, thread.ErrInvalid)
 	case len(s) > MaxName:
-		return fmt.Errorf("%s has %d bytes, at most %d: %w", what, len(s), MaxName, thread.ErrInvalid)
+		return fmt.Errorf("%s has %d bytes, the limit is %d: %w", what, len(s), MaxName, thread.ErrInvalid)
 	case strings.ContainsFunc(s, unicode.IsControl) || strings.ToValidUTF8(s, "") != s:
-		return fmt.Errorf("%s %q holds control characters or is no UTF-8: %w", what, s, thread.ErrInvalid)
+		return fmt.Errorf("%s %q contains control characters or is not UTF-8: %w", what, s, thread.ErrInvalid)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func NormalThread(t thread.Thread) thread.Thread {
 
 func utc(t time.Time) time.Time { return t.UTC().Round(0) }
 
-// cut shortens s to MaxText bytes at a rune's border.
+// cut shortens s to MaxText bytes at the boundary of a rune.
 func cut(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= MaxText {
@@ -122,7 +122,7 @@ func Advance(t *thread.Thread, c thread.Checkpoint) {
 	t.Head = c.ID
 	t.Turn = c.Turn
 	if c.Kind == thread.KindResponse && t.Turn > 0 {
-		t.Turn-- // the running turn is not whole
+		t.Turn-- // the running turn is not complete
 	}
 	if c.Gauge != (thread.Gauge{}) {
 		t.Gauge = c.Gauge
@@ -134,12 +134,12 @@ func Advance(t *thread.Thread, c thread.Checkpoint) {
 	t.Updated = c.Created
 }
 
-// Passes reports whether a checkpoint is one that the page's filter lets through.
+// Passes reports whether a checkpoint passes the page's filter.
 func Passes(p thread.Page, k thread.CheckpointKind) bool {
 	return !p.Turns || k != thread.KindResponse
 }
 
-// Limit returns how many checkpoints a page asks for.
+// Limit returns the limit of a page.
 func Limit(p thread.Page) int {
 	if p.Limit <= 0 {
 		return DefaultLimit
@@ -147,14 +147,14 @@ func Limit(p thread.Page) int {
 	return p.Limit
 }
 
-// ChangeThread runs change over a thread for UpdateThread and refuses what must not change.
+// ChangeThread runs change on a thread for UpdateThread and refuses changes that are not allowed.
 func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Thread, error) {
 	id, created := t.ID, t.Created
 	if err := change(&t); err != nil {
 		return thread.Thread{}, err
 	}
 	if t.ID != id {
-		return thread.Thread{}, fmt.Errorf("thread %s: its id is for ever: %w", id, thread.ErrInvalid)
+		return thread.Thread{}, fmt.Errorf("thread %s: the id cannot be changed: %w", id, thread.ErrInvalid)
 	}
 	t.Created = created
 	if err := CheckThread(t); err != nil {
@@ -163,7 +163,7 @@ func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Th
 	return NormalThread(t), nil
 }
 
-// Stands lists the checkpoints that a thread is based on by itself, beside those that it owns.
+// Stands lists the checkpoints that a thread is based on directly, besides those that it owns.
 func Stands(t thread.Thread) []thread.CheckpointID {
 	ids := []thread.CheckpointID{t.Head, t.ForkPoint}
 	if t.Handoff != nil {

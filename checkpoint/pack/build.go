@@ -12,18 +12,18 @@ import (
 	"orchestrator/thread"
 )
 
-// Packed is a checkpoint on its way into a table.
+// Packed is a checkpoint about to be inserted into a table.
 type Packed struct {
-	// Row lacks N, Thread, Seq and Sum, which the store gives it: Sum is Seal(Plain, Seq).
+	// Row lacks N, Thread, Seq and Sum, which the store sets: Sum is Seal(Plain, Seq).
 	Row    Row
 	Plain  [sha256.Size]byte
 	parent thread.CheckpointID
 	state  *state
-	frame  *frame // nil when the record is a group by itself
+	frame  *frame // nil if the record is a group by itself
 }
 
-// Pack packs a checkpoint that Check passed, with what it adds to its parent, whose row has the number given; 0
-// is none. Done must be called for what it returns.
+// Pack packs a checkpoint that Check accepted, with what it adds to its parent, whose row has the given number; 0 for
+// none. Done must be called for the result.
 func (p *Packer) Pack(ctx context.Context, src Source, parent int64, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
 	st := &state{}
 	if parent != 0 {
@@ -51,8 +51,8 @@ func (p *Packer) Pack(ctx context.Context, src Source, parent int64, c thread.Ch
 	return b.finish()
 }
 
-// Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly and
-// into the same group; 0 says that it was not, or that nobody knows.
+// Done tells the Packer that a packed checkpoint was committed as row n, so that its child packs quickly and into the
+// same group; 0 says that it was not, or that the outcome is unknown.
 func (p *Packer) Done(k *Packed, n int64) {
 	at := k.Row.ID
 	if n == 0 {
@@ -66,7 +66,7 @@ func (p *Packer) Done(k *Packed, n int64) {
 	}
 }
 
-// builder makes one record.
+// builder builds one record.
 type builder struct {
 	p      *Packer
 	ctx    context.Context // lives for one call of Pack
@@ -75,14 +75,14 @@ type builder struct {
 	from   *state
 
 	head    head
-	body    [][]byte // of the record, in pieces that belong to others
+	body    [][]byte // of the record, in pieces shared with others
 	count   int
 	keys    []itemKey
 	files   map[string]fileState
 	touched []string
 }
 
-// items adds the new items, those that the parent had further on as runs.
+// items adds the new items; those that the parent already has further on are added as runs.
 func (b *builder) items(d thread.Delta) error {
 	b.head.Keep = d.Keep
 	b.count = d.Keep + len(d.Items)
@@ -111,7 +111,7 @@ func (b *builder) items(d thread.Delta) error {
 	return nil
 }
 
-// run adds one item of the parent's conversation, to the run before where it follows it.
+// run adds one item of the parent's conversation, to the previous run if it continues it.
 func (b *builder) run(from int) {
 	if k := len(b.head.Items) - 1; k >= 0 {
 		if e := &b.head.Items[k]; e.Count > 0 && e.From+e.Count == from {
@@ -122,9 +122,9 @@ func (b *builder) run(from int) {
 	b.head.Items = append(b.head.Items, itemEntry{From: from, Count: 1})
 }
 
-// had returns where the items stand that the parent has and this checkpoint does not keep; nil for none. It
-// reads them only where their keys are not in memory: an item that came again and again as a run was brought
-// by a record far back.
+// had returns the positions of the items that the parent has and this checkpoint does not keep; nil for none. It reads
+// them only if their keys are not in memory: an item that was repeated as a run again and again may have been added by
+// a record far back.
 func (b *builder) had(d thread.Delta) (map[itemKey]int, error) {
 	if d.Keep >= b.from.items || len(d.Items) == 0 {
 		return nil, nil
@@ -149,7 +149,7 @@ func (b *builder) had(d thread.Delta) (map[itemKey]int, error) {
 	return had, nil
 }
 
-// transcript adds what chunks change, one entry a file.
+// transcript adds the changes of chunks, one entry per file.
 func (b *builder) transcript(chunks []thread.Chunk) error {
 	sizes := make(map[string]int64, len(b.files))
 	for name, f := range b.files {
@@ -204,7 +204,7 @@ func (b *builder) file(name string, splices []checkpoint.Splice) error {
 	return nil
 }
 
-// rewrite describes what a file became by what it was.
+// rewrite describes the new content of a file in terms of the old one.
 func (b *builder) rewrite(name string, old, now []byte) {
 	at := 0
 	for at < len(old) && at < len(now) && old[at] == now[at] {
@@ -225,7 +225,7 @@ func (b *builder) rewrite(name string, old, now []byte) {
 	b.files[name] = after(h, int64(len(now)))
 }
 
-// marks adds the marks of what changed, or of all files where they are few or were not written for long.
+// marks adds the marks of what changed, or of all files if they are few or have not been written for long.
 func (b *builder) marks() {
 	b.head.Age = b.from.age + 1
 	names := b.touched
@@ -247,7 +247,7 @@ func (b *builder) finish() (*Packed, error) {
 	}
 	size := raw.size()
 	if size > maxRaw {
-		return nil, fmt.Errorf("checkpoint %s takes %d bytes, at most %d fit: %w", c.ID, size, maxRaw, thread.ErrInvalid)
+		return nil, fmt.Errorf("checkpoint %s has %d bytes, the limit is %d: %w", c.ID, size, maxRaw, thread.ErrInvalid)
 	}
 	k := &Packed{parent: c.Parent, Plain: raw.sum(),
 		Row:   Row{ID: c.ID, Parent: b.parent.N, Turn: c.Turn, Kind: c.Kind, Items: c.Items, Raw: size},

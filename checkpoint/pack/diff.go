@@ -1,14 +1,14 @@
 package pack
 
-// diffBlock is the shortest run that diff finds for sure when it is aligned in the old text; runs below
-// diffMin are not worth three numbers.
+// diffBlock is the shortest run that diff is guaranteed to find if it is aligned in the old text; runs below diffMin
+// are not worth three numbers.
 const (
 	diffBlock = 32
 	diffMin   = 48
 )
 
-// diff describes now as new bytes and runs of old: triples of (new bytes, from, count) as in fileEntry, with
-// the new bytes themselves in lit. Its time is linear in both lengths.
+// diff describes now as new bytes and runs of old: triples of (new bytes, from, count) as in fileEntry, with the new
+// bytes themselves in lit. Its time is linear in both lengths.
 func diff(old, now []byte) (runs []int64, lit []byte) {
 	index := make(map[uint32]int32, len(old)/diffBlock+1)
 	for i := 0; i+diffBlock <= len(old); i += diffBlock {
@@ -17,7 +17,7 @@ func diff(old, now []byte) (runs []int64, lit []byte) {
 			index[h] = int32(i)
 		}
 	}
-	done, guess := 0, 0 // now[:done] is described; guess is where old would go on
+	done, guess := 0, 0 // now[:done] is described; guess is where old would continue
 	emit := func(start, from, n int) {
 		lit = append(lit, now[done:start]...)
 		runs = append(runs, int64(start-done), int64(from), int64(n))
@@ -37,7 +37,7 @@ func diff(old, now []byte) (runs []int64, lit []byte) {
 				continue
 			}
 		}
-		// A change of a few bytes in place: try where the old text goes on.
+		// A change of a few bytes in place: try where the old text continues.
 		if skew := i - done; i%8 == 0 && guess+skew+diffBlock <= len(old) && string(old[guess+skew:guess+skew+diffBlock]) == string(now[i:i+diffBlock]) {
 			if start, f, n := extend(old, now, done, i, guess+skew); n >= diffMin {
 				emit(start, f, n)
@@ -62,7 +62,7 @@ func at(index map[uint32]int32, h uint32) (int, bool) {
 	return int(v), ok
 }
 
-// extend grows a match at now[i:] and old[from:] both ways, not before done. Equal hashes of different text
+// extend grows a match at now[i:] and old[from:] in both directions, not before done. Equal hashes of different text
 // give a short or empty match.
 func extend(old, now []byte, done, i, from int) (start, f, n int) {
 	end, g := i, from

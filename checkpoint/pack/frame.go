@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// openFrames is how many groups can be open at a time; each takes about 700 KB.
+	// openFrames is how many groups can be open at once; each takes about 700 KB.
 	openFrames = 24
-	// idlePuts is how many puts an open group must have been passed over by for another to take its place.
+	// idlePuts is how many puts must have gone to other groups before an open group may be replaced.
 	idlePuts = 4 * openFrames
-	// bigWindow is how far back the frame of a record looks that is a group of its own.
+	// bigWindow is the window of a frame whose record is a group by itself.
 	bigWindow = 4 << 20
 )
 
@@ -45,7 +45,7 @@ func (f *frame) begin() {
 	f.out.WriteByte(version)
 }
 
-// add compresses a record to the group's next piece. After an error the frame is of no more use.
+// add compresses a record to the group's next piece. After an error the frame is unusable.
 func (f *frame) add(raw plain) ([]byte, error) {
 	for _, piece := range raw {
 		if _, err := f.enc.Write(piece); err != nil {
@@ -65,14 +65,14 @@ func (f *frame) add(raw plain) ([]byte, error) {
 // full reports whether the group is as large as it may get.
 func (f *frame) full() bool { return f.bytes >= groupLimit || f.records >= groupRecords }
 
-// frames are the open groups of one store. A checkpoint whose parent's group is not open begins another.
+// frames are the open groups of one store. A checkpoint whose parent's group is not open starts another.
 type frames struct {
 	mu    sync.Mutex                     // guards all up to big
-	ends  map[thread.CheckpointID]*frame // by the checkpoint that they end at
+	ends  map[thread.CheckpointID]*frame // by the last checkpoint
 	spare []*frame
 	made  int
 	clock int64       // counts puts
-	big   chan *frame // for records that are alone; nil entries are made at first use
+	big   chan *frame // for records that are alone; nil entries are created at first use
 }
 
 func newFrames() *frames {
@@ -81,7 +81,7 @@ func newFrames() *frames {
 	return fs
 }
 
-// take returns the frame that ends at a parent, or one that begins a group; nil when too many are open.
+// take returns the frame that ends at a parent, or one that starts a group; nil if too many are open.
 func (fs *frames) take(parent thread.CheckpointID) (*frame, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -97,7 +97,7 @@ func (fs *frames) take(parent thread.CheckpointID) (*frame, error) {
 	return f, err
 }
 
-// fresh returns a frame that nobody needs; nil when all are needed. The caller holds mu.
+// fresh returns an unused frame; nil if all are in use. The caller holds mu.
 func (fs *frames) fresh() (*frame, error) {
 	if k := len(fs.spare) - 1; k >= 0 {
 		f := fs.spare[k]
@@ -125,7 +125,7 @@ func (fs *frames) fresh() (*frame, error) {
 	return oldest, nil
 }
 
-// leave gives a frame back that ends at a stored checkpoint now, or at "" when its last record was not stored.
+// leave returns a frame that now ends at a stored checkpoint, or at "" if its last record was not stored.
 func (fs *frames) leave(f *frame, at thread.CheckpointID) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"orchestrator/thread"
 )
 
-// Row is a checkpoint as a table keeps it.
+// Row is a checkpoint as a row of a table.
 type Row struct {
-	N      int64 // number of the row, given by the database
+	N      int64 // number of the row, set by the database
 	ID     thread.CheckpointID
 	Thread int64 // number of the thread's row, which may be gone
 	Parent int64 // number of the parent's row, 0 for none
@@ -20,7 +20,7 @@ type Row struct {
 	Turn   int
 	Kind   thread.CheckpointKind
 	Items  int
-	// Chain is how many records before this one, parent by parent, are in its group.
+	// Chain is how many records before this one, from parent to parent, are in its group.
 	Chain int
 	// Raw is the plain size of this record.
 	Raw  int
@@ -28,7 +28,7 @@ type Row struct {
 	Data []byte // the record's piece of its group's frame
 }
 
-// Seal returns the sum to be stored with a record: over its plain bytes and the number that the store gave it.
+// Seal returns the sum to store with a record: over its plain bytes and the number that the store gave it.
 func Seal(plain [sha256.Size]byte, seq int64) []byte {
 	var b [8 + sha256.Size]byte
 	binary.BigEndian.PutUint64(b[:], uint64(seq))
@@ -43,8 +43,8 @@ type head struct {
 	Keep       int               `json:"k,omitempty"`
 	Items      []itemEntry       `json:"i,omitempty"`
 	Files      []fileEntry       `json:"f,omitempty"`
-	// Marks are those of the files that this record changed, or of all when Full is set. Age counts the
-	// records since the last one that had all.
+	// Marks are those of the files that this record changed, or of all if Full is set. Age counts the records since the
+	// last one that had all.
 	Marks []markEntry `json:"m,omitempty"`
 	Full  bool        `json:"u,omitempty"`
 	Age   int         `json:"g,omitempty"`
@@ -58,8 +58,8 @@ type itemEntry struct {
 	Count int    `json:"n,omitempty"`
 }
 
-// fileEntry is what one file became: the first At bytes of what it was, then Len new ones; or, where parts of
-// the old come again, triples in Runs: so many new bytes, then from, count of the old.
+// fileEntry is the new content of one file: the first At bytes of the old one, then Len new ones; or, if parts of the
+// old one are repeated, triples in Runs: number of new bytes, then from, count of the old.
 type fileEntry struct {
 	Name string  `json:"n"`
 	At   int64   `json:"a,omitempty"`
@@ -81,10 +81,10 @@ type record struct {
 	body []byte // of raw: new items, then new bytes of files, in the head's order
 }
 
-// plain is a record before it is compressed, in pieces.
+// plain is a record before compression, in pieces.
 type plain [][]byte
 
-// join makes a record of a head and a body.
+// join makes a record from a head and a body.
 func join(h head, body ...[]byte) (plain, error) {
 	doc, err := json.Marshal(h)
 	if err != nil {
@@ -136,7 +136,7 @@ func open(row Row, raw []byte) (*record, error) {
 	return r, nil
 }
 
-// check makes sure that the head's lengths add up to the body, so that nothing that reads them can go astray.
+// check makes sure that the head's lengths add up to the body, so that readers cannot go out of bounds.
 func (r *record) check() error {
 	left, items := int64(len(r.body)), r.head.Keep
 	take := func(n int64) bool {

@@ -8,14 +8,14 @@ import (
 	"orchestrator/thread"
 )
 
-// openedFor is how long a Packer keeps the threads that it opened for a list: a server that starts asks for the same list
-// from several sides, and nobody does so later.
+// openedFor is how long a Packer keeps the threads that it opened for a list: while a server starts, several parts ask
+// for the same list, and later nobody does.
 const openedFor = 15 * time.Second
 
-// openedThreads are the threads that were opened for a list, each with what it was opened from.
+// openedThreads are the threads that were opened for a list, each with its source.
 type openedThreads struct {
 	mu sync.Mutex
-	by map[thread.ID]openedThread // nil from openedFor on
+	by map[thread.ID]openedThread // nil after openedFor
 }
 
 type openedThread struct {
@@ -48,9 +48,10 @@ func (o *openedThreads) put(t thread.Thread, doc, sum []byte) {
 	}
 }
 
-// unshared returns a thread that points to nothing that another one points to.
+// unshared returns a copy of a thread that shares no memory with others.
 func unshared(t thread.Thread) thread.Thread {
-	t.Launch.Args, t.Launch.Env, t.Launch.Program = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env), slices.Clone(t.Launch.Program)
+	t.Launch.Args, t.Launch.Env = slices.Clone(t.Launch.Args), slices.Clone(t.Launch.Env)
+	t.Launch.Program = slices.Clone(t.Launch.Program)
 	t.Grants = slices.Clone(t.Grants)
 	if t.Handoff != nil {
 		h := *t.Handoff

@@ -7,17 +7,17 @@ import (
 	"orchestrator/thread"
 )
 
-// Source gives a Packer the rows it asks for.
+// Source provides the rows that a Packer asks for.
 type Source interface {
-	// Lineage returns row n and its ancestors with their data, newest first, at most limit. A row that is
-	// not there is thread.ErrNotFound.
+	// Lineage returns row n and its ancestors with their data, newest first, at most limit. A missing row is
+	// thread.ErrNotFound.
 	Lineage(ctx context.Context, n int64, limit int) ([]Row, error)
 }
 
-// cacheBytes bounds what a Packer keeps of the newest checkpoints, many hundreds of threads' worth.
+// cacheBytes bounds what a Packer keeps of the newest checkpoints, enough for many hundreds of threads.
 const cacheBytes = 8 << 20
 
-// Packer packs and unpacks the checkpoints of one store. Its methods may be called from many goroutines.
+// Packer packs and unpacks the checkpoints of one store. It is safe for concurrent use.
 type Packer struct {
 	codec  *codec
 	frames *frames
@@ -33,7 +33,7 @@ func New() *Packer {
 	return p
 }
 
-// Known returns the number of a checkpoint's row where the Packer remembers it. The row may be gone since.
+// Known returns the number of a checkpoint's row if the Packer remembers it. The row may be gone since.
 func (p *Packer) Known(id thread.CheckpointID) (n int64, ok bool) {
 	if st := p.cache.get(id); st != nil {
 		return st.row, true
@@ -41,6 +41,6 @@ func (p *Packer) Known(id thread.CheckpointID) (n int64, ok bool) {
 	return 0, false
 }
 
-// Forget drops what the Packer keeps in memory of checkpoints. A store calls it when rows were deleted, whose
-// numbers may be given again.
+// Forget drops what the Packer keeps in memory about checkpoints. A store calls it after deleting rows, whose numbers
+// may be reused.
 func (p *Packer) Forget() { p.cache.clear() }

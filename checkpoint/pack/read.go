@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Rows are read in batches that begin small, for what is near the end, and grow.
+// Rows are read in batches that start small, for what is near the end, and grow.
 const (
 	firstBatch = 8
 	maxBatch   = 256
@@ -25,7 +25,7 @@ func (p *Packer) backward(ctx context.Context, src Source, n int64, visit func(r
 	var below thread.CheckpointID // of the last row that was read
 	var child *record
 	for {
-		// A group is unpacked from its first record on, so it must be there whole.
+		// A group is unpacked from its first record on, so all of it must be read.
 		for len(rows) == 0 || rows[0].Chain >= len(rows) {
 			next := n
 			if len(rows) > 0 {
@@ -81,8 +81,8 @@ func errNoBeginning(row Row) error {
 	return fmt.Errorf("checkpoint %s: its group has no beginning: %w", row.ID, thread.ErrDamaged)
 }
 
-// group unpacks a group given newest first and returns it oldest first. With a need, the others are left nil:
-// a wrong byte in one shows in the hashes of the needed.
+// group unpacks a group given newest first and returns it oldest first. With a need, the others are left nil: a wrong
+// byte in one shows in the hashes of the needed ones.
 func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
 	size := 0
 	pieces := make([][]byte, 0, len(rows))
@@ -114,8 +114,7 @@ func (p *Packer) group(rows []Row, need func(Row) bool) ([]*record, error) {
 	return out, nil
 }
 
-// Checkpoints unpacks rows to what they say. The rows' order is kept; those that share a group should follow
-// each other, newest first.
+// Checkpoints unpacks rows. The rows' order is kept; those that share a group should follow each other, newest first.
 func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thread.Checkpoint, error) {
 	done := map[int64]thread.Checkpoint{}
 	asked := make(map[int64]bool, len(rows))
@@ -151,7 +150,7 @@ func (p *Packer) Checkpoints(ctx context.Context, src Source, rows []Row) ([]thr
 	return out, nil
 }
 
-// Verify unpacks one row, whose ancestors src has, and checks it against its hash and its parent.
+// Verify unpacks one row, whose ancestors are in src, and checks it against its hash and its parent.
 func (p *Packer) Verify(ctx context.Context, src Source, row Row) (thread.Checkpoint, error) {
 	members := []Row{row}
 	if row.Parent != 0 {
@@ -179,7 +178,7 @@ func (p *Packer) Verify(ctx context.Context, src Source, row Row) (thread.Checkp
 	return c, nil
 }
 
-// Conversation returns all items up to row n, which holds count of them.
+// Conversation returns all items up to row n, which has count of them.
 func (p *Packer) Conversation(ctx context.Context, src Source, n int64, count int) ([]thread.Item, error) {
 	return p.conversation(ctx, src, n, want{0, int64(count), 0}, count)
 }
@@ -221,7 +220,7 @@ func (p *Packer) conversation(ctx context.Context, src Source, n int64, w want, 
 	return out, nil
 }
 
-// Marks returns the sizes and hashes of the native files as they are at a row, by name.
+// Marks returns the sizes and hashes of the native files as of a row, by name.
 func (p *Packer) Marks(ctx context.Context, src Source, row Row) ([]thread.Mark, error) {
 	st := p.cache.get(row.ID)
 	if st == nil {
@@ -238,7 +237,7 @@ func (p *Packer) Marks(ctx context.Context, src Source, row Row) ([]thread.Mark,
 	return out, nil
 }
 
-// Transcript returns the native files as they are at a row, by name, each checked against its mark.
+// Transcript returns the native files as of a row, by name, each checked against its mark.
 func (p *Packer) Transcript(ctx context.Context, src Source, row Row) ([]thread.TranscriptFile, error) {
 	marks, err := p.Marks(ctx, src, row)
 	if err != nil {
@@ -247,7 +246,7 @@ func (p *Packer) Transcript(ctx context.Context, src Source, row Row) ([]thread.
 	return p.files(ctx, src, row.N, marks)
 }
 
-// file returns one file as it is at a row; a file of no bytes needs no reading.
+// file returns one file as of a row; an empty file needs no reading.
 func (p *Packer) file(ctx context.Context, src Source, row Row, name string, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
@@ -313,7 +312,7 @@ func (p *Packer) files(ctx context.Context, src Source, n int64, marks []thread.
 	return out, nil
 }
 
-// Delta returns what a row added to its parent. Files that were described by what they had been come back as
+// Delta returns what a row added to its parent. Files that were described in terms of their old content are returned as
 // their new ends.
 func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, error) {
 	var r *record
@@ -354,10 +353,10 @@ func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, 
 	return d, nil
 }
 
-// maxFile bounds the memory that a damaged mark can ask for.
+// maxFile bounds the memory that a damaged mark can request.
 const maxFile = 4 << 30
 
-// load reads from the store what the cache does not have.
+// load reads from the store what is not in the cache.
 func (p *Packer) load(ctx context.Context, src Source, n int64) (*state, error) {
 	st := &state{files: map[string]fileState{}}
 	first := true

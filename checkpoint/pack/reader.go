@@ -6,14 +6,14 @@ import (
 	"orchestrator/thread"
 )
 
-// Table is where a store keeps its rows.
+// Table is the table in which a store keeps its rows.
 type Table interface {
 	Source
-	// Row returns a checkpoint's row with its data; thread.ErrNotFound when it is not there.
+	// Row returns a checkpoint's row with its data; thread.ErrNotFound if it does not exist.
 	Row(ctx context.Context, id thread.CheckpointID) (Row, error)
 }
 
-// Reader reads single checkpoints out of a table: the methods of thread.Store that take a checkpoint's id.
+// Reader reads single checkpoints from a table: the methods of thread.Store that take a checkpoint's id.
 type Reader struct {
 	packer *Packer
 	table  Table
@@ -35,7 +35,7 @@ func (r *Reader) Checkpoint(ctx context.Context, id thread.CheckpointID) (thread
 	return cs[0], nil
 }
 
-// Conversation returns the items up to a checkpoint, first first.
+// Conversation returns the items up to a checkpoint, oldest first.
 func (r *Reader) Conversation(ctx context.Context, id thread.CheckpointID) ([]thread.Item, error) {
 	row, err := r.table.Row(ctx, id)
 	if err != nil {

@@ -1,7 +1,7 @@
 package pack
 
-// span is a stretch of a version of something long (a conversation in items, a file in bytes) and what it is
-// made of: old ones of the version before, or new ones of the record.
+// span is a range of a version of something long (a conversation in items, a file in bytes) and its origin: old ones of
+// the previous version, or new ones of the record.
 type span struct {
 	n   int64
 	old bool
@@ -11,8 +11,8 @@ type span struct {
 // want asks for n from at in a version, to be placed at dst.
 type want struct{ at, n, dst int64 }
 
-// resolve maps wants on a version to wants on the version before, and tells take about what the record itself
-// brings. Wants outside of the spans are returned as short.
+// resolve maps wants on a version to wants on the previous version, and calls take for what the record itself has.
+// Wants outside of the spans are returned as short.
 func resolve(wants []want, spans []span, take func(own, n, dst int64)) (left []want, short bool) {
 	starts := make([]int64, len(spans)+1)
 	for i, s := range spans {
@@ -38,7 +38,7 @@ func resolve(wants []want, spans []span, take func(own, n, dst int64)) (left []w
 	return merge(left), false
 }
 
-// search returns the span that at lies in: the last start that is not above it.
+// search returns the span that contains at: the last start that is not above it.
 func search(starts []int64, at int64) int {
 	lo, hi := 0, len(starts)-1
 	for lo < hi {
@@ -52,7 +52,7 @@ func search(starts []int64, at int64) int {
 	return lo
 }
 
-// merge joins wants that follow each other on both sides, so that their number stays that of the real breaks.
+// merge joins wants that follow each other on both sides, so that their number does not grow.
 func merge(ws []want) []want {
 	out := ws[:0]
 	for _, w := range ws {
@@ -79,7 +79,7 @@ func (r *record) itemSpans() []span {
 	return spans
 }
 
-// newItems returns the wire and the bytes of the items that the record brought.
+// newItems returns the wire and the bytes of the items that the record added.
 func (r *record) newItems() (wires []string, raws [][]byte) {
 	body := r.body
 	for _, e := range r.head.Items {
@@ -93,8 +93,8 @@ func (r *record) newItems() (wires []string, raws [][]byte) {
 	return wires, raws
 }
 
-// fileSpans returns a file's make-up, with places in the body for what is new, and false where the record does
-// not touch the file.
+// fileSpans returns the spans of a file, with positions in the body for new bytes, and false if the record does not
+// touch the file.
 func (r *record) fileSpans(name string) ([]span, bool) {
 	at := int64(0)
 	for _, e := range r.head.Items {

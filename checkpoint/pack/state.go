@@ -11,16 +11,16 @@ import (
 	"orchestrator/thread"
 )
 
-// state is what packing a checkpoint needs to know of its parent. It is not changed once it is in the cache.
+// state is what packing a checkpoint needs to know about its parent. It is not changed once it is in the cache.
 type state struct {
 	row   int64 // its number
 	items int
-	keys  []itemKey // of all items, nil when they are not known
+	keys  []itemKey // of all items, nil if unknown
 	files map[string]fileState
 	age   int // of the parent's marks
 }
 
-// itemKey is the beginning of an item's hash, long enough that nobody makes two items with one key.
+// itemKey is the beginning of an item's hash, long enough that nobody can make two items with one key.
 type itemKey [16]byte
 
 func keyOf(it thread.Item) itemKey {
@@ -34,14 +34,14 @@ func keyOf(it thread.Item) itemKey {
 // maxKeys bounds the items of a conversation whose keys are kept.
 const maxKeys = 16 << 10
 
-// fileState is one native file as it stands.
+// fileState is the state of one native file.
 type fileState struct {
 	size int64
 	sum  [sha256.Size]byte
-	mid  []byte // the hash's inner state after size bytes, nil when it is not known
+	mid  []byte // the hash's inner state after size bytes, nil if unknown
 }
 
-// next returns the hash to go on with, nil when the inner state is not known.
+// next returns the hash to continue with, nil if the inner state is unknown.
 func (f fileState) next() hash.Hash {
 	h := sha256.New()
 	if f.size == 0 {
@@ -96,7 +96,7 @@ func (c *cache) get(id thread.CheckpointID) *state {
 	return s.s
 }
 
-// put keeps the state of a checkpoint and lets go of its parent's, which is rarely asked for again.
+// put keeps the state of a checkpoint and drops its parent's, which is rarely needed again.
 func (c *cache) put(id, parent thread.CheckpointID, s *state) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *cache) put(id, parent thread.CheckpointID, s *state) {
 	}
 }
 
-// clear forgets everything.
+// clear drops everything.
 func (c *cache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,7 +118,7 @@ func (c *cache) clear() {
 	c.bytes = 0
 }
 
-// drop forgets an element. The caller holds mu.
+// drop drops an element. The caller holds mu.
 func (c *cache) drop(e *list.Element) {
 	if e == nil {
 		return

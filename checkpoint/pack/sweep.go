@@ -6,8 +6,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Sweep finds, among the rows of threads that are gone, those that nothing is based on any more. All rows are
-// added before the first that is kept.
+// Sweep finds, among the rows of purged threads, those that nothing is based on any more. All rows are added before the
+// first Keep.
 type Sweep struct {
 	parents map[int64]int64
 	numbers map[thread.CheckpointID]int64
@@ -19,16 +19,16 @@ func NewSweep() *Sweep {
 	return &Sweep{parents: map[int64]int64{}, numbers: map[thread.CheckpointID]int64{}, kept: map[int64]bool{}}
 }
 
-// Add adds a row of a thread that is gone.
+// Add adds a row of a purged thread.
 func (s *Sweep) Add(n, parent int64, id thread.CheckpointID) {
 	s.parents[n], s.numbers[id] = parent, n
 }
 
-// Keep keeps a row, where it was added, and all that it is based on.
+// Keep keeps a row, if it was added, and all its ancestors.
 func (s *Sweep) Keep(n int64) {
 	for ; n != 0 && !s.kept[n]; n = s.parents[n] {
 		if _, gone := s.parents[n]; !gone {
-			return // a living thread's: it stays with all that it is based on
+			return // a row of an existing thread: it stays with all its ancestors
 		}
 		s.kept[n] = true
 	}

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Thread packs a thread's own document and returns the sum to keep beside it.
+// Thread packs a thread's own document and returns the sum to store beside it.
 func (p *Packer) Thread(t thread.Thread) (doc, sum []byte, err error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -18,7 +18,7 @@ func (p *Packer) Thread(t thread.Thread) (doc, sum []byte, err error) {
 	return p.codec.doc(raw), s[:], nil
 }
 
-// OpenThread unpacks what Thread packed of the thread with an id.
+// OpenThread unpacks what Thread packed for the thread with an id.
 func (p *Packer) OpenThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	t, err := p.AnyThread(doc, sum)
 	if err == nil && t.ID != id {
@@ -46,8 +46,8 @@ func (p *Packer) AnyThread(doc, sum []byte) (thread.Thread, error) {
 	return t, nil
 }
 
-// OpenListed is OpenThread for a list of all threads: while the Packer is new, what was opened before from the same
-// document, and matched its hash then, is not opened again.
+// OpenListed is OpenThread for a list of all threads: while the Packer is new, a thread that was already opened from
+// the same document, and matched its hash then, is not opened again.
 func (p *Packer) OpenListed(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	if t, ok := p.opened.get(id, doc, sum); ok {
 		return t, nil

@@ -11,10 +11,10 @@ import (
 	"orchestrator/thread"
 )
 
-// version leads every group and every document. It changes with the seed and with the record's layout.
+// version begins every group and every document. It changes with the seed and with the record's layout.
 const version = 2
 
-// maxRaw bounds what one record may hold when it is unpacked: its body and a head beside it.
+// maxRaw bounds the unpacked size of one record: its body and a head.
 const maxRaw = checkpoint.MaxBody + 16<<20
 
 // groupLimit and groupRecords are how many plain bytes and records a group may have for one more to join it.
@@ -23,10 +23,10 @@ const (
 	groupRecords = 128
 )
 
-// coders is how many goroutines compress documents, or unpack, at a time.
+// coders is how many goroutines compress documents, or unpack, at once.
 const coders = 4
 
-// frameEnd closes a frame that is open still: an empty last block.
+// frameEnd closes a frame that is still open: an empty last block.
 var frameEnd = []byte{1, 0, 0}
 
 // codec packs and unpacks documents, and unpacks groups.
@@ -90,7 +90,7 @@ func (c *codec) ungroup(pieces [][]byte, size int) ([]byte, error) {
 	return raw, nil
 }
 
-// seed is the dictionary of documents: text that nearly all of them hold. It is part of the format and must not
+// seed is the dictionary of documents: text that nearly all of them contain. It is part of the format and must not
 // change within a version.
 var seed = sync.OnceValue(func() []byte { return []byte(seedText) })
 

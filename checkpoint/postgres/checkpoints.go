@@ -138,7 +138,7 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
-// table gives the packer rows.
+// table gives the packer access to rows.
 type table struct{ s *Store }
 
 func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {

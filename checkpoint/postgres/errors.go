@@ -13,11 +13,10 @@ import (
 	"orchestrator/thread"
 )
 
-// errSilent is why a call ended that the database did not answer.
+// errSilent is the cause of a call that the database did not answer.
 var errSilent = errors.New("no answer")
 
-// translate turns the driver's errors into the domain's, with what to do about them. None shows the URL or the
-// password.
+// translate turns the driver's errors into the domain's, with hints. None shows the URL or the password.
 func (s *Store) translate(err error) error {
 	if err == nil || refused(err) {
 		return err
@@ -30,25 +29,27 @@ func (s *Store) translate(err error) error {
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
-		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err})}, "is the database running, and is its address right?")
+		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err})},
+			"is the database running, and is its address right?")
 	case lost(err):
-		return thread.Hint(&unreachable{fmt.Errorf("store: %s: the connection was lost: %w", s.about, &plainError{cause(err), err})}, "is the database running?")
+		return thread.Hint(&unreachable{fmt.Errorf("store: %s: connection lost: %w", s.about, &plainError{cause(err), err})},
+			"is the database running?")
 	default:
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	}
 }
 
-// lost reports whether an error says that a connection that there had been is gone.
+// lost reports whether an error says that an established connection is gone.
 func lost(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// told is an error that the database itself reports.
+// told translates an error that the database itself reports.
 func (s *Store) told(e *pgconn.PgError, err error) error {
 	switch e.Code {
 	case "53100", "53200": // disk full, out of memory
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free space on the database's machine; the store continues by itself")
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free some space on the database server; the store then continues by itself")
 	case "25006": // read-only transaction
 		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message), "connect to the primary server")
 	case "XX001", "XX002": // data, index corrupted
@@ -65,37 +66,38 @@ func (s *Store) told(e *pgconn.PgError, err error) error {
 	return err
 }
 
-// hint says what a person can do about an error of the database, by its SQLSTATE; "" when we do not know.
+// hint returns a hint for an error of the database, by its SQLSTATE; "" if unknown.
 func hint(code string) string {
 	switch code {
 	case "28P01": // invalid password
 		return "check the role and its password, in the URL, in PGPASSWORD or in ~/.pgpass"
 	case "28000": // invalid authorization
-		return "the role must exist, and the database's pg_hba.conf let it in from here"
+		return "the role must exist, and pg_hba.conf must allow it to connect from here"
 	case "3D000": // no such database
 		return "create it: createdb --owner ROLE DATABASE"
 	case "42501": // insufficient privilege
-		return "the role must own the database, or be granted CREATE on it and all on the schema " + space
+		return "the role must own the database, or have CREATE on it and all privileges on the schema " + space
 	case "42704": // undefined parameter
-		return "correct the parameters after the ? of the URL"
+		return "check the parameters after the ? in the URL"
 	case "08P01": // protocol violation: a pooler does not know our settings
-		return "connect to PostgreSQL itself, not through a connection pooler"
+		return "connect to PostgreSQL directly, not through a connection pooler"
 	case "53300": // too many connections
-		return fmt.Sprintf("raise the database's max_connections, or stop other programs; each orchestrator server takes up to %d", connections)
+		return fmt.Sprintf("raise max_connections of the database, or stop other programs; "+
+			"each orchestrator server uses up to %d", connections)
 	case "57P01", "57P02", "57P03": // shut down, crashed, starting
-		return "the database is stopping or starting; the store continues by itself when it is back"
+		return "the database is stopping or starting; the store continues when it is back"
 	default:
 		return ""
 	}
 }
 
-// unreachable is an error that goes away by itself: the store is what it was.
+// unreachable is an error that goes away by itself: the store is unchanged.
 type unreachable struct{ err error }
 
 func (e *unreachable) Error() string   { return e.err.Error() }
 func (e *unreachable) Unwrap() []error { return []error{e.err, thread.ErrUnreachable} }
 
-// plainError is an error in one line of a person's words.
+// plainError is an error on one line, in plain words.
 type plainError struct {
 	text string
 	err  error
@@ -104,7 +106,7 @@ type plainError struct {
 func (e *plainError) Error() string { return e.text }
 func (e *plainError) Unwrap() error { return e.err }
 
-// cause is the last line of what went wrong with a connection: the driver lists each way that it tried.
+// cause is the last line of a connection error: the driver lists each way that it tried.
 func cause(err error) string {
 	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) {
 		return errSilent.Error()
@@ -113,7 +115,7 @@ func cause(err error) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// refused reports whether an error is the domain's already.
+// refused reports whether an error already is one of the domain's.
 func refused(err error) bool {
 	for _, known := range []error{thread.ErrInvalid, thread.ErrNotFound, thread.ErrNameTaken, thread.ErrDamaged, thread.ErrUnsupported, thread.ErrReadOnly} {
 		if errors.Is(err, known) {

@@ -27,14 +27,14 @@ var migrations embed.FS
 const (
 	// schema is the number of the newest migration that this program knows.
 	schema = 2
-	// oldest is the server_version_num from which on all that the queries use is there.
+	// oldest is the lowest server_version_num that supports all queries.
 	oldest = 120000
 	// callLimit is how long one call may take; loginLimit is for the first connection.
 	callLimit  = time.Minute
 	loginLimit = 15 * time.Second
 )
 
-// Open connects to the database that a postgres:// URL names and brings its tables up to date.
+// Open connects to the database of a postgres:// URL and migrates its tables.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Project == "" || o.Host == "" {
 		return nil, fmt.Errorf("open store: no project or host: %w", thread.ErrInvalid)
@@ -59,11 +59,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// parse reads a URL; what it leaves open comes from the environment and ~/.pgpass, as with PostgreSQL's own programs.
+// parse parses a URL; what it omits comes from the environment and ~/.pgpass, as with PostgreSQL's own programs.
 func parse(url string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil { // which may quote the URL, and with it the password
-		return nil, thread.Hint(fmt.Errorf("store: the postgres:// URL cannot be read: %w", thread.ErrInvalid),
+		return nil, thread.Hint(fmt.Errorf("store: the postgres:// URL is not valid: %w", thread.ErrInvalid),
 			"postgres://ROLE:PASSWORD@HOST:5432/DATABASE; write @ / : ? # % in a password as %40 %2F %3A %3F %23 %25")
 	}
 	return cfg, nil
@@ -83,8 +83,7 @@ func About(url string) (string, error) {
 	return about(cfg.ConnConfig), nil
 }
 
-// Check connects to a database and says which it is and what would keep a store from working there. It changes
-// nothing.
+// Check connects to a database, names it, and returns an error if it cannot hold a store. It changes nothing.
 func Check(ctx context.Context, url string) (string, error) {
 	cfg, err := parse(url)
 	if err != nil {
@@ -94,7 +93,7 @@ func Check(ctx context.Context, url string) (string, error) {
 	return s.about, s.translate(s.check(ctx, cfg.ConnConfig))
 }
 
-// check looks whether the server can keep a store.
+// check checks whether the server can hold a store.
 func (s *Store) check(ctx context.Context, cfg *pgx.ConnConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, loginLimit)
 	defer cancel()
@@ -119,9 +118,9 @@ func (s *Store) suits(version int, encoding string, readOnly bool) error {
 	switch {
 	case version < oldest:
 		return thread.Hint(fmt.Errorf("store: %s is version %d: %w", s.about, version/10000, thread.ErrUnsupported),
-			fmt.Sprintf("it takes PostgreSQL %d or newer", oldest/10000))
+			fmt.Sprintf("PostgreSQL %d or newer is required", oldest/10000))
 	case encoding != "UTF8":
-		return thread.Hint(fmt.Errorf("store: %s has the encoding %s: %w", s.about, encoding, thread.ErrUnsupported),
+		return thread.Hint(fmt.Errorf("store: %s has encoding %s: %w", s.about, encoding, thread.ErrUnsupported),
 			"create the database with createdb -T template0 -E UTF8")
 	case readOnly:
 		return thread.Hint(fmt.Errorf("store: %s: %w", s.about, thread.ErrReadOnly), "connect to the primary server")
@@ -161,7 +160,7 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err := lock.QueryRowContext(ctx, "SELECT to_regnamespace($1) IS NOT NULL", space).Scan(&there); err != nil {
 		return err
 	}
-	if !there { // creating it takes a privilege that a second person's role need not have
+	if !there { // creating it takes a privilege that a second person's role may lack
 		if _, err := lock.ExecContext(ctx, "CREATE SCHEMA "+space); err != nil {
 			return err
 		}
@@ -179,8 +178,9 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	if version > schema {
-		return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
-			"use the newer orchestrator that made it")
+		return thread.Hint(fmt.Errorf("store: the database has schema version %d, this program supports %d: %w",
+			version, schema, thread.ErrUnsupported),
+			"upgrade orchestrator")
 	}
 	for {
 		failpoint.Hit("postgres.migrate.step")
@@ -192,15 +192,15 @@ func migrate(ctx context.Context, cfg *pgx.ConnConfig) error {
 	}
 }
 
-// unlock lets the next server migrate; closing the connection would do it too.
+// unlock lets the next server migrate; closing the connection would do so too.
 func unlock(c *sql.Conn) {
 	_, _ = c.ExecContext(context.Background(), "SELECT pg_advisory_unlock($1)", migrating)
 }
 
-// About says which database it is, for people.
+// About names the database for people.
 func (s *Store) About() string { return s.about }
 
-// Close gives the connections back.
+// Close closes the connections.
 func (s *Store) Close() error {
 	s.pool.Close()
 	return nil

@@ -29,8 +29,8 @@ func (s *Store) PutPrompt(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	return out, nil
 }
 
-// putPrompt stores a prompt in a transaction and returns it as it is stored. NUL, which no text of PostgreSQL can
-// hold, is no matter: the document is bytes.
+// putPrompt stores a prompt in a transaction and returns it as stored. NUL, which PostgreSQL text cannot contain, does
+// not matter: the document is bytes.
 func (s *Store) putPrompt(ctx context.Context, x pgx.Tx, p thread.Prompt) (thread.Prompt, error) {
 	p = checkpoint.NormalPrompt(p)
 	doc, sum, err := checkpoint.PackPrompt(p)
@@ -38,7 +38,8 @@ func (s *Store) putPrompt(ctx context.Context, x pgx.Tx, p thread.Prompt) (threa
 		return p, err
 	}
 	var n int64
-	// The thread's row is locked, so that it is not purged meanwhile and its prompts are numbered one after the other.
+	// The thread's row is locked, so that it is not purged in the meantime and its prompts are numbered one after the
+	// other.
 	err = x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE",
 		s.project, s.host, string(p.Thread)).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -82,7 +83,7 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 	return checkpoint.OpenPrompt(id, n, doc, sum)
 }
 
-// Prompts returns the newest prompts, oldest first. One that was damaged is left out: it must not hide the others.
+// Prompts returns the newest prompts, oldest first. A damaged one is left out: it must not hide the others.
 func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int) ([]thread.Prompt, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()

@@ -34,7 +34,7 @@ func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid 
 	return s.execution(ctx, id, "UPDATE execution SET pid = $3, session = $4 WHERE project = $1 AND id = $2", pid, session)
 }
 
-// EndExecution stores how a run ended; the first end stands.
+// EndExecution stores how a run ended; the first end counts.
 func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
 	return s.execution(ctx, id, `UPDATE execution SET ended = coalesce(ended, $3), code = CASE WHEN ended IS NULL THEN $4 ELSE code END,
 		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END WHERE project = $1 AND id = $2`, sqlrow.Nanos(at), exit.Code, exit.Reason)
@@ -63,7 +63,7 @@ func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) 
 	return out, s.translate(err)
 }
 
-// PutIntent stores an operation that was begun, or how far it got.
+// PutIntent stores an intent, or its progress.
 func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	if i.ID == "" {
 		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
@@ -73,12 +73,12 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 		s.project, s.host, i.ID, i.Kind, string(i.Thread), []byte(i.Data), sqlrow.Nanos(i.Created))
 }
 
-// DropIntent forgets an operation; one that is not there is dropped already.
+// DropIntent deletes an intent; one that does not exist is no error.
 func (s *Store) DropIntent(ctx context.Context, id string) error {
 	return s.exec(ctx, "DELETE FROM intent WHERE project = $1 AND host = $2 AND id = $3", s.project, s.host, id)
 }
 
-// Intents returns the operations that this host began, oldest first.
+// Intents returns the intents of this host, oldest first.
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
@@ -90,7 +90,7 @@ func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	return out, s.translate(err)
 }
 
-// Setting returns a value, "" when it is not set.
+// Setting returns a value, "" if it is not set.
 func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 		ON CONFLICT (project, host, key) DO UPDATE SET value = excluded.value`, s.project, s.host, key, value)
 }
 
-// Sizes says what the store holds and takes, in bytes unless it says otherwise.
+// Sizes is the size of the store's content, in bytes unless stated otherwise.
 type Sizes struct {
 	Threads     int // of this host, archived and deleted ones included
 	Checkpoints int // of the project
@@ -120,7 +120,7 @@ type Sizes struct {
 	Database    int64 // all tables with their indexes, of all projects
 }
 
-// Sizes returns what the store holds and takes.
+// Sizes returns the size of the store's content.
 func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
@@ -131,7 +131,7 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	return z, s.translate(err)
 }
 
-// ThreadSizes returns what each thread's own checkpoints take, packed.
+// ThreadSizes returns the packed size of each thread's own checkpoints.
 func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()

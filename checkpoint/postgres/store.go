@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// space is the schema, in PostgreSQL's sense, that all tables lie in.
+	// space is the PostgreSQL schema of all tables.
 	space = "orchestrator"
-	// connections is how many one server takes at most.
+	// connections is the most that one server uses.
 	connections = 8
 )
 
@@ -20,9 +20,9 @@ const (
 type Options struct {
 	// Project names the project; servers with the same name share it.
 	Project string
-	// Host names this server among the project's, and stays the same over restarts.
+	// Host identifies this server within the project, and stays the same over restarts.
 	Host string
-	// Limit is how long one call may take, for a database that has stopped to answer; 0 means a minute.
+	// Limit is how long one call may take, for a database that has stopped answering; 0 means a minute.
 	Limit time.Duration
 }
 

@@ -53,7 +53,7 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	return err
 }
 
-// stands checks that the checkpoints a thread is based on are stored.
+// checkBases checks that the checkpoints a thread is based on are stored.
 func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var there bool
@@ -65,7 +65,7 @@ func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error
 			return err
 		}
 		if !there {
-			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q: base checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -141,8 +141,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.packer.OpenThread(id, doc, sum)
 }
 
-// Threads returns all threads of this host, oldest first. A damaged record is left out: Thread says so for
-// each, and one must not hide the others.
+// Threads returns all threads of this host, oldest first. A damaged record is left out: Thread returns its error, and
+// one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
@@ -188,7 +188,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// sweep removes the checkpoints of threads that are gone, less those that other threads stand on.
+// sweep removes the checkpoints of purged threads, except those that other threads are based on.
 func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	w := pack.NewSweep()
 	var n, parent int64

@@ -14,7 +14,7 @@ import (
 // number.
 const migrating = 0x6f726368
 
-// limited bounds a call: the network may have swallowed the connection without a word.
+// limited bounds a call: the network may have dropped the connection silently.
 func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.limit)
 }
@@ -28,7 +28,7 @@ const (
 	lockAlone  lockKind = "SELECT pg_advisory_xact_lock($1, $2)"
 )
 
-// tx runs a change in one transaction, with the context that ends with the call's limit.
+// tx runs a change in one transaction, with a context that ends with the call's limit.
 func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Context, pgx.Tx) error) error {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
@@ -45,7 +45,7 @@ func (s *Store) tx(ctx context.Context, lock lockKind, change func(context.Conte
 		return nil
 	}
 	err := pgx.BeginFunc(ctx, s.pool, work)
-	if pgconn.SafeToRetry(err) { // the connection had gone before anything was sent on it
+	if pgconn.SafeToRetry(err) { // the connection was gone before anything was sent on it
 		err = pgx.BeginFunc(ctx, s.pool, work)
 	}
 	failpoint.Hit("postgres.commit.after")

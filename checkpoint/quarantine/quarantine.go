@@ -1,7 +1,7 @@
-// Package aside keeps what was found damaged, out of the way and named until a person is done with it.
+// Package quarantine keeps damaged files out of the way and reports them until a person has dealt with them.
 //
-// Each find has a folder of its own in the state folder, "damaged-" and the time, with the files as they were found and
-// a report. Nothing here ever removes one: whoever has read it deletes the folder, and with it the notice.
+// Each find has its own folder in the state folder, "damaged-" and the time, with the files as they were found and a
+// report. Nothing here ever removes one: whoever has read it deletes the folder, and with it the notice.
 package quarantine
 
 import (
@@ -18,13 +18,13 @@ import (
 const (
 	prefix = "damaged-"
 	report = "report.txt"
-	// most is how large a report may be.
+	// most is the largest size of a report.
 	most = 1 << 20
-	// first is how much of one is the notice: its first line.
+	// first is the size of the part of a report that is the notice: its first line.
 	first = 600
 )
 
-// New makes the folder of a find.
+// New creates the folder of a find.
 func New(state *private.Folder, now time.Time) (*private.Folder, error) {
 	base := prefix + now.UTC().Format("20060102T150405")
 	name := base
@@ -36,20 +36,20 @@ func New(state *private.Folder, now time.Time) (*private.Folder, error) {
 	}
 	f, err := state.Make(name)
 	if err != nil {
-		return nil, fmt.Errorf("put aside what is damaged: %w", err)
+		return nil, fmt.Errorf("quarantine damaged files: %w", err)
 	}
 	return f, nil
 }
 
-// Report writes what was found. Its first line is what people are told.
+// Report writes what was found. Its first line is the notice for people.
 func Report(find *private.Folder, text string) error {
 	if err := find.Write(report, []byte(text)); err != nil {
-		return fmt.Errorf("report what is damaged: %w", err)
+		return fmt.Errorf("report damaged files: %w", err)
 	}
 	return nil
 }
 
-// Newest returns the folder of the newest find, "" without one.
+// Newest returns the folder of the newest find, "" if there is none.
 func Newest(state *private.Folder) (name string, err error) {
 	names, err := list(state)
 	if err != nil || len(names) == 0 {
@@ -58,12 +58,12 @@ func Newest(state *private.Folder) (name string, err error) {
 	return names[len(names)-1], nil
 }
 
-// Notices are what people should know about the finds that are still there, oldest first.
+// Notices returns what people should know about the existing finds, oldest first.
 func Notices(state *private.Folder) ([]string, error) {
 	names, err := list(state)
 	var out []string
 	for _, name := range names {
-		text := "something was found damaged"
+		text := "Damaged files were found."
 		if f, err := state.Open(name); err == nil {
 			if b, err := f.Read(report, most); err == nil {
 				line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
@@ -71,7 +71,8 @@ func Notices(state *private.Folder) ([]string, error) {
 			}
 			f.Close()
 		}
-		out = append(out, fmt.Sprintf("%s See %s (delete that folder to dismiss this notice).", text, state.Path(name, report)))
+		out = append(out, fmt.Sprintf("%s See %s (delete that folder to dismiss this notice).",
+			text, state.Path(name, report)))
 	}
 	return out, err
 }
@@ -79,7 +80,7 @@ func Notices(state *private.Folder) ([]string, error) {
 func list(state *private.Folder) ([]string, error) {
 	entries, err := state.List()
 	if err != nil {
-		return nil, fmt.Errorf("look for what was put aside: %w", err)
+		return nil, fmt.Errorf("list quarantined files: %w", err)
 	}
 	var names []string
 	for _, e := range entries {

@@ -8,32 +8,33 @@ import (
 	"orchestrator/thread"
 )
 
-// Loss is a thread of which the store lost turns.
+// Loss is a thread whose turns were lost with the store.
 type Loss struct {
-	// Was is the thread as it is listed, under the name that it has now.
+	// Was is the thread as listed, with its current name.
 	Was thread.Thread
-	// Turn is the newest that the store has of it; Gone is set where it had lost the thread itself.
+	// Turn is the newest turn that the store has; Gone is set if it had lost the thread itself.
 	Turn int
 	Gone bool
 }
 
-// String says it to people, with the way out.
+// String describes the loss for people, and how to recover.
 func (l Loss) String() string {
 	if l.Gone {
-		return fmt.Sprintf("thread %q: our record of its %d turns; %s", l.Was.Name, l.Was.Turn, recovery(l.Was))
+		return fmt.Sprintf("thread %q: all its %d turns; %s", l.Was.Name, l.Was.Turn, recovery(l.Was))
 	}
-	return fmt.Sprintf("the newest turns of thread %q: it is back at turn %d of %d; %s", l.Was.Name, l.Turn, l.Was.Turn, recovery(l.Was))
+	return fmt.Sprintf("the newest turns of thread %q: it is at turn %d of %d now; %s",
+		l.Was.Name, l.Turn, l.Was.Turn, recovery(l.Was))
 }
 
 // Recovery says where the rest of its conversation may be.
 func (l Loss) Recovery() string { return recovery(l.Was) }
 
-// Restore compares a store with the list after a start. A listed thread that the store lost is stored again without
-// its turns, so that it is shown and its agent's own session can be resumed. What it returns names each loss.
+// Restore compares a store with the list after a start. A listed thread that the store lost is stored again without its
+// turns, so that it is shown and its agent's own session can be resumed. It returns each loss.
 func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, err error) {
 	stored, err := store.Threads(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("compare the list of threads: %w", err)
+		return nil, fmt.Errorf("compare with the list of threads: %w", err)
 	}
 	has := make(map[thread.ID]thread.Thread, len(stored))
 	for _, t := range stored {
@@ -45,7 +46,7 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, 
 		if !ok {
 			name, err := again(ctx, store, t)
 			if err != nil {
-				return lost, fmt.Errorf("list thread %q again: %w", t.Name, err)
+				return lost, fmt.Errorf("restore thread %q: %w", t.Name, err)
 			}
 			t.Name = name
 			lost = append(lost, Loss{Was: t, Gone: true})
@@ -53,7 +54,7 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, 
 		}
 		if now.Agent == "" && t.Agent != "" { // its own record was damaged
 			if now, err = record(ctx, store, t); err != nil {
-				return lost, fmt.Errorf("list thread %q again: %w", t.Name, err)
+				return lost, fmt.Errorf("restore thread %q: %w", t.Name, err)
 			}
 		}
 		if t.Head == "" || t.Head == now.Head {
@@ -72,13 +73,14 @@ func (r *Roster) Restore(ctx context.Context, store thread.Store) (lost []Loss, 
 // recovery says where the rest of a conversation may be.
 func recovery(t thread.Thread) string {
 	if t.Session == "" {
-		return "files that were kept of it are in the repository's refs/orchestrator/" + string(t.ID)
+		return "snapshots of its files are in the repository under refs/orchestrator/" + string(t.ID)
 	}
-	return fmt.Sprintf("`orchestrator resume` continues in its agent's own session (%s %s), and files that were kept are in the repository's refs/orchestrator/%s",
+	return fmt.Sprintf("`orchestrator resume` continues in its agent's own session (%s %s), "+
+		"and snapshots of its files are in the repository under refs/orchestrator/%s",
 		t.Agent, t.Session, t.ID)
 }
 
-// record stores what the list knows of a thread whose checkpoints alone were left.
+// record stores what the list knows about a thread of which only the checkpoints were left.
 func record(ctx context.Context, store thread.Store, listed thread.Thread) (now thread.Thread, err error) {
 	for _, name := range []string{listed.Name, thread.NewName(listed.Name)} {
 		now, err = store.UpdateThread(ctx, listed.ID, func(t *thread.Thread) error {
@@ -94,12 +96,12 @@ func record(ctx context.Context, store thread.Store, listed thread.Thread) (now 
 	return now, err
 }
 
-// again stores a thread of which only the list knows.
+// again stores a thread that only the list knows.
 func again(ctx context.Context, store thread.Store, t thread.Thread) (name string, err error) {
 	if point, err := store.Checkpoint(ctx, t.ForkPoint); err != nil || t.Session != "" {
-		t.Head, t.ForkPoint, t.Handoff = "", "", nil // they are lost as well, or behind the agent's own session
+		t.Head, t.ForkPoint, t.Handoff = "", "", nil // they are lost as well, or superseded by the agent's own session
 	} else {
-		t.Head, t.Turn = point.ID, point.Turn // nothing was said since the fork, or that is lost
+		t.Head, t.Turn = point.ID, point.Turn // there were no turns since the fork, or they are lost
 	}
 	t.Interrupted = t.Archived.IsZero() && t.Deleted.IsZero() && t.Turn > 0
 	for range 8 {

@@ -1,8 +1,8 @@
 // Package roster keeps a list of a project's threads beside its store.
 //
-// It is for the day when the store is lost or out of reach: which threads there were, with which agent, session and
-// folder, up to which turn. It is a journal: a line a change, written after the store has acknowledged it and not
-// synced, so that it may lag and never leads. A line that was cut off or damaged is passed over; it costs that change.
+// It is for the day when the store is lost or unreachable: which threads there were, with which agent, session and
+// folder, up to which turn. It is a journal: one line per change, written after the store has acknowledged it and not
+// synced, so it may lag and never leads. A truncated or damaged line is skipped; only that change is lost.
 package roster
 
 import (
@@ -25,20 +25,20 @@ import (
 )
 
 const (
-	// mostLine is how long a line may be; a longer one is passed over.
+	// mostLine is the maximum length of a line; a longer one is skipped.
 	mostLine = 1 << 20
-	// dead is how many bytes of lines that others have replaced are kept before the file is written again.
+	// dead is how many bytes of superseded lines are kept before the file is rewritten.
 	dead = 4 << 20
 )
 
-// entry is one line: a thread as it is now, or one that is gone.
+// entry is one line: a thread as it is now, or the id of one that is gone.
 type entry struct {
 	At     time.Time      `json:"at"`
 	Thread *thread.Thread `json:"thread,omitempty"`
 	Gone   thread.ID      `json:"gone,omitempty"`
 }
 
-// Roster is the list. Its methods may be called from many goroutines.
+// Roster is the list. It is safe for concurrent use.
 type Roster struct {
 	dir  *private.Folder // the caller's
 	name string
@@ -50,7 +50,7 @@ type Roster struct {
 	at      time.Time // of the newest line
 }
 
-// Open reads the list, which may be missing. It keeps dir until Close.
+// Open reads the list, which may be missing. It uses dir until Close.
 func Open(dir *private.Folder, name string) (*Roster, error) {
 	r := &Roster{dir: dir, name: name, threads: map[thread.ID]thread.Thread{}}
 	f, err := dir.File(name, os.O_RDONLY)
@@ -72,12 +72,12 @@ func (r *Roster) read(f *os.File) {
 			r.take(line)
 		}
 		if err != nil {
-			return // the end, or as far as it can be read
+			return // the end, or the last readable line
 		}
 	}
 }
 
-// readLine returns a line without its end; long when it is none of ours.
+// readLine returns a line without its end; long if it is not one of ours.
 func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -90,7 +90,7 @@ func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// take applies a line; one that does not match its checksum changes nothing.
+// take applies a line; one that does not match its checksum is ignored.
 func (r *Roster) take(line []byte) {
 	sum, text, ok := bytes.Cut(line, []byte(" "))
 	if !ok || string(sum) != checksum(text) {
@@ -117,14 +117,14 @@ func encode(e entry) ([]byte, error) {
 	return append(append([]byte(checksum(text)+" "), text...), '\n'), nil
 }
 
-// Threads returns what is listed, oldest first, and when it changed last.
+// Threads returns the listed threads, oldest first, and the time of the last change.
 func (r *Roster) Threads() ([]thread.Thread, time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.list(), r.at
 }
 
-// Len returns how many threads are listed.
+// Len returns the number of listed threads.
 func (r *Roster) Len() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +148,7 @@ func (r *Roster) list() []thread.Thread {
 	return list
 }
 
-// Set makes the list what the store says, and durable.
+// Set replaces the list by the store's threads, durably.
 func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *Roster) Set(list []thread.Thread, now time.Time) error {
 	return r.rewrite()
 }
 
-// rewrite replaces the file by one line a thread. The caller holds mu.
+// rewrite replaces the file by one line per thread. The caller holds mu.
 func (r *Roster) rewrite() error {
 	var b bytes.Buffer
 	for _, t := range r.list() {
@@ -201,13 +201,13 @@ func (r *Roster) Advance(c thread.Checkpoint, now time.Time) error {
 	return r.append(entry{At: now, Thread: &t})
 }
 
-// Drop says that a thread is gone for good, and is durable when it returns. It is to be called before the store drops
-// it: a thread that is listed and not stored counts as lost.
+// Drop records that a thread is gone permanently, and is durable when it returns. Call it before the store drops the
+// thread: one that is listed and not stored counts as lost.
 func (r *Roster) Drop(id thread.ID, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.threads, id)
-	if err := r.append(entry{At: now, Gone: id}); err != nil || r.file == nil { // written again whole, and synced
+	if err := r.append(entry{At: now, Gone: id}); err != nil || r.file == nil { // rewritten as a whole, and synced
 		return err
 	}
 	if err := r.file.Sync(); err != nil {
@@ -230,7 +230,7 @@ func (r *Roster) append(e entry) error {
 		if r.file, err = r.dir.File(r.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND); err != nil {
 			return fmt.Errorf("list a thread: %w", err)
 		}
-		line = append([]byte("\n"), line...) // the last one may have been cut off
+		line = append([]byte("\n"), line...) // the last line may be incomplete
 	}
 	n, err := r.file.Write(line)
 	if r.written += int64(n); err != nil {

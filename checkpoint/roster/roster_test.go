@@ -110,7 +110,7 @@ func TestRestore(t *testing.T) {
 	create(t, older, "b")
 	put(t, older, "a", 1, "")
 	lost, err = open(t, dir).Restore(t.Context(), older)
-	if err != nil || len(lost) != 1 || !strings.Contains(lost[0].String(), "back at turn 1 of 3") {
+	if err != nil || len(lost) != 1 || !strings.Contains(lost[0].String(), "at turn 1 of 3 now") {
 		t.Errorf("%q, %v", lost, err)
 	}
 }

@@ -15,14 +15,14 @@ type Backend interface {
 	ThreadSizes(context.Context) (map[thread.ID]int64, error)
 }
 
-// Watched is a store that keeps the list up to date. An error of the list fails nothing: it may lag.
+// Watched is a store that keeps the list up to date. An error of the list fails no call: the list may lag.
 type Watched struct {
 	Backend
 	list *Roster
 	now  func() time.Time
 }
 
-// Watch has a list follow a store, from what the store says now.
+// Watch makes a list follow a store, starting from the store's current threads.
 func (r *Roster) Watch(ctx context.Context, b Backend, now func() time.Time) (Watched, error) {
 	list, err := b.Threads(ctx)
 	if err == nil {

@@ -16,12 +16,12 @@ const lineageQuery = `WITH RECURSIVE up (n, d) AS (SELECT ?1, 1 UNION ALL
 	SELECT c.parent, d + 1 FROM up JOIN checkpoint c ON c.n = up.n WHERE c.parent <> 0 AND d < ?2)
 	SELECT ` + sqlrow.Columns + ` FROM up CROSS JOIN checkpoint c ON c.n = up.n ORDER BY d`
 
-// PutCheckpoint stores a checkpoint and moves its thread. It is packed before it queues: the store's turn is short.
+// PutCheckpoint stores a checkpoint and moves its thread. It is packed before it is queued: the store's turn is short.
 func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	return sqlrow.Put(ctx, s.packer, table{s}, c, d)
 }
 
-// pairQuery asks for a checkpoint and its parent.
+// pairQuery finds a checkpoint and its parent.
 const pairQuery = "SELECT id, n FROM checkpoint WHERE id IN (?, ?)"
 
 // Find implements sqlrow.Table.
@@ -61,12 +61,12 @@ func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, 
 	return row, seq, err
 }
 
-// placeQuery asks for all that a put needs to know: its thread, whether the checkpoint is stored already, and the row of
-// its parent's thread.
+// placeQuery reads everything that a put needs to know: its thread, whether the checkpoint is already stored, and the
+// row of its parent's thread.
 const placeQuery = `SELECT n, seq, sum, doc, EXISTS (SELECT 1 FROM checkpoint WHERE id = ?2),
 	coalesce((SELECT c.thread FROM checkpoint c WHERE c.n = ?3 AND c.id = ?4), 0) FROM thread WHERE id = ?1`
 
-// insert writes the row and its thread; n is 0 when the checkpoint is stored already.
+// insert writes the row and its thread; n is 0 if the checkpoint is already stored.
 func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64, err error) {
 	var th threadRow
 	var sum, doc []byte
@@ -112,8 +112,7 @@ func (s *Store) insert(x *tx, k *pack.Packed, c thread.Checkpoint) (n, seq int64
 // maxPuts bounds the threads that are kept between puts.
 const maxPuts = 256
 
-// keep keeps a thread for the next put. Where this one is rolled back, the hash does not fit then. The caller has the
-// turn.
+// keep keeps a thread for the next put. If this put is rolled back, the hash will not match. The caller has the turn.
 func (s *Store) keep(t thread.Thread, sum []byte) {
 	if len(s.puts) >= maxPuts {
 		clear(s.puts)
@@ -121,8 +120,8 @@ func (s *Store) keep(t thread.Thread, sum []byte) {
 	s.puts[t.ID] = putThread{string(sum), t}
 }
 
-// latest returns the thread of a document, from memory where the last put made it. Nothing that it points to may be
-// changed. The caller has the turn.
+// latest returns the thread of a document, from memory if the last put made it. What it points to must not be modified.
+// The caller has the turn.
 func (s *Store) latest(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	if p, kept := s.puts[id]; kept && p.sum == string(sum) {
 		return p.t, nil
@@ -165,7 +164,7 @@ func (s *Store) page(ctx context.Context, query, id string, p thread.Page) ([]th
 	return s.packer.Checkpoints(ctx, table{s}, rows)
 }
 
-// table gives the packer rows.
+// table gives the packer access to rows.
 type table struct{ s *Store }
 
 func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, error) {

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// logPages is how long the log may get before a commit folds it into the file. An idle store does it before that,
-	// when it has nothing else to do.
+	// logPages is how long the log may get before a commit folds it into the file. An idle store does so earlier.
 	logPages = 4000
 	// readers is how many connections read.
 	readers = 4
-	// statements is how many prepared statements each of them keeps: many queries are asked for each thread in turn.
+	// statements is how many prepared statements each connection keeps: many queries are run for each thread in turn.
 	statements = 16
 )
 
-// connect opens the connections and brings the schema up to date.
+// connect opens the connections and migrates the schema.
 func (s *Store) connect(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -57,7 +56,7 @@ func (s *Store) connect(ctx context.Context) (err error) {
 	return db(err)
 }
 
-// format lays out an empty file. It must come before the file is put into WAL mode, which fixes the layout.
+// format prepares an empty file. It must run before the file is put into WAL mode, which fixes the layout.
 func format(ctx context.Context, path string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		return nil
@@ -69,7 +68,7 @@ func format(ctx context.Context, path string) error {
 	}
 	defer c.Close()
 	c.SetMaxOpenConns(1)
-	// The page's size first: the other settings fix it.
+	// The page size first: the other settings fix it.
 	for _, q := range []string{fmt.Sprintf("PRAGMA page_size = %d", pageSize), "PRAGMA auto_vacuum = incremental",
 		fmt.Sprintf("PRAGMA application_id = %d", application)} {
 		if _, err := c.ExecContext(ctx, q); err != nil {

@@ -257,7 +257,7 @@ func TestNewerSchema(t *testing.T) {
 	}
 	outside(t, path, "PRAGMA user_version = 99")
 	_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-	if !errors.Is(err, thread.ErrUnsupported) || !strings.Contains(err.Error(), "schema 99") {
+	if !errors.Is(err, thread.ErrUnsupported) || !strings.Contains(err.Error(), "schema version 99") {
 		t.Fatalf("got %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -305,7 +305,7 @@ func TestLocked(t *testing.T) {
 	k := newTalk(t, s, "a-0001")
 	release := hold(t, path)
 	err = s.SetSetting(t.Context(), "a", "b")
-	if err == nil || !strings.Contains(err.Error(), "another program holds the lock") {
+	if err == nil || !strings.Contains(err.Error(), "is locked by another program") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.Thread(t.Context(), k.id); err != nil {

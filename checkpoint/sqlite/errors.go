@@ -14,7 +14,7 @@ import (
 	"orchestrator/thread"
 )
 
-// dbError is an error of the database itself, as against a request that was refused.
+// dbError is an error of the database itself, not the refusal of a request.
 type dbError struct{ err error }
 
 func (e *dbError) Error() string { return e.err.Error() }
@@ -59,10 +59,10 @@ func isNoRoom(err error) bool {
 // errCheck is what the database's own check found.
 var errCheck = errors.New("database check")
 
-// fullBelow is the free space under which an input or output error is taken for a full disk.
+// fullBelow is the free space below which an input or output error counts as a full disk.
 const fullBelow = 1 << 20
 
-// translate turns an error of the driver into the domain's. need is about how many bytes the write takes.
+// translate turns an error of the driver into the domain's. need is the approximate size of the write.
 func translate(path string, need int64, err error) error {
 	if err == nil || !isDB(err) && code(err) == 0 {
 		return err
@@ -72,14 +72,15 @@ func translate(path string, need int64, err error) error {
 	switch c := code(err); {
 	case c == sqlite3.ErrFull, c == sqlite3.ErrIoErr && known && free < fullBelow:
 		need = max(need*2, fullBelow)
-		return thread.Hint(fmt.Errorf("store: %w: %d bytes are needed, %d are free in %s", thread.ErrDiskFull, need, free, dir),
-			"free some space; the store continues by itself")
+		return thread.Hint(fmt.Errorf("store: %w: %d bytes needed, %d free in %s", thread.ErrDiskFull, need, free, dir),
+			"free some space; the store then continues by itself")
 	case c == sqlite3.ErrReadonly, c == sqlite3.ErrPerm, c == sqlite3.ErrCantOpen && !writable(dir):
-		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrReadOnly, path, err), "make the folder "+dir+" writable for you")
+		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrReadOnly, path, err), "make the folder "+dir+" writable")
 	case isBusy(err):
-		return thread.Hint(fmt.Errorf("store: another program holds the lock of %s: %w", path, err), "close what else has the file open")
+		return thread.Hint(fmt.Errorf("store: %s is locked by another program: %w", path, err),
+			"close the other program")
 	case isDamage(err):
-		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrDamaged, path, err), "restart: the next start repairs it")
+		return thread.Hint(fmt.Errorf("store: %w: %s: %w", thread.ErrDamaged, path, err), "restart to repair it")
 	case errors.Is(err, sql.ErrConnDone):
 		return fmt.Errorf("store is closed: %w", err)
 	default:

@@ -54,7 +54,7 @@ func TestDiskFull(t *testing.T) {
 		}
 		head = thread.CheckpointID(fmt.Sprint("c", n))
 	}
-	if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "bytes are needed") {
+	if !errors.Is(err, thread.ErrDiskFull) || !strings.Contains(err.Error(), "bytes needed") {
 		t.Fatalf("put %d: %v", n, err)
 	}
 	if n < 5 {

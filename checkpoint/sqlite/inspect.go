@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// markEnd and rescueEnd follow the database's name in those of the files beside it.
+	// markEnd and rescueEnd are the suffixes of the files beside the database.
 	markEnd   = "-mark"
 	rescueEnd = "-rescue"
 	roomEnd   = "-room"
-	// markPages is where the record of the newest commit lies: with auto-vacuum, tables begin at the front.
+	// markPages is where the record of the newest commit is: with auto-vacuum, tables are at the front.
 	markPages = 64
 )
 
-// lying is what lies at a store's place before SQLite has seen it. Nothing of this process has it open, so that
-// closing it drops no lock; see the house rules.
+// onDisk is the store's files before SQLite has opened them. Nothing in this process has them open, so closing them
+// drops no lock; see the house rules.
 type onDisk struct {
-	base, log *os.File // nil when missing
+	base, log *os.File // nil if missing
 	size      int64    // of base
 	page      int      // bytes
 	frames    *raw.Log
@@ -33,18 +33,18 @@ type onDisk struct {
 	kept   mark.Mark // beside the database
 	keptIs error     // why there is none
 	id     mark.ID   // of the database that belongs here
-	has    found     // what the file says alone
-	shows  found     // what SQLite would show
-	newest uint64    // of any sound frame
+	has    found     // in the file alone
+	shows  found     // as SQLite would show it
+	newest uint64    // of any valid frame
 }
 
-// found is a record of the newest commit that may be there.
+// found is a record of the newest commit, if there is one.
 type found struct {
 	mark.Mark
 	ok bool
 }
 
-// look opens what lies there and changes nothing.
+// inspect opens the files and changes nothing.
 func inspect(dir *private.Folder, name string) (*onDisk, error) {
 	l := &onDisk{page: pageSize}
 	err := l.open(dir, name)
@@ -52,7 +52,7 @@ func inspect(dir *private.Folder, name string) (*onDisk, error) {
 		err = l.read()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look at the database: %w", err), l.close())
+		return nil, errors.Join(fmt.Errorf("inspect the database: %w", err), l.close())
 	}
 	return l, nil
 }
@@ -165,13 +165,13 @@ func newestIn(f *raw.File) (found, error) {
 	return newest, nil
 }
 
-// foreign refuses a database that is another program's or a newer one's, before anything of it changes.
+// foreign refuses a database of another program or of a newer version, before anything in it changes.
 func (l *onDisk) foreign() error {
 	f := l.view(l.frames.Frames[:l.frames.Taken], nil)
 	app, version, ok := f.Numbers()
 	switch {
 	case !ok || l.size == 0:
-		return nil // no database at all, or one that is damaged
+		return nil // not a database, or a damaged one
 	case app != application && !f.Empty() && !l.has.ok && !l.shows.ok:
 		return errForeign(app)
 	case app == application && version > schema:
@@ -180,7 +180,7 @@ func (l *onDisk) foreign() error {
 	return nil
 }
 
-// damage says what is wrong with what lies there, as far as it can be told without SQLite; nil when nothing is.
+// damage describes the damage, as far as it can be seen without SQLite; nil if there is none.
 func (l *onDisk) damage() error {
 	marked := l.keptIs == nil
 	lost := func(format string, args ...any) error {
@@ -192,13 +192,14 @@ func (l *onDisk) damage() error {
 	case l.size == 0:
 		return nil // the first start
 	case l.has.ok && l.shows.DB != l.has.DB, marked && l.shows.ok && l.shows.DB != l.id && !l.has.ok:
-		return lost("the log beside the database is another database's")
+		return lost("the log beside the database belongs to another database")
 	case !l.shows.ok && marked && l.kept.Seq > 0:
 		return lost("its record of the newest commit cannot be read")
 	case !l.shows.ok:
-		return nil // made before there were records
+		return nil // created before there were records
 	case marked && l.shows.DB == l.id && l.shows.Seq < l.kept.Seq:
-		return lost("%d of its newest commits are not in it: its log (-wal) is missing, cut off or damaged", l.kept.Seq-l.shows.Seq)
+		return lost("its newest %d commits are missing: its log (-wal) is missing, truncated or damaged",
+			l.kept.Seq-l.shows.Seq)
 	case l.shows.Seq < l.has.Seq:
 		return lost("its log (-wal) is older than the database, or damaged")
 	case l.newest > l.shows.Seq+1:
@@ -207,13 +208,13 @@ func (l *onDisk) damage() error {
 	return nil
 }
 
-// replaced says that a sound database lies here that is not the one that was; "" otherwise.
+// replaced says that this is a valid database but not the previous one; "" otherwise.
 func (l *onDisk) replaced() string {
 	switch {
 	case l.keptIs == nil && l.shows.ok && l.shows.DB != l.kept.DB:
-		return "another database lies in the place of the one that was used last"
+		return "this is not the database that was used last"
 	case l.keptIs != nil && l.shows.ok && l.shows.Seq > 0:
-		return "the mark of the newest commit was missing, so that a loss of the newest commits would not have been noticed"
+		return "the mark of the newest commit was missing: a loss of the newest commits would not have been noticed"
 	}
 	return ""
 }
@@ -229,16 +230,16 @@ func (l *onDisk) expected() uint64 {
 	return seq
 }
 
-// views are the ways to put database and log together that may hold the most, the likeliest first.
+// views are the combinations of database and log that may contain the most, the likeliest first.
 func (l *onDisk) views() []*raw.File {
 	all, taken, bad := l.frames.Frames, l.frames.Frames[:l.frames.Taken], l.frames.Bad()
 	var views []*raw.File
 	if l.shows.ok && l.shows.DB != l.id || l.has.ok && l.has.Seq > max(l.newest, l.shows.Seq) {
-		all, taken = nil, nil // the log is another's, or older
+		all, taken = nil, nil // the log belongs to another database, or is older
 	}
 	views = append(views, l.view(all, nil))
 	if len(bad) > 0 && len(all) > 0 {
-		views = append(views, l.view(all, bad)) // the database may hold them already
+		views = append(views, l.view(all, bad)) // the database may contain them already
 	}
 	if len(taken) > 0 && len(taken) < len(all) {
 		views = append(views, l.view(taken, nil))

@@ -20,7 +20,7 @@ import (
 	"orchestrator/thread/reserve"
 )
 
-// Open opens the store at path or makes it. It repairs what is damaged (see Report) and migrates what is old.
+// Open opens or creates the store at path. It repairs damage (see Report) and migrates old versions.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -46,7 +46,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openIn opens the store in its folder, which is the store's from then on.
+// openIn opens the store in its folder, which it takes over.
 func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*Store, error) {
 	rep, err := finishRescue(dir, path)
 	if err != nil {
@@ -66,7 +66,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 	}
 	if o.Room > 0 {
 		if s.room, err = reserve.New(dir, filepath.Base(path)+roomEnd, o.Room); err != nil {
-			s.room = nil // it is a help, and no more
+			s.room = nil // it is only a safeguard
 		}
 	}
 	s.tx = newTx(s.writer)
@@ -81,7 +81,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 	return s, nil
 }
 
-// sound looks at what lies there, has it rescued when it is damaged, and connects to it.
+// sound inspects the files, rescues a damaged database, and connects to it.
 func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.Time) error {
 	l, err := inspect(dir, filepath.Base(s.path))
 	if err != nil {
@@ -112,12 +112,12 @@ func (s *Store) sound(ctx context.Context, dir *private.Folder, now func() time.
 	return s.connect(ctx)
 }
 
-// prepare makes the folder and refuses what somebody else could have planted.
+// prepare creates the folder and refuses files that somebody else could have planted.
 func prepare(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "make its folder writable for you")
+			return thread.Hint(fmt.Errorf("%w: %w", thread.ErrReadOnly, err), "make its folder writable")
 		}
 		return err
 	}
@@ -130,15 +130,16 @@ func prepare(path string) error {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-			return thread.Hint(fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid), "run as that user, or move it away")
+			return thread.Hint(fmt.Errorf("%s belongs to user %d: %w", p, st.Uid, thread.ErrInvalid),
+				"run as that user, or move it away")
 		}
 		if (p == dir) != info.IsDir() || (p != dir && !info.Mode().IsRegular()) {
-			return thread.Hint(fmt.Errorf("%s is no file (%s): %w", p, info.Mode().Type(), thread.ErrInvalid),
-				"move it away: the threads are listed again, and all that can be read is brought over")
+			return thread.Hint(fmt.Errorf("%s is not a file (%s): %w", p, info.Mode().Type(), thread.ErrInvalid),
+				"move it away: the list of threads is restored, with everything that can be read")
 		}
 	}
 	if !writable(dir) {
-		return thread.Hint(fmt.Errorf("%w: %s", thread.ErrReadOnly, dir), "make the folder writable for you")
+		return thread.Hint(fmt.Errorf("%w: %s", thread.ErrReadOnly, dir), "make the folder writable")
 	}
 	if err := os.Chmod(dir, 0o700); err != nil && !errors.Is(err, syscall.EROFS) {
 		return err
@@ -146,7 +147,7 @@ func prepare(path string) error {
 	return nil
 }
 
-// secure closes the files to others. SQLite gives -wal and -shm the mode of the file itself.
+// secure makes the files private. SQLite gives -wal and -shm the mode of the file itself.
 func (s *Store) secure() error {
 	for _, p := range []string{s.path, s.path + "-wal", s.path + "-shm"} {
 		if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -156,10 +157,10 @@ func (s *Store) secure() error {
 	return nil
 }
 
-// Path returns where the store's file is.
+// Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close waits for what was asked for, folds the log into the file and closes it.
+// Close waits for pending requests, folds the log into the file and closes it.
 func (s *Store) Close() error {
 	s.once.Do(func() {
 		s.mu.Lock()
@@ -167,7 +168,7 @@ func (s *Store) Close() error {
 		s.mu.Unlock()
 		close(s.stop)
 		<-s.stopped
-		s.turn <- struct{}{} // never given back
+		s.turn <- struct{}{} // never released
 		s.drain()
 		s.idle.Stop()
 		s.tx.close()
@@ -175,7 +176,7 @@ func (s *Store) Close() error {
 		if err := s.read.Close(); err != nil {
 			errs = append(errs, err)
 		}
-		_ = leaveLog(s.writer) // without, the next start needs some room
+		_ = leaveLog(s.writer) // without it, the next start needs some space
 		if err := s.writer.Close(); err != nil {
 			errs = append(errs, err)
 		}
@@ -190,8 +191,8 @@ func (s *Store) Close() error {
 	return s.closeErr
 }
 
-// leaveLog has the last connection leave the files of the log where they are, the log itself empty: on a full disk the
-// next start could not make them.
+// leaveLog makes the last connection leave the log's files in place, with an empty log: on a full disk the next start
+// could not create them.
 func leaveLog(last *sql.DB) error {
 	ctx := context.Background()
 	c, err := last.Conn(ctx)

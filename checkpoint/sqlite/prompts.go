@@ -28,7 +28,7 @@ func (s *Store) PutPrompt(ctx context.Context, p thread.Prompt) (thread.Prompt, 
 	return out, nil
 }
 
-// putPrompt stores a prompt in a transaction and returns it as it is stored.
+// putPrompt stores a prompt in a transaction and returns it as stored.
 func putPrompt(x *tx, p thread.Prompt) (thread.Prompt, error) {
 	p = checkpoint.NormalPrompt(p)
 	doc, sum, err := checkpoint.PackPrompt(p)
@@ -72,14 +72,14 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 	return checkpoint.OpenPrompt(id, n, doc, sum)
 }
 
-// The queries of Prompts, each served by an index alone.
+// The queries of Prompts, each covered by an index.
 const (
 	promptsOf     = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE thread = ?1 AND (NOT ?2 OR open = 1) ORDER BY n DESC LIMIT ?3"
 	promptsOfAll  = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND NOT ?2 ORDER BY n DESC LIMIT ?3"
 	openPromptsOf = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND ?2 AND open = 1 ORDER BY n DESC LIMIT ?3"
 )
 
-// Prompts returns the newest prompts, oldest first. One that was damaged is left out: it must not hide the others.
+// Prompts returns the newest prompts, oldest first. A damaged one is left out: it must not hide the others.
 func (s *Store) Prompts(ctx context.Context, id thread.ID, open bool, limit int) ([]thread.Prompt, error) {
 	query := promptsOf
 	switch {

@@ -8,7 +8,7 @@ import (
 	"orchestrator/thread"
 )
 
-// repairRows looks at every thread's row at the start for what the database's own check does not see.
+// repairRows checks every thread's row at the start for damage that the database's own check does not see.
 func (s *Store) repairRows(ctx context.Context) error {
 	if err := s.repairNumbers(ctx); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Store) repairNumbers(ctx context.Context) error {
 	return nil
 }
 
-// repairRecords looks at every thread's record. One that is damaged by itself is made again from what is left: its name,
+// repairRecords looks at every thread's record. One that is damaged by itself is rebuilt from what is left: its name,
 // and the newest of its checkpoints.
 func (s *Store) repairRecords(ctx context.Context) error {
 	bad := map[thread.ID]string{}
@@ -68,7 +68,8 @@ func (s *Store) repairRecords(ctx context.Context) error {
 		if err := s.do(ctx, 4096, func(x *tx) error { return s.remake(x, id, name) }); err != nil {
 			return fmt.Errorf("repair thread %q: %w", name, err)
 		}
-		s.report.Dropped = append(s.report.Dropped, fmt.Sprintf("the record of thread %q: its name and its checkpoints are kept; which agent it had, its folder and its settings are lost", name))
+		s.report.Dropped = append(s.report.Dropped, fmt.Sprintf("the record of thread %q: "+
+			"its name and its checkpoints are kept; its agent, folder and settings are lost", name))
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ import (
 	"orchestrator/thread/private"
 )
 
-// rescue moves a damaged database aside and copies what verifies into a new one at the old place. Until the new
-// one is complete it has another name, so that a rescue that was cut off begins again.
+// rescue quarantines a damaged database and copies what verifies into a new one in its place. Until the new one is
+// complete it has another name, so that an interrupted rescue starts again.
 func rescue(ctx context.Context, dir *private.Folder, path string, now time.Time, cause error) (rep *Report, err error) {
 	l, err := inspect(dir, filepath.Base(path))
 	if err != nil {
@@ -52,13 +52,15 @@ func rescue(ctx context.Context, dir *private.Folder, path string, now time.Time
 	return rep, moveAside(find.Path(), path)
 }
 
-// fresh is where a rescue builds.
+// fresh is the path of a rescue's new database.
 func fresh(path string) string { return path + rescueEnd + "-new" }
 
-// moveAside ends a rescue. The log goes first: alone it is nothing, but with a new file it would be another's.
+// moveAside ends a rescue. The log goes first: alone it is harmless, but beside a new file it would be another
+// database's.
 func moveAside(find, path string) error {
 	for _, end := range []string{"-wal", "-shm", ""} {
-		if err := os.Rename(path+end, filepath.Join(find, filepath.Base(path)+end)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := os.Rename(path+end, filepath.Join(find, filepath.Base(path)+end))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("store: quarantine: %w", err)
 		}
 		failpoint.Hit("sqlite.rescue.moved")
@@ -69,7 +71,7 @@ func moveAside(find, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// finishRescue goes on where a rescue was cut off after its new database was complete.
+// finishRescue completes a rescue that was interrupted after its new database was complete.
 func finishRescue(dir *private.Folder, path string) (*Report, error) {
 	if !exists(path + rescueEnd) {
 		return nil, nil
@@ -78,10 +80,10 @@ func finishRescue(dir *private.Folder, path string) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finish the rescue: %w", err)
 	}
-	if name == "" { // the folder was removed since: nothing tells what this is
+	if name == "" { // the folder has been removed since: it is unknown what this is
 		return nil, os.Remove(path + rescueEnd)
 	}
-	rep := &Report{Cause: "an earlier start found it and was cut off while it repaired", Quarantined: dir.Path(name)}
+	rep := &Report{Cause: "an earlier start found the damage and was interrupted during the repair", Quarantined: dir.Path(name)}
 	return rep, moveAside(dir.Path(name), path)
 }
 
@@ -97,7 +99,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// copyBest builds a new database of the view that holds the most.
+// copyBest builds a new database from the view that has the most.
 func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report, error) {
 	views := l.views()
 	var best *Report
@@ -120,7 +122,7 @@ func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report
 	return best, nil
 }
 
-// copyView copies what verifies of a view into a new database. The score counts what that is.
+// copyView copies what verifies of a view into a new database. The score counts it.
 func copyView(ctx context.Context, l *onDisk, v *raw.File, path string, cause error) (rep *Report, score int, err error) {
 	to := &Store{path: fresh(path), packer: pack.New()}
 	image := path + rescueEnd + "-image"
@@ -155,14 +157,14 @@ func removeAll(paths ...string) error {
 	for _, p := range paths {
 		for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 			if err := os.Remove(p + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("store: remove what an earlier rescue left: %w", err)
+				return fmt.Errorf("store: remove the remains of an earlier rescue: %w", err)
 			}
 		}
 	}
 	return nil
 }
 
-// openImage writes a view out as a database and opens it, for the small tables that SQLite must read.
+// openImage writes a view to a database file and opens it, for the small tables that SQLite must read.
 func openImage(ctx context.Context, v *raw.File, image string) (*sql.DB, error) {
 	f, err := os.OpenFile(image, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -182,7 +184,7 @@ func openImage(ctx context.Context, v *raw.File, image string) (*sql.DB, error) 
 	return c, nil
 }
 
-// tell writes down what was found and stayed in its place, so that it is named until a person has read it.
+// tell writes a report on damage that was repaired in place, so that it is shown until a person has read it.
 func (s *Store) tell(dir *private.Folder, now time.Time) error {
 	if s.report == nil || s.report.Quarantined != "" {
 		return nil

@@ -28,7 +28,7 @@ func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid 
 	return s.execution(ctx, id, "UPDATE execution SET pid = ?2, session = ?3 WHERE id = ?1", string(id), pid, session)
 }
 
-// EndExecution stores how a run ended; the first end stands.
+// EndExecution stores how a run ended; the first end counts.
 func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
 	return s.execution(ctx, id, "UPDATE execution SET ended = ?2, code = ?3, reason = ?4 WHERE id = ?1 AND ended IS NULL",
 		string(id), sqlrow.Nanos(at), exit.Code, exit.Reason)
@@ -59,7 +59,7 @@ func (s *Store) OpenExecutions(ctx context.Context) ([]thread.Execution, error) 
 	return out, translate(s.path, 0, err)
 }
 
-// PutIntent stores an operation that was begun, or how far it got.
+// PutIntent stores an intent, or its progress.
 func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	if i.ID == "" {
 		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
@@ -71,12 +71,12 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	})
 }
 
-// DropIntent forgets an operation; one that is not there is dropped already.
+// DropIntent deletes an intent; one that does not exist is no error.
 func (s *Store) DropIntent(ctx context.Context, id string) error {
 	return s.do(ctx, 4096, func(x *tx) error { return x.exec("DELETE FROM intent WHERE id = ?", id) })
 }
 
-// Intents returns the operations that were begun, oldest first.
+// Intents returns the stored intents, oldest first.
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT "+sqlrow.IntentColumns+" FROM intent ORDER BY created, id")
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	return out, translate(s.path, 0, err)
 }
 
-// Setting returns a value, "" when it is not set.
+// Setting returns a value, "" if it is not set.
 func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 	var v string
 	err := s.read.QueryRowContext(ctx, "SELECT value FROM setting WHERE key = ?", key).Scan(&v)

@@ -18,13 +18,13 @@ import (
 	"orchestrator/thread"
 )
 
-// salvage copies out of a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
-// trees say, and verified; the small tables are read by SQLite as far as it can. Where a column says another thing than
+// salvage copies from a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
+// trees say, and verified; SQLite reads the small tables as far as it can. Where a column says another thing than
 // what is hashed, the hashed counts: a wrong number, id or name in a row takes nothing with it.
 type salvage struct {
 	ctx  context.Context // lives for one rescue
 	view *raw.File
-	from *sql.DB // nil when SQLite can read nothing
+	from *sql.DB // nil if SQLite can read nothing
 	to   *Store
 	tx   *tx
 	rep  *Report
@@ -54,7 +54,7 @@ func (v *salvage) all() error {
 		return err
 	}
 	if bad > 0 {
-		v.drop("%d rows that cannot be read", bad)
+		v.drop("%d unreadable rows", bad)
 	}
 	for _, step := range []func() error{v.threads, v.checkpoints, v.spoiled, v.sequence, v.heads, v.rest} {
 		if err := v.tx.exec("BEGIN IMMEDIATE"); err != nil {
@@ -71,7 +71,7 @@ func (v *salvage) all() error {
 	return nil
 }
 
-// sort tells rows of threads and checkpoints by their columns; a test compares them with the schema.
+// sort recognises rows of threads and checkpoints by their columns; a test compares them with the schema.
 func (v *salvage) sort(r raw.Row) error {
 	if r.N <= 0 {
 		return nil
@@ -89,7 +89,7 @@ func (v *salvage) sort(r raw.Row) error {
 	return nil
 }
 
-// number gives the new database the identity of the old one, and a number that follows every one that was given.
+// number gives the new database the identity of the old one, and a commit number higher than all before.
 func (v *salvage) number(l *onDisk) error {
 	m := mark.Mark{DB: l.id, Seq: l.expected()}
 	if m.DB == (mark.ID{}) {
@@ -109,8 +109,8 @@ func (v *salvage) number(l *onDisk) error {
 	return db(err)
 }
 
-// threads copies the threads whose documents verify. Of one that lies in two places, as in a log that lost a page
-// between, the newest counts.
+// threads copies the threads whose documents verify. If one is in two places, as in a log that lost a page
+// in between, the newest counts.
 func (v *salvage) threads() error {
 	slices.SortStableFunc(v.rows, func(a, b threadCells) int {
 		return cmp.Or(cmp.Compare(b.seq, a.seq), cmp.Compare(a.n, b.n))
@@ -203,7 +203,7 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	}
 	owner, stands := v.good[r.Parent]
 	if r.Parent != 0 && !stands {
-		return fmt.Errorf("checkpoint %s, turn %d: one that it builds on is damaged", r.ID, r.Turn)
+		return fmt.Errorf("checkpoint %s, turn %d: an ancestor is damaged", r.ID, r.Turn)
 	}
 	c, err := v.to.packer.Verify(v.ctx, inTx{v.tx}, r)
 	if err != nil {
@@ -221,7 +221,7 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	return nil
 }
 
-// notDB makes an error one of a row: what it says about the database is the damaged one's.
+// notDB turns an error into one of a row: what it says about the database is about the damaged one.
 func notDB(err error) error {
 	if isDB(err) {
 		return errors.New(err.Error())
@@ -229,7 +229,7 @@ func notDB(err error) error {
 	return err
 }
 
-// rowOf takes the columns of a checkpoint.
+// rowOf reads the columns of a checkpoint.
 func rowOf(found raw.Row) (r pack.Row, err error) {
 	r.N = found.N
 	c := found.Cols
@@ -260,7 +260,7 @@ func rowOf(found raw.Row) (r pack.Row, err error) {
 	return r, nil
 }
 
-var errRowKind = fmt.Errorf("its columns are of the wrong kind: %w", thread.ErrDamaged)
+var errRowKind = fmt.Errorf("wrong column types: %w", thread.ErrDamaged)
 
 // inTx gives the packer the rows that a rescue has copied so far.
 type inTx struct{ x *tx }
@@ -420,7 +420,7 @@ func (v *salvage) head(id thread.ID) error {
 			if newest == "" {
 				t.Head = t.ForkPoint
 			}
-			v.drop("the newest turns of thread %q: it is back at checkpoint %q", t.Name, t.Head)
+			v.drop("the newest turns of thread %q: it is at checkpoint %q now", t.Name, t.Head)
 		}
 	} else {
 		return err
@@ -431,7 +431,7 @@ func (v *salvage) head(id thread.ID) error {
 // rest copies the small tables as far as they can be read.
 func (v *salvage) rest() error {
 	if v.from == nil {
-		v.drop("executions, intents, settings and prompts: SQLite can read nothing of the file")
+		v.drop("executions, intents, settings and prompts: SQLite cannot read the file")
 		return nil
 	}
 	for _, table := range []struct{ name, read, write string }{
@@ -443,7 +443,7 @@ func (v *salvage) rest() error {
 	} {
 		rows, err := v.from.QueryContext(v.ctx, table.read)
 		if err != nil && table.name == "prompts" && strings.Contains(err.Error(), "no such table") {
-			continue // a store of an older program
+			continue // a store of an older version
 		}
 		if err != nil {
 			v.drop("%s: %v", table.name, err)
@@ -463,7 +463,7 @@ func (v *salvage) rest() error {
 				return err
 			}
 			if err := v.tx.exec(table.write, vals...); code(err) != 0 && !isDamage(err) && !isFull(err) {
-				v.drop("one of the %s: %v", table.name, err) // what it holds breaks a rule
+				v.drop("one of the %s: %v", table.name, err) // its content violates a constraint
 				return nil
 			} else if err != nil {
 				return err

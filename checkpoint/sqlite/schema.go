@@ -25,15 +25,15 @@ var migrations embed.FS
 const (
 	// schema is the number of the newest migration that this program knows.
 	schema = 3
-	// schemaSum is of the tables that the migrations make; an error names the new one after a migration is added.
+	// schemaSum is the hash of the tables that the migrations make; an error names the new one after a migration is added.
 	schemaSum = "e37e14d031c9c17e"
-	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be air.
+	// pageSize is small because a record fills whole pages: with 4 KB, half of the file would be empty.
 	pageSize = 1024
 	// application marks our files ("orch"), so that nobody else's database is migrated or repaired.
 	application = 0x6f726368
 )
 
-// check looks whether the file is sound, ours, and not of a newer program.
+// check checks that the file is valid, ours, and not of a newer version.
 func check(ctx context.Context, w *sql.DB) error {
 	var mode string
 	if err := w.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
@@ -68,7 +68,7 @@ func check(ctx context.Context, w *sql.DB) error {
 	return nil
 }
 
-// checkSchema compares the text of the tables with what the migrations make: the database's own check does not see a
+// checkSchema compares the text of the tables with what the migrations make: the database's own check does not notice a
 // wrong letter in a column's name.
 func checkSchema(ctx context.Context, w *sql.DB) error {
 	rows, err := w.QueryContext(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY name")
@@ -90,7 +90,7 @@ func checkSchema(ctx context.Context, w *sql.DB) error {
 		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)[:8]); got != schemaSum {
-		return db(fmt.Errorf("%w: the description of its tables (%s) is not what it should be", errCheck, got))
+		return db(fmt.Errorf("%w: unexpected schema (%s)", errCheck, got))
 	}
 	return nil
 }
@@ -147,11 +147,14 @@ func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
 }
 
 func errForeign(app uint32) error {
-	return thread.Hint(fmt.Errorf("store: the database is another program's (application %#x): %w", app, thread.ErrInvalid),
+	return thread.Hint(
+		fmt.Errorf("store: the database belongs to another program (application %#x): %w", app, thread.ErrInvalid),
 		"move the file away")
 }
 
 func errNewer(version uint32) error {
-	return thread.Hint(fmt.Errorf("store: the database has schema %d, this program knows %d: %w", version, schema, thread.ErrUnsupported),
-		"use the newer orchestrator that wrote it, or move the file away, with those beside it whose names begin alike, to begin without its threads; nothing was changed")
+	return thread.Hint(fmt.Errorf("store: the database has schema version %d, this program supports %d: %w",
+		version, schema, thread.ErrUnsupported),
+		"upgrade orchestrator, or move the file and those beside it with the same prefix away "+
+			"to start without its threads; nothing was changed")
 }

@@ -10,19 +10,19 @@ import (
 	"orchestrator/thread"
 )
 
-// Sizes says exactly what a store holds and takes, in bytes unless it says otherwise.
+// Sizes is the exact size of a store's content, in bytes unless stated otherwise.
 type Sizes struct {
 	Threads     int // archived and deleted ones included
 	Checkpoints int
 	Content     int64 // plain records
 	Packed      int64 // the same as stored
-	Used        int64 // pages that hold something
-	Free        int64 // pages that do not and will be used again
+	Used        int64 // pages in use
+	Free        int64 // free pages, which will be reused
 	File        int64 // the database file
-	Log         int64 // its -wal, which goes up to a few megabytes and is used again
+	Log         int64 // its -wal, which grows to a few megabytes and is reused
 }
 
-// Sizes returns what the store holds and takes.
+// Sizes returns the size of the store's content.
 func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	var z Sizes
 	var page, pages, free int64
@@ -48,7 +48,7 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	return z, nil
 }
 
-// ThreadSizes returns what each thread's own checkpoints take, packed.
+// ThreadSizes returns the packed size of each thread's own checkpoints.
 func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + length(t.doc)
 		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n GROUP BY t.n`)
@@ -66,7 +66,7 @@ func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	return out, translate(s.path, 0, err)
 }
 
-// Compact gives free pages back to the file system, a few at a time so that writes go on between.
+// Compact returns free pages to the file system, a few at a time so that writes continue in between.
 func (s *Store) Compact(ctx context.Context) error {
 	for {
 		z, err := s.Sizes(ctx)

@@ -161,7 +161,7 @@ func TestNewerBuild(t *testing.T) {
 	}()} {
 		path := f.lay(t)
 		_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err == nil || !strings.Contains(err.Error(), "schema 99, this program knows 3") || !strings.Contains(err.Error(), "newer orchestrator") {
+		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 3") || !strings.Contains(err.Error(), "upgrade orchestrator") {
 			t.Errorf("%s: %v", what, err)
 		}
 		for end, b := range take(t, path) {
@@ -219,7 +219,7 @@ func TestOlderBuild(t *testing.T) {
 func TestReplacedDatabase(t *testing.T) {
 	k, other := killed(t, nil), killed(t, nil)
 	f := other.files.with("-mark", k.files["-mark"])
-	if r := other.start(t, f, "another database"); r.lost > 0 || r.report == nil || !strings.Contains(r.report.Cause, "another database") {
+	if r := other.start(t, f, "another database"); r.lost > 0 || r.report == nil || !strings.Contains(r.report.Cause, "not the database that was used last") {
 		t.Errorf("%+v", r)
 	}
 	if r := k.start(t, k.files.with("-mark", nil), "no mark"); r.lost > 0 || r.report == nil || !strings.Contains(r.report.Cause, "mark") {

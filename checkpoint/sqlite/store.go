@@ -14,13 +14,13 @@ import (
 	"orchestrator/thread/reserve"
 )
 
-// Options are what Open may be told. The zero value is right.
+// Options configure Open. The zero value is valid.
 type Options struct {
-	// Now is the clock that names quarantined files; time.Now when nil.
+	// Now is the clock that names quarantined files; time.Now if nil.
 	Now func() time.Time
-	// Lock is how long a write waits for another program's lock; 10 seconds when 0.
+	// Lock is how long a write waits for another program's lock; 10 seconds if 0.
 	Lock time.Duration
-	// Room is how many bytes of the disk are kept for answers that come when it is full; none when 0.
+	// Room is how many bytes of disk space are reserved for answers that arrive when the disk is full; none if 0.
 	Room int
 }
 
@@ -36,21 +36,21 @@ type Store struct {
 	report *Report
 	dir    *private.Folder
 	room   *reserve.Reserve // for answers on a full disk; nil for none
-	used   atomic.Bool      // the disk was full and room was released
+	used   atomic.Bool      // the disk was full and the reserve was released
 
 	turn   chan struct{} // holds an element while somebody writes, and guards the five below
 	writer *sql.DB       // one connection
 	tx     *tx           // of writer
 	at     mark.Mark     // the newest commit
-	mark   *mark.File    // says the same beside the database; nil when there was no room for it
+	mark   *mark.File    // the same, beside the database; nil if there was no space for it
 
 	puts map[thread.ID]putThread
 
 	mu     sync.Mutex // guards the two below
-	queue  []*request // wait for somebody to write them
+	queue  []*request // waiting to be written
 	closed bool
 
-	idle     *time.Timer   // fires when nothing was committed for a while
+	idle     *time.Timer   // fires after a while without commits
 	stop     chan struct{} // closed by Close
 	stopped  chan struct{} // closed by foldWhenIdle when it is gone
 	once     sync.Once     // for Close
@@ -59,14 +59,14 @@ type Store struct {
 
 var _ thread.Store = (*Store)(nil)
 
-// request is one change that waits to be written.
+// request is one change waiting to be written.
 type request struct {
 	ctx  context.Context // travels with its request through the queue
-	run  func(*tx) error // checks first, writes last; may be run again after a rollback
-	need int64           // about how many bytes it writes
-	// vital is set for what must not be refused: it may take the room that is kept for a full disk.
+	run  func(*tx) error // checks first, writes last; may run again after a rollback
+	need int64           // approximate size of the write
+	// vital is set for what must not be refused: it may use the space reserved for a full disk.
 	vital bool
-	done  chan error // buffered: who writes never waits
+	done  chan error // buffered: the writer never waits
 }
 
 // putThread is a thread as a put left it, with the hash of its document.
@@ -75,5 +75,5 @@ type putThread struct {
 	t   thread.Thread
 }
 
-// Report returns what Open repaired, nil when nothing was damaged.
+// Report returns what Open repaired, nil if nothing was damaged.
 func (s *Store) Report() *Report { return s.report }

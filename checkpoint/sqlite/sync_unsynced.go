@@ -2,5 +2,5 @@
 
 package sqlite
 
-// synchronous is off in the twin that the power-cut test must see fail.
+// synchronous is off in the variant that must fail the power-cut test.
 const synchronous = "OFF"

@@ -56,14 +56,15 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 	})
 }
 
-// short refuses what would take room that answers need.
+// short refuses writes that would use the space reserved for answers.
 func (s *Store) short() error {
 	free, _ := freeSpace(filepath.Dir(s.path))
-	return thread.Hint(fmt.Errorf("store: %w: the %d bytes that are left in %s are for what agents answer", thread.ErrDiskFull, free, filepath.Dir(s.path)),
-		"free some space; the store continues by itself")
+	return thread.Hint(fmt.Errorf("store: %w: the last %d bytes in %s are reserved for agents' answers",
+		thread.ErrDiskFull, free, filepath.Dir(s.path)),
+		"free some space; the store then continues by itself")
 }
 
-// stands checks that the checkpoints a thread is based on are stored.
+// checkBases checks that the checkpoints a thread is based on are stored.
 func checkBases(x *tx, t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		var n int64
@@ -75,7 +76,7 @@ func checkBases(x *tx, t thread.Thread) error {
 			return err
 		}
 		if !found {
-			return fmt.Errorf("thread %q is based on checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
+			return fmt.Errorf("thread %q: base checkpoint %s: %w", t.Name, id, thread.ErrNotFound)
 		}
 	}
 	return nil
@@ -136,7 +137,7 @@ func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	return row, err
 }
 
-// save writes a thread whose name is the same: naming the column would rewrite its index with every put.
+// save writes a thread whose name is unchanged: naming the column would rewrite its index with every put.
 func (s *Store) save(x *tx, row threadRow) error {
 	doc, sum, err := s.packer.Thread(row.t)
 	if err != nil {
@@ -162,8 +163,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	return s.packer.OpenThread(id, doc, sum)
 }
 
-// Threads returns all threads, oldest first. A record that was damaged since the start, which mends them, is
-// left out: Thread says so for each, and one must not hide the others.
+// Threads returns all threads, oldest first. A record that was damaged since the start, which repairs them, is left
+// out: Thread returns its error, and one must not hide the others.
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	rows, err := s.read.QueryContext(ctx, "SELECT id, sum, doc FROM thread ORDER BY n")
 	if err != nil {
@@ -215,7 +216,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// standing returns the checkpoints that threads other than one stand on by themselves.
+// standing returns the checkpoints that threads other than one are directly based on.
 func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 	var out []thread.CheckpointID
 	err := x.each("SELECT id, sum, doc FROM thread", nil, func(scan func(...any) error) error {
@@ -232,7 +233,7 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 	return out, err
 }
 
-// sweep removes the checkpoints of threads that are gone, less those that keep and other threads stand on.
+// sweep removes the checkpoints of purged threads, except those in keep and those that other threads are based on.
 func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
 	w := pack.NewSweep()
 	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {

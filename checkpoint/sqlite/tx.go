@@ -13,15 +13,15 @@ import (
 	"orchestrator/checkpoint/sqlrow"
 )
 
-// busyMillis is how long SQLite itself waits for a lock; begin tries again after that.
+// busyMillis is how long SQLite itself waits for a lock; begin then retries.
 const busyMillis = 250
 
 // tx is the write connection inside a transaction. Its errors are the database's.
 type tx struct {
-	ctx   context.Context // ends never: a request's end must not roll others back
+	ctx   context.Context // never ends: the end of a request must not roll others back
 	db    *sql.DB
 	stmts map[string]*sql.Stmt
-	// changed is set by what writes.
+	// changed is set by writes.
 	changed bool
 }
 
@@ -66,7 +66,7 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 	return n, db(err)
 }
 
-// row reads one row; found is false when there is none.
+// row reads one row; found is false if there is none.
 func (t *tx) row(query string, args []any, to ...any) (found bool, err error) {
 	st, err := t.stmt(query)
 	if err != nil {
@@ -102,7 +102,7 @@ func each(rows *sql.Rows, scan func(func(...any) error) error) error {
 	return db(rows.Err())
 }
 
-// collect reads rows to a list.
+// collect reads rows into a list.
 func collect[T any](rows *sql.Rows, read func(sqlrow.Scan) (T, error)) ([]T, error) {
 	var out []T
 	err := each(rows, func(scan func(...any) error) error {
@@ -126,8 +126,8 @@ func (t *tx) close() {
 	}
 }
 
-// fold moves the log into the file and empties it. It waits for nobody: a reader that still needs the log leaves it to
-// the next time.
+// fold moves the log into the file and empties it. It does not wait: if a reader still needs the log it is left for the
+// next time.
 func fold(ctx context.Context, w *sql.DB) error {
 	for _, q := range []string{"PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)",
 		fmt.Sprintf("PRAGMA busy_timeout = %d", busyMillis)} {
@@ -148,13 +148,13 @@ func dsn(path, more string) string {
 	return u.String()
 }
 
-// connector makes connections by what they are told at their start.
+// connector opens connections by a data source name.
 type connector string
 
 // Connect implements driver.Connector.
 func (c connector) Connect(context.Context) (driver.Conn, error) { return c.Driver().Open(string(c)) }
 
-// Driver implements driver.Connector. Its connections refuse cells that reach out of their page.
+// Driver implements driver.Connector. Its connections refuse cells that extend beyond their page.
 func (c connector) Driver() driver.Driver {
 	return &sqlite3.SQLiteDriver{ConnectHook: func(conn *sqlite3.SQLiteConn) error {
 		_, err := conn.Exec("PRAGMA cell_size_check = 1", nil)

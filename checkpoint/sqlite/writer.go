@@ -17,10 +17,10 @@ import (
 const (
 	// batchLimit is how many requests share a commit.
 	batchLimit = 64
-	// foldIdle is how long no commit may come for the log to be folded into the file. From then on a log that
-	// is lost or damaged costs nothing.
+	// foldIdle is how long without a commit until the log is folded into the file. From then on losing or damaging the log
+	// does no harm.
 	foldIdle = time.Second
-	// refill is how often it looks for room on a disk that was full.
+	// refill is how often the store checks for space after the disk was full.
 	refill = 5 * time.Second
 )
 
@@ -29,7 +29,7 @@ var (
 	errPanic  = errors.New("store: a change that shared the transaction panicked")
 )
 
-// do has a request written and waits until it is durable. After ctx ends, its outcome is unknown.
+// do writes a request and waits until it is durable. After ctx ends, its outcome is unknown.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
 	return s.ask(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
 }
@@ -39,7 +39,7 @@ func (s *Store) doVital(ctx context.Context, need int64, run func(*tx) error) er
 	return s.ask(&request{ctx: ctx, run: run, need: need, vital: true, done: make(chan error, 1)})
 }
 
-// ask queues a request and waits for its answer. Whoever gets the turn meanwhile writes for all that wait.
+// ask queues a request and waits for its result. Whoever gets the turn in the meantime writes for everyone waiting.
 func (s *Store) ask(r *request) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *Store) ask(r *request) error {
 	}
 }
 
-// enqueue reports false when the store is closed.
+// enqueue returns false if the store is closed.
 func (s *Store) enqueue(r *request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Store) waiting() bool {
 	return len(s.queue) > 0
 }
 
-// gather takes what waits, up to a batch.
+// gather takes waiting requests, up to a batch.
 func (s *Store) gather() []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,14 +87,14 @@ func (s *Store) gather() []*request {
 	return batch
 }
 
-// lead writes a batch of what waits and gives the turn back.
+// lead writes a batch of waiting requests and releases the turn.
 func (s *Store) lead(ctx context.Context) {
 	defer func() { <-s.turn }() // a change that panics must not keep it
 	s.serve(ctx)
 }
 
-// serve writes a batch of what waits. It takes nothing when ctx ends before it has the database's lock: somebody else
-// who waits tries then. The caller has the turn.
+// serve writes a batch of waiting requests. It takes nothing if ctx ends before it has the database's lock: another
+// waiting caller then tries. The caller has the turn.
 func (s *Store) serve(ctx context.Context) {
 	if !s.waiting() {
 		return
@@ -107,14 +107,14 @@ func (s *Store) serve(ctx context.Context) {
 	s.idle.Reset(foldIdle)
 }
 
-// drain writes all that waits, for Close. The caller has the turn.
+// drain writes all waiting requests, for Close. The caller has the turn.
 func (s *Store) drain() {
 	for s.waiting() {
 		s.serve(context.Background())
 	}
 }
 
-// folder folds the log when nothing was committed for a while.
+// foldWhenIdle folds the log after a while without commits.
 func (s *Store) foldWhenIdle() {
 	defer close(s.stopped)
 	for {
@@ -133,10 +133,10 @@ func (s *Store) foldWhenIdle() {
 	}
 }
 
-// tidy folds the log and keeps room again. The caller has the turn.
+// tidy folds the log and refills the reserve. The caller has the turn.
 func (s *Store) tidy() {
 	failpoint.Hit("sqlite.fold.before")
-	// An error leaves it to SQLite, which does it at a size, and to the next start.
+	// After an error SQLite does it at a certain size, or the next start does.
 	_ = fold(s.tx.ctx, s.writer)
 	if s.mark != nil {
 		_ = s.mark.Sync() // it may lag
@@ -149,9 +149,9 @@ func (s *Store) tidy() {
 	failpoint.Hit("sqlite.fold.after")
 }
 
-// write runs requests in the transaction that begin began, or failed to, and answers them. When the database fails one
-// of them, each is tried alone, so that a request that does not fit takes none with it. When the commit fails, the
-// outcome of all is unknown.
+// write runs requests in the transaction that begin started, or failed to, and answers them. If the database fails one
+// of them, each is tried alone, so that a request that does not fit affects no others. If the commit fails, the outcome
+// of all is unknown.
 func (s *Store) write(batch []*request, err error) {
 	errs := make([]error, len(batch))
 	need := int64(0)
@@ -194,23 +194,23 @@ func (s *Store) write(batch []*request, err error) {
 	s.answer(batch, errs, translate(s.path, need, err))
 }
 
-// answer tells each request its own error, or the one that all of them have.
+// answer gives each request its own error, or the common one.
 func (s *Store) answer(batch []*request, errs []error, all error) {
 	for i, r := range batch {
 		r.done <- cmp.Or(all, errs[i])
 	}
 }
 
-// rewrite tries requests again, whose owners wait whatever becomes of the one that has the turn.
+// rewrite retries requests whose callers wait whatever happens to the one that has the turn.
 func (s *Store) rewrite(batch []*request) { s.write(batch, s.begin(context.Background())) }
 
-// noRoom reports an error that the room which is kept may help against.
+// noRoom reports an error that the reserved space may help against.
 func (s *Store) noRoom(err error) bool {
 	free, known := freeSpace(filepath.Dir(s.path))
 	return err != nil && s.room != nil && (isFull(err) || code(err) == sqlite3.ErrIoErr && known && free < fullBelow)
 }
 
-// Short reports whether the disk was full and the room that is kept for answers is in use.
+// Short reports whether the disk was full and the reserve for answers is in use.
 func (s *Store) Short() bool { return s.used.Load() }
 
 // commit numbers the transaction, makes it durable and marks it. One that changed nothing needs no number.
@@ -225,7 +225,7 @@ func (s *Store) commit() error {
 	}
 	failpoint.Hit("sqlite.commit.before")
 	if err := t.exec("COMMIT"); err != nil {
-		// Whether it is durable is unknown. The next one must not have a smaller number; a gap does no harm.
+		// Whether it is durable is unknown. The next one must not have a smaller number; a gap is harmless.
 		s.at = next
 		return err
 	}
@@ -237,7 +237,7 @@ func (s *Store) commit() error {
 	return nil
 }
 
-// begin takes the write lock. Another program may hold it for a while: it tries again with jitter, until ctx ends.
+// begin takes the write lock. Another program may hold it for a while: begin retries with jitter, until ctx ends.
 func (s *Store) begin(ctx context.Context) error {
 	deadline := time.Now().Add(s.lock)
 	for {

@@ -9,18 +9,18 @@ import (
 	"orchestrator/thread"
 )
 
-// Table is a database that checkpoints are put into.
+// Table is a database table that checkpoints are put into.
 type Table interface {
 	pack.Table
-	// Find looks up whether a checkpoint is stored already, and its parent's row; 0 is none. See Pair.
+	// Find looks up whether a checkpoint is already stored, and its parent's row; 0 is none. See Pair.
 	Find(ctx context.Context, c thread.Checkpoint) (there bool, parent int64, err error)
 	// Insert writes a packed checkpoint, its thread and its prompts in one transaction, and returns the row and the
-	// checkpoint's number in its thread; a row of 0 says that the checkpoint is stored already.
+	// checkpoint's number in its thread; a row of 0 means that the checkpoint is already stored.
 	Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error)
 }
 
-// Put stores a checkpoint and moves its thread; one that is stored already is returned as it is. It is packed before the
-// database is asked for a transaction, so that the transaction is short.
+// Put stores a checkpoint and moves its thread; one that is already stored is returned as it is. It is packed before
+// the transaction begins, so that the transaction is short.
 func Put(ctx context.Context, p *pack.Packer, t Table, c thread.Checkpoint, d thread.Delta) (thread.Checkpoint, error) {
 	if err := checkpoint.Check(c, d); err != nil {
 		return thread.Checkpoint{}, err
@@ -55,7 +55,7 @@ func Put(ctx context.Context, p *pack.Packer, t Table, c thread.Checkpoint, d th
 	return c, nil
 }
 
-// again answers for a checkpoint that is stored already.
+// again returns a checkpoint that is already stored.
 func again(ctx context.Context, p *pack.Packer, t Table, c thread.Checkpoint) (thread.Checkpoint, error) {
 	old, err := p.Reader(t).Checkpoint(ctx, c.ID)
 	if err != nil {
@@ -67,7 +67,7 @@ func again(ctx context.Context, p *pack.Packer, t Table, c thread.Checkpoint) (t
 	return old, nil
 }
 
-// Pair is what Find learns of a checkpoint and its parent.
+// Pair is what Find finds out about a checkpoint and its parent.
 type Pair struct {
 	There  bool
 	Parent int64 // its row, 0 for none
@@ -82,7 +82,7 @@ func (p *Pair) Add(c thread.Checkpoint, id thread.CheckpointID, n int64) {
 	}
 }
 
-// Check reports a parent that is not there, of a checkpoint that is not either.
+// Check returns an error if neither the parent nor the checkpoint is stored.
 func (p *Pair) Check(c thread.Checkpoint) error {
 	if !p.There && p.Parent == 0 && c.Parent != "" {
 		return fmt.Errorf("parent checkpoint %s: %w", c.Parent, thread.ErrNotFound)

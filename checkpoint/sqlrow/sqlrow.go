@@ -1,5 +1,5 @@
-// Package sqlrow is what the SQL databases share: it turns their rows into what the domain knows, and puts a checkpoint
-// in the order that both keep. It knows no database: rows come through a Scan, changes go through a Table.
+// Package sqlrow is what the SQL databases share: it turns their rows into the domain's types, and puts a checkpoint in
+// the order that both use. It knows no database: rows come through a Scan, changes go through a Table.
 //
 // Columns are the same in both, so a row reads the same from each; a time is nanoseconds since 1970 in UTC, 0 for none.
 package sqlrow
@@ -13,7 +13,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Scan reads the columns of one row, as the drivers' functions of that name.
+// Scan reads the columns of one row, like the drivers' functions of that name.
 type Scan func(to ...any) error
 
 // Columns are those of a checkpoint c, as Checkpoint reads them.
@@ -70,7 +70,7 @@ func Intent(scan Scan) (thread.Intent, error) {
 // PromptColumns are those of a prompt, as Prompt reads them.
 const PromptColumns = "n, id, sum, doc"
 
-// Prompt reads the PromptColumns of a prompt. The record is damaged where damage is set.
+// Prompt reads the PromptColumns of a prompt. If the record is damaged, damage is set.
 func Prompt(scan Scan) (p thread.Prompt, damage, err error) {
 	var n int64
 	var id thread.PromptID
@@ -82,7 +82,7 @@ func Prompt(scan Scan) (p thread.Prompt, damage, err error) {
 	return p, damage, nil
 }
 
-// Nanos is how a time is stored.
+// Nanos is a time as it is stored.
 func Nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -90,7 +90,7 @@ func Nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// Ended is how the end of a run is stored: null while it runs.
+// Ended is the stored end of a run: null while it runs.
 func Ended(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -99,7 +99,7 @@ func Ended(t time.Time) *int64 {
 	return &n
 }
 
-// Time is the time that Nanos stores.
+// Time is the time that Nanos stored.
 func Time(n int64) time.Time {
 	if n == 0 {
 		return time.Time{}

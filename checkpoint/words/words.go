@@ -1,9 +1,8 @@
-// Package words searches the names of threads and the prompts and answers of their turns.
+// Package words is a full-text search over the names of threads and the prompts and answers of their turns.
 //
-// The index is a file of its own beside the store, made from the store and from nothing else: it
-// may lag behind for as long as nobody searches, it never slows a put, and one that is missing or
-// damaged is made again. It holds what checkpoints hold of prompts and answers, their first 2,000
-// bytes, without the secrets in them. It serves any thread.Store.
+// The index is a file of its own beside the store, built from nothing but the store: it may lag as long as nobody
+// searches, it never slows a put, and a missing or damaged one is rebuilt. It contains what checkpoints contain of
+// prompts and answers, their first 2,000 bytes, with secrets redacted. It works with any thread.Store.
 package words
 
 import (
@@ -26,25 +25,24 @@ import (
 	"orchestrator/thread/secret"
 )
 
-// Source is what the index is made from.
+// Source is what the index is built from.
 type Source interface {
 	Threads(context.Context) ([]thread.Thread, error)
 	Checkpoints(context.Context, thread.ID, thread.Page) ([]thread.Checkpoint, error)
 }
 
-// Index searches.
+// Index is the search index.
 type Index struct {
 	source Source
 	file   string
 
-	// mu is held by whoever brings the index up to date, and guards marks and the making of db.
+	// mu is held while the index is being updated, and guards marks and the creation of db.
 	mu sync.Mutex
 	db *sql.DB // set by the first update that can
-	// marks holds what is indexed of each thread.
+	// marks records what is indexed of each thread.
 	marks map[thread.ID]mark
 
-	// stop ends the goroutine that indexes what an earlier program left unindexed; filled is closed when
-	// it is gone.
+	// stop ends the goroutine that indexes what an earlier run left unindexed; filled is closed when it has ended.
 	stop   context.CancelFunc
 	filled chan struct{}
 }
@@ -55,7 +53,7 @@ type mark struct {
 	head thread.CheckpointID
 }
 
-// version of the file's layout; another one is made again.
+// version of the file's layout; a file with another one is rebuilt.
 const version = 2
 
 const layout = `
@@ -66,9 +64,9 @@ CREATE INDEX docs_thread ON docs (thread);
 CREATE VIRTUAL TABLE texts USING fts4(text, tokenize=unicode61 "remove_diacritics=1");
 `
 
-// Open returns the index in a folder. It begins after a while to index what is there already, so that the start of its
-// program need not wait for that, and a later search neither. A search before that does it first. On a full disk the file
-// is made by the first search that finds room.
+// Open returns the index in a folder. After a delay it starts indexing what exists already, so that neither the start
+// of the program nor a later search has to wait for that. A search before that does it first. On a full disk the first
+// search that finds space creates the file.
 func Open(dir string, source Source, after time.Duration) *Index {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &Index{source: source, file: filepath.Join(dir, "search.db"), stop: stop, filled: make(chan struct{})}
@@ -78,26 +76,26 @@ func Open(dir string, source Source, after time.Duration) *Index {
 		defer begin.Stop()
 		select {
 		case <-begin.C:
-			_, _ = x.Update(ctx) // a search meets the same error and tells it
+			_, _ = x.Update(ctx) // a search meets the same error and reports it
 		case <-ctx.Done():
 		}
 	}()
 	return x
 }
 
-// ready opens the file unless it is open. One that cannot be read is made again. mu is held.
+// ready opens the file unless it is open. An unreadable one is rebuilt. mu is held.
 func (x *Index) ready() error {
 	if x.db != nil {
 		return nil
 	}
 	files := []string{x.file, x.file + "-wal", x.file + "-shm"}
-	for _, f := range files { // SQLite would follow a link and wait at a pipe
+	for _, f := range files { // SQLite would follow a link and block at a pipe
 		info, err := os.Lstat(f)
 		if err != nil || info.Mode().IsRegular() {
 			continue
 		}
 		if err := os.Remove(f); err != nil {
-			return thread.Hint(fmt.Errorf("open the search index: %w", err), "move it away: the index is made again")
+			return thread.Hint(fmt.Errorf("open the search index: %w", err), "move it away: the index will be rebuilt")
 		}
 	}
 	if err := create(x.file); err != nil {
@@ -110,10 +108,10 @@ func (x *Index) ready() error {
 	if untouched(err) {
 		return fmt.Errorf("open the search index: %w", full(err))
 	}
-	// It holds nothing that the store does not: make it again.
+	// It contains nothing that the store does not: rebuild it.
 	for _, f := range files {
 		if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("make the search index again: %w", err)
+			return fmt.Errorf("rebuild the search index: %w", err)
 		}
 	}
 	if err := create(x.file); err != nil {
@@ -125,23 +123,23 @@ func (x *Index) ready() error {
 	return nil
 }
 
-// full makes an error for want of room a thread.ErrDiskFull.
+// full turns an error for lack of space into a thread.ErrDiskFull.
 func full(err error) error {
 	var e sqlite3.Error
 	if !errors.Is(err, syscall.ENOSPC) && (!errors.As(err, &e) || e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC) {
 		return err
 	}
-	return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space; the next search goes on")
+	return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space; the next search then continues")
 }
 
-// untouched reports whether a file could not be opened, made or written; what it holds may be right.
+// untouched reports whether a file could not be opened, created or written; its content may be valid.
 func untouched(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && (e.Code == sqlite3.ErrFull || e.Code == sqlite3.ErrIoErr || e.Code == sqlite3.ErrCantOpen)
 }
 
-// create makes the file with its mode before SQLite opens it, which gives -wal and -shm the same: what the program's
-// umask allows does not matter then. It follows no link.
+// create creates the file with its mode before SQLite opens it, which gives -wal and -shm the same: the program's umask
+// does not matter then. It follows no link.
 func create(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -255,7 +253,7 @@ func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
 // page is how many checkpoints are read at once.
 const page = 500
 
-// add indexes what a thread gained over the mark.
+// add indexes what was added to a thread since the mark.
 func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 	var fresh []thread.Checkpoint
 	for before := int64(0); ; {
@@ -313,7 +311,7 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 	return nil
 }
 
-// drop forgets a thread that is no longer stored.
+// drop removes a thread that is no longer stored.
 func (x *Index) drop(ctx context.Context, id thread.ID) error {
 	tx, err := x.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -335,11 +333,11 @@ func (x *Index) drop(ctx context.Context, id thread.ID) error {
 	return nil
 }
 
-// defaultLimit is how many hits are wanted when none is said.
+// defaultLimit is the number of hits if none is given.
 const defaultLimit = 50
 
-// Find returns the places that hold all words of a query, the last one as a beginning: names
-// first, then the newest. Deleted threads are left out.
+// Find returns the matches for all words of a query, the last one as a prefix: names first, then the newest. Deleted
+// threads are left out.
 func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit, error) {
 	words := Words(query)
 	if len(words) == 0 {
@@ -395,7 +393,7 @@ func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// named reports whether a thread's name or label holds the beginnings of all words.
+// named reports whether a thread's name or label contains all words as prefixes.
 func named(t thread.Thread, words []string) bool {
 	have := Words(t.Name + " " + t.Title + " " + t.Label)
 	for _, w := range words {

@@ -228,6 +228,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	w := newWorld(t)
 	w.thread("a", "one-0001")
 	w.turn("a", "unusual words", "")
+	w.expect("unusual", "one-0001/1/prompt") // makes the file
 	outside := filepath.Join(t.TempDir(), "outside")
 	file := filepath.Join(w.dir, "search.db")
 	for what, make := range map[string]func() error{

@@ -240,7 +240,7 @@ func TestBadDatabase(t *testing.T) {
 		{strings.Replace(url, "?", "missing?", 1), []string{"does not exist", "createdb"}},
 		{"postgres://ann:hunter2@127.0.0.1:1/db", []string{"cannot be reached", "connection refused", "is the database running"}},
 		{url + "&options=-c%20default_transaction_read_only%3Don", []string{"read-only", "primary"}},
-		{"postgres://ann:hunter2@127.0.0.1:port/db", []string{"cannot be read", "%40"}},
+		{"postgres://ann:hunter2@127.0.0.1:port/db", []string{"is not valid", "%40"}},
 	} {
 		r.keepIn(bad.url)
 		r.says(exitError, bad.words, "threads")

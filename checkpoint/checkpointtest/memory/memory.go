@@ -93,7 +93,7 @@ func (s *Store) CreateThread(_ context.Context, t thread.Thread) error {
 	return nil
 }
 
-// stands checks that the checkpoints a thread is based on are stored. The caller holds mu.
+// checkBases checks that the checkpoints a thread is based on are stored. The caller holds mu.
 func (s *Store) checkBases(t thread.Thread) error {
 	for _, id := range []thread.CheckpointID{t.Head, t.ForkPoint} {
 		if id != "" && s.checkpoints[id] == nil {

@@ -1,9 +1,7 @@
-// Package pgtest starts throw-away PostgreSQL servers for tests, from the server programs that are installed
-// here.
+// Package pgtest starts throw-away PostgreSQL servers for tests, from the server programs installed here.
 //
-// A server listens on a unix socket in a temporary folder and nowhere else. The superuser is "tester" and needs
-// no password; every other role does. Where no server can be started the tests that want one are skipped, and
-// say loudly why.
+// A server listens only on a unix socket in a temporary folder. The superuser is "tester" and needs no password; every
+// other role does. If no server can be started the tests that need one are skipped, with a clear message.
 package pgtest
 
 import (
@@ -30,7 +28,7 @@ import (
 // patience is how long a server may take to answer; only a broken one takes that long.
 const patience = 60 * time.Second
 
-// Server is one PostgreSQL server. The zero value starts at the first use; Close throws it away.
+// Server is one PostgreSQL server. The zero value starts at first use; Close deletes it.
 type Server struct {
 	once      sync.Once
 	missing   error // why there is none
@@ -39,10 +37,10 @@ type Server struct {
 	bin, dir string
 	cred     *syscall.Credential // it refuses to run as root
 	cmd      *exec.Cmd
-	ended    chan struct{} // closed when cmd is gone; nil while none runs
+	ended    chan struct{} // closed when cmd has exited; nil while none runs
 }
 
-// URL returns where to connect as the superuser, or skips the test.
+// URL returns the superuser's connection URL, or skips the test.
 func (s *Server) URL(t testing.TB) string {
 	t.Helper()
 	s.once.Do(func() { s.missing = s.begin() })
@@ -52,8 +50,8 @@ func (s *Server) URL(t testing.TB) string {
 	return s.Address("postgres", "tester", "")
 }
 
-// Database makes an empty database, whose name is a word with a number, and a role of the same name that owns it,
-// and returns where to connect as that role; it skips the test where there is no server.
+// Database creates an empty database, whose name is a word with a number, and a role of the same name that owns it, and
+// returns the role's connection URL; it skips the test if there is no server.
 func (s *Server) Database(t testing.TB, word string) string {
 	t.Helper()
 	name := fmt.Sprint(word, s.databases.Add(1))
@@ -61,7 +59,7 @@ func (s *Server) Database(t testing.TB, word string) string {
 	return s.Address(name, name, Password(name))
 }
 
-// Password is what the role of that name logs in with.
+// Password is the password of a role.
 func Password(role string) string { return "hunter2." + role }
 
 // Address is the URL of a database for a role; without a password for "".
@@ -90,8 +88,8 @@ func (s *Server) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// Kill ends the server: with SIGKILL as a power cut would, less the lost page cache; with SIGQUIT at once, by its
-// own hand. All its processes are gone when it returns.
+// Kill stops the server: with SIGKILL like a power cut, except for the page cache; with SIGQUIT at once, in its own
+// way. All its processes are gone when it returns.
 func (s *Server) Kill(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	if err := s.kill(signal); err != nil {
@@ -99,7 +97,7 @@ func (s *Server) Kill(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// Start starts a server again that was killed, and waits until it answers.
+// Start starts a killed server again, and waits until it answers.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	if err := s.run(); err != nil {
@@ -107,7 +105,7 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// Close ends the server and throws its data away. It is for TestMain or a cleanup.
+// Close stops the server and deletes its data. It is for TestMain or a cleanup.
 func (s *Server) Close() error {
 	if s.dir == "" {
 		return nil
@@ -135,7 +133,7 @@ func binaries() string {
 	return filepath.Dir(slices.Max(found))
 }
 
-// begin makes the server's data and starts it.
+// begin creates the server's data and starts it.
 func (s *Server) begin() error {
 	if s.bin = binaries(); s.bin == "" {
 		return errors.New("no initdb was found")
@@ -163,7 +161,7 @@ func (s *Server) begin() error {
 	return s.run()
 }
 
-// unprivileged is whom the server runs as where the tests run as root.
+// unprivileged returns the user that the server runs as if the tests run as root.
 func unprivileged() (*syscall.Credential, error) {
 	who, err := user.Lookup("postgres")
 	if err != nil {
@@ -186,8 +184,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run starts the server and waits until it answers. One that ends is started again: after a kill it refuses to start
-// while the last of its old processes is on its way out.
+// run starts the server and waits until it answers. One that exits is started again: after a kill it refuses to start
+// while the last of its old processes is still exiting.
 func (s *Server) run() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -212,7 +210,7 @@ func (s *Server) run() error {
 	}
 }
 
-// answers waits until the server answers, has ended or has taken too long.
+// answers waits until the server answers, has exited or has taken too long.
 func (s *Server) answers(ctx context.Context) bool {
 	for {
 		if c, err := pgx.Connect(ctx, s.Address("postgres", "tester", "")); err == nil {
@@ -229,8 +227,8 @@ func (s *Server) answers(ctx context.Context) bool {
 	}
 }
 
-// kill signals the postmaster and waits until all that share its standard error are gone: its children end by
-// themselves when they notice.
+// kill signals the postmaster and waits until all processes that share its standard error are gone: its children exit
+// by themselves when they notice.
 func (s *Server) kill(signal syscall.Signal) error {
 	if s.ended == nil {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// magicText is what a database begins with.
+// magicText begins a database file.
 const magicText = "SQLite format 3\x00"
 
-// File is a database as it would be with a part of its log folded in. It holds nothing but places.
+// File is a database as it would be with a part of its log folded in. It only stores positions.
 type File struct {
 	PageSize int
-	// Pages is how many it has.
+	// Pages is the number of pages.
 	Pages uint32
 
 	base io.ReaderAt
@@ -22,7 +22,7 @@ type File struct {
 	over map[uint32]Frame
 }
 
-// PageSize returns what a database's first bytes say, and otherwise what is given.
+// PageSize returns the page size in a database's header, or a default.
 func PageSize(base io.ReaderAt, otherwise int) int {
 	var b [100]byte
 	if _, err := base.ReadAt(b[:], 0); err != nil || string(b[:16]) != magicText {
@@ -38,12 +38,12 @@ func PageSize(base io.ReaderAt, otherwise int) int {
 	return n
 }
 
-// View lays frames of a log over a database of size bytes. Pages that skip names stay as they are in the database.
+// View overlays frames of a log on a database of size bytes. Pages in skip are taken from the database.
 func View(base io.ReaderAt, size int64, pageSize int, log *Log, frames []Frame, skip map[uint32]bool) *File {
 	f := &File{PageSize: pageSize, base: base, has: uint32(size / int64(pageSize)), log: log, over: map[uint32]Frame{}}
 	f.Pages = f.has
 	var most uint32
-	bound := f.has + 64*uint32(len(frames)) // a wrong number must not cost a disk
+	bound := f.has + 64*uint32(len(frames)) // a wrong number must not fill a disk
 	for _, x := range frames {
 		if !x.Sound || x.Page == 0 || x.Page > bound {
 			continue
@@ -77,7 +77,7 @@ func (f *File) Page(n uint32) ([]byte, error) {
 	return b, nil
 }
 
-// WriteTo writes the whole as a database without a log.
+// WriteTo writes all pages as a database without a log.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
 	var n int64
 	for p := uint32(1); p <= f.Pages; p++ {
@@ -88,7 +88,7 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 		if p == 1 && len(b) >= 100 {
 			copy(b, magicText)
 			binary.BigEndian.PutUint16(b[16:], uint16(f.PageSize)) // 65536 becomes 0, which we never use
-			copy(b[18:], []byte{1, 1, 0, 64, 32, 32})              // no log, and what is the same in every file
+			copy(b[18:], []byte{1, 1, 0, 64, 32, 32})              // no log, and the constant header values
 			binary.BigEndian.PutUint32(b[28:], f.Pages)
 			copy(b[92:96], b[24:28]) // the size is valid for this change
 		}
@@ -100,7 +100,7 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 	return n, nil
 }
 
-// Numbers are two that a database's header keeps for its owner.
+// Numbers returns the two numbers that a database's header keeps for its owner.
 func (f *File) Numbers() (application, version uint32, ok bool) {
 	b, err := f.Page(1)
 	if err != nil || len(b) < 100 || string(b[:16]) != magicText {
@@ -109,7 +109,7 @@ func (f *File) Numbers() (application, version uint32, ok bool) {
 	return binary.BigEndian.Uint32(b[68:]), binary.BigEndian.Uint32(b[60:]), true
 }
 
-// Empty reports whether no table was ever made in it.
+// Empty reports whether it has never had a table.
 func (f *File) Empty() bool {
 	b, err := f.Page(1)
 	return err != nil || len(b) < 105 || binary.BigEndian.Uint16(b[103:]) == 0

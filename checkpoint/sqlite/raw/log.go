@@ -1,13 +1,13 @@
-// Package raw reads SQLite's files as bytes: a log before SQLite does, which of its frames are sound, up to
-// where SQLite itself would take it, and which whole transactions lie behind that.
+// Package raw reads SQLite's files as bytes: a log before SQLite does, which of its frames are valid, up to where
+// SQLite itself would accept it, and which complete transactions follow after that.
 //
-// SQLite ends a log at its first frame that does not match and drops what follows without a word, as it must after a
-// crash. Checksums are a chain, but every frame keeps the sum that the next one begins with. So one bad frame costs that
-// frame alone here: the next is compared with the sum that is stored before it. A frame with a single wrong bit is
-// mended where only one bit makes it match.
+// SQLite ends a log at its first frame that does not match and silently drops what follows, as it must after a crash.
+// Checksums are a chain, but every frame stores the sum that the next one starts with. So here one bad frame costs only
+// that frame: the next is compared with the stored sum before it. A frame with a single wrong bit is corrected if only
+// one bit makes it match.
 //
-// Nothing here writes, locks or opens a file. The caller makes sure that no connection of this process has the
-// database open, since closing another descriptor of it would drop that connection's locks.
+// Nothing here writes, locks or opens a file. The caller makes sure that no connection of this process has the database
+// open, since closing another descriptor of it would drop that connection's locks.
 package raw
 
 import (
@@ -23,31 +23,31 @@ const (
 	frameSize  = 24 // of a frame's header
 	magic      = 0x377f0682
 	format     = 3007000
-	// work is how many bytes may be summed to look for wrong bits, in half a second or so: of pages of 1 KB, 64.
+	// work is how many bytes may be summed to find wrong bits, in about half a second: 64 pages of 1 KB.
 	work = 64 * 4 << 20
 )
 
 // Frame is one page as a transaction wrote it.
 type Frame struct {
 	Page uint32
-	// Size is how many pages the database has after the transaction that this frame ends, 0 for any other frame.
+	// Size is the number of pages of the database after the transaction that this frame ends, 0 for any other frame.
 	Size uint32
-	// Sound is whether content and number match the checksum, maybe after one bit was set right.
+	// Sound is whether content and number match the checksum, possibly after one bit was corrected.
 	Sound bool
 
 	at  int64 // of the frame's header
-	bit int   // that was wrong, counted from the page number on; -1 for none
+	bit int   // the wrong bit, counted from the page number on; -1 for none
 }
 
-// Log is what a log holds.
+// Log is the content of a log.
 type Log struct {
 	// PageSize is the database's, in bytes.
 	PageSize int
-	// Frames are all of this generation, the bad ones among them included, and nothing behind the last commit.
+	// Frames are all frames of this generation, including bad ones, up to the last commit.
 	Frames []Frame
-	// Taken is how many of them SQLite takes.
+	// Taken is how many of them SQLite accepts.
 	Taken int
-	// Mended is how many have a bit set right.
+	// Mended is how many have a corrected bit.
 	Mended int
 
 	r io.ReaderAt
@@ -78,8 +78,8 @@ type scanner struct {
 	work  int
 }
 
-// Scan reads a log of size bytes. pageSize is what the database has, for a header that cannot be read. A log without a
-// frame is empty and no error.
+// Scan reads a log of size bytes. pageSize is the database's, for an unreadable header. A log without frames is empty
+// and not an error.
 func Scan(r io.ReaderAt, size int64, pageSize int) (*Log, error) {
 	return scanLog(r, size, pageSize, work)
 }
@@ -105,8 +105,8 @@ func scanLog(r io.ReaderAt, size int64, pageSize, work int) (*Log, error) {
 
 func power(n int) bool { return n >= 512 && n <= 65536 && n&(n-1) == 0 }
 
-// header takes what the header says where it is sound, and otherwise puts together what it must have said. It returns
-// the sums that the first frame may begin with.
+// header reads the header if it is valid, and otherwise reconstructs it. It returns the sums that the first frame may
+// start with.
 func (s *scanner) header(head []byte, size int64) (seeds []sum, sound bool) {
 	m := binary.BigEndian.Uint32(head)
 	if m == magic|1 {
@@ -119,7 +119,7 @@ func (s *scanner) header(head []byte, size int64) (seeds []sum, sound bool) {
 		s.log.PageSize = page
 		return []sum{want}, true
 	}
-	s.order = binary.LittleEndian // of all machines that we run on
+	s.order = binary.LittleEndian // on all machines that we support
 	if !power(s.log.PageSize) {
 		return nil, false
 	}
@@ -148,11 +148,11 @@ func (s *scanner) usual(size int64) (salts [8]byte) {
 	return salts
 }
 
-// frames reads them all. chain is whether all so far is as SQLite demands it.
+// frames reads all frames. chain is whether all so far are as SQLite requires.
 func (s *scanner) frames(seeds []sum, chain bool, n int64) error {
 	l, step := s.log, int64(frameSize+s.log.PageSize)
 	last := -1     // the newest commit
-	within := true // the frame before is of this generation
+	within := true // the previous frame is of this generation
 	for i := range n {
 		at := headerSize + i*step
 		if err := s.read(s.frame, at); err != nil {
@@ -171,7 +171,7 @@ func (s *scanner) frames(seeds []sum, chain bool, n int64) error {
 				return err
 			}
 		}
-		if within { // otherwise it is of an older generation, or nothing at all
+		if within { // otherwise it is of an older generation, or not a frame
 			f.Page, f.Size = binary.BigEndian.Uint32(s.frame), binary.BigEndian.Uint32(s.frame[4:])
 		}
 		l.Frames = append(l.Frames, f)
@@ -197,8 +197,8 @@ func (s *scanner) of(seed sum, frame []byte) sum {
 	return seed.add(s.order, frame[:8]).add(s.order, frame[frameSize:])
 }
 
-// settle looks whether a frame that does not match its stored sum is right all the same: that sum may be what is
-// wrong, which the next frame shows, or one bit of either is. It returns what the next frame may begin with.
+// settle checks whether a frame that does not match its stored sum is valid all the same: the sum may be wrong, which
+// the next frame shows, or one bit of either. It returns the sums that the next frame may start with.
 func (s *scanner) settle(f *Frame, seeds []sum, kept sum, more bool) ([]sum, error) {
 	if more {
 		if err := s.read(s.next, f.at+int64(len(s.frame))); err != nil {
@@ -232,10 +232,10 @@ func (s *scanner) settle(f *Frame, seeds []sum, kept sum, more bool) ([]sum, err
 	return []sum{kept}, nil
 }
 
-// wrongBit returns a bit that makes the frame match, and how many there are. There may be more than one: the sum is weak
-// in the high bits of its words.
+// wrongBit returns a bit that makes the frame match, and how many there are. There may be more than one: the sum is
+// weak in the high bits of its words.
 func (s *scanner) wrongBit(seed, kept sum) (bit, n int) {
-	for word := 0; word < len(s.frame)-16; word += 8 { // the sum takes eight bytes at a time
+	for word := 0; word < len(s.frame)-16; word += 8 { // the sum processes eight bytes at a time
 		at, rest := word, s.frame[frameSize:]
 		if word >= 8 {
 			at = word + frameSize - 8
@@ -255,7 +255,7 @@ func (s *scanner) wrongBit(seed, kept sum) (bit, n int) {
 
 func flip(frame []byte, bit int) { frame[bit/8] ^= 1 << (bit % 8) }
 
-// Read returns the page that a frame holds.
+// Read returns the page of a frame.
 func (l *Log) Read(f Frame) ([]byte, error) {
 	b := make([]byte, frameSize+l.PageSize)
 	if _, err := l.r.ReadAt(b, f.at); err != nil {
@@ -267,7 +267,7 @@ func (l *Log) Read(f Frame) ([]byte, error) {
 	return b[frameSize:], nil
 }
 
-// Bad returns the numbers of the pages whose frames are not sound, as far as they can be told.
+// Bad returns the numbers of the pages with bad frames, as far as they are known.
 func (l *Log) Bad() map[uint32]bool {
 	bad := map[uint32]bool{}
 	for _, f := range l.Frames {

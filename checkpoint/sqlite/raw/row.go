@@ -7,29 +7,29 @@ import (
 	"orchestrator/thread"
 )
 
-// Kinds of pages that hold rows, and what the map of pages says about a free one.
+// Types of pages that contain rows, and the page map's type for a free page.
 const (
 	leafTable = 0x0d
 	freePage  = 2
 	mostRow   = 80 << 20 // bytes
 )
 
-// Place is where a row lies.
+// Place is the position of a row.
 type Place struct {
 	Page uint32
 	Cell int
 }
 
-// Row is one row of a table: an int64, string, []byte or nil a column.
+// Row is one row of a table: an int64, string, []byte or nil per column.
 type Row struct {
 	Place
 	N    int64 // its number
 	Cols []any
 }
 
-// Rows gives every row of every table that can be read, without asking the database's own trees: a page that is lost
-// takes only its own rows with it. Free pages are left out where the map of pages says so. What cannot be read is
-// counted. Columns longer than a page come cut off; Row reads them whole.
+// Rows returns every readable row of every table, without using the database's own trees: a lost page costs only its
+// own rows. Free pages are skipped if the page map says so. Unreadable rows are counted. Columns longer than a page are
+// truncated; Row reads them completely.
 func (f *File) Rows(each func(Row) error) (bad int, err error) {
 	for n := uint32(2); n <= f.Pages; n++ {
 		if f.isMap(n) || f.Free(n) {
@@ -56,7 +56,7 @@ func (f *File) Rows(each func(Row) error) (bad int, err error) {
 	return bad, nil
 }
 
-// Row reads the row at a place whole.
+// Row reads the complete row at a place.
 func (f *File) Row(at Place) (Row, error) {
 	page, err := f.Page(at.Page)
 	if err != nil {
@@ -65,7 +65,7 @@ func (f *File) Row(at Place) (Row, error) {
 	return f.row(page, at, true)
 }
 
-// isMap reports whether a page is one of the map of an auto-vacuum database, which says what each page is.
+// isMap reports whether a page is part of the page map of an auto-vacuum database, which gives the type of each page.
 func (f *File) isMap(n uint32) bool { return n >= 2 && f.mapOf(n) == n }
 
 func (f *File) mapOf(n uint32) uint32 {
@@ -73,7 +73,7 @@ func (f *File) mapOf(n uint32) uint32 {
 	return (n-2)/per*per + 2
 }
 
-// Free reports whether the map of pages says that one holds nothing.
+// Free reports whether the page map says that a page is free.
 func (f *File) Free(n uint32) bool {
 	m, err := f.Page(f.mapOf(n))
 	at := 5 * int(n-f.mapOf(n)-1)
@@ -84,7 +84,7 @@ func errRow(at Place, format string, args ...any) error {
 	return fmt.Errorf("page %d, row %d: %s: %w", at.Page, at.Cell, fmt.Sprintf(format, args...), thread.ErrDamaged)
 }
 
-// row reads a cell of a table's leaf.
+// row reads a cell of a table's leaf page.
 func (f *File) row(page []byte, at Place, whole bool) (Row, error) {
 	r := Row{Place: at}
 	slot := 8 + 2*at.Cell
@@ -113,7 +113,7 @@ func (f *File) row(page []byte, at Place, whole bool) (Row, error) {
 	return r, err
 }
 
-// payload gathers a row's bytes, those on overflow pages too when all are wanted.
+// payload reads a row's bytes, including overflow pages if all are wanted.
 func (f *File) payload(cell []byte, size int, whole bool, at Place) ([]byte, error) {
 	u := f.PageSize
 	local, most := size, u-35
@@ -141,7 +141,7 @@ func (f *File) payload(cell []byte, size int, whole bool, at Place) ([]byte, err
 	return out, nil
 }
 
-// columns splits a row. Those that body does not hold whole are cut off.
+// columns splits a row. Columns that are not complete in body are truncated.
 func columns(body []byte, size int, at Place) ([]any, error) {
 	head, k := varint(body)
 	if k == 0 || head < uint64(k) || head > uint64(len(body)) || head > 1000 {
@@ -196,7 +196,7 @@ func value(t uint64, b []byte) any {
 	}
 }
 
-// varint reads SQLite's: at most nine bytes, the highest first. The width is 0 when there is none.
+// varint reads SQLite's variable-length integer: at most nine bytes, big-endian. The width is 0 if there is none.
 func varint(b []byte) (v uint64, width int) {
 	for i := range min(9, len(b)) {
 		if i == 8 {
