@@ -7,7 +7,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// smallFile is the most bytes that a small file of ours or of git's may have.
+// smallFile is the maximum size of a small file of ours or of git's.
 const smallFile = 64 << 10
 
 // ReadSmall reads a small file as private.ReadRegular does.

@@ -10,7 +10,7 @@ import (
 	"orchestrator/thread"
 )
 
-// RemoveIn removes what has a name in a folder, with all below it. It reaches neither the folder nor anything in it
+// RemoveIn removes something in a folder, with everything below it. It reaches neither the folder nor anything in it
 // through a link: of a link it removes the link.
 func RemoveIn(dir, name string) error {
 	if !IsName(name) {
@@ -24,7 +24,7 @@ func RemoveIn(dir, name string) error {
 		return err
 	}
 	defer at.Close()
-	if err = at.RemoveAll(name); errors.Is(err, fs.ErrPermission) { // an agent took away the right to
+	if err = at.RemoveAll(name); errors.Is(err, fs.ErrPermission) { // an agent removed the permission
 		_ = fs.WalkDir(at.FS(), filepath.ToSlash(name), func(path string, d fs.DirEntry, _ error) error {
 			if d != nil && d.IsDir() {
 				_ = at.Chmod(path, 0o700)
@@ -36,7 +36,7 @@ func RemoveIn(dir, name string) error {
 	return err
 }
 
-// OpenFolder opens a folder that is no link itself.
+// OpenFolder opens a folder that is not itself a link.
 func OpenFolder(dir string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(dir))
 	if err != nil {
@@ -46,7 +46,8 @@ func OpenFolder(dir string) (*os.Root, error) {
 	return step(parent, filepath.Base(dir), false)
 }
 
-// SizeIn counts the bytes of the files below a name in a folder, through no link; it is a courtesy and never fails.
+// SizeIn returns the total size of the files below a name in a folder, following no link; it is informational and never
+// fails.
 func SizeIn(dir, name string) (size int64) {
 	at, err := OpenFolder(dir)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 // Place writes below one folder: through no symbolic link, not even one that stays inside, and nowhere outside.
 type Place struct {
 	root *os.Root
-	// last is the folder that the last call worked in: calls come sorted, so it is mostly the next one's too.
+	// last is the folder that the last call worked in: calls are sorted, so it is usually the next one's too.
 	last    *os.Root
 	lastDir string
 }
 
-// ErrInTheWay says that something which is not a folder stands where a folder is needed.
+// ErrInTheWay says that something which is not a folder is where a folder is needed.
 var ErrInTheWay = errors.New("something else is in the way")
 
 // OpenPlace opens one.
@@ -45,7 +45,7 @@ func (p *Place) forget() {
 	p.last, p.lastDir = nil, ""
 }
 
-// folder opens the folder that holds a path, making it when build is set. The result belongs to the place.
+// folder opens the folder that contains a path, creating it if build is set. The result belongs to the place.
 func (p *Place) folder(name string, build bool) (*os.Root, error) {
 	dir := path.Dir(name)
 	if dir == "." {
@@ -70,7 +70,7 @@ func (p *Place) folder(name string, build bool) (*os.Root, error) {
 	return at, nil
 }
 
-// step opens one folder and makes sure that it is the folder itself and not where a link leads.
+// step opens one folder and makes sure that it is the folder itself and not the target of a link.
 func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) && build {
@@ -91,7 +91,7 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	}
 	got, err := next.Stat(".")
 	if err == nil && !os.SameFile(info, got) {
-		err = ErrInTheWay // it was swapped for a link
+		err = ErrInTheWay // it was replaced by a link
 	}
 	if err != nil {
 		_ = next.Close()
@@ -100,7 +100,7 @@ func step(at *os.Root, name string, build bool) (*os.Root, error) {
 	return next, nil
 }
 
-// Lstat describes a path itself; fs.ErrNotExist also when a parent is no folder.
+// Lstat describes a path itself; fs.ErrNotExist also if a parent is not a folder.
 func (p *Place) Lstat(name string) (fs.FileInfo, error) {
 	dir, err := p.folder(name, false)
 	if errors.Is(err, ErrInTheWay) {
@@ -124,10 +124,10 @@ func (p *Place) Remove(name string) error {
 	return dir.Remove(path.Base(name))
 }
 
-// temporary is how files begin that are not whole yet.
+// temporary is the prefix of incomplete files.
 const temporary = ".orchestrator-new-"
 
-// PutFile puts a regular file in place at once. It keeps the permission bits of old, when there is one.
+// PutFile puts a regular file in place atomically. It keeps the permission bits of old, if there is one.
 func (p *Place) PutFile(name string, content io.Reader, exec bool, old fs.FileInfo) error {
 	return p.put(name, func(dir *os.Root, tmp string) error {
 		perm := fs.FileMode(0o666)
@@ -149,7 +149,7 @@ func (p *Place) PutFile(name string, content io.Reader, exec bool, old fs.FileIn
 	})
 }
 
-// permLike sets or clears the executable bits of a mode, for whoever may read.
+// permLike sets or clears the executable bits of a mode, for those who may read.
 func permLike(old fs.FileMode, exec bool) fs.FileMode {
 	old &^= 0o111
 	if exec {
@@ -158,7 +158,7 @@ func permLike(old fs.FileMode, exec bool) fs.FileMode {
 	return old
 }
 
-// PutLink puts a symbolic link in place at once.
+// PutLink puts a symbolic link in place atomically.
 func (p *Place) PutLink(name, target string) error {
 	return p.put(name, func(dir *os.Root, tmp string) error { return dir.Symlink(target, tmp) })
 }
@@ -183,7 +183,7 @@ func (p *Place) put(name string, make func(dir *os.Root, tmp string) error) erro
 	return nil
 }
 
-// Mkdir makes a folder, for a submodule's place.
+// Mkdir creates a folder, in place of a submodule.
 func (p *Place) Mkdir(name string) error {
 	dir, err := p.folder(name, true)
 	if err != nil {

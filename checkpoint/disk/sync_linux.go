@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncAtOnce is how many files are worth one sync of the whole file system instead of one of each.
+// SyncAtOnce is the number of files from which one sync of the whole file system is faster than one per file.
 const SyncAtOnce = 32
 
-// SyncTree brings everything below a folder to the disk, and all else on its file system.
+// SyncTree syncs everything below a folder, and everything else on its file system.
 func SyncTree(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncAtOnce: here a sync of everything does not wait until it is done, so that git syncs each file.
+// SyncAtOnce: here a sync of everything does not wait until it is complete, so git syncs each file.
 const SyncAtOnce = math.MaxInt
 
-// SyncTree brings everything to the disk that is on its way.
+// SyncTree syncs everything that is pending.
 func SyncTree(string) error {
 	unix.Sync()
 	return nil

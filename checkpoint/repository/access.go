@@ -37,7 +37,7 @@ func (a *Access) Index() string { return filepath.Join(a.Home, "index") }
 func (a *Access) shadow() string { return filepath.Join(a.Home, "shadow") }
 func (a *Access) stamp() string  { return filepath.Join(a.Home, "stamp") }
 
-// CommonState holds what belongs to the repository and not to one worktree.
+// CommonState is our folder for what belongs to the repository and not to one worktree.
 func (a *Access) CommonState() string { return filepath.Dir(a.Home) }
 
 // private makes git see the worktree through our own git folder and index.
@@ -54,8 +54,8 @@ func (a *Access) private() []string {
 	}
 }
 
-// view is a frozen view of the repository, with what its own configuration said when a.Settings was read: what git runs
-// by it, later or then, does not run for us.
+// view is a frozen view of the repository, with its own configuration as it was when a.Settings was read: programs that git
+// runs because of that configuration do not run for us.
 func (a *Access) view() string { return filepath.Join(a.Home, "view") }
 
 // Ours runs git through our own git folder and index.
@@ -66,7 +66,7 @@ func (a *Access) Ours(ctx context.Context, c git.Call) ([]byte, error) {
 
 // Theirs runs git with the person's repository and index, by the frozen view.
 func (a *Access) Theirs(ctx context.Context, c git.Call) ([]byte, error) {
-	if !a.viewed() { // a worktree that is only put right
+	if !a.viewed() { // a worktree that is only being repaired
 		if err := a.freeze(ctx); err != nil {
 			return nil, err
 		}
@@ -80,19 +80,19 @@ func (a *Access) TheirsIn(ctx context.Context, w git.Worktree, c git.Call) ([]by
 	return a.git.Run(ctx, c)
 }
 
-// Live runs git with the repository as it is, for what starts no program whatever that says.
+// Live runs git with the repository as it is, for commands that start no program whatever its configuration says.
 func (a *Access) Live(ctx context.Context, c git.Call) ([]byte, error) {
 	c.Dir, c.Env = a.Root, append(a.Env(), c.Env...)
 	return a.git.Run(ctx, c)
 }
 
-// viewed reports whether there is a view that is whole, of the repository where it is now.
+// viewed reports whether there is an intact view of the repository at its current location.
 func (a *Access) viewed() bool {
 	to, err := os.Readlink(filepath.Join(a.view(), "objects"))
 	return err == nil && to == filepath.Join(a.Common, "objects") && git.Frozen(a.view())
 }
 
-// freeze makes the view, or brings it up to date.
+// freeze creates the view, or updates it.
 func (a *Access) freeze(ctx context.Context) error {
 	own, err := a.git.ReadOwn(ctx, a.Worktree)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *Access) freeze(ctx context.Context) error {
 	return err
 }
 
-// Prepare makes the state folder and brings the shadow's configuration up to date.
+// Prepare creates the state folder and updates the shadow's configuration.
 func (a *Access) Prepare(ctx context.Context) error {
 	b, err := os.ReadFile(a.stamp())
 	if err == nil && json.Unmarshal(b, &a.Settings) == nil && a.Settings.fresh() && a.whole() {
@@ -190,7 +190,7 @@ func (a *Access) ReadSettings(ctx context.Context) (Settings, error) {
 	return s, nil
 }
 
-// WriteShadow makes the git folder of our own. The caller holds the lock.
+// WriteShadow creates our own git folder. The caller holds the lock.
 func (a *Access) WriteShadow() error {
 	if err := os.Remove(a.stamp()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -219,8 +219,7 @@ func (a *Access) WriteShadow() error {
 	return disk.Write(a.stamp(), b, false)
 }
 
-// whole reports whether our own git folder is as it was written: a power cut may have emptied its files, which are
-// not synced.
+// whole reports whether our own git folder is intact: a power cut may have emptied its files, which are not synced.
 func (a *Access) whole() bool {
 	if !a.viewed() {
 		return false
@@ -233,7 +232,7 @@ func (a *Access) whole() bool {
 	return true
 }
 
-// Lock makes the caller the only one who works on this worktree, other processes included.
+// Lock gives the caller exclusive use of this worktree, also against other processes.
 func (a *Access) Lock(ctx context.Context) (unlock func(), err error) {
 	return a.locks.lock(ctx, filepath.Join(a.Home, "lock"))
 }

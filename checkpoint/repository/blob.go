@@ -25,7 +25,7 @@ func (repo *Repository) Blobs(
 	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan error, 1)
-	go func() { // ends with git: when use is done the pipe is closed and the context with it
+	go func() { // ends with git: when use returns the pipe is closed and the context cancelled
 		_, err := repo.Ours(ctx, git.Call{
 			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in, Env: env,
 		})
@@ -35,7 +35,7 @@ func (repo *Repository) Blobs(
 	r := &batch{r: bufio.NewReaderSize(out, 64<<10)}
 	err := use(r.next)
 	if err == nil {
-		_, err = io.Copy(io.Discard, r.r) // let git come to its end
+		_, err = io.Copy(io.Discard, r.r) // let git finish
 	}
 	_ = out.Close()
 	cancel()
@@ -45,7 +45,7 @@ func (repo *Repository) Blobs(
 	return err
 }
 
-// batch reads what `cat-file --batch` writes: "<oid> blob <size>\n<content>\n".
+// batch reads the output of `cat-file --batch`: "<oid> blob <size>\n<content>\n".
 type batch struct {
 	r    *bufio.Reader
 	body *io.LimitedReader
@@ -87,7 +87,7 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BlobSizes asks for the sizes of all blobs; what is missing from the repository is missing from the map.
+// BlobSizes returns the sizes of all blobs; blobs that are missing from the repository are missing from the map.
 func (repo *Repository) BlobSizes(ctx context.Context, entries []Entry) (map[string]int64, error) {
 	var in bytes.Buffer
 	for _, e := range entries {
@@ -118,7 +118,7 @@ func (repo *Repository) BlobSizes(ctx context.Context, entries []Entry) (map[str
 	return sizes, nil
 }
 
-// Missing returns the blobs that a partial clone lacks; a whole one lacks none.
+// Missing returns the blobs that a partial clone lacks; a full one lacks none.
 func (repo *Repository) Missing(ctx context.Context, oids []string) (map[string]bool, error) {
 	if !repo.Settings.Partial {
 		return nil, nil

@@ -3,10 +3,10 @@
 //
 // Guarantees:
 //   - Nothing that the repository's configuration, attributes or hooks name is run. Git reads a worktree's files
-//     through a git folder and an index of our own, and everything else by a frozen view of the repository.
-//   - A ref of ours that leads nowhere is found, although git passes over it.
-//   - A journal is on the disk before the first step of its operation, and locked as long as its process lives. It
-//     holds names, not paths. What lies among the journals and is none of ours is put aside and named; nothing that it
-//     names is looked at.
-//   - A lock goes to who asked for it first, as far as one process goes.
+//     through our own git folder and index, and everything else through a frozen view of the repository.
+//   - A ref of ours whose file is invalid is found, although git skips it.
+//   - A journal is on disk before the first step of its operation, and locked as long as its process lives. It contains
+//     names, not paths. Files among the journals that are not ours are quarantined and reported; nothing that they name
+//     is touched.
+//   - Within one process, locks are granted in the order in which they were requested.
 package repository

@@ -10,7 +10,7 @@ import (
 
 // Entry is a line of an index.
 type Entry struct {
-	Tag   byte // as `ls-files -v` shows it
+	Tag   byte // as in the output of `ls-files -v`
 	Mode  string
 	OID   string
 	Stage string
@@ -23,7 +23,7 @@ const (
 	ModeRepo = "160000" // another repository
 )
 
-// ParseEntries reads `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
+// ParseEntries parses `ls-files -v -s -z`: "H 100644 <oid> 0\t<path>\0".
 func ParseEntries(out []byte) ([]Entry, error) {
 	var entries []Entry
 	for len(out) > 0 {

@@ -21,7 +21,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// Kind is what an operation of several steps does.
+// Kind is the kind of an operation of several steps.
 type Kind string
 
 // The operations.
@@ -31,35 +31,35 @@ const (
 	KindRemove  Kind = "remove"
 )
 
-// Operation is one of several steps, as its journal tells it. It holds names and no paths: what it works on is looked
-// up where we put such things, in the folder of our worktrees, its trash, and the repository's list of worktrees.
+// Operation is one of several steps, as in its journal. It contains names and no paths: what it works on is looked up
+// where we put such things, in the folder of our worktrees, its trash, and the repository's list of worktrees.
 type Operation struct {
 	ID      string    `json:"id"`
 	Kind    Kind      `json:"kind"`
 	Thread  thread.ID `json:"thread"`
 	Started time.Time `json:"started"`
-	// Worktree is what it works on: of an add the name of the new folder, else what the worktree's part of the
-	// repository is called, "" for the main one.
+	// Worktree is what it works on: for an add the name of the new folder, otherwise the name of the worktree's part of
+	// the repository, "" for the main one.
 	Worktree string `json:"worktree,omitempty"`
 
-	// Of a restore: where it goes, and the paths that it is about where not all are.
+	// For a restore: the target, and the affected paths if not all.
 	Target *thread.Snapshot `json:"target,omitempty"`
 	Only   *[]string        `json:"only,omitempty"`
 
-	// Of an add: whether its branch was made for it, where it starts, and the ref that keeps the snapshot.
+	// For an add: whether its branch was created for it, where it starts, and the ref that keeps the snapshot.
 	NewBranch bool   `json:"newBranch,omitempty"`
 	Base      string `json:"base,omitempty"`
 	Ref       string `json:"ref,omitempty"`
 	Commit    string `json:"commit,omitempty"`
 
-	// Of a remove: the branch that may go too, and what the folder is called in the trash.
+	// For a remove: the branch that may be deleted too, and the folder's name in the trash.
 	Branch string `json:"branch,omitempty"`
 	Trash  string `json:"trash,omitempty"`
-	// Whole is set when the trash holds nothing that the snapshot does not.
+	// Whole is set if everything in the trash is also in the snapshot.
 	Whole bool `json:"whole,omitempty"`
 }
 
-// check refuses an operation that no journal of ours tells: every name in it must be one that we give.
+// check refuses an operation that no journal of ours can have: every name in it must be one that we use.
 func (o Operation) check() error {
 	bad := func(what, value string) error {
 		return fmt.Errorf("its %s is %q: %w", what, git.Printable(value), thread.ErrDamaged)
@@ -80,7 +80,7 @@ func (o Operation) check() error {
 	case o.Branch != "" && !OurBranch(o.Branch):
 		return bad("branch", o.Branch)
 	case o.Trash != "" && !trashName().MatchString(o.Trash):
-		return bad("place in the trash", o.Trash)
+		return bad("name in the trash", o.Trash)
 	}
 	whole := false
 	switch o.Kind {
@@ -97,18 +97,18 @@ func (o Operation) check() error {
 	return nil
 }
 
-// Journal is an Operation's file. It is locked as long as the process that works on it lives.
+// Journal is an Operation's file. It is locked while the process that works on it lives.
 type Journal struct {
 	Operation
 	file  *os.File
 	path  string
-	Again bool // it goes on with an operation that was cut off
+	Again bool // it continues an interrupted operation
 }
 
-// Journals are those of the operations on one repository.
+// Journals are the journals of the operations on one repository.
 type Journals struct {
 	state      string // the folder of all our state
-	repository string // what that one is called there
+	repository string // its name there
 }
 
 // Begin writes an operation's journal, durably, before the first step.
@@ -165,7 +165,7 @@ func (js Journals) write(o Operation) (*Journal, error) {
 	return j, nil
 }
 
-// End takes the journal away: the operation is whole.
+// End removes the journal: the operation is complete.
 func (j *Journal) End() error {
 	defer j.file.Close()
 	if err := os.Remove(j.path); err != nil {
@@ -177,8 +177,8 @@ func (j *Journal) End() error {
 // Leave keeps the journal for Repair.
 func (j *Journal) Leave() { j.file.Close() }
 
-// Left returns the operations that were begun and that nobody works on any more. What lies among the journals and is
-// none of ours is put aside and named in refused.
+// Left returns the operations that have begun and that nobody works on any more. Files among the journals that are not
+// ours are quarantined and reported in refused.
 func (js Journals) Left() (ops []Operation, refused []string, err error) {
 	dir, err := private.Open(js.state, js.repository, "journal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -196,7 +196,7 @@ func (js Journals) Left() (ops []Operation, refused []string, err error) {
 		o, free, err := readJournal(dir, e.Name())
 		switch {
 		case err == nil && !free, errors.Is(err, fs.ErrNotExist):
-		case strings.HasPrefix(e.Name(), unborn) && free: // never came to be: nothing had begun
+		case strings.HasPrefix(e.Name(), unborn) && free: // never completed: nothing had begun
 			_ = dir.Remove(e.Name())
 		case err != nil:
 			said, err := js.quarantine(dir, e.Name(), err)
@@ -208,18 +208,18 @@ func (js Journals) Left() (ops []Operation, refused []string, err error) {
 			ops = append(ops, o)
 		}
 	}
-	slices.SortFunc(ops, func(a, b Operation) int { return a.Started.Compare(b.Started) }) // one may go on from another
+	slices.SortFunc(ops, func(a, b Operation) int { return a.Started.Compare(b.Started) }) // one may continue another
 	return ops, refused, nil
 }
 
 const (
-	// unborn is how the journals begin that are not whole yet.
+	// unborn is the prefix of incomplete journals.
 	unborn = "new-"
-	// maxJournal is the most bytes that a journal may have: a snapshot may have skipped many files.
+	// maxJournal is the maximum size of a journal: a snapshot may have skipped many files.
 	maxJournal = 64 << 20
 )
 
-// readJournal reads a journal. free is set when nobody works on it.
+// readJournal reads a journal. free is set if nobody works on it.
 func readJournal(dir *private.Folder, name string) (o Operation, free bool, err error) {
 	if err := dir.Check(name); err != nil {
 		return Operation{}, false, err
@@ -236,15 +236,16 @@ func readJournal(dir *private.Folder, name string) (o Operation, free bool, err 
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&o); err != nil {
-		return Operation{}, true, fmt.Errorf("it cannot be read: %w", err)
+		return Operation{}, true, fmt.Errorf("it is unreadable: %w", err)
 	}
 	if o.ID+".json" != name {
-		return Operation{}, true, fmt.Errorf("its name is not that of the operation in it: %w", thread.ErrDamaged)
+		return Operation{}, true, fmt.Errorf("its name does not match its operation: %w", thread.ErrDamaged)
 	}
 	return o, true, o.check()
 }
 
-// quarantine moves what is no journal of ours out of the way and says so. Nothing that it names is looked at.
+// quarantine moves a file that is not a journal of ours out of the way and reports it. Nothing that it names is
+// touched.
 func (js Journals) quarantine(dir *private.Folder, name string, why error) (string, error) {
 	refused, err := private.Make(js.state, js.repository, "refused")
 	if err != nil {
@@ -255,11 +256,11 @@ func (js Journals) quarantine(dir *private.Folder, name string, why error) (stri
 	if err := os.Rename(dir.Path(name), to); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("put aside %s as %s: it is not one of our journals (%s); nothing that it names was touched",
+	return fmt.Sprintf("moved %s to %s: it is not one of our journals (%s); nothing that it names was touched",
 		git.Printable(name), to, git.Printable(why.Error())), nil
 }
 
-// Forget takes away the journal of an operation that is settled.
+// Forget removes the journal of a settled operation.
 func (js Journals) Forget(o Operation) error {
 	dir, err := private.Open(js.state, js.repository, "journal")
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"orchestrator/checkpoint/flock"
 )
 
-// Locks are files of ours by which processes keep out of each other's way. Within this one who came first is next: a
-// lock on a file alone is given to whoever happens to look when it is free, and a thread that shares a busy folder
-// would wait for as long as the others are busy.
+// Locks are lock files that exclude other processes. Within this process callers are served in order: a plain file lock
+// goes to whoever happens to check when it is free, and a thread that shares a busy folder would wait as long as the
+// others are busy.
 type Locks struct {
 	mu    sync.Mutex
 	lines map[string]*semaphore.Weighted // by path

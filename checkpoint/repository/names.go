@@ -11,15 +11,15 @@ import (
 	"orchestrator/thread/pattern"
 )
 
-// Namespace is where our refs stand; git's own commands show it to nobody who does not ask for all refs.
+// Namespace is the prefix of our refs; git's own commands show them only to those who ask for all refs.
 const Namespace = "refs/orchestrator/"
 
-// BranchPrefix is what the branches of our worktrees begin with.
+// BranchPrefix is the prefix of the branches of our worktrees.
 const BranchPrefix = "orchestrator/"
 
 const trashTime = "20060102T150405"
 
-// trashName is what removed worktrees are called: when, six digits, and their own name.
+// trashName is the name of a removed worktree: the time, six digits, and its own name.
 var trashName = pattern.Lazy(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}-[^/\x00]{1,200}$`)
 
 // TrashName is what a worktree is called in the trash that is moved there now.
@@ -62,7 +62,7 @@ func RefNumber(ref string) int {
 	return n
 }
 
-// NextNumber returns the number that follows a thread's refs.
+// NextNumber returns the number after a thread's refs.
 func NextNumber(refs map[string]string, id thread.ID) int {
 	n := 1
 	for ref := range refs {

@@ -16,8 +16,8 @@ import (
 	"orchestrator/thread/private"
 )
 
-// SkipTaken passes over numbers whose file or lock file is there: a damaged ref that git does not list, the lock of a
-// git that was killed, or one of another git that is about to take the number.
+// SkipTaken skips numbers whose file or lock file exists: a damaged ref that git does not list, the lock of a killed
+// git, or one of another git that is about to take the number.
 func (repo *Repository) SkipTaken(id thread.ID, n int) int {
 	for ; ; n++ {
 		file := filepath.Join(repo.Common, RefName(id, n))
@@ -29,7 +29,7 @@ func (repo *Repository) SkipTaken(id thread.ID, n int) int {
 	}
 }
 
-// Refs returns the refs below prefixes with what they lead to.
+// Refs returns the refs below prefixes with their targets.
 func (repo *Repository) Refs(ctx context.Context, prefixes ...string) (map[string]string, error) {
 	args := []string{"for-each-ref", "--format=%(objectname) %(refname)", "--"}
 	out, err := repo.Theirs(ctx, git.Call{Args: append(args, prefixes...)})
@@ -46,7 +46,7 @@ func (repo *Repository) Refs(ctx context.Context, prefixes ...string) (map[strin
 	return refs, nil
 }
 
-// UpdateRefs gives one transaction to `update-ref --stdin -z`.
+// UpdateRefs runs one transaction of `update-ref --stdin -z`.
 func (repo *Repository) UpdateRefs(ctx context.Context, lines string) error {
 	_, err := repo.Theirs(ctx, git.Call{
 		Args: []string{"update-ref", "--no-deref", "--stdin", "-z"}, Stdin: strings.NewReader(lines), Durable: true,
@@ -54,13 +54,13 @@ func (repo *Repository) UpdateRefs(ctx context.Context, lines string) error {
 	return err
 }
 
-// IsRef reports whether a ref's file leads anywhere.
+// IsRef reports whether the content of a ref's file is valid.
 func IsRef(b []byte) bool {
 	s := strings.TrimSpace(string(b))
 	return git.IsObjectID(s) || strings.HasPrefix(s, "ref: ")
 }
 
-// Resolve returns the commit that a ref leads to, empty when there is none.
+// Resolve returns the commit of a ref, "" if there is none.
 func (repo *Repository) Resolve(ctx context.Context, ref string) (string, error) {
 	out, err := repo.Theirs(ctx, git.Call{
 		Args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", ref + "^{commit}"}, OK: []int{1},
@@ -72,7 +72,7 @@ func (repo *Repository) Resolve(ctx context.Context, ref string) (string, error)
 	return at, nil
 }
 
-// HollowRefs returns the refs below a prefix whose file leads nowhere.
+// HollowRefs returns the refs below a prefix whose file is invalid.
 func (repo *Repository) HollowRefs(prefix string) ([]string, error) {
 	top, err := disk.OpenFolder(filepath.Join(repo.Common, "refs"))
 	if err != nil {
@@ -92,7 +92,7 @@ func (repo *Repository) HollowRefs(prefix string) ([]string, error) {
 		}
 		b, err := disk.ReadSmall(filepath.Join(repo.Common, "refs", path))
 		if err != nil && !errors.Is(err, private.ErrNotRegular) && !errors.Is(err, private.ErrTooLarge) {
-			return nil // just removed, or not ours to read: git will say
+			return nil // just removed, or not ours to read: git will report it
 		}
 		if err != nil || !IsRef(b) {
 			bad = append(bad, "refs/"+path)
@@ -140,7 +140,7 @@ func (repo *Repository) BadRefs(ctx context.Context, prefix string) ([]string, e
 	return bad, nil
 }
 
-// DropBad takes a damaged ref of ours away.
+// DropBad removes a damaged ref of ours.
 func (repo *Repository) DropBad(ctx context.Context, ref string) error {
 	if err := repo.DropHollow(ref); err != nil {
 		return err
@@ -152,12 +152,12 @@ func (repo *Repository) DropBad(ctx context.Context, ref string) error {
 	err = repo.UpdateRefs(ctx, "delete "+ref+"\x00"+refs[ref]+"\x00")
 	var said *git.Error
 	if errors.As(err, &said) && os.Remove(filepath.Join(repo.Common, ref)) == nil {
-		return nil // git will not touch what leads to nothing
+		return nil // git does not touch a ref that points to nothing
 	}
 	return err
 }
 
-// DropHollow removes the file of a ref of ours that holds no id, so that the ref can be made again.
+// DropHollow removes the file of a ref of ours that has no id, so that the ref can be recreated.
 func (repo *Repository) DropHollow(ref string) error {
 	file := filepath.Join(repo.Common, filepath.FromSlash(ref))
 	b, err := disk.ReadSmall(file)

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Settings are what of the person's configuration decides which files count and how they are read.
+// Settings are the parts of the person's configuration that decide which files count and how they are read.
 type Settings struct {
 	Excludes  string `json:"excludes"`  // core.excludesFile, "" for git's default
-	FileMode  bool   `json:"fileMode"`  // the file system keeps the executable bit
+	FileMode  bool   `json:"fileMode"`  // the file system stores the executable bit
 	Symlinks  bool   `json:"symlinks"`  // … and symbolic links
-	Ignore    bool   `json:"ignore"`    // … and upper and lower case are the same to it
+	Ignore    bool   `json:"ignore"`    // … and it ignores case
 	Compose   bool   `json:"compose"`   // … and it decomposes Unicode names
 	Shared    string `json:"shared"`    // core.sharedRepository
 	Format    string `json:"format"`    // hash: "sha1", "sha256"
 	Sparse    bool   `json:"sparse"`    // core.sparseCheckout
 	Partial   bool   `json:"partial"`   // a partial clone: blobs that were never checked out may be missing
 	Origins   []file `json:"origins"`   // the files that this was read from, and those that would count
-	Worktrees bool   `json:"worktrees"` // core.worktree is set: a submodule or the like
+	Worktrees bool   `json:"worktrees"` // core.worktree is set: a submodule or similar
 }
 
-// file is a file with what shows that it was changed.
+// file is a file with what reveals a change.
 type file struct {
 	Path  string `json:"path"`
-	Size  int64  `json:"size"` // -1 when it is missing
+	Size  int64  `json:"size"` // -1 if it is missing
 	MTime int64  `json:"mtime"`
 	Inode uint64 `json:"inode"`
 }
@@ -76,7 +76,7 @@ func (s *Settings) read(key, value string, yes bool) {
 	}
 }
 
-// truth reads a boolean as git does, numbers other than 0 included.
+// truth parses a boolean as git does, including numbers other than 0.
 func truth(v string) bool {
 	switch strings.ToLower(v) {
 	case "", "0", "false", "no", "off":
@@ -98,10 +98,10 @@ func expandHome(path string, env []string) string {
 	return path
 }
 
-// attributes stand above every .gitattributes: what is on the disk is what is kept.
+// attributes override every .gitattributes: files are stored as they are on disk.
 const attributes = "* -text !eol -filter -ident !working-tree-encoding -crlf\n"
 
-// shadow is what the files of our own git folder hold.
+// shadow is the content of the files in our own git folder.
 func (s Settings) shadow() map[string]string {
 	return map[string]string{"HEAD": "ref: refs/heads/orchestrator\n", "info/attributes": attributes, "config": s.config()}
 }
@@ -127,7 +127,7 @@ func (s Settings) config() string {
 	return b.String()
 }
 
-// quote writes a value for git's configuration file.
+// quote quotes a value for git's configuration file.
 func quote(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(v) + `"`
 }

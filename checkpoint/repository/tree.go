@@ -11,13 +11,13 @@ import (
 	"orchestrator/thread"
 )
 
-// Top is a tree with what is to know of its top.
+// Top is a tree with facts about its top level.
 type Top struct {
-	Tree    string // "" where the repository has none
+	Tree    string // "" if the repository has none
 	Foreign bool   // it names a folder that is not ours to keep
 }
 
-// Tops looks at the trees of commits or trees, with further environment for git.
+// Tops reads the trees of commits or trees, with further environment for git.
 func (repo *Repository) Tops(ctx context.Context, env []string, ids ...string) ([]Top, error) {
 	var in strings.Builder
 	for _, id := range ids {
@@ -53,7 +53,7 @@ func (repo *Repository) Tops(ctx context.Context, env []string, ids ...string) (
 	return found, nil
 }
 
-// namesForeign reads a tree object, "mode name\0id" again and again.
+// namesForeign parses a tree object, a sequence of "mode name\0id".
 func namesForeign(tree []byte, id int) (bool, error) {
 	for len(tree) > 0 {
 		head, rest, ok := bytes.Cut(tree, []byte{0})
@@ -69,7 +69,7 @@ func namesForeign(tree []byte, id int) (bool, error) {
 	return false, nil
 }
 
-// Without returns a tree less what is foreign in it.
+// Without returns a tree without the foreign folder in it.
 func (repo *Repository) Without(ctx context.Context, env []string, t Top) (string, error) {
 	if !t.Foreign {
 		return t.Tree, nil
@@ -92,14 +92,14 @@ func (repo *Repository) Without(ctx context.Context, env []string, t Top) (strin
 	return strings.TrimSpace(string(out)), err
 }
 
-// TreeOf returns the tree of a commit or tree, without what is foreign in it; of "" the empty one.
+// TreeOf returns the tree of a commit or tree, without the foreign folder; for "" the empty one.
 func (repo *Repository) TreeOf(ctx context.Context, env []string, id string) (string, error) {
 	if id == "" {
 		out, err := repo.Ours(ctx, git.Call{Args: []string{"hash-object", "-t", "tree", "-w", "--stdin"}, Env: env})
 		return strings.TrimSpace(string(out)), err
 	}
 	if !git.IsObjectID(id) {
-		return "", fmt.Errorf("%q is no commit: %w", git.Printable(id), thread.ErrInvalid)
+		return "", fmt.Errorf("%q is not a commit: %w", git.Printable(id), thread.ErrInvalid)
 	}
 	tops, err := repo.Tops(ctx, env, id)
 	if err != nil {
@@ -111,11 +111,12 @@ func (repo *Repository) TreeOf(ctx context.Context, env []string, id string) (st
 	return repo.Without(ctx, env, tops[0])
 }
 
-// SnapshotTree returns a snapshot's tree, without what is foreign in it, and makes sure that it is the one that was
-// stored with it.
+// SnapshotTree returns a snapshot's tree, without the foreign folder, and makes sure that it is the one that was
+// stored
+// with it.
 func (repo *Repository) SnapshotTree(ctx context.Context, at thread.Snapshot) (string, error) {
 	if !git.IsObjectID(at.Commit) {
-		return "", fmt.Errorf("snapshot %q is no commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
+		return "", fmt.Errorf("snapshot %q is not a commit: %w", git.Printable(at.Commit), thread.ErrInvalid)
 	}
 	tops, err := repo.Tops(ctx, nil, at.Commit)
 	switch {
@@ -124,7 +125,7 @@ func (repo *Repository) SnapshotTree(ctx context.Context, at thread.Snapshot) (s
 	case tops[0].Tree == "":
 		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
 	case at.Tree != "" && at.Tree != tops[0].Tree:
-		return "", fmt.Errorf("snapshot %.12s holds another tree than was stored with it: %w", at.Commit, thread.ErrDamaged)
+		return "", fmt.Errorf("snapshot %.12s does not match its stored tree: %w", at.Commit, thread.ErrDamaged)
 	}
 	return repo.Without(ctx, nil, tops[0])
 }

@@ -51,12 +51,12 @@ func Name(w git.Worktree) string {
 	return filepath.Base(w.GitDir)
 }
 
-// Name is what the worktree's part of the repository is called, "" for the main one.
+// Name is the name of the worktree's part of the repository, "" for the main one.
 func (w *Worktree) Name() string { return Name(w.Access.Worktree) }
 
 func (w *Worktree) meta() string { return filepath.Join(w.Home, "meta.json") }
 
-// Held is what the private index holds, written once a ref keeps it.
+// Held is the content of the private index, written once a ref keeps it.
 type Held struct {
 	Thread thread.ID `json:"thread"`
 	Ref    string    `json:"ref"`
@@ -66,7 +66,7 @@ type Held struct {
 	About  About     `json:"about,omitzero"`
 }
 
-// Holds returns what the private index holds; false when it may not be trusted.
+// Holds returns the content of the private index; false if it cannot be trusted.
 func (w *Worktree) Holds() (Held, bool) {
 	var h Held
 	b, err := os.ReadFile(w.meta())
@@ -94,14 +94,14 @@ func (w *Worktree) Distrust() error {
 	return nil
 }
 
-// Head returns the commit that HEAD stands at, empty on an unborn branch.
+// Head returns the commit of HEAD, "" on an unborn branch.
 func (w *Worktree) Head(ctx context.Context) (string, error) {
 	at, err := w.Repo.Resolve(ctx, "HEAD")
 	if err != nil || at != "" {
 		return at, err
 	}
 	if _, err := w.Theirs(ctx, git.Call{Args: []string{"symbolic-ref", "-q", "HEAD"}}); err != nil {
-		return "", fmt.Errorf("HEAD of %s names no commit: %w", w.Root, thread.ErrDamaged)
+		return "", fmt.Errorf("HEAD of %s is not a commit: %w", w.Root, thread.ErrDamaged)
 	}
 	return "", nil
 }

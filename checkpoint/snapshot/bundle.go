@@ -15,9 +15,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Bundle writes snapshots, with the history they stand on, as a git bundle. Commits that are no
-// snapshots of ours any more are left out; it reports how many were written, and writes nothing when
-// there is none.
+// Bundle writes snapshots, with their history, as a git bundle. Commits that are no longer snapshots of ours are left
+// out; it returns how many were written, and writes nothing if there are none.
 func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int, error) {
 	in, err := s.found.OpenProject(ctx)
 	if err != nil {
@@ -44,7 +43,7 @@ func (s *Store) Bundle(ctx context.Context, w io.Writer, commits []string) (int,
 	return len(names), nil
 }
 
-// bundle writes refs as a git bundle, nothing when there is none.
+// bundle writes refs as a git bundle, nothing if there are none.
 func bundle(ctx context.Context, repo *repository.Repository, to io.Writer, refs []string) error {
 	if len(refs) == 0 {
 		return nil
@@ -56,9 +55,8 @@ func bundle(ctx context.Context, repo *repository.Repository, to io.Writer, refs
 	return err
 }
 
-// Unbundle takes the snapshots in a bundle file as those of a thread; taking them again changes
-// nothing. Git checks every object; one that is malformed, or would write outside of a worktree, is
-// refused.
+// Unbundle imports the snapshots in a bundle file as those of a thread; importing them again changes nothing. Git
+// checks every object; a malformed one, or one that would write outside of a worktree, is refused.
 func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, error) {
 	if err := repository.CheckID(id); err != nil {
 		return 0, fmt.Errorf("unbundle snapshots: %w", err)
@@ -71,7 +69,7 @@ func (s *Store) Unbundle(ctx context.Context, file string, id thread.ID) (int, e
 	return n, nil
 }
 
-// fetch takes refs of ours from a bundle file; as says under which name each is kept, "" leaves it.
+// fetch imports refs of ours from a bundle file; as returns the name for each, "" to ignore it.
 func (s *Store) fetch(ctx context.Context, file string, as func(ref string) string) (int, error) {
 	in, err := s.found.OpenProject(ctx)
 	if err != nil {
@@ -93,7 +91,7 @@ func fetch(ctx context.Context, repo *repository.Repository, file string, as fun
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	// No configuration knows this name, as it was read before the name was made: git takes it for the file it is.
+	// No configuration contains this name, since it was read before the name was chosen: git takes it for the file it is.
 	name := filepath.Join(dir, "bundle")
 	if file, err = filepath.Abs(file); err == nil {
 		err = os.Symlink(file, name)
@@ -130,11 +128,11 @@ func fetch(ctx context.Context, repo *repository.Repository, file string, as fun
 	return len(specs), nil
 }
 
-// mostArgs is how many refs git is given as arguments; more come by its standard input, which git 2.29 reads.
+// mostArgs is how many refs git is given as arguments; more go through standard input, which git 2.29 reads.
 const mostArgs = 1000
 
-// Save writes all snapshots of all threads, with the history they stand on, as a git bundle. It reports how many refs it
-// holds, and writes nothing when there is none.
+// Save writes all snapshots of all threads, with their history, as a git bundle. It returns the number of refs, and
+// writes nothing if there are none.
 func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
 	in, err := s.found.OpenProject(ctx)
 	if err != nil {
@@ -154,7 +152,7 @@ func (s *Store) Save(ctx context.Context, w io.Writer) (int, error) {
 	return len(refs), nil
 }
 
-// Load takes the snapshots of some threads in a bundle file under the refs that they had; loading them again changes
+// Load imports the snapshots of some threads from a bundle file under their original refs; loading them again changes
 // nothing. Git checks every object, as in Unbundle.
 func (s *Store) Load(ctx context.Context, file string, ids []thread.ID) (int, error) {
 	wanted := map[thread.ID]bool{}

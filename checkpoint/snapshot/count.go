@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// count fills in how a snapshot differs from the one before, or from its base when there is none.
+// count fills in how a snapshot differs from the previous one, or from its base if there is none.
 func count(ctx context.Context, repo *repository.Repository, snap *thread.Snapshot, prev *thread.Snapshot) error {
 	before := snap.Base
 	if prev != nil {
@@ -27,7 +27,7 @@ func count(ctx context.Context, repo *repository.Repository, snap *thread.Snapsh
 	}
 	stats, err := numstat(ctx, repo, nil, before, snap.Tree)
 	var said *git.Error
-	if repo.Settings.Partial && errors.As(err, &said) { // lines of files that are not here cannot be counted
+	if repo.Settings.Partial && errors.As(err, &said) { // lines of missing files cannot be counted
 		list, err := repo.Changes(ctx, nil, before, snap.Tree)
 		if err == nil {
 			snap.Files = len(list)
@@ -66,7 +66,7 @@ func numstat(
 	return parseNumstat(out)
 }
 
-// parseNumstat reads "ins\tdel\tpath\0", and for renames "ins\tdel\t\0old\0new\0".
+// parseNumstat parses "ins\tdel\tpath\0", and for renames "ins\tdel\t\0old\0new\0".
 func parseNumstat(out []byte) ([]stat, error) {
 	var stats []stat
 	f := git.Fields(out)

@@ -11,8 +11,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Damaged names the threads of which some snapshot's ref is empty, is no ref, or leads to a commit that the repository
-// lacks. git passes over the first two with a warning, and refuses to clean up at the third.
+// Damaged names the threads with a snapshot ref that is empty, invalid, or points to a commit that the repository
+// lacks. Git skips the first two with a warning, and refuses to clean up at the third.
 func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 	var ids []thread.ID
 	err := s.found.Each(ctx, func(repo *repository.Repository) error {
@@ -26,14 +26,14 @@ func (s *Store) Damaged(ctx context.Context) ([]thread.ID, error) {
 		return err
 	})
 	if err != nil {
-		return ids, fmt.Errorf("look for damaged snapshots: %w", err)
+		return ids, fmt.Errorf("find damaged snapshots: %w", err)
 	}
 	slices.Sort(ids)
 	return ids, nil
 }
 
-// RepairRefs takes a thread's damaged refs away and makes one for each of its commits that the repository still has and no
-// ref keeps. commits are those that its checkpoints name. It says what it did, and what is lost.
+// RepairRefs removes a thread's damaged refs and creates one for each of its commits that the repository still has and
+// no ref keeps. commits are those that its checkpoints name. It returns what it did, and what is lost.
 func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) (string, error) {
 	if err := repository.CheckID(id); err != nil {
 		return "", fmt.Errorf("repair snapshot refs: %w", err)
@@ -78,7 +78,7 @@ func (s *Store) RepairRefs(ctx context.Context, id thread.ID, commits []string) 
 	if err != nil {
 		return "", fmt.Errorf("repair snapshot refs of thread %s: %w", id, err)
 	}
-	said := fmt.Sprintf("%s damaged; %s kept again", counted(gone, "snapshot ref was", "snapshot refs were"),
+	said := fmt.Sprintf("%s damaged; %s restored", counted(gone, "snapshot ref was", "snapshot refs were"),
 		counted(kept, "snapshot is", "snapshots are"))
 	if len(lost) > 0 {
 		said += fmt.Sprintf("; %s lost: %s", counted(len(lost), "snapshot is", "snapshots are"), git.PrintableList(lost))

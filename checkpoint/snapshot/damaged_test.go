@@ -34,7 +34,7 @@ func TestDamagedRefs(t *testing.T) {
 	after := r.Take(nil) // the rest goes on
 	missing := strings.Repeat("b", 40)
 	said, err := r.Store.RepairRefs(ctx, "t1", append(commits, missing, "--all", ""))
-	if err != nil || !strings.Contains(said, "4 snapshot refs were damaged") || !strings.Contains(said, "4 snapshots are kept again") ||
+	if err != nil || !strings.Contains(said, "4 snapshot refs were damaged") || !strings.Contains(said, "4 snapshots are restored") ||
 		!strings.Contains(said, "1 snapshot is lost: "+missing) {
 		t.Errorf("said %q %v", said, err)
 	}

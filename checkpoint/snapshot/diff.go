@@ -12,14 +12,14 @@ import (
 	"orchestrator/thread"
 )
 
-// maxPatch is the longest patch of one file that Diff returns, in bytes; of longer ones only the counts are told.
+// maxPatch is the longest patch of one file that Diff returns, in bytes; for longer ones only the counts are returned.
 const maxPatch = 1 << 20
 
-// Diff returns how two states of the worktree that dir lies in differ, file by file. from and to are commits of
-// snapshots or of the repository (a base). An empty to is the worktree as it lies there now, an empty from is
-// nothing at all, as where a branch is unborn. Nothing is written to the repository.
+// Diff returns the differences between two states of dir's worktree, file by file. from and to are commits of snapshots
+// or of the repository (a base). An empty to is the current worktree, an empty from is nothing at all, as for an unborn
+// branch. Nothing is written to the repository.
 //
-// A file of the repository that differs from the worktree only by what its attributes do to it (line ends, a
+// A file of the repository that differs from the worktree only by a conversion from its attributes (line ends, a
 // pointer to large-file storage) is left out.
 func (s *Store) Diff(ctx context.Context, dir, from, to string) ([]thread.FileDiff, error) {
 	diffs, err := s.diff(ctx, dir, from, to)
@@ -53,7 +53,7 @@ func (s *Store) diff(ctx context.Context, dir, from, to string) ([]thread.FileDi
 	return v.files(ctx, a, b)
 }
 
-// Describe says how the worktree that dir lies in stands against its last commit, for people.
+// Describe describes for people how dir's worktree differs from its last commit.
 func (s *Store) Describe(ctx context.Context, dir string) string {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return "missing"
@@ -61,7 +61,7 @@ func (s *Store) Describe(ctx context.Context, dir string) string {
 	n, err := s.changed(ctx, dir)
 	switch {
 	case errors.Is(err, thread.ErrNoRepository):
-		return "no git repository"
+		return "not a git repository"
 	case err != nil:
 		return "unknown: " + err.Error()
 	case n == 0:
@@ -138,7 +138,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 		d.Insertions, d.Deletions, d.Binary = stats[i].ins, stats[i].del, stats[i].binary
 		take := 1
 		if d.Status == "type" {
-			take = 2 // git writes it as one file gone and another one come
+			take = 2 // git writes it as one file removed and another one added
 		}
 		if len(patches) < take {
 			return nil, fmt.Errorf("git diff-tree wrote fewer patches than files")
@@ -155,7 +155,7 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 	return out, nil
 }
 
-// parseDiffs reads `diff-tree --raw -z -M`: ":mode mode oid oid S\0path\0", with a second path for renames.
+// parseDiffs parses `diff-tree --raw -z -M`: ":mode mode oid oid S\0path\0", with a second path for renames.
 func parseDiffs(raw []byte) ([]thread.FileDiff, error) {
 	var diffs []thread.FileDiff
 	f := git.Fields(raw)
@@ -187,8 +187,8 @@ func parseDiffs(raw []byte) ([]thread.FileDiff, error) {
 	return diffs, nil
 }
 
-// splitPatch cuts a patch into its files and takes the headers off: what is left of each begins with "@@", or is
-// empty where git shows no lines.
+// splitPatch splits a patch into its files and removes the headers: the rest of each begins with "@@", or is empty if
+// git shows no lines.
 func splitPatch(patch string) []string {
 	var files []string
 	for len(patch) > 0 {

@@ -12,7 +12,7 @@ import (
 	"orchestrator/thread"
 )
 
-// Kept says which commits the refs of each thread keep.
+// Kept returns the commits that the refs of each thread keep.
 func (s *Store) Kept(ctx context.Context) (map[thread.ID]map[string]bool, error) {
 	kept := map[thread.ID]map[string]bool{}
 	err := s.found.Each(ctx, func(repo *repository.Repository) error {
@@ -28,12 +28,12 @@ func (s *Store) Kept(ctx context.Context) (map[thread.ID]map[string]bool, error)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look which snapshots are kept: %w", err)
+		return nil, fmt.Errorf("list kept snapshots: %w", err)
 	}
 	return kept, nil
 }
 
-// Size returns how many bytes our refs keep in the repository beyond what its own branches and tags do.
+// Size returns how many bytes our refs keep in the repository beyond its own branches and tags.
 func (s *Store) Size(ctx context.Context) (int64, error) {
 	var total int64
 	err := s.found.Each(ctx, func(repo *repository.Repository) error {
@@ -51,8 +51,8 @@ func (s *Store) Size(ctx context.Context) (int64, error) {
 	return total, err
 }
 
-// Drop forgets the snapshots of a purged thread, in every repository that one was taken in. What another thread
-// keeps too stays; git itself frees the rest in time.
+// Drop deletes the snapshots of a purged thread, in every repository where one was taken. What another thread keeps too
+// stays; git itself frees the rest eventually.
 func (s *Store) Drop(ctx context.Context, id thread.ID) error {
 	if err := repository.CheckID(id); err != nil {
 		return fmt.Errorf("drop snapshots: %w", err)

@@ -15,19 +15,19 @@ import (
 	"orchestrator/thread"
 )
 
-// Known is a thread as the repository tells it: by the refs of its snapshots, and by the worktree that Add made for it.
+// Known is what the repository says about a thread: the refs of its snapshots, and the worktree that Add made for it.
 type Known struct {
 	About
 	Thread    thread.ID
-	Worktree  thread.Worktree // zero when it has none
+	Worktree  thread.Worktree // zero if it has none
 	Dir       string          // the root of what its snapshots are of
 	Snapshots int
-	// First and Last are when the oldest and the newest snapshot were taken.
+	// First and Last are the times of the oldest and the newest snapshot.
 	First, Last time.Time
 }
 
 // Known returns the threads that have snapshots or worktrees, oldest first. What a repository says about its threads is
-// data: who takes one for a thread of the project's has made sure that it is one.
+// untrusted: callers must check that a thread belongs to the project.
 func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	all := map[thread.ID]*Known{}
 	err := s.found.Each(ctx, func(repo *repository.Repository) error {
@@ -59,11 +59,11 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for threads in the repository: %w", err)
+		return nil, fmt.Errorf("find threads in the repository: %w", err)
 	}
 	made, err := s.found.List(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look for threads in the repository: %w", err)
+		return nil, fmt.Errorf("find threads in the repository: %w", err)
 	}
 	for _, e := range made {
 		k := all[e.Thread]
@@ -84,7 +84,7 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	return list, nil
 }
 
-// known is what a thread's snapshots tell of it.
+// known is what a thread's snapshots say about it.
 func known(id thread.ID, list []Taken) Known {
 	k := Known{Thread: id}
 	for _, one := range list {
@@ -115,8 +115,8 @@ type Taken struct {
 	about About
 }
 
-// Taken returns the snapshots that were taken for a thread and that its refs still keep, oldest first, each with what it
-// changed against the one before.
+// Taken returns the snapshots that were taken for a thread and that its refs still keep, oldest first, each with its
+// changes since the previous one.
 func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
 	if err := repository.CheckID(id); err != nil {
 		return nil, fmt.Errorf("list snapshots: %w", err)
@@ -148,8 +148,7 @@ func (s *Store) Taken(ctx context.Context, id thread.ID) ([]Taken, error) {
 	return all, nil
 }
 
-// taken reads the commits that a thread's refs lead to, in the order of the refs; those that are no snapshots are left
-// out.
+// taken reads the commits of a thread's refs, in the order of the refs; those that are not snapshots are left out.
 func taken(ctx context.Context, repo *repository.Repository, refs map[string]string) ([]Taken, error) {
 	names := make([]string, 0, len(refs))
 	for ref := range refs {
@@ -190,10 +189,10 @@ func taken(ctx context.Context, repo *repository.Repository, refs map[string]str
 	return list, nil
 }
 
-// readTaken reads the text of a commit; false when it is none of a snapshot.
+// readTaken parses the text of a commit; false if it is not a snapshot.
 func readTaken(id, text string) (k Taken, ok bool) {
 	head, message, _ := strings.Cut(text, "\n\n")
-	_, message, _ = strings.Cut(message, "\n\n") // behind its first line
+	_, message, _ = strings.Cut(message, "\n\n") // after its first line
 	var n note
 	if json.Unmarshal([]byte(message), &n) != nil || n.Version != 1 {
 		return k, false
@@ -207,7 +206,7 @@ func readTaken(id, text string) (k Taken, ok bool) {
 			k.Tree = value
 		case "committer": // name <address> seconds zone
 			if f := strings.Fields(value); len(f) > 2 {
-				when, _ = strconv.ParseInt(f[len(f)-2], 10, 64) // 0 where it is no number
+				when, _ = strconv.ParseInt(f[len(f)-2], 10, 64) // 0 if it is not a number
 			}
 		}
 	}

@@ -12,13 +12,13 @@ import (
 	"orchestrator/thread"
 )
 
-// numbers are those of the refs that the snapshots of threads get.
+// numbers assigns the numbers of snapshot refs.
 type numbers struct {
 	mu   sync.Mutex
-	next map[string]int // by common folder and thread: one that may be free
+	next map[string]int // by common folder and thread: the next one that may be free
 }
 
-// add makes the next numbered ref of a thread lead to a commit.
+// add points the next numbered ref of a thread to a commit.
 func (ns *numbers) add(ctx context.Context, repo *repository.Repository, id thread.ID, commit string) (string, error) {
 	key := repo.Common + "\x00" + string(id)
 	for range tries {

@@ -13,16 +13,16 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// Restore makes the worktree that dir lies in hold exactly what a snapshot holds, as far as files are not ignored,
-// and returns the safety snapshot of what was there before: restoring that undoes it. What had to be left as it is
-// (an ignored file in the way, a submodule, a file the snapshot skipped) is named in the safety snapshot's Skipped.
-// Branch, HEAD and index stay as they are.
+// Restore makes dir's worktree contain exactly the files of a snapshot, ignored files aside, and returns the safety
+// snapshot taken before: restoring that undoes it. Files that had to be left alone (an ignored file in the way, a
+// submodule, a file the snapshot skipped) are listed in the safety snapshot's Skipped. Branch, HEAD and index stay as
+// they are.
 func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread.Snapshot) (thread.Snapshot, error) {
 	return s.restoreTo(ctx, id, dir, at, nil)
 }
 
-// RestoreOnly is Restore for some paths alone; all others stay as they are. Paths that the snapshot and the worktree
-// have alike are no error.
+// RestoreOnly is Restore for some paths only; all others stay as they are. Paths that are equal in the snapshot and the
+// worktree are not an error.
 func (s *Store) RestoreOnly(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, paths []string) (thread.Snapshot, error) {
 	return s.restoreTo(ctx, id, dir, at, &paths)
 }
@@ -48,7 +48,7 @@ func (s *Store) Resume(ctx context.Context, w *repository.Worktree, o repository
 	return s.restore(ctx, files{w}, o, *o.Target)
 }
 
-// restore sets the files to at. An operation with an id is one that goes on.
+// restore restores the files of at. An operation with an id is one that continues.
 func (s *Store) restore(
 	ctx context.Context, w files, o repository.Operation, at thread.Snapshot,
 ) (thread.Snapshot, error) {
@@ -93,13 +93,13 @@ func (s *Store) restore(
 	return safety, j.End()
 }
 
-// giveUp ends a restore that failed. What it did is taken back, so that no file is lost and none comes as a surprise
-// later; where that fails too, or where it went on with one that had been cut off, the journal stays.
+// giveUp ends a failed restore. What it did is rolled back, so that no file is lost and none is a surprise later; if
+// that fails too, or if it was continuing an interrupted one, the journal stays.
 func (w files) giveUp(ctx context.Context, where *disk.Place, j *repository.Journal, t *todo, why error) error {
 	ctx = context.WithoutCancel(ctx) // it may be what failed
 	if err := w.reverse(ctx, where, t); err != nil {
 		j.Leave()
-		return errors.Join(why, fmt.Errorf("take back what was restored: %w", err))
+		return errors.Join(why, fmt.Errorf("roll back the restore: %w", err))
 	}
 	if j.Again {
 		j.Leave()
@@ -108,7 +108,7 @@ func (w files) giveUp(ctx context.Context, where *disk.Place, j *repository.Jour
 	return errors.Join(why, j.End())
 }
 
-// reverse takes back the steps that were done, and only those.
+// reverse rolls back the completed steps, and only those.
 func (w files) reverse(ctx context.Context, where *disk.Place, t *todo) error {
 	done := map[string]bool{}
 	for _, st := range t.steps {
@@ -130,14 +130,14 @@ func (w files) reverse(ctx context.Context, where *disk.Place, t *todo) error {
 	return w.carryOut(ctx, where, back)
 }
 
-// settle takes the safety snapshot and makes sure that the files it is about are still as it holds them.
+// settle takes the safety snapshot and makes sure that the affected files are still as in it.
 func (s *Store) settle(
 	ctx context.Context, w files, where *disk.Place, o repository.Operation, target string,
 ) (thread.Snapshot, *todo, error) {
 	order := order{thread: o.Thread, limit: s.cfg.Limit, note: "before restoring"}
 	safety, err := s.take(ctx, w, order)
 	if err != nil {
-		return safety, nil, fmt.Errorf("save what is there: %w", err)
+		return safety, nil, fmt.Errorf("save the current files: %w", err)
 	}
 	for range tries {
 		list, err := w.between(ctx, safety.Tree, target)
@@ -153,12 +153,12 @@ func (s *Store) settle(
 		}
 		again, err := s.take(ctx, w, order)
 		if err != nil {
-			return safety, nil, fmt.Errorf("save what is there: %w", err)
+			return safety, nil, fmt.Errorf("save the current files: %w", err)
 		}
 		if again.Tree == safety.Tree {
 			return safety, list, nil
 		}
 		safety = again
 	}
-	return safety, nil, fmt.Errorf("save what is there: files keep changing, is the agent still working: %w", ErrChanged)
+	return safety, nil, fmt.Errorf("save the current files: they keep changing, is the agent still working? %w", ErrChanged)
 }

@@ -16,9 +16,9 @@ import (
 	"orchestrator/checkpoint/repository"
 )
 
-// equivalent names the files that differ between two trees only by what git or large-file storage does to a file
-// on its way between the repository and the disk. A snapshot holds the bytes of the disk, a base those of the
-// repository; without this, every such file would look changed.
+// equivalent returns the files that differ between two trees only by git's or large-file storage's conversions between
+// the repository and the disk. A snapshot has the bytes on disk, a base those in the repository; without this, every
+// converted file would look changed.
 func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, error) {
 	same := map[string]bool{}
 	list, err := v.w.Repo.Changes(ctx, v.env, a, b)
@@ -61,7 +61,7 @@ func (v *view) equivalent(ctx context.Context, a, b string) (map[string]bool, er
 	return same, err
 }
 
-// mayConvert keeps the files for which the person's configuration or attributes ask for a conversion.
+// mayConvert keeps the files for which the person's configuration or attributes request a conversion.
 func (v *view) mayConvert(ctx context.Context, steps []repository.Change) ([]repository.Change, error) {
 	if len(steps) == 0 {
 		return nil, nil
@@ -99,13 +99,13 @@ func (v *view) mayConvert(ctx context.Context, steps []repository.Change) ([]rep
 	return kept, nil
 }
 
-// digest is what tells whether two contents mean the same file.
+// digest identifies the meaning of a content.
 type digest struct {
 	size    int64
 	sum     string // SHA-256
 	text    string // SHA-256 with CR LF read as LF
-	pointer string // SHA-256 that a large-file pointer names
-	names   int64  // size that it names
+	pointer string // SHA-256 in a large-file pointer
+	names   int64  // size in the pointer
 }
 
 func (d digest) means(o digest) bool {
@@ -149,7 +149,7 @@ func digestNext(next func() (io.Reader, error)) (digest, error) {
 	return d, nil
 }
 
-// pointerOf reads a pointer of git-lfs.
+// pointerOf parses a pointer of git-lfs.
 func pointerOf(s string) (sum string, size int64) {
 	if !strings.HasPrefix(s, "version https://git-lfs.github.com/spec/") {
 		return "", 0

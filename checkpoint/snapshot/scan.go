@@ -18,21 +18,21 @@ import (
 	"orchestrator/thread"
 )
 
-// scan is how the worktree differs from the private index.
+// scan is the difference of the worktree from the private index.
 type scan struct {
-	remove []string // entries whose file is gone, or that are ignored by now
+	remove []string // entries whose file is gone, or now ignored
 	add    []string // files that are new or may have changed
 	skip   []thread.Skip
 }
 
 func (s scan) empty() bool { return len(s.remove) == 0 && len(s.add) == 0 }
 
-// lists are what git says, each from a run of its own.
+// lists are the outputs of git, each from its own run.
 type lists struct {
 	changed []change // differ from the private index
-	others  []string // in neither index nor ignored; a folder ends with a slash: a repository
-	ours    []string // in the private index, yet ignored
-	theirs  []string // in the person's index, yet ignored
+	others  []string // in neither index and not ignored; a folder ends with a slash: a repository
+	ours    []string // in the private index, but ignored
+	theirs  []string // in the person's index, but ignored
 }
 
 type change struct {
@@ -41,7 +41,7 @@ type change struct {
 	path    string
 }
 
-// scan compares the worktree with an index of ours (env picks it). limit is the largest file to take, 0 for none.
+// scan compares the worktree with an index of ours (env selects it). limit is the largest file to include, 0 for none.
 func (w files) scan(ctx context.Context, env []string, limit int64) (scan, error) {
 	l, err := w.list(ctx, env)
 	if err != nil {
@@ -63,7 +63,7 @@ func (w files) scan(ctx context.Context, env []string, limit int64) (scan, error
 	}
 	for _, path := range l.ours {
 		if !tracked[path] {
-			s.remove = append(s.remove, path) // it became ignored: not ours to keep any more
+			s.remove = append(s.remove, path) // it became ignored: no longer ours to store
 		}
 		delete(tracked, path)
 	}
@@ -137,13 +137,13 @@ func (w files) list(ctx context.Context, env []string) (lists, error) {
 	names(&l.ours, &errs[2], w.Ours, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
 	wg.Go(func() {
 		out, err := w.Theirs(ctx, git.Call{Args: []string{"ls-files", "-z", "--cached", "--ignored", "--exclude-standard"}})
-		l.theirs, errs[3] = slices.Compact(git.Fields(out)), err // an unmerged path stands there up to three times
+		l.theirs, errs[3] = slices.Compact(git.Fields(out)), err // an unmerged path is listed up to three times
 	})
 	wg.Wait()
 	return l, errors.Join(errs[:]...)
 }
 
-// parseRaw reads `diff-files --raw -z --no-renames`: ":mode mode oid oid status\0path\0".
+// parseRaw parses `diff-files --raw -z --no-renames`: ":mode mode oid oid status\0path\0".
 func parseRaw(out []byte) ([]change, error) {
 	f := git.Fields(out)
 	if len(f)%2 != 0 {
@@ -160,7 +160,7 @@ func parseRaw(out []byte) ([]change, error) {
 	return changes, nil
 }
 
-// look says whether a path is to be kept, and why it cannot be; neither for what is gone again.
+// look returns whether a path is to be stored, or why it cannot be; neither if it is gone again.
 func (w files) look(path string, repository bool, limit int64) (keep bool, reason string) {
 	if git.IsForeign(path) {
 		return false, ""
@@ -181,7 +181,7 @@ func (w files) look(path string, repository bool, limit int64) (keep bool, reaso
 	}
 	switch mode := info.Mode(); {
 	case mode.IsDir():
-		return repository, "" // a submodule's place; another folder's files come by themselves
+		return repository, "" // a submodule's place; the files of another folder are listed themselves
 	case mode&fs.ModeSymlink != 0:
 		return true, ""
 	case !mode.IsRegular():
@@ -194,7 +194,7 @@ func (w files) look(path string, repository bool, limit int64) (keep bool, reaso
 	return true, ""
 }
 
-// reservedName reports whether a part of the path means .git on some file system; git keeps no such name.
+// reservedName reports whether a part of the path means .git on some file system; git stores no such name.
 func reservedName(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		name, _, _ := strings.Cut(strings.ToLower(part), ":")

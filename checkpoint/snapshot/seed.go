@@ -15,8 +15,8 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// seed builds the private index from the person's, so that git need not read every file to see that it did not
-// change. An entry whose stat data says less than that its bytes are the blob's, byte for byte, loses the stat data.
+// seed builds the private index from the person's, so that git need not read every file to see that it is unchanged. An
+// entry whose stat data does not prove that its bytes are the blob's, byte for byte, loses the stat data.
 func (w files) seed(ctx context.Context) error {
 	if err := w.Distrust(); err != nil {
 		return fmt.Errorf("seed index: %w", err)
@@ -41,8 +41,8 @@ func (w files) seed(ctx context.Context) error {
 	return nil
 }
 
-// seedFrom copies the person's index where git can read the copy. Where it cannot (a split index, a version of
-// tomorrow) only names and ids are taken over.
+// seedFrom copies the person's index if git can read the copy. If it cannot (a split index, a future version) only
+// names and ids are used.
 func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied bool, err error) {
 	list := git.Call{Args: []string{"ls-files", "-v", "-s", "-z"}}
 	switch err = git.CopyIndex(filepath.Join(w.GitDir, "index"), w.Index()); {
@@ -68,7 +68,7 @@ func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied
 	return entries, false, err
 }
 
-// doubtful returns lines for `update-index --index-info` that take the stat data from entries that need a look.
+// doubtful returns lines for `update-index --index-info` that remove the stat data of entries that must be read.
 func (w files) doubtful(ctx context.Context, entries []repository.Entry, copied bool) ([]byte, error) {
 	sizes, err := w.Repo.BlobSizes(ctx, entries)
 	if err != nil {
@@ -81,8 +81,8 @@ func (w files) doubtful(ctx context.Context, entries []repository.Entry, copied 
 	var out bytes.Buffer
 	for _, e := range entries {
 		if e.Stage != "0" || git.IsForeign(e.Path) {
-			// A merge stopped here: without an entry the file counts as untracked and is read as it is. Or it is
-			// not ours to keep.
+			// A merge stopped here: without an entry the file counts as untracked and is read as it is. Or it is not ours to
+			// store.
 			fmt.Fprintf(&out, "0 %s\t%s\x00", strings.Repeat("0", len(e.OID)), e.Path)
 			continue
 		}
@@ -98,16 +98,16 @@ func (w files) mayDiffer(e repository.Entry, sizes map[string]int64, converted m
 	switch {
 	case e.Tag >= 'a' && e.Tag <= 'z': // "assume unchanged": we assume nothing
 		return true
-	case e.Tag == 'S': // left out by a sparse checkout, unless it lies here all the same
+	case e.Tag == 'S': // left out by a sparse checkout, unless it exists all the same
 		return err == nil
 	case err != nil || e.Mode == repository.ModeRepo:
-		return false // git sees by itself that it is gone or moved on
+		return false // git notices by itself that it is gone or newer
 	}
 	size, have := sizes[e.OID]
 	return !have || size != info.Size() || converted[e.Path]
 }
 
-// converted names the files that git would not keep as they lie on the disk, as far as the size does not tell.
+// converted returns the files that git would convert, as far as the size does not tell.
 func (w files) converted(ctx context.Context, entries []repository.Entry) (map[string]bool, error) {
 	var in bytes.Buffer
 	for _, e := range entries {
@@ -135,7 +135,7 @@ func (w files) converted(ctx context.Context, entries []repository.Entry) (map[s
 	return found, nil
 }
 
-// rewrite gives lines to `update-index --index-info`.
+// rewrite passes lines to `update-index --index-info`.
 func (w files) rewrite(ctx context.Context, lines []byte) error {
 	if len(lines) == 0 {
 		return nil

@@ -10,19 +10,19 @@ import (
 	"orchestrator/thread/semaphore"
 )
 
-// DefaultLimit is the largest file that a snapshot holds, in bytes, unless the configuration says otherwise.
+// DefaultLimit is the largest file in a snapshot, in bytes, unless configured otherwise.
 const DefaultLimit = 50 << 20
 
-// takeShare is for how long a snapshot that is taken holds up others: as many as there are processors are taken at a
-// time, each with a few git processes.
+// takeShare is how long taking a snapshot may delay others: as many as there are processors are taken at once, each
+// with a few git processes.
 const takeShare = time.Second
 
 // Config says what a Store keeps.
 type Config struct {
-	// Limit is the largest new or changed file that a snapshot holds, in bytes; 0 is DefaultLimit.
+	// Limit is the largest new or changed file in a snapshot, in bytes; 0 is DefaultLimit.
 	Limit int64
-	// About says what is known of a thread, false when nothing is: it is kept with the thread's snapshots, for the day
-	// when nothing else knows. May be nil.
+	// About returns what is known about a thread, false if nothing is: it is stored with the thread's snapshots, for the
+	// day when nothing else knows. May be nil.
 	About func(thread.ID) (About, bool)
 }
 
@@ -32,7 +32,7 @@ type Store struct {
 	cfg     Config
 	found   *worktree.Finder
 	numbers numbers
-	taking  *semaphore.Semaphore // of the snapshots that are taken; entered with the worktree's lock held
+	taking  *semaphore.Semaphore // limits how many snapshots are taken at once; acquired with the worktree's lock held
 }
 
 var (
@@ -41,7 +41,7 @@ var (
 	_ worktree.Saver     = (*Store)(nil)
 )
 
-// New makes a Store of snapshots of the worktrees that a Finder finds.
+// New returns a Store of snapshots of the worktrees that a Finder finds.
 func New(found *worktree.Finder, cfg Config) *Store {
 	if cfg.Limit <= 0 {
 		cfg.Limit = DefaultLimit
@@ -58,7 +58,7 @@ func (s *Store) open(ctx context.Context, dir string) (files, error) {
 	return files{w}, err
 }
 
-// about is what is known of a thread.
+// about is what is known about a thread.
 func (s *Store) about(id thread.ID) About {
 	if s.cfg.About == nil {
 		return About{}

@@ -12,7 +12,7 @@ import (
 	"orchestrator/checkpoint/repository"
 )
 
-// submodules names those of the repositories among paths that the person's index holds as submodules.
+// submodules returns the repositories among paths that are submodules in the person's index.
 func (w files) submodules(ctx context.Context, paths []string) (map[string]bool, error) {
 	args := []string{"ls-files", "-z", "--stage", "--"}
 	for _, path := range paths {
@@ -39,8 +39,8 @@ func (w files) submodules(ctx context.Context, paths []string) (map[string]bool,
 	return found, nil
 }
 
-// filled names the entries of submodules in an index of ours in whose places files lie without being a repository,
-// and those files, ignored ones left out: they are the worktree's, and nobody else keeps them.
+// filled returns the submodule entries in an index of ours whose folders contain files without being a repository, and
+// those files, except ignored ones: they belong to the worktree, and nobody else stores them.
 func (w files) filled(ctx context.Context, env []string) (places, files []string, err error) {
 	if _, err := os.Lstat(filepath.Join(w.Root, ".gitmodules")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -57,7 +57,7 @@ func (w files) filled(ctx context.Context, env []string) (places, files []string
 		if !w.loose(path) {
 			continue
 		}
-		// With an index that holds nothing: git looks below no place of a submodule that it knows.
+		// With an empty index: git does not look into the folder of a submodule that it knows.
 		out, err := w.Ours(ctx, git.Call{
 			Args: []string{"ls-files", "-z", "--others", "--exclude-standard", "--", path + "/"},
 			Env:  append(append([]string{}, env...), "GIT_INDEX_FILE="+filepath.Join(w.Home, "no-index")),
@@ -72,7 +72,7 @@ func (w files) filled(ctx context.Context, env []string) (places, files []string
 	return places, files, nil
 }
 
-// loose reports whether a path is a folder, reached through no link, that holds something and is no repository.
+// loose reports whether a path is a folder, reached through no link, that is not empty and not a repository.
 func (w files) loose(path string) bool {
 	dir := w.Root
 	for part := range strings.SplitSeq(path, "/") {
@@ -88,7 +88,7 @@ func (w files) loose(path string) bool {
 	return err == nil && len(entries) > 0
 }
 
-// mine reports whether a path belongs to our own folders, where they lie inside the worktree.
+// mine reports whether a path belongs to our own folders, if they are inside the worktree.
 func (w files) mine(path string) bool {
 	abs := filepath.Join(w.Root, path)
 	for _, own := range []string{w.Repo.State, w.Repo.Trees} {

@@ -19,8 +19,8 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// Take makes a snapshot of the worktree that dir lies in, for a thread. prev is the one before: when nothing
-// changed since, its commit is returned and nothing is written.
+// Take takes a snapshot of dir's worktree for a thread. prev is the previous one: if nothing changed since, its commit
+// is returned and nothing is written.
 func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread.Snapshot) (thread.Snapshot, error) {
 	if err := repository.CheckID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("take snapshot: %w", err)
@@ -56,17 +56,17 @@ func (s *Store) Keep(ctx context.Context, w *repository.Worktree, id thread.ID, 
 type order struct {
 	thread thread.ID
 	prev   *thread.Snapshot // for the counts
-	limit  int64            // 0 takes files of any size
+	limit  int64            // 0 includes files of any size
 	note   string           // first line of the commit
 }
 
-// take makes a snapshot. The caller holds the worktree's lock.
+// take takes a snapshot. The caller holds the worktree's lock.
 func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, error) {
 	h, trusted, base, err := w.standing(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
-	if w.Settings.Sparse { // which files lie here may have changed without a word
+	if w.Settings.Sparse { // which files exist may have changed silently
 		trusted = false
 	}
 	if err := os.Remove(w.Index() + ".lock"); err != nil && !os.IsNotExist(err) {
@@ -93,7 +93,8 @@ func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, er
 	return snap, nil
 }
 
-// standing returns what the private index holds, whether that is true and kept by a ref, and where HEAD stands.
+// standing returns the content of the private index, whether it can be trusted and is kept by a ref, and the commit of
+// HEAD.
 func (w files) standing(ctx context.Context) (h repository.Held, trusted bool, base string, err error) {
 	h, trusted = w.Holds()
 	var wg sync.WaitGroup
@@ -116,7 +117,7 @@ func (w files) standing(ctx context.Context) (h repository.Held, trusted bool, b
 	return h, trusted && at == h.Commit, base, nil
 }
 
-// tree brings the private index to what lies on the disk and writes it as a tree.
+// tree updates the private index from disk and writes it as a tree.
 func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit int64) (string, []thread.Skip, error) {
 	if !trusted {
 		if err := w.seed(ctx); err != nil {
@@ -141,7 +142,7 @@ func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit 
 	failpoint.Hit("snapshot.take.indexed")
 	write := []string{"write-tree"}
 	if w.Settings.Partial {
-		write = append(write, "--missing-ok") // what is on the disk was added above
+		write = append(write, "--missing-ok") // what is on disk was added above
 	}
 	out, err := w.Ours(ctx, git.Call{Args: write, Durable: true})
 	if err != nil {
@@ -150,7 +151,7 @@ func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit 
 	return strings.TrimSpace(string(out)), append(found.skip, skipped...), nil
 }
 
-// apply brings an index of ours (env picks it) to what a scan found. It returns what git would not take.
+// apply updates an index of ours (env selects it) from a scan. It returns what git would not accept.
 func (w files) apply(ctx context.Context, found scan, env []string, durable bool) ([]thread.Skip, error) {
 	if len(found.remove) > 0 {
 		var in bytes.Buffer
@@ -174,7 +175,7 @@ func (w files) apply(ctx context.Context, found scan, env []string, durable bool
 	return skipped, err
 }
 
-// noObject is the id of nothing, as long as the repository's ids are.
+// noObject is the null object id, in the length of the repository's ids.
 func (w files) noObject() string {
 	if w.Settings.Format == "sha256" {
 		return strings.Repeat("0", 64)
@@ -182,7 +183,7 @@ func (w files) noObject() string {
 	return strings.Repeat("0", 40)
 }
 
-// addFiles reads files into an index. Where git refuses, halving finds which file it is about.
+// addFiles reads files into an index. If git refuses, bisection finds the file.
 func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) ([]thread.Skip, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -202,7 +203,7 @@ func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) 
 	case len(paths) == 1:
 		if keep, reason := w.look(paths[0], false, 0); !keep {
 			if reason == "" {
-				return nil, nil // gone meanwhile
+				return nil, nil // gone in the meantime
 			}
 			return []thread.Skip{{Path: paths[0], Reason: reason}}, nil
 		}
@@ -216,7 +217,7 @@ func (w files) addFiles(ctx context.Context, paths, env []string, durable bool) 
 	return append(first, second...), err
 }
 
-// keep makes sure that a ref of the thread leads to a commit with the snapshot, and returns the commit.
+// keep makes sure that a ref of the thread points to a commit with the snapshot, and returns the commit.
 func (s *Store) keep(
 	ctx context.Context, w files, o order, h repository.Held, trusted bool, snap thread.Snapshot,
 ) (string, error) {

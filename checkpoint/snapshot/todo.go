@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread"
 )
 
-// todo is what a restore has to do.
+// todo is the list of steps of a restore.
 type todo struct {
 	from, to string     // trees
 	steps    []todoStep // sorted by path
@@ -21,11 +21,11 @@ type todo struct {
 // todoStep is one path that differs between the safety snapshot and the target.
 type todoStep struct {
 	repository.Change
-	done bool        // carried out and not left, so that it would have to be taken back
-	old  fs.FileInfo // what stood there when the safety snapshot was taken, nil for nothing
+	done bool        // done and not skipped, so a rollback must undo it
+	old  fs.FileInfo // what was there when the safety snapshot was taken, nil for nothing
 }
 
-// between lists what leads from one tree to another.
+// between lists the steps from one tree to another.
 func (w files) between(ctx context.Context, from, to string) (*todo, error) {
 	changes, err := w.Repo.Changes(ctx, nil, from, to)
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *todo) leave(name, reason string) {
 	t.left = append(t.left, thread.Skip{Path: name, Reason: reason})
 }
 
-// only takes out what is not about some paths.
+// only drops steps for other paths.
 func (t *todo) only(paths []string) {
 	names := make(map[string]bool, len(paths))
 	for _, p := range paths {
@@ -51,7 +51,7 @@ func (t *todo) only(paths []string) {
 	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.Path] })
 }
 
-// spare takes out what the target does not hold only because it skipped it.
+// spare drops steps for files that the target lacks only because it skipped them.
 func (t *todo) spare(skipped []thread.Skip) {
 	if len(skipped) == 0 {
 		return
@@ -66,7 +66,7 @@ func (t *todo) spare(skipped []thread.Skip) {
 		}
 		for at := st.Path; at != "."; at = path.Dir(at) {
 			if names[at] {
-				t.leave(st.Path, "left as it is: the snapshot skipped it")
+				t.leave(st.Path, "left alone: the snapshot skipped it")
 				return true
 			}
 		}

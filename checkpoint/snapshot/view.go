@@ -11,15 +11,16 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// view looks at a worktree without a trace: objects that it needs go to a folder that ends with it.
+// view reads a worktree without leaving traces: the objects that it needs are written to a folder that is deleted with
+// it.
 type view struct {
 	w   files
 	dir string
 	env []string
-	now string // tree of the worktree as it lies there
+	now string // tree of the current worktree
 }
 
-// openView opens one; live also reads the worktree's files, up to a limit.
+// openView opens a view; live also reads the worktree's files, up to a limit.
 func openView(ctx context.Context, w files, live bool, limit int64) (*view, error) {
 	dir, err := os.MkdirTemp(w.Home, "view-*")
 	if err != nil {
@@ -93,7 +94,7 @@ func (v *view) side(ctx context.Context, id string) (string, error) {
 	return v.w.Repo.TreeOf(ctx, v.env, id)
 }
 
-// empty is the id of the tree without files.
+// empty is the id of the empty tree.
 func (v *view) empty() string {
 	if v.w.Settings.Format == "sha256" {
 		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"

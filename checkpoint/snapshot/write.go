@@ -17,13 +17,13 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// ErrChanged says that files changed while they were being restored. What was restored so far is taken back.
-var ErrChanged = errors.New("a file changed meanwhile")
+// ErrChanged says that files changed during a restore. What was restored so far is rolled back.
+var ErrChanged = errors.New("a file changed in the meantime")
 
-// carryOut removes what the target has not, then writes what it has.
+// carryOut removes what the target lacks, then writes its files.
 func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 	need := t.parents()
-	for i := len(t.steps) - 1; i >= 0; i-- { // what lies deeper first
+	for i := len(t.steps) - 1; i >= 0; i-- { // deeper paths first
 		st := &t.steps[i]
 		if st.NewMode != "" {
 			continue
@@ -53,7 +53,7 @@ func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 				continue
 			}
 			if st.NewMode != repository.ModeRepo && missing[st.NewOID] {
-				t.leave(st.Path, "left as it is: this partial clone never fetched it")
+				t.leave(st.Path, "left alone: this partial clone never fetched it")
 				continue
 			}
 			left := len(t.left)
@@ -67,10 +67,10 @@ func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 	})
 }
 
-// takeAway removes one file, and the folders that are empty then and that nothing needs.
+// takeAway removes one file, and folders that become empty and are not needed.
 func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) error {
 	if st.OldMode == repository.ModeRepo {
-		t.leave(st.Path, "left as it is: a submodule")
+		t.leave(st.Path, "left alone: a submodule")
 		return nil
 	}
 	if st.old != nil {
@@ -89,7 +89,7 @@ func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) e
 	return nil
 }
 
-// unchanged makes sure that a path is as the safety snapshot saw it.
+// unchanged makes sure that a path is as in the safety snapshot.
 func unchanged(where *disk.Place, st *todoStep) error {
 	now, err := where.Lstat(st.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,11 +105,11 @@ func unchanged(where *disk.Place, st *todoStep) error {
 	return nil
 }
 
-// write puts one file of the target in place, unless something that is not saved stands there.
+// write puts one file of the target in place, unless something unsaved is there.
 func (t *todo) write(where *disk.Place, st *todoStep, next func() (io.Reader, error)) error {
 	if st.NewMode == repository.ModeRepo {
 		if st.OldMode != "" {
-			t.leave(st.Path, "left as it is: a submodule")
+			t.leave(st.Path, "left alone: a submodule")
 			return nil
 		}
 		if err := where.Mkdir(st.Path); err != nil {
@@ -130,7 +130,7 @@ func (t *todo) write(where *disk.Place, st *todoStep, next func() (io.Reader, er
 		return nil
 	case now.IsDir(): // it was empty and is gone
 	case st.OldMode == "":
-		t.leave(st.Path, "left as it is: ignored or not saved")
+		t.leave(st.Path, "left alone: ignored or not saved")
 		return nil
 	default:
 		if err := unchanged(where, st); err != nil {

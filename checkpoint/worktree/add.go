@@ -17,12 +17,12 @@ import (
 	"orchestrator/thread/failpoint"
 )
 
-// Add makes a worktree with the files of a snapshot, on a new branch at the commit that HEAD stood at when the
-// snapshot was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. A branch of
-// that name is taken up again when it stands at that very commit and no worktree has it.
+// Add creates a worktree with the files of a snapshot, on a new branch at the commit that was HEAD when the snapshot
+// was taken: what was uncommitted then is uncommitted in it, what was untracked is untracked. An existing branch of
+// that name is reused if it is at that very commit and checked out in no worktree.
 //
-// What makes it a worktree is on the disk when Add returns, its branch and the snapshot too. Its files are synced in
-// the background, as they can be made again; until then Repair looks whether a power cut emptied some.
+// The worktree's metadata is on disk when Add returns, and so are its branch and the snapshot. Its files are synced in
+// the background, since they can be recreated; until then Repair checks whether a power cut emptied some.
 func (k *Keeper) Add(ctx context.Context, id thread.ID, dir, name string, at thread.Snapshot) (thread.Worktree, error) {
 	made, err := k.add(ctx, id, dir, name, at)
 	if err != nil {
@@ -39,7 +39,7 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 		return thread.Worktree{}, err
 	}
 	if strings.Contains(name, "/") {
-		return thread.Worktree{}, fmt.Errorf("worktree name %q holds a slash: %w", name, thread.ErrInvalid)
+		return thread.Worktree{}, fmt.Errorf("worktree name %q contains a slash: %w", name, thread.ErrInvalid)
 	}
 	w, err := k.Open(ctx, dir)
 	if err != nil {
@@ -66,9 +66,9 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 	n, err := k.fill(ctx, w, j.Operation, made, at)
 	if err != nil {
 		j.Leave()
-		// The context may be what failed: taking back must not depend on it.
+		// The context may be what failed: the rollback must not depend on it.
 		if back := k.takeBack(context.WithoutCancel(ctx), w.Repo, j.Operation); back != nil {
-			return thread.Worktree{}, errors.Join(err, fmt.Errorf("take it back: %w", back))
+			return thread.Worktree{}, errors.Join(err, fmt.Errorf("roll back: %w", back))
 		}
 		return thread.Worktree{}, errors.Join(err, j.End())
 	}
@@ -80,13 +80,13 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 	return made, nil
 }
 
-// free makes sure that folder and branch can be used, and tells whether the branch is to be made and which ref of
-// the thread is the next.
+// free makes sure that folder and branch can be used, and returns whether to create the branch and the thread's next
+// ref.
 func free(
 	ctx context.Context, repo *repository.Repository, id thread.ID, made thread.Worktree,
 ) (newBranch bool, next string, err error) {
 	if _, err := os.Lstat(made.Path); err == nil {
-		return false, "", fmt.Errorf("folder %s exists: %w", made.Path, thread.ErrNameTaken)
+		return false, "", fmt.Errorf("folder %s: %w", made.Path, thread.ErrNameTaken)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return false, "", err
 	}
@@ -98,7 +98,7 @@ func free(
 	return newBranch, repository.RefName(id, repo.SkipTaken(id, repository.NextNumber(refs, id))), err
 }
 
-// branchFree tells whether the branch is to be made, as it is not there.
+// branchFree returns whether to create the branch, because it does not exist.
 func branchFree(
 	ctx context.Context, repo *repository.Repository, o thread.Worktree, refs map[string]string,
 ) (bool, error) {
@@ -111,20 +111,20 @@ func branchFree(
 			}
 			return false, nil
 		case strings.EqualFold(ref, want):
-			return false, fmt.Errorf("branch %s differs from %s in upper and lower case only: %w",
+			return false, fmt.Errorf("branch %s differs from %s only in case: %w",
 				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
 		case strings.EqualFold(ref+"/", "refs/heads/"+repository.BranchPrefix) || strings.HasPrefix(ref, want+"/"):
-			return false, fmt.Errorf("branch %s is in the way of %s: %w",
+			return false, fmt.Errorf("branch %s conflicts with %s: %w",
 				strings.TrimPrefix(ref, "refs/heads/"), o.Branch, thread.ErrNameTaken)
 		}
 	}
 	return true, nil
 }
 
-// checkReusable says whether a branch that exists may be used again.
+// checkReusable returns an error unless an existing branch may be reused.
 func checkReusable(ctx context.Context, repo *repository.Repository, o thread.Worktree, tip string) error {
 	if tip != o.Base {
-		return fmt.Errorf("branch %s exists and stands elsewhere: %w", o.Branch, thread.ErrNameTaken)
+		return fmt.Errorf("branch %s points to another commit: %w", o.Branch, thread.ErrNameTaken)
 	}
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func checkReusable(ctx context.Context, repo *repository.Repository, o thread.Wo
 	return nil
 }
 
-// fill makes the worktree, its files, its index, its private index, its record and its marker.
+// fill creates the worktree, its files, its index, its private index, its record and its marker.
 func (k *Keeper) fill(
 	ctx context.Context, w *repository.Worktree, o repository.Operation, made thread.Worktree, at thread.Snapshot,
 ) (*repository.Worktree, error) {
@@ -187,7 +187,7 @@ func (k *Keeper) fill(
 	return n, n.Hold(repository.Held{Thread: o.Thread, Ref: o.Ref, Commit: at.Commit, Tree: at.Tree, Base: at.Base})
 }
 
-// both does two things at once.
+// both runs two functions concurrently.
 func both(a, b func() error) error {
 	var wg sync.WaitGroup
 	var errA, errB error
@@ -197,7 +197,7 @@ func both(a, b func() error) error {
 	return errors.Join(errA, errB)
 }
 
-// register makes the refs, in one transaction, and the worktree without files. It returns which files go into it.
+// register creates the refs, in one transaction, and the worktree without files. It returns the files to put into it.
 func register(
 	ctx context.Context, repo *repository.Repository, o repository.Operation, made thread.Worktree, at thread.Snapshot,
 ) (contents, error) {
@@ -207,7 +207,7 @@ func register(
 	}
 	from := at.Base
 	if from == "" {
-		from = at.Commit // nothing was committed yet: HEAD is set below, before anybody looks
+		from = at.Commit // no commits yet: HEAD is set below, before anybody looks
 	}
 	var files contents
 	err := both(
@@ -231,14 +231,14 @@ func register(
 // tries is how often a worktree is begun again when the person's own git is about to make one.
 const tries = 3
 
-// addEmpty makes a worktree without files, detached.
+// addEmpty creates a detached worktree without files.
 func addEmpty(ctx context.Context, repo *repository.Repository, root, from string) error {
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	// git makes the folder, but not through a link that leads nowhere.
+	// git creates the folder, but not through a dangling link.
 	if err := os.Mkdir(filepath.Join(repo.Common, "worktrees"), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -251,12 +251,12 @@ func addEmpty(ctx context.Context, repo *repository.Repository, root, from strin
 		}
 		var said *git.Error
 		if try == tries || !errors.As(err, &said) || !strings.Contains(said.Stderr, "commondir") {
-			return err // else the person's own git was about to make one
+			return err // otherwise the person's own git was about to create one
 		}
 	}
 }
 
-// linkGitFile makes a new worktree's .git lead to the repository, where git wrote the view.
+// linkGitFile points a new worktree's .git file to the repository; git wrote the view there.
 func linkGitFile(root string) error {
 	n, err := git.Find(root) // follows the view's link
 	if err != nil {
@@ -265,7 +265,7 @@ func linkGitFile(root string) error {
 	return disk.Write(filepath.Join(root, ".git"), []byte("gitdir: "+n.GitDir+"\n"), false)
 }
 
-// setHead puts a new worktree on a branch, unborn or not. Where refs are files it writes the one line itself.
+// setHead puts a new worktree on a branch, unborn or not. If refs are files it writes the one line itself.
 func setHead(ctx context.Context, repo *repository.Repository, n git.Worktree, ref string) error {
 	head := filepath.Join(n.GitDir, "HEAD")
 	b, err := os.ReadFile(head)
@@ -279,7 +279,7 @@ func setHead(ctx context.Context, repo *repository.Repository, n git.Worktree, r
 	return err
 }
 
-// syncPart brings to the disk what makes a folder a worktree: git syncs none of it.
+// syncPart syncs a worktree's metadata: git syncs none of it.
 func syncPart(w *repository.Worktree) error {
 	for _, path := range []string{
 		filepath.Join(w.Root, ".git"), filepath.Join(w.GitDir, "HEAD"), filepath.Join(w.GitDir, "commondir"),
@@ -293,8 +293,7 @@ func syncPart(w *repository.Worktree) error {
 	return nil
 }
 
-// settle syncs the files of a new worktree and notes in its record that they are on the disk. Where it fails, Repair
-// looks after them.
+// settle syncs the files of a new worktree and records that they are on disk. If it fails, Repair takes care of them.
 func settle(ctx context.Context, w *repository.Worktree) {
 	if disk.SyncTree(w.Root) != nil {
 		return

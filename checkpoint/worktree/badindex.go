@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// maxIndex is the largest index whose sum is looked at: about two million files.
+// maxIndex is the largest index whose checksum is verified: about two million files.
 const maxIndex = 256 << 20
 
-// badIndex reports whether an index cannot be one, or is not as git wrote it by the sum at its end; git itself looks
-// at that in fsck alone. A missing one is bad where it is due, and what is no file is not judged here: odd names it.
+// badIndex reports whether an index is invalid, or does not match the checksum at its end; git itself checks that only
+// in fsck. A missing one is bad if due is set, and something else than a file is not judged here: odd reports it.
 func badIndex(file string, due bool) bool {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without waiting at a pipe
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // without blocking at a pipe
 	if err != nil {
 		return due && errors.Is(err, fs.ErrNotExist)
 	}
@@ -33,8 +33,8 @@ func badIndex(file string, due bool) bool {
 	return len(b) < maxIndex && !summed(b)
 }
 
-// summed reports whether the sum at the end of an index is that of what is before it, in either of git's hashes, or all
-// zeroes, which index.skipHash leaves.
+// summed reports whether the checksum at the end of an index matches its content, in either of git's hashes, or is all
+// zeroes, which index.skipHash writes.
 func summed(b []byte) bool {
 	if n := len(b) - sha1.Size; n > 0 {
 		if sum := sha1.Sum(b[:n]); bytes.Equal(sum[:], b[n:]) || len(bytes.Trim(b[n:], "\x00")) == 0 {

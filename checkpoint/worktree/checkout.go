@@ -16,8 +16,8 @@ import (
 
 // contents is what goes into a new worktree.
 type contents struct {
-	tree    string // the snapshot's, without what is foreign
-	foreign bool   // the base has something foreign, which is checked out as git does it
+	tree    string // the snapshot's, without the foreign folder
+	foreign bool   // the base has a foreign folder, which is checked out as git does it
 }
 
 // contentsOf reads what goes into a worktree with a snapshot.
@@ -49,7 +49,7 @@ func checkOut(ctx context.Context, w *repository.Worktree, tree string) error {
 		if err := leaveOutMissing(ctx, w, tree); err != nil {
 			return err
 		}
-		update = "--reset" // writes what the index holds and the disk does not
+		update = "--reset" // writes what is in the index and not on disk
 	}
 	_, err := w.Ours(ctx, git.Call{
 		Args:   []string{"read-tree", update, "-u", tree},
@@ -58,8 +58,8 @@ func checkOut(ctx context.Context, w *repository.Worktree, tree string) error {
 	return err
 }
 
-// leaveOutMissing fills the private index and marks the files whose contents a partial clone never fetched as not
-// checked out, which they are not where the snapshot was taken either.
+// leaveOutMissing fills the private index and marks the files that a partial clone never fetched as not checked out,
+// which they are not where the snapshot was taken either.
 func leaveOutMissing(ctx context.Context, w *repository.Worktree, tree string) error {
 	if _, err := w.Ours(ctx, git.Call{Args: []string{"read-tree", tree}}); err != nil {
 		return err
@@ -106,7 +106,7 @@ func startIndex(ctx context.Context, w *repository.Worktree, files contents, at 
 	if err := git.CopyIndex(w.Index(), index); err != nil {
 		return err
 	}
-	// Through our own git folder: git compares contents where times tell nothing, and must not filter them.
+	// Through our own git folder: git compares contents if times are inconclusive, and must not filter them.
 	_, err := w.Ours(ctx, git.Call{Args: []string{"read-tree", "-m", at.Base}, Env: []string{"GIT_INDEX_FILE=" + index}})
 	if err != nil || len(at.Skipped) == 0 && !files.foreign {
 		return err
@@ -114,8 +114,8 @@ func startIndex(ctx context.Context, w *repository.Worktree, files contents, at 
 	return writeSkipped(ctx, w, files.tree, at)
 }
 
-// writeSkipped writes the base's version of tracked files that the snapshot skipped or that are not ours to keep: they
-// would look deleted.
+// writeSkipped writes the base's version of tracked files that the snapshot skipped or that we do not store: they would
+// look deleted.
 func writeSkipped(ctx context.Context, w *repository.Worktree, tree string, at thread.Snapshot) error {
 	skipped := map[string]bool{}
 	for _, sk := range at.Skipped {

@@ -22,16 +22,16 @@ type Config struct {
 	Dir string
 	// State is our own folder, made when it is missing (0700).
 	State string
-	// Worktrees is where Add makes worktrees, made when it is missing (0700).
+	// Worktrees is where Add creates worktrees, created if missing (0700).
 	Worktrees string
-	// Env follows the process's environment for git.
+	// Env is added to the process's environment for git.
 	Env []string
 }
 
 // Finder finds the repositories and worktrees of a project, opens them, and sets right what was left hollow. It is safe
 // for concurrent use, also by several processes.
 type Finder struct {
-	dir, state, trees string // as Config has them
+	dir, state, trees string // as in Config
 	git               *git.Git
 	locks             *repository.Locks
 
@@ -63,7 +63,7 @@ func NewFinder(cfg Config) (*Finder, error) {
 	}, nil
 }
 
-// OnRepair has a function called with what was found damaged and set right while it was used, for people.
+// OnRepair sets a function to call with reports, for people, of damage that was repaired during use.
 func (f *Finder) OnRepair(report func(string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,8 +73,8 @@ func (f *Finder) OnRepair(report func(string)) {
 // ownRepository is the state folder of the project's own repository.
 const ownRepository = "own"
 
-// repository names a repository's folder in our state. below is where the project holds it, "" for its own and for
-// one that lies elsewhere.
+// repository names a repository's folder in our state. below is its path inside the project, "" for the project's own
+// and for one elsewhere.
 func (f *Finder) repository(found git.Worktree) (key, below string) {
 	if own, err := git.Find(f.dir); err == nil && own.Common == found.Common {
 		return ownRepository, ""
@@ -86,7 +86,7 @@ func (f *Finder) repository(found git.Worktree) (key, below string) {
 	return disk.Short(found.Common), ""
 }
 
-// mainRoot is the repository's main worktree, or this one where it has none.
+// mainRoot is the repository's main worktree, or this one if it has none.
 func mainRoot(w git.Worktree) string {
 	if w.Linked() && filepath.Base(w.Common) == ".git" {
 		return filepath.Dir(w.Common)
@@ -117,10 +117,10 @@ func (f *Finder) folders() (found []folder, refused []string, err error) {
 		b, err := disk.ReadSmall(name)
 		dir := filepath.Join(resolved(f.dir), string(b))
 		if err != nil || !filepath.IsLocal(string(b)) || disk.Short(string(b)) != e.Name() {
-			refused = append(refused, fmt.Sprintf("did not open what %s names: it is not a repository inside the project", name))
+			refused = append(refused, fmt.Sprintf("ignored %s: it does not name a repository inside the project", name))
 			continue
 		}
-		if w, err := git.Find(dir); err == nil && w.Root == dir { // else it is gone, or reached through a link
+		if w, err := git.Find(dir); err == nil && w.Root == dir { // otherwise it is gone, or reached through a link
 			if key, _ := f.repository(w); key == e.Name() {
 				found = append(found, folder{key, dir})
 			}
@@ -137,8 +137,8 @@ func (f *Finder) at(found git.Worktree) *repository.Worktree {
 	})
 }
 
-// home is the state folder of one worktree. It goes by names within the project and its repository, which stay when
-// the project, the state or the worktree is moved.
+// home is the state folder of one worktree. It is named by names within the project and its repository, which stay the
+// same when the project, the state or the worktree is moved.
 func (f *Finder) home(key string, found git.Worktree) string {
 	part := "main"
 	if name := repository.Name(found); name != "" {
@@ -147,7 +147,7 @@ func (f *Finder) home(key string, found git.Worktree) string {
 	return filepath.Join(f.state, key, part)
 }
 
-// records returns what our state records about the worktrees of a repository; damaged names what cannot be read.
+// records returns our records of the worktrees of a repository; damaged names unreadable ones.
 func (f *Finder) records(key string) (all []record, damaged []string, err error) {
 	dir := filepath.Join(f.state, key)
 	entries, err := os.ReadDir(dir)

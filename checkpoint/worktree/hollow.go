@@ -18,8 +18,8 @@ import (
 	"orchestrator/thread/private"
 )
 
-// find returns the worktree that dir lies in. One of ours that a power cut made hollow is rebuilt first. A folder
-// among our worktrees is never taken for a part of a repository around them.
+// find returns the worktree that dir is in. One of ours that a power cut emptied is rebuilt first. A folder inside the
+// folder of our worktrees is never taken for part of a repository around them.
 func (f *Finder) find(ctx context.Context, dir string) (git.Worktree, error) {
 	found, err := f.findWhole(dir)
 	if err == nil || !errors.Is(err, errHollow) && errors.Is(err, fs.ErrNotExist) {
@@ -41,9 +41,9 @@ func (f *Finder) find(ctx context.Context, dir string) (git.Worktree, error) {
 	return f.findWhole(dir)
 }
 
-var errHollow = errors.New("files of the worktree's part of the repository are empty")
+var errHollow = errors.New("the worktree's files in the repository are empty")
 
-// findWhole finds a worktree; errHollow says that it is ours and lost what makes it one.
+// findWhole finds a worktree; errHollow says that it is ours and lost its metadata.
 func (f *Finder) findWhole(dir string) (git.Worktree, error) {
 	found, err := git.Find(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *Finder) findWhole(dir string) (git.Worktree, error) {
 		return found, fmt.Errorf("%s has no .git file: %w", git.Printable(real), git.ErrForeign)
 	}
 	if filepath.Dir(found.Root) == trees && !f.linksHome(found) {
-		return found, fmt.Errorf("%s/.git leads to another repository: %w", git.Printable(found.Root), git.ErrForeign)
+		return found, fmt.Errorf("%s/.git points to another repository: %w", git.Printable(found.Root), git.ErrForeign)
 	}
 	if !found.Linked() {
 		return found, nil
@@ -66,8 +66,8 @@ func (f *Finder) findWhole(dir string) (git.Worktree, error) {
 	return found, nil
 }
 
-// linksHome reports whether a worktree among ours is one of the project's repository, of one inside of the project, or
-// of one that our state has a record for: an agent may write its .git file.
+// linksHome reports whether a worktree inside the folder of our worktrees belongs to the project's repository, to one
+// inside the project, or to one that our state has a record of: an agent may write its .git file.
 func (f *Finder) linksHome(w git.Worktree) bool {
 	if !w.Linked() {
 		return false
@@ -79,8 +79,8 @@ func (f *Finder) linksHome(w git.Worktree) bool {
 	return err == nil
 }
 
-// hollow names the files that make a worktree of ours one and that hold nothing, or nothing but zeroes, as a power cut
-// leaves files that were not synced. A worktree that the repository does not know any more is not hollow but removed.
+// hollow returns the metadata files of a worktree of ours that are empty, or contain only zeroes, which a power cut
+// does to files that were not synced. A worktree that the repository no longer knows was removed and is not hollow.
 func hollow(common string, r record, root string) []string {
 	part := filepath.Join(common, "worktrees", r.Name)
 	if info, err := os.Lstat(part); err != nil || !info.IsDir() {
@@ -117,7 +117,7 @@ func hollow(common string, r record, root string) []string {
 	return found
 }
 
-// rebuildAt rebuilds the worktree of ours that dir lies in and says what it did, nothing where there is none.
+// rebuildAt rebuilds the worktree of ours that dir is in and returns what it did, "" if there is none.
 func (f *Finder) rebuildAt(ctx context.Context, dir string) (string, error) {
 	all, _, err := f.folders()
 	if err != nil {
@@ -143,16 +143,15 @@ func (f *Finder) rebuildAt(ctx context.Context, dir string) (string, error) {
 	return "", nil
 }
 
-// rebuild looks for the worktrees of a repository that a power cut left hollow, or with files that were not synced
-// yet, and sets them right.
+// rebuild finds and repairs the worktrees of a repository that a power cut emptied, or whose files were not synced yet.
 func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key string) (said []string, err error) {
 	records, damaged, err := f.records(key)
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range damaged {
-		said = append(said, fmt.Sprintf("the worktree that %s is about is left alone, as the file is damaged; "+
-			"git worktree list shows it, git worktree remove removes it, and its thread can be forked", file))
+		said = append(said, fmt.Sprintf("skipped a worktree because its record %s is damaged; "+
+			"find it with git worktree list, remove it with git worktree remove, or fork its thread", file))
 	}
 	bad, err := repo.BadRefs(ctx, "refs/heads/"+repository.BranchPrefix)
 	if err != nil {
@@ -171,7 +170,7 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 			if ctx.Err() != nil {
 				return said, err
 			}
-			did = fmt.Sprintf("could not rebuild the worktree %s: %v", r.Root, err)
+			did = fmt.Sprintf("cannot rebuild worktree %s: %v", r.Root, err)
 		}
 		if did != "" {
 			said = append(said, did)
@@ -183,8 +182,8 @@ func (f *Finder) rebuild(ctx context.Context, repo *repository.Repository, key s
 	return said, nil
 }
 
-// rebuildOne sets one worktree of ours right and says what it did, nothing where nothing was to be done.
-// lost is set when its branch is known to be gone or to lead to nothing.
+// rebuildOne repairs one worktree of ours and returns what it did, "" if there was nothing to do. lost is set if its
+// branch is known to be gone or to point to nothing.
 func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lost bool) (string, error) {
 	main := f.at(repo).Repo
 	empty := hollow(repo.Common, r, r.Root)
@@ -196,7 +195,7 @@ func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lo
 	}
 	if len(empty) == 0 {
 		if _, err := recordOf(main, r.Name); err != nil || r.Settled {
-			return "", nil // not ours any more, or whole
+			return "", nil // no longer ours, or intact
 		}
 	}
 	w := f.at(git.Worktree{Root: r.Root, GitDir: main.Part(r.Name), Common: repo.Common})
@@ -207,11 +206,11 @@ func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lo
 	defer unlock()
 	if len(empty) > 0 {
 		if err := refill(ctx, w, main, r, empty); err != nil {
-			return "", thread.Hint(err, "its snapshots can still be forked: the thread's last turn holds its files")
+			return "", thread.Hint(err, "fork the thread: its last snapshot has the files")
 		}
 	}
 	if found, err := git.Find(r.Root); err != nil || found != w.Worktree {
-		return "", nil // moved or taken down: nothing of ours to look at
+		return "", nil // moved or removed: nothing of ours to check
 	}
 	if w.Settings, err = w.ReadSettings(ctx); err != nil {
 		return "", err
@@ -233,24 +232,24 @@ func (f *Finder) rebuildOne(ctx context.Context, repo git.Worktree, r record, lo
 }
 
 func rebuiltText(r record, empty, files []string) string {
-	said := "rebuilt the worktree " + r.Root + ", which a power cut had emptied"
+	said := "rebuilt worktree " + r.Root + " after a power cut"
 	var what []string
 	for _, file := range empty {
 		what = append(what, filepath.Base(file))
 	}
 	if len(what) > 0 {
-		said += "; empty were " + strings.Join(what, ", ")
+		said += "; restored " + strings.Join(what, ", ")
 	}
 	if slices.Contains(what, "index") {
-		said += "; what was staged is not staged any more"
+		said += "; staged changes are now unstaged"
 	}
 	if n := len(files); n > 0 {
-		said += fmt.Sprintf("; %d of its files are those of the last snapshot again: %s", n, git.PrintableList(files))
+		said += fmt.Sprintf("; restored %d of its files from the last snapshot: %s", n, git.PrintableList(files))
 	}
 	return said
 }
 
-// refill writes what makes a worktree one again. The caller holds its lock.
+// refill rewrites a worktree's metadata. The caller holds its lock.
 func refill(ctx context.Context, w *repository.Worktree, main *repository.Repository, r record, empty []string) error {
 	unlock, err := main.LockAll(ctx)
 	if err != nil {
@@ -303,7 +302,7 @@ func refill(ctx context.Context, w *repository.Worktree, main *repository.Reposi
 	if err != nil || head == "" {
 		return err
 	}
-	// Through our own git folder: no filter or hook takes part. Files are compared at the next status.
+	// Through our own git folder: no filter or hook is involved. Files are compared at the next status.
 	if err := w.WriteShadow(); err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func TestHollowWorktree(t *testing.T) {
 					} else if _, err := r.Store.Take(t.Context(), "t2", wt.Path, &last); err != nil {
 						t.Fatal(err)
 					}
-					if !strings.Contains(said, "rebuilt the worktree "+wt.Path) {
+					if !strings.Contains(said, "rebuilt worktree "+wt.Path) {
 						t.Errorf("said %q", said)
 					}
 					r.works(wt, last)
@@ -231,7 +231,7 @@ func TestHollowFiles(t *testing.T) {
 					want[f] = long
 				}
 				want["script"] = "exec " + long
-				if !strings.Contains(said, "5 of its files are those of the last snapshot again") {
+				if !strings.Contains(said, "restored 5 of its files from the last snapshot") {
 					t.Errorf("said %q", said)
 				}
 			} else if said != "" {

@@ -94,7 +94,7 @@ func TestForgedJournals(t *testing.T) {
 			content = strings.NewReplacer("VICTIM", victim, "BASE", base).Replace(content)
 			path := r.journal("own", content)
 			said := r.repair()
-			if !strings.Contains(said, "put aside") || strings.ContainsAny(said, "\x1b\x07") {
+			if !strings.Contains(said, "one of our journals") || strings.ContainsAny(said, "\x1b\x07") {
 				t.Errorf("said %q", said)
 			}
 			if _, err := os.Lstat(path); err == nil {
@@ -145,7 +145,7 @@ func TestLinksInState(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(journals, "bbbb.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if said := r.repair(); strings.Count(said, "put aside") != 2 {
+	if said := r.repair(); strings.Count(said, "one of our journals") != 2 {
 		t.Errorf("said %q", said)
 	}
 	if err := os.RemoveAll(journals); err != nil {
@@ -259,7 +259,7 @@ func TestForgedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := r.repair()
-	if strings.Count(said, "not a repository inside the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "put aside") {
+	if strings.Count(said, "does not name a repository inside the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "one of our journals") {
 		t.Errorf("said %s", said)
 	}
 	if err := r.Store.Drop(t.Context(), "t1"); err != nil {

@@ -30,7 +30,7 @@ type Keeper struct {
 // NewKeeper makes a Keeper of the worktrees that a Finder finds.
 func NewKeeper(found *Finder, saver Saver) *Keeper { return &Keeper{Finder: found, saver: saver} }
 
-// Close waits until the files of the worktrees that Add made are on the disk.
+// Close waits until the files of the worktrees that Add made are on disk.
 func (k *Keeper) Close() error {
 	k.settling.Wait()
 	return nil

@@ -246,7 +246,7 @@ func (sc *scene) setRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range said {
-		if strings.HasPrefix(s, "could not") {
+		if strings.HasPrefix(s, "cannot") {
 			t.Error(s)
 		}
 	}

@@ -16,7 +16,7 @@ type Entry struct {
 	thread.Worktree
 	Thread  thread.ID
 	Missing bool   // its folder is gone or moved
-	Locked  string // why it is locked, "" when it is not
+	Locked  string // why it is locked, "" if it is not
 }
 
 // List returns the worktrees that Add made and that the repositories still know.
@@ -27,7 +27,7 @@ func (f *Finder) List(ctx context.Context) ([]Entry, error) {
 		for _, r := range all {
 			m, err := recordOf(repo, filepath.Base(r.gitDir))
 			if err != nil {
-				continue // not ours, or damaged: Repair names it
+				continue // not ours, or damaged: Repair reports it
 			}
 			e := Entry{Worktree: thread.Worktree{Path: r.path, Branch: m.Branch, Base: m.Base}, Thread: m.Thread}
 			if why, locked := lockReason(r.gitDir); locked {
@@ -48,8 +48,7 @@ func (f *Finder) List(ctx context.Context) ([]Entry, error) {
 	return list, nil
 }
 
-// Made returns the worktree that Add made for a thread and whose folder is there; ok is false when
-// there is none.
+// Made returns the worktree that Add made for a thread and whose folder exists; ok is false if there is none.
 func (f *Finder) Made(ctx context.Context, id thread.ID) (made thread.Worktree, ok bool, err error) {
 	list, err := f.List(ctx)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // ErrNotOurs says that a worktree was not made by Add.
 var ErrNotOurs = errors.New("the worktree was not made by orchestrator")
 
-// marker says in a worktree's part of the repository which record of ours it belongs to. What the repository says
-// alone counts for nothing: a copy of the project has the markers, and not the records.
+// marker is the file in a worktree's part of the repository that names our record of it. The repository's word alone is
+// not trusted: a copy of the project has the markers, and not the records.
 const marker = "orchestrator.json"
 
 // mark is the marker's content.
@@ -27,22 +27,22 @@ type mark struct {
 	ID string `json:"id"`
 }
 
-// record is what our state records about a worktree that Add made.
+// record is our record of a worktree that Add made.
 type record struct {
 	ID     string    `json:"id"`   // the marker's
 	Name   string    `json:"name"` // of the worktree's part of the repository
-	Root   string    `json:"root"` // where it was last
+	Root   string    `json:"root"` // its last known path
 	Thread thread.ID `json:"thread"`
 	Branch string    `json:"branch"`
 	Base   string    `json:"base,omitempty"`
-	Commit string    `json:"commit"` // the snapshot it began with
+	Commit string    `json:"commit"` // the snapshot it was created from
 	// Settled is set once the files of that snapshot are synced.
 	Settled bool `json:"settled,omitempty"`
 }
 
 const recordFile = "made.json"
 
-// check refuses what no record of ours says.
+// check refuses a record that we cannot have written.
 func (r record) check() error {
 	switch {
 	case repository.CheckID(thread.ID(r.ID)) != nil, repository.CheckID(r.Thread) != nil, !disk.IsName(r.Name),
@@ -53,7 +53,7 @@ func (r record) check() error {
 	return nil
 }
 
-// recordAt reads the record in a worktree's state folder; fs.ErrNotExist where there is none.
+// recordAt reads the record in a worktree's state folder; fs.ErrNotExist if there is none.
 func recordAt(home string) (record, error) {
 	var r record
 	b, err := disk.ReadSmall(filepath.Join(home, recordFile))
@@ -76,7 +76,7 @@ func keepRecord(home string, r record) error {
 }
 
 // recordOf returns the record of the worktree whose part of the repository has a name. ErrNotOurs says that Add did not
-// make it, or that another one has its name by now.
+// make it, or that another one has its name now.
 func recordOf(repo *repository.Repository, name string) (record, error) {
 	gitDir := repo.Part(name)
 	r, err := recordAt(filepath.Join(repo.CommonState(), disk.Short(name)))
@@ -99,13 +99,13 @@ func keepMarker(w *repository.Worktree, r record) error {
 	return disk.Write(filepath.Join(w.GitDir, marker), []byte(`{"id":"`+r.ID+`"}`+"\n"), true)
 }
 
-// branchFile is where the repository keeps a worktree's branch, unless it is packed with others.
+// branchFile is the file of a worktree's branch in the repository, unless it is packed.
 func branchFile(common string, r record) string {
 	return filepath.Join(common, "refs/heads", filepath.FromSlash(r.Branch))
 }
 
-// keepBranch makes sure that a worktree's branch is there: one that is lost or leads to nothing is set to the last
-// commit in its reflog, or to where HEAD stood at the thread's last snapshot.
+// keepBranch makes sure that a worktree's branch exists: one that is lost or points to nothing is set to the last
+// commit in its reflog, or to HEAD at the thread's last snapshot.
 func keepBranch(ctx context.Context, repo *repository.Repository, r record) error {
 	ref := "refs/heads/" + r.Branch
 	at, err := repo.Resolve(ctx, ref)

@@ -12,8 +12,8 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// odd says, for people, what of a worktree of ours is there and cannot be what it should, in a way that nothing here
-// sets right: another thing than a file, or a HEAD on a branch that does not exist. branches are those of the repository.
+// odd reports, for people, what is wrong with a worktree of ours in a way that nothing here repairs: something else
+// than a file, or a HEAD on a branch that does not exist. branch reports whether a branch of the repository exists.
 func odd(common string, r record, branch func(ref string) bool) []string {
 	part := filepath.Join(common, "worktrees", r.Name)
 	if _, err := os.Lstat(part); err != nil {
@@ -25,7 +25,8 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 		filepath.Join(part, "HEAD"), filepath.Join(part, "index"), branchFile(common, r),
 	} {
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
-			found = append(found, fmt.Sprintf("git cannot work in the worktree %s: %s is no file; move it away, and the next start writes it again",
+			found = append(found, fmt.Sprintf("git cannot use worktree %s: %s is not a file; "+
+				"move it away to have the next start rewrite it",
 				r.Root, file))
 		}
 	}
@@ -34,25 +35,25 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 	}
 	if at, err := git.Find(r.Root); err != nil || at.Root != r.Root || at.GitDir != part {
 		if info, err := os.Lstat(r.Root); err == nil && info.IsDir() {
-			found = append(found, fmt.Sprintf("git cannot work in the worktree %s: %s does not lead to its repository; move it away, "+
-				"and the next start writes it again", r.Root, filepath.Join(r.Root, ".git")))
+			found = append(found, fmt.Sprintf("git cannot use worktree %s: %s does not point to its repository; move it away "+
+				"to have the next start rewrite it", r.Root, filepath.Join(r.Root, ".git")))
 		}
 	}
 	head, err := disk.ReadSmall(filepath.Join(part, "HEAD"))
 	ref, isRef := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
 	if own := "refs/heads/" + r.Branch; err == nil && isRef && ref != own && branch(own) && !branch(ref) {
-		found = append(found, fmt.Sprintf("the worktree %s is on the branch %s, which does not exist; unless you have just begun that one, "+
-			"`git -C %s symbolic-ref HEAD %s` goes back to its own", r.Root, git.Printable(ref), r.Root, own))
+		found = append(found, fmt.Sprintf("worktree %s is on branch %s, which does not exist; unless you have just created it, "+
+			"return to its own branch with `git -C %s symbolic-ref HEAD %s`", r.Root, git.Printable(ref), r.Root, own))
 	}
 	return found
 }
 
-// sweepOdd removes what is no file where we keep what can be made again of a worktree: a pipe would be waited at.
-// state is what we keep of one repository.
+// sweepOdd removes everything that is not a file where we keep data that can be recreated: a pipe would block. state is
+// our folder for one repository.
 func sweepOdd(state string) error {
 	homes, err := os.ReadDir(state)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look at what is kept of worktrees: %w", err)
+		return fmt.Errorf("check the state of worktrees: %w", err)
 	}
 	for _, home := range homes {
 		for _, name := range []string{
@@ -63,7 +64,7 @@ func sweepOdd(state string) error {
 				continue
 			}
 			if err := disk.RemoveIn(filepath.Dir(file), filepath.Base(file)); err != nil {
-				return fmt.Errorf("remove what is no file: %w", err)
+				return fmt.Errorf("remove what is not a file: %w", err)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestOddFiles(t *testing.T) {
 				}
 				r.Store = r.Open(0)
 				said, err := r.Store.Repair(t.Context())
-				if text := strings.Join(said, "\n"); err != nil || !strings.Contains(text, file+" is no file; move it away") {
+				if text := strings.Join(said, "\n"); err != nil || !strings.Contains(text, file+" is not a file; move it away") {
 					t.Errorf("repair: %q %v", said, err)
 				}
 				if err := os.RemoveAll(file); err != nil {
@@ -58,7 +58,7 @@ func TestOddFiles(t *testing.T) {
 			}
 			r.Store = r.Open(0)
 			said, err := r.Store.Repair(t.Context())
-			if err != nil || len(said) != 1 || !strings.Contains(said[0], file+" does not lead to its repository; move it away") {
+			if err != nil || len(said) != 1 || !strings.Contains(said[0], file+" does not point to its repository; move it away") {
 				t.Errorf("repair: %q %v", said, err)
 			}
 			if err := os.Remove(file); err != nil {

@@ -12,13 +12,13 @@ import (
 	"orchestrator/thread"
 )
 
-// Open finds the worktree that dir lies in and makes its state folder.
+// Open finds the worktree that dir is in and creates its state folder.
 func (f *Finder) Open(ctx context.Context, dir string) (*repository.Worktree, error) {
 	found, err := f.find(ctx, dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, thread.Hint(fmt.Errorf("%w: %w", err, thread.ErrNotFound),
-				"the folder was deleted or moved; its last snapshot can still be forked")
+				"the folder was deleted or moved; fork its last snapshot")
 		}
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (f *Finder) Open(ctx context.Context, dir string) (*repository.Worktree, er
 	return w, nil
 }
 
-// openLike opens a worktree that was just made, with another's settings where they must be the same.
+// openLike opens a worktree that was just created, with another's settings where they must be equal.
 func (f *Finder) openLike(ctx context.Context, dir string, other *repository.Worktree) (*repository.Worktree, error) {
 	found, err := git.Find(dir)
 	if err != nil {

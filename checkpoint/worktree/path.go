@@ -17,7 +17,7 @@ func resolved(path string) string {
 	return path
 }
 
-// realParent resolves the links in the folder that path is in, so that git and we call it the same.
+// realParent resolves the links in the folder of a path, so that git and we use the same name for it.
 func realParent(path string) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	return filepath.Join(dir, filepath.Base(path)), err
@@ -35,5 +35,5 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// nothing reports whether a file holds no byte that says anything.
+// nothing reports whether a file has no meaningful content.
 func nothing(b []byte) bool { return len(bytes.Trim(b, "\x00 \r\n\t")) == 0 }

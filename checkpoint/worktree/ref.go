@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread/private"
 )
 
-// lastLogged is where a ref stood last by its reflog, "" where there is none: "old new name <mail> time\ttext".
+// lastLogged returns the last commit of a ref in its reflog, "" if there is none: "old new name <mail> time\ttext".
 func lastLogged(repo *repository.Repository, ref string) string {
 	b, err := private.ReadRegular(filepath.Join(repo.Common, "logs", filepath.FromSlash(ref)), 16<<20)
 	if err != nil {
@@ -25,7 +25,7 @@ func lastLogged(repo *repository.Repository, ref string) string {
 	return f[1]
 }
 
-// newest returns the commit of a thread's last snapshot, "" where it has none.
+// newest returns the commit of a thread's last snapshot, "" if it has none.
 func newest(ctx context.Context, repo *repository.Repository, id thread.ID) (string, error) {
 	refs, err := repo.Refs(ctx, repository.Namespace+string(id)+"/")
 	if err != nil {
@@ -40,7 +40,7 @@ func newest(ctx context.Context, repo *repository.Repository, id thread.ID) (str
 	return at, nil
 }
 
-// hasRef returns a function that reports whether a ref leads to something.
+// hasRef returns a function that reports whether a ref resolves.
 func hasRef(ctx context.Context, repo *repository.Repository) func(ref string) bool {
 	return func(ref string) bool {
 		at, err := repo.Resolve(ctx, ref)

@@ -15,7 +15,7 @@ import (
 // registered is a worktree as the repository knows it.
 type registered struct {
 	gitDir string
-	path   string // where it was last
+	path   string // its last known path
 }
 
 // registeredIn returns the repository's linked worktrees.
@@ -36,13 +36,13 @@ func registeredIn(repo *repository.Repository) ([]registered, error) {
 	return all, nil
 }
 
-// unregister takes a worktree out of the repository, as git does when it removes one.
+// unregister removes a worktree from the repository, as git does when it removes one.
 func unregister(repo *repository.Repository, name string) error {
 	list := filepath.Join(repo.Common, "worktrees")
 	if err := disk.RemoveIn(list, name); err != nil {
 		return err
 	}
-	_ = os.Remove(list) // git removes the folder with the last one; it is not empty otherwise
+	_ = os.Remove(list) // git removes the folder with the last one; otherwise it is not empty
 	return nil
 }
 
@@ -52,7 +52,7 @@ func lockReason(gitDir string) (why string, locked bool) {
 		return "", false
 	}
 	if err != nil {
-		return ": " + err.Error(), true // whatever it is, it is there
+		return ": " + err.Error(), true // it exists, whatever it is
 	}
 	if why = strings.TrimSpace(string(b)); why != "" {
 		why = ": " + git.Printable(why)

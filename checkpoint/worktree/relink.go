@@ -12,10 +12,10 @@ import (
 	"orchestrator/thread"
 )
 
-// relink links the worktrees that Add made to their repository again after one of both was moved: each holds the
-// other's absolute path. Only those that our state has a record of are touched, so that a copy of a project, whose
-// state is another one, leaves the original's alone; git's own `worktree repair` looks at all that the repository
-// lists. It says what it did.
+// relink links the worktrees that Add made to their repository again after either was moved: each contains the other's
+// absolute path. Only those in our records are touched, so that a copy of a project, whose state is different, leaves
+// the original's alone; git's own `worktree repair` handles everything that the repository lists. It returns what it
+// did.
 func (f *Finder) relink(ctx context.Context, repo *repository.Repository, key string) (said []string, err error) {
 	records, _, err := f.records(key)
 	if err != nil || len(records) == 0 {
@@ -29,7 +29,7 @@ func (f *Finder) relink(ctx context.Context, repo *repository.Repository, key st
 	for _, r := range records {
 		did, err := f.relinkOne(repo, r)
 		if err != nil {
-			did = fmt.Sprintf("could not relink the worktree %s: %v", r.Root, err)
+			did = fmt.Sprintf("cannot relink worktree %s: %v", r.Root, err)
 		}
 		if did != "" {
 			said = append(said, did)
@@ -40,7 +40,7 @@ func (f *Finder) relink(ctx context.Context, repo *repository.Repository, key st
 
 func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error) {
 	if _, err := recordOf(repo, r.Name); err != nil {
-		return "", nil // not ours any more; a hollow marker is for rebuildAt
+		return "", nil // no longer ours; a hollow marker is for rebuildAt
 	}
 	part := repo.Part(r.Name)
 	root := standing(repo, part, r)
@@ -66,8 +66,8 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 	}
 	if !sameFile(to, part) {
 		if claimed(to, dot) {
-			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s by now: %w", to, ErrNotOurs),
-				"fork the thread again; what its last turn held is kept")
+			return "", thread.Hint(fmt.Errorf("it belongs to the repository of %s now: %w", to, ErrNotOurs),
+				"fork the thread again; the files of its last turn are kept")
 		}
 		if err := disk.Write(dot, []byte("gitdir: "+part+"\n"), true); err != nil {
 			return "", err
@@ -80,11 +80,12 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 	}
 	r.Root = root
 	home := filepath.Join(repo.CommonState(), disk.Short(r.Name))
-	return "linked the worktree " + root + " again after a move", keepRecord(home, r)
+	return "relinked worktree " + root + " after a move",
+		keepRecord(home, r)
 }
 
-// standing is where a worktree of ours lies by now: where it was, where the repository says, or of the same name in the
-// folder of our worktrees. It is "" where it lies in none of them.
+// standing is the current path of a worktree of ours: its last one, the one in the repository, or one of the same name
+// in the folder of our worktrees. It is "" if it is in none of them.
 func standing(repo *repository.Repository, part string, r record) string {
 	places := []string{r.Root}
 	if b, err := disk.ReadSmall(filepath.Join(part, "gitdir")); err == nil && !nothing(b) {
@@ -103,7 +104,7 @@ func standing(repo *repository.Repository, part string, r record) string {
 	return ""
 }
 
-// claimed reports whether a worktree's part of some repository is there and says that the worktree is its own.
+// claimed reports whether a worktree's part of some repository exists and says that the worktree is its own.
 func claimed(part, dot string) bool {
 	b, err := disk.ReadSmall(filepath.Join(part, "gitdir"))
 	return err == nil && sameFile(strings.TrimSpace(string(b)), dot)

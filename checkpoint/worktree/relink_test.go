@@ -46,7 +46,7 @@ func TestMoved(t *testing.T) {
 			moved(t, r)
 			said := r.repair()
 			wt.Path = filepath.Join(r.Trees(), "fork")
-			if !strings.Contains(said, "linked the worktree "+wt.Path+" again") {
+			if !strings.Contains(said, "relinked worktree "+wt.Path) {
 				t.Errorf("said %q", said)
 			}
 			if made, ok, err := r.Store.Made(t.Context(), "t2"); err != nil || !ok || made != wt {
@@ -71,7 +71,7 @@ func TestMovedInTheMiddle(t *testing.T) {
 	r.Dir += "-moved"
 	r.journal("own", `{"id":"aaaa","kind":"restore","thread":"t2","worktree":"fork","target":{"commit":"`+last.Commit+`","tree":"`+last.Tree+`"}}`)
 	r.WriteIn(wt.Path, "a", "half restored\n", 0o644)
-	if said := r.repair(); !strings.Contains(said, "finished restoring the files of "+wt.Path) {
+	if said := r.repair(); !strings.Contains(said, "completed restoring the files of "+wt.Path) {
 		t.Errorf("said %q", said)
 	}
 	r.works(wt, last)

@@ -20,16 +20,16 @@ import (
 	"orchestrator/thread/private"
 )
 
-// ErrLocked says that somebody locked a worktree.
+// ErrLocked says that a worktree was locked.
 var ErrLocked = errors.New("the worktree is locked")
 
-// ErrSubmodules says that a worktree holds repositories which a snapshot names and does not look into.
+// ErrSubmodules says that a worktree contains repositories that a snapshot only references.
 var ErrSubmodules = errors.New("a submodule is checked out in the worktree")
 
-// Remove saves what a worktree of ours holds, files of any size included, and removes it. Its branch goes too
-// when it never left its base; commits stay. Ignored files and others that a snapshot cannot hold are moved into
-// the store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only struck off. One with
-// submodules that are checked out is left alone, as git leaves it: their commits and files may lie nowhere else.
+// Remove saves the content of a worktree of ours, files of any size included, and removes it. Its branch is deleted too
+// if it never left its base; commits stay. Ignored files and others that a snapshot cannot contain are moved to the
+// store's trash, which EmptyTrash empties. A worktree whose folder is already gone is only unregistered. One with
+// checked-out submodules is left alone, as git does: their commits and files may be nowhere else.
 func (k *Keeper) Remove(ctx context.Context, id thread.ID, wt thread.Worktree) (thread.Snapshot, error) {
 	snap, err := k.remove(ctx, id, wt)
 	if err != nil {
@@ -50,19 +50,19 @@ func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (
 		return thread.Snapshot{}, err
 	}
 	if real, err := realParent(wt.Path); err != nil || real != w.Root {
-		return thread.Snapshot{}, fmt.Errorf("%s is no worktree's root: %w", wt.Path, ErrNotOurs)
+		return thread.Snapshot{}, fmt.Errorf("%s is not the root of a worktree: %w", wt.Path, ErrNotOurs)
 	}
 	r, err := recordOf(w.Repo, w.Name())
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
 	if why, locked := lockReason(w.GitDir); locked {
-		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "git worktree unlock "+w.Root)
+		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "run git worktree unlock "+w.Root)
 	}
 	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.Branch, Base: r.Base})
 }
 
-// clear saves and removes a worktree. o says what is known of it; a killed clear is done again in the same way.
+// clear saves and removes a worktree. o says what is known about it; a killed clear is repeated in the same way.
 func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error) {
 	unlock, err := w.Lock(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 	defer unlock()
 	snap, err := k.saver.Keep(ctx, w, o.Thread, "before removing the worktree")
 	if err != nil {
-		return thread.Snapshot{}, fmt.Errorf("save what is there: %w", err)
+		return thread.Snapshot{}, fmt.Errorf("save the current files: %w", err)
 	}
 	failpoint.Hit("snapshot.remove.saved")
 	if err := noSubmodules(ctx, w); err != nil {
@@ -98,7 +98,8 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 	failpoint.Hit("snapshot.remove.begun")
 	err = os.Rename(w.Root, trash.Path(o.Trash))
 	if errors.Is(err, unix.EXDEV) {
-		err = thread.Hint(fmt.Errorf("%w: it lies on another file system than %s", err, w.Repo.Trees), "git worktree move it back there")
+		err = thread.Hint(fmt.Errorf("%w: it is not on the same file system as %s", err, w.Repo.Trees),
+			"move it back there with git worktree move")
 	}
 	if err != nil {
 		return snap, errors.Join(err, j.End())
@@ -111,8 +112,8 @@ func (k *Keeper) clear(ctx context.Context, w *repository.Worktree, o repository
 	return snap, j.End()
 }
 
-// noSubmodules refuses a worktree in which submodules are checked out: the last snapshot, which the private index
-// holds, has no more than their commits' ids.
+// noSubmodules refuses a worktree with checked-out submodules: the last snapshot, which is in the private index, only
+// has the ids of their commits.
 func noSubmodules(ctx context.Context, w *repository.Worktree) error {
 	out, err := w.Ours(ctx, git.Call{Args: []string{"ls-files", "-z", "--stage"}})
 	if err != nil {
@@ -130,7 +131,7 @@ func noSubmodules(ctx context.Context, w *repository.Worktree) error {
 	return noModules(w.Root, w.GitDir)
 }
 
-// noModules refuses a worktree's part of a repository where it holds the repositories of submodules.
+// noModules refuses a worktree's part of a repository if it contains the repositories of submodules.
 func noModules(root, gitDir string) error {
 	entries, err := os.ReadDir(filepath.Join(gitDir, "modules"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -144,14 +145,14 @@ func noModules(root, gitDir string) error {
 
 func holdsSubmodule(root, name string) error {
 	return thread.Hint(fmt.Errorf("%s: %w: %s", root, ErrSubmodules, git.Printable(name)),
-		"push what it holds, then git worktree remove --force "+root)
+		"push its commits, then run git worktree remove --force "+root)
 }
 
-// sweep takes away what is left of a worktree whose files are in the trash. It can be done again.
+// sweep removes the remains of a worktree whose files are in the trash. It can be repeated.
 func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
 	main, err := git.Find(filepath.Dir(repo.Common))
 	if err != nil {
-		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common} // no main worktree: the repository alone
+		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common} // no main worktree: only the repository
 	}
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {
@@ -174,8 +175,7 @@ func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repos
 	return disk.RemoveIn(repo.CommonState(), disk.Short(o.Worktree))
 }
 
-// dropBranch deletes a branch of ours that never left its base: nothing but the name is lost. The caller holds
-// lockAll.
+// dropBranch deletes a branch of ours that never left its base: only the name is lost. The caller holds lockAll.
 func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base string) error {
 	if !repository.OurBranch(branch) || !git.IsObjectID(base) {
 		return nil
@@ -197,7 +197,7 @@ func (k *Keeper) dropBranch(ctx context.Context, at git.Worktree, branch, base s
 	return err
 }
 
-// unregisterMissing takes a worktree of ours whose folder is gone out of the repository.
+// unregisterMissing removes a worktree of ours whose folder is gone from the repository.
 func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 	found := false
 	err := k.Each(ctx, func(repo *repository.Repository) error {
@@ -229,7 +229,7 @@ func (k *Keeper) unregisterMissing(ctx context.Context, path string) error {
 	return err
 }
 
-// holdsForeign reports whether the worktree has such a folder.
+// holdsForeign reports whether the worktree has a foreign folder.
 func holdsForeign(w *repository.Worktree) bool {
 	entries, err := os.ReadDir(w.Root)
 	for _, e := range entries {

@@ -18,8 +18,8 @@ import (
 	"orchestrator/thread"
 )
 
-// Repair finishes or takes back what was cut off, links again what was moved, rebuilds what a power cut emptied, and
-// says what it did, for people. What cannot be set right stays pending and is named; the others go on.
+// Repair completes or rolls back interrupted operations, relinks what was moved, rebuilds what a power cut emptied, and
+// returns what it did, for people. What cannot be repaired stays pending and is reported; the rest continues.
 func (k *Keeper) Repair(ctx context.Context) ([]string, error) {
 	all, said, err := k.folders()
 	if err != nil {
@@ -33,7 +33,7 @@ func (k *Keeper) Repair(ctx context.Context) ([]string, error) {
 		case ctx.Err() != nil || f.key == ownRepository:
 			return said, fmt.Errorf("repair worktrees: %w", err)
 		default:
-			said = append(said, fmt.Sprintf("could not check the worktrees of %s: %v", f.dir, err))
+			said = append(said, fmt.Sprintf("cannot check the worktrees of %s: %v", f.dir, err))
 		}
 	}
 	return said, nil
@@ -62,7 +62,7 @@ func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error
 			if ctx.Err() != nil {
 				return said, err
 			}
-			did = fmt.Sprintf("could not finish to %s %s, begun %s: %v",
+			did = fmt.Sprintf("cannot complete the %s of %s, begun %s: %v",
 				o.Kind, called(w.Repo, o), o.Started.Format(time.DateTime), err)
 		}
 		said = append(said, did)
@@ -71,7 +71,7 @@ func (k *Keeper) repair(ctx context.Context, f folder) (said []string, err error
 	return append(said, rebuilt...), err
 }
 
-// called is what an operation works on, for people.
+// called names what an operation works on, for people.
 func called(repo *repository.Repository, o repository.Operation) string {
 	if o.Worktree == "" {
 		return mainRoot(repo.Worktree)
@@ -79,7 +79,7 @@ func called(repo *repository.Repository, o repository.Operation) string {
 	return "worktree " + git.Printable(o.Worktree)
 }
 
-// finish sets one operation right and says what was done.
+// finish completes one operation or rolls it back, and returns what was done.
 func (k *Keeper) finish(ctx context.Context, repo *repository.Repository, o repository.Operation) (string, error) {
 	switch o.Kind {
 	case repository.KindRestore:
@@ -88,14 +88,14 @@ func (k *Keeper) finish(ctx context.Context, repo *repository.Repository, o repo
 		if err := k.takeBack(ctx, repo, o); err != nil {
 			return "", err
 		}
-		return "took back the half-made worktree " + filepath.Join(repo.Trees, o.Worktree), repo.Journals.Forget(o)
+		return "rolled back the incomplete worktree " + filepath.Join(repo.Trees, o.Worktree), repo.Journals.Forget(o)
 	case repository.KindRemove:
 		return k.finishRemove(ctx, repo, o)
 	}
-	return "", fmt.Errorf("journal of a kind %q: %w", o.Kind, thread.ErrDamaged)
+	return "", fmt.Errorf("journal of unknown kind %q: %w", o.Kind, thread.ErrDamaged)
 }
 
-// rootOf is where the repository says that the worktree of an operation lies, "" where it knows none.
+// rootOf is the path that the repository has for the worktree of an operation, "" if it has none.
 func rootOf(repo *repository.Repository, o repository.Operation) (string, error) {
 	if o.Worktree == "" {
 		return mainRoot(repo.Worktree), nil
@@ -117,7 +117,7 @@ func (k *Keeper) finishRestore(
 		return "", err
 	}
 	if _, err := os.Lstat(root); errors.Is(err, fs.ErrNotExist) {
-		return "forgot a restore of " + called(repo, o) + ", which is gone", repo.Journals.Forget(o)
+		return "dropped a restore of " + called(repo, o) + ", which is gone", repo.Journals.Forget(o)
 	}
 	w, err := k.Open(ctx, root)
 	if err != nil {
@@ -130,7 +130,7 @@ func (k *Keeper) finishRestore(
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("finished restoring the files of %s; what was there is kept as %.12s", root, safety.Commit), nil
+	return fmt.Sprintf("completed restoring the files of %s; the previous files are kept in commit %.12s", root, safety.Commit), nil
 }
 
 func (k *Keeper) finishRemove(
@@ -138,7 +138,7 @@ func (k *Keeper) finishRemove(
 ) (string, error) {
 	if _, err := os.Lstat(repo.Part(o.Worktree)); err == nil {
 		if _, err := recordOf(repo, o.Worktree); err != nil {
-			return "", err // not made by us, or not any more
+			return "", err // not made by us, or no longer
 		}
 	}
 	root, err := rootOf(repo, o)
@@ -150,8 +150,8 @@ func (k *Keeper) finishRemove(
 		if err != nil {
 			return "", err
 		}
-		if w.GitDir != repo.Part(o.Worktree) { // another worktree stands there by now
-			return "left " + root + " as it is", repo.Journals.Forget(o)
+		if w.GitDir != repo.Part(o.Worktree) { // another worktree is there now
+			return "left " + root + " alone", repo.Journals.Forget(o)
 		}
 		if _, err := k.clear(ctx, w, repository.Operation{Thread: o.Thread, Branch: o.Branch, Base: o.Base}); err != nil {
 			return "", err
@@ -159,11 +159,11 @@ func (k *Keeper) finishRemove(
 	} else if err := k.sweep(ctx, repo, o); err != nil {
 		return "", err
 	}
-	return "finished to remove the " + called(repo, o), repo.Journals.Forget(o)
+	return "completed the removal of " + called(repo, o), repo.Journals.Forget(o)
 }
 
-// unlockBranch takes away the lock of a branch that a killed git was about to make for us, after giving a git that
-// goes on without us the time to end.
+// unlockBranch removes the lock of a branch that a killed git was about to create for us, after giving a git that
+// continues without us the time to finish.
 func unlockBranch(ctx context.Context, repo *repository.Repository, branch string) error {
 	if branch == "" {
 		return nil
@@ -185,7 +185,7 @@ func unlockBranch(ctx context.Context, repo *repository.Repository, branch strin
 	return nil
 }
 
-// takeBack removes a worktree that was made in part. What it holds is saved first, as in Remove.
+// takeBack removes an incomplete worktree. Its content is saved first, as in Remove.
 func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
 	all, err := registeredIn(repo)
 	if err != nil {
@@ -199,7 +199,7 @@ func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o re
 	}
 	branch := repository.BranchPrefix + o.Worktree
 	if !o.NewBranch {
-		branch = "" // it was there before
+		branch = "" // it existed before
 	}
 	if err := unlockBranch(ctx, repo, branch); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o re
 		}
 	}
 	if !withoutFiles(root) {
-		return thread.Hint(fmt.Errorf("%s holds files and is no whole worktree: %w", root, thread.ErrDamaged),
+		return thread.Hint(fmt.Errorf("%s contains files and is not a complete worktree: %w", root, thread.ErrDamaged),
 			"move what you need out of it, then delete it")
 	}
 	if err := dropRef(ctx, repo, o); err != nil {
@@ -240,8 +240,8 @@ func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o re
 	return k.dropBranch(ctx, git.Worktree{Root: repo.Root, GitDir: repo.Common, Common: repo.Common}, branch, o.Base)
 }
 
-// dropRef takes back the ref that an add made for the snapshot, which another one keeps still, as before, and
-// those of the snapshots that taking it back made, unless they hold a file that the first has not.
+// dropRef removes the ref that an add created for the snapshot, which another one still keeps, as before, and those of
+// the snapshots that the rollback took, unless they contain a file that the first lacks.
 func dropRef(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
 	refs, err := repo.Refs(ctx, repository.Namespace+string(o.Thread)+"/")
 	if err != nil || o.Ref == "" {
@@ -270,8 +270,8 @@ func dropRef(ctx context.Context, repo *repository.Repository, o repository.Oper
 	return repo.UpdateRefs(ctx, lines.String())
 }
 
-// adds reports whether one snapshot holds anything that another has not. A file that begins as the other's and then
-// ends is one that a killed checkout did not write to its end: it adds nothing.
+// adds reports whether one snapshot contains anything that another lacks. A file that is the beginning of the other's
+// was cut off by a killed checkout: it adds nothing.
 func adds(ctx context.Context, repo *repository.Repository, first, second string) (bool, error) {
 	list, err := repo.Changes(ctx, nil, first, second)
 	if err != nil {
@@ -320,7 +320,7 @@ func beginsWith(next func() (io.Reader, error)) (bool, error) {
 	return bytes.Equal(head, begin), err
 }
 
-// withoutFiles reports whether a folder is missing or holds at most a .git file.
+// withoutFiles reports whether a folder is missing or contains at most a .git file.
 func withoutFiles(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

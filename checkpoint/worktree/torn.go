@@ -14,8 +14,8 @@ import (
 	"orchestrator/checkpoint/repository"
 )
 
-// refillFiles writes the files of the last snapshot that a power cut cut short: what lies there is the beginning of
-// the file, or nothing, and then zeroes. Any other file stays as it is. It names what it wrote.
+// refillFiles restores files from the last snapshot that a power cut truncated: the file on disk is the beginning of
+// the stored one, or nothing, followed by zeroes. Any other file stays as it is. It returns what it wrote.
 func refillFiles(ctx context.Context, w *repository.Worktree, r record) ([]string, error) {
 	commit, err := newest(ctx, w.Repo, r.Thread)
 	if err != nil {
@@ -74,7 +74,7 @@ func refillFiles(ctx context.Context, w *repository.Worktree, r record) ([]strin
 	})
 }
 
-// suspect is a file that may have been cut short.
+// suspect is a file that may have been truncated.
 type suspect struct {
 	path, oid string
 	exec      bool
@@ -89,7 +89,7 @@ func oids(files []suspect) []string {
 	return list
 }
 
-// suspectsIn picks from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on the disk, or that
+// suspectsIn selects from `ls-tree -r -l` ("mode type oid size\tpath") the files that are shorter on disk, or that
 // end with a zero.
 func suspectsIn(p *disk.Place, lines []string) ([]suspect, error) {
 	var found []suspect
@@ -124,7 +124,7 @@ func endsWithZero(p *disk.Place, path string, size int64) bool {
 	return err == nil && last[0] == 0
 }
 
-// isTorn reports whether a file is not the blob, and yet nothing but its beginning and zeroes.
+// isTorn reports whether a file is not the blob, but only its beginning and zeroes.
 func isTorn(p *disk.Place, path string, blob io.Reader) (bool, error) {
 	f, err := p.Open(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func isTorn(p *disk.Place, path string, blob io.Reader) (bool, error) {
 			return false, berr
 		}
 		if n == 0 {
-			return differs || m > 0, nil // the blob goes on, or zeroes stood for some of it
+			return differs || m > 0, nil // the blob continues, or zeroes replaced some of it
 		}
 		if m < n {
 			return false, nil

@@ -11,10 +11,10 @@ import (
 	"orchestrator/thread/private"
 )
 
-// trashFolder lies in the folder of our worktrees.
+// trashFolder is inside the folder of our worktrees.
 const trashFolder = ".trash"
 
-// EmptyTrash deletes what Remove moved aside before a time, and returns how many bytes were freed.
+// EmptyTrash deletes what Remove moved to the trash before a time, and returns how many bytes were freed.
 func (k *Keeper) EmptyTrash(before time.Time) (int64, error) {
 	freed, err := k.emptyTrash(before)
 	if err != nil {

@@ -94,7 +94,7 @@ func TestForkAfterPowerCut(t *testing.T) {
 	if diff.code != 0 || !strings.Contains(diff.stdout, "notes.txt") {
 		t.Errorf("diff: %+v", diff)
 	}
-	if said := "rebuilt the worktree " + fork.Worktree.Path; !strings.Contains(diff.stderr, said) || !strings.Contains(r.run("doctor").stdout, said) {
+	if said := "rebuilt worktree " + fork.Worktree.Path; !strings.Contains(diff.stderr, said) || !strings.Contains(r.run("doctor").stdout, said) {
 		t.Errorf("the verb that started the server, or the doctor, does not say what was done:\n%s", diff.stderr)
 	}
 	r.ok("fork", "from the fork", "-t", fork.Name, "--at", "1")

@@ -127,7 +127,7 @@ func docs(rows []*checkpointRow) []thread.Checkpoint {
 	return out
 }
 
-// Conversation returns the items up to a checkpoint, first first.
+// Conversation returns the items up to a checkpoint, oldest first.
 func (s *Store) Conversation(_ context.Context, id thread.CheckpointID) ([]thread.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

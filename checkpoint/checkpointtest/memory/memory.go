@@ -294,7 +294,7 @@ func (s *Store) Intents(context.Context) ([]thread.Intent, error) {
 	return out, nil
 }
 
-// Setting returns a value, "" when it is not set.
+// Setting returns a value, "" if it is not set.
 func (s *Store) Setting(_ context.Context, key string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
