@@ -7,8 +7,8 @@
 //
 //   - Durable: a write survives kill -9 and a power cut once its method has returned nil (memory excepted).
 //   - At most once: an error other than ErrInvalid, ErrNotFound and ErrNameTaken leaves the outcome unknown. The call
-//     can be repeated: a thread, checkpoint, execution or intent whose id is already stored is not stored twice, and the
-//     retry returns nil.
+//     can be repeated: a thread, checkpoint, execution or intent whose id is already stored is not stored twice, and
+//     the retry returns nil.
 //   - Atomic: a checkpoint, what it adds and the update of its thread are one transaction.
 //   - Exact: items and native files are returned byte for byte. Everything that is read is compared with a SHA-256 that
 //     was written with it, on every read; ErrDamaged names what does not match, and nothing else is affected.

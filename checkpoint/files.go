@@ -32,7 +32,8 @@ func Splices(sizes map[string]int64, chunks []thread.Chunk) ([]Splice, error) {
 			size = sizes[c.File]
 		}
 		if c.Offset > size {
-			return nil, fmt.Errorf("transcript file %q: chunk at %d after %d bytes: %w", c.File, c.Offset, size, thread.ErrInvalid)
+			return nil, fmt.Errorf("transcript file %q: chunk at %d after %d bytes: %w", c.File, c.Offset, size,
+				thread.ErrInvalid)
 		}
 		now[c.File] = c.Offset + int64(len(c.Data))
 		out = append(out, Splice{File: c.File, From: c.Offset, Data: c.Data})

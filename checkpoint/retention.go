@@ -175,7 +175,9 @@ func days(d time.Duration) string {
 
 // Collect removes selected threads with purge, one by one, and returns those that are gone. One that was changed since
 // it was selected is left alone, and so is one that cannot be purged; the error names it.
-func Collect(ctx context.Context, from thread.Threads, doomed []Doomed, purge func(context.Context, thread.ID) error) ([]Doomed, error) {
+func Collect(
+	ctx context.Context, from thread.Threads, doomed []Doomed, purge func(context.Context, thread.ID) error,
+) ([]Doomed, error) {
 	var gone []Doomed
 	var errs []error
 	for _, d := range doomed {

@@ -77,7 +77,8 @@ func (x *exporter) all(ctx context.Context, from Source, t thread.Thread, e Expo
 	if err := x.entry(nameFormat, []byte(fmt.Sprint(format))); err != nil {
 		return err
 	}
-	a := about{ID: t.ID, Name: t.Name, Title: plain(secret.Redact(t.Title), 1000), Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
+	a := about{ID: t.ID, Name: t.Name, Title: plain(secret.Redact(t.Title), 1000),
+		Label: plain(secret.Redact(t.Label), 1000), Agent: only(reName, t.Agent), Model: only(reWord, t.Model),
 		Session: only(reSession, t.Session), Head: t.Head, Created: t.Created.UTC(), Redacted: x.redact}
 	if !reName().MatchString(a.Name) {
 		a.Name = thread.NewName(a.Name)
@@ -178,7 +179,8 @@ func (x *exporter) record(ctx context.Context, from Source, c thread.Checkpoint,
 	if err != nil {
 		return err
 	}
-	c.Model, c.Stop, c.Session, c.Note = only(reWord, c.Model), only(reWord, c.Stop), only(reSession, c.Session), plain(c.Note, 1000)
+	c.Model, c.Stop, c.Session, c.Note = only(reWord, c.Model), only(reWord, c.Stop), only(reSession, c.Session),
+		plain(c.Note, 1000)
 	c.Gauge.Model, c.Gauge.Source = only(reWord, c.Gauge.Model), only(reWord, c.Gauge.Source)
 	for i := range c.MCP {
 		c.MCP[i] = plain(c.MCP[i], 200)
@@ -265,7 +267,9 @@ func (x *exporter) entry(name string, b []byte) error {
 	if x.total += int64(len(b)); x.total > maxTotal {
 		return fmt.Errorf("more than %d bytes: %w", int64(maxTotal), thread.ErrLimit)
 	}
-	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(b)), Mode: 0o600, ModTime: x.now, Format: tar.FormatUSTAR}
+	h := tar.Header{
+		Typeflag: tar.TypeReg, Name: name, Size: int64(len(b)), Mode: 0o600, ModTime: x.now, Format: tar.FormatUSTAR,
+	}
 	if err := x.tar.WriteHeader(&h); err != nil {
 		return err
 	}

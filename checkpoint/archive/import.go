@@ -181,8 +181,8 @@ func (m *importer) begin(a about) error {
 	if m.Agent != nil {
 		agent = m.Agent(agent)
 	}
-	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: a.Name, Title: a.Title, Label: a.Label, Agent: agent, Model: a.Model, Dir: m.Dir,
-		Created: m.Now, Updated: m.Now, Deleted: m.Now}
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: a.Name, Title: a.Title, Label: a.Label, Agent: agent,
+		Model: a.Model, Dir: m.Dir, Created: m.Now, Updated: m.Now, Deleted: m.Now}
 	if t.Deleted.IsZero() {
 		t.Deleted = time.Unix(0, 0)
 	}
@@ -224,9 +224,10 @@ func (m *importer) record(h recordHead, d thread.Delta) error {
 // finish stores a last checkpoint that says where the thread comes from, and makes the thread visible.
 func (m *importer) finish() (thread.Thread, error) {
 	head := m.ids[m.about.Head]
-	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn, Kind: thread.KindImport,
-		Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session, Snapshot: head.Snapshot,
-		Note: fmt.Sprintf(noteImported, m.about.Name)}
+	c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: m.thread.ID, Parent: head.ID, Turn: head.Turn,
+		Kind: thread.KindImport, Created: m.Now, Model: head.Model, Gauge: head.Gauge, Session: m.about.Session,
+		Snapshot: head.Snapshot,
+		Note:     fmt.Sprintf(noteImported, m.about.Name)}
 	if m.about.Redacted {
 		c.Note += noteRedacted
 	}

@@ -232,7 +232,8 @@ func (r *reader) format() error {
 	}
 	n, err := strconv.Atoi(string(b))
 	if err != nil || n < oldest || n > format {
-		return fmt.Errorf("format %q is not supported, this program reads %d to %d: %w", clip(string(b)), oldest, format, thread.ErrInvalid)
+		return fmt.Errorf("format %q is not supported, this program reads %d to %d: %w", clip(string(b)), oldest, format,
+			thread.ErrInvalid)
 	}
 	r.layout = n
 	return nil

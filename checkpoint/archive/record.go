@@ -182,7 +182,8 @@ func (h recordHead) check() error {
 		c.match(reWord, "wire format", i.Wire, true)
 	}
 	for _, k := range h.Chunks {
-		c.that(filepath.IsLocal(k.File) && !strings.ContainsAny(k.File, `\:`) && filepath.ToSlash(filepath.Clean(k.File)) == k.File,
+		c.that(filepath.IsLocal(k.File) && !strings.ContainsAny(k.File, `\:`) &&
+			filepath.ToSlash(filepath.Clean(k.File)) == k.File,
 			"transcript file %q", clip(k.File))
 		c.text("transcript file", k.File, checkpoint.MaxName)
 	}

@@ -1,17 +1,17 @@
-// Package backup writes all threads of a project into one file and takes them back from it.
+// Package backup writes all threads of a project to one file, and restores them from it.
 //
-// The file is a tar: "about" (JSON: the layout, who wrote it, when, of which folder), "threads.db" (a store of package
-// sqlite, whatever the project's own is) with its "threads.db-mark", "snapshots.bundle" (a git bundle of the files that were kept, where there are
-// some) and last "sums", the SHA-256 of each. Threads, checkpoints and prompts keep their ids, and so do the refs of the
-// snapshots: what is forked, pinned, archived or deleted is so again.
+// The file is a tar archive: "about" (JSON: the layout, who wrote it, when, from which folder), "threads.db" (a store
+// of package sqlite, whichever store the project uses) with its "threads.db-mark", "snapshots.bundle" (a git bundle of
+// the files that were kept, if any) and, last, "sums", the SHA-256 of each. Threads, checkpoints and prompts keep their
+// ids, and so do the refs of the snapshots: forked, pinned, archived and deleted threads remain so.
 //
-// A backup is read from a store that works: each thread is copied as it is at one moment, with all that it is based on.
+// A backup is made while the store is in use: each thread is copied as of one moment, with all of its ancestors.
 //
-// Restore checks every sum before it writes anything, leaves threads that are there already as they are, and shows the
-// others only when all of their checkpoints and files are there. What a crash cuts off, the store's next start takes back
-// (see archive.Repair).
+// Restore verifies every sum before it writes anything, leaves existing threads as they are, and makes the others
+// visible only when all of their checkpoints and files are stored. What a crash leaves incomplete is rolled back at the
+// store's next start (see archive.Repair).
 //
-// It is for the person whose backup it is: a thread in it says which program runs for it. Grants are not taken over.
+// A backup is for its owner only: a thread in it says which program runs for it. Grants are not restored.
 package backup
 
 import (

@@ -85,7 +85,9 @@ func (t tree) stageAll(ctx context.Context) (head string, changed bool, err erro
 // unstageForeign resets what is not ours to commit to the content of a tree, and reports whether anything else is
 // staged.
 func (t tree) unstageForeign(ctx context.Context, than string) (changed bool, err error) {
-	out, err := t.run(ctx, git.Call{Args: []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", than, "--"}})
+	out, err := t.run(ctx, git.Call{
+		Args: []string{"diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", than, "--"},
+	})
 	if err != nil {
 		return false, err
 	}
@@ -135,7 +137,9 @@ func (t tree) stage(ctx context.Context) error {
 	if err := t.unlocked(); err != nil {
 		return err
 	}
-	out, err := t.run(ctx, git.Call{Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"}})
+	out, err := t.run(ctx, git.Call{
+		Args: []string{"diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"},
+	})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,9 @@ func (t tree) hash(ctx context.Context, tr *trial, paths []string, same map[stri
 	if len(paths) == 0 {
 		return nil
 	}
-	out, err := t.run(ctx, git.Call{Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n")})
+	out, err := t.run(ctx, git.Call{
+		Args: []string{"hash-object", "--stdin-paths"}, Stdin: strings.NewReader(strings.Join(paths, "\n") + "\n"),
+	})
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,8 @@ func (t tree) restore(ctx context.Context, source string, paths []string, where 
 		return nil
 	}
 	_, err = t.run(ctx, git.Call{
-		Args:    append([]string{"restore", "--quiet", "--source=" + source, "--pathspec-from-file=-", "--pathspec-file-nul"}, where...),
+		Args: append([]string{"restore", "--quiet", "--source=" + source, "--pathspec-from-file=-", "--pathspec-file-nul"},
+			where...),
 		Stdin:   list(paths),
 		Durable: true,
 	})
@@ -226,7 +229,9 @@ func (t tree) unlist(ctx context.Context, root *os.Root, paths []string) error {
 		for dir := filepath.Dir(path); dir != "." && root.Remove(dir) == nil; dir = filepath.Dir(dir) {
 		}
 	}
-	_, err := t.run(ctx, git.Call{Args: []string{"update-index", "-z", "--force-remove", "--stdin"}, Stdin: list(paths), Durable: true})
+	_, err := t.run(ctx, git.Call{
+		Args: []string{"update-index", "-z", "--force-remove", "--stdin"}, Stdin: list(paths), Durable: true,
+	})
 	return err
 }
 

@@ -181,7 +181,8 @@ func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double 
 	if from == "" {
 		from = head // no common history: everything that differs may be touched
 	}
-	touched, err := t.names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", from, tip, "--")
+	touched, err := t.names(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", from, tip,
+		"--")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +210,8 @@ func (t tree) roomFor(ctx context.Context, head, tip string, tr *trial) (double 
 	if err != nil {
 		return nil, err
 	}
-	if blocked := slices.DeleteFunc(slices.Clone(inTheWay), func(path string) bool { return same[path] }); len(blocked) > 0 {
+	blocked := slices.DeleteFunc(slices.Clone(inTheWay), func(path string) bool { return same[path] })
+	if len(blocked) > 0 {
 		return nil, thread.Hint(&DirtyError{Dir: t.Root, Files: blocked}, "commit or move them first")
 	}
 	return inTheWay, nil
@@ -251,7 +253,10 @@ func (t tree) dirty(ctx context.Context) (map[string]bool, error) {
 	// The exit code only says that something needs an update, which the next call reports better.
 	own := t
 	own.env = nil // a preview refreshes the worktree's own index too, which must then be synced
-	if _, _, err := own.code(ctx, git.Call{Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true}); err != nil {
+	_, _, err := own.code(ctx, git.Call{
+		Args: []string{"update-index", "-q", "--refresh", "--unmerged", "--ignore-submodules"}, OK: []int{1}, Durable: true,
+	})
+	if err != nil {
 		return nil, err
 	}
 	return t.names(ctx, "diff-index", "-z", "--name-only", "--no-renames", "--ignore-submodules=dirty", "HEAD", "--")

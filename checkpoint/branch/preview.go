@@ -58,7 +58,8 @@ func (t tree) preview(ctx context.Context, from tree) (thread.Merged, error) {
 	return thread.Merged{Conflicts: tr.conflicts}, nil
 }
 
-// previewCommit returns a commit as commitAll would make it, among the trial's objects; HEAD if there is nothing to commit.
+// previewCommit returns a commit as commitAll would make it, among the trial's objects; HEAD if there is nothing to
+// commit.
 func (t tree) previewCommit(ctx context.Context, tr *trial) (string, error) {
 	index := filepath.Join(tr.dir, "index")
 	if err := git.CopyIndex(filepath.Join(t.GitDir, "index"), index); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -124,7 +124,9 @@ func (t tree) remote(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	all := strings.Fields(out)
-	for _, key := range []string{"branch." + branch + ".pushRemote", "remote.pushDefault", "branch." + branch + ".remote"} {
+	for _, key := range []string{
+		"branch." + branch + ".pushRemote", "remote.pushDefault", "branch." + branch + ".remote",
+	} {
 		out, err := t.run(ctx, git.Call{Args: []string{"config", "--get", "--end-of-options", key}, OK: []int{1}})
 		if err != nil {
 			return "", err

@@ -66,7 +66,9 @@ func (t tree) abort(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tip, code, err := t.code(ctx, git.Call{Args: []string{"rev-parse", "--verify", "--quiet", "MERGE_HEAD"}, OK: []int{1, 128}})
+	tip, code, err := t.code(ctx, git.Call{
+		Args: []string{"rev-parse", "--verify", "--quiet", "MERGE_HEAD"}, OK: []int{1, 128},
+	})
 	if err != nil {
 		return err
 	}

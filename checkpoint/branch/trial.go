@@ -73,7 +73,8 @@ func (t tree) fill(ctx context.Context, tr *trial, head, tip string) error {
 			"rebase it first, in its own folder: git rebase --root --onto "+head)
 	}
 	if err == nil && code == 129 {
-		err = thread.Hint(fmt.Errorf("this version of git cannot preview a merge: %w", thread.ErrUnsupported), "install git 2.38 or newer")
+		err = thread.Hint(fmt.Errorf("this version of git cannot preview a merge: %w", thread.ErrUnsupported),
+			"install git 2.38 or newer")
 	}
 	if err != nil {
 		return err

@@ -53,8 +53,8 @@ func (t tree) connects() error {
 
 // ask adds a hint on programs that were not accepted.
 func (t tree) ask(refused *ProgramError) error {
-	return thread.Hint(refused, "review them (git -C "+t.Root+" config --list --show-origin) and run `orchestrator trust --git` "+
-		"there to accept them, or do this step yourself with git")
+	return thread.Hint(refused, "review them (git -C "+t.Root+" config --list --show-origin) and run "+
+		"`orchestrator trust --git` there to accept them, or do this step yourself with git")
 }
 
 // filtered names a few files that a filter's setting applies to, for people; none if unknown.
@@ -101,7 +101,8 @@ func (t tree) identity(ctx context.Context) error {
 // unsigned adds a hint if a commit could not be signed.
 func unsigned(err error) error {
 	var said *git.Error
-	if !errors.As(err, &said) || !strings.Contains(said.Stderr, "failed to sign") && !strings.Contains(said.Stderr, "signing failed") {
+	if !errors.As(err, &said) ||
+		!strings.Contains(said.Stderr, "failed to sign") && !strings.Contains(said.Stderr, "signing failed") {
 		return err
 	}
 	return thread.Hint(err, "check user.signingKey and its agent, or run git config commit.gpgSign false")

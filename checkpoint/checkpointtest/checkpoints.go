@@ -17,13 +17,17 @@ import (
 func testPut(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	full := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: a.ID, Turn: 1, Kind: thread.KindTurn,
-		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond), Prompt: "do <this> & that\x00", Answer: "ok ä😀",
-		Model: "m-1", Stop: "end_turn", Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .1, Priced: true},
-		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"}, Interrupted: true,
-		Session: "s-1", Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,
-			Skipped: []thread.Skip{{Path: "big.bin", Reason: "too large"}}},
-		MCP: []string{"github", "x"}, Note: "n"}
-	got := f.put(full, thread.Delta{Items: []thread.Item{item("q"), item("a")}, Transcript: []thread.Chunk{{File: "main", Data: []byte("l1\n")}}})
+		Created: start.In(time.FixedZone("x", -3600)).Add(time.Nanosecond),
+		Prompt:  "do <this> & that\x00", Answer: "ok ä😀",
+		Model: "m-1", Stop: "end_turn", Interrupted: true, Session: "s-1", MCP: []string{"github", "x"}, Note: "n",
+		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .1, Priced: true},
+		Gauge: thread.Gauge{Tokens: 10, Window: 20, Model: "m-1", Estimated: true, CostUSD: 1.5, Source: "gateway"},
+		Snapshot: &thread.Snapshot{Commit: "c", Tree: "t", Base: "b", Files: 1, Insertions: 2, Deletions: 3,
+			Skipped: []thread.Skip{{Path: "big.bin", Reason: "too large"}}}}
+	got := f.put(full, thread.Delta{
+		Items:      []thread.Item{item("q"), item("a")},
+		Transcript: []thread.Chunk{{File: "main", Data: []byte("l1\n")}},
+	})
 	want := full
 	want.Created, want.Seq, want.Items = want.Created.UTC(), 1, 2
 	f.equal(got, want)
@@ -98,7 +102,9 @@ func testPutRefused(_ *testing.T, f *fixture) {
 	} {
 		f.Run(name, func(t *testing.T) {
 			c := f.next(a.ID, first)
-			d := thread.Delta{Keep: 2, Items: []thread.Item{item("x")}, Transcript: []thread.Chunk{{File: "main", Offset: 2, Data: []byte("y")}}}
+			d := thread.Delta{
+				Keep: 2, Items: []thread.Item{item("x")}, Transcript: []thread.Chunk{{File: "main", Offset: 2, Data: []byte("y")}},
+			}
 			tc.change(&c, &d)
 			if _, err := f.PutCheckpoint(f.ctx, c, d); err == nil {
 				t.Fatal("taken")
@@ -233,7 +239,8 @@ func testRewinds(_ *testing.T, f *fixture) {
 	own, err := f.Checkpoints(f.ctx, a.ID, thread.Page{})
 	f.ok(err)
 	f.equal(ids(own), newestFirst(a1, a2, safety, back, again))
-	f.holds(again.ID, []thread.Item{item("q " + a1.Prompt), item("a " + a1.Prompt), item("q " + again.Prompt), item("a " + again.Prompt)},
+	f.holds(again.ID, []thread.Item{item("q " + a1.Prompt), item("a " + a1.Prompt), item("q " + again.Prompt),
+		item("a " + again.Prompt)},
 		map[string]string{"main": "line " + a1.Prompt + "\nline " + again.Prompt + "\n"})
 	th, err := f.Thread(f.ctx, a.ID)
 	f.ok(err)
@@ -271,7 +278,8 @@ func testExact(_ *testing.T, f *fixture) {
 	a := f.thread("a-0001")
 	var all []thread.Item
 	for _, raw := range []string{
-		`{ "role" : "user",   "content":"spaces \u0041 kept"}`, `{"dup":1,"dup":2}`, `"bare"`, `null`, ``, `{"lone":"\ud800"}`, "{\"sep\":\"\u2028\"}",
+		`{ "role" : "user",   "content":"spaces \u0041 kept"}`, `{"dup":1,"dup":2}`, `"bare"`, `null`, ``,
+		`{"lone":"\ud800"}`, "{\"sep\":\"\u2028\"}",
 		`{"z":1e400,"a":0.10}`, "not json \xff\x00", strings.Repeat(`{"a":`, 100), `{"html":"<&>"}`,
 	} {
 		all = append(all, thread.Item{Wire: "w'1", Raw: json.RawMessage(raw)}, thread.Item{Raw: json.RawMessage(raw)})
@@ -319,7 +327,8 @@ func testLong(_ *testing.T, f *fixture) {
 }
 
 func words(rnd *rand.Rand, size int) string {
-	list := strings.Fields("func return error the file of line test context package string if err nil for range import struct type var")
+	list := strings.Fields(
+		"func return error the file of line test context package string if err nil for range import struct type var")
 	var b strings.Builder
 	for b.Len() < size {
 		b.WriteString(list[rnd.Intn(len(list))])
@@ -341,9 +350,12 @@ func testFiles(_ *testing.T, f *fixture) {
 	}
 	big := strings.Repeat("0123456789abcdef line of a long native file\n", 2000)
 	step(map[string]string{"main": "one\n"}, thread.Chunk{File: "main", Data: []byte("one\n")})
-	step(map[string]string{"main": "one\ntwo\n", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("two\n")}, thread.Chunk{File: "sub/1", Data: []byte("s")})
+	step(map[string]string{"main": "one\ntwo\n", "sub/1": "s"}, thread.Chunk{
+		File: "main", Offset: 4, Data: []byte("two\n"),
+	}, thread.Chunk{File: "sub/1", Data: []byte("s")})
 	step(map[string]string{"main": "ONE\n", "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte("ONE\n")})
-	step(map[string]string{"main": "ONE\nab", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("a")}, thread.Chunk{File: "main", Offset: 5, Data: []byte("b")})
+	step(map[string]string{"main": "ONE\nab", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 4, Data: []byte("a")},
+		thread.Chunk{File: "main", Offset: 5, Data: []byte("b")})
 	step(map[string]string{"main": "ONXY", "sub/1": "s"}, thread.Chunk{File: "main", Offset: 2, Data: []byte("XY")})
 	step(map[string]string{"main": big, "sub/1": "s"}, thread.Chunk{File: "main", Data: []byte(big)})
 	changed := "head changed\n" + big[:70_000] + "middle changed\n" + big[70_000:] + "tail\n"

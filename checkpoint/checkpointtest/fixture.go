@@ -76,7 +76,8 @@ func (f *fixture) thread(name string) thread.Thread {
 func (f *fixture) fork(name string, at thread.Checkpoint) thread.Thread {
 	f.Helper()
 	f.n++
-	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: name, Agent: "demo", Parent: at.Thread, ForkPoint: at.ID, Head: at.ID,
+	t := thread.Thread{ID: thread.NewID[thread.ID](), Name: name, Agent: "demo", Parent: at.Thread, ForkPoint: at.ID,
+		Head:    at.ID,
 		Created: start.Add(time.Duration(f.n) * time.Second), Updated: start}
 	f.ok(f.CreateThread(f.ctx, t))
 	return t

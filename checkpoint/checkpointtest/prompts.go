@@ -11,7 +11,9 @@ import (
 
 // ask is a new prompt for a thread.
 func ask(id thread.ID, text string) thread.Prompt {
-	return thread.Prompt{ID: thread.NewPromptID(), Thread: id, From: thread.FromVerb, Text: text, State: thread.PromptQueued, Accepted: start}
+	return thread.Prompt{
+		ID: thread.NewPromptID(), Thread: id, From: thread.FromVerb, Text: text, State: thread.PromptQueued, Accepted: start,
+	}
 }
 
 func (f *fixture) ask(id thread.ID, text string) thread.Prompt {
@@ -88,7 +90,10 @@ func testPromptsPut(_ *testing.T, f *fixture) {
 	c := f.next(a.ID, thread.Checkpoint{})
 	p.State, p.Answer, p.Ended = thread.PromptAnswered, c.ID, start
 	with.State, with.Answer, with.With, with.Ended = thread.PromptAnswered, c.ID, p.ID, start
-	typed := thread.Prompt{ID: thread.NewPromptID(), Thread: a.ID, From: thread.FromPane, Text: "three", State: thread.PromptAnswered, Accepted: start}
+	typed := thread.Prompt{
+		ID: thread.NewPromptID(), Thread: a.ID, From: thread.FromPane, Text: "three", State: thread.PromptAnswered,
+		Accepted: start,
+	}
 	d := thread.Delta{Items: []thread.Item{item("q")}, Prompts: []thread.Prompt{p, with, typed}}
 	bad := c
 	bad.Parent = "none"

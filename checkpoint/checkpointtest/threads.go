@@ -16,15 +16,18 @@ import (
 func fullThread() thread.Thread {
 	zone := time.FixedZone("x", 3600)
 	return thread.Thread{
-		ID: thread.NewID[thread.ID](), Name: "full-1234", Label: "a label\nof two lines", Agent: "claude", Model: "m-1", Turn: 3,
+		ID: thread.NewID[thread.ID](), Name: "full-1234", Label: "a label\nof two lines", Agent: "claude", Model: "m-1",
+		Turn:    3,
 		Session: "s-1", Launch: thread.Flags{Args: []string{"--a", "'b'"}, Env: []string{"K=v"}, PermissionMode: "plan",
 			NoGateway: true, Program: []string{"sh", "-c", "true"}},
 		Dir: "/tmp/ä b", Worktree: thread.Worktree{Path: "/w", Branch: "b", Base: "c0"},
-		Created: start.In(zone), Updated: start.Add(time.Nanosecond), Pinned: true, Archived: start.Add(time.Hour), Deleted: start.Add(2 * time.Hour),
+		Created: start.In(zone), Updated: start.Add(time.Nanosecond), Pinned: true, Archived: start.Add(time.Hour),
+		Deleted: start.Add(2 * time.Hour),
 		Outcome: thread.Outcome{Kind: thread.OutcomeMerged, Reason: "r", Into: "i", Commit: "c", At: start}, Seen: true,
 		Gauge: thread.Gauge{Tokens: 5, Window: 10, Model: "m", Estimated: true, CostUSD: .25, Source: "gateway"},
 		Usage: thread.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, CostUSD: .5, Priced: true},
-		Handoff: &thread.Handoff{TaskID: "t", ThreadID: "x", Description: "d", ContextSummary: "s", EnabledMCPs: []string{"m"},
+		Handoff: &thread.Handoff{TaskID: "t", ThreadID: "x", Description: "d", ContextSummary: "s",
+			EnabledMCPs:  []string{"m"},
 			CheckpointID: "cp", Metadata: thread.HandoffMetadata{ParentThreadID: "p", ForkPoint: 2, TokenBudget: 9}},
 		Interrupted: true,
 	}
@@ -64,7 +67,10 @@ func testNames(_ *testing.T, f *fixture) {
 		return f.CreateThread(f.ctx, thread.Thread{ID: thread.NewID[thread.ID](), Name: name, Created: start})
 	}
 	f.is(take("a-0001"), thread.ErrNameTaken)
-	_, err := f.UpdateThread(f.ctx, a.ID, func(t *thread.Thread) error { t.Archived, t.Deleted = start, start; return nil })
+	_, err := f.UpdateThread(f.ctx, a.ID, func(t *thread.Thread) error {
+		t.Archived, t.Deleted = start, start
+		return nil
+	})
 	f.ok(err)
 	f.is(take("a-0001"), thread.ErrNameTaken) // archived and deleted ones keep theirs
 	_, err = f.UpdateThread(f.ctx, b.ID, func(t *thread.Thread) error { t.Name = "a-0001"; return nil })
@@ -74,7 +80,8 @@ func testNames(_ *testing.T, f *fixture) {
 	f.ok(take("a-0001")) // a renamed one gives its up
 	f.ok(f.PurgeThread(f.ctx, a.ID))
 	f.ok(take("c-0001")) // so does a purged one
-	for _, odd := range []string{"it's-0001", "x;DROP TABLE threads-0001", "100%_-0001", "a') OR 1=1---0001", "ü-0001", "U-0001", "u-0001"} {
+	for _, odd := range []string{"it's-0001", "x;DROP TABLE threads-0001", "100%_-0001", "a') OR 1=1---0001", "ü-0001",
+		"U-0001", "u-0001"} {
 		f.ok(take(odd))
 		f.is(take(odd), thread.ErrNameTaken)
 	}
@@ -212,7 +219,9 @@ func testExecutions(_ *testing.T, f *fixture) {
 }
 
 func testIntents(_ *testing.T, f *fixture) {
-	i2 := thread.Intent{ID: "i2", Kind: "fork", Thread: "t", Data: json.RawMessage(`{"a": 1,  "b":[2]}`), Created: start.Add(time.Second)}
+	i2 := thread.Intent{
+		ID: "i2", Kind: "fork", Thread: "t", Data: json.RawMessage(`{"a": 1,  "b":[2]}`), Created: start.Add(time.Second),
+	}
 	i1 := thread.Intent{ID: "i1", Kind: "merge", Thread: "u", Data: json.RawMessage(`null`), Created: start}
 	f.ok(f.PutIntent(f.ctx, i2))
 	f.ok(f.PutIntent(f.ctx, i1))
@@ -263,13 +272,18 @@ func testConcurrent(_ *testing.T, f *fixture) {
 			errs <- func() error {
 				var prev thread.Checkpoint
 				for n := range each {
-					c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: all[w].ID, Parent: prev.ID, Turn: n, Kind: thread.KindTurn, Created: start}
+					c := thread.Checkpoint{
+						ID: thread.NewID[thread.CheckpointID](), Thread: all[w].ID, Parent: prev.ID, Turn: n, Kind: thread.KindTurn,
+						Created: start,
+					}
 					got, err := f.PutCheckpoint(f.ctx, c, thread.Delta{Keep: prev.Items, Items: []thread.Item{item(fmt.Sprint(w, n))}})
 					if err != nil {
 						return err
 					}
 					prev = got
-					root := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: shared.ID, Kind: thread.KindSafety, Created: start}
+					root := thread.Checkpoint{
+						ID: thread.NewID[thread.CheckpointID](), Thread: shared.ID, Kind: thread.KindSafety, Created: start,
+					}
 					if _, err := f.PutCheckpoint(f.ctx, root, thread.Delta{}); err != nil {
 						return err
 					}

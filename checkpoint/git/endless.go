@@ -39,10 +39,10 @@ const (
 // part.
 var known = struct{ part, common map[string]int64 }{
 	part: map[string]int64{
-		"HEAD": mostLine, "commondir": mostLine, "gitdir": mostLine, "locked": mostLine, "config.worktree": mostText, "index": mostData,
-		"MERGE_HEAD": mostLine, "MERGE_MODE": mostLine, "MERGE_MSG": mostText, "ORIG_HEAD": mostLine, "CHERRY_PICK_HEAD": mostLine,
-		"REVERT_HEAD": mostLine, "AUTO_MERGE": mostLine, "SQUASH_MSG": mostText, "FETCH_HEAD": mostText, "info/sparse-checkout": mostText,
-		"logs/HEAD": mostData,
+		"HEAD": mostLine, "commondir": mostLine, "gitdir": mostLine, "locked": mostLine, "config.worktree": mostText,
+		"index": mostData, "MERGE_HEAD": mostLine, "MERGE_MODE": mostLine, "MERGE_MSG": mostText, "ORIG_HEAD": mostLine,
+		"CHERRY_PICK_HEAD": mostLine, "REVERT_HEAD": mostLine, "AUTO_MERGE": mostLine, "SQUASH_MSG": mostText,
+		"FETCH_HEAD": mostText, "info/sparse-checkout": mostText, "logs/HEAD": mostData,
 	},
 	common: map[string]int64{
 		"HEAD": mostLine, "config": mostText, "packed-refs": mostData, "shallow": mostText,

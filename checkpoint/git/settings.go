@@ -26,7 +26,8 @@ var data = sync.OnceValue(func() map[string]bool {
 	gpg: format mintrustlevel
 	gpg.*: allowedsignersfile revocationfile
 	i18n: commitencoding logoutputencoding
-	merge: conflictstyle renames renamelimit directoryrenames renormalize verifysignatures default log suppressdest verbosity branchdesc
+	merge: conflictstyle renames renamelimit directoryrenames renormalize verifysignatures default log suppressdest
+	merge: verbosity branchdesc
 	merge.*: name recursive
 	filter.*: required
 	diff: algorithm renames renamelimit indentheuristic ignoresubmodules suppressblankempty interhunkcontext context

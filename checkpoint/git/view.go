@@ -15,7 +15,8 @@ import (
 // HEAD, index and the state of a merge are still the worktree's own.
 
 // shared are the parts of a repository that a view links to.
-var shared = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees", "modules", "lfs"}
+var shared = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees", "modules",
+	"lfs"}
 
 // Freeze writes the view into a folder that nobody else can write to, empty or with an older view of the same
 // repository, and returns the environment that makes git use it. It includes the programs of the repository's own

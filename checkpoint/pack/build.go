@@ -24,7 +24,9 @@ type Packed struct {
 
 // Pack packs a checkpoint that Check accepted, with what it adds to its parent, whose row has the given number; 0 for
 // none. Done must be called for the result.
-func (p *Packer) Pack(ctx context.Context, src Source, parent int64, c thread.Checkpoint, d thread.Delta) (*Packed, error) {
+func (p *Packer) Pack(
+	ctx context.Context, src Source, parent int64, c thread.Checkpoint, d thread.Delta,
+) (*Packed, error) {
 	st := &state{}
 	if parent != 0 {
 		if st = p.cache.get(c.Parent); st == nil || st.row != parent {

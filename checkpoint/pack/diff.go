@@ -38,7 +38,8 @@ func diff(old, now []byte) (runs []int64, lit []byte) {
 			}
 		}
 		// A change of a few bytes in place: try where the old text continues.
-		if skew := i - done; i%8 == 0 && guess+skew+diffBlock <= len(old) && string(old[guess+skew:guess+skew+diffBlock]) == string(now[i:i+diffBlock]) {
+		if skew := i - done; i%8 == 0 && guess+skew+diffBlock <= len(old) &&
+			string(old[guess+skew:guess+skew+diffBlock]) == string(now[i:i+diffBlock]) {
 			if start, f, n := extend(old, now, done, i, guess+skew); n >= diffMin {
 				emit(start, f, n)
 				i = done

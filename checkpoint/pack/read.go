@@ -340,7 +340,8 @@ func (p *Packer) Delta(ctx context.Context, src Source, row Row) (thread.Delta, 
 				return thread.Delta{}, err
 			}
 			if int64(len(whole)) < f.At {
-				return thread.Delta{}, fmt.Errorf("checkpoint %s: transcript file %q is short: %w", row.ID, f.Name, thread.ErrDamaged)
+				return thread.Delta{}, fmt.Errorf("checkpoint %s: transcript file %q is short: %w", row.ID, f.Name,
+					thread.ErrDamaged)
 			}
 			c.Data = whole[f.At:]
 		}

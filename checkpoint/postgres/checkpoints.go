@@ -19,7 +19,9 @@ func (s *Store) PutCheckpoint(ctx context.Context, c thread.Checkpoint, d thread
 }
 
 // Insert implements sqlrow.Table.
-func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error) {
+func (t table) Insert(
+	ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt,
+) (row, seq int64, err error) {
 	err = t.s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		var err error
 		row, seq, err = t.s.insert(ctx, x, k, c)
@@ -79,7 +81,8 @@ func (s *Store) insert(ctx context.Context, x pgx.Tx, k *pack.Packed, c thread.C
 	th.seq++
 	c.Seq = th.seq
 	checkpoint.Advance(&th.t, c)
-	err = x.QueryRow(ctx, `INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+	err = x.QueryRow(ctx, `
+		INSERT INTO checkpoint (project, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING n`, s.project, string(c.ID), th.n, r.Parent,
 		owner != th.n, c.Seq, c.Turn, string(c.Kind), r.Items, r.Chain, r.Raw, pack.Seal(k.Plain, c.Seq), r.Data).Scan(&n)
 	if err != nil {
@@ -108,7 +111,8 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
 	rows, err := s.query(ctx, "SELECT "+sqlrow.Columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
-		WHERE t.project = $1 AND t.id = $2 AND ($3 = 0 OR c.seq < $3) AND (NOT $4 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT $5`,
+		WHERE t.project = $1 AND t.id = $2 AND ($3 = 0 OR c.seq < $3) AND (NOT $4 OR c.kind <> 'response')
+		ORDER BY c.seq DESC LIMIT $5`,
 		s.project, string(id), p.Before, p.Turns, checkpoint.Limit(p))
 	if err != nil {
 		return nil, err
@@ -128,10 +132,12 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	if err != nil {
 		return nil, s.translate(err)
 	}
-	rows, err := s.query(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE n = $1 UNION ALL
+	rows, err := s.query(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (
+		SELECT n, parent, turn, kind FROM checkpoint WHERE n = $1 UNION ALL
 		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
 		page (n) AS MATERIALIZED (SELECT n FROM up WHERE ($2 = 0 OR turn < $2) AND (NOT $3 OR kind <> 'response') LIMIT $4)
-		SELECT `+sqlrow.Columns+" FROM page JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", n, p.Before, p.Turns, checkpoint.Limit(p))
+		SELECT `+sqlrow.Columns+" FROM page JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", n, p.Before, p.Turns,
+		checkpoint.Limit(p))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +158,8 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	rows, err := t.s.query(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project, string(id))
+	rows, err := t.s.query(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE project = $1 AND id = $2", t.s.project,
+		string(id))
 	if err != nil {
 		return pack.Row{}, err
 	}

@@ -49,9 +49,11 @@ func lost(err error) bool {
 func (s *Store) told(e *pgconn.PgError, err error) error {
 	switch e.Code {
 	case "53100", "53200": // disk full, out of memory
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message), "free some space on the database server; the store then continues by itself")
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message),
+			"free some space on the database server; the store then continues by itself")
 	case "25006": // read-only transaction
-		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message), "connect to the primary server")
+		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrReadOnly, e.Message),
+			"connect to the primary server")
 	case "XX001", "XX002": // data, index corrupted
 		return fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDamaged, e.Message)
 	}
@@ -117,7 +119,8 @@ func cause(err error) string {
 
 // refused reports whether an error already is one of the domain's.
 func refused(err error) bool {
-	for _, known := range []error{thread.ErrInvalid, thread.ErrNotFound, thread.ErrNameTaken, thread.ErrDamaged, thread.ErrUnsupported, thread.ErrReadOnly} {
+	for _, known := range []error{thread.ErrInvalid, thread.ErrNotFound, thread.ErrNameTaken, thread.ErrDamaged,
+		thread.ErrUnsupported, thread.ErrReadOnly} {
 		if errors.Is(err, known) {
 			return true
 		}

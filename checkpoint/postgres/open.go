@@ -47,7 +47,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	cfg.ConnConfig.RuntimeParams["search_path"] = space
 	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "on"
 	cfg.ConnConfig.RuntimeParams["application_name"] = "orchestrator"
-	s := &Store{packer: pack.New(), host: strings.ToValidUTF8(o.Host, "?"), about: about(cfg.ConnConfig), limit: cmp.Or(o.Limit, callLimit)}
+	s := &Store{
+		packer: pack.New(), host: strings.ToValidUTF8(o.Host, "?"), about: about(cfg.ConnConfig),
+		limit: cmp.Or(o.Limit, callLimit),
+	}
 	s.Reader = s.packer.Reader(table{s})
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("open %w", s.translate(err))

@@ -49,7 +49,8 @@ func (s *Store) putPrompt(ctx context.Context, x pgx.Tx, p thread.Prompt) (threa
 		return p, err
 	}
 	var owner string
-	err = x.QueryRow(ctx, "SELECT n, thread FROM prompt WHERE project = $1 AND id = $2", s.project, string(p.ID)).Scan(&p.Seq, &owner)
+	err = x.QueryRow(ctx, "SELECT n, thread FROM prompt WHERE project = $1 AND id = $2", s.project,
+		string(p.ID)).Scan(&p.Seq, &owner)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		err = x.QueryRow(ctx, `INSERT INTO prompt (project, host, id, thread, open, accepted, sum, doc)

@@ -24,8 +24,10 @@ func (s *Store) BeginExecution(ctx context.Context, e thread.Execution) error {
 	if e.ID == "" {
 		return fmt.Errorf("execution without id: %w", thread.ErrInvalid)
 	}
-	return s.exec(ctx, `INSERT INTO execution (project, host, id, thread, agent, session, pid, started, ended, code, reason)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`, s.project, s.host, string(e.ID), string(e.Thread),
+	return s.exec(ctx, `
+		INSERT INTO execution (project, host, id, thread, agent, session, pid, started, ended, code, reason)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		s.project, s.host, string(e.ID), string(e.Thread),
 		e.Agent, e.Session, e.PID, sqlrow.Nanos(e.Started), sqlrow.Ended(e.Ended), e.Exit.Code, e.Exit.Reason)
 }
 
@@ -36,8 +38,10 @@ func (s *Store) UpdateExecution(ctx context.Context, id thread.ExecutionID, pid 
 
 // EndExecution stores how a run ended; the first end counts.
 func (s *Store) EndExecution(ctx context.Context, id thread.ExecutionID, at time.Time, exit thread.Exit) error {
-	return s.execution(ctx, id, `UPDATE execution SET ended = coalesce(ended, $3), code = CASE WHEN ended IS NULL THEN $4 ELSE code END,
-		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END WHERE project = $1 AND id = $2`, sqlrow.Nanos(at), exit.Code, exit.Reason)
+	return s.execution(ctx, id, `UPDATE execution SET ended = coalesce(ended, $3),
+		code = CASE WHEN ended IS NULL THEN $4 ELSE code END,
+		reason = CASE WHEN ended IS NULL THEN $5 ELSE reason END
+		WHERE project = $1 AND id = $2`, sqlrow.Nanos(at), exit.Code, exit.Reason)
 }
 
 func (s *Store) execution(ctx context.Context, id thread.ExecutionID, update string, args ...any) error {
@@ -68,8 +72,10 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	if i.ID == "" {
 		return fmt.Errorf("intent without id: %w", thread.ErrInvalid)
 	}
-	return s.exec(ctx, `INSERT INTO intent (project, host, id, kind, thread, data, created) VALUES ($1, $2, $3, $4, $5, $6, $7)
-		ON CONFLICT (project, host, id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread, data = excluded.data, created = excluded.created`,
+	return s.exec(ctx, `INSERT INTO intent (project, host, id, kind, thread, data, created)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (project, host, id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread,
+		data = excluded.data, created = excluded.created`,
 		s.project, s.host, i.ID, i.Kind, string(i.Thread), []byte(i.Data), sqlrow.Nanos(i.Created))
 }
 
@@ -82,7 +88,9 @@ func (s *Store) DropIntent(ctx context.Context, id string) error {
 func (s *Store) Intents(ctx context.Context) ([]thread.Intent, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT "+sqlrow.IntentColumns+" FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project, s.host)
+	rows, err := s.pool.Query(ctx,
+		"SELECT "+sqlrow.IntentColumns+" FROM intent WHERE project = $1 AND host = $2 ORDER BY created, id", s.project,
+		s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
@@ -95,7 +103,8 @@ func (s *Store) Setting(ctx context.Context, key string) (string, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	var v string
-	err := s.pool.QueryRow(ctx, "SELECT value FROM setting WHERE project = $1 AND host = $2 AND key = $3", s.project, s.host, key).Scan(&v)
+	err := s.pool.QueryRow(ctx, "SELECT value FROM setting WHERE project = $1 AND host = $2 AND key = $3", s.project,
+		s.host, key).Scan(&v)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}
@@ -125,9 +134,12 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	var z Sizes
-	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM thread WHERE project = $1 AND host = $2), count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0),
-		(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c WHERE c.relnamespace = $3::regnamespace AND c.relkind = 'r')
-		FROM checkpoint WHERE project = $1`, s.project, s.host, space).Scan(&z.Threads, &z.Checkpoints, &z.Content, &z.Packed, &z.Database)
+	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM thread WHERE project = $1 AND host = $2),
+		count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0),
+		(SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c
+			WHERE c.relnamespace = $3::regnamespace AND c.relkind = 'r')
+		FROM checkpoint WHERE project = $1`, s.project, s.host, space).
+		Scan(&z.Threads, &z.Checkpoints, &z.Content, &z.Packed, &z.Database)
 	return z, s.translate(err)
 }
 
@@ -136,7 +148,8 @@ func (s *Store) ThreadSizes(ctx context.Context) (map[thread.ID]int64, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	rows, err := s.pool.Query(ctx, `SELECT t.id, coalesce(sum(length(c.data)), 0) + max(length(t.doc))
-		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n WHERE t.project = $1 AND t.host = $2 GROUP BY t.n, t.id`, s.project, s.host)
+		FROM thread t LEFT JOIN checkpoint c ON c.thread = t.n WHERE t.project = $1 AND t.host = $2
+		GROUP BY t.n, t.id`, s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}

@@ -31,13 +31,16 @@ func (s *Store) CreateThread(ctx context.Context, t thread.Thread) error {
 		if err := s.checkBases(ctx, x, t); err != nil {
 			return err
 		}
-		tag, err := x.Exec(ctx, "INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+		tag, err := x.Exec(ctx,
+			"INSERT INTO thread (project, host, id, name, sum, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
 			s.project, s.host, string(t.ID), t.Name, sum, doc)
 		if err != nil || tag.RowsAffected() == 1 {
 			return err
 		}
 		var id, name string
-		err = x.QueryRow(ctx, "SELECT id, name FROM thread WHERE project = $1 AND (id = $2 OR name = $3) ORDER BY (id = $2 AND name = $3) DESC, name = $3 DESC LIMIT 1",
+		err = x.QueryRow(ctx,
+			`SELECT id, name FROM thread WHERE project = $1 AND (id = $2 OR name = $3)
+			ORDER BY (id = $2 AND name = $3) DESC, name = $3 DESC LIMIT 1`,
 			s.project, string(t.ID), t.Name).Scan(&id, &name)
 		switch {
 		case err != nil:
@@ -60,7 +63,8 @@ func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error
 		if id == "" {
 			continue
 		}
-		err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE project = $1 AND id = $2)", s.project, string(id)).Scan(&there)
+		err := x.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM checkpoint WHERE project = $1 AND id = $2)", s.project,
+			string(id)).Scan(&there)
 		if err != nil {
 			return err
 		}
@@ -72,7 +76,9 @@ func (s *Store) checkBases(ctx context.Context, x pgx.Tx, t thread.Thread) error
 }
 
 // UpdateThread changes a thread in one transaction.
-func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (s *Store) UpdateThread(
+	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	var out thread.Thread
 	err := s.tx(ctx, lockShared, func(ctx context.Context, x pgx.Tx) error {
 		row, err := s.lookup(ctx, x, id)
@@ -102,7 +108,8 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 func (s *Store) lookup(ctx context.Context, x pgx.Tx, id thread.ID) (threadRow, error) {
 	var row threadRow
 	var sum, doc []byte
-	err := x.QueryRow(ctx, "SELECT n, seq, sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project, s.host, string(id)).
+	err := x.QueryRow(ctx, "SELECT n, seq, sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE",
+		s.project, s.host, string(id)).
 		Scan(&row.n, &row.seq, &sum, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
@@ -119,7 +126,8 @@ func (s *Store) save(ctx context.Context, x pgx.Tx, row threadRow) error {
 	if err != nil {
 		return err
 	}
-	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4 WHERE n = $5", row.t.Name, row.seq, sum, doc, row.n)
+	_, err = x.Exec(ctx, "UPDATE thread SET name = $1, seq = $2, sum = $3, doc = $4 WHERE n = $5", row.t.Name, row.seq,
+		sum, doc, row.n)
 	if isTaken(err, "thread_project_name_key") {
 		return fmt.Errorf("thread %q: %w", row.t.Name, thread.ErrNameTaken)
 	}
@@ -131,7 +139,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	var doc, sum []byte
-	err := s.pool.QueryRow(ctx, "SELECT sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3", s.project, s.host, string(id)).Scan(&sum, &doc)
+	err := s.pool.QueryRow(ctx, "SELECT sum, doc FROM thread WHERE project = $1 AND host = $2 AND id = $3", s.project,
+		s.host, string(id)).Scan(&sum, &doc)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 	}
@@ -146,7 +155,8 @@ func (s *Store) Thread(ctx context.Context, id thread.ID) (thread.Thread, error)
 func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n", s.project, s.host)
+	rows, err := s.pool.Query(ctx, "SELECT id, sum, doc FROM thread WHERE project = $1 AND host = $2 ORDER BY n",
+		s.project, s.host)
 	if err != nil {
 		return nil, s.translate(err)
 	}
@@ -169,7 +179,8 @@ func (s *Store) Threads(ctx context.Context) ([]thread.Thread, error) {
 func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	return s.tx(ctx, lockAlone, func(ctx context.Context, x pgx.Tx) error {
 		var n int64
-		err := x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project, s.host, string(id)).Scan(&n)
+		err := x.QueryRow(ctx, "SELECT n FROM thread WHERE project = $1 AND host = $2 AND id = $3 FOR UPDATE", s.project,
+			s.host, string(id)).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("thread %s: %w", id, thread.ErrNotFound)
 		}
@@ -193,7 +204,9 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	w := pack.NewSweep()
 	var n, parent int64
 	var id string
-	rows, err := x.Query(ctx, `SELECT c.n, c.parent, c.id FROM checkpoint c JOIN orphan o ON o.thread = c.thread WHERE o.project = $1`, s.project)
+	rows, err := x.Query(ctx,
+		`SELECT c.n, c.parent, c.id FROM checkpoint c JOIN orphan o ON o.thread = c.thread WHERE o.project = $1`,
+		s.project)
 	if err != nil {
 		return err
 	}
@@ -208,7 +221,8 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 		return err
 	}
 	if _, err := pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
-		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil { // a damaged one's checkpoints keep what they stand on
+		// The checkpoints of a damaged thread keep their own ancestors.
+		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil {
 			w.KeepIDs(checkpoint.Stands(t))
 		}
 		return nil
@@ -224,6 +238,8 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	}
 	batch := &pgx.Batch{}
 	batch.Queue("DELETE FROM checkpoint WHERE n = ANY($1)", w.Rest())
-	batch.Queue("DELETE FROM orphan o WHERE project = $1 AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread = o.thread)", s.project)
+	batch.Queue(
+		"DELETE FROM orphan o WHERE project = $1 AND NOT EXISTS (SELECT 1 FROM checkpoint c WHERE c.thread = o.thread)",
+		s.project)
 	return x.SendBatch(ctx, batch).Close()
 }

@@ -54,8 +54,8 @@ func (a *Access) private() []string {
 	}
 }
 
-// view is a frozen view of the repository, with its own configuration as it was when a.Settings was read: programs that git
-// runs because of that configuration do not run for us.
+// view is a frozen view of the repository, with its own configuration as it was when a.Settings was read: programs that
+// git runs because of that configuration do not run for us.
 func (a *Access) view() string { return filepath.Join(a.Home, "view") }
 
 // Ours runs git through our own git folder and index.

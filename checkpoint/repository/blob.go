@@ -13,8 +13,8 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// Blobs reads blobs in order, with further environment for git: each call of next returns the next one's content,
-// which ends before the following call and need not be read.
+// Blobs reads blobs in order, with additional environment for git: each call of next returns the next one's content,
+// which is valid until the following call and need not be read.
 func (repo *Repository) Blobs(
 	ctx context.Context, env, oids []string, use func(next func() (io.Reader, error)) error,
 ) error {
@@ -27,7 +27,8 @@ func (repo *Repository) Blobs(
 	done := make(chan error, 1)
 	go func() { // ends with git: when use returns the pipe is closed and the context cancelled
 		_, err := repo.Ours(ctx, git.Call{
-			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in, Env: env,
+			Args: []string{"cat-file", "--batch"}, Stdin: strings.NewReader(strings.Join(oids, "\n") + "\n"), Stdout: in,
+			Env: env,
 		})
 		in.CloseWithError(err)
 		done <- err

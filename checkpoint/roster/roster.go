@@ -144,7 +144,9 @@ func (r *Roster) list() []thread.Thread {
 	for _, t := range r.threads {
 		list = append(list, t)
 	}
-	slices.SortFunc(list, func(a, b thread.Thread) int { return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b thread.Thread) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
 	return list
 }
 

@@ -41,7 +41,9 @@ func (w Watched) CreateThread(ctx context.Context, t thread.Thread) error {
 }
 
 // UpdateThread implements thread.Threads.
-func (w Watched) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (w Watched) UpdateThread(
+	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	t, err := w.Backend.UpdateThread(ctx, id, change)
 	if err == nil {
 		_ = w.list.Put(t, w.now())

@@ -99,7 +99,8 @@ func fetch(ctx context.Context, repo *repository.Repository, file string, as fun
 	if err != nil {
 		return 0, err
 	}
-	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", name}
+	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--end-of-options", name}
 	var specs []string
 	for line := range strings.Lines(string(heads)) {
 		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, repository.Namespace) {
@@ -120,7 +121,8 @@ func fetch(ctx context.Context, repo *repository.Repository, file string, as fun
 	}
 	_, err = repo.Theirs(ctx, git.Call{
 		Args: args, Stdin: in, Durable: true, Env: []string{"GIT_ALLOW_PROTOCOL=file"},
-		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0", "maintenance.auto=false"},
+		Config: []string{"fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.unpackLimit=1", "gc.auto=0",
+			"maintenance.auto=false"},
 	})
 	if err != nil {
 		return 0, err

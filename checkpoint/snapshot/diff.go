@@ -103,9 +103,11 @@ func (s *Store) changed(ctx context.Context, dir string) (int, error) {
 
 // files compares two trees.
 func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error) {
-	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty"}
+	common := []string{"diff-tree", "-r", "-M", "-l1000", "--no-ext-diff", "--no-textconv", "--submodule=short",
+		"--ignore-submodules=dirty"}
 	raw, err := v.w.Ours(ctx, git.Call{
-		Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"), Env: v.env,
+		Args: append(common[:len(common):len(common)], "-z", "--raw", "--no-abbrev", "--end-of-options", a, b, "--"),
+		Env:  v.env,
 	})
 	if err != nil {
 		return nil, err
@@ -123,7 +125,9 @@ func (v *view) files(ctx context.Context, a, b string) ([]thread.FileDiff, error
 	}
 	// Without -z, so that a name with a newline is quoted and no line of it looks like a header.
 	patch, err := v.w.Ours(ctx, git.Call{
-		Args: append(common[:len(common):len(common)], "-p", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", a, b, "--"), Env: v.env,
+		Args: append(common[:len(common):len(common)],
+			"-p", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", a, b, "--"),
+		Env: v.env,
 	})
 	if err != nil {
 		return nil, err

@@ -80,7 +80,9 @@ func (s *Store) Known(ctx context.Context) ([]Known, error) {
 	for _, k := range all {
 		list = append(list, *k)
 	}
-	slices.SortFunc(list, func(a, b Known) int { return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.Thread, b.Thread)) })
+	slices.SortFunc(list, func(a, b Known) int {
+		return cmp.Or(a.First.Compare(b.First), cmp.Compare(a.Thread, b.Thread))
+	})
 	return list, nil
 }
 

@@ -23,11 +23,15 @@ func (s *Store) Restore(ctx context.Context, id thread.ID, dir string, at thread
 
 // RestoreOnly is Restore for some paths only; all others stay as they are. Paths that are equal in the snapshot and the
 // worktree are not an error.
-func (s *Store) RestoreOnly(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, paths []string) (thread.Snapshot, error) {
+func (s *Store) RestoreOnly(
+	ctx context.Context, id thread.ID, dir string, at thread.Snapshot, paths []string,
+) (thread.Snapshot, error) {
 	return s.restoreTo(ctx, id, dir, at, &paths)
 }
 
-func (s *Store) restoreTo(ctx context.Context, id thread.ID, dir string, at thread.Snapshot, only *[]string) (thread.Snapshot, error) {
+func (s *Store) restoreTo(
+	ctx context.Context, id thread.ID, dir string, at thread.Snapshot, only *[]string,
+) (thread.Snapshot, error) {
 	if err := repository.CheckID(id); err != nil {
 		return thread.Snapshot{}, fmt.Errorf("restore snapshot: %w", err)
 	}
@@ -160,5 +164,6 @@ func (s *Store) settle(
 		}
 		safety = again
 	}
-	return safety, nil, fmt.Errorf("save the current files: they keep changing, is the agent still working? %w", ErrChanged)
+	return safety, nil, fmt.Errorf("save the current files: they keep changing, is the agent still working? %w",
+		ErrChanged)
 }

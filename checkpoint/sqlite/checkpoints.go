@@ -45,7 +45,9 @@ func (t table) Find(ctx context.Context, c thread.Checkpoint) (there bool, paren
 }
 
 // Insert implements sqlrow.Table.
-func (t table) Insert(ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt) (row, seq int64, err error) {
+func (t table) Insert(
+	ctx context.Context, k *pack.Packed, c thread.Checkpoint, prompts []thread.Prompt,
+) (row, seq int64, err error) {
 	err = t.s.doVital(ctx, int64(k.Row.Raw), func(x *tx) error {
 		var err error
 		if row, seq, err = t.s.insert(x, k, c); err != nil || row == 0 {
@@ -142,7 +144,8 @@ func (s *Store) query(ctx context.Context, query string, args ...any) ([]pack.Ro
 // Checkpoints returns a thread's own checkpoints, newest first.
 func (s *Store) Checkpoints(ctx context.Context, id thread.ID, p thread.Page) ([]thread.Checkpoint, error) {
 	return s.page(ctx, "SELECT "+sqlrow.Columns+` FROM checkpoint c JOIN thread t ON t.n = c.thread
-		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
+		WHERE t.id = ?1 AND (?2 = 0 OR c.seq < ?2) AND (NOT ?3 OR c.kind <> 'response') 
+		ORDER BY c.seq DESC LIMIT ?4`, string(id), p)
 }
 
 // Lineage returns the checkpoints from one back to the root.
@@ -150,7 +153,8 @@ func (s *Store) Lineage(ctx context.Context, id thread.CheckpointID, p thread.Pa
 	if _, err := (table{s}).Row(ctx, id); err != nil {
 		return nil, err
 	}
-	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
+	return s.page(ctx, `WITH RECURSIVE up (n, parent, turn, kind) AS (
+		SELECT n, parent, turn, kind FROM checkpoint WHERE id = ?1 UNION ALL
 		SELECT c.n, c.parent, c.turn, c.kind FROM up JOIN checkpoint c ON c.n = up.parent),
 		page (n) AS MATERIALIZED (SELECT n FROM up WHERE (?2 = 0 OR turn < ?2) AND (NOT ?3 OR kind <> 'response') LIMIT ?4)
 		SELECT `+sqlrow.Columns+" FROM page CROSS JOIN checkpoint c ON c.n = page.n ORDER BY c.n DESC", string(id), p)
@@ -176,7 +180,8 @@ func (t table) Lineage(ctx context.Context, n int64, limit int) ([]pack.Row, err
 }
 
 func (t table) Row(ctx context.Context, id thread.CheckpointID) (pack.Row, error) {
-	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?", string(id)).Scan)
+	r, err := sqlrow.Checkpoint(t.s.read.QueryRowContext(ctx, "SELECT "+sqlrow.Columns+" FROM checkpoint c WHERE id = ?",
+		string(id)).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fmt.Errorf("checkpoint %s: %w", id, thread.ErrNotFound)
 	}

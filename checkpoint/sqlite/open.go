@@ -53,7 +53,8 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	s := &Store{path: path, dir: dir, lock: o.Lock, packer: pack.New(), report: rep,
-		turn: make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour), stop: make(chan struct{}), stopped: make(chan struct{})}
+		turn: make(chan struct{}, 1), puts: map[thread.ID]putThread{}, idle: time.NewTimer(time.Hour),
+		stop: make(chan struct{}), stopped: make(chan struct{})}
 	s.Reader = s.packer.Reader(table{s})
 	if err := s.sound(ctx, dir, o.Now); err != nil {
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))

@@ -74,9 +74,12 @@ func (s *Store) Prompt(ctx context.Context, id thread.PromptID) (thread.Prompt, 
 
 // The queries of Prompts, each covered by an index.
 const (
-	promptsOf     = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE thread = ?1 AND (NOT ?2 OR open = 1) ORDER BY n DESC LIMIT ?3"
-	promptsOfAll  = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND NOT ?2 ORDER BY n DESC LIMIT ?3"
-	openPromptsOf = "SELECT " + sqlrow.PromptColumns + " FROM prompt WHERE ?1 = '' AND ?2 AND open = 1 ORDER BY n DESC LIMIT ?3"
+	promptsOf = "SELECT " + sqlrow.PromptColumns +
+		" FROM prompt WHERE thread = ?1 AND (NOT ?2 OR open = 1) ORDER BY n DESC LIMIT ?3"
+	promptsOfAll = "SELECT " + sqlrow.PromptColumns +
+		" FROM prompt WHERE ?1 = '' AND NOT ?2 ORDER BY n DESC LIMIT ?3"
+	openPromptsOf = "SELECT " + sqlrow.PromptColumns +
+		" FROM prompt WHERE ?1 = '' AND ?2 AND open = 1 ORDER BY n DESC LIMIT ?3"
 )
 
 // Prompts returns the newest prompts, oldest first. A damaged one is left out: it must not hide the others.

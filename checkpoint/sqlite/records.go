@@ -82,7 +82,8 @@ func (s *Store) remake(x *tx, id thread.ID, name string) error {
 	}
 	seq := int64(0)
 	const newest = "SELECT seq, id, CAST(turn AS bigint) FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1"
-	if _, err := x.row(newest, []any{n}, &seq, &t.Head, &t.Turn); err != nil {
+	if _, err := x.row(newest, []any{n}, &seq,
+		&t.Head, &t.Turn); err != nil {
 		return err
 	}
 	doc, sum, err := s.packer.Thread(t)

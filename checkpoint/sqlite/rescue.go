@@ -23,7 +23,9 @@ import (
 
 // rescue quarantines a damaged database and copies what verifies into a new one in its place. Until the new one is
 // complete it has another name, so that an interrupted rescue starts again.
-func rescue(ctx context.Context, dir *private.Folder, path string, now time.Time, cause error) (rep *Report, err error) {
+func rescue(
+	ctx context.Context, dir *private.Folder, path string, now time.Time, cause error,
+) (rep *Report, err error) {
 	l, err := inspect(dir, filepath.Base(path))
 	if err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func finishRescue(dir *private.Folder, path string) (*Report, error) {
 	if name == "" { // the folder has been removed since: it is unknown what this is
 		return nil, os.Remove(path + rescueEnd)
 	}
-	rep := &Report{Cause: "an earlier start found the damage and was interrupted during the repair", Quarantined: dir.Path(name)}
+	rep := &Report{Cause: "an earlier start found the damage and was interrupted during the repair",
+		Quarantined: dir.Path(name)}
 	return rep, moveAside(dir.Path(name), path)
 }
 
@@ -123,7 +126,9 @@ func copyBest(ctx context.Context, l *onDisk, path string, cause error) (*Report
 }
 
 // copyView copies what verifies of a view into a new database. The score counts it.
-func copyView(ctx context.Context, l *onDisk, v *raw.File, path string, cause error) (rep *Report, score int, err error) {
+func copyView(
+	ctx context.Context, l *onDisk, v *raw.File, path string, cause error,
+) (rep *Report, score int, err error) {
 	to := &Store{path: fresh(path), packer: pack.New()}
 	image := path + rescueEnd + "-image"
 	if err := removeAll(to.path, image); err != nil {

@@ -18,7 +18,8 @@ func (s *Store) BeginExecution(ctx context.Context, e thread.Execution) error {
 	}
 	return s.do(ctx, 4096, func(x *tx) error {
 		return x.exec(`INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(e.ID), string(e.Thread), e.Agent, e.Session, e.PID, sqlrow.Nanos(e.Started),
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			string(e.ID), string(e.Thread), e.Agent, e.Session, e.PID, sqlrow.Nanos(e.Started),
 			sqlrow.Ended(e.Ended), e.Exit.Code, e.Exit.Reason)
 	})
 }
@@ -66,7 +67,8 @@ func (s *Store) PutIntent(ctx context.Context, i thread.Intent) error {
 	}
 	return s.do(ctx, int64(len(i.Data))+4096, func(x *tx) error {
 		return x.exec(`INSERT INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread, data = excluded.data, created = excluded.created`,
+			ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, thread = excluded.thread,
+			data = excluded.data, created = excluded.created`,
 			i.ID, i.Kind, string(i.Thread), []byte(i.Data), sqlrow.Nanos(i.Created))
 	})
 }
@@ -105,6 +107,7 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 		if value == "" {
 			return x.exec("DELETE FROM setting WHERE key = ?", key)
 		}
-		return x.exec("INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value)
+		return x.exec("INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+			key, value)
 	})
 }

@@ -211,8 +211,10 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	}
 	n := v.numberOf(c.Thread, r.Thread)
 	fork := r.Parent != 0 && owner != n
-	if err := v.tx.exec(`INSERT OR IGNORE INTO checkpoint (n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.N, string(r.ID), n, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
+	if err := v.tx.exec(`INSERT OR IGNORE INTO checkpoint
+		(n, id, thread, parent, fork, seq, turn, kind, items, chain, raw, sum, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.N, string(r.ID), n, r.Parent, fork, r.Seq, r.Turn, string(r.Kind),
 		r.Items, r.Chain, r.Raw, r.Sum, r.Data); err != nil {
 		return err
 	}
@@ -401,7 +403,8 @@ func (v *salvage) head(id thread.ID) error {
 	var seq int64
 	var newest string
 	var turn int
-	if _, err := v.tx.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{row.n}, &seq, &newest, &turn); err != nil {
+	if _, err := v.tx.row("SELECT seq, id, turn FROM checkpoint WHERE thread = ? ORDER BY seq DESC LIMIT 1", []any{row.n},
+		&seq, &newest, &turn); err != nil {
 		return err
 	}
 	row.seq = max(row.seq, seq)
@@ -436,10 +439,13 @@ func (v *salvage) rest() error {
 	}
 	for _, table := range []struct{ name, read, write string }{
 		{"executions", "SELECT id, thread, agent, session, pid, started, ended, code, reason FROM execution",
-			"INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
-		{"intents", "SELECT id, kind, thread, data, created FROM intent", "INSERT OR IGNORE INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)"},
+			"INSERT OR IGNORE INTO execution (id, thread, agent, session, pid, started, ended, code, reason) " +
+				"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
+		{"intents", "SELECT id, kind, thread, data, created FROM intent",
+			"INSERT OR IGNORE INTO intent (id, kind, thread, data, created) VALUES (?, ?, ?, ?, ?)"},
 		{"settings", "SELECT key, value FROM setting", "INSERT OR IGNORE INTO setting (key, value) VALUES (?, ?)"},
-		{"prompts", "SELECT n, id, thread, open, accepted, sum, doc FROM prompt", "INSERT OR IGNORE INTO prompt (n, id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?, ?)"},
+		{"prompts", "SELECT n, id, thread, open, accepted, sum, doc FROM prompt",
+			"INSERT OR IGNORE INTO prompt (n, id, thread, open, accepted, sum, doc) VALUES (?, ?, ?, ?, ?, ?, ?)"},
 	} {
 		rows, err := v.from.QueryContext(v.ctx, table.read)
 		if err != nil && table.name == "prompts" && strings.Contains(err.Error(), "no such table") {

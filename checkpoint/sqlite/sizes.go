@@ -29,7 +29,9 @@ func (s *Store) Sizes(ctx context.Context) (Sizes, error) {
 	for query, to := range map[string][]any{
 		"PRAGMA page_size": {&page}, "PRAGMA page_count": {&pages}, "PRAGMA freelist_count": {&free},
 		"SELECT count(*) FROM thread": {&z.Threads},
-		"SELECT count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0) FROM checkpoint": {&z.Checkpoints, &z.Content, &z.Packed},
+		"SELECT count(*), coalesce(sum(raw), 0), coalesce(sum(length(data)), 0) FROM checkpoint": {
+			&z.Checkpoints, &z.Content, &z.Packed,
+		},
 	} {
 		if err := s.read.QueryRowContext(ctx, query).Scan(to...); err != nil {
 			return z, translate(s.path, 0, db(err))

@@ -83,7 +83,9 @@ func checkBases(x *tx, t thread.Thread) error {
 }
 
 // UpdateThread changes a thread in one transaction.
-func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (s *Store) UpdateThread(
+	ctx context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	var out thread.Thread
 	err := s.do(ctx, 4096, func(x *tx) error {
 		row, err := s.lookup(x, id)
@@ -126,7 +128,8 @@ func (s *Store) UpdateThread(ctx context.Context, id thread.ID, change func(*thr
 func (s *Store) lookup(x *tx, id thread.ID) (threadRow, error) {
 	var row threadRow
 	var sum, doc []byte
-	found, err := x.row("SELECT n, seq, sum, doc FROM thread WHERE id = ?", []any{string(id)}, &row.n, &row.seq, &sum, &doc)
+	found, err := x.row("SELECT n, seq, sum, doc FROM thread WHERE id = ?", []any{string(id)}, &row.n, &row.seq, &sum,
+		&doc)
 	if err != nil {
 		return row, err
 	}
@@ -236,23 +239,25 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 // sweep removes the checkpoints of purged threads, except those in keep and those that other threads are based on.
 func (s *Store) sweep(x *tx, keep []thread.CheckpointID) error {
 	w := pack.NewSweep()
-	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
-		var n, parent int64
-		var id thread.CheckpointID
-		err := scan(&n, &parent, &id)
-		w.Add(n, parent, id)
-		return err
-	})
+	err := x.each("SELECT n, parent, id FROM checkpoint WHERE thread IN (SELECT thread FROM orphan)", nil,
+		func(scan func(...any) error) error {
+			var n, parent int64
+			var id thread.CheckpointID
+			err := scan(&n, &parent, &id)
+			w.Add(n, parent, id)
+			return err
+		})
 	if err != nil {
 		return err
 	}
 	w.KeepIDs(keep)
-	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil, func(scan func(...any) error) error {
-		var n int64
-		err := scan(&n)
-		w.Keep(n)
-		return err
-	})
+	err = x.each("SELECT parent FROM checkpoint WHERE fork = 1 AND thread NOT IN (SELECT thread FROM orphan)", nil,
+		func(scan func(...any) error) error {
+			var n int64
+			err := scan(&n)
+			w.Keep(n)
+			return err
+		})
 	if err != nil {
 		return err
 	}

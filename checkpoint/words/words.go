@@ -126,7 +126,8 @@ func (x *Index) ready() error {
 // full turns an error for lack of space into a thread.ErrDiskFull.
 func full(err error) error {
 	var e sqlite3.Error
-	if !errors.Is(err, syscall.ENOSPC) && (!errors.As(err, &e) || e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC) {
+	if !errors.Is(err, syscall.ENOSPC) && (!errors.As(err, &e) ||
+		e.Code != sqlite3.ErrFull && e.SystemErrno != syscall.ENOSPC) {
 		return err
 	}
 	return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err), "free some space; the next search then continues")
@@ -152,7 +153,8 @@ func create(file string) error {
 }
 
 func (x *Index) open(file string) error {
-	db, err := sql.Open("sqlite3", "file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=16")
+	db, err := sql.Open("sqlite3",
+		"file:"+escape(file)+"?_journal_mode=WAL&_synchronous=NORMAL&_busy_timeout=5000&_stmt_cache_size=16")
 	if err != nil {
 		return err
 	}
@@ -296,12 +298,14 @@ func (x *Index) add(ctx context.Context, t thread.Thread, m mark) error {
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO texts (docid, text) VALUES (?, ?)", id, secret.Redact(part.text)); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO texts (docid, text) VALUES (?, ?)", id,
+				secret.Redact(part.text)); err != nil {
 				return err
 			}
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO marks (thread, seq, head) VALUES (?, ?, ?)", t.ID, next.seq, next.head); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO marks (thread, seq, head) VALUES (?, ?, ?)", t.ID, next.seq,
+		next.head); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
@@ -359,11 +363,15 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 		}
 		known[t.ID] = t
 		if named(t, words) && len(hits) < limit {
-			hits = append(hits, thread.Hit{Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name", Snippet: secret.Redact(cmp.Or(t.Label, t.Title)), At: t.Updated})
+			hits = append(hits, thread.Hit{
+				Thread: t.ID, Name: t.Name, Checkpoint: t.Head, Turn: t.Turn, Where: "name",
+				Snippet: secret.Redact(cmp.Or(t.Label, t.Title)), At: t.Updated,
+			})
 		}
 	}
 	match := `"` + strings.Join(words, `" "`) + `*"`
-	rows, err := x.db.QueryContext(ctx, `SELECT docs.thread, docs.checkpoint, docs.turn, docs.part, docs.at, snippet(texts, '', '', '…', 0, 24)
+	rows, err := x.db.QueryContext(ctx, `SELECT docs.thread, docs.checkpoint, docs.turn, docs.part, docs.at,
+		snippet(texts, '', '', '…', 0, 24)
 		FROM texts JOIN docs ON docs.id = texts.docid WHERE texts MATCH ? ORDER BY texts.docid DESC`, match)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -390,7 +398,9 @@ func (x *Index) Find(ctx context.Context, query string, limit int) ([]thread.Hit
 
 // Words splits a text as the index does: runs of letters and digits, lower case.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 // named reports whether a thread's name or label contains all words as prefixes.

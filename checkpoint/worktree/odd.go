@@ -42,8 +42,9 @@ func odd(common string, r record, branch func(ref string) bool) []string {
 	head, err := disk.ReadSmall(filepath.Join(part, "HEAD"))
 	ref, isRef := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: ")
 	if own := "refs/heads/" + r.Branch; err == nil && isRef && ref != own && branch(own) && !branch(ref) {
-		found = append(found, fmt.Sprintf("worktree %s is on branch %s, which does not exist; unless you have just created it, "+
-			"return to its own branch with `git -C %s symbolic-ref HEAD %s`", r.Root, git.Printable(ref), r.Root, own))
+		found = append(found, fmt.Sprintf("worktree %s is on branch %s, which does not exist; "+
+			"unless you have just created it, return to its own branch with `git -C %s symbolic-ref HEAD %s`",
+			r.Root, git.Printable(ref), r.Root, own))
 	}
 	return found
 }
@@ -57,7 +58,8 @@ func sweepOdd(state string) error {
 	}
 	for _, home := range homes {
 		for _, name := range []string{
-			"stamp", "meta.json", "index", "lock", "view/config", "view/HEAD", "shadow/config", "shadow/HEAD", "shadow/info/attributes",
+			"stamp", "meta.json", "index", "lock", "view/config", "view/HEAD", "shadow/config", "shadow/HEAD",
+			"shadow/info/attributes",
 		} {
 			file := filepath.Join(state, home.Name(), name)
 			if info, err := os.Lstat(file); err != nil || info.Mode().IsRegular() {

@@ -57,7 +57,8 @@ func (k *Keeper) remove(ctx context.Context, id thread.ID, wt thread.Worktree) (
 		return thread.Snapshot{}, err
 	}
 	if why, locked := lockReason(w.GitDir); locked {
-		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why), "run git worktree unlock "+w.Root)
+		return thread.Snapshot{}, thread.Hint(fmt.Errorf("%s: %w%s", w.Root, ErrLocked, why),
+			"run git worktree unlock "+w.Root)
 	}
 	return k.clear(ctx, w, repository.Operation{Thread: id, Branch: r.Branch, Base: r.Base})
 }
@@ -152,7 +153,8 @@ func holdsSubmodule(root, name string) error {
 func (k *Keeper) sweep(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
 	main, err := git.Find(filepath.Dir(repo.Common))
 	if err != nil {
-		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common} // no main worktree: only the repository
+		// No main worktree: only the repository.
+		main = git.Worktree{Root: repo.Common, GitDir: repo.Common, Common: repo.Common}
 	}
 	unlock, err := repo.LockAll(ctx)
 	if err != nil {

@@ -130,7 +130,8 @@ func (k *Keeper) finishRestore(
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("completed restoring the files of %s; the previous files are kept in commit %.12s", root, safety.Commit), nil
+	return fmt.Sprintf("completed restoring the files of %s; the previous files are kept in commit %.12s", root,
+		safety.Commit), nil
 }
 
 func (k *Keeper) finishRemove(
@@ -326,5 +327,6 @@ func withoutFiles(dir string) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	return err == nil && (len(entries) == 0 || (len(entries) == 1 && entries[0].Name() == ".git" && entries[0].Type().IsRegular()))
+	return err == nil && (len(entries) == 0 ||
+		len(entries) == 1 && entries[0].Name() == ".git" && entries[0].Type().IsRegular())
 }

@@ -104,7 +104,9 @@ func (s *Store) checkBases(t thread.Thread) error {
 }
 
 // UpdateThread changes a thread in one step.
-func (s *Store) UpdateThread(_ context.Context, id thread.ID, change func(*thread.Thread) error) (thread.Thread, error) {
+func (s *Store) UpdateThread(
+	_ context.Context, id thread.ID, change func(*thread.Thread) error,
+) (thread.Thread, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	row := s.threads[id]

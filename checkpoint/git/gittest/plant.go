@@ -10,29 +10,31 @@ import (
 // of Converts and Connects must be refused where they would be used; none of them must ever run.
 var (
 	Converts = []string{
-		"filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver", "gpg.program", "gpg.ssh.program",
-		"gpg.openpgp.program", "gpg.ssh.defaultKeyCommand", "lfs.extension.evil.clean",
+		"filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver", "gpg.program",
+		"gpg.ssh.program", "gpg.openpgp.program", "gpg.ssh.defaultKeyCommand", "lfs.extension.evil.clean",
 	}
 	Connects = []string{
-		"core.sshCommand", "core.gitProxy", "core.askPass", "remote.origin.receivepack", "remote.origin.uploadpack", "remote.origin.vcs",
-		"remote.origin.proxy", "credential.helper", "credential.https://example.org.helper", "http.proxy", "http.sslCAInfo",
-		"http.https://example.org.extraHeader", "url.ext::sh.insteadOf", "url.evil:.pushInsteadOf", "protocol.ext.allow", "protocol.allow",
-		"lfs.customtransfer.evil.path", "lfs.standalonetransferagent",
+		"core.sshCommand", "core.gitProxy", "core.askPass", "remote.origin.receivepack", "remote.origin.uploadpack",
+		"remote.origin.vcs", "remote.origin.proxy", "credential.helper", "credential.https://example.org.helper",
+		"http.proxy", "http.sslCAInfo", "http.https://example.org.extraHeader", "url.ext::sh.insteadOf",
+		"url.evil:.pushInsteadOf", "protocol.ext.allow", "protocol.allow", "lfs.customtransfer.evil.path",
+		"lfs.standalonetransferagent",
 	}
 	Ignored = []string{
-		"core.fsmonitor", "core.editor", "sequence.editor", "core.pager", "pager.log", "core.hooksPath", "core.alternateRefsCommand",
-		"diff.external", "diff.evil.command", "diff.evil.textconv", "interactive.diffFilter", "uploadpack.packObjectsHook",
-		"submodule.sub.update", "trailer.evil.command", "trailer.evil.cmd", "alias.commit", "alias.merge", "pull.twohead",
-		"branch.main.mergeOptions", "merge.tool", "mergetool.evil.cmd", "difftool.evil.cmd", "gc.recentObjectsHook", "receive.procReceiveRefs",
-		"include.evil", "log.mailmap", "mailmap.file", "fsmonitor.evil", "browser.evil.cmd", "man.evil.cmd",
-		"help.browser", "instaweb.httpd", "sendemail.sendmailcmd", "tar.evil.command", "core.notesRef", "maintenance.strategy", "gpg.ssh.evil",
+		"core.fsmonitor", "core.editor", "sequence.editor", "core.pager", "pager.log", "core.hooksPath",
+		"core.alternateRefsCommand", "diff.external", "diff.evil.command", "diff.evil.textconv", "interactive.diffFilter",
+		"uploadpack.packObjectsHook", "submodule.sub.update", "trailer.evil.command", "trailer.evil.cmd", "alias.commit",
+		"alias.merge", "pull.twohead", "branch.main.mergeOptions", "merge.tool", "mergetool.evil.cmd", "difftool.evil.cmd",
+		"gc.recentObjectsHook", "receive.procReceiveRefs", "include.evil", "log.mailmap", "mailmap.file", "fsmonitor.evil",
+		"browser.evil.cmd", "man.evil.cmd", "help.browser", "instaweb.httpd", "sendemail.sendmailcmd", "tar.evil.command",
+		"core.notesRef", "maintenance.strategy", "gpg.ssh.evil",
 	}
 	// Hooks are all hooks that git knows, and some of its helpers.
 	Hooks = []string{
-		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
-		"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
-		"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman",
-		"post-index-change",
+		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+		"commit-msg", "post-commit", "pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update",
+		"proc-receive", "post-receive", "post-update", "reference-transaction", "push-to-checkout", "pre-auto-gc",
+		"post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
 	}
 )
 

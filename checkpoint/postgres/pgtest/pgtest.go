@@ -55,7 +55,8 @@ func (s *Server) URL(t testing.TB) string {
 func (s *Server) Database(t testing.TB, word string) string {
 	t.Helper()
 	name := fmt.Sprint(word, s.databases.Add(1))
-	s.Exec(t, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, Password(name)), fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, name))
+	s.Exec(t, fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, Password(name)),
+		fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, name))
 	return s.Address(name, name, Password(name))
 }
 
@@ -64,7 +65,9 @@ func Password(role string) string { return "hunter2." + role }
 
 // Address is the URL of a database for a role; without a password for "".
 func (s *Server) Address(database, role, password string) string {
-	u := url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode()}
+	u := url.URL{
+		Scheme: "postgres", User: url.User(role), Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode(),
+	}
 	if password != "" {
 		u.User = url.UserPassword(role, password)
 	}
@@ -121,7 +124,8 @@ func binaries() string {
 		}
 	}
 	var found []string
-	for _, pattern := range []string{"/usr/lib/postgresql/*/bin/initdb", "/usr/pgsql-*/bin/initdb", "/opt/homebrew/opt/postgresql*/bin/initdb"} {
+	for _, pattern := range []string{"/usr/lib/postgresql/*/bin/initdb", "/usr/pgsql-*/bin/initdb",
+		"/opt/homebrew/opt/postgresql*/bin/initdb"} {
 		list, err := filepath.Glob(pattern)
 		if err == nil {
 			found = append(found, list...)
@@ -150,7 +154,8 @@ func (s *Server) begin() error {
 			return err
 		}
 	}
-	out, err := s.command("initdb", "-D", s.data(), "-U", "tester", "-A", "trust", "-N", "--locale=C", "-E", "UTF8").CombinedOutput()
+	out, err := s.command("initdb", "-D", s.data(), "-U", "tester", "-A", "trust", "-N", "--locale=C", "-E",
+		"UTF8").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, out)
 	}
@@ -191,7 +196,8 @@ func (s *Server) run() error {
 	defer cancel()
 	for {
 		var said bytes.Buffer
-		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=100", "-c", "shared_buffers=32MB")
+		s.cmd = s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "max_connections=100",
+			"-c", "shared_buffers=32MB")
 		s.cmd.Stderr = &said
 		if err := s.cmd.Start(); err != nil {
 			return err
@@ -205,7 +211,8 @@ func (s *Server) run() error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return errors.Join(fmt.Errorf("the server did not answer within %v", patience), s.kill(syscall.SIGQUIT), errors.New(said.String()))
+			return errors.Join(fmt.Errorf("the server did not answer within %v", patience), s.kill(syscall.SIGQUIT),
+				errors.New(said.String()))
 		}
 	}
 }
