@@ -32,8 +32,8 @@ type Candidate struct {
 	Running bool
 }
 
-// Doomed is a thread that a Policy removes, and why, for people.
-type Doomed struct {
+// Expired is a thread that a Policy removes, and why, for people.
+type Expired struct {
 	ID    thread.ID `json:"id"`
 	Name  string    `json:"name"`
 	Bytes int64     `json:"bytes"`
@@ -42,8 +42,8 @@ type Doomed struct {
 }
 
 // Select returns the threads to remove, oldest first; since says how long ago something was. It only reads.
-func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []Doomed {
-	s := &selection{since: since, doomed: map[thread.ID]Doomed{}}
+func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []Expired {
+	s := &selection{since: since, expired: map[thread.ID]Expired{}}
 	total := int64(0)
 	for _, c := range all {
 		total += c.Bytes
@@ -65,15 +65,15 @@ func (p Policy) Select(since func(time.Time) time.Duration, all []Candidate) []D
 	s.forked(all)
 	s.byAge(p.Archived)
 	s.byCount(p.Count)
-	for _, d := range s.doomed {
+	for _, d := range s.expired {
 		total -= d.Bytes
 	}
 	s.bySize(p.Bytes, total)
-	out := make([]Doomed, 0, len(s.doomed))
-	for _, d := range s.doomed {
+	out := make([]Expired, 0, len(s.expired))
+	for _, d := range s.expired {
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b Doomed) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(out, func(a, b Expired) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 
@@ -88,7 +88,7 @@ func last(t thread.Thread) time.Time {
 type selection struct {
 	since    func(time.Time) time.Duration
 	archived []Candidate // oldest first
-	doomed   map[thread.ID]Doomed
+	expired  map[thread.ID]Expired
 	children map[thread.ID][]thread.ID
 }
 
@@ -104,13 +104,13 @@ func (s *selection) forked(all []Candidate) {
 // free reports whether no remaining thread was forked from a thread.
 func (s *selection) free(id thread.ID) bool {
 	return !slices.ContainsFunc(s.children[id], func(child thread.ID) bool {
-		_, goes := s.doomed[child]
+		_, goes := s.expired[child]
 		return !goes
 	})
 }
 
 func (s *selection) add(c Candidate, why string, since time.Time) {
-	s.doomed[c.Thread.ID] = Doomed{ID: c.Thread.ID, Name: c.Thread.Name, Bytes: c.Bytes, Why: why, since: since}
+	s.expired[c.Thread.ID] = Expired{ID: c.Thread.ID, Name: c.Thread.Name, Bytes: c.Bytes, Why: why, since: since}
 }
 
 // each offers archived threads that are still kept, oldest first, until take returns false. It starts again after one
@@ -119,7 +119,7 @@ func (s *selection) each(take func(Candidate) (goes bool, why string)) {
 	for again := true; again; {
 		again = false
 		for _, c := range s.archived {
-			if _, gone := s.doomed[c.Thread.ID]; gone || !s.free(c.Thread.ID) {
+			if _, gone := s.expired[c.Thread.ID]; gone || !s.free(c.Thread.ID) {
 				continue
 			}
 			goes, why := take(c)
@@ -142,7 +142,7 @@ func (s *selection) byAge(limit time.Duration) {
 func (s *selection) byCount(limit int) {
 	kept := 0
 	for _, c := range s.archived {
-		if _, gone := s.doomed[c.Thread.ID]; !gone {
+		if _, gone := s.expired[c.Thread.ID]; !gone {
 			kept++
 		}
 	}
@@ -176,11 +176,11 @@ func days(d time.Duration) string {
 // Collect removes selected threads with purge, one by one, and returns those that are gone. One that was changed since
 // it was selected is left alone, and so is one that cannot be purged; the error names it.
 func Collect(
-	ctx context.Context, from thread.Threads, doomed []Doomed, purge func(context.Context, thread.ID) error,
-) ([]Doomed, error) {
-	var gone []Doomed
+	ctx context.Context, from thread.Threads, expired []Expired, purge func(context.Context, thread.ID) error,
+) ([]Expired, error) {
+	var gone []Expired
 	var errs []error
-	for _, d := range doomed {
+	for _, d := range expired {
 		if err := ctx.Err(); err != nil {
 			return gone, errors.Join(append(errs, err)...)
 		}

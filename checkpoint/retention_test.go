@@ -75,12 +75,12 @@ func TestCollect(t *testing.T) {
 		}
 		all = append(all, c)
 	}
-	doomed := checkpoint.Policy{Archived: day}.Select(now.Sub, all)
+	expired := checkpoint.Policy{Archived: day}.Select(now.Sub, all)
 	if _, err := s.UpdateThread(ctx, "t1", func(t *thread.Thread) error { t.Archived = time.Time{}; t.Updated = now; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")
-	gone, err := checkpoint.Collect(ctx, s, doomed, func(ctx context.Context, id thread.ID) error {
+	gone, err := checkpoint.Collect(ctx, s, expired, func(ctx context.Context, id thread.ID) error {
 		if id == "t2" {
 			return boom
 		}

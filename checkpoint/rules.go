@@ -163,8 +163,8 @@ func ChangeThread(t thread.Thread, change func(*thread.Thread) error) (thread.Th
 	return NormalThread(t), nil
 }
 
-// Stands lists the checkpoints that a thread is based on directly, besides those that it owns.
-func Stands(t thread.Thread) []thread.CheckpointID {
+// Bases lists the checkpoints that a thread is based on directly, besides those that it owns.
+func Bases(t thread.Thread) []thread.CheckpointID {
 	ids := []thread.CheckpointID{t.Head, t.ForkPoint}
 	if t.Handoff != nil {
 		ids = append(ids, t.Handoff.CheckpointID)

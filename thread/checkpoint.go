@@ -144,9 +144,9 @@ const (
 	NoteNotMerged   = "the merge was taken back"
 )
 
-// TakesBack reports whether a checkpoint records that the operation before was rolled back with nothing in between: a
+// Undoes reports whether a checkpoint records that the operation before was rolled back with nothing in between: a
 // list of what happened shows neither.
-func (c Checkpoint) TakesBack(before Checkpoint) bool {
+func (c Checkpoint) Undoes(before Checkpoint) bool {
 	return c.Kind == KindSafety && c.Note == NoteNotMerged && c.Parent == before.ID &&
 		before.Kind == KindSafety && strings.HasPrefix(before.Note, NoteBeforeMerge)
 }

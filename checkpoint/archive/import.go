@@ -79,7 +79,7 @@ func (i Import) Read(ctx context.Context, to Target, in io.ReadSeeker) (thread.T
 	if err != nil {
 		err = fmt.Errorf("import %s: %w", i.File, err)
 		if m.thread.ID != "" { // roll back what was written, also after a cancellation
-			err = errors.Join(err, takeBack(context.WithoutCancel(ctx), to, m.intent()))
+			err = errors.Join(err, rollBack(context.WithoutCancel(ctx), to, m.intent()))
 		}
 		return thread.Thread{}, err
 	}
@@ -263,7 +263,7 @@ func Repair(ctx context.Context, to Target) ([]string, error) {
 			if about := of.about(); !slices.Contains(said, about) {
 				said = append(said, about)
 			}
-			err = takeBack(ctx, to, i)
+			err = rollBack(ctx, to, i)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("repair import %s: %w", i.ID, err))
@@ -272,7 +272,7 @@ func Repair(ctx context.Context, to Target) ([]string, error) {
 	return said, errors.Join(errs...)
 }
 
-func takeBack(ctx context.Context, to Target, i thread.Intent) error {
+func rollBack(ctx context.Context, to Target, i thread.Intent) error {
 	if err := to.PurgeThread(ctx, i.Thread); err != nil && !errors.Is(err, thread.ErrNotFound) {
 		return fmt.Errorf("roll back the import: %w", err)
 	}

@@ -83,7 +83,7 @@ func (c *copying) run(ctx context.Context) (Copied, error) {
 	}
 	err = c.write(ctx, all)
 	if err != nil { // roll back what was written, also after a cancellation
-		return c.out, errors.Join(err, c.takeBack(context.WithoutCancel(ctx)))
+		return c.out, errors.Join(err, c.rollBack(context.WithoutCancel(ctx)))
 	}
 	return c.out, nil
 }
@@ -114,7 +114,7 @@ func (c *copying) survey(ctx context.Context, all []thread.Thread) error {
 	}
 	var missing []thread.CheckpointID
 	for _, t := range all {
-		missing = append(missing, checkpoint.Stands(t)...)
+		missing = append(missing, checkpoint.Bases(t)...)
 	}
 	for _, p := range c.known {
 		missing = append(missing, p.Parent)
@@ -353,8 +353,8 @@ func (c *copying) show(ctx context.Context, t thread.Thread) error {
 	return c.to.DropIntent(ctx, archive.Unfinished(t.ID, verb, "", c.now).ID)
 }
 
-// takeBack removes what was copied and is not shown yet.
-func (c *copying) takeBack(ctx context.Context) error {
+// rollBack removes what was copied and is not shown yet.
+func (c *copying) rollBack(ctx context.Context) error {
 	var errs []error
 	for _, id := range c.placeholders {
 		errs = append(errs, c.drop(ctx, id))

@@ -15,9 +15,9 @@ import (
 	"orchestrator/checkpoint/git"
 )
 
-// look returns what is at a path of the worktree; nil for nothing, also if one of its folders is a link or a file: the
+// lstat returns what is at a path of the worktree; nil for nothing, also if one of its folders is a link or a file: the
 // target of such a link is not part of the worktree.
-func look(root *os.Root, path string) (fs.FileInfo, error) {
+func lstat(root *os.Root, path string) (fs.FileInfo, error) {
 	for i, c := range path {
 		if c != '/' {
 			continue
@@ -51,7 +51,7 @@ func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map
 	var plain, links []string
 	for _, path := range paths {
 		c, changes := tr.changes[path]
-		info, err := look(root, path)
+		info, err := lstat(root, path)
 		switch {
 		case err != nil:
 			return nil, err
@@ -74,7 +74,7 @@ func (t tree) alreadyMerged(ctx context.Context, tr *trial, paths []string) (map
 	}
 	defer merged.Close()
 	for _, path := range links {
-		info, err := look(root, path)
+		info, err := lstat(root, path)
 		same[path] = err == nil && info != nil && begins(root, merged, path, info)
 	}
 	return same, nil
@@ -112,9 +112,9 @@ func modeOf(info fs.FileInfo) string {
 	return "100644"
 }
 
-// putBack resets files to a commit, in index and worktree; files that the commit lacks are removed. What a person put
-// in the place of a file's folder, or a folder in the place of a file, stays.
-func (t tree) putBack(ctx context.Context, head string, paths []string) error {
+// resetFiles resets files to a commit, in index and worktree; files that the commit lacks are removed. What a person
+// put in the place of a file's folder, or a folder in the place of a file, stays.
+func (t tree) resetFiles(ctx context.Context, head string, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (t tree) save(ctx context.Context, head string, paths map[string]bool) (str
 	defer root.Close()
 	var gone, there []string
 	for path := range paths {
-		info, err := look(root, path)
+		info, err := lstat(root, path)
 		if err != nil {
 			return "", err
 		}
@@ -216,7 +216,7 @@ func (t tree) unlist(ctx context.Context, root *os.Root, paths []string) error {
 		return nil
 	}
 	for _, path := range paths {
-		info, err := look(root, path)
+		info, err := lstat(root, path)
 		if err != nil {
 			return err
 		}
@@ -242,7 +242,7 @@ func free(root *os.Root, path string) bool {
 			return false
 		}
 	}
-	info, err := look(root, path)
+	info, err := lstat(root, path)
 	return err == nil && (info == nil || !info.IsDir())
 }
 
@@ -278,11 +278,11 @@ func (t tree) torn(ctx context.Context, head string, tr *trial) ([]string, error
 		if c.fromMode != absent && !isFile(c.fromMode) || c.toMode != absent && !isFile(c.toMode) {
 			continue
 		}
-		info, err := look(root, path)
+		info, err := lstat(root, path)
 		if err != nil {
 			return nil, err
 		}
-		// A folder may be empty once its torn files are removed; putBack checks again.
+		// A folder may be empty once its torn files are removed; resetFiles checks again.
 		if info == nil || info.IsDir() || begins(root, old, path, info) || begins(root, merged, path, info) {
 			torn = append(torn, path)
 		}
@@ -317,7 +317,7 @@ func (t tree) write(ctx context.Context, tr *trial, treeish string, paths []stri
 
 // begins reports whether the file at a path is the one of another folder, or the beginning of it.
 func begins(root, other *os.Root, path string, info fs.FileInfo) bool {
-	whole, err := look(other, path)
+	whole, err := lstat(other, path)
 	if err != nil || whole == nil || whole.Mode().Type() != info.Mode().Type() {
 		return false
 	}

@@ -117,7 +117,7 @@ func (t tree) keep(ctx context.Context, b *begun, double []string) error {
 
 // mergeNow has git merge a commit; changes that both sides have are reset first.
 func (t tree) mergeNow(ctx context.Context, head, tip, message string, double []string) (thread.Merged, error) {
-	if err := t.putBack(ctx, head, double); err != nil {
+	if err := t.resetFiles(ctx, head, double); err != nil {
 		return thread.Merged{}, err
 	}
 	failpoint.Hit("branch.merge.begin")

@@ -118,7 +118,7 @@ func (t tree) repair(ctx context.Context) error {
 	case b.Op == opStop:
 		return nil // it waits for the person
 	}
-	if err := t.takeBack(ctx, b); err != nil {
+	if err := t.rollBack(ctx, b); err != nil {
 		return fmt.Errorf("roll back an interrupted %s: %w", b.Op, err)
 	}
 	return t.ended()
@@ -142,8 +142,8 @@ func (t tree) readNote() (begun, error) {
 	return b, nil
 }
 
-// takeBack rolls a worktree back to before a merge, unless the merge is complete or waits for the person.
-func (t tree) takeBack(ctx context.Context, b begun) error {
+// rollBack rolls a worktree back to before a merge, unless the merge is complete or waits for the person.
+func (t tree) rollBack(ctx context.Context, b begun) error {
 	head, err := t.commit(ctx, "HEAD")
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	if head != b.Head { // complete, or the person continued
 		parents, err := t.line(ctx, "rev-list", "--parents", "--max-count=1", head, "--")
 		if err == nil && under && parents == head+" "+b.Head+" "+b.Tip {
-			err = t.quit(ctx)
+			err = t.quitMerge(ctx)
 		}
 		return err
 	}
@@ -174,7 +174,7 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	case b.Op == opAbort && under:
 		err = t.undo(ctx)
 	case under:
-		err = t.quit(ctx)
+		err = t.quitMerge(ctx)
 	}
 	if err != nil || b.Op != opAbort {
 		return err
@@ -182,8 +182,8 @@ func (t tree) takeBack(ctx context.Context, b begun) error {
 	return t.restoreUncommitted(ctx, b.Head, b.Double)
 }
 
-// quit makes git forget the merge in progress.
-func (t tree) quit(ctx context.Context) error {
+// quitMerge makes git forget the merge in progress.
+func (t tree) quitMerge(ctx context.Context) error {
 	_, err := t.run(ctx, git.Call{Args: []string{"merge", "--quit"}})
 	return err
 }
@@ -212,7 +212,7 @@ func (t tree) repairFiles(ctx context.Context, b begun) error {
 	if err != nil {
 		return err
 	}
-	if err := t.putBack(ctx, b.Head, torn); err != nil {
+	if err := t.resetFiles(ctx, b.Head, torn); err != nil {
 		return err
 	}
 	return t.restoreUncommitted(ctx, b.Head, b.Own)

@@ -79,7 +79,7 @@ func (t tree) previewCommit(ctx context.Context, tr *trial) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	args := []string{"commit-tree", "-m", "what is not committed", of}
+	args := []string{"commit-tree", "-m", "uncommitted changes", of}
 	if head != "" {
 		args = append(args, "-p", head)
 	}

@@ -137,7 +137,7 @@ func testPurge(_ *testing.T, f *fixture) {
 	a3 := f.add(a.ID, a2)
 	b := f.fork("b-0001", a2)
 	b1 := f.add(b.ID, a2)
-	c := f.fork("c-0001", a1) // stands on a1 without checkpoints of its own
+	c := f.fork("c-0001", a1) // based on a1, without checkpoints of its own
 	f.ok(f.BeginExecution(f.ctx, thread.Execution{ID: "e1", Thread: a.ID}))
 
 	f.ok(f.PurgeThread(f.ctx, a.ID))
@@ -208,7 +208,7 @@ func testExecutions(_ *testing.T, f *fixture) {
 	f.ok(err)
 	f.equal(open, []thread.Execution{e1, e2})
 	f.ok(f.EndExecution(f.ctx, "e1", start.Add(time.Minute), thread.Exit{Code: 137, Reason: "lost"}))
-	f.ok(f.EndExecution(f.ctx, "e1", start.Add(time.Hour), thread.Exit{})) // the first end stands
+	f.ok(f.EndExecution(f.ctx, "e1", start.Add(time.Hour), thread.Exit{})) // the first end counts
 	f.ok(f.BeginExecution(f.ctx, e1))                                      // and a late retry opens nothing again
 	open, err = f.OpenExecutions(f.ctx)
 	f.ok(err)

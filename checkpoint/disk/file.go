@@ -13,7 +13,7 @@ const smallFile = 64 << 10
 // ReadSmall reads a small file as private.ReadRegular does.
 func ReadSmall(path string) ([]byte, error) { return private.ReadRegular(path, smallFile) }
 
-// Write writes a file of ours whole or not at all, and durably where sync is set.
+// Write writes a file of ours completely or not at all, and durably if sync is set.
 func Write(path string, b []byte, sync bool) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "new-*") // 0600
 	if err != nil {
@@ -39,7 +39,7 @@ func Write(path string, b []byte, sync bool) error {
 	return nil
 }
 
-// SyncDir makes durable which names a folder holds.
+// SyncDir makes the names in a folder durable.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -23,7 +23,7 @@ type Place struct {
 // ErrInTheWay says that something which is not a folder is where a folder is needed.
 var ErrInTheWay = errors.New("something else is in the way")
 
-// OpenPlace opens one.
+// OpenPlace opens a folder as a Place.
 func OpenPlace(dir string) (*Place, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -32,7 +32,7 @@ func OpenPlace(dir string) (*Place, error) {
 	return &Place{root: root}, nil
 }
 
-// Close lets go of it.
+// Close closes the folder.
 func (p *Place) Close() {
 	p.forget()
 	_ = p.root.Close()
@@ -170,7 +170,7 @@ func (p *Place) put(name string, make func(dir *os.Root, tmp string) error) erro
 	}
 	tmp := temporary + Short(name)
 	if err := dir.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // one that a crash left
+		return err // left by a crash
 	}
 	if err := make(dir, tmp); err != nil {
 		_ = dir.Remove(tmp)
@@ -195,7 +195,7 @@ func (p *Place) Mkdir(name string) error {
 	return nil
 }
 
-// Open opens a regular file to be read: what lies there itself, and without waiting at a pipe.
+// Open opens a regular file for reading: the path itself, not the target of a link, and without blocking at a pipe.
 func (p *Place) Open(name string) (*os.File, error) {
 	dir, err := p.folder(name, false)
 	if err != nil {

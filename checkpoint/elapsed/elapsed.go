@@ -41,12 +41,12 @@ type Clock struct {
 	up    Uptime
 
 	mu     sync.Mutex // guards all below; held while the store is called
-	last   look
-	stored look
+	last   reading
+	stored reading
 }
 
-// look is the state at the last check; it is stored.
-type look struct {
+// reading is the state at the last check; it is stored.
+type reading struct {
 	Wall  time.Time     `json:"wall,omitzero"`
 	Up    time.Duration `json:"up"`
 	Boot  string        `json:"boot"`
@@ -68,18 +68,18 @@ func Open(ctx context.Context, store thread.Settings, now func() time.Time, up U
 		return nil, fmt.Errorf("read the clock's history: %w", err)
 	}
 	if text != "" && json.Unmarshal([]byte(text), &c.last) != nil {
-		c.last = look{} // not ours: start again
+		c.last = reading{} // not ours: start again
 	}
 	c.stored = c.last
-	return c, c.Look(ctx)
+	return c, c.Check(ctx)
 }
 
-// Look compares the clocks. Call it now and then, and before the process ends. If Open returned an error with a Clock,
+// Check compares the clocks. Call it now and then, and before the process ends. If Open returned an error with a Clock,
 // that of its first Look, the Clock can be used as well.
-func (c *Clock) Look(ctx context.Context) error {
+func (c *Clock) Check(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.see()
+	c.compare()
 	if c.last.Boot == c.stored.Boot && slices.Equal(c.last.Skips, c.stored.Skips) &&
 		c.last.Wall.Sub(c.stored.Wall).Abs() < again {
 		return nil
@@ -95,8 +95,8 @@ func (c *Clock) Look(ctx context.Context) error {
 	return nil
 }
 
-// see checks the clocks. The caller holds mu.
-func (c *Clock) see() {
+// compare checks the clocks. The caller holds mu.
+func (c *Clock) compare() {
 	now := c.now().UTC() // the wall clock's time, without Go's monotonic reading
 	up, boot := c.up()
 	was := c.last
@@ -135,7 +135,7 @@ func (c *Clock) setBack(by time.Duration) {
 func (c *Clock) Since(at time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.see()
+	c.compare()
 	for _, s := range c.last.Skips {
 		if at.After(s.From) && at.Before(s.To) {
 			at = s.To
@@ -154,7 +154,7 @@ func (c *Clock) Since(at time.Time) time.Duration {
 func (c *Clock) Before(d time.Duration) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.see()
+	c.compare()
 	at := c.last.Wall.Add(-d)
 	for _, s := range slices.Backward(c.last.Skips) {
 		if at.Before(s.To) {

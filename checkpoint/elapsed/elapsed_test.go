@@ -37,7 +37,7 @@ func (m *machine) pass(d time.Duration) {
 	m.Helper()
 	for ; d > 0; d -= time.Hour {
 		m.wall, m.up = m.wall.Add(min(d, time.Hour)), m.up+min(d, time.Hour)
-		if err := m.clock.Look(m.Context()); err != nil {
+		if err := m.clock.Check(m.Context()); err != nil {
 			m.Fatal(err)
 		}
 	}

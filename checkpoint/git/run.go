@@ -77,7 +77,7 @@ func environ(from []string) []string {
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_NO_LAZY_FETCH=1",
-		"GIT_ALLOW_PROTOCOL=none", // nor does an older git fetch what a partial clone lacks: only a push connects
+		"GIT_ALLOW_PROTOCOL=none", // an older git does not fetch what a partial clone lacks either: only a push connects
 		"GIT_EDITOR=:",
 		"GIT_PAGER=cat",
 	)

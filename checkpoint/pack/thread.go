@@ -22,7 +22,7 @@ func (p *Packer) Thread(t thread.Thread) (doc, sum []byte, err error) {
 func (p *Packer) OpenThread(id thread.ID, doc, sum []byte) (thread.Thread, error) {
 	t, err := p.AnyThread(doc, sum)
 	if err == nil && t.ID != id {
-		err = fmt.Errorf("its document is another's: %w", thread.ErrDamaged)
+		err = fmt.Errorf("document of another thread: %w", thread.ErrDamaged)
 	}
 	if err != nil {
 		return thread.Thread{}, fmt.Errorf("thread %s: %w", id, err)
@@ -41,7 +41,7 @@ func (p *Packer) AnyThread(doc, sum []byte) (thread.Thread, error) {
 	}
 	var t thread.Thread
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return thread.Thread{}, fmt.Errorf("its document: %w: %w", thread.ErrDamaged, err)
+		return thread.Thread{}, fmt.Errorf("document: %w: %w", thread.ErrDamaged, err)
 	}
 	return t, nil
 }

@@ -13,8 +13,8 @@ import (
 	"orchestrator/thread"
 )
 
-// errSilent is the cause of a call that the database did not answer.
-var errSilent = errors.New("no answer")
+// errNoAnswer is the cause of a call that the database did not answer.
+var errNoAnswer = errors.New("no answer")
 
 // translate turns the driver's errors into the domain's, with hints. None shows the URL or the password.
 func (s *Store) translate(err error) error {
@@ -25,13 +25,13 @@ func (s *Store) translate(err error) error {
 	var c *pgconn.ConnectError
 	switch {
 	case errors.As(err, &e):
-		return s.told(e, err)
+		return s.serverError(e, err)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("store: %s: %w", s.about, err)
 	case errors.As(err, &c), pgconn.Timeout(err), errors.Is(err, context.DeadlineExceeded):
 		return thread.Hint(&unreachable{fmt.Errorf("store: %s cannot be reached: %w", s.about, &plainError{cause(err), err})},
 			"is the database running, and is its address right?")
-	case lost(err):
+	case isConnectionLost(err):
 		return thread.Hint(&unreachable{fmt.Errorf("store: %s: connection lost: %w", s.about, &plainError{cause(err), err})},
 			"is the database running?")
 	default:
@@ -39,14 +39,14 @@ func (s *Store) translate(err error) error {
 	}
 }
 
-// lost reports whether an error says that an established connection is gone.
-func lost(err error) bool {
+// isConnectionLost reports whether an error says that an established connection is gone.
+func isConnectionLost(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// told translates an error that the database itself reports.
-func (s *Store) told(e *pgconn.PgError, err error) error {
+// serverError translates an error that the database itself reports.
+func (s *Store) serverError(e *pgconn.PgError, err error) error {
 	switch e.Code {
 	case "53100", "53200": // disk full, out of memory
 		return thread.Hint(fmt.Errorf("store: %s: %w: %s", s.about, thread.ErrDiskFull, e.Message),
@@ -111,7 +111,7 @@ func (e *plainError) Unwrap() error { return e.err }
 // cause is the last line of a connection error: the driver lists each way that it tried.
 func cause(err error) string {
 	if pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) {
-		return errSilent.Error()
+		return errNoAnswer.Error()
 	}
 	lines := strings.Split(err.Error(), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

@@ -113,11 +113,11 @@ func (s *Store) check(ctx context.Context, cfg *pgx.ConnConfig) error {
 	if err != nil {
 		return err
 	}
-	return s.suits(version, encoding, readOnly)
+	return s.checkServer(version, encoding, readOnly)
 }
 
-// suits refuses a server that lacks what the store needs.
-func (s *Store) suits(version int, encoding string, readOnly bool) error {
+// checkServer refuses a server that lacks what the store needs.
+func (s *Store) checkServer(version int, encoding string, readOnly bool) error {
 	switch {
 	case version < oldest:
 		return thread.Hint(fmt.Errorf("store: %s is version %d: %w", s.about, version/10000, thread.ErrUnsupported),

@@ -223,7 +223,7 @@ func (s *Store) sweep(ctx context.Context, x pgx.Tx) error {
 	if _, err := pgx.ForEachRow(rows, []any{&id, &sum, &doc}, func() error {
 		// The checkpoints of a damaged thread keep their own ancestors.
 		if t, err := s.packer.OpenThread(thread.ID(id), doc, sum); err == nil {
-			w.KeepIDs(checkpoint.Stands(t))
+			w.KeepIDs(checkpoint.Bases(t))
 		}
 		return nil
 	}); err != nil {

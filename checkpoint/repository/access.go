@@ -21,14 +21,14 @@ import (
 //	home/lock    flock: one operation at a time
 //	home/shadow/ a git folder of our own: its configuration and attributes are ours, its objects the repository's
 //	home/view/   a frozen view of the repository
-//	home/stamp   what the shadow's configuration was made from
+//	home/stamp   the input of the shadow's configuration
 type Access struct {
 	git.Worktree
 	Home     string
 	Settings Settings
 	git      *git.Git
 	locks    *Locks
-	below    string // where the project holds this other repository, "" for its own and for one elsewhere
+	below    string // path in the project of this other repository, "" for its own and for one elsewhere
 }
 
 // Index is the private index.
@@ -74,7 +74,7 @@ func (a *Access) Theirs(ctx context.Context, c git.Call) ([]byte, error) {
 	return a.TheirsIn(ctx, a.Worktree, c)
 }
 
-// TheirsIn is Theirs in another worktree of the repository, with a view that is there.
+// TheirsIn is Theirs in another worktree of the repository, with a view that exists.
 func (a *Access) TheirsIn(ctx context.Context, w git.Worktree, c git.Call) ([]byte, error) {
 	c.Dir, c.Env = w.Root, append(w.In(a.view()), c.Env...)
 	return a.git.Run(ctx, c)
@@ -133,7 +133,7 @@ func (a *Access) Prepare(ctx context.Context) error {
 	return a.WriteShadow()
 }
 
-// PrepareLike is Prepare of a worktree that was just made, with the settings of another one of the repository.
+// PrepareLike is Prepare for a worktree that was just created, with the settings of another one of the repository.
 func (a *Access) PrepareLike(ctx context.Context, other *Access) error {
 	a.Settings = other.Settings
 	a.Settings.Origins = append(slices.Clone(other.Settings.Origins), stampOf(a.OwnConfig()))
@@ -146,7 +146,7 @@ func (a *Access) PrepareLike(ctx context.Context, other *Access) error {
 	return a.WriteShadow()
 }
 
-// OwnConfig is the configuration of this worktree alone, which there need not be.
+// OwnConfig is the path of the configuration of this worktree alone, which may not exist.
 func (a *Access) OwnConfig() string { return filepath.Join(a.GitDir, "config.worktree") }
 
 // ReadSettings reads the configuration as it is now.
@@ -178,7 +178,7 @@ func (a *Access) ReadSettings(ctx context.Context) (Settings, error) {
 			origins[from] = true
 		}
 		key, value, valued := strings.Cut(string(fields[i+1]), "\n")
-		s.read(key, value, !valued || truth(value))
+		s.read(key, value, !valued || parseBool(value))
 	}
 	for path := range origins {
 		s.Origins = append(s.Origins, stampOf(path))

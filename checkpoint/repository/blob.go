@@ -77,7 +77,7 @@ func (b *batch) next() (io.Reader, error) {
 	return &whole{b.body}, nil
 }
 
-// whole turns an early end into an error: a file is never written short.
+// whole turns an early end into an error: a file is never written in part.
 type whole struct{ r *io.LimitedReader }
 
 func (w *whole) Read(p []byte) (int, error) {

@@ -12,13 +12,13 @@ import (
 // Change is one path that differs between two trees.
 type Change struct {
 	Path    string
-	OldMode string // "" where the first tree has nothing
-	NewMode string // "" where the second tree has nothing
+	OldMode string // "" if the first tree has nothing
+	NewMode string // "" if the second tree has nothing
 	OldOID  string
 	NewOID  string
 }
 
-// Changes lists what leads from one tree to another, sorted by path, with further environment for git.
+// Changes lists the changes from one tree to another, sorted by path, with additional environment for git.
 func (repo *Repository) Changes(ctx context.Context, env []string, from, to string) ([]Change, error) {
 	out, err := repo.Ours(ctx, git.Call{Args: []string{
 		"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--end-of-options", from, to, "--",

@@ -17,7 +17,7 @@ type Entry struct {
 	Path  string
 }
 
-// Modes of entries that are no files.
+// Modes of entries that are not files.
 const (
 	ModeLink = "120000" // a symbolic link
 	ModeRepo = "160000" // another repository

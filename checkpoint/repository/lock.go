@@ -18,7 +18,7 @@ type Locks struct {
 	lines map[string]*semaphore.Weighted // by path
 }
 
-// NewLocks makes the locks of one process.
+// NewLocks creates the locks of one process.
 func NewLocks() *Locks { return &Locks{lines: map[string]*semaphore.Weighted{}} }
 
 // lock waits for the lock on a file.

@@ -22,12 +22,12 @@ const trashTime = "20060102T150405"
 // trashName is the name of a removed worktree: the time, six digits, and its own name.
 var trashName = pattern.Lazy(`^[0-9]{8}T[0-9]{6}-[0-9a-f]{6}-[^/\x00]{1,200}$`)
 
-// TrashName is what a worktree is called in the trash that is moved there now.
+// TrashName is the name in the trash of a worktree that is moved there now.
 func TrashName(of string, now time.Time) string {
 	return now.UTC().Format(trashTime) + "-" + thread.NewID[string]()[:6] + "-" + of[:min(len(of), 200)]
 }
 
-// TrashedAt tells by a name in the trash when it was moved there; false for a name that we do not give.
+// TrashedAt returns when something was moved to the trash, by its name there; false for a name that we do not give.
 func TrashedAt(name string) (time.Time, bool) {
 	at, _, _ := strings.Cut(name, "-")
 	moved, err := time.Parse(trashTime, at)
@@ -36,7 +36,7 @@ func TrashedAt(name string) (time.Time, bool) {
 
 var threadName = pattern.Lazy(`^[0-9A-Za-z][0-9A-Za-z_-]{0,63}$`)
 
-// CheckID refuses what is no id of a thread: it is a part of names and paths.
+// CheckID refuses what cannot be the id of a thread: it becomes part of names and paths.
 func CheckID(id thread.ID) error {
 	if !threadName().MatchString(string(id)) {
 		return fmt.Errorf("thread id %q: %w", git.Printable(string(id)), thread.ErrInvalid)
@@ -44,7 +44,7 @@ func CheckID(id thread.ID) error {
 	return nil
 }
 
-// OurBranch reports whether Add makes branches of that name.
+// OurBranch reports whether Add creates branches of that name.
 func OurBranch(name string) bool {
 	rest, ok := strings.CutPrefix(name, BranchPrefix)
 	return ok && !strings.Contains(rest, "/") && git.CheckBranch(name) == nil

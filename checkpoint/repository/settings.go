@@ -76,8 +76,8 @@ func (s *Settings) read(key, value string, yes bool) {
 	}
 }
 
-// truth parses a boolean as git does, including numbers other than 0.
-func truth(v string) bool {
+// parseBool parses a boolean as git does, including numbers other than 0.
+func parseBool(v string) bool {
 	switch strings.ToLower(v) {
 	case "", "0", "false", "no", "off":
 		return false

@@ -14,7 +14,7 @@ import (
 // Top is a tree with facts about its top level.
 type Top struct {
 	Tree    string // "" if the repository has none
-	Foreign bool   // it names a folder that is not ours to keep
+	Foreign bool   // it contains a folder that is not ours to keep
 }
 
 // Tops reads the trees of commits or trees, with further environment for git.
@@ -69,8 +69,8 @@ func namesForeign(tree []byte, id int) (bool, error) {
 	return false, nil
 }
 
-// Without returns a tree without the foreign folder in it.
-func (repo *Repository) Without(ctx context.Context, env []string, t Top) (string, error) {
+// WithoutForeign returns a tree without the foreign folder in it.
+func (repo *Repository) WithoutForeign(ctx context.Context, env []string, t Top) (string, error) {
 	if !t.Foreign {
 		return t.Tree, nil
 	}
@@ -108,7 +108,7 @@ func (repo *Repository) TreeOf(ctx context.Context, env []string, id string) (st
 	if tops[0].Tree == "" {
 		return "", fmt.Errorf("snapshot %.12s is no longer in the repository: %w", id, thread.ErrNotFound)
 	}
-	return repo.Without(ctx, env, tops[0])
+	return repo.WithoutForeign(ctx, env, tops[0])
 }
 
 // SnapshotTree returns a snapshot's tree, without the foreign folder, and makes sure that it is the one that was
@@ -127,5 +127,5 @@ func (repo *Repository) SnapshotTree(ctx context.Context, at thread.Snapshot) (s
 	case at.Tree != "" && at.Tree != tops[0].Tree:
 		return "", fmt.Errorf("snapshot %.12s does not match its stored tree: %w", at.Commit, thread.ErrDamaged)
 	}
-	return repo.Without(ctx, nil, tops[0])
+	return repo.WithoutForeign(ctx, nil, tops[0])
 }

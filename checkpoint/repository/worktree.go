@@ -14,28 +14,27 @@ import (
 	"orchestrator/thread"
 )
 
-// Worktree is one worktree of a repository, with our state for it: what is taken of its files, and written to them. Of
-// the state it has, besides what Access has,
+// Worktree is one worktree of a repository, with our state for it. Besides the state of Access it has
 //
 //	home/index     the private index: the last snapshot's files with their stat data
-//	home/meta.json what the private index holds, as long as it is referenced; missing while it may not be trusted
+//	home/meta.json what the private index contains, while a ref keeps it; missing while it cannot be trusted
 type Worktree struct {
 	*Access
 	Repo *Repository
 }
 
-// Config says what a worktree is reached with, and where our state for it lies.
+// Config says how a worktree is reached, and where our state for it is.
 type Config struct {
 	Git   *git.Git
 	Locks *Locks
-	State string // the folder of all our state, by its real path
-	Key   string // what the repository is called there
+	State string // the folder of all our state, without symbolic links
+	Key   string // the name of the repository there
 	Home  string // the folder of this worktree there
-	Below string // where the project holds the repository, "" for its own and for one that lies elsewhere
-	Trees string // the folder with our worktrees, by its real path
+	Below string // path of the repository in the project, "" for its own and for one elsewhere
+	Trees string // the folder with our worktrees, without symbolic links
 }
 
-// At reaches a worktree and its repository. It touches nothing yet.
+// At returns a worktree and its repository. It touches nothing yet.
 func At(found git.Worktree, cfg Config) *Worktree {
 	a := &Access{Worktree: found, Home: cfg.Home, git: cfg.Git, locks: cfg.Locks, below: cfg.Below}
 	return &Worktree{Access: a, Repo: &Repository{
@@ -43,7 +42,7 @@ func At(found git.Worktree, cfg Config) *Worktree {
 	}}
 }
 
-// Name is what a worktree's part of its repository is called, "" for the main one.
+// Name is the name of a worktree's part of its repository, "" for the main one.
 func Name(w git.Worktree) string {
 	if !w.Linked() {
 		return ""
@@ -76,7 +75,7 @@ func (w *Worktree) Holds() (Held, bool) {
 	return h, true
 }
 
-// Hold writes what the private index holds.
+// Hold records what the private index contains.
 func (w *Worktree) Hold(h Held) error {
 	b, err := json.Marshal(h)
 	if err != nil {
@@ -85,9 +84,9 @@ func (w *Worktree) Hold(h Held) error {
 	return disk.Write(w.meta(), b, false)
 }
 
-// Distrust makes the next snapshot build the private index again unless this one ends well: what it names may
-// be kept by no ref, and the person's git may prune it.
-func (w *Worktree) Distrust() error {
+// Invalidate makes the next snapshot rebuild the private index unless this one succeeds: no ref may keep its objects,
+// and the person's git may prune them.
+func (w *Worktree) Invalidate() error {
 	if err := os.Remove(w.meta()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

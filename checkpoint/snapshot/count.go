@@ -56,11 +56,9 @@ type stat struct {
 func numstat(
 	ctx context.Context, repo *repository.Repository, env []string, from, to string, args ...string,
 ) ([]stat, error) {
-	call := append(
-		[]string{
+	call := append([]string{
 		"diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
-	},
-		args...)
+	}, args...)
 	out, err := repo.Ours(ctx, git.Call{Args: append(call, "--end-of-options", from, to, "--"), Env: env})
 	if err != nil {
 		return nil, err

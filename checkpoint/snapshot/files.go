@@ -2,8 +2,8 @@ package snapshot
 
 import "orchestrator/checkpoint/repository"
 
-// files are those of one worktree: what is taken of them, and written to them.
+// files are the files of one worktree, to take snapshots of and to restore.
 type files struct{ *repository.Worktree }
 
-// tries is how often a snapshot is begun again when files change while git reads them.
+// tries is how often a snapshot is started again when files change while git reads them.
 const tries = 3

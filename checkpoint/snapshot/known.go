@@ -20,7 +20,7 @@ type Known struct {
 	About
 	Thread    thread.ID
 	Worktree  thread.Worktree // zero if it has none
-	Dir       string          // the root of what its snapshots are of
+	Dir       string          // the root of the worktree that its snapshots are of
 	Snapshots int
 	// First and Last are the times of the oldest and the newest snapshot.
 	First, Last time.Time
@@ -113,7 +113,7 @@ type Taken struct {
 	// It was taken at From or later, and before Until.
 	From, Until time.Time
 
-	of    thread.ID // that it was taken for
+	of    thread.ID // the thread that it was taken for
 	about About
 }
 

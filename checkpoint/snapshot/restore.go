@@ -47,7 +47,7 @@ func (s *Store) restoreTo(
 	return safety, nil
 }
 
-// Resume finishes a restore that was cut off, and returns the safety snapshot of what was there before.
+// Resume completes an interrupted restore, and returns the safety snapshot of the files before it.
 func (s *Store) Resume(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error) {
 	return s.restore(ctx, files{w}, o, *o.Target)
 }
@@ -84,22 +84,22 @@ func (s *Store) restore(
 	if o.Only != nil {
 		todo.only(*o.Only)
 	}
-	todo.spare(at.Skipped)
+	todo.keepSkipped(at.Skipped)
 	err = w.carryOut(ctx, where, todo)
 	if err == nil {
 		err = disk.SyncTree(w.Root)
 	}
 	if err != nil {
-		return safety, w.giveUp(ctx, where, j, todo, err)
+		return safety, w.abandon(ctx, where, j, todo, err)
 	}
 	failpoint.Hit("snapshot.restore.written")
 	safety.Skipped = append(safety.Skipped, todo.left...)
 	return safety, j.End()
 }
 
-// giveUp ends a failed restore. What it did is rolled back, so that no file is lost and none is a surprise later; if
+// abandon ends a failed restore. What it did is rolled back, so that no file is lost and none is a surprise later; if
 // that fails too, or if it was continuing an interrupted one, the journal stays.
-func (w files) giveUp(ctx context.Context, where *disk.Place, j *repository.Journal, t *todo, why error) error {
+func (w files) abandon(ctx context.Context, where *disk.Place, j *repository.Journal, t *todo, why error) error {
 	ctx = context.WithoutCancel(ctx) // it may be what failed
 	if err := w.reverse(ctx, where, t); err != nil {
 		j.Leave()

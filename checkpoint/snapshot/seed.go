@@ -18,7 +18,7 @@ import (
 // seed builds the private index from the person's, so that git need not read every file to see that it is unchanged. An
 // entry whose stat data does not prove that its bytes are the blob's, byte for byte, loses the stat data.
 func (w files) seed(ctx context.Context) error {
-	if err := w.Distrust(); err != nil {
+	if err := w.Invalidate(); err != nil {
 		return fmt.Errorf("seed index: %w", err)
 	}
 	for _, name := range []string{w.Index(), w.Index() + ".lock"} {
@@ -31,7 +31,7 @@ func (w files) seed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("seed index: %w", err)
 	}
-	doubt, err := w.doubtful(ctx, entries, copied)
+	doubt, err := w.uncertain(ctx, entries, copied)
 	if err != nil {
 		return fmt.Errorf("seed index: %w", err)
 	}
@@ -68,8 +68,8 @@ func (w files) seedFrom(ctx context.Context) (entries []repository.Entry, copied
 	return entries, false, err
 }
 
-// doubtful returns lines for `update-index --index-info` that remove the stat data of entries that must be read.
-func (w files) doubtful(ctx context.Context, entries []repository.Entry, copied bool) ([]byte, error) {
+// uncertain returns lines for `update-index --index-info` that remove the stat data of entries that must be read.
+func (w files) uncertain(ctx context.Context, entries []repository.Entry, copied bool) ([]byte, error) {
 	sizes, err := w.Repo.BlobSizes(ctx, entries)
 	if err != nil {
 		return nil, err

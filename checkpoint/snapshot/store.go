@@ -17,7 +17,7 @@ const DefaultLimit = 50 << 20
 // with a few git processes.
 const takeShare = time.Second
 
-// Config says what a Store keeps.
+// Config configures a Store.
 type Config struct {
 	// Limit is the largest new or changed file in a snapshot, in bytes; 0 is DefaultLimit.
 	Limit int64
@@ -52,7 +52,7 @@ func New(found *worktree.Finder, cfg Config) *Store {
 	}
 }
 
-// open finds the worktree that dir lies in.
+// open opens the worktree that dir is in.
 func (s *Store) open(ctx context.Context, dir string) (files, error) {
 	w, err := s.found.Open(ctx, dir)
 	return files{w}, err

@@ -46,7 +46,7 @@ func (s *Store) Take(ctx context.Context, id thread.ID, dir string, prev *thread
 	return snap, nil
 }
 
-// Keep takes a snapshot of all that a worktree holds, files of any size included; note is the first line of its commit.
+// Keep takes a snapshot of everything in a worktree, files of any size included; note is the first line of its commit.
 // The caller holds the worktree's lock.
 func (s *Store) Keep(ctx context.Context, w *repository.Worktree, id thread.ID, note string) (thread.Snapshot, error) {
 	return s.take(ctx, files{w}, order{thread: id, note: note})
@@ -62,7 +62,7 @@ type order struct {
 
 // take takes a snapshot. The caller holds the worktree's lock.
 func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, error) {
-	h, trusted, base, err := w.standing(ctx)
+	h, trusted, base, err := w.currentIndex(ctx)
 	if err != nil {
 		return thread.Snapshot{}, err
 	}
@@ -93,9 +93,9 @@ func (s *Store) take(ctx context.Context, w files, o order) (thread.Snapshot, er
 	return snap, nil
 }
 
-// standing returns the content of the private index, whether it can be trusted and is kept by a ref, and the commit of
-// HEAD.
-func (w files) standing(ctx context.Context) (h repository.Held, trusted bool, base string, err error) {
+// currentIndex returns the content of the private index, whether it can be trusted and is kept by a ref, and the commit
+// of HEAD.
+func (w files) currentIndex(ctx context.Context) (h repository.Held, trusted bool, base string, err error) {
 	h, trusted = w.Holds()
 	var wg sync.WaitGroup
 	var at string
@@ -131,7 +131,7 @@ func (w files) tree(ctx context.Context, trusted bool, h repository.Held, limit 
 	if trusted && found.empty() {
 		return h.Tree, found.skip, nil
 	}
-	if err := w.Distrust(); err != nil {
+	if err := w.Invalidate(); err != nil {
 		return "", nil, err
 	}
 	failpoint.Hit("snapshot.take.scanned")

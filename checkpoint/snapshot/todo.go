@@ -51,8 +51,8 @@ func (t *todo) only(paths []string) {
 	t.steps = slices.DeleteFunc(t.steps, func(st todoStep) bool { return !names[st.Path] })
 }
 
-// spare drops steps for files that the target lacks only because it skipped them.
-func (t *todo) spare(skipped []thread.Skip) {
+// keepSkipped drops steps for files that the target lacks only because it skipped them.
+func (t *todo) keepSkipped(skipped []thread.Skip) {
 	if len(skipped) == 0 {
 		return
 	}

@@ -29,7 +29,7 @@ func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 			continue
 		}
 		left := len(t.left)
-		if err := t.takeAway(where, st, need); err != nil {
+		if err := t.removeFile(where, st, need); err != nil {
 			return fmt.Errorf("remove %s: %w", git.Printable(st.Path), err)
 		}
 		st.done = left == len(t.left)
@@ -67,8 +67,8 @@ func (w files) carryOut(ctx context.Context, where *disk.Place, t *todo) error {
 	})
 }
 
-// takeAway removes one file, and folders that become empty and are not needed.
-func (t *todo) takeAway(where *disk.Place, st *todoStep, need map[string]bool) error {
+// removeFile removes one file, and folders that become empty and are not needed.
+func (t *todo) removeFile(where *disk.Place, st *todoStep, need map[string]bool) error {
 	if st.OldMode == repository.ModeRepo {
 		t.leave(st.Path, "left alone: a submodule")
 		return nil

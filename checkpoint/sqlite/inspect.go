@@ -194,7 +194,7 @@ func (l *onDisk) damage() error {
 	case l.has.ok && l.shows.DB != l.has.DB, marked && l.shows.ok && l.shows.DB != l.id && !l.has.ok:
 		return lost("the log beside the database belongs to another database")
 	case !l.shows.ok && marked && l.kept.Seq > 0:
-		return lost("its record of the newest commit cannot be read")
+		return lost("its record of the newest commit is unreadable")
 	case !l.shows.ok:
 		return nil // created before there were records
 	case marked && l.shows.DB == l.id && l.shows.Seq < l.kept.Seq:

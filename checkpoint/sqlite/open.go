@@ -76,7 +76,7 @@ func openIn(ctx context.Context, dir *private.Folder, path string, o Options) (*
 		_ = s.Close() // the first error says more
 		return nil, fmt.Errorf("open %w", translate(path, 0, err))
 	}
-	if err := s.tell(dir, o.Now()); err != nil {
+	if err := s.writeReport(dir, o.Now()); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
 	}
 	return s, nil

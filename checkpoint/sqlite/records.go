@@ -16,11 +16,11 @@ func (s *Store) repairRows(ctx context.Context) error {
 	return s.repairRecords(ctx)
 }
 
-// behind tells the threads whose number of the newest checkpoint is damaged: the next checkpoint would get a number
-// that another one has, and be refused.
+// behind selects the threads whose number of the newest checkpoint is damaged: the next checkpoint would get the number
+// of another one, and be refused.
 const behind = "typeof(seq) <> 'integer' OR seq < (SELECT max(c.seq) FROM checkpoint c WHERE c.thread = thread.n)"
 
-// repairNumbers sets the numbers of threads' newest checkpoints right.
+// repairNumbers repairs the numbers of threads' newest checkpoints.
 func (s *Store) repairNumbers(ctx context.Context) error {
 	var n int
 	if err := s.read.QueryRowContext(ctx, "SELECT count(*) FROM thread WHERE "+behind).Scan(&n); err != nil || n == 0 {
@@ -34,7 +34,7 @@ func (s *Store) repairNumbers(ctx context.Context) error {
 		return fmt.Errorf("repair the numbers of checkpoints: %w", err)
 	}
 	if s.report == nil {
-		s.report = &Report{Cause: "the numbers of threads' newest checkpoints were wrong, and are right again"}
+		s.report = &Report{Cause: "the numbers of threads' newest checkpoints were wrong, and were repaired"}
 	}
 	return nil
 }

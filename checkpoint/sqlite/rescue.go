@@ -189,8 +189,8 @@ func openImage(ctx context.Context, v *raw.File, image string) (*sql.DB, error) 
 	return c, nil
 }
 
-// tell writes a report on damage that was repaired in place, so that it is shown until a person has read it.
-func (s *Store) tell(dir *private.Folder, now time.Time) error {
+// writeReport writes a report on damage that was repaired in place, so that it is shown until a person has read it.
+func (s *Store) writeReport(dir *private.Folder, now time.Time) error {
 	if s.report == nil || s.report.Quarantined != "" {
 		return nil
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 // salvage copies from a damaged database. Threads and checkpoints are read from its pages one by one, whatever its
-// trees say, and verified; SQLite reads the small tables as far as it can. Where a column says another thing than
-// what is hashed, the hashed counts: a wrong number, id or name in a row takes nothing with it.
+// trees say, and verified; SQLite reads the small tables as far as it can. If a column differs from the hashed record,
+// the record counts: a wrong number, id or name in a row loses nothing else.
 type salvage struct {
 	ctx  context.Context // lives for one rescue
 	view *raw.File
@@ -29,22 +29,22 @@ type salvage struct {
 	tx   *tx
 	rep  *Report
 	good map[int64]int64 // rows of checkpoints that are copied, with the numbers of their threads
-	// numbers are those that threads have in the new database, and owners the threads that have them.
+	// numbers are the numbers of threads in the new database, and owners the threads by number.
 	numbers map[thread.ID]int64
 	owners  map[int64]thread.ID
-	last    int64 // the highest number of a thread that was seen
+	last    int64 // the highest number of a thread so far
 	seqs    int   // sum of the threads' newest numbers
 
 	rows []threadCells
 	puts map[int64][]raw.Place
 }
 
-// threadCells is a thread's row as it was found. A column of the wrong kind is left empty.
+// threadCells is a thread's row as found. A column of the wrong type is left empty.
 type threadCells struct {
 	n, seq   int64
 	id, name string
 	place    raw.Place
-	damage   error // of its document; nil when it verifies
+	damage   error // of its document; nil if it verifies
 }
 
 func (v *salvage) all() error {
@@ -56,7 +56,7 @@ func (v *salvage) all() error {
 	if bad > 0 {
 		v.drop("%d unreadable rows", bad)
 	}
-	for _, step := range []func() error{v.threads, v.checkpoints, v.spoiled, v.sequence, v.heads, v.rest} {
+	for _, step := range []func() error{v.threads, v.checkpoints, v.damagedThreads, v.sequence, v.heads, v.rest} {
 		if err := v.tx.exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
@@ -147,11 +147,11 @@ func (v *salvage) document(c threadCells) (t thread.Thread, doc, sum []byte, err
 	return t, doc, sum, err
 }
 
-// mostThreads is more than the number of any thread: one above is damaged, and would leave none to be given.
+// mostThreads is above the number of any thread: a larger one is damaged, and would leave no number for new threads.
 const mostThreads = 1 << 40
 
-// numberOf returns the number that a thread has in the new database: the one that its row says, unless the thread has
-// one already or another thread has that.
+// numberOf returns the number of a thread in the new database: the one in its row, unless the thread already has a
+// number or that one is taken.
 func (v *salvage) numberOf(id thread.ID, n int64) int64 {
 	if known, ok := v.numbers[id]; ok {
 		return known
@@ -201,8 +201,8 @@ func (v *salvage) checkpoint(at raw.Place) error {
 	if err != nil {
 		return fmt.Errorf("a checkpoint: %w", err)
 	}
-	owner, stands := v.good[r.Parent]
-	if r.Parent != 0 && !stands {
+	owner, ok := v.good[r.Parent]
+	if r.Parent != 0 && !ok {
 		return fmt.Errorf("checkpoint %s, turn %d: an ancestor is damaged", r.ID, r.Turn)
 	}
 	c, err := v.to.packer.Verify(v.ctx, inTx{v.tx}, r)
@@ -284,8 +284,8 @@ func (v *salvage) drop(format string, args ...any) {
 	v.rep.Dropped = append(v.rep.Dropped, fmt.Sprintf(format, args...))
 }
 
-// spoiled makes threads of rows whose documents are damaged, and for checkpoints whose thread has no row.
-func (v *salvage) spoiled() error {
+// damagedThreads creates threads from rows whose documents are damaged, and for checkpoints whose thread has no row.
+func (v *salvage) damagedThreads() error {
 	there, names := map[thread.ID]bool{}, map[string]bool{}
 	err := v.tx.each("SELECT id, name FROM thread", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -303,7 +303,7 @@ func (v *salvage) spoiled() error {
 		}
 		id := thread.ID(c.id)
 		if owner, ok := v.owners[c.n]; ok && v.numbers[id] == 0 {
-			id = owner // so its checkpoints say, and theirs is hashed
+			id = owner // its checkpoints say so, and their thread is hashed
 		}
 		if there[id] {
 			continue // there is another row
@@ -340,7 +340,7 @@ func (v *salvage) spoiled() error {
 	return nil
 }
 
-// remake stores a thread of which only the name is left.
+// remake stores a thread of which only the id and the name are left.
 func (v *salvage) remake(n int64, id thread.ID, name string, seq int64) error {
 	t := remade(id, name)
 	doc, sum, err := v.to.packer.Thread(t)
@@ -362,7 +362,7 @@ func (v *salvage) purged(n int64) (bool, error) {
 	return true, v.tx.exec("INSERT OR IGNORE INTO orphan (thread) VALUES (?)", n)
 }
 
-// sequence keeps the numbers of threads that are gone from being given again: some of their checkpoints may be there.
+// sequence prevents reuse of the numbers of threads that are gone: some of their checkpoints may still exist.
 func (v *salvage) sequence() error {
 	if v.from != nil {
 		var n int64
@@ -377,7 +377,7 @@ func (v *salvage) sequence() error {
 	return v.tx.exec("INSERT INTO sqlite_sequence (name, seq) VALUES ('thread', ?)", v.last)
 }
 
-// heads sets threads back to the newest checkpoint that is left of them.
+// heads moves threads back to their newest remaining checkpoint.
 func (v *salvage) heads() error {
 	var ids []thread.ID
 	err := v.tx.each("SELECT id FROM thread ORDER BY n", nil, func(scan func(...any) error) error {
@@ -394,7 +394,7 @@ func (v *salvage) heads() error {
 	return err
 }
 
-// head moves one thread to what is left.
+// head moves one thread back.
 func (v *salvage) head(id thread.ID) error {
 	row, err := v.to.lookup(v.tx, id)
 	if err != nil {
@@ -486,7 +486,7 @@ func (v *salvage) rest() error {
 	return nil
 }
 
-// remade is a thread of which only the name is left.
+// remade is a thread of which only the id and the name are left.
 func remade(id thread.ID, name string) thread.Thread {
 	return thread.Thread{ID: id, Name: name, Label: "recovered: its own record was damaged"}
 }

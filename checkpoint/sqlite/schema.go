@@ -43,8 +43,8 @@ func check(ctx context.Context, w *sql.DB) error {
 		return thread.Hint(fmt.Errorf("store: journal mode is %q, not wal: %w", mode, thread.ErrUnsupported),
 			"keep the state folder on a local disk, not on a network share")
 	}
-	// quick_check would not compare the indexes with their tables: what one of them misses would be gone in silence, and a
-	// damaged entry would fail every put that comes across it.
+	// quick_check would not compare the indexes with their tables: a row missing from an index would be lost silently, and
+	// a damaged entry would fail every put that meets it.
 	var found string
 	if err := w.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&found); err != nil {
 		return db(err)
@@ -135,7 +135,7 @@ func newest(ctx context.Context, w *sql.DB) (mark.Mark, error) {
 		if m, ok := mark.Parse(row); ok {
 			return m, nil
 		}
-		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit cannot be read", errCheck))
+		return mark.Mark{}, db(fmt.Errorf("%w: the record of the newest commit is unreadable", errCheck))
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return mark.Mark{}, db(err)

@@ -201,7 +201,7 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 		if err != nil {
 			return err
 		}
-		keep, err := s.standing(x, id)
+		keep, err := s.bases(x, id)
 		if err != nil {
 			return err
 		}
@@ -219,8 +219,8 @@ func (s *Store) PurgeThread(ctx context.Context, id thread.ID) error {
 	})
 }
 
-// standing returns the checkpoints that threads other than one are directly based on.
-func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
+// bases returns the checkpoints that threads other than one are directly based on.
+func (s *Store) bases(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 	var out []thread.CheckpointID
 	err := x.each("SELECT id, sum, doc FROM thread", nil, func(scan func(...any) error) error {
 		var id thread.ID
@@ -229,7 +229,7 @@ func (s *Store) standing(x *tx, but thread.ID) ([]thread.CheckpointID, error) {
 			return err
 		}
 		if t, err := s.packer.OpenThread(id, doc, sum); err == nil {
-			out = append(out, checkpoint.Stands(t)...)
+			out = append(out, checkpoint.Bases(t)...)
 		}
 		return nil
 	})

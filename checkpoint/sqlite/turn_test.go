@@ -91,7 +91,7 @@ func TestPanicLeavesTheStoreInOrder(t *testing.T) {
 			}
 		}()
 		s.enqueue(&request{ctx: t.Context(), run: func(*tx) error { panic("change") }, done: make(chan error, 1)})
-		s.lead(t.Context())
+		s.writeBatch(t.Context())
 	})
 	wait.Wait()
 	if err := <-other; !errors.Is(err, errPanic) || panicked != 1 {

@@ -31,16 +31,16 @@ var (
 
 // do writes a request and waits until it is durable. After ctx ends, its outcome is unknown.
 func (s *Store) do(ctx context.Context, need int64, run func(*tx) error) error {
-	return s.ask(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
+	return s.submit(&request{ctx: ctx, run: run, need: need, done: make(chan error, 1)})
 }
 
 // doVital is do for what must not be refused.
 func (s *Store) doVital(ctx context.Context, need int64, run func(*tx) error) error {
-	return s.ask(&request{ctx: ctx, run: run, need: need, vital: true, done: make(chan error, 1)})
+	return s.submit(&request{ctx: ctx, run: run, need: need, vital: true, done: make(chan error, 1)})
 }
 
-// ask queues a request and waits for its result. Whoever gets the turn in the meantime writes for everyone waiting.
-func (s *Store) ask(r *request) error {
+// submit queues a request and waits for its result. Whoever gets the turn in the meantime writes for everyone waiting.
+func (s *Store) submit(r *request) error {
 	if err := r.ctx.Err(); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (s *Store) ask(r *request) error {
 		case err := <-r.done:
 			return err
 		case s.turn <- struct{}{}:
-			s.lead(r.ctx)
+			s.writeBatch(r.ctx)
 		case <-r.ctx.Done():
 			return r.ctx.Err()
 		}
@@ -87,8 +87,8 @@ func (s *Store) gather() []*request {
 	return batch
 }
 
-// lead writes a batch of waiting requests and releases the turn.
-func (s *Store) lead(ctx context.Context) {
+// writeBatch writes a batch of waiting requests and releases the turn.
+func (s *Store) writeBatch(ctx context.Context) {
 	defer func() { <-s.turn }() // a change that panics must not keep it
 	s.serve(ctx)
 }
@@ -125,7 +125,7 @@ func (s *Store) foldWhenIdle() {
 		}
 		select {
 		case s.turn <- struct{}{}:
-			s.tidy()
+			s.maintain()
 			<-s.turn
 		case <-s.stop:
 			return
@@ -133,8 +133,8 @@ func (s *Store) foldWhenIdle() {
 	}
 }
 
-// tidy folds the log and refills the reserve. The caller has the turn.
-func (s *Store) tidy() {
+// maintain folds the log and refills the reserve. The caller has the turn.
+func (s *Store) maintain() {
 	failpoint.Hit("sqlite.fold.before")
 	// After an error SQLite does it at a certain size, or the next start does.
 	_ = fold(s.tx.ctx, s.writer)

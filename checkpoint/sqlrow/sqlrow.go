@@ -27,8 +27,8 @@ func Checkpoint(scan Scan) (pack.Row, error) {
 	return r, err
 }
 
-// number scans a column that holds nothing but whole numbers. SQLite's columns hold what they are given, so that a
-// damaged one may hold anything.
+// number scans a column of whole numbers. SQLite does not enforce a column's type, so a damaged one may contain
+// anything.
 type number[T int | int64] struct{ to *T }
 
 // Scan implements sql.Scanner.
@@ -41,8 +41,8 @@ func (n number[T]) Scan(v any) error {
 	return nil
 }
 
-// ExecutionColumns are those of a run that has not ended, as Execution reads them. What is damaged reads as some
-// number: no hash tells, and one run must not hide the others.
+// ExecutionColumns are those of a run that has not ended, as Execution reads them. A damaged number reads as some
+// number: no hash would reveal it, and one run must not hide the others.
 const ExecutionColumns = "id, thread, agent, session, CAST(pid AS bigint), CAST(started AS bigint)"
 
 // Execution reads the ExecutionColumns of a run.

@@ -221,7 +221,7 @@ func (x *Index) Close() error {
 	return x.db.Close()
 }
 
-// Update brings the index up to date with the store.
+// Update updates the index from the store.
 func (x *Index) Update(ctx context.Context) ([]thread.Thread, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

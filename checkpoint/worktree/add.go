@@ -67,7 +67,7 @@ func (k *Keeper) add(ctx context.Context, id thread.ID, dir, name string, at thr
 	if err != nil {
 		j.Leave()
 		// The context may be what failed: the rollback must not depend on it.
-		if back := k.takeBack(context.WithoutCancel(ctx), w.Repo, j.Operation); back != nil {
+		if back := k.rollBackAdd(context.WithoutCancel(ctx), w.Repo, j.Operation); back != nil {
 			return thread.Worktree{}, errors.Join(err, fmt.Errorf("roll back: %w", back))
 		}
 		return thread.Worktree{}, errors.Join(err, j.End())
@@ -228,7 +228,7 @@ func register(
 	return files, setHead(ctx, repo, n, "refs/heads/"+made.Branch)
 }
 
-// tries is how often a worktree is begun again when the person's own git is about to make one.
+// tries is how often creating a worktree is retried while the person's own git is about to create one.
 const tries = 3
 
 // addEmpty creates a detached worktree without files.

@@ -14,13 +14,13 @@ import (
 	"orchestrator/thread"
 )
 
-// contents is what goes into a new worktree.
+// contents says what to put into a new worktree.
 type contents struct {
 	tree    string // the snapshot's, without the foreign folder
 	foreign bool   // the base has a foreign folder, which is checked out as git does it
 }
 
-// contentsOf reads what goes into a worktree with a snapshot.
+// contentsOf returns what to put into a worktree for a snapshot.
 func contentsOf(ctx context.Context, repo *repository.Repository, at thread.Snapshot) (contents, error) {
 	ids := []string{at.Tree}
 	if at.Base != "" {
@@ -33,7 +33,7 @@ func contentsOf(ctx context.Context, repo *repository.Repository, at thread.Snap
 	if tops[0].Tree == "" {
 		return contents{}, fmt.Errorf("snapshot %.12s is no longer in the repository: %w", at.Commit, thread.ErrNotFound)
 	}
-	tree, err := repo.Without(ctx, nil, tops[0])
+	tree, err := repo.WithoutForeign(ctx, nil, tops[0])
 	return contents{tree: tree, foreign: len(tops) > 1 && tops[1].Foreign}, err
 }
 
@@ -97,7 +97,7 @@ func leaveOutMissing(ctx context.Context, w *repository.Worktree, tree string) e
 	return err
 }
 
-// startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base'k.
+// startIndex gives the worktree its own index: the base's entries, with stat data where the file is the base's.
 func startIndex(ctx context.Context, w *repository.Worktree, files contents, at thread.Snapshot) error {
 	if at.Base == "" {
 		return nil

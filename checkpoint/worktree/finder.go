@@ -16,11 +16,11 @@ import (
 	"orchestrator/thread"
 )
 
-// Config says where a Finder looks.
+// Config configures a Finder.
 type Config struct {
 	// Dir is the project's folder. There need not be a repository yet.
 	Dir string
-	// State is our own folder, made when it is missing (0700).
+	// State is our own folder, created if missing (0700).
 	State string
 	// Worktrees is where Add creates worktrees, created if missing (0700).
 	Worktrees string
@@ -28,8 +28,8 @@ type Config struct {
 	Env []string
 }
 
-// Finder finds the repositories and worktrees of a project, opens them, and sets right what was left hollow. It is safe
-// for concurrent use, also by several processes.
+// Finder finds the repositories and worktrees of a project, opens them, and repairs those that a power cut emptied. It
+// is safe for concurrent use, also by several processes.
 type Finder struct {
 	dir, state, trees string // as in Config
 	git               *git.Git
@@ -41,7 +41,7 @@ type Finder struct {
 	checked  map[string]bool // common folders that git said may be used
 }
 
-// NewFinder makes a Finder. It touches nothing yet.
+// NewFinder creates a Finder. It touches nothing yet.
 func NewFinder(cfg Config) (*Finder, error) {
 	for _, dir := range []*string{&cfg.Dir, &cfg.State, &cfg.Worktrees} {
 		if *dir == "" {
@@ -100,9 +100,9 @@ type folder struct {
 	dir string // one of its worktrees
 }
 
-// folders returns the project's own repository and those inside of the project that threads have worked in. What the
-// state says about them is not believed: one is named in refused unless it lies below the project, reached through no
-// link, and is the repository that the folder is for.
+// folders returns the project's own repository and those inside the project that threads have worked in. The state is
+// not trusted about them: one is reported in refused unless it is inside the project, reached through no link, and is
+// the repository that the folder is for.
 func (f *Finder) folders() (found []folder, refused []string, err error) {
 	found = []folder{{ownRepository, f.dir}}
 	entries, err := os.ReadDir(f.state)

@@ -10,15 +10,15 @@ import (
 
 // Saver saves the files of worktrees.
 type Saver interface {
-	// Keep takes a snapshot of all that a worktree holds, files of any size included, for a thread; note is the first
+	// Keep takes a snapshot of everything in a worktree, files of any size included, for a thread; note is the first
 	// line of its commit. The caller holds the worktree's lock.
 	Keep(ctx context.Context, w *repository.Worktree, id thread.ID, note string) (thread.Snapshot, error)
-	// Resume finishes a restore that was cut off, and returns the snapshot of what was there before.
+	// Resume completes an interrupted restore, and returns the snapshot of the files before it.
 	Resume(ctx context.Context, w *repository.Worktree, o repository.Operation) (thread.Snapshot, error)
 }
 
-// Keeper makes and removes the worktrees of forks, and sets right what was cut off. It is safe for concurrent use, also
-// by several processes.
+// Keeper creates and removes the worktrees of forks, and repairs interrupted operations. It is safe for concurrent use,
+// also by several processes.
 type Keeper struct {
 	*Finder
 	saver Saver
@@ -27,7 +27,7 @@ type Keeper struct {
 	settling sync.WaitGroup
 }
 
-// NewKeeper makes a Keeper of the worktrees that a Finder finds.
+// NewKeeper creates a Keeper of the worktrees that a Finder finds.
 func NewKeeper(found *Finder, saver Saver) *Keeper { return &Keeper{Finder: found, saver: saver} }
 
 // Close waits until the files of the worktrees that Add made are on disk.

@@ -66,7 +66,7 @@ func sweepOdd(state string) error {
 				continue
 			}
 			if err := disk.RemoveIn(filepath.Dir(file), filepath.Base(file)); err != nil {
-				return fmt.Errorf("remove what is not a file: %w", err)
+				return fmt.Errorf("remove an unexpected entry: %w", err)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (f *Finder) openLike(ctx context.Context, dir string, other *repository.Wor
 	return w, w.PrepareLike(ctx, other.Access)
 }
 
-// OpenProject opens the worktree that the project's folder lies in.
+// OpenProject opens the worktree that the project's folder is in.
 func (f *Finder) OpenProject(ctx context.Context) (*repository.Worktree, error) {
 	return f.Open(ctx, f.dir)
 }

@@ -43,7 +43,7 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 		return "", nil // no longer ours; a hollow marker is for rebuildAt
 	}
 	part := repo.Part(r.Name)
-	root := standing(repo, part, r)
+	root := currentPath(repo, part, r)
 	if root == "" {
 		return "", nil // the folder is gone
 	}
@@ -84,9 +84,9 @@ func (f *Finder) relinkOne(repo *repository.Repository, r record) (string, error
 		keepRecord(home, r)
 }
 
-// standing is the current path of a worktree of ours: its last one, the one in the repository, or one of the same name
-// in the folder of our worktrees. It is "" if it is in none of them.
-func standing(repo *repository.Repository, part string, r record) string {
+// currentPath is the current path of a worktree of ours: its last one, the one in the repository, or one of the same
+// name in the folder of our worktrees. It is "" if it is in none of them.
+func currentPath(repo *repository.Repository, part string, r record) string {
 	places := []string{r.Root}
 	if b, err := disk.ReadSmall(filepath.Join(part, "gitdir")); err == nil && !nothing(b) {
 		places = append(places, filepath.Dir(strings.TrimSpace(string(b))))

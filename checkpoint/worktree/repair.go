@@ -85,7 +85,7 @@ func (k *Keeper) finish(ctx context.Context, repo *repository.Repository, o repo
 	case repository.KindRestore:
 		return k.finishRestore(ctx, repo, o)
 	case repository.KindAdd:
-		if err := k.takeBack(ctx, repo, o); err != nil {
+		if err := k.rollBackAdd(ctx, repo, o); err != nil {
 			return "", err
 		}
 		return "rolled back the incomplete worktree " + filepath.Join(repo.Trees, o.Worktree), repo.Journals.Forget(o)
@@ -186,8 +186,8 @@ func unlockBranch(ctx context.Context, repo *repository.Repository, branch strin
 	return nil
 }
 
-// takeBack removes an incomplete worktree. Its content is saved first, as in Remove.
-func (k *Keeper) takeBack(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
+// rollBackAdd removes an incomplete worktree. Its content is saved first, as in Remove.
+func (k *Keeper) rollBackAdd(ctx context.Context, repo *repository.Repository, o repository.Operation) error {
 	all, err := registeredIn(repo)
 	if err != nil {
 		return err

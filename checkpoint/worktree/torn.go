@@ -55,7 +55,7 @@ func refillFiles(ctx context.Context, w *repository.Worktree, r record) ([]strin
 	if err != nil || len(torn) == 0 {
 		return nil, err
 	}
-	if err := w.Distrust(); err != nil {
+	if err := w.Invalidate(); err != nil {
 		return nil, err
 	}
 	names := make([]string, 0, len(torn))

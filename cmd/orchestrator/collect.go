@@ -50,7 +50,7 @@ func (c collector) Collect(ctx context.Context, r thread.CollectRequest) (thread
 		running := err == nil && s.Execution != nil || c.careful && t.Deleted.IsZero() && unmerged(t)
 		all = append(all, checkpoint.Candidate{Thread: t, Bytes: sizes[t.ID], Running: running})
 	}
-	if err := c.clock.Look(ctx); err != nil {
+	if err := c.clock.Check(ctx); err != nil {
 		return done, fmt.Errorf("collect: %w", err)
 	}
 	for _, s := range c.clock.Skips() {

@@ -316,7 +316,7 @@ func (a *App) openClock(ctx context.Context) error {
 	a.onClose(func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if err := clock.Look(ctx); err != nil {
+		if err := clock.Check(ctx); err != nil {
 			a.Log.Warn("check the clock", "error", err)
 		}
 		return nil
@@ -332,7 +332,7 @@ func (a *App) openClock(ctx context.Context) error {
 				return nil
 			case <-pause.C:
 			}
-			if err := clock.Look(ctx); err != nil {
+			if err := clock.Check(ctx); err != nil {
 				a.Log.Warn("check the clock", "error", err)
 			}
 		}

@@ -293,7 +293,7 @@ func (m *Model) sort() {
 			m.rows = append(m.rows, row{kind: rowMark, text: "forked from " + m.names(cp.Thread) + " here"})
 			from = cp.Thread
 		}
-		if i+1 < len(m.cps) && cp.TakesBack(m.cps[i+1]) {
+		if i+1 < len(m.cps) && cp.Undoes(m.cps[i+1]) {
 			i += 2
 			continue
 		}

@@ -190,7 +190,7 @@ func (s *Store) PurgeThread(_ context.Context, id thread.ID) error {
 		}
 	}
 	for _, r := range s.threads {
-		for _, c := range checkpoint.Stands(decode[thread.Thread](r.doc)) {
+		for _, c := range checkpoint.Bases(decode[thread.Thread](r.doc)) {
 			keep(c)
 		}
 	}

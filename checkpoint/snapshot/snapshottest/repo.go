@@ -31,7 +31,7 @@ type T interface {
 // Repo is a repository with a store, in folders of its own.
 type Repo struct {
 	T
-	Top   string // everything lies below it
+	Top   string // everything is below it
 	Dir   string // the main worktree
 	Env   []string
 	Store *Store
@@ -147,7 +147,7 @@ func (r *Repo) Link(name, target string) {
 	}
 }
 
-// Remove removes what lies at a name in the main worktree.
+// Remove removes a path in the main worktree.
 func (r *Repo) Remove(name string) {
 	r.Helper()
 	if err := os.RemoveAll(filepath.Join(r.Dir, name)); err != nil {
@@ -155,7 +155,7 @@ func (r *Repo) Remove(name string) {
 	}
 }
 
-// CommitAll commits all that lies in the main worktree and returns the commit.
+// CommitAll commits everything in the main worktree and returns the commit.
 func (r *Repo) CommitAll(message string) string {
 	r.Helper()
 	r.Git("add", "-A")
@@ -306,7 +306,7 @@ func (r *Repo) HeldIn(dir string, snap thread.Snapshot) map[string]string {
 	return other.Held(snap)
 }
 
-// Reachable returns every file with its content that some snapshot holds, as "name\0content".
+// Reachable returns every file in any snapshot, with its content, as "name\0content".
 func (r *Repo) Reachable() map[string]bool {
 	r.Helper()
 	found := map[string]bool{}

@@ -27,7 +27,7 @@ func (r Reader) Turns(ctx context.Context, head thread.CheckpointID, p thread.Pa
 				list[n-1].Turn == c.Turn {
 				continue // its agent continued after it by itself
 			}
-			if n := len(list); n > 0 && list[n-1].TakesBack(c) {
+			if n := len(list); n > 0 && list[n-1].Undoes(c) {
 				list = list[:n-1]
 				continue
 			}

@@ -82,7 +82,7 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.giveUp(ctx, where, j, list, failed); !errors.Is(err, ErrChanged) {
+	if err := w.abandon(ctx, where, j, list, failed); !errors.Is(err, ErrChanged) {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{
