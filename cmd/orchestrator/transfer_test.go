@@ -42,7 +42,7 @@ func TestExportAndImportElsewhere(t *testing.T) {
 	if s := there.status(s.Name); s.Turn != 3 {
 		t.Errorf("turn %d after going on", s.Turn)
 	}
-	there.says(exitUsage, []string{"README.md", "no file that export wrote", "invalid"}, "import", "README.md")
+	there.says(exitUsage, []string{"README.md", "not an exported archive", "invalid"}, "import", "README.md")
 	there.says(exitNotFound, []string{"missing.file"}, "import", "missing.file")
 }
 
