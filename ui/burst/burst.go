@@ -9,6 +9,8 @@ package burst
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"time"
 	"unicode/utf8"
@@ -49,6 +51,10 @@ type Reader struct {
 	read time.Time // when the last read ended
 }
 
+// ErrHungUp is how reading ends when the terminal is gone. The terminal library takes io.EOF for the end of some input,
+// and would go on without any; a process that controls the terminal gets a signal, one in a session of its own does not.
+var ErrHungUp = errors.New("the terminal is gone")
+
 // NewReader returns a reader for a terminal.
 func NewReader(f *os.File) *Reader { return &Reader{File: f} }
 
@@ -56,7 +62,8 @@ func NewReader(f *os.File) *Reader { return &Reader{File: f} }
 func (r *Reader) Read(p []byte) (int, error) {
 	room := len(p) - len(begin) - len(end)
 	if room <= 0 {
-		return r.File.Read(p)
+		n, err := r.File.Read(p)
+		return n, hungUp(err)
 	}
 	n, err := r.File.Read(p[:room])
 	now := time.Now()
@@ -64,7 +71,14 @@ func (r *Reader) Read(p []byte) (int, error) {
 		r.scan.expire()
 	}
 	r.read = now
-	return copy(p, r.scan.mark(p[:n])), err
+	return copy(p, r.scan.mark(p[:n])), hungUp(err)
+}
+
+func hungUp(err error) error {
+	if errors.Is(err, io.EOF) {
+		return ErrHungUp
+	}
+	return err
 }
 
 // part is the state of a scanner.

@@ -2,7 +2,6 @@ package burst
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -73,9 +72,8 @@ func TestEvents(t *testing.T) {
 		}
 		w.Close()
 		events := make(chan uv.Event, 100)
-		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); err != nil &&
-			!errors.Is(err, context.Canceled) {
-			t.Fatal(err)
+		if err := uv.NewTerminalReader(NewReader(r), "xterm").StreamEvents(t.Context(), events); !errors.Is(err, ErrHungUp) {
+			t.Fatalf("the end of the terminal is reported as %v", err)
 		}
 		r.Close()
 		close(events)

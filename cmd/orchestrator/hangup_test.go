@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// TestScreenEndsWithItsTerminal closes the terminal of a screen that does not control it, as below `su -c` or setsid:
+// no signal says so, and the screen must not stay behind.
+func TestScreenEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.ok("threads") // the server runs
+	master, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := r.command()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // and no Setctty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	shown := make([]byte, 4096)
+	if _, err := master.Read(shown); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(pace) // it draws
+	master.Close()
+	select {
+	case err := <-ended:
+		if _, exited := err.(*exec.ExitError); err != nil && !exited {
+			t.Error(err)
+		}
+	case <-time.After(patience / 3):
+		cmd.Process.Kill()
+		<-ended
+		t.Error("the screen runs on without its terminal")
+	}
+}
