@@ -19,7 +19,8 @@ const day = 24 * time.Hour
 func ago(days int) time.Time { return now.Add(-time.Duration(days) * day) }
 
 func archived(id thread.ID, days int, bytes int64, parent thread.ID) checkpoint.Candidate {
-	return checkpoint.Candidate{Thread: thread.Thread{ID: id, Name: string(id), Parent: parent, Created: ago(days + 1), Updated: ago(days), Archived: ago(days)}, Bytes: bytes}
+	return checkpoint.Candidate{Thread: thread.Thread{ID: id, Name: string(id), Parent: parent, Created: ago(days + 1),
+		Updated: ago(days), Archived: ago(days)}, Bytes: bytes}
 }
 
 func TestSelect(t *testing.T) {
@@ -36,18 +37,33 @@ func TestSelect(t *testing.T) {
 		all  []checkpoint.Candidate
 		want []thread.ID
 	}{
-		"no limits":        {checkpoint.Policy{}, []checkpoint.Candidate{active, deleted, archived("a", 900, 1, "")}, nil},
-		"deleted":          {checkpoint.Policy{Deleted: 30 * day}, []checkpoint.Candidate{active, deleted, fresh, archived("a", 900, 1, "")}, []thread.ID{"deleted"}},
-		"age":              {checkpoint.Policy{Archived: 90 * day}, []checkpoint.Candidate{active, fresh, archived("young", 89, 1, ""), archived("b", 90, 1, ""), archived("c", 100, 1, ""), touched}, []thread.ID{"c", "b"}},
-		"kept":             {checkpoint.Policy{Deleted: 1, Archived: 1, Count: 1, Bytes: 1}, []checkpoint.Candidate{active, pinned, running, cut}, nil},
-		"count":            {checkpoint.Policy{Count: 2}, []checkpoint.Candidate{archived("a", 1, 1, ""), archived("b", 2, 1, ""), archived("c", 3, 1, ""), archived("d", 4, 1, "")}, []thread.ID{"d", "c"}},
-		"count after age":  {checkpoint.Policy{Archived: 3 * day, Count: 2}, []checkpoint.Candidate{archived("a", 1, 1, ""), archived("b", 2, 1, ""), archived("c", 3, 1, ""), archived("d", 4, 1, "")}, []thread.ID{"d", "c"}},
-		"size":             {checkpoint.Policy{Bytes: 1025}, []checkpoint.Candidate{active, archived("a", 1, 20, ""), archived("b", 2, 20, ""), archived("c", 3, 20, "")}, []thread.ID{"c", "b"}},
-		"size unreachable": {checkpoint.Policy{Bytes: 5}, []checkpoint.Candidate{active, archived("a", 1, 20, "")}, []thread.ID{"a"}},
-		"forked from":      {checkpoint.Policy{Archived: day}, []checkpoint.Candidate{archived("forked", 9, 1, ""), child}, nil},
-		"with its fork":    {checkpoint.Policy{Archived: day}, []checkpoint.Candidate{archived("p", 9, 1, ""), archived("q", 8, 1, "p"), archived("r", 7, 1, "q")}, []thread.ID{"p", "q", "r"}},
-		"fork is younger":  {checkpoint.Policy{Archived: 8 * day}, []checkpoint.Candidate{archived("p", 9, 1, ""), archived("q", 2, 1, "p")}, nil},
-		"clock went back":  {checkpoint.Policy{Deleted: day, Archived: day}, []checkpoint.Candidate{archived("future", -400, 1, "")}, nil},
+		"no limits": {checkpoint.Policy{}, []checkpoint.Candidate{active, deleted, archived("a", 900, 1, "")}, nil},
+		"deleted": {checkpoint.Policy{Deleted: 30 * day},
+			[]checkpoint.Candidate{active, deleted, fresh, archived("a", 900, 1, "")}, []thread.ID{"deleted"}},
+		"age": {checkpoint.Policy{Archived: 90 * day},
+			[]checkpoint.Candidate{active, fresh, archived("young", 89, 1, ""), archived("b", 90, 1, ""),
+				archived("c", 100, 1, ""), touched}, []thread.ID{"c", "b"}},
+		"kept": {checkpoint.Policy{Deleted: 1, Archived: 1, Count: 1, Bytes: 1},
+			[]checkpoint.Candidate{active, pinned, running, cut}, nil},
+		"count": {checkpoint.Policy{Count: 2},
+			[]checkpoint.Candidate{archived("a", 1, 1, ""), archived("b", 2, 1, ""), archived("c", 3, 1, ""),
+				archived("d", 4, 1, "")}, []thread.ID{"d", "c"}},
+		"count after age": {checkpoint.Policy{Archived: 3 * day, Count: 2},
+			[]checkpoint.Candidate{archived("a", 1, 1, ""), archived("b", 2, 1, ""), archived("c", 3, 1, ""),
+				archived("d", 4, 1, "")}, []thread.ID{"d", "c"}},
+		"size": {checkpoint.Policy{Bytes: 1025},
+			[]checkpoint.Candidate{active, archived("a", 1, 20, ""), archived("b", 2, 20, ""), archived("c", 3, 20, "")},
+			[]thread.ID{"c", "b"}},
+		"size unreachable": {checkpoint.Policy{Bytes: 5}, []checkpoint.Candidate{active, archived("a", 1, 20, "")},
+			[]thread.ID{"a"}},
+		"forked from": {checkpoint.Policy{Archived: day}, []checkpoint.Candidate{archived("forked", 9, 1, ""), child}, nil},
+		"with its fork": {checkpoint.Policy{Archived: day},
+			[]checkpoint.Candidate{archived("p", 9, 1, ""), archived("q", 8, 1, "p"), archived("r", 7, 1, "q")},
+			[]thread.ID{"p", "q", "r"}},
+		"fork is younger": {checkpoint.Policy{Archived: 8 * day},
+			[]checkpoint.Candidate{archived("p", 9, 1, ""), archived("q", 2, 1, "p")}, nil},
+		"clock went back": {checkpoint.Policy{Deleted: day, Archived: day},
+			[]checkpoint.Candidate{archived("future", -400, 1, "")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []thread.ID
@@ -76,7 +92,11 @@ func TestCollect(t *testing.T) {
 		all = append(all, c)
 	}
 	expired := checkpoint.Policy{Archived: day}.Select(now.Sub, all)
-	if _, err := s.UpdateThread(ctx, "t1", func(t *thread.Thread) error { t.Archived = time.Time{}; t.Updated = now; return nil }); err != nil {
+	if _, err := s.UpdateThread(ctx, "t1", func(t *thread.Thread) error {
+		t.Archived = time.Time{}
+		t.Updated = now
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")

@@ -35,13 +35,16 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, store: memory.New()}
-	w.create(thread.Thread{ID: "aaaa", Name: "parent-0001", Agent: "claude", Launch: thread.Flags{Env: []string{"API_KEY=canary-secret"}}})
+	w.create(thread.Thread{ID: "aaaa", Name: "parent-0001", Agent: "claude",
+		Launch: thread.Flags{Env: []string{"API_KEY=canary-secret"}}})
 	var prev thread.Checkpoint
 	for n := range 5 {
 		prev = w.put("aaaa", prev, n)
 	}
-	w.fork = thread.Thread{ID: "bbbb", Name: "fork-0002", Label: "try it\nagain", Agent: "claude", Parent: "aaaa", ForkPoint: prev.ID, Head: prev.ID, Session: "s-1",
-		Dir: "/home/somebody/project", Launch: thread.Flags{Env: []string{"TOKEN=canary-secret"}, Args: []string{"--api-key", "canary-secret"}, Program: []string{"sh", "-c", "canary-secret"}}}
+	w.fork = thread.Thread{ID: "bbbb", Name: "fork-0002", Label: "try it\nagain", Agent: "claude", Parent: "aaaa",
+		ForkPoint: prev.ID, Head: prev.ID, Session: "s-1",
+		Dir: "/home/somebody/project", Launch: thread.Flags{Env: []string{"TOKEN=canary-secret"},
+			Args: []string{"--api-key", "canary-secret"}, Program: []string{"sh", "-c", "canary-secret"}}}
 	w.create(w.fork)
 	f1 := w.put("bbbb", prev, 10)
 	w.put("bbbb", f1, 11) // left behind by a rewind
@@ -70,11 +73,16 @@ func (w *world) put(id thread.ID, parent thread.Checkpoint, n int) thread.Checkp
 	for _, m := range marks {
 		size += m.Size
 	}
-	raw, _ := json.Marshal(map[string]any{"role": "user", "content": fmt.Sprint("item ", n, strings.Repeat(" text", n*50))})
-	c, err := w.store.PutCheckpoint(w.t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: parent.ID, Turn: parent.Turn + 1,
-		Kind: thread.KindTurn, Created: now, Prompt: fmt.Sprint("prompt ", n), Answer: "done", Model: "claude-x[1m]", Session: "s-1", Stop: "end_turn",
-		Snapshot: &thread.Snapshot{Commit: strings.Repeat("ab", 20), Tree: strings.Repeat("cd", 20)}, MCP: []string{"github"}},
-		thread.Delta{Keep: parent.Items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}}, Transcript: []thread.Chunk{{File: "main", Offset: size, Data: append(raw, '\n')}}})
+	raw, _ := json.Marshal(map[string]any{"role": "user",
+		"content": fmt.Sprint("item ", n, strings.Repeat(" text", n*50))})
+	c, err := w.store.PutCheckpoint(w.t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id,
+		Parent: parent.ID, Turn: parent.Turn + 1,
+		Kind: thread.KindTurn, Created: now, Prompt: fmt.Sprint("prompt ", n), Answer: "done", Model: "claude-x[1m]",
+		Session: "s-1", Stop: "end_turn",
+		Snapshot: &thread.Snapshot{Commit: strings.Repeat("ab", 20), Tree: strings.Repeat("cd", 20)},
+		MCP:      []string{"github"}},
+		thread.Delta{Keep: parent.Items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}},
+			Transcript: []thread.Chunk{{File: "main", Offset: size, Data: append(raw, '\n')}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -84,14 +92,16 @@ func (w *world) put(id thread.ID, parent thread.Checkpoint, n int) thread.Checkp
 func (w *world) export(bundle io.Reader) []byte {
 	w.t.Helper()
 	var b bytes.Buffer
-	if err := (archive.Export{Thread: "bbbb", Program: "v1", Now: now, Snapshots: bundle}).Write(w.t.Context(), w.store, &b); err != nil {
+	e := archive.Export{Thread: "bbbb", Program: "v1", Now: now, Snapshots: bundle}
+	if err := e.Write(w.t.Context(), w.store, &b); err != nil {
 		w.t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
 func importInto(to archive.Target, b []byte, take func(thread.ID, io.Reader) error) (thread.Thread, error) {
-	return archive.Import{File: "x.orch", Dir: "/here", Now: now, Snapshots: take}.Read(context.Background(), to, bytes.NewReader(b))
+	return archive.Import{File: "x.orch", Dir: "/here", Now: now, Snapshots: take}.Read(context.Background(), to,
+		bytes.NewReader(b))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -122,7 +132,8 @@ func TestRoundTrip(t *testing.T) {
 		if !bytes.Equal(got.Bytes(), bundle) {
 			t.Errorf("bundle of %d bytes came as %d", len(bundle), got.Len())
 		}
-		if names[th.Name] || n == 0 && th.Name != "fork-0002" || th.Dir != "/here" || len(th.Launch.Env)+len(th.Launch.Args)+len(th.Launch.Program) > 0 ||
+		if names[th.Name] || n == 0 && th.Name != "fork-0002" || th.Dir != "/here" ||
+			len(th.Launch.Env)+len(th.Launch.Args)+len(th.Launch.Program) > 0 ||
 			th.Session != "" || !th.Deleted.IsZero() || th.Label != "try it\nagain" {
 			t.Errorf("thread %+v", th)
 		}
@@ -195,7 +206,8 @@ func empty(t *testing.T, s thread.Store) {
 // TestSecretsAreLeftOut exports a thread that holds every kind of secret: with and without them.
 func TestSecretsAreLeftOut(t *testing.T) {
 	w := &world{t: t, store: memory.New()}
-	w.create(thread.Thread{ID: "bbbb", Name: "keys-0001", Label: "an old label with " + secrettest.All()[0].Text, Agent: "claude"})
+	w.create(thread.Thread{ID: "bbbb", Name: "keys-0001", Label: "an old label with " + secrettest.All()[0].Text,
+		Agent: "claude"})
 	var prev thread.Checkpoint
 	size, items := int64(0), 0
 	for n, c := range secrettest.All() {
@@ -204,21 +216,27 @@ func TestSecretsAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := append(bytes.Clone(raw), '\n')
-		prev, err = w.store.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: "bbbb", Parent: prev.ID, Turn: n + 1,
+		prev, err = w.store.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](),
+			Thread: "bbbb", Parent: prev.ID, Turn: n + 1,
 			Kind: thread.KindTurn, Created: now, Prompt: c.Text, Answer: "I use " + c.Text, Note: "note"},
-			thread.Delta{Keep: items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}}, Transcript: []thread.Chunk{{File: "main", Offset: size, Data: line}}})
+			thread.Delta{Keep: items, Items: []thread.Item{{Wire: "anthropic", Raw: raw}},
+				Transcript: []thread.Chunk{{File: "main", Offset: size, Data: line}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		size, items = size+int64(len(line)), items+1
 	}
-	if _, err := w.store.UpdateThread(t.Context(), "bbbb", func(th *thread.Thread) error { th.Head = prev.ID; return nil }); err != nil {
+	if _, err := w.store.UpdateThread(t.Context(), "bbbb", func(th *thread.Thread) error {
+		th.Head = prev.ID
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("kept %v", keep), func(t *testing.T) {
 			var b bytes.Buffer
-			if err := (archive.Export{Thread: "bbbb", Program: "v1", Now: now, Secrets: keep}).Write(t.Context(), w.store, &b); err != nil {
+			e := archive.Export{Thread: "bbbb", Program: "v1", Now: now, Secrets: keep}
+			if err := e.Write(t.Context(), w.store, &b); err != nil {
 				t.Fatal(err)
 			}
 			holds(t, b.Bytes(), keep)

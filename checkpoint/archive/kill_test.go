@@ -42,7 +42,8 @@ func TestKill(t *testing.T) {
 		t.Skip("SKIPPED: kills in an import; run go test -tags failpoint ./checkpoint/archive")
 	}
 	b := newWorld(t).export(strings.NewReader("bundle"))
-	for _, point := range []string{"archive.import.intended", "archive.import.created", "archive.import.record", "archive.import.record:5",
+	for _, point := range []string{"archive.import.intended", "archive.import.created", "archive.import.record",
+		"archive.import.record:5",
 		"archive.import.written", "archive.import.visible"} {
 		t.Run(point, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")

@@ -17,7 +17,8 @@ func TestBadNames(t *testing.T) {
 	canary := filepath.Join(r.top, "canary")
 	before := r.state()
 	for _, name := range []string{
-		"", "-c", "--upload-pack=touch " + canary, "--output=" + canary, "a..b", "@{-1}", "a b", "a\nb", "$(touch " + canary + ")", "x.lock",
+		"", "-c", "--upload-pack=touch " + canary, "--output=" + canary, "a..b", "@{-1}", "a b", "a\nb",
+		"$(touch " + canary + ")", "x.lock",
 		strings.Repeat("x", 5000), "a\u202eb", "../x", ":/first", "main^{tree}",
 	} {
 		for what, err := range map[string]error{

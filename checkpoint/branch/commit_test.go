@@ -28,10 +28,12 @@ func TestCommit(t *testing.T) {
 	r.gitIn(r.side, "init", "-q", "nested")
 	r.writeIn(filepath.Join(r.side, "nested"), "inner", "x")
 	c := r.commit(r.side, "#1: subject\n\n-body; $(touch x)\n# kept\n")
-	if got := r.git("show", "-s", "--format=%B%an <%ae>", c); got != "#1: subject\n\n-body; $(touch x)\n# kept\nA Person <person@example.org>" {
+	if got := r.git("show", "-s", "--format=%B%an <%ae>", c); got !=
+		"#1: subject\n\n-body; $(touch x)\n# kept\nA Person <person@example.org>" {
 		t.Errorf("commit reads %q", got)
 	}
-	if got := r.git("show", "--name-status", "--format=", "--no-renames", c); got != "M\ta\nD\tb\nA\tb/now a folder\nA\tnew/file" {
+	if got := r.git("show", "--name-status", "--format=", "--no-renames", c); got !=
+		"M\ta\nD\tb\nA\tb/now a folder\nA\tnew/file" {
 		t.Errorf("commit holds:\n%s", got)
 	}
 	if got := r.git("reflog", "show", "side", "--format=%gs", "-1"); got != "commit: #1: subject" {
@@ -113,10 +115,12 @@ func TestCommitLeavesForeign(t *testing.T) {
 	r.writeIn(r.side, "sub/.orchestrator/file", "not at the root\n")
 	r.writeIn(r.side, ".orchestrator.toml", "# theirs\n")
 	c := r.commit(r.side, "ours")
-	if got := r.git("show", "--name-status", "--format=", "--no-renames", c); got != "A\t.orchestrator.toml\nA\tsub/.orchestrator/file" {
+	if got := r.git("show", "--name-status", "--format=", "--no-renames", c); got !=
+		"A\t.orchestrator.toml\nA\tsub/.orchestrator/file" {
 		t.Errorf("commit holds:\n%s", got)
 	}
-	if got := r.read(r.side, ".orchestrator/tracked") + r.read(r.side, ".orchestrator/state.db"); got != "2\nconversations\n" {
+	if got := r.read(r.side, ".orchestrator/tracked") + r.read(r.side, ".orchestrator/state.db"); got !=
+		"2\nconversations\n" {
 		t.Errorf("written over: %q", got)
 	}
 	r.git("merge", "-q", "--ff-only", "side")

@@ -20,7 +20,8 @@ import (
 
 func init() {
 	child = func() {
-		m, err := branch.New(branch.Config{State: os.Getenv("BRANCH_STATE"), Env: strings.Split(os.Getenv("BRANCH_ENV"), "\n")})
+		m, err := branch.New(branch.Config{State: os.Getenv("BRANCH_STATE"),
+			Env: strings.Split(os.Getenv("BRANCH_ENV"), "\n")})
 		if err != nil {
 			panic(err)
 		}
@@ -37,7 +38,8 @@ func init() {
 // places are where TestKilled kills: named ones; "clock", the process with all of git's at any moment; "file", the
 // same when a file of the merge appears; "orphan", the process alone at that moment, whose git goes on.
 var places = []string{
-	"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended", "clock", "file", "orphan",
+	"branch.commit.staged", "branch.commit.committed", "branch.merge.begin", "branch.merge.ended", "clock", "file",
+	"orphan",
 }
 
 // files is how many files the merge brings.
@@ -99,7 +101,8 @@ func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
 	if s := r.git("status", "--porcelain"); s != "?? mine" {
 		t.Errorf("status: %s", s)
 	}
-	if r.read(r.dir, "a") != "0 of main\n1\n2\n3\n4 of the side\n" || r.read(r.dir, "mine") != "not committed\n" || r.read(r.dir, "x.env") != "ignored\n" {
+	if r.read(r.dir, "a") != "0 of main\n1\n2\n3\n4 of the side\n" || r.read(r.dir, "mine") != "not committed\n" ||
+		r.read(r.dir, "x.env") != "ignored\n" {
 		t.Error("files are not as they should be")
 	}
 	if got := len(strings.Fields(r.git("ls-files", "new"))); got != files {
@@ -117,7 +120,8 @@ func killed(t *testing.T, place string, rng *rand.Rand) (inMerge bool) {
 
 // unlock is what a person does whose git was killed, as git tells them to.
 func (r *repo) unlock() {
-	for _, lock := range []string{"index.lock", "worktrees/side/index.lock", "HEAD.lock", "refs/heads/main.lock", "worktrees/side/HEAD.lock", "refs/heads/side.lock"} {
+	for _, lock := range []string{"index.lock", "worktrees/side/index.lock", "HEAD.lock", "refs/heads/main.lock",
+		"worktrees/side/HEAD.lock", "refs/heads/side.lock"} {
 		_ = os.Remove(filepath.Join(r.dir, ".git", lock))
 	}
 }
@@ -125,7 +129,8 @@ func (r *repo) unlock() {
 func (r *repo) kill(place string, took time.Duration, rng *rand.Rand) {
 	r.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_STATE="+r.views, "BRANCH_SIDE="+r.side)
+	cmd.Env = append(os.Environ(), "BRANCH_ENV="+strings.Join(r.env, "\n"), "BRANCH_DIR="+r.dir, "BRANCH_STATE="+r.views,
+		"BRANCH_SIDE="+r.side)
 	if strings.Contains(place, ".") {
 		cmd.Env = append(cmd.Env, "ORCHESTRATOR_FAILPOINT="+place)
 		if err := cmd.Run(); err == nil || !strings.Contains(err.Error(), "killed") {

@@ -34,7 +34,8 @@ func TestMerge(t *testing.T) {
 	if err != nil || done.Commit != r.git("rev-parse", "main") || len(done.Conflicts) > 0 {
 		t.Fatalf("%+v %v", done, err)
 	}
-	if r.git("show", "-s", "--format=%s|%P", "HEAD") != "Merge side|"+r.git("rev-parse", "main^1", "side~0")[:40]+" "+r.git("rev-parse", "side") {
+	if r.git("show", "-s", "--format=%s|%P", "HEAD") !=
+		"Merge side|"+r.git("rev-parse", "main^1", "side~0")[:40]+" "+r.git("rev-parse", "side") {
 		t.Errorf("merge commit: %s", r.git("show", "-s", "--format=%s|%P", "HEAD"))
 	}
 	if r.read(r.dir, "a") != "1\n2\n3\n4\n" || r.read(r.dir, "b") != "changed in the target, not committed\n" {
@@ -166,7 +167,8 @@ func TestContinue(t *testing.T) {
 	}
 	r.git("rm", "-q", "--cached", "b")
 	done, err := r.merger.Continue(ctx, r.dir)
-	if err != nil || done.Commit != r.git("rev-parse", "main") || r.git("show", "-s", "--format=%B") != "The merge\n\nof both\n" {
+	if err != nil || done.Commit != r.git("rev-parse", "main") ||
+		r.git("show", "-s", "--format=%B") != "The merge\n\nof both\n" {
 		t.Errorf("%+v %v %q", done, err, r.git("show", "-s", "--format=%B"))
 	}
 	if r.git("show", "HEAD:a") != "1\nboth\n3" {

@@ -15,7 +15,8 @@ import (
 func TestPushSaysWhatIsMissing(t *testing.T) {
 	r := newRepo(t)
 	ctx := context.Background()
-	if _, err := r.merger.Push(ctx, r.dir, "main"); !errors.Is(err, thread.ErrNotFound) || !strings.Contains(err.Error(), "git remote add") {
+	if _, err := r.merger.Push(ctx, r.dir, "main"); !errors.Is(err, thread.ErrNotFound) ||
+		!strings.Contains(err.Error(), "git remote add") {
 		t.Errorf("no remote: %v", err)
 	}
 	r.git("remote", "add", "one", filepath.Join(r.top, "nowhere"))
@@ -43,7 +44,8 @@ func TestOpenPR(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
-	if _, err := r.merger.OpenPR(ctx, r.dir, "side", "main", "t", "b"); !errors.Is(err, thread.ErrUnsupported) || !strings.Contains(err.Error(), "cli.github.com") {
+	if _, err := r.merger.OpenPR(ctx, r.dir, "side", "main", "t", "b"); !errors.Is(err, thread.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "cli.github.com") {
 		t.Errorf("without gh: %v", err)
 	}
 	r.writeIn(bin, "gh", "#!/bin/sh\nprintf '%s\\n' \"$@\" >"+r.top+"/args\necho warming up >&2\necho https://github.com/o/r/pull/7\n")
@@ -58,7 +60,8 @@ func TestOpenPR(t *testing.T) {
 		t.Errorf("gh got %q", args)
 	}
 	r.writeIn(bin, "gh", "#!/bin/sh\necho 'To get started, run: gh auth login' >&2\nexit 4\n")
-	if _, err := r.merger.OpenPR(ctx, r.dir, "side", "", "t", "b"); err == nil || !strings.Contains(err.Error(), "gh auth login") {
+	if _, err := r.merger.OpenPR(ctx, r.dir, "side", "", "t", "b"); err == nil ||
+		!strings.Contains(err.Error(), "gh auth login") {
 		t.Errorf("not logged in: %v", err)
 	}
 }

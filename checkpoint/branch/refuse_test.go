@@ -50,7 +50,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		_, err = r.merger.Merge(t.Context(), r.dir, "side", "m")
 		says(t, err, thread.ErrRefused, "no common history", "git rebase --root --onto "+head)
 		r.gitIn(r.side, "rebase", "-q", "--root", "--onto", head)
-		if done, err := r.merger.Merge(t.Context(), r.dir, "side", "m"); err != nil || done.Commit == "" || r.read(r.dir, "a") != "side\n" {
+		if done, err := r.merger.Merge(t.Context(), r.dir, "side", "m"); err != nil || done.Commit == "" ||
+			r.read(r.dir, "a") != "side\n" {
 			t.Errorf("after what it says: %+v %v", done, err)
 		}
 	})
@@ -60,7 +61,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		r.git("config", "--global", "gpg.program", "false")
 		r.writeIn(r.side, "a", "side\n")
 		var said *git.Error
-		if _, err := r.merger.Commit(t.Context(), r.side, "work"); !errors.As(err, &said) || !strings.Contains(err.Error(), "user.signingKey") {
+		if _, err := r.merger.Commit(t.Context(), r.side, "work"); !errors.As(err, &said) ||
+			!strings.Contains(err.Error(), "user.signingKey") {
 			t.Errorf("a signer that fails: %v", err)
 		}
 	})

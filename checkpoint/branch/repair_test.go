@@ -18,7 +18,8 @@ import (
 // note writes what a merge or its abort leaves of itself when it is killed.
 func (r *repo) note(op string) {
 	r.Helper()
-	r.write(".git/orchestrator-merge", fmt.Sprintf(`{"op":%q,"head":%q,"tip":%q}`, op, r.git("rev-parse", "HEAD"), r.git("rev-parse", "side")))
+	r.write(".git/orchestrator-merge", fmt.Sprintf(`{"op":%q,"head":%q,"tip":%q}`, op, r.git("rev-parse", "HEAD"),
+		r.git("rev-parse", "side")))
 }
 
 func (r *repo) repair() {
@@ -122,7 +123,8 @@ func TestRepairLeavesWhatIsYours(t *testing.T) {
 	if !errors.As(err, &dirty) || !slices.Equal(dirty.Files, []string{"a", "folder", "linked/file", "new/file"}) {
 		t.Errorf("err = %v", err)
 	}
-	for name, want := range map[string]string{"a": "of the side\nand mine\n", "new/file": "mine", "folder/mine": "mine", "linked/file": "of the side\n"} {
+	for name, want := range map[string]string{"a": "of the side\nand mine\n", "new/file": "mine", "folder/mine": "mine",
+		"linked/file": "of the side\n"} {
 		if got := r.read(r.dir, name); got != want {
 			t.Errorf("%s is %q", name, got)
 		}
@@ -182,7 +184,8 @@ func TestRepairOfAMergeThatIsDone(t *testing.T) {
 	r.git("merge", "-q", "--no-ff", "-m", "m", "side")
 	r.write(".git/MERGE_HEAD", r.git("rev-parse", "side")+"\n")
 	r.repair()
-	if in, err := r.merger.InProgress(context.Background(), r.dir); in || err != nil || r.git("status", "--porcelain") != "" {
+	if in, err := r.merger.InProgress(context.Background(), r.dir); in || err != nil ||
+		r.git("status", "--porcelain") != "" {
 		t.Errorf("in progress: %v %v %s", in, err, r.git("status", "--porcelain"))
 	}
 }
@@ -199,7 +202,8 @@ func TestRepairOfNothing(t *testing.T) {
 	r.git("commit", "-q", "-m", "went on")
 	r.write("a", "si")
 	before := r.state()
-	for _, note := range []string{old, "", "{", `{"op":"merge","head":"--output=x","tip":"HEAD"}`, strings.Repeat("x", 1<<16)} {
+	for _, note := range []string{old, "", "{", `{"op":"merge","head":"--output=x","tip":"HEAD"}`,
+		strings.Repeat("x", 1<<16)} {
 		r.write(".git/orchestrator-merge", note)
 		r.repair()
 		if after := r.state(); after != before {
@@ -236,7 +240,8 @@ func TestMergeOfTheSameWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	var dirty *branch.DirtyError
-	if _, err := r.merger.Merge(context.Background(), r.dir, "side", "m"); !errors.As(err, &dirty) || !slices.Equal(dirty.Files, []string{"link"}) {
+	if _, err := r.merger.Merge(context.Background(), r.dir, "side", "m"); !errors.As(err, &dirty) ||
+		!slices.Equal(dirty.Files, []string{"link"}) {
 		t.Errorf("another link: %v", err)
 	}
 	if err := os.Remove(filepath.Join(r.dir, "link")); err != nil {
@@ -252,7 +257,8 @@ func TestMergeOfTheSameWork(t *testing.T) {
 	if err != nil || done.Commit == "" || r.git("status", "--porcelain") != "" {
 		t.Errorf("%+v %v %s", done, err, r.git("status", "--porcelain"))
 	}
-	if link, err := os.Readlink(filepath.Join(r.dir, "link")); r.read(r.dir, "a") != "the same\n" || r.read(r.dir, "new/file") != "the same\n" || link != "link" {
+	if link, err := os.Readlink(filepath.Join(r.dir, "link")); r.read(r.dir, "a") != "the same\n" ||
+		r.read(r.dir, "new/file") != "the same\n" || link != "link" {
 		t.Errorf("files are not as they should be: %v", err)
 	}
 }

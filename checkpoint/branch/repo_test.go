@@ -104,6 +104,7 @@ func (r *repo) commit(dir, message string) string {
 func (r *repo) state() string {
 	r.Helper()
 	return strings.Join([]string{
-		r.git("status", "--porcelain", "--ignored"), r.git("for-each-ref"), r.git("ls-files", "-s"), r.git("diff"), r.git("stash", "list"),
+		r.git("status", "--porcelain", "--ignored"), r.git("for-each-ref"), r.git("ls-files", "-s"), r.git("diff"),
+		r.git("stash", "list"),
 	}, "\n--\n")
 }

@@ -9,7 +9,8 @@ import (
 // TestLockIsSharedAsTheRepository: who may write the repository may merge next, and nobody else.
 func TestLockIsSharedAsTheRepository(t *testing.T) {
 	r := newRepo(t)
-	for _, c := range []struct{ folder, want os.FileMode }{{0o755, 0o600}, {0o775, 0o660}, {0o777, 0o666}, {0o700, 0o600}} {
+	for _, c := range []struct{ folder, want os.FileMode }{{0o755, 0o600}, {0o775, 0o660}, {0o777, 0o666},
+		{0o700, 0o600}} {
 		if err := os.Chmod(filepath.Join(r.dir, ".git"), c.folder); err != nil {
 			t.Fatal(err)
 		}

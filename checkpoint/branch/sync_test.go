@@ -43,13 +43,15 @@ func TestIndexIsSynced(t *testing.T) {
 		t.Fatal("the mark is missing")
 	}
 	renamed := 0
-	for _, lock := range []string{filepath.Join(top, "project/.git/index.lock"), filepath.Join(top, "project/.git/worktrees/side/index.lock")} {
+	for _, lock := range []string{filepath.Join(top, "project/.git/index.lock"),
+		filepath.Join(top, "project/.git/worktrees/side/index.lock")} {
 		synced := false
 		for line := range strings.Lines(traced) {
 			switch {
 			case strings.Contains(line, "sync(") && strings.Contains(line, "<"+lock+">"):
 				synced = true
-			case strings.Contains(line, "rename") && strings.Contains(line, `"`+lock+`"`) && strings.Contains(line, `"`+strings.TrimSuffix(lock, ".lock")+`"`):
+			case strings.Contains(line, "rename") && strings.Contains(line, `"`+lock+`"`) &&
+				strings.Contains(line, `"`+strings.TrimSuffix(lock, ".lock")+`"`):
 				renamed++
 				if !synced {
 					t.Errorf("not synced before it was renamed: %s", line)

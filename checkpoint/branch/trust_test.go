@@ -115,7 +115,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if _, err := b.merger.Push(context.Background(), b.dir, "main"); err != nil {
 		t.Error(err)
 	}
-	if got := gittest.Run(t, b.env, remote, "-c", "core.fsmonitor=", "rev-parse", "main"); got != b.git("rev-parse", "main") {
+	if got := gittest.Run(t, b.env, remote, "-c", "core.fsmonitor=", "rev-parse", "main"); got !=
+		b.git("rev-parse", "main") {
 		t.Error("nothing was pushed")
 	}
 	if n := b.ran(); n > 0 {
@@ -152,13 +153,16 @@ func TestProgramsAreRefused(t *testing.T) {
 			plant(key)
 			before := b.gitIn(b.side, "rev-parse", "HEAD")
 			_, err := b.merger.Commit(ctx, b.side, "m")
-			if !errors.As(err, &refused) || !strings.EqualFold(refused.Programs[0].Key, key) || !strings.Contains(err.Error(), "trust --git") {
+			if !errors.As(err, &refused) || !strings.EqualFold(refused.Programs[0].Key, key) ||
+				!strings.Contains(err.Error(), "trust --git") {
 				t.Errorf("%s: commit with %s: %v", where, key, err)
 			}
-			if strings.HasPrefix(key, "filter.") && (len(refused.Files) == 0 || !strings.Contains(err.Error(), ".gitattributes")) {
+			if strings.HasPrefix(key, "filter.") && (len(refused.Files) == 0 ||
+				!strings.Contains(err.Error(), ".gitattributes")) {
 				t.Errorf("%s: it is not said which files: %v", key, err)
 			}
-			if after := b.gitIn(b.side, "rev-parse", "HEAD"); after != before || b.gitIn(b.side, "diff-index", "--cached", "--name-only", "HEAD") != "" {
+			if after := b.gitIn(b.side, "rev-parse", "HEAD"); after != before ||
+				b.gitIn(b.side, "diff-index", "--cached", "--name-only", "HEAD") != "" {
 				t.Errorf("%s: %s: something was committed or staged", where, key)
 			}
 			if _, err := b.merger.Preview(ctx, b.dir, b.side); !errors.As(err, &refused) {
@@ -348,7 +352,8 @@ func TestPersonsOwn(t *testing.T) {
 		public := r.read(r.top, "home/key.pub")
 		r.writeIn(r.top, "home/signers", "person@example.org "+public)
 		for _, kv := range [][2]string{
-			{"commit.gpgSign", "true"}, {"gpg.format", "ssh"}, {"user.signingKey", key}, {"gpg.ssh.allowedSignersFile", filepath.Join(r.top, "home/signers")},
+			{"commit.gpgSign", "true"}, {"gpg.format", "ssh"}, {"user.signingKey", key},
+			{"gpg.ssh.allowedSignersFile", filepath.Join(r.top, "home/signers")},
 		} {
 			r.git("config", "--global", kv[0], kv[1])
 		}

@@ -26,7 +26,8 @@ type machine struct {
 func (m *machine) open() {
 	m.Helper()
 	var err error
-	m.clock, err = elapsed.Open(m.Context(), m.store, func() time.Time { return m.wall }, func() (time.Duration, string) { return m.up, m.boot })
+	m.clock, err = elapsed.Open(m.Context(), m.store, func() time.Time { return m.wall },
+		func() (time.Duration, string) { return m.up, m.boot })
 	if err != nil {
 		m.Fatal(err)
 	}

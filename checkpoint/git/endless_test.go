@@ -46,7 +46,8 @@ func device(t *testing.T, path string) {
 // calls are some of each kind that we make.
 var calls = [][]string{
 	{"rev-parse", "--is-inside-work-tree"}, {"config", "--list", "--show-scope", "--includes", "-z"},
-	{"rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"}, {"for-each-ref"}, {"symbolic-ref", "-q", "HEAD"},
+	{"rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"}, {"for-each-ref"},
+	{"symbolic-ref", "-q", "HEAD"},
 	{"status", "--porcelain", "-z", "--untracked-files=all"}, {"ls-files", "-z", "--others", "--exclude-standard"},
 	{"check-attr", "-a", "--", "sub/a.txt"}, {"worktree", "list", "--porcelain"}, {"rev-list", "--all", "--"},
 	{"update-ref", "refs/orchestrator/x/1", "HEAD"}, {"diff-files", "--raw", "-z"}, {"log", "-1", "-g"},
@@ -58,14 +59,20 @@ func TestEndless(t *testing.T) {
 	g := newGit(t)
 	for _, o := range []odd{
 		{".git/HEAD", pipe}, {".git/config", pipe}, {".git/index", pipe}, {".git/packed-refs", pipe}, {".git/shallow", pipe},
-		{".git/commondir", pipe}, {".git/refs/heads/main", pipe}, {".git/refs/heads/deep/er", pipe}, {".git/refs/tags/x", pipe},
-		{".git/refs/orchestrator/aa/1", pipe}, {".git/info/exclude", pipe}, {".git/info/attributes", pipe}, {".git/info/grafts", pipe},
-		{".git/objects/info/alternates", pipe}, {".git/objects/info/commit-graph", pipe}, {".git/logs/HEAD", pipe}, {".git/logs/refs/heads/main", pipe},
-		{".git/worktrees/W/HEAD", pipe}, {".git/worktrees/W/gitdir", pipe}, {".git/worktrees/W/locked", pipe}, {".git/worktrees/W/commondir", pipe},
+		{".git/commondir", pipe}, {".git/refs/heads/main", pipe}, {".git/refs/heads/deep/er", pipe},
+		{".git/refs/tags/x", pipe},
+		{".git/refs/orchestrator/aa/1", pipe}, {".git/info/exclude", pipe}, {".git/info/attributes", pipe},
+		{".git/info/grafts", pipe},
+		{".git/objects/info/alternates", pipe}, {".git/objects/info/commit-graph", pipe}, {".git/logs/HEAD", pipe},
+		{".git/logs/refs/heads/main", pipe},
+		{".git/worktrees/W/HEAD", pipe}, {".git/worktrees/W/gitdir", pipe}, {".git/worktrees/W/locked", pipe},
+		{".git/worktrees/W/commondir", pipe},
 		{".git/objects/pack/pack-x.idx", pipe}, {".git/objects/pack/multi-pack-index", pipe},
-		{".gitignore", pipe}, {".gitattributes", pipe}, {".gitmodules", pipe}, {"sub/.gitignore", pipe}, {"sub/.gitattributes", pipe},
+		{".gitignore", pipe}, {".gitattributes", pipe}, {".gitmodules", pipe}, {"sub/.gitignore", pipe},
+		{"sub/.gitattributes", pipe},
 		{".git/HEAD", device}, {".git/info/exclude", device}, {".git/refs/heads/main", device}, {".git/packed-refs", device},
-		{".git/HEAD", huge}, {".git/config", huge}, {".git/index", huge}, {".git/packed-refs", huge}, {".git/objects/info/alternates", huge},
+		{".git/HEAD", huge}, {".git/config", huge}, {".git/index", huge}, {".git/packed-refs", huge},
+		{".git/objects/info/alternates", huge},
 	} {
 		dir := filepath.Join(t.TempDir(), "p")
 		path := filepath.Join(dir, o.name)

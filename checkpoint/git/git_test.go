@@ -30,16 +30,22 @@ func TestCheckBranch(t *testing.T) {
 		if err := CheckBranch(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		if _, err := g.Run(context.Background(), Call{Dir: t.TempDir(), Args: []string{"check-ref-format", "--branch", name}}); err != nil {
+		if _, err := g.Run(context.Background(), Call{Dir: t.TempDir(),
+			Args: []string{"check-ref-format", "--branch", name}}); err != nil {
 			t.Errorf("git refuses %q: %v", name, err)
 		}
 	}
 	for name, why := range map[string]string{
-		"": "empty", "-x": "option", "a/-x": "option", "--upload-pack=touch x": "white space", "-c": "option", ";id": "shell", "$(id)": "shell",
-		"`id`": "shell", "a\nb": "white space", "a\u3000b": "white space", "a\u202eb": "unprintable", "a\u200bb": "unprintable", "../x": "consecutive dots",
-		"a.lock": ".lock", "a.LOCK/b": ".lock", "@{-1}": "@{", "@": "current commit", "head": "current commit", "a//b": "empty part", "/a": "empty part",
-		"a/": "empty part", "a.": "ends with a dot", ".a": "begins with a dot", "a/.b": "begins with a dot", "a~": "does not allow", "a^": "does not allow",
-		"a:b": "does not allow", "a?": "does not allow", "a*": "does not allow", "a[": "does not allow", `a\b`: "does not allow", "a\x7f": "unprintable",
+		"": "empty", "-x": "option", "a/-x": "option", "--upload-pack=touch x": "white space", "-c": "option",
+		";id": "shell", "$(id)": "shell",
+		"`id`": "shell", "a\nb": "white space", "a\u3000b": "white space", "a\u202eb": "unprintable",
+		"a\u200bb": "unprintable", "../x": "consecutive dots",
+		"a.lock": ".lock", "a.LOCK/b": ".lock", "@{-1}": "@{", "@": "current commit", "head": "current commit",
+		"a//b": "empty part", "/a": "empty part",
+		"a/": "empty part", "a.": "ends with a dot", ".a": "begins with a dot", "a/.b": "begins with a dot",
+		"a~": "does not allow", "a^": "does not allow",
+		"a:b": "does not allow", "a?": "does not allow", "a*": "does not allow", "a[": "does not allow",
+		`a\b`: "does not allow", "a\x7f": "unprintable",
 		"a\x00": "unprintable", "\xff": "UTF-8", strings.Repeat("x", 5000): "5000 bytes",
 	} {
 		err := CheckBranch(name)
@@ -71,12 +77,15 @@ func FuzzCheckBranch(f *testing.F) {
 
 func TestEnvironIsClean(t *testing.T) {
 	got := environ([]string{
-		"PATH=/bin", "GIT_DIR=/evil", "GIT_INDEX_FILE=x", "GIT_CONFIG_PARAMETERS='core.hooksPath=x'", "GIT_CONFIG_COUNT=1", "GIT_SSH=ssh",
-		"GIT_AUTHOR_NAME=A", "LC_ALL=de_DE", "LC_MESSAGES=de", "LANGUAGE=de", "GIT_EXTERNAL_DIFF=x", "GIT_ASKPASS=x", "GIT_TRACE=1",
+		"PATH=/bin", "GIT_DIR=/evil", "GIT_INDEX_FILE=x", "GIT_CONFIG_PARAMETERS='core.hooksPath=x'", "GIT_CONFIG_COUNT=1",
+		"GIT_SSH=ssh",
+		"GIT_AUTHOR_NAME=A", "LC_ALL=de_DE", "LC_MESSAGES=de", "LANGUAGE=de", "GIT_EXTERNAL_DIFF=x", "GIT_ASKPASS=x",
+		"GIT_TRACE=1",
 	})
 	for _, kv := range got {
 		key, _, _ := strings.Cut(kv, "=")
-		if slices.Contains([]string{"GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "LC_MESSAGES", "LANGUAGE",
+		if slices.Contains([]string{"GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "LC_MESSAGES",
+			"LANGUAGE",
 			"GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "GIT_TRACE"}, key) {
 			t.Errorf("%s leaks in", kv)
 		}
@@ -86,7 +95,8 @@ func TestEnvironIsClean(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := g.Env()
-	if slices.Contains(own, "GIT_DIR=/evil") || slices.Contains(own, "LC_ALL=de_DE.UTF-8") || !slices.Contains(own, "GIT_COMMITTER_NAME=C") {
+	if slices.Contains(own, "GIT_DIR=/evil") || slices.Contains(own, "LC_ALL=de_DE.UTF-8") ||
+		!slices.Contains(own, "GIT_COMMITTER_NAME=C") {
 		t.Errorf("what is added to the environment leaks in: %v", own)
 	}
 	for _, want := range []string{"PATH=/bin", "LC_ALL=C", "GIT_SSH=ssh", "GIT_AUTHOR_NAME=A", "GIT_TERMINAL_PROMPT=0"} {
@@ -100,7 +110,8 @@ func TestErrors(t *testing.T) {
 	g := newGit(t)
 	_, err := g.Run(context.Background(), Call{Dir: t.TempDir(), Args: []string{"rev-parse", "HEAD"}})
 	var said *Error
-	if !errors.As(err, &said) || said.Code != 128 || !errors.Is(err, thread.ErrNoRepository) || !strings.Contains(err.Error(), "git rev-parse: fatal") {
+	if !errors.As(err, &said) || said.Code != 128 || !errors.Is(err, thread.ErrNoRepository) ||
+		!strings.Contains(err.Error(), "git rev-parse: fatal") {
 		t.Errorf("err = %v", err)
 	}
 	hostile := &Error{Command: "x", Stderr: "a\x1b]0;title\x07\nb\u202ec\xff\u009bd" + strings.Repeat("z", 9000)}
@@ -120,7 +131,8 @@ func TestContextEndsTheGroup(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { // ends with the context
-		_, err := g.Run(ctx, Call{Dir: t.TempDir(), Args: []string{"hang"}, Config: []string{"alias.hang=!touch " + pipe + "; sleep 1000"}})
+		_, err := g.Run(ctx, Call{Dir: t.TempDir(), Args: []string{"hang"},
+			Config: []string{"alias.hang=!touch " + pipe + "; sleep 1000"}})
 		done <- err
 	}()
 	wait(t, func() bool { _, err := os.Stat(pipe); return err == nil })

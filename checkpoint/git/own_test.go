@@ -30,7 +30,8 @@ func TestSettingsAreSorted(t *testing.T) {
 		}
 	}
 	for _, key := range []string{
-		"core.autocrlf", "user.name", "remote.a.b.url", "branch.x.y.remote", "extensions.objectformat", "extensions.someday", "filter.x.required",
+		"core.autocrlf", "user.name", "remote.a.b.url", "branch.x.y.remote", "extensions.objectformat", "extensions.someday",
+		"filter.x.required",
 		"credential.https://h.username", "http.postbuffer",
 	} {
 		if !isData(key) || useOf(key) != 0 {
@@ -51,8 +52,9 @@ func TestFreezeKeepsValues(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	values := map[string]string{
-		"user.name": "A \"B\" \\ C; #\tü", "remote.a.b \"c\" \\d.url": "https://example.org/x y", "branch.x.description": "two\nlines",
-		"core.autocrlf": "input", "core.excludesfile": " leading and trailing ",
+		"user.name": "A \"B\" \\ C; #\tü", "remote.a.b \"c\" \\d.url": "https://example.org/x y",
+		"branch.x.description": "two\nlines",
+		"core.autocrlf":        "input", "core.excludesfile": " leading and trailing ",
 	}
 	run := func(args ...string) {
 		t.Helper()
@@ -170,7 +172,8 @@ func TestIgnored(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for name, text := range map[string]string{
-		".gitignore": "*.env\n/build/\n", ".env": "", "sub/x.env": "", "sub/y.env": "", "loose": "", "build/deep/out": "", "nested/.git/HEAD": "", "sp ace.env": "",
+		".gitignore": "*.env\n/build/\n", ".env": "", "sub/x.env": "", "sub/y.env": "", "loose": "", "build/deep/out": "",
+		"nested/.git/HEAD": "", "sp ace.env": "",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -204,9 +207,11 @@ func TestIgnored(t *testing.T) {
 func TestTextLeavesProgramsOut(t *testing.T) {
 	o := &Own{persons: map[string]bool{"gpg.program\nmine": true}}
 	for key, value := range map[string]string{
-		"filter.x.clean": "foreign-1", "merge.x.driver": "foreign-2", "core.sshcommand": "foreign-3", "remote.origin.receivepack": "foreign-4",
-		"url.ext::x.insteadof": "foreign-5", "core.fsmonitor": "never-1", "core.hookspath": "never-2", "alias.status": "never-3",
-		"gpg.program": "mine", "user.name": "data",
+		"filter.x.clean": "foreign-1", "merge.x.driver": "foreign-2", "core.sshcommand": "foreign-3",
+		"remote.origin.receivepack": "foreign-4",
+		"url.ext::x.insteadof":      "foreign-5", "core.fsmonitor": "never-1", "core.hookspath": "never-2",
+		"alias.status": "never-3",
+		"gpg.program":  "mine", "user.name": "data",
 	} {
 		o.settings = append(o.settings, Setting{Key: key, Value: value, valued: true})
 	}

@@ -22,8 +22,8 @@ func folder(t *testing.T) *private.Folder {
 	return dir
 }
 
-// TestMark writes marks and damages the file: what is read is never newer than what was put, and at most one older while
-// one of the slots is whole.
+// TestMark writes marks and damages the file: what is read is never newer than what was put, and at most one older
+// while one of the slots is whole.
 func TestMark(t *testing.T) {
 	dir := folder(t)
 	if _, err := Read(dir, "m"); !errors.Is(err, fs.ErrNotExist) {

@@ -53,7 +53,8 @@ func TestReplacedConversationsReadNothing(t *testing.T) {
 	}
 	for name, q := range map[string]*Packer{"same": p, "after a restart": New()} {
 		items, err := q.Conversation(t.Context(), s, parent, 2)
-		if err != nil || len(items) != 2 || !bytes.Equal(items[1].Raw, end.Raw) || string(items[0].Raw) != fmt.Sprintf(`"prompt %d"`, puts-1) {
+		if err != nil || len(items) != 2 || !bytes.Equal(items[1].Raw, end.Raw) ||
+			string(items[0].Raw) != fmt.Sprintf(`"prompt %d"`, puts-1) {
 			t.Errorf("%s: read %v, %v", name, items, err)
 		}
 	}

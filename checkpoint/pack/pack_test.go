@@ -177,8 +177,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedCount reads conversations by rows whose count of items is not what their records hold: all are refused, and
-// nothing is allocated for what no record has confirmed.
+// TestDamagedCount reads conversations by rows whose count of items is not what their records hold: all are refused,
+// and nothing is allocated for what no record has confirmed.
 func TestDamagedCount(t *testing.T) {
 	s, p := rows{}, New()
 	var n int64
@@ -215,7 +215,8 @@ func sealed(t testing.TB, p *Packer, raw plain, h head) Row {
 		t.Fatal(err)
 	}
 	c := h.Checkpoint
-	return Row{N: 1, ID: c.ID, Seq: 1, Items: c.Items, Turn: c.Turn, Kind: c.Kind, Raw: raw.size(), Sum: Seal(raw.sum(), 1), Data: data}
+	return Row{N: 1, ID: c.ID, Seq: 1, Items: c.Items, Turn: c.Turn, Kind: c.Kind, Raw: raw.size(),
+		Sum: Seal(raw.sum(), 1), Data: data}
 }
 
 // TestTranscriptHash reads a native file whose record is whole and whose own hash is another's: it is refused.
@@ -269,8 +270,9 @@ func TestThreadOfAnotherSum(t *testing.T) {
 // FuzzOpen opens records that carry the right hash and may make no sense, as from a hostile writer: one is refused as
 // damaged, or all that it describes lies within it. The same record under another hash or number is always refused.
 func FuzzOpen(f *testing.F) {
-	for _, h := range []head{{Checkpoint: thread.Checkpoint{ID: "x"}}, {Checkpoint: thread.Checkpoint{ID: "x", Items: 1}, Items: []itemEntry{{Wire: "w", Len: 2}},
-		Files: []fileEntry{{Name: "main", Len: 1}}, Marks: []markEntry{{Name: "main", Size: 1}}}} {
+	for _, h := range []head{{Checkpoint: thread.Checkpoint{ID: "x"}},
+		{Checkpoint: thread.Checkpoint{ID: "x", Items: 1}, Items: []itemEntry{{Wire: "w", Len: 2}},
+			Files: []fileEntry{{Name: "main", Len: 1}}, Marks: []markEntry{{Name: "main", Size: 1}}}} {
 		raw, err := join(h, []byte("{}a")[:3*h.Checkpoint.Items])
 		if err != nil {
 			f.Fatal(err)
@@ -320,8 +322,10 @@ func FuzzPut(f *testing.F) {
 			at = len(file)
 		}
 		s := rows{}
-		a := s.put(t, p, 0, thread.Delta{Items: []thread.Item{{Wire: "w", Raw: one}}, Transcript: []thread.Chunk{{File: "main", Data: file}}})
-		b := s.put(t, p, a, thread.Delta{Keep: 1, Items: []thread.Item{{Wire: "w", Raw: two}}, Transcript: []thread.Chunk{{File: "main", Offset: int64(at), Data: one}}})
+		a := s.put(t, p, 0, thread.Delta{Items: []thread.Item{{Wire: "w", Raw: one}},
+			Transcript: []thread.Chunk{{File: "main", Data: file}}})
+		b := s.put(t, p, a, thread.Delta{Keep: 1, Items: []thread.Item{{Wire: "w", Raw: two}},
+			Transcript: []thread.Chunk{{File: "main", Offset: int64(at), Data: one}}})
 		got, err := p.Conversation(t.Context(), s, b, 2)
 		if err != nil || !bytes.Equal(got[0].Raw, one) || !bytes.Equal(got[1].Raw, two) {
 			t.Fatalf("%q, %v", got, err)

@@ -12,14 +12,15 @@ import (
 // filled returns a thread with something in every field that points anywhere.
 func filled() thread.Thread {
 	return thread.Thread{
-		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(), Grants: []thread.Grant{"a"},
+		ID: "t", Name: "t-0001", Dir: "/work", Created: time.Unix(1, 0).UTC(), Updated: time.Unix(2, 0).UTC(),
+		Grants:  []thread.Grant{"a"},
 		Launch:  thread.Flags{Args: []string{"a"}, Env: []string{"b"}, Program: []string{"c"}},
 		Handoff: &thread.Handoff{TaskID: "x", EnabledMCPs: []string{"m"}},
 	}
 }
 
-// TestOpenedOnce: a thread is opened once for several lists, what one caller does with it is not seen by another, and what
-// changed or was damaged is opened again.
+// TestOpenedOnce: a thread is opened once for several lists, what one caller does with it is not seen by another, and
+// what changed or was damaged is opened again.
 func TestOpenedOnce(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		p := New()
@@ -36,7 +37,8 @@ func TestOpenedOnce(t *testing.T) {
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Fatalf("kept %v: %+v, %v", kept, got, err)
 			}
-			got.Launch.Args[0], got.Grants[0], got.Handoff.TaskID, got.Handoff.EnabledMCPs[0] = "changed", "changed", "changed", "changed"
+			got.Launch.Args[0], got.Grants[0], got.Handoff.TaskID, got.Handoff.EnabledMCPs[0] = "changed", "changed", "changed",
+				"changed"
 		}
 		if _, there := p.opened.by["t"]; there != kept {
 			t.Errorf("kept %v, and it is there: %v", kept, there)

@@ -86,7 +86,8 @@ func TestOpenGroups(t *testing.T) {
 	round := func(tips []int64, turns int) (chained int) {
 		for range turns {
 			for i, n := range tips {
-				tips[i] = s.put(t, p, n, thread.Delta{Keep: s[n].Items, Items: []thread.Item{{Wire: "w", Raw: fmt.Append(nil, "text ", n)}}})
+				tips[i] = s.put(t, p, n, thread.Delta{Keep: s[n].Items,
+					Items: []thread.Item{{Wire: "w", Raw: fmt.Append(nil, "text ", n)}}})
 				if s[tips[i]].Chain > 0 {
 					chained++
 				}
@@ -95,7 +96,8 @@ func TestOpenGroups(t *testing.T) {
 		return chained
 	}
 	if got := round(make([]int64, 2*openFrames), 3); got != 2*openFrames {
-		t.Errorf("%d of %d records joined a group with %d lines, want those of %d lines", got, 6*openFrames, 2*openFrames, openFrames)
+		t.Errorf("%d of %d records joined a group with %d lines, want those of %d lines", got, 6*openFrames, 2*openFrames,
+			openFrames)
 	}
 	if got, all := round(make([]int64, 1), idlePuts+10), idlePuts+10; got == 0 {
 		t.Errorf("none of %d records of one line joined a group after the others rested", all)

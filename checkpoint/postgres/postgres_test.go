@@ -85,19 +85,23 @@ func TestShared(t *testing.T) {
 		t.Errorf("the same name on another host: %v", err)
 	}
 	must(create(other, "to", "x-0001", ""))
-	c, err := a.PutCheckpoint(ctx, thread.Checkpoint{ID: "c1", Thread: "ta", Kind: thread.KindTurn, Turn: 1}, thread.Delta{Items: []thread.Item{{Wire: "w", Raw: []byte(`"one"`)}}})
+	c, err := a.PutCheckpoint(ctx, thread.Checkpoint{ID: "c1", Thread: "ta", Kind: thread.KindTurn, Turn: 1},
+		thread.Delta{Items: []thread.Item{{Wire: "w", Raw: []byte(`"one"`)}}})
 	must(err)
 	if _, err := other.Checkpoint(ctx, c.ID); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("another project reads it: %v", err)
 	}
 	must(create(b, "tb", "y-0001", c.ID)) // a fork of the neighbour's
-	_, err = b.PutCheckpoint(ctx, thread.Checkpoint{ID: "c2", Thread: "tb", Parent: c.ID, Kind: thread.KindTurn, Turn: 2}, thread.Delta{Keep: 1, Items: []thread.Item{{Wire: "w", Raw: []byte(`"two"`)}}})
+	_, err = b.PutCheckpoint(ctx, thread.Checkpoint{ID: "c2", Thread: "tb", Parent: c.ID, Kind: thread.KindTurn, Turn: 2},
+		thread.Delta{Keep: 1, Items: []thread.Item{{Wire: "w", Raw: []byte(`"two"`)}}})
 	must(err)
 	list, err := b.Threads(ctx)
 	if err != nil || len(list) != 1 || list[0].ID != "tb" {
 		t.Errorf("b sees %v, %v", list, err)
 	}
-	if _, err := b.UpdateThread(ctx, "ta", func(*thread.Thread) error { return nil }); !errors.Is(err, thread.ErrNotFound) {
+	if _, err := b.UpdateThread(ctx, "ta", func(*thread.Thread) error {
+		return nil
+	}); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("b changes a's thread: %v", err)
 	}
 	must(a.BeginExecution(ctx, thread.Execution{ID: "e", Thread: "ta", Started: time.Unix(1, 0)}))
@@ -181,7 +185,8 @@ func TestServerKilled(t *testing.T) {
 	}
 	prev := thread.Checkpoint{}
 	for n := range 20 {
-		got, err := s.PutCheckpoint(ctx, thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint("c", n)), Thread: "t", Parent: prev.ID},
+		got, err := s.PutCheckpoint(ctx, thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint("c", n)), Thread: "t",
+			Parent: prev.ID},
 			thread.Delta{Keep: n, Items: []thread.Item{{Wire: "w", Raw: []byte(fmt.Sprint(n))}}})
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +214,8 @@ func TestServerKilled(t *testing.T) {
 }
 
 func TestOpenRefused(t *testing.T) {
-	for _, bad := range []string{"postgres://u:hunter2@[::1", "postgres://u:hunter2@127.0.0.1:1/x?connect_timeout=5", "nonsense://hunter2"} {
+	for _, bad := range []string{"postgres://u:hunter2@[::1", "postgres://u:hunter2@127.0.0.1:1/x?connect_timeout=5",
+		"nonsense://hunter2"} {
 		_, err := postgres.Open(t.Context(), bad, postgres.Options{Project: "p", Host: "h"})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", bad, err)
@@ -221,7 +227,8 @@ func TestOpenRefused(t *testing.T) {
 func TestSilent(t *testing.T) {
 	project := unique(t)
 	open(t, project, "h") // makes the tables
-	s, err := postgres.Open(t.Context(), server.URL(t), postgres.Options{Project: project, Host: "h", Limit: 3 * time.Second})
+	s, err := postgres.Open(t.Context(), server.URL(t),
+		postgres.Options{Project: project, Host: "h", Limit: 3 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +280,8 @@ func BenchmarkPut(b *testing.B) {
 	for n := 0; b.Loop(); n++ {
 		text := fmt.Sprintf(`"%s"`, strings.Repeat(fmt.Sprint("some text ", n, " "), 2500)[:30_000])
 		begin := time.Now()
-		got, err := s.PutCheckpoint(b.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: prev.ID},
+		got, err := s.PutCheckpoint(b.Context(), thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id,
+			Parent: prev.ID},
 			thread.Delta{Keep: n, Items: []thread.Item{{Wire: "w", Raw: []byte(text)}}})
 		if err != nil {
 			b.Fatal(err)

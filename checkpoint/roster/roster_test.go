@@ -55,7 +55,8 @@ func watched(t *testing.T, dir *private.Folder) Watched {
 
 func put(t *testing.T, s thread.Store, id thread.ID, turn int, parent thread.CheckpointID) thread.CheckpointID {
 	t.Helper()
-	c, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint(id, "-", turn)), Thread: id, Parent: parent,
+	c, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint(id, "-", turn)),
+		Thread: id, Parent: parent,
 		Turn: turn, Kind: thread.KindTurn, Session: fmt.Sprint("session-", id), Created: now}, thread.Delta{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,9 @@ func put(t *testing.T, s thread.Store, id thread.ID, turn int, parent thread.Che
 
 func create(t *testing.T, s thread.Store, id thread.ID) {
 	t.Helper()
-	if err := s.CreateThread(t.Context(), thread.Thread{ID: id, Name: string(id) + "-0001", Agent: "claude", Dir: "/p", Created: now}); err != nil {
+	if err := s.CreateThread(t.Context(), thread.Thread{
+		ID: id, Name: string(id) + "-0001", Agent: "claude", Dir: "/p", Created: now,
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +88,10 @@ func TestRestore(t *testing.T) {
 	if err := s.PurgeThread(t.Context(), "gone"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.UpdateThread(t.Context(), "b", func(t *thread.Thread) error { t.Name = "other-0001"; return nil }); err != nil {
+	if _, err := s.UpdateThread(t.Context(), "b", func(t *thread.Thread) error {
+		t.Name = "other-0001"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -94,7 +100,8 @@ func TestRestore(t *testing.T) {
 	}
 	empty := memory.New()
 	lost, err := open(t, dir).Restore(t.Context(), empty)
-	if err != nil || len(lost) != 2 || !strings.Contains(lost[0].String(), "session-a") || !strings.Contains(lost[0].String(), "3 turns") {
+	if err != nil || len(lost) != 2 || !strings.Contains(lost[0].String(), "session-a") ||
+		!strings.Contains(lost[0].String(), "3 turns") {
 		t.Fatalf("%q, %v", lost, err)
 	}
 	a, err := empty.Thread(t.Context(), "a")
@@ -121,7 +128,8 @@ func TestRestoreFork(t *testing.T) {
 	s := watched(t, dir)
 	create(t, s, "p")
 	point := put(t, s, "p", 1, "")
-	fork := thread.Thread{ID: "f", Name: "fork-0001", Agent: "claude", Parent: "p", ForkPoint: point, Head: point, Turn: 1, Created: now}
+	fork := thread.Thread{ID: "f", Name: "fork-0001", Agent: "claude", Parent: "p", ForkPoint: point, Head: point,
+		Turn: 1, Created: now}
 	if err := s.CreateThread(t.Context(), fork); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +181,10 @@ func TestRewrites(t *testing.T) {
 	create(t, s, "a")
 	big := strings.Repeat("x", 100_000)
 	for i := range 100 {
-		if _, err := s.UpdateThread(t.Context(), "a", func(t *thread.Thread) error { t.Label = fmt.Sprint(big, i); return nil }); err != nil {
+		if _, err := s.UpdateThread(t.Context(), "a", func(t *thread.Thread) error {
+			t.Label = fmt.Sprint(big, i)
+			return nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -86,7 +86,8 @@ func TestGiveUpSparesWhatWasLeft(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{
-		"a-secret": "NEW\n", "c-changed": "new\n", "d-busy": "written by an agent meanwhile\n", "e-new": "new\n", ".gitignore": "a-secret\n",
+		"a-secret": "NEW\n", "c-changed": "new\n", "d-busy": "written by an agent meanwhile\n", "e-new": "new\n",
+		".gitignore": "a-secret\n",
 	} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(b) != want {
 			t.Errorf("%s: %q %v", name, b, err)

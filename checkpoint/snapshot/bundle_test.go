@@ -16,7 +16,8 @@ import (
 func bundleRepository(t *testing.T) (string, *snapshot.Store) {
 	t.Helper()
 	dir := t.TempDir()
-	env := []string{"HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@e", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@e"}
+	env := []string{"HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@e",
+		"GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@e"}
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("a\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

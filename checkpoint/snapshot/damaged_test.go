@@ -20,7 +20,8 @@ func TestDamagedRefs(t *testing.T) {
 		commits = append(commits, r.Take(nil).Commit)
 	}
 	refs := filepath.Join(r.Dir, ".git/refs/orchestrator/t1")
-	for name, content := range map[string]string{"1": "", "2": strings.Repeat("\x00", 41), "3": strings.Repeat("a", 40) + "\n", "5": "no id\n"} {
+	for name, content := range map[string]string{"1": "", "2": strings.Repeat("\x00", 41),
+		"3": strings.Repeat("a", 40) + "\n", "5": "no id\n"} {
 		r.WriteIn(refs, name, content, 0o644)
 	}
 	if ids, err := r.Store.Damaged(ctx); err != nil || len(ids) != 1 || ids[0] != "t1" {
@@ -34,7 +35,8 @@ func TestDamagedRefs(t *testing.T) {
 	after := r.Take(nil) // the rest goes on
 	missing := strings.Repeat("b", 40)
 	said, err := r.Store.RepairRefs(ctx, "t1", append(commits, missing, "--all", ""))
-	if err != nil || !strings.Contains(said, "4 snapshot refs were damaged") || !strings.Contains(said, "4 snapshots are restored") ||
+	if err != nil || !strings.Contains(said, "4 snapshot refs were damaged") ||
+		!strings.Contains(said, "4 snapshots are restored") ||
 		!strings.Contains(said, "1 snapshot is lost: "+missing) {
 		t.Errorf("said %q %v", said, err)
 	}

@@ -42,10 +42,12 @@ func TestDiff(t *testing.T) {
 		t.Error("a diff left a ref")
 	}
 	want := []thread.FileDiff{
-		{Path: "added\nline", Status: "added", Insertions: 3, Patch: "@@ -0,0 +1,3 @@\n+x\n+@@ -1 +1 @@\n+diff --git a/y b/y\n"},
+		{Path: "added\nline", Status: "added", Insertions: 3,
+			Patch: "@@ -0,0 +1,3 @@\n+x\n+@@ -1 +1 @@\n+diff --git a/y b/y\n"},
 		{Path: "bin", Status: "modified", Binary: true},
 		{Path: "gone", Status: "deleted", Deletions: 1, Patch: "@@ -1 +0,0 @@\n-g\n"},
-		{Path: "kind", Status: "type", Insertions: 1, Deletions: 1, Patch: "@@ -1 +0,0 @@\n-file\n@@ -0,0 +1 @@\n+mod\n\\ No newline at end of file\n"},
+		{Path: "kind", Status: "type", Insertions: 1, Deletions: 1,
+			Patch: "@@ -1 +0,0 @@\n-file\n@@ -0,0 +1 @@\n+mod\n\\ No newline at end of file\n"},
 		{Path: "mod", Status: "modified", Insertions: 1, Deletions: 1, Patch: "@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n"},
 		{Path: "new \"name\"", OldPath: "old name", Status: "renamed"},
 	}

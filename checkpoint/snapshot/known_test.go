@@ -11,12 +11,14 @@ import (
 	"orchestrator/thread"
 )
 
-// TestKnown finds threads by their refs and worktrees, with what their snapshots say about them, and when each was taken.
+// TestKnown finds threads by their refs and worktrees, with what their snapshots say about them, and when each was
+// taken.
 func TestKnown(t *testing.T) {
 	r := newRepo(t, t.TempDir())
 	r.Write("a.txt", "one\n")
 	r.CommitAll("begin")
-	about := map[thread.ID]snapshot.About{"aaaa": {Name: "alpha-0001", Agent: "demo"}, "bbbb": {Name: "beta-0001", Agent: "claude", Session: "s2", Parent: "aaaa"}}
+	about := map[thread.ID]snapshot.About{"aaaa": {Name: "alpha-0001", Agent: "demo"},
+		"bbbb": {Name: "beta-0001", Agent: "claude", Session: "s2", Parent: "aaaa"}}
 	s, err := snapshottest.OpenStore(r.Where(), snapshot.Config{
 		About: func(id thread.ID) (snapshot.About, bool) { a, ok := about[id]; return a, ok },
 	})
@@ -60,7 +62,8 @@ func TestKnown(t *testing.T) {
 	}
 	var got []string
 	for _, k := range known {
-		got = append(got, fmt.Sprintf("%s %s %s %s <%s %d %q", k.Thread, k.Name, k.Agent, k.Session, k.Parent, k.Snapshots, k.Worktree.Branch))
+		got = append(got, fmt.Sprintf("%s %s %s %s <%s %d %q", k.Thread, k.Name, k.Agent, k.Session, k.Parent, k.Snapshots,
+			k.Worktree.Branch))
 	}
 	want := `cccc gamma-0001   <aaaa 0 "orchestrator/gamma-0001"
 aaaa alpha-0001 demo s1 < 3 ""
@@ -74,7 +77,8 @@ bbbb beta-0001 claude s2 <aaaa 1 ""`
 	}
 	for i, want := range []thread.Snapshot{first, said, second} {
 		k := taken[i]
-		if k.Commit != want.Commit || k.Tree != want.Tree || k.Base != want.Base || k.Files != want.Files || k.Insertions != want.Insertions {
+		if k.Commit != want.Commit || k.Tree != want.Tree || k.Base != want.Base || k.Files != want.Files ||
+			k.Insertions != want.Insertions {
 			t.Errorf("%d is %+v, want %+v", i, k, want)
 		}
 		if k.From.Before(begin) || k.From.After(end) || !k.From.Equal(k.Until) {

@@ -44,7 +44,8 @@ func TestWorkIsNeverLost(t *testing.T) {
 	}
 	for i := range n {
 		for range 1 + rng.IntN(3) {
-			r.WriteIn(wt.Path, fmt.Sprintf("f%d", rng.IntN(6)), fmt.Sprintf("content %d of round %d\n", rng.IntN(1000), i), 0o644)
+			r.WriteIn(wt.Path, fmt.Sprintf("f%d", rng.IntN(6)), fmt.Sprintf("content %d of round %d\n", rng.IntN(1000), i),
+				0o644)
 		}
 		if rng.IntN(4) == 0 {
 			_ = os.Remove(filepath.Join(wt.Path, fmt.Sprintf("f%d", rng.IntN(6))))

@@ -21,7 +21,8 @@ func TestDiffKnowsConversions(t *testing.T) {
 	r := isolate(t)
 	ctx := context.Background()
 	content := "large content\n"
-	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256([]byte(content)), len(content))
+	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n",
+		sha256.Sum256([]byte(content)), len(content))
 	r.Write("crlf.txt", "a\nb\n")
 	r.Write("really.txt", "a\nb\n")
 	r.Write("plain", "a\nb\n")

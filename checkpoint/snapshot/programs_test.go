@@ -34,7 +34,8 @@ func TestNoProgramAnywhere(t *testing.T) {
 	}
 	bundle := filepath.Join(r.Top, "bundle")
 	// A bundle's name may be that of a remote.
-	evil.WriteString(gittest.Line("remote."+bundle+".url", r.Top+"/nowhere") + gittest.Line("remote."+bundle+".uploadpack", canary))
+	evil.WriteString(gittest.Line("remote."+bundle+".url", r.Top+"/nowhere") +
+		gittest.Line("remote."+bundle+".uploadpack", canary))
 	evil.WriteString(gittest.Line("url.ext::"+canary+".insteadOf", r.Top) + "[fetch]\n\trecurseSubmodules = true\n")
 	r.Write(".git/config", evil.String())
 	r.Write("a", "2\n")

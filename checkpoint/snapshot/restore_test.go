@@ -132,7 +132,8 @@ func drawTree(t *rapid.T, label string) map[string]string {
 		"\xff\xfe", ".hidden", "x.c", "HEAD", "CRLF.bat", "a\\b", "diff --git a",
 	})
 	content := rapid.OneOf(
-		rapid.SampledFrom([]string{"", "x", "a\r\nb\r\n", "a\nb", "$Id$\n", "\x00\x01\x02", "@@ -1 +1 @@\n", "diff --git a/x b/x\n"}),
+		rapid.SampledFrom([]string{"", "x", "a\r\nb\r\n", "a\nb", "$Id$\n", "\x00\x01\x02", "@@ -1 +1 @@\n",
+			"diff --git a/x b/x\n"}),
 		rapid.StringN(0, 40, 200),
 	)
 	tree := map[string]string{}
@@ -282,7 +283,8 @@ func TestRestoreOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Same("restored", r.Files(r.Dir), map[string]string{"mine": "old", "theirs": "new", "their/file": "added", "swap/theirs": "in the way"})
+	r.Same("restored", r.Files(r.Dir), map[string]string{"mine": "old", "theirs": "new", "their/file": "added",
+		"swap/theirs": "in the way"})
 	r.Restore(safety)
 	if got := r.Files(r.Dir)["mine"] + r.Files(r.Dir)["added"]; got != "newmine too" {
 		t.Errorf("undone: %s", got)

@@ -52,7 +52,8 @@ func TestSubmoduleThatIsFilledLater(t *testing.T) {
 				got := r.Held(second)
 				for path, content := range want {
 					if got[path] != content {
-						t.Errorf("%s = %q, want %q; held %q, skipped %+v; first %q", path, got[path], content, got, second.Skipped, r.Held(first))
+						t.Errorf("%s = %q, want %q; held %q, skipped %+v; first %q", path, got[path], content, got, second.Skipped,
+							r.Held(first))
 					}
 				}
 				if again := r.Take(&second); again.Tree != second.Tree {

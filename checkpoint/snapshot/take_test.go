@@ -187,7 +187,8 @@ func TestTakeSkipsAndNames(t *testing.T) {
 	// Restoring does not touch what no snapshot holds.
 	r.Restore(snap)
 	now := r.Files(r.Dir)
-	if now["big-tracked"] != strings.Repeat("z", 5000) || now["big-new"] != strings.Repeat("y", 1025) || now["small"] != "s" {
+	if now["big-tracked"] != strings.Repeat("z", 5000) || now["big-new"] != strings.Repeat("y", 1025) ||
+		now["small"] != "s" {
 		t.Error("a restore touched a file that was not saved")
 	}
 }

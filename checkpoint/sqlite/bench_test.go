@@ -33,7 +33,9 @@ type talk struct {
 func newTalk(t testing.TB, s *sqlite.Store, name string) *talk {
 	t.Helper()
 	k := &talk{t: t, s: s, id: thread.NewID[thread.ID]()}
-	if err := s.CreateThread(t.Context(), thread.Thread{ID: k.id, Name: name, Agent: "claude", Dir: "/home/user/project", Created: time.Unix(1e9, 0)}); err != nil {
+	if err := s.CreateThread(t.Context(), thread.Thread{
+		ID: k.id, Name: name, Agent: "claude", Dir: "/home/user/project", Created: time.Unix(1e9, 0),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -58,8 +60,10 @@ func (k *talk) next(texts ...string) (thread.Checkpoint, thread.Delta) {
 		d.Items = append(d.Items, thread.Item{Wire: "anthropic", Raw: raw})
 		k.bytes += int64(len(raw))
 		if k.native {
-			line, _ := json.Marshal(map[string]any{"uuid": thread.NewID[thread.ID]() + thread.NewID[thread.ID](), "parentUuid": thread.NewID[thread.ID](),
-				"sessionId": k.id, "timestamp": time.Unix(1e9+k.bytes, k.bytes), "cwd": "/home/user/project", "type": role, "message": json.RawMessage(raw)})
+			line, _ := json.Marshal(map[string]any{"uuid": thread.NewID[thread.ID]() + thread.NewID[thread.ID](),
+				"parentUuid": thread.NewID[thread.ID](),
+				"sessionId":  k.id, "timestamp": time.Unix(1e9+k.bytes, k.bytes), "cwd": "/home/user/project", "type": role,
+				"message": json.RawMessage(raw)})
 			chunk = append(append(chunk, line...), '\n')
 		}
 	}
@@ -68,10 +72,14 @@ func (k *talk) next(texts ...string) (thread.Checkpoint, thread.Delta) {
 		k.file += int64(len(chunk))
 		k.bytes += int64(len(chunk))
 	}
-	return thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: k.id, Parent: k.head.ID, Turn: k.head.Turn + 1, Kind: thread.KindTurn,
-		Created: time.Unix(1e9+int64(k.head.Turn), 123456789), Prompt: first(texts[0], 2000), Answer: first(texts[len(texts)-1], 2000), Model: "claude-opus-4-5",
-		Stop: "end_turn", Usage: thread.Usage{Input: 12, CacheRead: k.bytes / 4, CacheWrite: 900, Output: 321, CostUSD: .0123, Priced: true},
-		Gauge:   thread.Gauge{Tokens: k.bytes / 4, Window: 200_000, Model: "claude-opus-4-5", CostUSD: float64(k.head.Turn) * .0123, Source: "gateway"},
+	return thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: k.id, Parent: k.head.ID,
+		Turn: k.head.Turn + 1, Kind: thread.KindTurn,
+		Created: time.Unix(1e9+int64(k.head.Turn), 123456789), Prompt: first(texts[0], 2000),
+		Answer: first(texts[len(texts)-1], 2000), Model: "claude-opus-4-5",
+		Stop: "end_turn", Usage: thread.Usage{Input: 12, CacheRead: k.bytes / 4, CacheWrite: 900, Output: 321,
+			CostUSD: .0123, Priced: true},
+		Gauge: thread.Gauge{Tokens: k.bytes / 4, Window: 200_000, Model: "claude-opus-4-5",
+			CostUSD: float64(k.head.Turn) * .0123, Source: "gateway"},
 		Session: "8c0b7e9a-1111-4222-8333-444455556666"}, d
 }
 
@@ -186,13 +194,17 @@ func TestForkIsSmall(t *testing.T) {
 func forks(t testing.TB, s *sqlite.Store, k *talk, n int) (took []time.Duration) {
 	t.Helper()
 	for i := range n {
-		f := thread.Thread{ID: thread.NewID[thread.ID](), Name: thread.NewName(fmt.Sprint("try another approach ", i)), Label: fmt.Sprint("try another approach ", i),
-			Parent: k.id, ForkPoint: k.head.ID, Head: k.head.ID, Turn: k.head.Turn, Agent: "claude", Model: "claude-opus-4-5", Session: k.head.Session,
-			Dir: fmt.Sprintf("/home/user/project/.orchestrator/worktrees/try-another-approach-%d", i), Gauge: k.head.Gauge, Created: time.Unix(1e9, 0),
+		f := thread.Thread{ID: thread.NewID[thread.ID](), Name: thread.NewName(fmt.Sprint("try another approach ", i)),
+			Label:  fmt.Sprint("try another approach ", i),
+			Parent: k.id, ForkPoint: k.head.ID, Head: k.head.ID, Turn: k.head.Turn, Agent: "claude", Model: "claude-opus-4-5",
+			Session: k.head.Session,
+			Dir:     fmt.Sprintf("/home/user/project/.orchestrator/worktrees/try-another-approach-%d", i), Gauge: k.head.Gauge,
+			Created: time.Unix(1e9, 0),
 			Worktree: thread.Worktree{Path: fmt.Sprintf("/home/user/project/.orchestrator/worktrees/try-another-approach-%d", i),
 				Branch: fmt.Sprintf("orchestrator/try-another-approach-%d", i), Base: strings.Repeat("0123456789", 4)},
-			Handoff: &thread.Handoff{TaskID: "task", ThreadID: k.id, Description: "try another approach", CheckpointID: k.head.ID,
-				Metadata: thread.HandoffMetadata{ParentThreadID: k.id, ForkPoint: k.head.Turn, TokenBudget: 20000}}}
+			Handoff: &thread.Handoff{TaskID: "task", ThreadID: k.id, Description: "try another approach",
+				CheckpointID: k.head.ID,
+				Metadata:     thread.HandoffMetadata{ParentThreadID: k.id, ForkPoint: k.head.Turn, TokenBudget: 20000}}}
 		start := time.Now()
 		if err := s.CreateThread(t.Context(), f); err != nil {
 			t.Fatal(err)
@@ -290,7 +302,8 @@ func TestSessions(t *testing.T) {
 		}
 		z := stored(t, s)
 		t.Logf("native lines %v: %d sessions, %d checkpoints, %d bytes of content, %d on the disk: ratio %.3f (packed records alone %.3f)",
-			native, len(files), z.Checkpoints, content, z.Used, float64(z.Used)/float64(content), float64(z.Packed)/float64(content))
+			native, len(files), z.Checkpoints, content, z.Used, float64(z.Used)/float64(content),
+			float64(z.Packed)/float64(content))
 	}
 }
 

@@ -225,7 +225,8 @@ func TestRescueKeeps(t *testing.T) {
 	if r == nil {
 		t.Fatal("nothing reported")
 	}
-	if r.Threads != 4 || r.Checkpoints < 40 || len(r.Dropped) == 0 || r.Quarantined != filepath.Join(filepath.Dir(path), "damaged-20260102T030405") {
+	if r.Threads != 4 || r.Checkpoints < 40 || len(r.Dropped) == 0 ||
+		r.Quarantined != filepath.Join(filepath.Dir(path), "damaged-20260102T030405") {
 		t.Errorf("report: %s", r)
 	}
 	text, err := os.ReadFile(filepath.Join(r.Quarantined, "report.txt"))
@@ -337,8 +338,10 @@ func TestOwnFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, line := range strings.Split(string(b), "\n") {
-			for _, bad := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile(", "os.Create(", "os.Open ", "syscall.Open", "unix.Open", ".File("} {
-				allowed := f == "inspect.go" && bad == ".File(" || strings.Contains(line, "os.Open(dir)") || strings.Contains(line, "os.OpenFile(image, os.O_CREATE|os.O_EXCL")
+			for _, bad := range []string{"os.Open(", "os.OpenFile(", "os.ReadFile(", "os.Create(", "os.Open ", "syscall.Open",
+				"unix.Open", ".File("} {
+				allowed := f == "inspect.go" && bad == ".File(" || strings.Contains(line, "os.Open(dir)") ||
+					strings.Contains(line, "os.OpenFile(image, os.O_CREATE|os.O_EXCL")
 				if strings.Contains(line, bad) && !allowed {
 					t.Errorf("%s:%d opens a file by itself: %s", f, i+1, line)
 				}

@@ -42,7 +42,8 @@ func TestDiskFull(t *testing.T) {
 	put := func(n int, parent thread.CheckpointID) error {
 		raw := make([]byte, 20_000)
 		rnd.Read(raw)
-		_, err := s.PutCheckpoint(ctx, thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint("c", n)), Thread: "t", Parent: parent},
+		_, err := s.PutCheckpoint(ctx, thread.Checkpoint{ID: thread.CheckpointID(fmt.Sprint("c", n)), Thread: "t",
+			Parent: parent},
 			thread.Delta{Keep: n, Items: []thread.Item{{Raw: raw}}})
 		return err
 	}
@@ -73,8 +74,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesTheLog: a full disk has no room to make the files of the log again. The log is empty: a database that a
-// person puts in the place of this one is not changed by it.
+// TestCloseLeavesTheLog: a full disk has no room to make the files of the log again. The log is empty: a database that
+// a person puts in the place of this one is not changed by it.
 func TestCloseLeavesTheLog(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "state.db")

@@ -92,9 +92,11 @@ func work(ctx context.Context, s *sqlite.Store, w int, out *sync.Mutex) error {
 		return err
 	}
 	for range puts {
-		c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: t.Head, Turn: items, Kind: thread.KindTurn}
+		c := thread.Checkpoint{ID: thread.NewID[thread.CheckpointID](), Thread: id, Parent: t.Head, Turn: items,
+			Kind: thread.KindTurn}
 		text := fmt.Sprintf("%s item %d ", id, items)
-		c, err := s.PutCheckpoint(ctx, c, thread.Delta{Keep: items, Items: []thread.Item{{Wire: "w", Raw: []byte(text + strings.Repeat("x", items%3000))}}})
+		c, err := s.PutCheckpoint(ctx, c, thread.Delta{Keep: items,
+			Items: []thread.Item{{Wire: "w", Raw: []byte(text + strings.Repeat("x", items%3000))}}})
 		if err != nil {
 			return err
 		}
@@ -214,7 +216,8 @@ func TestKillAtFailpoints(t *testing.T) {
 	if !failpoint.Enabled {
 		t.Skip("SKIPPED: kills at named places; run go test -tags failpoint -run Failpoints ./checkpoint/sqlite")
 	}
-	for _, point := range []string{"sqlite.migrate.step", "sqlite.migrate.version", "sqlite.migrate.done", "sqlite.commit.before", "sqlite.commit.before:7",
+	for _, point := range []string{"sqlite.migrate.step", "sqlite.migrate.version", "sqlite.migrate.done",
+		"sqlite.commit.before", "sqlite.commit.before:7",
 		"sqlite.commit.after", "sqlite.commit.after:40", "sqlite.fold.before", "sqlite.fold.after"} {
 		t.Run(point, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
@@ -240,7 +243,8 @@ func TestKillRescue(t *testing.T) {
 	if !failpoint.Enabled {
 		t.Skip("SKIPPED: kills in a rescue; run go test -tags failpoint -run Rescue ./checkpoint/sqlite")
 	}
-	for _, point := range []string{"sqlite.rescue.copied", "sqlite.rescue.moved", "sqlite.rescue.moved:2", "sqlite.rescue.moved:3"} {
+	for _, point := range []string{"sqlite.rescue.copied", "sqlite.rescue.moved", "sqlite.rescue.moved:2",
+		"sqlite.rescue.moved:3"} {
 		t.Run(point, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "state.db")
 			made, p := open(t, path), newProse()

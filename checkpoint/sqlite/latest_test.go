@@ -41,7 +41,10 @@ func TestDocumentOfAnotherSum(t *testing.T) {
 	k := newTalk(t, s, "a-0001")
 	k.say("one", "two")
 	older := document(t, path, k.id)
-	if _, err := s.UpdateThread(t.Context(), k.id, func(th *thread.Thread) error { th.Label = "newer"; return nil }); err != nil {
+	if _, err := s.UpdateThread(t.Context(), k.id, func(th *thread.Thread) error {
+		th.Label = "newer"
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	outside(t, path, fmt.Sprintf("UPDATE thread SET doc = x'%x' WHERE id = '%s'", older, k.id))
@@ -55,7 +58,8 @@ func TestDocumentOfAnotherSum(t *testing.T) {
 	if !errors.Is(err, thread.ErrDamaged) {
 		t.Errorf("changed to %+v, %v", got, err)
 	}
-	if _, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: "next", Thread: k.id, Parent: k.head.ID, Kind: thread.KindTurn, Items: k.head.Items},
+	if _, err := s.PutCheckpoint(t.Context(), thread.Checkpoint{ID: "next", Thread: k.id, Parent: k.head.ID,
+		Kind: thread.KindTurn, Items: k.head.Items},
 		thread.Delta{Keep: k.head.Items}); !errors.Is(err, thread.ErrDamaged) {
 		t.Errorf("a checkpoint was put upon it: %v", err)
 	}

@@ -142,7 +142,8 @@ func (k taken) start(t *testing.T, f files, what string) result {
 		}
 	}
 	if r.lost > 0 && r.report == nil {
-		t.Errorf("SILENT LOSS: %s: %d of %d acknowledged checkpoints are gone and nothing is reported", what, r.lost, len(k.want))
+		t.Errorf("SILENT LOSS: %s: %d of %d acknowledged checkpoints are gone and nothing is reported", what, r.lost,
+			len(k.want))
 	}
 	if r.report != nil {
 		notices(t, path, what)
@@ -175,7 +176,8 @@ func TestDamagedLog(t *testing.T) {
 	if r := k.start(t, k.files, "a kill"); r.report != nil || r.lost > 0 {
 		t.Errorf("a kill alone: %+v", r)
 	}
-	if r := k.start(t, k.files.with("-shm", bytes.Repeat([]byte("junk"), 9000)), "junk in the index"); r.report != nil || r.lost > 0 {
+	if r := k.start(t, k.files.with("-shm", bytes.Repeat([]byte("junk"), 9000)), "junk in the index"); r.report != nil ||
+		r.lost > 0 {
 		t.Errorf("junk in the log's index: %+v", r)
 	}
 	for bit := range 8 {
@@ -251,7 +253,8 @@ func TestRandomLoss(t *testing.T) {
 			refused++
 		}
 	}
-	t.Logf("%d rounds: %d reported, %d refused by name, %d of %d checkpoints lost, 0 in silence", n, reported, refused, lost, all)
+	t.Logf("%d rounds: %d reported, %d refused by name, %d of %d checkpoints lost, 0 in silence", n, reported, refused,
+		lost, all)
 }
 
 // TestAFailedCommitIsNotMarked: a mark that is ahead of its database would name a loss that never was.

@@ -24,7 +24,8 @@ func TestPragmas(t *testing.T) {
 	for name, c := range map[string]interface {
 		get(string) string
 	}{"the writer": pragma{t, s, true}, "a reader": pragma{t, s, false}} {
-		for what, want := range map[string]string{"synchronous": full, "journal_mode": "wal", "cell_size_check": "1", "page_size": "1024", "auto_vacuum": "2"} {
+		for what, want := range map[string]string{"synchronous": full, "journal_mode": "wal", "cell_size_check": "1",
+			"page_size": "1024", "auto_vacuum": "2"} {
 			if got := c.get(what); got != want {
 				t.Errorf("%s has %s = %s, want %s", name, what, got, want)
 			}

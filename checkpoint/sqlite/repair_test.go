@@ -175,8 +175,8 @@ func TestMendsNumbers(t *testing.T) {
 	}
 }
 
-// TestRescueGivesNoNumberTwice has a thread purged whose checkpoints a fork is based on: after a rescue, a new thread is
-// not taken for it.
+// TestRescueGivesNoNumberTwice has a thread purged whose checkpoints a fork is based on: after a rescue, a new thread
+// is not taken for it.
 func TestRescueGivesNoNumberTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := open(t, path)

@@ -73,7 +73,9 @@ func TestRoomOnAFullDisk(t *testing.T) {
 		if !errors.Is(err, thread.ErrDiskFull) || stored < 40 {
 			t.Errorf("%d answers were stored on a full disk, then %v", stored, err)
 		}
-		if err := s.CreateThread(t.Context(), thread.Thread{ID: "new", Name: "new-0001"}); !errors.Is(err, thread.ErrDiskFull) {
+		if err := s.CreateThread(t.Context(), thread.Thread{
+			ID: "new", Name: "new-0001",
+		}); !errors.Is(err, thread.ErrDiskFull) {
 			t.Errorf("a new thread on a full disk: %v", err)
 		}
 		if items, err := s.Conversation(t.Context(), k.head.ID); err != nil || len(items) != 2*(stored) {

@@ -40,14 +40,16 @@ func TestSmallDatabase(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := open(t, path)
-			if list, err := s.Threads(t.Context()); err != nil || len(list) != n || s.Report() == nil || s.Report().Checkpoints != n {
+			if list, err := s.Threads(t.Context()); err != nil || len(list) != n || s.Report() == nil ||
+				s.Report().Checkpoints != n {
 				t.Errorf("a letter of the schema: %d threads, %v, %v", len(list), err, s.Report())
 			}
 		} else {
 			t.Error("the schema reads differently")
 		}
 		first := bytes.Index(good, []byte("t-0000")) / 1024 // a page with a thread or its name
-		for what, at := range map[string]int{"header": 20, "root of the schema": 100, "page 1": 500, "schema": bytes.Index(good, []byte("CREATE TABLE thread")), "first leaf": first * 1024} {
+		for what, at := range map[string]int{"header": 20, "root of the schema": 100, "page 1": 500,
+			"schema": bytes.Index(good, []byte("CREATE TABLE thread")), "first leaf": first * 1024} {
 			for _, width := range []int{1, 512} {
 				if n > 100 && width == 1 {
 					continue // each takes its time
@@ -161,7 +163,8 @@ func TestNewerBuild(t *testing.T) {
 	}()} {
 		path := f.lay(t)
 		_, err := sqlite.Open(t.Context(), path, sqlite.Options{})
-		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 3") || !strings.Contains(err.Error(), "upgrade orchestrator") {
+		if err == nil || !strings.Contains(err.Error(), "schema version 99, this program supports 3") ||
+			!strings.Contains(err.Error(), "upgrade orchestrator") {
 			t.Errorf("%s: %v", what, err)
 		}
 		for end, b := range take(t, path) {
@@ -176,8 +179,8 @@ func TestNewerBuild(t *testing.T) {
 	}
 }
 
-// TestOlderBuild brings databases of older schemas up to date: of the first, which has no mark, and of the second, which
-// has no prompts.
+// TestOlderBuild brings databases of older schemas up to date: of the first, which has no mark, and of the second,
+// which has no prompts.
 func TestOlderBuild(t *testing.T) {
 	for version, statements := range map[int]string{
 		1: "DROP TABLE mark; DROP TABLE prompt;",
@@ -191,7 +194,8 @@ func TestOlderBuild(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			outside(t, path, fmt.Sprintf("%s DELETE FROM goose_db_version WHERE version_id > %d; PRAGMA user_version = %[2]d", statements, version))
+			outside(t, path, fmt.Sprintf("%s DELETE FROM goose_db_version WHERE version_id > %d; PRAGMA user_version = %[2]d",
+				statements, version))
 			if err := os.Remove(path + "-mark"); version == 1 && err != nil {
 				t.Fatal(err)
 			}
@@ -219,10 +223,12 @@ func TestOlderBuild(t *testing.T) {
 func TestReplacedDatabase(t *testing.T) {
 	k, other := killed(t, nil), killed(t, nil)
 	f := other.files.with("-mark", k.files["-mark"])
-	if r := other.start(t, f, "another database"); r.lost > 0 || r.report == nil || !strings.Contains(r.report.Cause, "not the database that was used last") {
+	if r := other.start(t, f, "another database"); r.lost > 0 || r.report == nil ||
+		!strings.Contains(r.report.Cause, "not the database that was used last") {
 		t.Errorf("%+v", r)
 	}
-	if r := k.start(t, k.files.with("-mark", nil), "no mark"); r.lost > 0 || r.report == nil || !strings.Contains(r.report.Cause, "mark") {
+	if r := k.start(t, k.files.with("-mark", nil), "no mark"); r.lost > 0 || r.report == nil ||
+		!strings.Contains(r.report.Cause, "mark") {
 		t.Errorf("without its mark: %+v", r)
 	}
 }

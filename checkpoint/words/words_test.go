@@ -30,7 +30,8 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, store: memory.New(), dir: t.TempDir(), heads: map[thread.ID]thread.CheckpointID{}, turns: map[thread.ID]int{}}
+	w := &world{t: t, store: memory.New(), dir: t.TempDir(), heads: map[thread.ID]thread.CheckpointID{},
+		turns: map[thread.ID]int{}}
 	w.open()
 	t.Cleanup(func() { _ = w.index.Close() }) // a test may have closed it
 	return w
@@ -43,7 +44,9 @@ func (w *world) open() {
 
 func (w *world) thread(id thread.ID, name string) {
 	w.t.Helper()
-	if err := w.store.CreateThread(context.Background(), thread.Thread{ID: id, Name: name, Created: time.Unix(1, 0)}); err != nil {
+	if err := w.store.CreateThread(context.Background(), thread.Thread{
+		ID: id, Name: name, Created: time.Unix(1, 0),
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -95,7 +98,8 @@ func TestFind(t *testing.T) {
 	w.expect("tes", "auth-feature-a3f2/2/answer", "auth-feature-a3f2/2/prompt")
 	w.expect("arger", "docs-f9a0/1/answer")
 	w.expect("nothing of this")
-	for _, odd := range []string{`"login`, `login" OR "x`, "login*", "text:login", "login -page", "NEAR/2 login", "'; DROP TABLE docs --"} {
+	for _, odd := range []string{`"login`, `login" OR "x`, "login*", "text:login", "login -page", "NEAR/2 login",
+		"'; DROP TABLE docs --"} {
 		if _, err := w.index.Find(context.Background(), odd, 5); err != nil {
 			t.Errorf("find %q: %v", odd, err)
 		}
@@ -110,7 +114,10 @@ func TestFindForgets(t *testing.T) {
 	w.thread("a", "one-0001")
 	w.turn("a", "unusual words", "")
 	w.expect("unusual", "one-0001/1/prompt")
-	_, err := w.store.UpdateThread(context.Background(), "a", func(t *thread.Thread) error { t.Deleted = time.Unix(5, 0); return nil })
+	_, err := w.store.UpdateThread(context.Background(), "a", func(t *thread.Thread) error {
+		t.Deleted = time.Unix(5, 0)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +265,8 @@ func BenchmarkFind(b *testing.B) {
 	for n := 1; n <= 5000; n++ {
 		c := thread.Checkpoint{
 			ID: thread.CheckpointID(fmt.Sprint(n)), Thread: "a", Parent: parent, Turn: n, Kind: thread.KindTurn,
-			Prompt: fmt.Sprintf("change file%d in module%d so that it compiles", n, n%17), Answer: fmt.Sprintf("file%d compiles now, with %d tests", n, n%29),
+			Prompt: fmt.Sprintf("change file%d in module%d so that it compiles", n, n%17),
+			Answer: fmt.Sprintf("file%d compiles now, with %d tests", n, n%29),
 		}
 		if _, err := store.PutCheckpoint(context.Background(), c, thread.Delta{}); err != nil {
 			b.Fatal(err)

@@ -76,7 +76,8 @@ func (r *repo) damage(rng *rand.Rand, wt thread.Worktree) (file, kind string) {
 	r.Helper()
 	files := []string{filepath.Join(wt.Path, ".git"), filepath.Join(r.Dir, ".git/refs/heads/orchestrator/fork")}
 	for _, dir := range []string{
-		filepath.Join(r.Top, "state"), filepath.Join(r.Dir, ".git/worktrees/fork"), filepath.Join(r.Dir, ".git/refs/orchestrator"),
+		filepath.Join(r.Top, "state"), filepath.Join(r.Dir, ".git/worktrees/fork"),
+		filepath.Join(r.Dir, ".git/refs/orchestrator"),
 	} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() && filepath.Base(path) != "lock" {

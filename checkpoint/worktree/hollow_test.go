@@ -61,7 +61,8 @@ func (r *repo) fork() (wt thread.Worktree, last thread.Snapshot) {
 func (r *repo) works(wt thread.Worktree, last thread.Snapshot) {
 	r.Helper()
 	ctx := context.Background()
-	want := map[string]string{"a": "committed\n", "b": "uncommitted\n", "new": "untracked\n", ".gitignore": ".env\n", ".env": "secret"}
+	want := map[string]string{"a": "committed\n", "b": "uncommitted\n", "new": "untracked\n", ".gitignore": ".env\n",
+		".env": "secret"}
 	r.Same("its files", r.Files(wt.Path), want)
 	if s := r.GitIn(wt.Path, "status", "--porcelain", "--branch"); s != "## orchestrator/fork\n M b\n?? new" {
 		r.Errorf("status:\n%s", s)
@@ -113,7 +114,8 @@ func TestHollowWorktree(t *testing.T) {
 			return all
 		},
 		"branch too": func(r *repo, _ thread.Worktree) []string {
-			return []string{filepath.Join(r.Dir, ".git/worktrees/fork/HEAD"), filepath.Join(r.Dir, ".git/refs/heads/orchestrator/fork")}
+			return []string{filepath.Join(r.Dir, ".git/worktrees/fork/HEAD"),
+				filepath.Join(r.Dir, ".git/refs/heads/orchestrator/fork")}
 		},
 		"branch": func(r *repo, _ thread.Worktree) []string {
 			return []string{filepath.Join(r.Dir, ".git/refs/heads/orchestrator/fork")}

@@ -218,7 +218,8 @@ func TestTrashRemovesLinksThemselves(t *testing.T) {
 	trash := filepath.Join(r.Top, "trees/.trash")
 	at := filepath.Join(trash, "20200101T000000-abcdef-x")
 	r.WriteIn(at, "locked/file", "f", 0o600)
-	for name, to := range map[string]string{"abs": victim, "up": "../../../victim", "locked/chain": "../abs", "loop": "loop"} {
+	for name, to := range map[string]string{"abs": victim, "up": "../../../victim", "locked/chain": "../abs",
+		"loop": "loop"} {
 		if err := os.Symlink(to, filepath.Join(at, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +268,8 @@ func TestForgedRoots(t *testing.T) {
 	}
 	r.Git("init", "-q", filepath.Join(r.Dir, "nested"))
 	for key, root := range map[string]string{
-		"x": evil, "z": "nested", "y": other, sum(other + "/.git"): other, sum("linked"): "linked", sum("../other"): "../other", sum("b$(id>x)"): "b$(id>x)",
+		"x": evil, "z": "nested", "y": other, sum(other + "/.git"): other, sum("linked"): "linked",
+		sum("../other"): "../other", sum("b$(id>x)"): "b$(id>x)",
 	} {
 		r.WriteIn(filepath.Join(r.Top, "state", key), "root", root, 0o600)
 		r.journal(key, `{"id":"aaaa","kind":"no such","thread":"t1"}`)
@@ -280,7 +282,8 @@ func TestForgedRoots(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := r.repair()
-	if strings.Count(said, "does not name a repository inside the project") != 7 || strings.Contains(said, "id>x") || strings.Contains(said, "one of our journals") {
+	if strings.Count(said, "does not name a repository inside the project") != 7 || strings.Contains(said, "id>x") ||
+		strings.Contains(said, "one of our journals") {
 		t.Errorf("said %s", said)
 	}
 	if err := r.Store.Drop(t.Context(), "t1"); err != nil {
@@ -300,7 +303,8 @@ func TestIDsAreNoPaths(t *testing.T) {
 	r.Write("a", "a\n")
 	r.CommitAll("first")
 	snap := r.Take(nil)
-	for _, id := range []thread.ID{"", ".", "..", "../../../Doc2", "a/b", "/etc", "a\x00b", "-x", "a.lock", "refs/heads/main", "a b", "ä"} {
+	for _, id := range []thread.ID{"", ".", "..", "../../../Doc2", "a/b", "/etc", "a\x00b", "-x", "a.lock",
+		"refs/heads/main", "a b", "ä"} {
 		if _, err := r.Store.Take(t.Context(), id, r.Dir, nil); !errors.Is(err, thread.ErrInvalid) {
 			t.Errorf("take %q: %v", id, err)
 		}
@@ -426,7 +430,8 @@ func TestRecordsAreValidated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, value := range map[string]string{
-		"id": "../x", "name": "../../x", "root": "relative", "thread": "../x", "branch": "main", "base": "--all", "commit": "",
+		"id": "../x", "name": "../../x", "root": "relative", "thread": "../x", "branch": "main", "base": "--all",
+		"commit": "",
 	} {
 		var rec map[string]any
 		if err := json.Unmarshal(good, &rec); err != nil {

@@ -201,7 +201,8 @@ func TestKilledInRepair(t *testing.T) {
 		for _, first := range points {
 			for _, then := range []string{
 				"snapshot.restore.saved", "snapshot.restore.begun", "snapshot.restore.wrote", "snapshot.restore.written",
-				"snapshot.take.tree", "snapshot.remove.saved", "snapshot.remove.begun", "snapshot.remove.moved", "snapshot.remove.struck", "snapshot.remove.swept",
+				"snapshot.take.tree", "snapshot.remove.saved", "snapshot.remove.begun", "snapshot.remove.moved",
+				"snapshot.remove.struck", "snapshot.remove.swept",
 			} {
 				t.Run(op+"/"+first+"/"+then, func(t *testing.T) {
 					for round := range n {
@@ -321,7 +322,8 @@ func (sc *scene) wholeSecond(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(sc.Top, "trees/second")); !os.IsNotExist(err) {
 		t.Errorf("a half-made fork is left: %v", err)
 	}
-	if left := sc.Git("for-each-ref", "refs/heads/orchestrator/second", "refs/orchestrator/t3") + sc.Git("worktree", "list", "--porcelain"); strings.Contains(left, "/second") || strings.Contains(left, "/t3/") {
+	if left := sc.Git("for-each-ref", "refs/heads/orchestrator/second", "refs/orchestrator/t3") +
+		sc.Git("worktree", "list", "--porcelain"); strings.Contains(left, "/second") || strings.Contains(left, "/t3/") {
 		t.Errorf("left of a half-made fork: %s", left)
 	}
 	if sc.Op == "add" {

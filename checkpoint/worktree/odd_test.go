@@ -47,7 +47,8 @@ func TestOddFiles(t *testing.T) {
 			})
 		}
 	}
-	for what, text := range map[string]string{"no link": "{}\n", "another place": "gitdir: /nowhere\n", "a letter": "gitdir; x\n"} {
+	for what, text := range map[string]string{"no link": "{}\n", "another place": "gitdir: /nowhere\n",
+		"a letter": "gitdir; x\n"} {
 		t.Run(".git with "+what, func(t *testing.T) {
 			t.Parallel()
 			r := isolate(t)
@@ -58,7 +59,8 @@ func TestOddFiles(t *testing.T) {
 			}
 			r.Store = r.Open(0)
 			said, err := r.Store.Repair(t.Context())
-			if err != nil || len(said) != 1 || !strings.Contains(said[0], file+" does not point to its repository; move it away") {
+			if err != nil || len(said) != 1 || !strings.Contains(said[0],
+				file+" does not point to its repository; move it away") {
 				t.Errorf("repair: %q %v", said, err)
 			}
 			if err := os.Remove(file); err != nil {
@@ -80,7 +82,8 @@ func TestOddFiles(t *testing.T) {
 			t.Fatalf("%v %v", homes, err)
 		}
 		for _, stamp := range homes {
-			for name, change := range map[string]func(string) error{"stamp": pipe, "meta.json": folder, "index": pipe, "lock": link, "shadow/config": folder, "view/config": folder} {
+			for name, change := range map[string]func(string) error{"stamp": pipe, "meta.json": folder, "index": pipe,
+				"lock": link, "shadow/config": folder, "view/config": folder} {
 				if err := change(filepath.Join(filepath.Dir(stamp), name)); err != nil {
 					t.Fatal(err)
 				}
@@ -103,7 +106,8 @@ func TestOddFiles(t *testing.T) {
 		}
 		r.Store = r.Open(0)
 		said, err := r.Store.Repair(t.Context())
-		if err != nil || len(said) != 1 || !strings.Contains(said[0], "git -C "+wt.Path+" symbolic-ref HEAD refs/heads/orchestrator/fork") {
+		if err != nil || len(said) != 1 || !strings.Contains(said[0],
+			"git -C "+wt.Path+" symbolic-ref HEAD refs/heads/orchestrator/fork") {
 			t.Fatalf("repair: %q %v", said, err)
 		}
 		r.GitIn(wt.Path, "symbolic-ref", "HEAD", "refs/heads/orchestrator/fork")

@@ -128,7 +128,8 @@ func TestNewPlaceForWorktrees(t *testing.T) {
 	if said := r.repair(); said != "" {
 		t.Errorf("said %q", said)
 	}
-	if fork, err := r.Store.Add(t.Context(), "t4", r.Dir, "new", last); err != nil || fork.Path != filepath.Join(r.TreesDir, "new") {
+	if fork, err := r.Store.Add(t.Context(), "t4", r.Dir, "new", last); err != nil ||
+		fork.Path != filepath.Join(r.TreesDir, "new") {
 		t.Errorf("%+v %v", fork, err)
 	} else if _, err := r.Store.Remove(t.Context(), "t4", fork); err != nil {
 		t.Error(err)

@@ -24,7 +24,8 @@ func TestAddIsSynced(t *testing.T) {
 		t.Fatal(err)
 	}
 	trace := filepath.Join(top, "trace")
-	cmd := exec.Command(strace, "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2", "-o", trace,
+	cmd := exec.Command(strace, "-f", "-y", "-qq", "-e", "trace=fsync,fdatasync,syncfs,rename,renameat,renameat2", "-o",
+		trace,
 		os.Args[0], "-test.run=^TestAddIsSynced$")
 	cmd.Env = append(os.Environ(), "SNAPSHOT_ADD_IN="+top)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -45,14 +46,17 @@ func TestAddIsSynced(t *testing.T) {
 	part := filepath.Join(top, "project/.git/worktrees/fork")
 	for _, file := range []string{
 		filepath.Join(top, "trees/fork/.git"), filepath.Join(part, "HEAD"), filepath.Join(part, "commondir"),
-		filepath.Join(part, "gitdir"), filepath.Join(part, "index"), part, filepath.Join(top, "trees/fork"), filepath.Join(top, "trees"),
-		filepath.Join(top, "project/.git/refs/heads/orchestrator/fork.lock"), filepath.Join(top, "project/.git/refs/orchestrator/t2/1.lock"),
+		filepath.Join(part, "gitdir"), filepath.Join(part, "index"), part, filepath.Join(top, "trees/fork"),
+		filepath.Join(top, "trees"),
+		filepath.Join(top, "project/.git/refs/heads/orchestrator/fork.lock"),
+		filepath.Join(top, "project/.git/refs/orchestrator/t2/1.lock"),
 	} {
 		if !strings.Contains(done, "<"+file+">") {
 			t.Errorf("not synced: %s", file)
 		}
 	}
-	for _, file := range []string{filepath.Join(part, "orchestrator.json"), "/made.json"} { // written whole, synced, then renamed
+	// written whole, synced, then renamed
+	for _, file := range []string{filepath.Join(part, "orchestrator.json"), "/made.json"} {
 		if !strings.Contains(done, file+`"`) {
 			t.Errorf("not put in place: %s", file)
 		}

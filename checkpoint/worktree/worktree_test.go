@@ -107,9 +107,12 @@ func TestAddRefusesNames(t *testing.T) {
 	canary := filepath.Join(r.Top, "canary")
 	before := r.Visible()
 	for _, name := range []string{
-		"", "-c", "--upload-pack=touch " + canary, "-b", ";touch " + canary, "$(touch " + canary + ")", "`touch x`", "a\nb", "a b",
-		"a\u3000b", "a\u202eb", "../x", "a/../b", "a..b", "x.lock", "X.LOCK", "@{-1}", "@", ".hidden", "a/b", "a~1", "a^", "a:b", "a?", "*",
-		"a[b", "a\\b", "end.", "a\x00b", "a\x7fb", "a\x1b[31m", strings.Repeat("x", 5000), "\xff", "\u200bx", "HEAD/x", "/abs", "a//b",
+		"", "-c", "--upload-pack=touch " + canary, "-b", ";touch " + canary, "$(touch " + canary + ")", "`touch x`", "a\nb",
+		"a b",
+		"a\u3000b", "a\u202eb", "../x", "a/../b", "a..b", "x.lock", "X.LOCK", "@{-1}", "@", ".hidden", "a/b", "a~1", "a^",
+		"a:b", "a?", "*",
+		"a[b", "a\\b", "end.", "a\x00b", "a\x7fb", "a\x1b[31m", strings.Repeat("x", 5000), "\xff", "\u200bx", "HEAD/x",
+		"/abs", "a//b",
 	} {
 		_, err := r.Store.Add(context.Background(), "t2", r.Dir, name, snap)
 		if !errors.Is(err, thread.ErrInvalid) {
@@ -227,7 +230,8 @@ func TestWorktreesThatPeopleTouched(t *testing.T) {
 			if _, err := r.Store.Remove(ctx, "t2", wt); err == nil {
 				t.Errorf("%s: removed", to)
 			}
-			if _, err := r.Store.Restore(ctx, "t2", wt.Path, thread.Snapshot{Commit: r.Git("rev-parse", "HEAD")}); err == nil && to != filepath.Join(evil, ".git") {
+			if _, err := r.Store.Restore(ctx, "t2", wt.Path, thread.Snapshot{Commit: r.Git("rev-parse", "HEAD")}); err == nil &&
+				to != filepath.Join(evil, ".git") {
 				t.Errorf("%s: restored", to)
 			}
 		}
@@ -246,7 +250,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	r.CommitAll("first")
 	script := "#!/bin/sh\n" + touch + "\n"
 	for _, hook := range []string{
-		"pre-commit", "post-checkout", "post-index-change", "reference-transaction", "post-rewrite", "pre-auto-gc", "fsmonitor-watchman", "post-commit",
+		"pre-commit", "post-checkout", "post-index-change", "reference-transaction", "post-rewrite", "pre-auto-gc",
+		"fsmonitor-watchman", "post-commit",
 	} {
 		r.WriteIn(r.Dir, ".git/hooks/"+hook, script, 0o755)
 		r.WriteIn(r.Dir, "hooks/"+hook, script, 0o755)
@@ -254,10 +259,13 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	r.WriteIn(r.Top, "evil.sh", script, 0o755)
 	evil := filepath.Join(r.Top, "evil.sh")
 	for _, kv := range []string{
-		"core.fsmonitor=" + evil, "core.hooksPath=" + filepath.Join(r.Dir, "hooks"), "filter.evil.clean=" + evil, "filter.evil.smudge=" + evil,
+		"core.fsmonitor=" + evil, "core.hooksPath=" + filepath.Join(r.Dir, "hooks"), "filter.evil.clean=" + evil,
+		"filter.evil.smudge=" + evil,
 		"filter.evil.process=" + evil, "diff.evil.command=" + evil, "diff.evil.textconv=" + evil, "merge.evil.driver=" + evil,
-		"diff.external=" + evil, "core.pager=" + evil, "core.editor=" + evil, "core.sshCommand=" + evil, "gpg.program=" + evil,
-		"commit.gpgSign=true", "tag.gpgSign=true", "core.gitProxy=" + evil, "credential.helper=" + evil, "core.askPass=" + evil,
+		"diff.external=" + evil, "core.pager=" + evil, "core.editor=" + evil, "core.sshCommand=" + evil,
+		"gpg.program=" + evil,
+		"commit.gpgSign=true", "tag.gpgSign=true", "core.gitProxy=" + evil, "credential.helper=" + evil,
+		"core.askPass=" + evil,
 		"core.alternateRefsCommand=" + evil, "uploadpack.packObjectsHook=" + evil, "core.autocrlf=true", "core.safecrlf=true",
 	} {
 		key, val, _ := strings.Cut(kv, "=")

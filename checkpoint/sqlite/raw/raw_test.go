@@ -129,7 +129,8 @@ func TestOneBit(t *testing.T) {
 			whole++
 		}
 		if got := rowsOf(t, view(base, l)); len(got) < 20 || len(got) != 40 && len(l.Bad()) != 1 {
-			t.Errorf("bit %d at %d, byte %d of frame %d: %d of 40 rows", bit, at, (at-headerSize)%(frameSize+1024), (at-headerSize)/(frameSize+1024), len(got))
+			t.Errorf("bit %d at %d, byte %d of frame %d: %d of 40 rows", bit, at, (at-headerSize)%(frameSize+1024),
+				(at-headerSize)/(frameSize+1024), len(got))
 		}
 	}
 	if whole < flips*8/10 {
