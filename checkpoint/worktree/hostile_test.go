@@ -141,7 +141,7 @@ func TestHalfMadeWorktreeWithFiles(t *testing.T) {
 	r.WriteIn(at, "precious", "p\n", 0o600)
 	r.journal("own", `{"id":"aaaa","kind":"add","thread":"t1","worktree":"x","ref":"refs/orchestrator/t1/9","commit":"`+
 		snap.Commit+`"}`)
-	if said := r.repair(); !strings.Contains(said, "holds files and is no whole worktree") {
+	if said := r.repair(); !strings.Contains(said, "contains files and is not a complete worktree") {
 		t.Errorf("said %q", said)
 	}
 	if b, err := os.ReadFile(filepath.Join(at, "precious")); err != nil || string(b) != "p\n" {
