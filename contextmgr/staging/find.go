@@ -1,0 +1,137 @@
+package staging
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"orchestrator/thread"
+)
+
+// mostNamed is how many tokens an error names.
+const mostNamed = 5
+
+// Find returns the entry of a token, or of the beginning of one that fits a single one of the entries that may be seen.
+func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, error) {
+	t, whole, err := thread.ParseToken(ref)
+	if err != nil {
+		return thread.Staged{}, err
+	}
+	if whole {
+		d, err := s.lookUp(t)
+		return d.Staged, err
+	}
+	all, err := s.list(t.Digits(), may)
+	if err != nil {
+		return thread.Staged{}, err
+	}
+	switch len(all) {
+	case 1:
+		return all[0], nil
+	case 0:
+		return thread.Staged{}, thread.Hint(fmt.Errorf("nothing is staged whose token begins with %s: %w", t,
+			thread.ErrNotFound), "`orchestrator stage list` lists what is")
+	}
+	var names []string
+	for _, d := range all[:min(len(all), mostNamed)] {
+		names = append(names, string(d.Token))
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return thread.Staged{}, thread.Hint(fmt.Errorf("%d tokens begin with %s: %s: %w", len(all), t,
+		strings.Join(names, ", "), thread.ErrInvalid), "give more of it")
+}
+
+// List returns the entries that may be seen, the newest first.
+func (s *Store) List(may func(thread.Staged) bool) ([]thread.Staged, error) { return s.list("", may) }
+
+func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Staged, error) {
+	files, err := s.files()
+	if err != nil {
+		return nil, err
+	}
+	all := []thread.Staged{}
+	for _, f := range files {
+		digits := digitsOf(f.Name())
+		if digits == "" || !strings.HasPrefix(digits, begin) {
+			continue
+		}
+		d, err := s.read(digits)
+		if err != nil || !d.Gone.IsZero() || s.expired(d) || !may(d.Staged) {
+			continue // what cannot be read, Sweep names
+		}
+		all = append(all, d.Staged)
+	}
+	slices.SortStableFunc(all, func(a, b thread.Staged) int { return b.Created.Compare(a.Created) })
+	return all, nil
+}
+
+// Size says how many entries there are and how many bytes they hold.
+func (s *Store) Size() (entries int, bytes int64, err error) {
+	all, err := s.List(func(thread.Staged) bool { return true })
+	for _, d := range all {
+		bytes += d.Bytes
+	}
+	return len(all), bytes, err
+}
+
+// Touch has an entry's time begin again, with another length unless ttl is 0. It never expires earlier than before.
+func (s *Store) Touch(t thread.Token, ttl time.Duration) (thread.Staged, error) {
+	if err := thread.CheckTTL(ttl); err != nil {
+		return thread.Staged{}, err
+	}
+	return s.change(t, func(d *document) error {
+		if ttl == 0 {
+			ttl = d.TTL
+		}
+		s.extend(d, ttl)
+		return nil
+	})
+}
+
+// Pin keeps an entry as long as an owner, which says what needs it, has not unpinned it.
+func (s *Store) Pin(t thread.Token, owner string) (thread.Staged, error) {
+	if owner == "" {
+		return thread.Staged{}, fmt.Errorf("pin %s for nobody: %w", t, thread.ErrInvalid)
+	}
+	return s.change(t, func(d *document) error {
+		if !slices.Contains(d.Pins, owner) {
+			d.Pins = append(d.Pins, owner)
+		}
+		return nil
+	})
+}
+
+// Unpin takes an owner's pin back; the entry's time begins again. One that has none is no error.
+func (s *Store) Unpin(t thread.Token, owner string) (thread.Staged, error) {
+	return s.change(t, func(d *document) error {
+		had := len(d.Pins)
+		d.Pins = slices.DeleteFunc(d.Pins, func(p string) bool { return p == owner })
+		if len(d.Pins) < had {
+			s.extend(d, d.TTL)
+		}
+		return nil
+	})
+}
+
+// Unstage removes an entry now. One that is pinned is refused.
+func (s *Store) Unstage(t thread.Token) error {
+	s.documents.Lock()
+	defer s.documents.Unlock()
+	d, err := s.lookUp(t)
+	if err != nil {
+		return err
+	}
+	if len(d.Pins) > 0 {
+		return fmt.Errorf("%s is needed by %s: %w", t, strings.Join(d.Pins, ", "), thread.ErrRefused)
+	}
+	d.Unstaged = true
+	if err := s.remove(d); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("unstage %s: %w", t, explain(err))
+	}
+	return nil
+}

@@ -1,0 +1,255 @@
+package staging
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"unicode/utf8"
+
+	"orchestrator/thread"
+	"orchestrator/thread/plaintext"
+)
+
+const (
+	// maxLine is the longest line that can be searched.
+	maxLine = 16 << 20
+	// maxPattern bounds a regular expression.
+	maxPattern = 4 << 10
+
+	previewLines = 3
+	previewWidth = 100 // bytes of a line
+)
+
+// reading is an open entry.
+type reading struct {
+	file *os.File
+	size int64
+	part thread.Selection
+	grep *regexp.Regexp // nil for all lines
+}
+
+// Retrieve opens an entry, or a part of it. Reading it counts as using it: its time begins again.
+func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedData, error) {
+	r := &reading{part: part}
+	if err := part.Check(); err != nil {
+		return nil, fmt.Errorf("retrieve: %w", err)
+	}
+	if part.Grep != "" {
+		if len(part.Grep) > maxPattern {
+			return nil, fmt.Errorf("a regular expression of more than %d bytes: %w", maxPattern, thread.ErrInvalid)
+		}
+		grep, err := regexp.Compile(part.Grep)
+		if err != nil {
+			return nil, fmt.Errorf("%w regular expression: %w", thread.ErrInvalid, err)
+		}
+		r.grep = grep
+	}
+	d, err := s.lookUp(t)
+	if err != nil {
+		return nil, err
+	}
+	if part != (thread.Selection{}) && d.Kind == thread.DataBinary {
+		return nil, thread.Hint(fmt.Errorf("%s is binary and has no lines: %w", t, thread.ErrInvalid), "retrieve all of it")
+	}
+	if r.file, err = s.open(d); err != nil {
+		return nil, err
+	}
+	r.size = d.Bytes
+	if s.since(d.Extended) > d.TTL/10 { // seldom, as it is written down
+		_, _ = s.Touch(t, 0) // a full disk keeps nobody from reading
+	}
+	return r, nil
+}
+
+// open opens an entry's data.
+func (s *Store) open(d document) (*os.File, error) {
+	file, err := s.folder.File(d.dataName(), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, gone := s.lookUp(d.Token); gone != nil {
+			return nil, gone // just now
+		}
+		return nil, fmt.Errorf("%w: the file of %s is gone: %s", thread.ErrDamaged, d.Token, s.folder.Path(d.dataName()))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", d.Token, err)
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() != d.Bytes {
+		err = fmt.Errorf("%w: %s has %d bytes, and %d were staged", thread.ErrDamaged, s.folder.Path(d.dataName()),
+			info.Size(), d.Bytes)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+// Close implements thread.StagedData.
+func (r *reading) Close() error { return r.file.Close() }
+
+// WriteTo implements thread.StagedData.
+func (r *reading) WriteTo(w io.Writer) (int64, error) {
+	out := &counted{w: bufio.NewWriterSize(w, chunk)}
+	err := r.write(out)
+	if err == nil {
+		err = out.w.Flush()
+	}
+	return out.n, err
+}
+
+// counted counts what is written.
+type counted struct {
+	w *bufio.Writer
+	n int64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func (r *reading) write(w io.Writer) error {
+	in := io.LimitReader(r.file, r.size)
+	if r.part == (thread.Selection{}) {
+		n, err := io.CopyBuffer(w, in, make([]byte, chunk))
+		if err == nil && n < r.size {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	lines, left := bufio.NewReaderSize(in, chunk), r.part.Head
+	for n := int64(1); r.part.To == 0 || n <= r.part.To; n++ {
+		wrote, err := r.line(w, lines, n)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if left--; !wrote {
+			left++
+		}
+		if r.part.Head > 0 && left == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// line reads a line and writes it where it is selected; io.EOF where there is none.
+func (r *reading) line(w io.Writer, in *bufio.Reader, n int64) (wrote bool, err error) {
+	if _, err := in.Peek(1); err != nil {
+		return false, err
+	}
+	if r.grep != nil && n >= r.part.From {
+		line, err := whole(in, n)
+		if err != nil || !r.grep.Match(trimEnd(line)) {
+			return false, err
+		}
+		_, err = w.Write(line)
+		return true, err
+	}
+	for {
+		piece, err := in.ReadSlice('\n')
+		if n >= r.part.From {
+			if _, err := w.Write(piece); err != nil {
+				return true, err
+			}
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil && !errors.Is(err, io.EOF):
+			return true, err
+		default:
+			return n >= r.part.From, nil
+		}
+	}
+}
+
+// whole reads a line with its end.
+func whole(in *bufio.Reader, n int64) ([]byte, error) {
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		if line == nil && err == nil {
+			return piece, nil
+		}
+		if line = append(line, piece...); len(line) > maxLine {
+			return nil, fmt.Errorf("line %d is longer than the %s that --grep can search: %w", n, thread.Bytes(maxLine),
+				thread.ErrUnsupported)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, err
+		default:
+			return line, nil
+		}
+	}
+}
+
+// trimEnd takes the end off a line.
+func trimEnd(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	return line
+}
+
+// Info says what a look at an entry tells. It does not count as using it.
+func (s *Store) Info(t thread.Token) (thread.StagedInfo, error) {
+	d, err := s.lookUp(t)
+	if err != nil {
+		return thread.StagedInfo{}, err
+	}
+	info := thread.StagedInfo{Staged: d.Staged, File: s.folder.Path(d.dataName())}
+	file, err := s.open(d)
+	if err != nil || d.Kind == thread.DataBinary {
+		if err == nil {
+			file.Close()
+		}
+		return info, err
+	}
+	defer file.Close()
+	in := bufio.NewReaderSize(file, chunk)
+	for range previewLines {
+		line, err := in.ReadSlice('\n')
+		if len(line) > 0 {
+			info.Preview = append(info.Preview, preview(line))
+		}
+		if errors.Is(err, io.EOF) {
+			return info, nil
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			info.More = true // of this line, and that is enough
+			return info, nil
+		}
+		if err != nil {
+			return info, fmt.Errorf("read the beginning of %s: %w", t, err)
+		}
+	}
+	_, err = in.Peek(1)
+	info.More = err == nil
+	return info, nil
+}
+
+// preview is the beginning of a line.
+func preview(line []byte) string {
+	text := trimEnd(line)
+	if len(text) <= previewWidth {
+		return string(text)
+	}
+	if !utf8.Valid(text) {
+		return string(text[:previewWidth]) + "..."
+	}
+	return plaintext.Cut(string(text), previewWidth) + "..."
+}
