@@ -17,6 +17,8 @@ type Config struct {
 	Scrollback int
 	// Version is what the terminal calls itself.
 	Version string
+	// Project is the folder of the project, which agents and what they start are told.
+	Project string
 	// Processes is how many processes an agent may have, itself and all that it starts; 0 is no bound. They are
 	// counted every CountEvery, 2 seconds when it is 0, while agents run.
 	Processes  int
