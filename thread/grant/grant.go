@@ -74,6 +74,13 @@ func Table() []Row {
 		{Op: "mcp", Verb: "doctor"},
 		{Op: "list", Verb: "threads"}, // of which it sees what Visible leaves
 
+		{Op: "stage", Verb: "stage"},
+		{Op: "retrieve", Verb: "retrieve"},       // a token in full may be handed on;
+		{Op: "stage-info", Verb: "stage info"},   // beginnings of others' tokens
+		{Op: "stage-touch", Verb: "stage touch"}, // fit nothing, as
+		{Op: "stage-list", Verb: "stage list"},   // it sees what Sees leaves
+		{Op: "unstage", Verb: "unstage", Others: Manage},
+
 		{Op: "status", Verb: "threads", Others: Read},
 		{Op: "why", Verb: "why", Others: Read},
 		{Op: "grants", Verb: "grants", Others: Read},
@@ -202,6 +209,11 @@ func (c Caller) Visible(list []thread.Status) []thread.Status {
 		return list
 	}
 	return slices.DeleteFunc(list, func(s thread.Status) bool { return c.Thread == "" || s.ID != c.Thread })
+}
+
+// Sees reports whether a caller is shown staged data without being told its token.
+func (c Caller) Sees(d thread.Staged) bool {
+	return c.Has(Read) || c.Thread != "" && d.Thread == c.Thread
 }
 
 // Parse parses grants as people write them.
