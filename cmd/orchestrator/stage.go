@@ -31,8 +31,8 @@ func stageVerb(c *cli) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use: "stage", Short: "Keep what standard input brings and print a token for it", Args: noVerb,
-		Long: "Keep what standard input brings for a while, and print a token for it: retrieve reads it back, in this project's\n" +
-			"threads and folders. It is kept for an hour, or as --ttl says, and longer while it is used.",
+		Long: "Keep what standard input brings for a while, and print a token for it: retrieve reads it back, in this\n" +
+			"project's threads and folders. It is kept for an hour, or as --ttl says, and longer while it is used.",
 		PersistentPreRunE: c.ofThread,
 	}
 	cmd.Flags().StringVar(&r.Source, "source", "", "where the data is from, such as hubspot/contact")
@@ -194,8 +194,8 @@ func retrieveVerb(c *cli) *cobra.Command {
 	var lines string
 	cmd := &cobra.Command{
 		Use: "retrieve <token>", Short: "Print what was staged, byte for byte", Args: exactly("<token>"),
-		Long: "Print what was staged: to a file or pipe byte for byte, to a terminal what cannot act on it. Of the lines that\n" +
-			"--range gives, --grep leaves those that match, and --head the first of these.",
+		Long: "Print what was staged: to a file or pipe byte for byte, to a terminal what cannot act on it. Of the lines\n" +
+			"that --range gives, --grep leaves those that match, and --head the first of these.",
 		ValidArgsFunction: c.completeTokens, PersistentPreRunE: c.ofThread,
 	}
 	cmd.Flags().Int64Var(&part.Head, "head", 0, "only the first lines")

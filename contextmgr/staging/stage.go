@@ -48,7 +48,8 @@ func newStem() string {
 }
 
 // receive writes data to a file, synced, and says what it is.
-func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader) (d document, err error) {
+func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader) (d document,
+	err error) {
 	file, err := s.folder.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return d, err

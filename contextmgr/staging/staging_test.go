@@ -184,7 +184,8 @@ func TestWhatIsStaged(t *testing.T) {
 
 func TestWhatIsSaidOfIt(t *testing.T) {
 	s := newShelf(t)
-	d := s.stage("a\x1bb\n", thread.StageRequest{Kind: "binary", Source: "me", Labels: []string{"x", "y z"}, TTL: time.Minute})
+	d := s.stage("a\x1bb\n",
+		thread.StageRequest{Kind: "binary", Source: "me", Labels: []string{"x", "y z"}, TTL: time.Minute})
 	if d.Kind != thread.DataBinary || d.Source != "me" || !slices.Equal(d.Labels, []string{"x", "y z"}) ||
 		d.Expires.Sub(d.Created) > time.Minute {
 		t.Errorf("%+v", d)
@@ -375,7 +376,8 @@ func TestLife(t *testing.T) {
 	if left := s.tokens(); !slices.Equal(left, []thread.Token{pinned.Token, touched.Token}) {
 		t.Errorf("left %v", left)
 	}
-	if err := s.Unstage(pinned.Token); !errors.Is(err, thread.ErrRefused) || !strings.Contains(err.Error(), "mask:1, checkpoint:2") {
+	if err := s.Unstage(pinned.Token); !errors.Is(err, thread.ErrRefused) ||
+		!strings.Contains(err.Error(), "mask:1, checkpoint:2") {
 		t.Errorf("unstaged what is pinned: %v", err)
 	}
 	again := open(t, filepath.Dir(s.dir)) // a new server knows the pins
@@ -438,7 +440,8 @@ func TestLeftovers(t *testing.T) {
 		digits + ".bin", // the document names another
 	}
 	foreign := []string{
-		"notes.txt", "0A0A0A0A.txt", "0a0a0a0a.csv", "0a0a0a0.txt", "0123456789abcdef.partial", ".new-x", "x.meta.json", "max:0a0a0a0a",
+		"notes.txt", "0A0A0A0A.txt", "0a0a0a0a.csv", "0a0a0a0.txt", "0123456789abcdef.partial", ".new-x", "x.meta.json",
+		"max:0a0a0a0a",
 	}
 	for _, name := range append(slices.Clone(leftovers), foreign...) {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte("x"), 0o600); err != nil {
@@ -512,7 +515,8 @@ func TestHostileFolder(t *testing.T) {
 	for _, text := range []string{"", "{", "[]", `{"token":"max:ffffffff","kind":"text","ttl":1}`,
 		`{"token":"` + string(d.Token) + `","kind":"../../x","ttl":1}`, strings.Repeat(" ", 70<<10)} {
 		must(os.WriteFile(at(document), []byte(text), 0o600))
-		if _, err := s.Find(string(d.Token), anybody); !errors.Is(err, thread.ErrDamaged) && !errors.Is(err, private.ErrTooLarge) {
+		_, err := s.Find(string(d.Token), anybody)
+		if !errors.Is(err, thread.ErrDamaged) && !errors.Is(err, private.ErrTooLarge) {
 			t.Errorf("a document %.50q: %v", text, err)
 		}
 	}
@@ -660,7 +664,8 @@ func TestManyAtOnce(t *testing.T) {
 			if got, err := s.read(d.Token, thread.Selection{}); err != nil || got != text {
 				t.Errorf("%s: %d bytes of %d (%v)", d.Token, len(got), len(text), err)
 			}
-			if got, err := s.read(shared.Token, thread.Selection{Grep: "shared"}); err != nil || int64(len(got)) != shared.Bytes {
+			got, err := s.read(shared.Token, thread.Selection{Grep: "shared"})
+			if err != nil || int64(len(got)) != shared.Bytes {
 				t.Errorf("shared: %d bytes (%v)", len(got), err)
 			}
 			owner := fmt.Sprint("owner:", i)
@@ -698,7 +703,8 @@ func TestMemory(t *testing.T) {
 	var d thread.Staged
 	staged := allocated(func() {
 		var err error
-		if d, err = s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(repeated(strings.Repeat("0123456789", 100)+"\n"), size)); err != nil {
+		lines := repeated(strings.Repeat("0123456789", 100) + "\n")
+		if d, err = s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(lines, size)); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -319,7 +319,8 @@ func TestBrokenData(t *testing.T) {
 			if q.Token == "none" {
 				return nil, thread.ErrNotFound
 			}
-			return parcel{"begin", fmt.Errorf("a line\nof sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrDamaged)}, nil
+			err := fmt.Errorf("a line\nof sk-ant-api03-%s: %w", strings.Repeat("x1", 40), thread.ErrDamaged)
+			return parcel{"begin", err}, nil
 		})
 		upload(r, api.Stage, func(_ context.Context, _ thread.StageRequest, in io.Reader) (thread.Staged, error) {
 			_, err := io.CopyN(io.Discard, in, 1<<20)
@@ -327,7 +328,8 @@ func TestBrokenData(t *testing.T) {
 		})
 	}))
 	defer end()
-	if _, err := api.Retrieve.Open(t.Context(), cl, api.RetrieveRequest{Token: "none"}); !errors.Is(err, thread.ErrNotFound) {
+	none := api.RetrieveRequest{Token: "none"}
+	if _, err := api.Retrieve.Open(t.Context(), cl, none); !errors.Is(err, thread.ErrNotFound) {
 		t.Errorf("refused: %v", err)
 	}
 	in, err := api.Retrieve.Open(t.Context(), cl, api.RetrieveRequest{})
@@ -335,7 +337,8 @@ func TestBrokenData(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if b, err := io.ReadAll(in); string(b) != "begin" || !errors.Is(err, thread.ErrDamaged) || strings.Contains(err.Error(), "x1x1") {
+	if b, err := io.ReadAll(in); string(b) != "begin" || !errors.Is(err, thread.ErrDamaged) ||
+		strings.Contains(err.Error(), "x1x1") {
 		t.Errorf("%q, %v", b, err)
 	}
 	slow, producer := io.Pipe() // which brings more, and then nothing, and does not end
