@@ -12,134 +12,134 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// Token names staged data, on the command line and in prompts: "max:" and 8 hex digits.
+// Token identifies staged data on the command line and in prompts: "max:" and 8 hex digits.
 type Token string
 
 const (
-	tokenMark   = "max:"
+	tokenPrefix = "max:"
 	tokenDigits = 8
 )
 
-// NewToken returns a random token, which may be in use.
+// NewToken returns a random token. It may already be in use.
 func NewToken() Token {
 	var b [tokenDigits / 2]byte
 	rand.Read(b[:]) // never fails
-	return Token(tokenMark + hex.EncodeToString(b[:]))
+	return Token(tokenPrefix + hex.EncodeToString(b[:]))
 }
 
-// ParseToken reads a token as people give it: with "max:" or without, and in full or only its beginning, which whole
-// tells apart.
+// ParseToken parses a token as people write it: with or without "max:", complete or only its first digits. whole
+// reports whether it is complete.
 func ParseToken(s string) (t Token, whole bool, err error) {
-	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), tokenMark)
+	digits := strings.TrimPrefix(strings.ToLower(strings.TrimSpace(s)), tokenPrefix)
 	if digits == "" || len(digits) > tokenDigits || strings.Trim(digits, "0123456789abcdef") != "" {
 		return "", false, Hint(fmt.Errorf("%q is not a token: %w", plaintext.Cut(s, 80), ErrInvalid),
-			"a token is max: and 8 hex digits, such as max:a1b2c3d4; `orchestrator stage list` lists them")
+			"a token is max: and 8 hex digits, such as max:a1b2c3d4; `orchestrator stage list` lists staged data")
 	}
-	return Token(tokenMark + digits), len(digits) == tokenDigits, nil
+	return Token(tokenPrefix + digits), len(digits) == tokenDigits, nil
 }
 
-// Digits returns the token without its mark.
-func (t Token) Digits() string { return strings.TrimPrefix(string(t), tokenMark) }
+// Digits returns the token without its prefix.
+func (t Token) Digits() string { return strings.TrimPrefix(string(t), tokenPrefix) }
 
-// DataKind is what staged data consists of.
+// DataKind is the type of staged data.
 type DataKind string
 
 // The kinds.
 const (
-	DataNDJSON DataKind = "ndjson" // a record a line
-	DataJSON   DataKind = "json"   // one record, of any number of lines
-	DataText   DataKind = "text"   // a record a line
+	DataNDJSON DataKind = "ndjson" // a record per line
+	DataJSON   DataKind = "json"   // one record, on any number of lines
+	DataText   DataKind = "text"   // a record per line
 	DataBinary DataKind = "binary" // no records
 )
 
-// DataKinds lists them.
+// DataKinds returns all kinds.
 func DataKinds() []DataKind { return []DataKind{DataNDJSON, DataJSON, DataText, DataBinary} }
 
-// Staged is what is known of staged data.
+// Staged describes staged data.
 type Staged struct {
 	Token  Token    `json:"token"`
 	Kind   DataKind `json:"kind"`
-	Source string   `json:"source,omitempty"` // where it is from: "hubspot/contact"
+	Source string   `json:"source,omitempty"` // where the data comes from: "hubspot/contact"
 	Labels []string `json:"labels,omitempty"`
-	// Thread is the one whose agent staged it; empty for the person.
+	// Thread is the thread whose agent staged it, or empty if the user did.
 	Thread  ID        `json:"thread,omitempty"`
 	Records int64     `json:"records"`
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
 	Created time.Time `json:"created"`
-	// Expires is when it is removed, unless it is used, touched or pinned before.
+	// Expires is when it is removed unless it is used, touched or pinned before.
 	Expires time.Time `json:"expires"`
-	// Pins are what it is kept for beyond that.
+	// Pins says what needs it after that.
 	Pins []string `json:"pins,omitempty"`
 }
 
-// StagedInfo is Staged with what a look at the data tells.
+// StagedInfo is Staged with the data's file and first lines.
 type StagedInfo struct {
 	Staged
 	File string `json:"file"`
-	// Preview holds the beginnings of the first lines, More whether there is more of them than is shown.
+	// Preview has the beginnings of the first lines; More is set if the data has more lines.
 	Preview []string `json:"preview,omitempty"`
 	More    bool     `json:"more,omitempty"`
 }
 
-// StagedData is staged data, or a part of it, to be read once.
+// StagedData is staged data, or a part of it, that can be read once.
 type StagedData interface {
 	io.WriterTo
 	io.Closer
 }
 
 const (
-	mostLabels = 20
-	mostLabel  = 200 // bytes of a label or a source
-	mostTTL    = 365 * 24 * time.Hour
+	maxLabels = 20
+	maxLabel  = 200 // bytes of a label or a source
+	maxTTL    = 365 * 24 * time.Hour
 )
 
-// StageRequest says what is staged; all of it may be left out.
+// StageRequest describes the data to stage; every field is optional.
 type StageRequest struct {
 	Source string        `json:"source,omitempty"`
 	Kind   DataKind      `json:"kind,omitempty"`
 	Labels []string      `json:"labels,omitempty"`
 	TTL    time.Duration `json:"ttl,omitempty"`
-	Thread ID            `json:"-"` // of the agent that stages
+	Thread ID            `json:"-"` // of the agent that stages it
 }
 
-// Check refuses what cannot be kept.
+// Check validates the request.
 func (r StageRequest) Check() error {
 	if r.Kind != "" && !slices.Contains(DataKinds(), r.Kind) {
-		return fmt.Errorf("there is no type %q, only ndjson, json, text and binary: %w", r.Kind, ErrInvalid)
+		return fmt.Errorf("unknown type %q, use ndjson, json, text or binary: %w", r.Kind, ErrInvalid)
 	}
-	if len(r.Labels) > mostLabels {
-		return fmt.Errorf("%d labels are more than %d: %w", len(r.Labels), mostLabels, ErrInvalid)
+	if len(r.Labels) > maxLabels {
+		return fmt.Errorf("%d labels, but at most %d are possible: %w", len(r.Labels), maxLabels, ErrInvalid)
 	}
 	for _, s := range append([]string{r.Source}, r.Labels...) {
-		if len(s) > mostLabel || plaintext.Line(s) != s {
-			return fmt.Errorf("%q is not one line of at most %d bytes: %w", plaintext.Cut(s, 80), mostLabel, ErrInvalid)
+		if len(s) > maxLabel || plaintext.Line(s) != s {
+			return fmt.Errorf("%q must be one line of at most %d bytes: %w", plaintext.Cut(s, 80), maxLabel, ErrInvalid)
 		}
 	}
 	return CheckTTL(r.TTL)
 }
 
-// CheckTTL refuses times for which data cannot be kept; 0 is none.
+// CheckTTL validates a time to live; 0 means the default.
 func CheckTTL(ttl time.Duration) error {
-	if ttl != 0 && (ttl < time.Second || ttl > mostTTL) {
-		return fmt.Errorf("a time to live of %v is not between 1s and %v: %w", ttl, mostTTL, ErrInvalid)
+	if ttl != 0 && (ttl < time.Second || ttl > maxTTL) {
+		return fmt.Errorf("the time to live %v must be between 1s and %v: %w", ttl, maxTTL, ErrInvalid)
 	}
 	return nil
 }
 
-// Selection is a part of staged data: of the lines From to To those that match Grep, and of these the first Head.
-// What is zero selects everything.
+// Selection is a part of staged data: of the lines From to To, the first Head that match Grep. A zero field selects
+// everything.
 type Selection struct {
-	From int64  `json:"from,omitempty"` // counts from 1
+	From int64  `json:"from,omitempty"` // the first line is 1
 	To   int64  `json:"to,omitempty"`
 	Grep string `json:"grep,omitempty"`
 	Head int64  `json:"head,omitempty"`
 }
 
-// Check refuses a selection that means nothing.
+// Check validates the selection.
 func (s Selection) Check() error {
 	if s.From < 0 || s.To < 0 || s.Head < 0 || s.To > 0 && s.To < s.From {
-		return fmt.Errorf("the lines %d to %d, at most %d of them: %w", s.From, s.To, s.Head, ErrInvalid)
+		return fmt.Errorf("lines %d to %d, at most %d: %w", s.From, s.To, s.Head, ErrInvalid)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func verbCases(one, old string) []verbCase {
 		usage("push"), unknown("push", "nobody"), fails(exitRefused, "no branch of its own", "push", one),
 		usage("pr"), unknown("pr", "nobody"), fails(exitRefused, "no branch of its own", "pr", one),
 		usage("find"), fails(exitUsage, "--limit -1", "find", "x", "--limit", "-1"), works("find", "nothing like it"),
-		fails(exitUsage, "no type", "stage", "--type", "xml"), fails(exitUsage, "duration", "stage", "--ttl", "soon"),
+		fails(exitUsage, "unknown type", "stage", "--type", "xml"), fails(exitUsage, "duration", "stage", "--ttl", "soon"),
 		works("stage"),
 		fails(exitUsage, "did you mean list?", "stage", "lst"), usage("stage", "list", "x"), works("stage", "list"),
 		usage("stage", "info"), fails(exitUsage, "not a token", "stage", "info", "x"),

@@ -342,11 +342,11 @@ func (a *App) openClock(ctx context.Context) error {
 	return nil
 }
 
-// openStaging opens what was staged, and has it cleaned up by itself.
+// openStaging opens the store of staged data and removes expired data periodically.
 func (a *App) openStaging(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "staging")
 	if err != nil {
-		return fmt.Errorf("open what is staged: %w", err)
+		return fmt.Errorf("open the staged data: %w", err)
 	}
 	a.staging = staging.New(folder, a.clock.Since)
 	a.onClose(a.staging.Close)
@@ -355,7 +355,7 @@ func (a *App) openStaging(context.Context) error {
 		defer pause.Stop()
 		for {
 			if _, err := a.staging.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.Log.Warn("remove what was staged and has expired", "error", err)
+				a.Log.Warn("remove expired staged data", "error", err)
 			}
 			select {
 			case <-ctx.Done():

@@ -68,7 +68,7 @@ func (o output) terminal() (*os.File, bool) {
 	return f, ok
 }
 
-// data is where data goes that is to stay as it is, unless a terminal would act on it.
+// data returns the writer for data that is printed byte for byte unless the output is a terminal.
 func (o output) data() io.Writer {
 	if f, ok := o.bare.(*os.File); ok && term.IsTerminal(f.Fd()) {
 		return o.stdout

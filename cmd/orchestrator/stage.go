@@ -18,7 +18,7 @@ import (
 	"orchestrator/thread"
 )
 
-// ofThread has a verb use the project of the thread whose agent calls it, whatever folder it is in.
+// ofThread prepares a verb that, if an agent runs it, uses the project of the agent's thread in any folder.
 func (c *cli) ofThread(cmd *cobra.Command, _ []string) error {
 	if dir := session.Project(c.environ); dir != "" && !cmd.Flags().Changed("project") {
 		c.dir = dir
@@ -30,15 +30,15 @@ func stageVerb(c *cli) *cobra.Command {
 	var r thread.StageRequest
 	var kind string
 	cmd := &cobra.Command{
-		Use: "stage", Short: "Keep what standard input brings and print a token for it", Args: noVerb,
-		Long: "Keep what standard input brings for a while, and print a token for it: retrieve reads it back, in this\n" +
-			"project's threads and folders. It is kept for an hour, or as --ttl says, and longer while it is used.",
+		Use: "stage", Short: "Stage standard input and print its token", Args: noVerb,
+		Long: "Store standard input for a while and print a token. `retrieve` prints the data again, in every thread and\n" +
+			"folder of this project. Each use restarts the time for which it is kept.",
 		PersistentPreRunE: c.ofThread,
 	}
-	cmd.Flags().StringVar(&r.Source, "source", "", "where the data is from, such as hubspot/contact")
-	cmd.Flags().StringVar(&kind, "type", "", "ndjson, json, text or binary; by the data itself without it")
-	cmd.Flags().DurationVar(&r.TTL, "ttl", 0, "how long to keep it, such as 30m; an hour without it")
-	cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a word or line to find it by; may be given several times")
+	cmd.Flags().StringVar(&r.Source, "source", "", "where the data comes from, such as hubspot/contact")
+	cmd.Flags().StringVar(&kind, "type", "", "ndjson, json, text or binary; by default detected from the data")
+	cmd.Flags().DurationVar(&r.TTL, "ttl", 0, "how long to keep it, such as 30m; by default an hour")
+	cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a label for it; can be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.Kind = thread.DataKind(kind)
 		if err := r.Check(); err != nil {
@@ -50,7 +50,7 @@ func stageVerb(c *cli) *cobra.Command {
 				return err
 			}
 			if d.Bytes == 0 {
-				fmt.Fprintf(c.stderr, "orchestrator: standard input brought nothing: %s is empty\n", d.Token)
+				fmt.Fprintf(c.stderr, "orchestrator: standard input was empty, so %s is empty\n", d.Token)
 			}
 			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
 		})(cmd, args)
@@ -61,7 +61,7 @@ func stageVerb(c *cli) *cobra.Command {
 
 func stageListVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List what is staged, the newest first", Args: exactly(),
+		Use: "list", Short: "List staged data, newest first", Args: exactly(),
 		RunE: c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			list, err := api.StageList.Do(ctx, cl, api.None{})
 			if err != nil {
@@ -74,7 +74,7 @@ func stageListVerb(c *cli) *cobra.Command {
 
 func printStaged(w io.Writer, list []thread.Staged, now time.Time) {
 	if len(list) == 0 {
-		fmt.Fprintln(w, "nothing is staged: `… | orchestrator stage` does")
+		fmt.Fprintln(w, "no staged data; `… | orchestrator stage` adds some")
 		return
 	}
 	var t columns
@@ -86,7 +86,7 @@ func printStaged(w io.Writer, list []thread.Staged, now time.Time) {
 	t.print(w)
 }
 
-// expiry says when staged data is removed.
+// expiry returns how long staged data is still kept.
 func expiry(d thread.Staged, now time.Time) string {
 	if len(d.Pins) > 0 {
 		return "pinned"
@@ -103,7 +103,7 @@ func dash(s string) string {
 
 func stageInfoVerb(c *cli) *cobra.Command {
 	return &cobra.Command{
-		Use: "info <token>", Short: "Show what is known of staged data, and how it begins", Args: exactly("<token>"),
+		Use: "info <token>", Short: "Describe staged data and show its first lines", Args: exactly("<token>"),
 		ValidArgsFunction: c.completeTokens,
 		RunE: c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 			info, err := api.StageInfo.Do(ctx, cl, api.StagedRef{Token: args[0]})
@@ -143,7 +143,7 @@ func printInfo(w io.Writer, d thread.StagedInfo, now time.Time) {
 	}
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -155,10 +155,10 @@ func thousands(n int64) string {
 func stageTouchVerb(c *cli) *cobra.Command {
 	var ttl time.Duration
 	cmd := &cobra.Command{
-		Use: "touch <token>", Short: "Keep staged data longer: its time begins again", Args: exactly("<token>"),
+		Use: "touch <token>", Short: "Keep staged data longer: restart its time to live", Args: exactly("<token>"),
 		ValidArgsFunction: c.completeTokens,
 	}
-	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long to keep it from now on; as long as before without it")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long to keep it from now; by default as long as when it was staged")
 	cmd.RunE = c.with(func(ctx context.Context, cl *client.Client, args []string) error {
 		d, err := api.StageTouch.Do(ctx, cl, api.TouchRequest{Token: args[0], TTL: ttl})
 		if err != nil {
@@ -186,24 +186,24 @@ func unstageVerb(c *cli) *cobra.Command {
 	}
 }
 
-// mostJSON bounds data that is printed as a JSON string.
-const mostJSON = 16 << 20
+// maxJSON is the maximum size of data that is printed as a JSON string.
+const maxJSON = 16 << 20
 
 func retrieveVerb(c *cli) *cobra.Command {
 	var part thread.Selection
 	var lines string
 	cmd := &cobra.Command{
-		Use: "retrieve <token>", Short: "Print what was staged, byte for byte", Args: exactly("<token>"),
-		Long: "Print what was staged: to a file or pipe byte for byte, to a terminal what cannot act on it. Of the lines\n" +
-			"that --range gives, --grep leaves those that match, and --head the first of these.",
+		Use: "retrieve <token>", Short: "Print staged data", Args: exactly("<token>"),
+		Long: "Print staged data: byte for byte to a file or pipe, with control characters shown as marks on a terminal.\n" +
+			"--range selects lines, --grep those of them that match, and --head the first of those.",
 		ValidArgsFunction: c.completeTokens, PersistentPreRunE: c.ofThread,
 	}
-	cmd.Flags().Int64Var(&part.Head, "head", 0, "only the first lines")
-	cmd.Flags().StringVar(&lines, "range", "", "only these lines: 10-20, 10- or -20; they count from 1")
-	cmd.Flags().StringVar(&part.Grep, "grep", "", "only lines that match a regular expression")
+	cmd.Flags().Int64Var(&part.Head, "head", 0, "only the first N lines")
+	cmd.Flags().StringVar(&lines, "range", "", "only these lines: 10-20, 10- or -20; the first is 1")
+	cmd.Flags().StringVar(&part.Grep, "grep", "", "only lines that match this regular expression")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("head") && part.Head < 1 {
-			return usagef("--head %d: give a number of lines", part.Head)
+			return usagef("--head %d: it must be 1 or more", part.Head)
 		}
 		if err := parseRange(lines, &part); err != nil {
 			return err
@@ -226,7 +226,7 @@ func retrieveVerb(c *cli) *cobra.Command {
 	return cmd
 }
 
-// parseRange reads lines as people give them.
+// parseRange parses the value of --range.
 func parseRange(s string, part *thread.Selection) error {
 	if s == "" {
 		return nil
@@ -257,19 +257,19 @@ func parseRange(s string, part *thread.Selection) error {
 // retrieved is what retrieve prints with --json.
 type retrieved struct {
 	Token    string `json:"token"`
-	Encoding string `json:"encoding"` // of Data: utf-8, or base64 where it is no text
+	Encoding string `json:"encoding"` // of Data: utf-8, or base64 if it is not text
 	Data     string `json:"data"`
 }
 
 // showData prints data as a JSON string.
 func (c *cli) showData(token string, data io.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(data, mostJSON+1))
+	b, err := io.ReadAll(io.LimitReader(data, maxJSON+1))
 	if err != nil {
 		return fmt.Errorf("retrieve %s: %w", token, err)
 	}
-	if len(b) > mostJSON {
-		return thread.Hint(fmt.Errorf("%s is more than the %s that --json prints: %w", token, thread.Bytes(mostJSON),
-			thread.ErrUnsupported), "retrieve it without --json, or a part of it")
+	if len(b) > maxJSON {
+		return thread.Hint(fmt.Errorf("%s is larger than %s, the limit of --json: %w", token, thread.Bytes(maxJSON),
+			thread.ErrUnsupported), "retrieve it without --json, or only a part of it")
 	}
 	r := retrieved{Token: token, Encoding: "utf-8", Data: string(b)}
 	if !utf8.Valid(b) {
@@ -278,7 +278,7 @@ func (c *cli) showData(token string, data io.Reader) error {
 	return c.show(r, nil)
 }
 
-// completeTokens offers what is staged.
+// completeTokens completes tokens of staged data.
 func (c *cli) completeTokens(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -37,8 +37,9 @@ func (r *rig) max() *rig {
 	dir := r.t.TempDir()
 	script := `#!/bin/sh
 case "$1 $2" in
-"search hubspot") seq 1 5000 | awk '{print "{\"id\":\"" $1 "\",\"firstName\":\"" ($1 % 3 ? "John" : "Sarah") "\",\"company\":\"" ` +
-		`($1 % 2 ? "Acme Corp" : "Globex") "\",\"source\":\"hubspot\",\"type\":\"contact\"}"}' ;;
+"search hubspot") seq 1 5000 | awk '{print "{\"id\":\"" $1 "\",\"firstName\":\"" ` +
+		`($1 % 3 ? "John" : "Sarah") "\",\"company\":\"" ($1 % 2 ? "Acme Corp" : "Globex") ` +
+		`"\",\"source\":\"hubspot\",\"type\":\"contact\"}"}' ;;
 "search gdrive") seq 1 47 | awk '{print "{\"name\":\"file" $1 ".doc\",\"id\":" $1 "}"}' ;;
 *) exec '` + program + `' "$@" ;;
 esac
@@ -60,24 +61,30 @@ func TestStagingSession(t *testing.T) {
 	}
 	t.Parallel()
 	r := newRig(t).max()
-	token := strings.TrimSpace(r.shell("TOKEN=$(max search hubspot --type=contact --all -o ndjson | max stage); echo $TOKEN"))
+	token := strings.TrimSpace(r.shell(
+		"TOKEN=$(max search hubspot --type=contact --all -o ndjson | max stage); echo $TOKEN"))
 	if !oneToken.MatchString(token + "\n") {
 		t.Fatalf("the token is %q", token)
 	}
 	for _, c := range []struct{ line, want string }{
 		{"max retrieve max:TOKEN | jq '.firstName' | sort | uniq -c", `^ *3334 "John"\n *1666 "Sarah"\n$`},
-		{"max retrieve max:TOKEN | jq -r '.company // empty' | sort | uniq -c | sort -rn | head -10", `^ *2500 Globex\n *2500 Acme Corp\n$`},
+		{"max retrieve max:TOKEN | jq -r '.company // empty' | sort | uniq -c | sort -rn | head -10",
+			`^ *2500 Globex\n *2500 Acme Corp\n$`},
 		{"max retrieve max:TOKEN | head -1", `^{"id":"1","firstName":"John".*}\n$`},
 		{"max retrieve max:TOKEN --grep Sarah --head 2 | jq -r .id", `^3\n6\n$`},
 		{"max retrieve max:TOKEN --range 4999- | jq -r .id", `^4999\n5000\n$`},
-		{"max search hubspot | cmp - $(max stage info max:TOKEN --json | jq -r .file) && max retrieve max:TOKEN | cmp - $(max stage info max:TOKEN --json | jq -r .file)", `^$`},
+		{"max search hubspot | cmp - $(max stage info max:TOKEN --json | jq -r .file) &&\n" +
+			"max retrieve max:TOKEN | cmp - $(max stage info max:TOKEN --json | jq -r .file)", `^$`},
 		{"max stage list", `(?s)^TOKEN  .*\nmax:[0-9a-f]{8} +5000 .*ndjson +hubspot/contact `},
-		{"max stage info max:TOKEN", `(?s)^Token: +max:TOKEN\nRecords: +5,000\nSize: .*\nSource: +hubspot/contact\nCreated: .* ago\nExpires: .*59m\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
-		{"DOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson | max stage --source gdrive/file --label Acme)\n" +
+		{"max stage info max:TOKEN", `(?s)^Token: +max:TOKEN\nRecords: +5,000\nSize: .*\nSource: +hubspot/contact\n` +
+			`Created: .* ago\nExpires: .*59m\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
+		{"DOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson |\n" +
+			"max stage --source gdrive/file --label Acme)\n" +
 			"echo Their docs: ${DOCS}; max retrieve $DOCS | jq -r .name | wc -l", `^Their docs: max:[0-9a-f]{8}\n *47\n$`},
 		{"max stage touch max:TOKEN --ttl 3h", `^max:TOKEN: kept until `},
 		{"max unstage max:TOKEN", `^max:TOKEN: unstaged\n$`},
-		{"max retrieve max:TOKEN 2>&1 || echo exit $?", `^orchestrator: max:TOKEN of hubspot/contact, staged on .* was unstaged on .*: not found\nexit 3\n$`},
+		{"max retrieve max:TOKEN 2>&1 || echo exit $?",
+			`^orchestrator: max:TOKEN \(hubspot/contact, staged at .*\) was unstaged at .*: not found\nexit 3\n$`},
 	} {
 		want := regexp.MustCompile(strings.ReplaceAll(c.want, "max:TOKEN", token))
 		if got := r.shell(strings.ReplaceAll(c.line, "max:TOKEN", token)); !want.MatchString(got) {
@@ -199,7 +206,7 @@ func TestAgentStages(t *testing.T) {
 		{two, "max stage list", 0, other, mine},
 		{one, "max stage info " + mine, 0, string(r.status(one.name).ID), ""},
 		{one, "max retrieve " + mine[:6], 0, "mine", ""},
-		{one, "max retrieve " + other[:11], exitNotFound, "nothing is staged whose token begins", ""},
+		{one, "max retrieve " + other[:11], exitNotFound, "no token begins with", ""},
 		{one, "max unstage " + other, exitRefused, `"manage"`, ""},
 		{one, "max unstage " + of, exitRefused, `"manage"`, ""},
 		{one, "max stage touch " + other, 0, "kept until", ""},
@@ -208,7 +215,8 @@ func TestAgentStages(t *testing.T) {
 		{two, "max --project " + elsewhere + " stage list", exitRefused, "only the user may do this", ""},
 	} {
 		got := from(c.who, c.script)
-		if all := got.stdout + got.stderr; got.code != c.code || !strings.Contains(all, c.out) || c.not != "" && strings.Contains(all, c.not) {
+		if all := got.stdout + got.stderr; got.code != c.code || !strings.Contains(all, c.out) ||
+			c.not != "" && strings.Contains(all, c.not) {
 			t.Errorf("%s, %s: exit %d\n%s", c.who.name, c.script, got.code, all)
 		}
 	}

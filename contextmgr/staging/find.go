@@ -11,10 +11,10 @@ import (
 	"orchestrator/thread"
 )
 
-// mostNamed is how many tokens an error names.
-const mostNamed = 5
+// maxNamed is how many tokens an error names.
+const maxNamed = 5
 
-// Find returns the entry of a token, or of the beginning of one that fits a single one of the entries that may be seen.
+// Find returns the entry of a token, or the only visible one whose token begins with ref. may reports what is visible.
 func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, error) {
 	t, whole, err := thread.ParseToken(ref)
 	if err != nil {
@@ -32,21 +32,21 @@ func (s *Store) Find(ref string, may func(thread.Staged) bool) (thread.Staged, e
 	case 1:
 		return all[0], nil
 	case 0:
-		return thread.Staged{}, thread.Hint(fmt.Errorf("nothing is staged whose token begins with %s: %w", t,
-			thread.ErrNotFound), "`orchestrator stage list` lists what is")
+		return thread.Staged{}, thread.Hint(fmt.Errorf("no token begins with %s: %w", t, thread.ErrNotFound),
+			"`orchestrator stage list` lists staged data")
 	}
 	var names []string
-	for _, d := range all[:min(len(all), mostNamed)] {
+	for _, d := range all[:min(len(all), maxNamed)] {
 		names = append(names, string(d.Token))
 	}
 	if more := len(all) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return thread.Staged{}, thread.Hint(fmt.Errorf("%d tokens begin with %s: %s: %w", len(all), t,
-		strings.Join(names, ", "), thread.ErrInvalid), "give more of it")
+		strings.Join(names, ", "), thread.ErrInvalid), "give more digits")
 }
 
-// List returns the entries that may be seen, the newest first.
+// List returns the visible entries, newest first. may reports what is visible.
 func (s *Store) List(may func(thread.Staged) bool) ([]thread.Staged, error) { return s.list("", may) }
 
 func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Staged, error) {
@@ -62,7 +62,7 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 		}
 		d, err := s.read(digits)
 		if err != nil || !d.Gone.IsZero() || s.expired(d) || !may(d.Staged) {
-			continue // what cannot be read, Sweep names
+			continue // Sweep reports damaged documents
 		}
 		all = append(all, d.Staged)
 	}
@@ -70,7 +70,7 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 	return all, nil
 }
 
-// Size says how many entries there are and how many bytes they hold.
+// Size returns the number of entries and their total size.
 func (s *Store) Size() (entries int, bytes int64, err error) {
 	all, err := s.List(func(thread.Staged) bool { return true })
 	for _, d := range all {
@@ -79,7 +79,7 @@ func (s *Store) Size() (entries int, bytes int64, err error) {
 	return len(all), bytes, err
 }
 
-// Touch has an entry's time begin again, with another length unless ttl is 0. It never expires earlier than before.
+// Touch restarts an entry's time to live, with a new one unless ttl is 0. It never makes the entry expire earlier.
 func (s *Store) Touch(t thread.Token, ttl time.Duration) (thread.Staged, error) {
 	if err := thread.CheckTTL(ttl); err != nil {
 		return thread.Staged{}, err
@@ -93,10 +93,10 @@ func (s *Store) Touch(t thread.Token, ttl time.Duration) (thread.Staged, error) 
 	})
 }
 
-// Pin keeps an entry as long as an owner, which says what needs it, has not unpinned it.
+// Pin keeps an entry until the owner, which says what needs it, unpins it.
 func (s *Store) Pin(t thread.Token, owner string) (thread.Staged, error) {
 	if owner == "" {
-		return thread.Staged{}, fmt.Errorf("pin %s for nobody: %w", t, thread.ErrInvalid)
+		return thread.Staged{}, fmt.Errorf("pin %s without an owner: %w", t, thread.ErrInvalid)
 	}
 	return s.change(t, func(d *document) error {
 		if !slices.Contains(d.Pins, owner) {
@@ -106,7 +106,7 @@ func (s *Store) Pin(t thread.Token, owner string) (thread.Staged, error) {
 	})
 }
 
-// Unpin takes an owner's pin back; the entry's time begins again. One that has none is no error.
+// Unpin removes an owner's pin, if it has one, and restarts the entry's time to live.
 func (s *Store) Unpin(t thread.Token, owner string) (thread.Staged, error) {
 	return s.change(t, func(d *document) error {
 		had := len(d.Pins)
@@ -118,7 +118,7 @@ func (s *Store) Unpin(t thread.Token, owner string) (thread.Staged, error) {
 	})
 }
 
-// Unstage removes an entry now. One that is pinned is refused.
+// Unstage removes an entry now, unless it is pinned.
 func (s *Store) Unstage(t thread.Token) error {
 	s.documents.Lock()
 	defer s.documents.Unlock()

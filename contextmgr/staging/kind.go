@@ -11,7 +11,7 @@ import (
 	"orchestrator/thread/plaintext"
 )
 
-// kindOf says what data is by its beginning; all is set where that is all of it.
+// kindOf determines the kind of data from its beginning; all is set if that is all of the data.
 func kindOf(head []byte, all bool) thread.DataKind {
 	if !isText(head, all) {
 		return thread.DataBinary
@@ -45,7 +45,7 @@ func kindOf(head []byte, all bool) thread.DataKind {
 	}
 }
 
-// isText reports whether data is UTF-8 without NUL; its last character may be cut off.
+// isText reports whether data is UTF-8 without NUL. Unless all is set, its last character may be truncated.
 func isText(head []byte, all bool) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
@@ -66,7 +66,7 @@ func isText(head []byte, all bool) bool {
 	return true
 }
 
-// begins reports whether data that goes on can be JSON.
+// begins reports whether data with this beginning can be JSON.
 func begins(head []byte) bool {
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(head), endless{}))
 	for {
@@ -76,15 +76,15 @@ func begins(head []byte) bool {
 	}
 }
 
-// errMore says that there is more than the beginning of the data.
-var errMore = errors.New("there is more")
+// errMore is returned at the end of the known beginning of data.
+var errMore = errors.New("more data follows")
 
-// endless is the data behind its beginning.
+// endless stands for the data after its known beginning.
 type endless struct{}
 
 func (endless) Read([]byte) (int, error) { return 0, errMore }
 
-// sourceOf reads where data is from out of its first record: the fields source and type.
+// sourceOf returns the source that the first record names in its fields source and type.
 func sourceOf(head []byte, kind thread.DataKind) string {
 	if kind != thread.DataNDJSON {
 		return ""
@@ -104,10 +104,10 @@ func sourceOf(head []byte, kind thread.DataKind) string {
 	return source
 }
 
-// lines counts them.
+// lines counts lines.
 type lines struct {
 	n    int64
-	open bool // the last one has no end
+	open bool // the last line has no newline
 }
 
 func (l *lines) add(b []byte) {
@@ -118,7 +118,7 @@ func (l *lines) add(b []byte) {
 	l.open = b[len(b)-1] != '\n'
 }
 
-// records is how many there are in data of a kind.
+// records returns the number of records in data of a kind.
 func (l *lines) records(kind thread.DataKind, size int64) int64 {
 	switch kind {
 	case thread.DataBinary:

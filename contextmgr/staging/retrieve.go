@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxLine is the longest line that can be searched.
+	// maxLine is the maximum length of a line that --grep can search.
 	maxLine = 16 << 20
-	// maxPattern bounds a regular expression.
+	// maxPattern is the maximum length of a regular expression.
 	maxPattern = 4 << 10
 
 	previewLines = 3
@@ -29,10 +29,10 @@ type reading struct {
 	file *os.File
 	size int64
 	part thread.Selection
-	grep *regexp.Regexp // nil for all lines
+	grep *regexp.Regexp // nil selects all lines
 }
 
-// Retrieve opens an entry, or a part of it. Reading it counts as using it: its time begins again.
+// Retrieve opens an entry, or a part of it. This counts as a use and restarts the entry's time to live.
 func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedData, error) {
 	r := &reading{part: part}
 	if err := part.Check(); err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 	}
 	if part.Grep != "" {
 		if len(part.Grep) > maxPattern {
-			return nil, fmt.Errorf("a regular expression of more than %d bytes: %w", maxPattern, thread.ErrInvalid)
+			return nil, fmt.Errorf("the regular expression is longer than %d bytes: %w", maxPattern, thread.ErrInvalid)
 		}
 		grep, err := regexp.Compile(part.Grep)
 		if err != nil {
@@ -53,14 +53,15 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 		return nil, err
 	}
 	if part != (thread.Selection{}) && d.Kind == thread.DataBinary {
-		return nil, thread.Hint(fmt.Errorf("%s is binary and has no lines: %w", t, thread.ErrInvalid), "retrieve all of it")
+		return nil, thread.Hint(fmt.Errorf("%s is binary and has no lines: %w", t, thread.ErrInvalid),
+			"retrieve it without --head, --range and --grep")
 	}
 	if r.file, err = s.open(d); err != nil {
 		return nil, err
 	}
 	r.size = d.Bytes
-	if s.since(d.Extended) > d.TTL/10 { // seldom, as it is written down
-		_, _ = s.Touch(t, 0) // a full disk keeps nobody from reading
+	if s.since(d.Extended) > d.TTL/10 { // not at every use, because it is a write
+		_, _ = s.Touch(t, 0) // a full disk does not prevent reading
 	}
 	return r, nil
 }
@@ -70,16 +71,16 @@ func (s *Store) open(d document) (*os.File, error) {
 	file, err := s.folder.File(d.dataName(), os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, gone := s.lookUp(d.Token); gone != nil {
-			return nil, gone // just now
+			return nil, gone // it was removed just now
 		}
-		return nil, fmt.Errorf("%w: the file of %s is gone: %s", thread.ErrDamaged, d.Token, s.folder.Path(d.dataName()))
+		return nil, fmt.Errorf("%w: the file of %s is missing: %s", thread.ErrDamaged, d.Token, s.folder.Path(d.dataName()))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", d.Token, err)
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() != d.Bytes {
-		err = fmt.Errorf("%w: %s has %d bytes, and %d were staged", thread.ErrDamaged, s.folder.Path(d.dataName()),
+		err = fmt.Errorf("%w: %s has %d bytes, but %d were staged", thread.ErrDamaged, s.folder.Path(d.dataName()),
 			info.Size(), d.Bytes)
 	}
 	if err != nil {
@@ -102,7 +103,7 @@ func (r *reading) WriteTo(w io.Writer) (int64, error) {
 	return out.n, err
 }
 
-// counted counts what is written.
+// counted counts the bytes that are written.
 type counted struct {
 	w *bufio.Writer
 	n int64
@@ -142,7 +143,7 @@ func (r *reading) write(w io.Writer) error {
 	return nil
 }
 
-// line reads a line and writes it where it is selected; io.EOF where there is none.
+// line reads a line and writes it if it is selected. It returns io.EOF after the last line.
 func (r *reading) line(w io.Writer, in *bufio.Reader, n int64) (wrote bool, err error) {
 	if _, err := in.Peek(1); err != nil {
 		return false, err
@@ -172,7 +173,7 @@ func (r *reading) line(w io.Writer, in *bufio.Reader, n int64) (wrote bool, err 
 	}
 }
 
-// whole reads a line with its end.
+// whole reads a line with its newline.
 func whole(in *bufio.Reader, n int64) ([]byte, error) {
 	var line []byte
 	for {
@@ -181,7 +182,7 @@ func whole(in *bufio.Reader, n int64) ([]byte, error) {
 			return piece, nil
 		}
 		if line = append(line, piece...); len(line) > maxLine {
-			return nil, fmt.Errorf("line %d is longer than the %s that --grep can search: %w", n, thread.Bytes(maxLine),
+			return nil, fmt.Errorf("line %d is longer than %s, the limit of --grep: %w", n, thread.Bytes(maxLine),
 				thread.ErrUnsupported)
 		}
 		switch {
@@ -194,7 +195,7 @@ func whole(in *bufio.Reader, n int64) ([]byte, error) {
 	}
 }
 
-// trimEnd takes the end off a line.
+// trimEnd returns a line without its line ending.
 func trimEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -205,7 +206,7 @@ func trimEnd(line []byte) []byte {
 	return line
 }
 
-// Info says what a look at an entry tells. It does not count as using it.
+// Info describes an entry. It does not count as a use.
 func (s *Store) Info(t thread.Token) (thread.StagedInfo, error) {
 	d, err := s.lookUp(t)
 	if err != nil {
@@ -230,7 +231,7 @@ func (s *Store) Info(t thread.Token) (thread.StagedInfo, error) {
 			return info, nil
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
-			info.More = true // of this line, and that is enough
+			info.More = true // the rest of this line
 			return info, nil
 		}
 		if err != nil {
@@ -242,7 +243,7 @@ func (s *Store) Info(t thread.Token) (thread.StagedInfo, error) {
 	return info, nil
 }
 
-// preview is the beginning of a line.
+// preview returns the beginning of a line.
 func preview(line []byte) string {
 	text := trimEnd(line)
 	if len(text) <= previewWidth {

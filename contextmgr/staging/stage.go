@@ -15,13 +15,13 @@ import (
 	"orchestrator/thread"
 )
 
-// chunk is how much is held of data that is staged, and how much of its beginning tells what it is.
+// chunk is how much of the data is in memory at a time, and how much of its beginning determines its kind.
 const chunk = 128 << 10
 
-// draws is how many tokens are tried. With a million entries one draw in 4,000 is in vain.
+// draws is how many tokens are tried. With a million entries, one in 4,000 is already in use.
 const draws = 100
 
-// Stage keeps what a reader brings. When it returns, the data is durable.
+// Stage stores the data of a reader. It is durable when Stage returns.
 func (s *Store) Stage(ctx context.Context, r thread.StageRequest, data io.Reader) (thread.Staged, error) {
 	if err := r.Check(); err != nil {
 		return thread.Staged{}, fmt.Errorf("stage: %w", err)
@@ -40,14 +40,14 @@ func (s *Store) Stage(ctx context.Context, r thread.StageRequest, data io.Reader
 	return d.Staged, nil
 }
 
-// newStem returns a name for data without a token.
+// newStem returns a name for data that has no token yet.
 func newStem() string {
 	var b [8]byte
 	rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// receive writes data to a file, synced, and says what it is.
+// receive writes data to a file, syncs it and describes it.
 func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest, data io.Reader) (d document,
 	err error) {
 	file, err := s.folder.File(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
@@ -63,7 +63,7 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 	for first, all := true, false; !all; first = false {
 		n, err := fill(data, buf)
 		if all = errors.Is(err, io.EOF); err != nil && !all {
-			return d, fmt.Errorf("read what is to be staged: %w", err)
+			return d, fmt.Errorf("read the data: %w", err)
 		}
 		if err := ctx.Err(); err != nil {
 			return d, err
@@ -82,7 +82,7 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 	return d, file.Sync()
 }
 
-// fill reads until a buffer is full; io.EOF comes with the last bytes.
+// fill reads until the buffer is full. It returns io.EOF together with the last bytes.
 func fill(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var more int
@@ -92,7 +92,7 @@ func fill(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// describe fills in what nobody said, by the beginning of the data.
+// describe determines the kind and the source from the beginning of the data, unless they were given.
 func (d *document) describe(head []byte, all bool) {
 	if d.Kind == "" {
 		d.Kind = kindOf(head, all)
@@ -102,7 +102,7 @@ func (d *document) describe(head []byte, all bool) {
 	}
 }
 
-// name gives data a token that nothing has, and makes it exist.
+// name gives data an unused token and writes its document.
 func (s *Store) name(part string, d document) (document, error) {
 	for range draws {
 		d.Token = s.draw()
@@ -118,10 +118,10 @@ func (s *Store) name(part string, d document) (document, error) {
 	return d, fmt.Errorf("no token is free: %w", thread.ErrRefused)
 }
 
-// exist makes data exist under a token that is reserved; fs.ErrExist where something of that token is there.
+// exist makes data an entry under a reserved token. It returns fs.ErrExist if the token has a document already.
 func (s *Store) exist(part string, d *document) error {
 	if _, err := s.read(d.Token.Digits()); !errors.Is(err, fs.ErrNotExist) {
-		return fs.ErrExist // whatever it is
+		return fs.ErrExist // even if it cannot be read
 	}
 	if err := s.folder.Rename(part, d.dataName()); err != nil {
 		return err

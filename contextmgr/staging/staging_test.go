@@ -305,14 +305,14 @@ func TestTokens(t *testing.T) {
 		{"max:a", own, mine.Token, nil, ""},      // of its own it is the only one
 		{"max:ab000002", anybody, others.Token, nil, ""},
 		{"max:a", anybody, "", thread.ErrInvalid, "2 tokens begin with max:a: max:ab000002, max:ab000001"},
-		{"max:f", anybody, "", thread.ErrNotFound, "nothing is staged whose token begins with max:f"},
+		{"max:f", anybody, "", thread.ErrNotFound, "no token begins with max:f"},
 		{"max:ffffffff", anybody, "", thread.ErrNotFound, "nothing is staged as max:ffffffff"},
 		{"max:xyz", anybody, "", thread.ErrInvalid, "a token is max: and 8 hex digits"},
 		{"max:", anybody, "", thread.ErrInvalid, "is not a token"},
 		{"max:123456789", anybody, "", thread.ErrInvalid, "is not a token"},
 		{"../max", anybody, "", thread.ErrInvalid, "is not a token"},
-		{string(brief.Token), anybody, "", thread.ErrExpired, "max:ab000003 of gdrive, staged on "},
-		{string(gone.Token), anybody, "", thread.ErrNotFound, "was unstaged on "},
+		{string(brief.Token), anybody, "", thread.ErrExpired, "max:ab000003 (gdrive, staged at "},
+		{string(gone.Token), anybody, "", thread.ErrNotFound, ") was unstaged at "},
 	} {
 		got, err := s.Find(c.ref, c.may)
 		if got.Token != c.want && err == nil || !errors.Is(err, c.is) || err != nil && !strings.Contains(err.Error(), c.say) {

@@ -1,15 +1,15 @@
-// Package staging keeps staged data: bytes of any size behind short tokens, for a while.
+// Package staging stores data of any size for a limited time and identifies it by short tokens.
 //
-// Each token has two plain files in a folder of this user alone: the data, such as a1b2c3d4.ndjson, and a document
-// about it, a1b2c3d4.meta.json. The document makes the data exist: it is written last, and all of it at once, when the
-// data is whole and synced. So after a crash at any point there is a whole entry or a leftover that no token leads to.
-// A token is never given twice while anything of it is there.
+// An entry has two plain files in a folder that only this user can access: the data, such as a1b2c3d4.ndjson, and a
+// document that describes it, a1b2c3d4.meta.json. The document is written last and atomically, once the data is
+// complete and synced. After a crash at any point, data is therefore a complete entry, or a leftover without a
+// document. A token is not reused while any of its files exist.
 //
-// What expired is not handed out any more; Sweep removes it, with the leftovers. What somebody reads already is read
-// to its end. For a day the document of what is gone stays, so that its token is told from one that never was. Files
-// with other names, and what is no regular file, are not ours: they are left alone.
+// Expired entries cannot be read any more; Sweep removes them, together with leftovers. A reader that has already
+// opened an entry can read it to the end. The document of a removed entry stays for a day, so that errors can tell an
+// expired token from an unknown one. Files with other names and anything but regular files are left alone.
 //
-// One process at a time may use a folder: a project's server.
+// Only one process may change a folder at a time: the project's server.
 package staging
 
 import (
@@ -26,31 +26,31 @@ import (
 	"orchestrator/thread/private"
 )
 
-// TTL is how long data is kept that nobody said anything else of.
+// TTL is how long data is kept by default.
 const TTL = time.Hour
 
 const (
 	documentEnd = ".meta.json"
-	partEnd     = ".part" // of data that is being written, under a name of its own
+	partEnd     = ".part" // of data that is being written and has no token yet
 	maxDocument = 64 << 10
 )
 
-// Store keeps staged data. It is safe for use by many goroutines.
+// Store stores staged data. It is safe for concurrent use.
 type Store struct {
 	folder *private.Folder
 	since  func(time.Time) time.Duration
 	now    func() time.Time
 	draw   func() thread.Token
 
-	// documents is held while documents change: shared for a new one, alone for one that is there.
+	// documents is held while documents change: shared to add one, exclusively to change one.
 	documents sync.RWMutex
 
-	mu   sync.Mutex // guards busy; taken last
+	mu   sync.Mutex // guards busy; locked last
 	busy map[string]bool
 }
 
-// New returns the store in a folder, which it closes with Close. since says how long ago something was, by a clock
-// that may have been set meanwhile.
+// New returns the store in a folder, which Close closes. since returns the time since a moment, even if the clock was
+// set in between.
 func New(folder *private.Folder, since func(time.Time) time.Duration) *Store {
 	return &Store{folder: folder, since: since, now: time.Now, draw: thread.NewToken, busy: map[string]bool{}}
 }
@@ -58,31 +58,31 @@ func New(folder *private.Folder, since func(time.Time) time.Duration) *Store {
 // Close closes the folder.
 func (s *Store) Close() error { return s.folder.Close() }
 
-// document is what the file about an entry holds.
+// document is the content of the file that describes an entry.
 type document struct {
 	thread.Staged
-	// TTL counts from Extended.
+	// TTL starts at Extended.
 	TTL      time.Duration `json:"ttl"`
 	Extended time.Time     `json:"extended"`
-	// Gone is when the data was removed; Unstaged is set where that was asked for.
+	// Gone is when the data was removed; Unstaged is set if somebody asked for that.
 	Gone     time.Time `json:"gone,omitzero"`
 	Unstaged bool      `json:"unstaged,omitempty"`
 }
 
-// suffixes are the ends of the names of data files.
+// suffixes returns the suffixes of the names of data files.
 func suffixes() map[thread.DataKind]string {
 	return map[thread.DataKind]string{
 		thread.DataNDJSON: ".ndjson", thread.DataJSON: ".json", thread.DataText: ".txt", thread.DataBinary: ".bin",
 	}
 }
 
-// dataName is the name of the file with an entry's data.
+// dataName returns the name of the file with the entry's data.
 func (d document) dataName() string { return d.Token.Digits() + suffixes()[d.Kind] }
 
-// expired reports whether a document's data is to be handed out no more.
+// expired reports whether an entry has expired.
 func (s *Store) expired(d document) bool { return len(d.Pins) == 0 && s.since(d.Extended) >= d.TTL }
 
-// extend has an entry's time begin again, and never makes it shorter.
+// extend restarts an entry's time to live; it never shortens it.
 func (s *Store) extend(d *document, ttl time.Duration) {
 	if left := d.TTL - s.since(d.Extended); ttl >= left {
 		d.TTL, d.Extended = ttl, s.now().UTC()
@@ -90,12 +90,12 @@ func (s *Store) extend(d *document, ttl time.Duration) {
 	d.Expires = s.expires(*d)
 }
 
-// expires is when a document's data expires by the clock as it is now.
+// expires returns when an entry expires, by the current clock.
 func (s *Store) expires(d document) time.Time {
 	return s.now().Add(d.TTL - s.since(d.Extended)).UTC().Truncate(time.Second)
 }
 
-// read returns the document of a token; the error is fs.ErrNotExist where there is none.
+// read returns the document of a token, or fs.ErrNotExist if there is none.
 func (s *Store) read(digits string) (document, error) {
 	b, err := s.folder.Read(digits+documentEnd, maxDocument)
 	if err != nil {
@@ -106,52 +106,52 @@ func (s *Store) read(digits string) (document, error) {
 		return d, fmt.Errorf("%w: %s: %w", thread.ErrDamaged, s.folder.Path(digits+documentEnd), err)
 	}
 	if d.Token.Digits() != digits || suffixes()[d.Kind] == "" || d.Bytes < 0 || d.TTL <= 0 {
-		return d, fmt.Errorf("%w: %s is not about staged data of its name", thread.ErrDamaged,
+		return d, fmt.Errorf("%w: %s does not describe the entry that it is named after", thread.ErrDamaged,
 			s.folder.Path(digits+documentEnd))
 	}
 	d.Expires = s.expires(d)
 	return d, nil
 }
 
-// write stores a document in place of the one before. The caller holds documents.
+// write stores a document and replaces the previous one. The caller holds documents.
 func (s *Store) write(d document) error {
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode what is staged: %w", err)
+		return fmt.Errorf("encode the description of %s: %w", d.Token, err)
 	}
 	return s.folder.Write(d.Token.Digits()+documentEnd, append(b, '\n'))
 }
 
-// lookUp returns the document of a token's data that is there and has not expired; the error says why there is none.
+// lookUp returns the document of an entry that can be read; otherwise the error says why it cannot.
 func (s *Store) lookUp(t thread.Token) (document, error) {
 	d, err := s.read(t.Digits())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return d, thread.Hint(fmt.Errorf("nothing is staged as %s: %w", t, thread.ErrNotFound),
-			"`orchestrator stage list` lists what is")
+			"`orchestrator stage list` lists staged data")
 	case err != nil:
 		return d, fmt.Errorf("look up %s: %w", t, err)
 	case d.Unstaged:
-		return d, fmt.Errorf("%s was unstaged on %s: %w", d.about(), d.Gone.Local().Format(time.DateTime),
+		return d, fmt.Errorf("%s was unstaged at %s: %w", d.about(), d.Gone.Local().Format(time.DateTime),
 			thread.ErrNotFound)
 	case !d.Gone.IsZero() || s.expired(d):
-		return d, thread.Hint(fmt.Errorf("%s has %w: it was kept until %s", d.about(), thread.ErrExpired,
+		return d, thread.Hint(fmt.Errorf("%s %w at %s", d.about(), thread.ErrExpired,
 			d.Extended.Add(d.TTL).Local().Format(time.DateTime)),
-			"stage it again; --ttl keeps it longer than an hour")
+			"stage it again; --ttl sets how long it is kept")
 	}
 	return d, nil
 }
 
-// about names an entry that is gone, with what it was.
+// about describes an entry that is gone.
 func (d document) about() string {
-	about := string(d.Token)
+	staged := "staged at " + d.Created.Local().Format(time.DateTime)
 	if d.Source != "" {
-		about += " of " + d.Source
+		staged = d.Source + ", " + staged
 	}
-	return about + ", staged on " + d.Created.Local().Format(time.DateTime) + ","
+	return fmt.Sprintf("%s (%s)", d.Token, staged)
 }
 
-// change changes the document of a token's data.
+// change changes the document of an entry.
 func (s *Store) change(t thread.Token, change func(*document) error) (thread.Staged, error) {
 	s.documents.Lock()
 	defer s.documents.Unlock()
@@ -168,8 +168,8 @@ func (s *Store) change(t thread.Token, change func(*document) error) (thread.Sta
 	return d.Staged, nil
 }
 
-// remove removes the data of an entry and leaves its document for a while, which says when it went; on a full disk it
-// does not. The caller holds documents alone.
+// remove removes the data of an entry and marks its document as gone. If the document cannot be written, as on a full
+// disk, it removes that too. The caller holds documents exclusively.
 func (s *Store) remove(d document) error {
 	d.Gone, d.Pins = s.now().UTC(), nil
 	if err := s.write(d); err != nil {
@@ -180,7 +180,7 @@ func (s *Store) remove(d document) error {
 	return s.drop(d.dataName())
 }
 
-// drop removes a file that may be gone already, and only a file.
+// drop removes a regular file of ours. It is no error if the file does not exist.
 func (s *Store) drop(name string) error {
 	err := s.folder.Check(name)
 	if err == nil {
@@ -192,7 +192,7 @@ func (s *Store) drop(name string) error {
 	return err
 }
 
-// reserve keeps others off a name until release; false where another has it.
+// reserve reserves a name until it is released, or returns false if it is already reserved.
 func (s *Store) reserve(stem string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,16 +215,16 @@ func (s *Store) reserved(stem string) bool {
 	return s.busy[stem]
 }
 
-// files lists what lies in the folder.
+// files lists the folder.
 func (s *Store) files() ([]fs.DirEntry, error) {
 	list, err := s.folder.List()
 	if err != nil {
-		return nil, fmt.Errorf("list what is staged: %w", err)
+		return nil, fmt.Errorf("list staged data: %w", err)
 	}
 	return list, nil
 }
 
-// digitsOf returns the token of a document's file name; empty for other files.
+// digitsOf returns the token's digits from the name of a document, or an empty string for other files.
 func digitsOf(name string) string {
 	digits, ok := strings.CutSuffix(name, documentEnd)
 	if t, whole, err := thread.ParseToken(digits); !ok || err != nil || !whole || t.Digits() != digits {
@@ -233,11 +233,11 @@ func digitsOf(name string) string {
 	return digits
 }
 
-// explain translates an error of the disk.
+// explain adds a hint to errors of a full disk.
 func explain(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return thread.Hint(fmt.Errorf("%w: %w", thread.ErrDiskFull, err),
-			"free some space; `orchestrator unstage` and `orchestrator gc` remove what was staged")
+			"free some space; `orchestrator unstage` removes staged data")
 	}
 	return err
 }

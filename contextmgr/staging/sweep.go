@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// goneFor is how long the document of what is gone stays, and mostGone how many do.
-	goneFor  = 24 * time.Hour
-	mostGone = 1000
-	// newBegin begins the names of documents that are being written.
+	// goneFor is how long the document of a removed entry stays, and maxGone how many of them do.
+	goneFor = 24 * time.Hour
+	maxGone = 1000
+	// newBegin is the prefix of the names of documents that are being written.
 	newBegin = ".new-"
 )
 
-// Swept is what a sweep removed.
+// Swept is what Sweep removed.
 type Swept struct {
 	Expired   int
-	Bytes     int64 // of the expired ones
-	Leftovers int   // files that a crash left
+	Bytes     int64 // of the expired entries
+	Leftovers int   // files left by a crash
 }
 
-// Sweep removes what expired and what a crash left. What is pinned, not expired or being written stays; what is wrong
-// with a file does not keep it from the others.
+// Sweep removes expired entries and leftovers of crashes. An error with one file does not stop it; it returns all of
+// them.
 func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 	var done Swept
 	files, err := s.files()
@@ -67,12 +67,12 @@ func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 	}
 	errs = append(errs, s.forget(gone))
 	if err := errors.Join(errs...); err != nil {
-		return done, fmt.Errorf("clean up what was staged: %w", err)
+		return done, fmt.Errorf("clean up staged data: %w", err)
 	}
 	return done, nil
 }
 
-// expire removes an entry, unless it was used meanwhile.
+// expire removes an entry unless it was used in the meantime.
 func (s *Store) expire(t thread.Token) (bool, error) {
 	s.documents.Lock()
 	defer s.documents.Unlock()
@@ -83,11 +83,11 @@ func (s *Store) expire(t thread.Token) (bool, error) {
 	return true, s.remove(d)
 }
 
-// leftover removes a file that a crash left: of ours by its name, without a document of data that is there, and
-// written by nobody.
+// leftover removes a file if a crash left it: a file with a name of ours that belongs to no entry and is not being
+// written.
 func (s *Store) leftover(name string) (bool, error) {
 	if isNew(name) {
-		s.documents.Lock() // none is being written
+		s.documents.Lock() // so none is being written
 		defer s.documents.Unlock()
 		return s.sweepAway(name)
 	}
@@ -95,16 +95,16 @@ func (s *Store) leftover(name string) (bool, error) {
 	if stem == "" || s.reserved(stem) {
 		return false, nil
 	}
-	if data { // after it was reserved: the document comes before the release
+	if data { // looked up only now, because a writer writes the document before it releases the name
 		d, err := s.read(stem)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && d.Gone.IsZero() && d.dataName() == name {
-			return false, nil //nolint:nilerr // Sweep names what is wrong with the document
+			return false, nil //nolint:nilerr // Sweep reports damaged documents
 		}
 	}
 	return s.sweepAway(name)
 }
 
-// sweepAway removes a file of ours; what is none is left, and named.
+// sweepAway removes a regular file of ours; anything else is an error.
 func (s *Store) sweepAway(name string) (bool, error) {
 	if err := s.folder.Check(name); err != nil {
 		return false, err
@@ -116,14 +116,14 @@ func (s *Store) sweepAway(name string) (bool, error) {
 	return err == nil, err
 }
 
-// isNew reports whether a name is that of a document that was being written.
+// isNew reports whether a name is that of a document being written.
 func isNew(name string) bool {
 	stem, ok := strings.CutPrefix(name, newBegin)
 	return ok && isHex(stem, 16)
 }
 
-// dataOf returns the stem of the name of a data file, with a token or, where data is not set, without one; empty for
-// other files.
+// dataOf returns the stem of the name of a data file: the token's digits if data is set, otherwise the name of data
+// that has no token yet. It is empty for other files.
 func dataOf(name string) (stem string, data bool) {
 	if stem, ok := strings.CutSuffix(name, partEnd); ok {
 		if isHex(stem, 16) {
@@ -141,12 +141,12 @@ func dataOf(name string) (stem string, data bool) {
 
 func isHex(s string, n int) bool { return len(s) == n && strings.Trim(s, "0123456789abcdef") == "" }
 
-// forget removes the documents of what is gone for long, and the oldest of too many.
+// forget removes the documents of entries that were removed long ago, and the oldest ones if there are too many.
 func (s *Store) forget(gone []document) error {
 	slices.SortFunc(gone, func(a, b document) int { return b.Gone.Compare(a.Gone) })
 	var errs []error
 	for i, d := range gone {
-		if i < mostGone && s.since(d.Gone) < goneFor {
+		if i < maxGone && s.since(d.Gone) < goneFor {
 			continue
 		}
 		errs = append(errs, s.drop(d.Token.Digits()+documentEnd))

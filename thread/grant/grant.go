@@ -75,10 +75,11 @@ func Table() []Row {
 		{Op: "list", Verb: "threads"}, // of which it sees what Visible leaves
 
 		{Op: "stage", Verb: "stage"},
-		{Op: "retrieve", Verb: "retrieve"},       // a token in full may be handed on;
-		{Op: "stage-info", Verb: "stage info"},   // beginnings of others' tokens
-		{Op: "stage-touch", Verb: "stage touch"}, // fit nothing, as
-		{Op: "stage-list", Verb: "stage list"},   // it sees what Sees leaves
+		// Anybody may use a complete token. Prefixes match, and the list shows, only what Caller.Sees allows.
+		{Op: "retrieve", Verb: "retrieve"},
+		{Op: "stage-info", Verb: "stage info"},
+		{Op: "stage-touch", Verb: "stage touch"},
+		{Op: "stage-list", Verb: "stage list"},
 		{Op: "unstage", Verb: "unstage", Others: Manage},
 
 		{Op: "status", Verb: "threads", Others: Read},
@@ -211,7 +212,7 @@ func (c Caller) Visible(list []thread.Status) []thread.Status {
 	return slices.DeleteFunc(list, func(s thread.Status) bool { return c.Thread == "" || s.ID != c.Thread })
 }
 
-// Sees reports whether a caller is shown staged data without being told its token.
+// Sees reports whether a caller may see staged data without knowing its token.
 func (c Caller) Sees(d thread.Staged) bool {
 	return c.Has(Read) || c.Thread != "" && d.Thread == c.Thread
 }

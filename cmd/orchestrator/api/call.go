@@ -18,18 +18,17 @@ type Command[Req any] string
 // Stream is an operation that returns events until the client disconnects or falls behind.
 type Stream[Req any] string
 
-// Upload is an operation that is given data of any size: the request travels as the query RequestQuery, in JSON, the
-// data as the body of a PUT.
+// Upload is an operation that takes data of any size as the body of a PUT; the request is in the query RequestQuery, as
+// JSON.
 type Upload[Req, Resp any] string
 
-// Download is an operation that is answered with data of any size. Where it breaks off, the trailer ErrorTrailer says
-// why.
+// Download is an operation that returns data of any size. If it fails midway, the trailer ErrorTrailer has the error.
 type Download[Req any] string
 
 const (
-	// RequestQuery is where an upload's request stands.
+	// RequestQuery is the query parameter with the request of an upload, as JSON.
 	RequestQuery = "request"
-	// ErrorTrailer is where a download's error stands, in JSON.
+	// ErrorTrailer is the trailer with the error of a download, as JSON.
 	ErrorTrailer = "Orchestrator-Error"
 )
 
@@ -49,11 +48,11 @@ type Streamer interface {
 
 // Uploader sends data to a server: a client.
 type Uploader interface {
-	// Upload sends a request with data and reads the answer into resp.
+	// Upload sends a request with data and reads the response into resp.
 	Upload(ctx context.Context, name string, req any, data io.Reader, resp any) error
 }
 
-// Downloader takes data from a server: a client.
+// Downloader reads data from a server: a client.
 type Downloader interface {
 	// Download sends a request and returns the data, which the caller closes.
 	Download(ctx context.Context, name string, req any) (io.ReadCloser, error)
@@ -98,7 +97,7 @@ func (s Stream[Req]) Open(ctx context.Context, from Streamer, req Req) (<-chan t
 // Name returns the operation's name.
 func (u Upload[Req, Resp]) Name() string { return string(u) }
 
-// Do sends the data.
+// Do sends data and returns the response.
 func (u Upload[Req, Resp]) Do(ctx context.Context, to Uploader, req Req, data io.Reader) (Resp, error) {
 	var resp Resp
 	err := to.Upload(ctx, string(u), req, data, &resp)

@@ -110,7 +110,7 @@ const (
 // Staged data.
 const (
 	Stage Upload[thread.StageRequest, thread.Staged] = "stage"
-	// Retrieve counts as a use: the data's time begins again.
+	// Retrieve counts as a use and restarts the data's time to live.
 	Retrieve   Download[RetrieveRequest]          = "retrieve"
 	StageList  Call[None, []thread.Staged]        = "stage-list"
 	StageInfo  Call[StagedRef, thread.StagedInfo] = "stage-info"

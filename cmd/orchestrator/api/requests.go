@@ -109,7 +109,7 @@ type OffersRequest struct {
 	Mode thread.OfferMode `json:"text"`
 }
 
-// StagedRef names staged data by its token, or by a beginning of it that fits no other.
+// StagedRef names staged data by its token or a unique prefix of it.
 type StagedRef struct {
 	Token string `json:"token"`
 }
@@ -120,7 +120,7 @@ type RetrieveRequest struct {
 	Part  thread.Selection `json:"part"`
 }
 
-// TouchRequest asks to keep staged data longer, as long as it was kept where TTL is 0.
+// TouchRequest asks to keep staged data longer: for TTL, or for its previous time to live if TTL is 0.
 type TouchRequest struct {
 	Token string        `json:"token"`
 	TTL   time.Duration `json:"ttl,omitempty"`

@@ -136,19 +136,19 @@ func (c *Client) Upload(ctx context.Context, name string, req any, data io.Reade
 		return fmt.Errorf("encode %s: %w", name, err)
 	}
 	query := url.Values{api.RequestQuery: {string(b)}}
-	// The data is not closed: who brings it does that.
+	// The caller closes the data.
 	res, err := c.request(ctx, http.MethodPut, name, "?"+query.Encode(), io.NopCloser(data))
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(res.Body).Decode(resp); err != nil {
-		return fmt.Errorf("read the answer to %s: %w", name, err)
+		return fmt.Errorf("read the response to %s: %w", name, err)
 	}
 	return nil
 }
 
-// Download asks for data of any size. What it reads ends with an error where the server could not send all of it.
+// Download requests data of any size. Reading it fails at the end if the server could not send all of it.
 func (c *Client) Download(ctx context.Context, name string, req any) (io.ReadCloser, error) {
 	res, err := c.send(ctx, http.MethodPost, name, req)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Client) Download(ctx context.Context, name string, req any) (io.ReadClo
 	return download{res}, nil
 }
 
-// download is data as it comes.
+// download is the data of a response.
 type download struct{ res *http.Response }
 
 // Close implements io.Closer.

@@ -107,8 +107,8 @@ func (s *Server) guarded(op string, next http.Handler) http.Handler {
 	})
 }
 
-// own reports whether an agent's request is only about its own thread, or about data that the thread staged. The body can
-// be read again afterwards.
+// own reports whether an agent's request is only about its own thread or about data which that thread staged. The body
+// can be read again afterwards.
 func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bool, error) {
 	if r.Method == http.MethodPut {
 		return false, nil // the body is data, of any size
@@ -129,7 +129,7 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 	}
 	if names.Token != "" {
 		d, err := s.staged(c, names.Token)
-		return c.Thread != "" && (err != nil || d.Thread == c.Thread), nil // of what is not there, that is said
+		return c.Thread != "" && (err != nil || d.Thread == c.Thread), nil // the handler reports a missing token
 	}
 	if names.Thread == "" {
 		return false, nil
@@ -138,8 +138,8 @@ func (s *Server) own(w http.ResponseWriter, r *http.Request, c grant.Caller) (bo
 	return err == nil && c.Thread != "" && st.ID == c.Thread, nil //nolint:nilerr // a missing thread is not its own
 }
 
-// staged returns what a token means to a caller: in full it is enough to know it, its beginning fits what the caller
-// sees.
+// staged returns the staged data of a token. Anybody may use a complete token; a prefix only matches data that the
+// caller sees.
 func (s *Server) staged(c grant.Caller, token string) (thread.Staged, error) {
 	return s.Staging.Find(token, c.Sees)
 }

@@ -127,7 +127,7 @@ func (s *Server) registerFiles(r *routes) {
 	answer(r, api.Collect, s.Collect)
 }
 
-// registerStaging: staged data.
+// registerStaging registers the operations on staged data.
 func (s *Server) registerStaging(r *routes) {
 	upload(r, api.Stage, func(ctx context.Context, q thread.StageRequest, data io.Reader) (thread.Staged, error) {
 		q.Thread = callerOf(ctx).Thread

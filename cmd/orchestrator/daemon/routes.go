@@ -78,7 +78,7 @@ func stream[Req any](r *routes, s api.Stream[Req], f func(context.Context, Req) 
 	})
 }
 
-// upload adds an operation that takes data in. A refusal is sent at once: the client need not send the rest.
+// upload adds an operation that takes data. An error is sent at once, so that the client need not send the rest.
 func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Context, Req, io.Reader) (Resp, error)) {
 	r.handle(http.MethodPut, u.Name(), func(w http.ResponseWriter, hr *http.Request) {
 		var req Req
@@ -96,7 +96,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Co
 		if err != nil {
 			refuse(w, err)
 			_ = control.Flush()
-			_, _ = io.Copy(io.Discard, hr.Body) // until the client has seen it
+			_, _ = io.Copy(io.Discard, hr.Body) // until the client has read the error
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -104,7 +104,7 @@ func upload[Req, Resp any](r *routes, u api.Upload[Req, Resp], f func(context.Co
 	})
 }
 
-// download adds an operation that gives data out.
+// download adds an operation that returns data.
 func download[Req any](r *routes, d api.Download[Req], f func(context.Context, Req) (thread.StagedData, error)) {
 	r.handle(http.MethodPost, d.Name(), func(w http.ResponseWriter, hr *http.Request) {
 		req, err := decode[Req](w, hr)
@@ -119,13 +119,13 @@ func download[Req any](r *routes, d api.Download[Req], f func(context.Context, R
 		}
 		defer data.Close()
 		w.Header().Set("Content-Type", "application/octet-stream")
-		if http.NewResponseController(w).Flush() != nil { // what is short would have no trailer
+		if http.NewResponseController(w).Flush() != nil { // a response that was not flushed has no trailers
 			return
 		}
 		if _, err := data.WriteTo(w); err != nil {
 			e, _ := api.FromError(err)
 			e.Message = secret.Redact(e.Message)
-			b, _ := json.Marshal(e) // strings alone
+			b, _ := json.Marshal(e) // it has only strings, so this cannot fail
 			w.Header().Set(http.TrailerPrefix+api.ErrorTrailer, string(b))
 		}
 	})
