@@ -114,6 +114,19 @@ func TestStagedBytes(t *testing.T) {
 	if got := get[retrieved](r, "retrieve", r.stage("\xff")); got.Data != "/w==" || got.Encoding != "base64" {
 		t.Errorf("%+v", got)
 	}
+	file := get[thread.StagedInfo](r, "stage", "info", token).File
+	if err := os.WriteFile(file, []byte(strings.ToUpper(hostile)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := r.run("retrieve", token)
+	if got.code != exitError || got.stdout != strings.ToUpper(hostile)+"\n" || !strings.Contains(got.stderr, "SHA-256") ||
+		!strings.Contains(got.stderr, file) {
+		t.Errorf("data that was changed on disk: %+v", got)
+	}
+	r.says(exitError, []string{"SHA-256"}, "retrieve", token, "--json")
+	if err := os.WriteFile(file, []byte(hostile+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if out := string(r.record("retrieve", token)); !strings.Contains(out, "␛]52;c;b3duZWQ=␇") {
 		t.Errorf("a terminal shows %q", out)
 	}

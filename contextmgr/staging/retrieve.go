@@ -2,8 +2,11 @@ package staging
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -28,6 +31,7 @@ const (
 type reading struct {
 	file *os.File
 	size int64
+	sum  string // the SHA-256 that the data had when it was staged
 	part thread.Selection
 	grep *regexp.Regexp // nil selects all lines
 }
@@ -59,7 +63,7 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 	if r.file, err = s.open(d); err != nil {
 		return nil, err
 	}
-	r.size = d.Bytes
+	r.size, r.sum = d.Bytes, d.SHA256
 	if s.since(d.Extended) > d.TTL/10 { // not at every use, because it is a write
 		_, _ = s.Touch(t, 0) // a full disk does not prevent reading
 	}
@@ -97,8 +101,8 @@ func (r *reading) Close() error { return r.file.Close() }
 func (r *reading) WriteTo(w io.Writer) (int64, error) {
 	out := &counted{w: bufio.NewWriterSize(w, chunk)}
 	err := r.write(out)
-	if err == nil {
-		err = out.w.Flush()
+	if flushErr := out.w.Flush(); err == nil {
+		err = flushErr
 	}
 	return out.n, err
 }
@@ -115,20 +119,25 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// write writes the selected data. If it reads the data to the end, it checks its SHA-256 then.
 func (r *reading) write(w io.Writer) error {
-	in := io.LimitReader(r.file, r.size)
+	digest := sha256.New()
+	in := io.TeeReader(io.LimitReader(r.file, r.size), digest)
 	if r.part == (thread.Selection{}) {
 		n, err := io.CopyBuffer(w, in, make([]byte, chunk))
 		if err == nil && n < r.size {
 			err = io.ErrUnexpectedEOF
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return r.check(digest)
 	}
 	lines, left := bufio.NewReaderSize(in, chunk), r.part.Head
 	for n := int64(1); r.part.To == 0 || n <= r.part.To; n++ {
 		wrote, err := r.line(w, lines, n)
 		if errors.Is(err, io.EOF) {
-			return nil
+			return r.check(digest)
 		}
 		if err != nil {
 			return err
@@ -139,6 +148,15 @@ func (r *reading) write(w io.Writer) error {
 		if r.part.Head > 0 && left == 0 {
 			return nil
 		}
+	}
+	return nil
+}
+
+// check compares the SHA-256 of all the data with the one that it had when it was staged.
+func (r *reading) check(digest hash.Hash) error {
+	if sum := hex.EncodeToString(digest.Sum(nil)); sum != r.sum {
+		return thread.Hint(fmt.Errorf("%w: %s was changed after it was staged: its SHA-256 is %s instead of %s",
+			thread.ErrDamaged, r.file.Name(), sum, r.sum), "do not use this data; stage it again")
 	}
 	return nil
 }

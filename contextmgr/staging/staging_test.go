@@ -549,6 +549,39 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
+// TestFlippedByte: data that was changed on disk is reported once it was read to the end, in parts too.
+func TestFlippedByte(t *testing.T) {
+	s := newShelf(t)
+	text := strings.Repeat("a line\n", 40_000)
+	d := s.stage(text, thread.StageRequest{})
+	file := filepath.Join(s.dir, d.Token.Digits()+".txt")
+	for _, at := range []int{0, len(text) / 2, len(text) - 2} {
+		changed := []byte(text)
+		changed[at] ^= 1
+		if err := os.WriteFile(file, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for part, bad := range map[thread.Selection]bool{
+			{}: true, {Grep: "."}: true, {From: 3}: true, {To: 1 << 20}: true, {Head: 1 << 20}: true,
+			{Head: 2}: false, {From: 2, To: 3}: false, {Grep: "line", Head: 2}: false,
+		} {
+			got, err := s.read(d.Token, part)
+			if errors.Is(err, thread.ErrDamaged) != bad || bad && !strings.Contains(err.Error(), "SHA-256") {
+				t.Errorf("byte %d, part %+v: %v", at, part, err)
+			}
+			if part == (thread.Selection{}) && got != string(changed) {
+				t.Errorf("byte %d: %d bytes were read before the error", at, len(got))
+			}
+		}
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.read(d.Token, thread.Selection{From: 1}); err != nil || got != text {
+		t.Errorf("the data as it was: %d bytes (%v)", len(got), err)
+	}
+}
+
 // number is a variable of the environment, or what is enough.
 func number(t testing.TB, name string, enough int) int {
 	t.Helper()
