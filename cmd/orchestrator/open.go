@@ -348,7 +348,9 @@ func (a *App) openStaging(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the staged data: %w", err)
 	}
-	a.staging = staging.New(folder, a.clock.Since)
+	a.staging = staging.New(folder, staging.Config{
+		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since,
+	})
 	a.onClose(a.staging.Close)
 	a.service(func(ctx context.Context) error {
 		pause := time.NewTicker(lookPause)

@@ -37,7 +37,7 @@ func stageVerb(c *cli) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&r.Source, "source", "", "where the data comes from, such as hubspot/contact")
 	cmd.Flags().StringVar(&kind, "type", "", "ndjson, json, text or binary; by default detected from the data")
-	cmd.Flags().DurationVar(&r.TTL, "ttl", 0, "how long to keep it, such as 30m; by default an hour")
+	cmd.Flags().DurationVar(&r.TTL, "ttl", 0, "how long to keep it, such as 30m; by default the setting stage_ttl")
 	cmd.Flags().StringArrayVar(&r.Labels, "label", nil, "a label for it; can be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.Kind = thread.DataKind(kind)

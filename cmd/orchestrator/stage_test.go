@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"orchestrator/thread"
 )
@@ -186,6 +187,24 @@ func TestStagedDataStays(t *testing.T) {
 		t.Errorf("after gc there are %v (%v)", files, err)
 	}
 	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
+}
+
+// TestStageSettings: the settings of the time to live and the size hold, and data that is too large leaves nothing.
+func TestStageSettings(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.env = append(r.env, "ORCHESTRATOR_STAGE_TTL=3h", "ORCHESTRATOR_LIMITS_STAGE_MB=1")
+	token := r.stage(strings.Repeat("x", 1<<20))
+	if d := get[thread.StagedInfo](r, "stage", "info", token); d.Expires.Sub(d.Created).Round(time.Minute) != 3*time.Hour {
+		t.Errorf("it expires %v after %v", d.Expires, d.Created)
+	}
+	if out := r.shell("yes | '" + program + "' stage 2>&1; echo exit $?"); !strings.Contains(out, "exit 4") ||
+		!strings.Contains(out, "larger than 1 MiB: limit reached") || !strings.Contains(out, "limits.stage_mb") {
+		t.Errorf("an endless stream: %s", out)
+	}
+	if files, err := filepath.Glob(filepath.Join(r.stateDir(), "staging", "*")); err != nil || len(files) != 2 {
+		t.Errorf("what is kept: %v (%v)", files, err)
+	}
 }
 
 // TestAgentStages: an agent uses the staged data of its project from any folder, sees its own, and removes its own.

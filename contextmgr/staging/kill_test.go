@@ -40,7 +40,7 @@ func stageForEver(dir string) error {
 	if err != nil {
 		return err
 	}
-	s := staging.New(folder, time.Since)
+	s := staging.New(folder, staging.Config{})
 	errs := make(chan error)
 	for w := range 4 {
 		go func() {

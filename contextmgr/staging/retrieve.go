@@ -64,7 +64,7 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 		return nil, err
 	}
 	r.size, r.sum = d.Bytes, d.SHA256
-	if s.since(d.Extended) > d.TTL/10 { // not at every use, because it is a write
+	if s.cfg.Since(d.Extended) > d.TTL/10 { // not at every use, because it is a write
 		_, _ = s.Touch(t, 0) // a full disk does not prevent reading
 	}
 	return r, nil

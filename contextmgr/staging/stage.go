@@ -57,7 +57,7 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 	defer func() { err = errors.Join(err, file.Close()) }()
 	d.Kind, d.Source, d.Labels, d.Thread = r.Kind, r.Source, r.Labels, r.Thread
 	if d.TTL = r.TTL; d.TTL == 0 {
-		d.TTL = TTL
+		d.TTL = s.cfg.TTL
 	}
 	hash, count, buf := sha256.New(), lines{}, make([]byte, chunk)
 	for first, all := true, false; !all; first = false {
@@ -68,6 +68,10 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
+		if d.Bytes += int64(n); s.cfg.MaxBytes > 0 && d.Bytes > s.cfg.MaxBytes {
+			return d, thread.Hint(fmt.Errorf("the data is larger than %s: %w", thread.Bytes(s.cfg.MaxBytes), thread.ErrLimit),
+				"stage it in several parts, or raise limits.stage_mb")
+		}
 		if first {
 			d.describe(buf[:n], all)
 		}
@@ -76,7 +80,6 @@ func (s *Store) receive(ctx context.Context, name string, r thread.StageRequest,
 		}
 		hash.Write(buf[:n])
 		count.add(buf[:n])
-		d.Bytes += int64(n)
 	}
 	d.Records, d.SHA256 = count.records(d.Kind, d.Bytes), hex.EncodeToString(hash.Sum(nil))
 	return d, file.Sync()

@@ -38,12 +38,18 @@ type shelf struct {
 
 func open(t testing.TB, dir string) *shelf {
 	t.Helper()
+	return openWith(t, dir, staging.Config{})
+}
+
+func openWith(t testing.TB, dir string, cfg staging.Config) *shelf {
+	t.Helper()
 	folder, err := private.Make(dir, "staging")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &shelf{TB: t, dir: filepath.Join(dir, "staging")}
-	s.Store = staging.New(folder, func(at time.Time) time.Duration { return max(time.Since(at)+s.ahead, 0) })
+	cfg.Since = func(at time.Time) time.Duration { return max(time.Since(at)+s.ahead, 0) }
+	s.Store = staging.New(folder, cfg)
 	s.Now(func() time.Time { return time.Now().Add(s.ahead) })
 	t.Cleanup(func() { _ = s.Close() })
 	return s
@@ -160,7 +166,7 @@ func TestWhatIsStaged(t *testing.T) {
 				fmt.Sprint(d) != fmt.Sprint(want) {
 				t.Errorf("staged %+v\nfound  %+v (%v)\nwant   %+v", d, got, err, want)
 			}
-			if d.Created.Before(before) || d.Expires.Sub(d.Created).Round(time.Minute) != staging.TTL {
+			if d.Created.Before(before) || d.Expires.Sub(d.Created).Round(time.Minute) != time.Hour {
 				t.Errorf("created %v, expires %v", d.Created, d.Expires)
 			}
 			if got, err := s.read(d.Token, thread.Selection{}); err != nil || got != c.data {
@@ -579,6 +585,28 @@ func TestFlippedByte(t *testing.T) {
 	}
 	if got, err := s.read(d.Token, thread.Selection{From: 1}); err != nil || got != text {
 		t.Errorf("the data as it was: %d bytes (%v)", len(got), err)
+	}
+}
+
+// TestLimits: data above the limit is refused and leaves nothing; the configured time to live is the default.
+func TestLimits(t *testing.T) {
+	const limit = 300_000 // more than is in memory at a time
+	s := openWith(t, t.TempDir(), staging.Config{TTL: 2 * time.Hour, MaxBytes: limit})
+	for _, size := range []int64{limit + 1, limit * 10} {
+		_, err := s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(repeated("0123456789\n"), size))
+		if !errors.Is(err, thread.ErrLimit) || !strings.Contains(err.Error(), "limits.stage_mb") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	if left := s.files(); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	d, err := s.Stage(t.Context(), thread.StageRequest{}, io.LimitReader(repeated("0123456789\n"), limit))
+	if err != nil || d.Bytes != limit || d.Expires.Sub(d.Created) < 2*time.Hour-time.Second {
+		t.Errorf("the limit itself: %+v (%v)", d, err)
+	}
+	if d := s.stage("x", thread.StageRequest{TTL: time.Minute}); d.Expires.Sub(d.Created) > time.Minute {
+		t.Errorf("a minute: until %v", d.Expires)
 	}
 }
 

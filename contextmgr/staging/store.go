@@ -26,8 +26,15 @@ import (
 	"orchestrator/thread/private"
 )
 
-// TTL is how long data is kept by default.
-const TTL = time.Hour
+// Config configures a store; every field is optional.
+type Config struct {
+	// TTL is how long data is kept if its request does not say it; by default an hour.
+	TTL time.Duration
+	// MaxBytes is the maximum size of an entry; 0 means no limit.
+	MaxBytes int64
+	// Since returns the time since a moment, even if the clock was set in between; by default time.Since.
+	Since func(time.Time) time.Duration
+}
 
 const (
 	documentEnd = ".meta.json"
@@ -37,8 +44,8 @@ const (
 
 // Store stores staged data. It is safe for concurrent use.
 type Store struct {
+	cfg    Config
 	folder *private.Folder
-	since  func(time.Time) time.Duration
 	now    func() time.Time
 	draw   func() thread.Token
 
@@ -49,10 +56,15 @@ type Store struct {
 	busy map[string]bool
 }
 
-// New returns the store in a folder, which Close closes. since returns the time since a moment, even if the clock was
-// set in between.
-func New(folder *private.Folder, since func(time.Time) time.Duration) *Store {
-	return &Store{folder: folder, since: since, now: time.Now, draw: thread.NewToken, busy: map[string]bool{}}
+// New returns the store in a folder, which Close closes.
+func New(folder *private.Folder, cfg Config) *Store {
+	if cfg.TTL == 0 {
+		cfg.TTL = time.Hour
+	}
+	if cfg.Since == nil {
+		cfg.Since = time.Since
+	}
+	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewToken, busy: map[string]bool{}}
 }
 
 // Close closes the folder.
@@ -80,11 +92,11 @@ func suffixes() map[thread.DataKind]string {
 func (d document) dataName() string { return d.Token.Digits() + suffixes()[d.Kind] }
 
 // expired reports whether an entry has expired.
-func (s *Store) expired(d document) bool { return len(d.Pins) == 0 && s.since(d.Extended) >= d.TTL }
+func (s *Store) expired(d document) bool { return len(d.Pins) == 0 && s.cfg.Since(d.Extended) >= d.TTL }
 
 // extend restarts an entry's time to live; it never shortens it.
 func (s *Store) extend(d *document, ttl time.Duration) {
-	if left := d.TTL - s.since(d.Extended); ttl >= left {
+	if left := d.TTL - s.cfg.Since(d.Extended); ttl >= left {
 		d.TTL, d.Extended = ttl, s.now().UTC()
 	}
 	d.Expires = s.expires(*d)
@@ -92,7 +104,7 @@ func (s *Store) extend(d *document, ttl time.Duration) {
 
 // expires returns when an entry expires, by the current clock.
 func (s *Store) expires(d document) time.Time {
-	return s.now().Add(d.TTL - s.since(d.Extended)).UTC().Truncate(time.Second)
+	return s.now().Add(d.TTL - s.cfg.Since(d.Extended)).UTC().Truncate(time.Second)
 }
 
 // read returns the document of a token, or fs.ErrNotExist if there is none.

@@ -146,7 +146,7 @@ func (s *Store) forget(gone []document) error {
 	slices.SortFunc(gone, func(a, b document) int { return b.Gone.Compare(a.Gone) })
 	var errs []error
 	for i, d := range gone {
-		if i < maxGone && s.since(d.Gone) < goneFor {
+		if i < maxGone && s.cfg.Since(d.Gone) < goneFor {
 			continue
 		}
 		errs = append(errs, s.drop(d.Token.Digits()+documentEnd))
