@@ -38,6 +38,22 @@ func ParseToken(s string) (t Token, whole bool, err error) {
 	return Token(tokenPrefix + digits), len(digits) == tokenDigits, nil
 }
 
+// FindTokens returns the complete tokens in a text, such as a prompt.
+func FindTokens(text string) []Token {
+	var all []Token
+	for {
+		_, rest, found := strings.Cut(text, tokenPrefix)
+		if !found {
+			return all
+		}
+		text = rest
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
+		if t := Token(tokenPrefix + rest[:min(digits, tokenDigits)]); digits == tokenDigits && !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+}
+
 // Digits returns the token without its prefix.
 func (t Token) Digits() string { return strings.TrimPrefix(string(t), tokenPrefix) }
 
@@ -67,9 +83,9 @@ type Staged struct {
 	Bytes   int64     `json:"bytes"`
 	SHA256  string    `json:"sha256"`
 	Created time.Time `json:"created"`
-	// Expires is when it is removed unless it is used, touched or pinned before.
+	// Expires is when it is removed unless it is used, touched or pinned then.
 	Expires time.Time `json:"expires"`
-	// Pins says what needs it after that.
+	// Pins says what needs it: it does not expire until nothing does.
 	Pins []string `json:"pins,omitempty"`
 }
 

@@ -342,6 +342,9 @@ func (a *App) openClock(ctx context.Context) error {
 	return nil
 }
 
+// pinsLimit is how long reading the prompts that need staged data may take.
+const pinsLimit = 10 * time.Second
+
 // openStaging opens the store of staged data and removes expired data periodically.
 func (a *App) openStaging(context.Context) error {
 	folder, err := private.Make(a.Project.StateDir(), "staging")
@@ -349,7 +352,7 @@ func (a *App) openStaging(context.Context) error {
 		return fmt.Errorf("open the staged data: %w", err)
 	}
 	a.staging = staging.New(folder, staging.Config{
-		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since,
+		TTL: a.Config.StageTTL, MaxBytes: a.Config.MaxStaged, Since: a.clock.Since, Pins: a.stagedPins,
 	})
 	a.onClose(a.staging.Close)
 	a.service(func(ctx context.Context) error {
@@ -369,6 +372,23 @@ func (a *App) openStaging(context.Context) error {
 		}
 	})
 	return nil
+}
+
+// stagedPins returns the prompts that name staged data and are queued or being answered.
+func (a *App) stagedPins() (map[thread.Token][]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), pinsLimit)
+	defer cancel()
+	prompts, err := a.store.Prompts(ctx, "", true, 1<<20)
+	if err != nil {
+		return nil, fmt.Errorf("read the prompts: %w", err)
+	}
+	pins := map[thread.Token][]string{}
+	for _, p := range prompts {
+		for _, t := range thread.FindTokens(p.Text) {
+			pins[t] = append(pins[t], "prompt "+string(p.ID))
+		}
+	}
+	return pins, nil
 }
 
 // sessions adapts session.Sessions to the manager: a nil *Session must become a nil interface.

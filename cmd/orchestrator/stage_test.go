@@ -189,6 +189,33 @@ func TestStagedDataStays(t *testing.T) {
 	r.says(exitNotFound, []string{brief, "expired"}, "retrieve", brief)
 }
 
+// TestPromptsKeepStagedData: data that a queued prompt names does not expire.
+func TestPromptsKeepStagedData(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := r.ok("new", "-a", "demo", "worker")
+	r.ok("send", "-d", name, "#slow:600s list files")
+	kept, lost := r.stage("kept\n", "--ttl", "1s"), r.stage("lost\n", "--ttl", "1s")
+	p := get[thread.Prompt](r, "send", "-d", name, "sum up "+kept+".")
+	expired := func(token string) func() bool {
+		return func() bool { return r.run("stage", "info", token).code == exitNotFound }
+	}
+	await(t, "data that nothing needs to expire", expired(lost))
+	info := get[thread.StagedInfo](r, "stage", "info", kept)
+	if !slices.Equal(info.Pins, []string{"prompt " + string(p.ID)}) {
+		t.Errorf("what needs it: %v", info.Pins)
+	}
+	r.ok("gc")
+	if got := r.ok("retrieve", kept); got != "kept" {
+		t.Errorf("after gc: %q", got)
+	}
+	if list := r.ok("stage", "list"); !strings.Contains(list, "pinned") || strings.Contains(list, lost) {
+		t.Errorf("the list:\n%s", list)
+	}
+	r.ok("prompts", "cancel", string(p.ID))
+	await(t, "data that nothing needs any more to expire", expired(kept))
+}
+
 // TestStageSettings: the settings of the time to live and the size hold, and data that is too large leaves nothing.
 func TestStageSettings(t *testing.T) {
 	t.Parallel()

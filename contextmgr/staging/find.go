@@ -54,6 +54,10 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 	if err != nil {
 		return nil, err
 	}
+	pins, err := s.cfg.Pins()
+	if err != nil {
+		return nil, fmt.Errorf("list staged data: %w", err)
+	}
 	all := []thread.Staged{}
 	for _, f := range files {
 		digits := digitsOf(f.Name())
@@ -61,7 +65,7 @@ func (s *Store) list(begin string, may func(thread.Staged) bool) ([]thread.Stage
 			continue
 		}
 		d, err := s.read(digits)
-		if err != nil || !d.Gone.IsZero() || s.expired(d) || !may(d.Staged) {
+		if err != nil || !d.Gone.IsZero() || !s.pinned(&d, pins) && s.over(d) || !may(d.Staged) {
 			continue // Sweep reports damaged documents
 		}
 		all = append(all, d.Staged)
@@ -93,41 +97,13 @@ func (s *Store) Touch(t thread.Token, ttl time.Duration) (thread.Staged, error) 
 	})
 }
 
-// Pin keeps an entry until the owner, which says what needs it, unpins it.
-func (s *Store) Pin(t thread.Token, owner string) (thread.Staged, error) {
-	if owner == "" {
-		return thread.Staged{}, fmt.Errorf("pin %s without an owner: %w", t, thread.ErrInvalid)
-	}
-	return s.change(t, func(d *document) error {
-		if !slices.Contains(d.Pins, owner) {
-			d.Pins = append(d.Pins, owner)
-		}
-		return nil
-	})
-}
-
-// Unpin removes an owner's pin, if it has one, and restarts the entry's time to live.
-func (s *Store) Unpin(t thread.Token, owner string) (thread.Staged, error) {
-	return s.change(t, func(d *document) error {
-		had := len(d.Pins)
-		d.Pins = slices.DeleteFunc(d.Pins, func(p string) bool { return p == owner })
-		if len(d.Pins) < had {
-			s.extend(d, d.TTL)
-		}
-		return nil
-	})
-}
-
-// Unstage removes an entry now, unless it is pinned.
+// Unstage removes an entry now, even if something needs it.
 func (s *Store) Unstage(t thread.Token) error {
 	s.documents.Lock()
 	defer s.documents.Unlock()
 	d, err := s.lookUp(t)
 	if err != nil {
 		return err
-	}
-	if len(d.Pins) > 0 {
-		return fmt.Errorf("%s is needed by %s: %w", t, strings.Join(d.Pins, ", "), thread.ErrRefused)
 	}
 	d.Unstaged = true
 	if err := s.remove(d); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -64,10 +64,17 @@ func (s *Store) Retrieve(t thread.Token, part thread.Selection) (thread.StagedDa
 		return nil, err
 	}
 	r.size, r.sum = d.Bytes, d.SHA256
-	if s.cfg.Since(d.Extended) > d.TTL/10 { // not at every use, because it is a write
-		_, _ = s.Touch(t, 0) // a full disk does not prevent reading
-	}
+	_ = s.use(d) // a full disk does not prevent reading
 	return r, nil
+}
+
+// use restarts an entry's time to live, but not at every use, because it is a write.
+func (s *Store) use(d document) error {
+	if s.cfg.Since(d.Extended) <= d.TTL/10 {
+		return nil
+	}
+	_, err := s.Touch(d.Token, 0)
+	return err
 }
 
 // open opens an entry's data.
@@ -230,6 +237,11 @@ func (s *Store) Info(t thread.Token) (thread.StagedInfo, error) {
 	if err != nil {
 		return thread.StagedInfo{}, err
 	}
+	pins, err := s.cfg.Pins()
+	if err != nil {
+		return thread.StagedInfo{}, fmt.Errorf("look up %s: %w", t, err)
+	}
+	s.pinned(&d, pins)
 	info := thread.StagedInfo{Staged: d.Staged, File: s.folder.Path(d.dataName())}
 	file, err := s.open(d)
 	if err != nil || d.Kind == thread.DataBinary {

@@ -339,19 +339,14 @@ func TestTokens(t *testing.T) {
 
 // TestLife: what is used, touched or pinned stays, the rest goes, and nothing is shortened.
 func TestLife(t *testing.T) {
-	s := newShelf(t)
+	pins := map[thread.Token][]string{}
+	cfg := staging.Config{Pins: func() (map[thread.Token][]string, error) { return pins, nil }}
+	s := openWith(t, t.TempDir(), cfg)
 	idle := s.stage("idle", thread.StageRequest{})
 	used := s.stage("used", thread.StageRequest{})
 	touched := s.stage("touched", thread.StageRequest{})
 	pinned := s.stage("pinned", thread.StageRequest{})
-	for _, owner := range []string{"mask:1", "checkpoint:2", "mask:1"} {
-		if _, err := s.Pin(pinned.Token, owner); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := s.Pin(pinned.Token, ""); !errors.Is(err, thread.ErrInvalid) {
-		t.Errorf("a pin of nobody: %v", err)
-	}
+	pins[pinned.Token] = []string{"prompt 1", "prompt 2"}
 	s.ahead = 50 * time.Minute
 	if _, err := s.read(used.Token, thread.Selection{}); err != nil {
 		t.Fatal(err)
@@ -382,21 +377,28 @@ func TestLife(t *testing.T) {
 	if left := s.tokens(); !slices.Equal(left, []thread.Token{pinned.Token, touched.Token}) {
 		t.Errorf("left %v", left)
 	}
-	if err := s.Unstage(pinned.Token); !errors.Is(err, thread.ErrRefused) ||
-		!strings.Contains(err.Error(), "mask:1, checkpoint:2") {
-		t.Errorf("unstaged what is pinned: %v", err)
+	if info, err := s.Info(pinned.Token); err != nil || !slices.Equal(info.Pins, []string{"prompt 1", "prompt 2"}) {
+		t.Errorf("what needs it: %v (%v)", info.Pins, err)
 	}
-	again := open(t, filepath.Dir(s.dir)) // a new server knows the pins
-	again.ahead = s.ahead
-	for _, owner := range []string{"mask:1", "nobody", "checkpoint:2"} {
-		d, err := again.Unpin(pinned.Token, owner)
-		if err != nil || owner == "checkpoint:2" && len(d.Pins) != 0 {
-			t.Errorf("unpin %s: %+v (%v)", owner, d, err)
+	again := openWith(t, filepath.Dir(s.dir), cfg) // a new server
+	again.ahead = s.ahead + 65*time.Minute
+	for range 2 { // first as it was left, then after it was extended
+		if got, err := again.read(pinned.Token, thread.Selection{}); err != nil || got != "pinned" {
+			t.Errorf("what is needed: %q (%v)", got, err)
+		}
+		again.ahead += 65 * time.Minute
+		if swept := again.sweep(); swept != (staging.Swept{}) {
+			t.Errorf("swept %+v", swept)
 		}
 	}
-	again.ahead += 59 * time.Minute // its time began again
-	if err := again.Unstage(pinned.Token); err != nil {
-		t.Error(err)
+	delete(pins, pinned.Token)
+	again.ahead += 59 * time.Minute // its time to live began at the last sweep
+	if got, err := again.read(pinned.Token, thread.Selection{}); err != nil || got != "pinned" {
+		t.Errorf("what nothing needs any more: %q (%v)", got, err)
+	}
+	again.ahead += 61 * time.Minute
+	if _, err := again.read(pinned.Token, thread.Selection{}); !errors.Is(err, thread.ErrExpired) {
+		t.Errorf("after that: %v", err)
 	}
 	for range 2 { // what was touched expires, then that it was there is forgotten
 		again.ahead += 25 * time.Hour
@@ -610,6 +612,23 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestUnknownPins: while it cannot be told what is needed, nothing expires and nothing is removed.
+func TestUnknownPins(t *testing.T) {
+	down := errors.New("the store is down")
+	s := openWith(t, t.TempDir(), staging.Config{Pins: func() (map[thread.Token][]string, error) { return nil, down }})
+	d := s.stage("x", thread.StageRequest{})
+	if got, err := s.read(d.Token, thread.Selection{}); err != nil || got != "x" {
+		t.Errorf("%q (%v)", got, err)
+	}
+	s.ahead = 2 * time.Hour
+	if _, err := s.Find(string(d.Token), anybody); !errors.Is(err, down) || errors.Is(err, thread.ErrExpired) {
+		t.Errorf("find: %v", err)
+	}
+	if _, err := s.Sweep(t.Context()); !errors.Is(err, down) || len(s.files()) != 2 {
+		t.Errorf("sweep: %v, left %v", err, s.files())
+	}
+}
+
 // number is a variable of the environment, or what is enough.
 func number(t testing.TB, name string, enough int) int {
 	t.Helper()
@@ -695,7 +714,7 @@ func (s *shelf) stageMany(n, atOnce int) map[thread.Token]string {
 	return given
 }
 
-// TestManyAtOnce has 100 stage, read, touch, pin and unstage while all is swept.
+// TestManyAtOnce has 100 stage, read, touch and unstage while all is swept.
 func TestManyAtOnce(t *testing.T) {
 	s := newShelf(t)
 	shared := s.stage(strings.Repeat("shared\n", 2_000), thread.StageRequest{})
@@ -729,12 +748,9 @@ func TestManyAtOnce(t *testing.T) {
 			if err != nil || int64(len(got)) != shared.Bytes {
 				t.Errorf("shared: %d bytes (%v)", len(got), err)
 			}
-			owner := fmt.Sprint("owner:", i)
-			_, pinned := s.Pin(shared.Token, owner)
 			_, touched := s.Touch(d.Token, time.Duration(i+1)*time.Hour)
-			_, unpinned := s.Unpin(shared.Token, owner)
 			_, listed := s.List(anybody)
-			if err := errors.Join(pinned, touched, unpinned, listed, s.Unstage(d.Token)); err != nil {
+			if err := errors.Join(touched, listed, s.Unstage(d.Token)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -744,9 +760,6 @@ func TestManyAtOnce(t *testing.T) {
 	sweeping.Wait()
 	if left := s.tokens(); !slices.Equal(left, []thread.Token{shared.Token}) {
 		t.Errorf("left %v", left)
-	}
-	if d, err := s.Find(string(shared.Token), anybody); err != nil || len(d.Pins) != 0 {
-		t.Errorf("%+v (%v)", d, err)
 	}
 }
 

@@ -34,6 +34,9 @@ type Config struct {
 	MaxBytes int64
 	// Since returns the time since a moment, even if the clock was set in between; by default time.Since.
 	Since func(time.Time) time.Duration
+	// Pins returns what needs staged data, by its token, such as prompts that name it. Data that something needs does not
+	// expire; once nothing does, its time to live starts.
+	Pins func() (map[thread.Token][]string, error)
 }
 
 const (
@@ -64,6 +67,9 @@ func New(folder *private.Folder, cfg Config) *Store {
 	if cfg.Since == nil {
 		cfg.Since = time.Since
 	}
+	if cfg.Pins == nil {
+		cfg.Pins = func() (map[thread.Token][]string, error) { return nil, nil }
+	}
 	return &Store{cfg: cfg, folder: folder, now: time.Now, draw: thread.NewToken, busy: map[string]bool{}}
 }
 
@@ -91,8 +97,19 @@ func suffixes() map[thread.DataKind]string {
 // dataName returns the name of the file with the entry's data.
 func (d document) dataName() string { return d.Token.Digits() + suffixes()[d.Kind] }
 
-// expired reports whether an entry has expired.
-func (s *Store) expired(d document) bool { return len(d.Pins) == 0 && s.cfg.Since(d.Extended) >= d.TTL }
+// over reports whether an entry's time to live is over: it has expired unless something needs it.
+func (s *Store) over(d document) bool { return s.cfg.Since(d.Extended) >= d.TTL }
+
+// pinned applies to an entry what needs it, if anything does.
+func (s *Store) pinned(d *document, pins map[thread.Token][]string) bool {
+	if d.Pins = pins[d.Token]; len(d.Pins) == 0 {
+		return false
+	}
+	if s.over(*d) {
+		s.extend(d, d.TTL)
+	}
+	return true
+}
 
 // extend restarts an entry's time to live; it never shortens it.
 func (s *Store) extend(d *document, ttl time.Duration) {
@@ -127,6 +144,7 @@ func (s *Store) read(digits string) (document, error) {
 
 // write stores a document and replaces the previous one. The caller holds documents.
 func (s *Store) write(d document) error {
+	d.Pins = nil // they can change at any time
 	b, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the description of %s: %w", d.Token, err)
@@ -137,6 +155,12 @@ func (s *Store) write(d document) error {
 // lookUp returns the document of an entry that can be read; otherwise the error says why it cannot.
 func (s *Store) lookUp(t thread.Token) (document, error) {
 	d, err := s.read(t.Digits())
+	expired := err == nil && d.Gone.IsZero() && s.over(d)
+	if expired {
+		var pins map[thread.Token][]string
+		pins, err = s.cfg.Pins()
+		expired = !s.pinned(&d, pins)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return d, thread.Hint(fmt.Errorf("nothing is staged as %s: %w", t, thread.ErrNotFound),
@@ -146,7 +170,7 @@ func (s *Store) lookUp(t thread.Token) (document, error) {
 	case d.Unstaged:
 		return d, fmt.Errorf("%s was unstaged at %s: %w", d.about(), d.Gone.Local().Format(time.DateTime),
 			thread.ErrNotFound)
-	case !d.Gone.IsZero() || s.expired(d):
+	case !d.Gone.IsZero() || expired:
 		return d, thread.Hint(fmt.Errorf("%s %w at %s", d.about(), thread.ErrExpired,
 			d.Extended.Add(d.TTL).Local().Format(time.DateTime)),
 			"stage it again; --ttl sets how long it is kept")
@@ -183,7 +207,7 @@ func (s *Store) change(t thread.Token, change func(*document) error) (thread.Sta
 // remove removes the data of an entry and marks its document as gone. If the document cannot be written, as on a full
 // disk, it removes that too. The caller holds documents exclusively.
 func (s *Store) remove(d document) error {
-	d.Gone, d.Pins = s.now().UTC(), nil
+	d.Gone = s.now().UTC()
 	if err := s.write(d); err != nil {
 		if err := s.drop(d.Token.Digits() + documentEnd); err != nil {
 			return err

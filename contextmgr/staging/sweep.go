@@ -31,6 +31,10 @@ type Swept struct {
 // them.
 func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 	var done Swept
+	pins, err := s.cfg.Pins()
+	if err != nil {
+		return done, fmt.Errorf("clean up staged data: %w", err)
+	}
 	files, err := s.files()
 	if err != nil {
 		return done, err
@@ -50,7 +54,9 @@ func (s *Store) Sweep(ctx context.Context) (Swept, error) {
 				errs = append(errs, err)
 			case !d.Gone.IsZero():
 				gone = append(gone, d)
-			case s.expired(d):
+			case len(pins[d.Token]) > 0:
+				errs = append(errs, s.use(d))
+			case s.over(d):
 				if removed, err := s.expire(d.Token); err != nil {
 					errs = append(errs, err)
 				} else if removed {
@@ -77,7 +83,7 @@ func (s *Store) expire(t thread.Token) (bool, error) {
 	s.documents.Lock()
 	defer s.documents.Unlock()
 	d, err := s.read(t.Digits())
-	if err != nil || !d.Gone.IsZero() || !s.expired(d) {
+	if err != nil || !d.Gone.IsZero() || !s.over(d) {
 		return false, err
 	}
 	return true, s.remove(d)
