@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +17,9 @@ import (
 	"orchestrator/agent/session"
 	"orchestrator/cmd/orchestrator/api"
 	"orchestrator/cmd/orchestrator/client"
+	"orchestrator/contextmgr/staging"
 	"orchestrator/thread"
+	"orchestrator/thread/private"
 )
 
 // ofThread prepares a verb that, if an agent runs it, uses the project of the agent's thread in any folder.
@@ -44,7 +48,7 @@ func stageVerb(c *cli) *cobra.Command {
 		if err := r.Check(); err != nil {
 			return err
 		}
-		return c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
+		err := c.with(func(ctx context.Context, cl *client.Client, _ []string) error {
 			d, err := api.Stage.Do(ctx, cl, r, c.stdin)
 			if err != nil {
 				return err
@@ -54,6 +58,11 @@ func stageVerb(c *cli) *cobra.Command {
 			}
 			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
 		})(cmd, args)
+		if errors.Is(err, fs.ErrPermission) {
+			return thread.Hint(fmt.Errorf("stage: the server cannot be reached from this sandbox: the socket %s: %w",
+				c.socket(), fs.ErrPermission), "write the data to a file in your folder and pass on its path instead")
+		}
+		return err
 	}
 	cmd.AddCommand(stageListVerb(c), stageInfoVerb(c), stageTouchVerb(c))
 	return cmd
@@ -208,22 +217,61 @@ func retrieveVerb(c *cli) *cobra.Command {
 		if err := parseRange(lines, &part); err != nil {
 			return err
 		}
-		return c.with(func(ctx context.Context, cl *client.Client, args []string) error {
-			data, err := api.Retrieve.Open(ctx, cl, api.RetrieveRequest{Token: args[0], Part: part})
-			if err != nil {
-				return err
-			}
-			defer data.Close()
-			if c.json {
-				return c.showData(args[0], data)
-			}
-			if _, err := io.Copy(c.data(), data); err != nil {
-				return fmt.Errorf("retrieve %s: %w", args[0], err)
-			}
-			return nil
-		})(cmd, args)
+		r := api.RetrieveRequest{Token: args[0], Part: part}
+		if c.json {
+			return c.showData(cmd.Context(), r)
+		}
+		return c.retrieve(cmd.Context(), r, c.data())
 	}
 	return cmd
+}
+
+// retrieve writes staged data: from the server or, in a sandbox that forbids connections to it, from its file.
+func (c *cli) retrieve(ctx context.Context, r api.RetrieveRequest, out io.Writer) error {
+	cl, err := c.connect(ctx)
+	if errors.Is(err, fs.ErrPermission) {
+		return c.retrieveFile(r, out)
+	}
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	data, err := api.Retrieve.Open(ctx, cl, r)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	if _, err := io.Copy(out, data); err != nil {
+		return fmt.Errorf("retrieve %s: %w", r.Token, err)
+	}
+	return nil
+}
+
+// retrieveFile writes staged data from its file. It changes nothing, so it does not count as a use.
+func (c *cli) retrieveFile(r api.RetrieveRequest, out io.Writer) error {
+	t, whole, err := thread.ParseToken(r.Token)
+	if err == nil && !whole {
+		err = fmt.Errorf("%s: in a sandbox without the server, give the complete token: %w", r.Token, thread.ErrInvalid)
+	}
+	if err != nil {
+		return err
+	}
+	folder, err := private.Open(c.project.StateDir(), "staging")
+	if err != nil {
+		return fmt.Errorf("retrieve %s without the server: %w", t, err)
+	}
+	// The server removes what has expired: what exists can be read.
+	store := staging.New(folder, staging.Config{Since: func(time.Time) time.Duration { return 0 }})
+	defer store.Close()
+	data, err := store.Retrieve(t, r.Part)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	if _, err := data.WriteTo(out); err != nil {
+		return fmt.Errorf("retrieve %s: %w", t, err)
+	}
+	return nil
 }
 
 // parseRange parses the value of --range.
@@ -261,21 +309,30 @@ type retrieved struct {
 	Data     string `json:"data"`
 }
 
-// showData prints data as a JSON string.
-func (c *cli) showData(token string, data io.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(data, maxJSON+1))
-	if err != nil {
-		return fmt.Errorf("retrieve %s: %w", token, err)
+// showData prints staged data as a JSON string.
+func (c *cli) showData(ctx context.Context, r api.RetrieveRequest) error {
+	var data jsonData
+	if err := c.retrieve(ctx, r, &data); err != nil {
+		return err
 	}
-	if len(b) > maxJSON {
-		return thread.Hint(fmt.Errorf("%s is larger than %s, the limit of --json: %w", token, thread.Bytes(maxJSON),
+	show := retrieved{Token: r.Token, Encoding: "utf-8", Data: string(data.bytes)}
+	if !utf8.Valid(data.bytes) {
+		show.Encoding, show.Data = "base64", base64.StdEncoding.EncodeToString(data.bytes)
+	}
+	return c.show(show, nil)
+}
+
+// jsonData collects data of at most maxJSON.
+type jsonData struct{ bytes []byte }
+
+// Write implements io.Writer.
+func (d *jsonData) Write(b []byte) (int, error) {
+	if len(d.bytes)+len(b) > maxJSON {
+		return 0, thread.Hint(fmt.Errorf("it is larger than %s, the limit of --json: %w", thread.Bytes(maxJSON),
 			thread.ErrUnsupported), "retrieve it without --json, or only a part of it")
 	}
-	r := retrieved{Token: token, Encoding: "utf-8", Data: string(b)}
-	if !utf8.Valid(b) {
-		r.Encoding, r.Data = "base64", base64.StdEncoding.EncodeToString(b)
-	}
-	return c.show(r, nil)
+	d.bytes = append(d.bytes, b...)
+	return len(b), nil
 }
 
 // completeTokens completes tokens of staged data.
