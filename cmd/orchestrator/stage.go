@@ -53,9 +53,7 @@ func stageVerb(c *cli) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if d.Bytes == 0 {
-				fmt.Fprintf(c.stderr, "orchestrator: standard input was empty, so %s is empty\n", d.Token)
-			}
+			fmt.Fprintf(c.stderr, "orchestrator: %s\n", stagedNote(d))
 			return c.show(d, func(w io.Writer) { fmt.Fprintln(w, d.Token) })
 		})(cmd, args)
 		if errors.Is(err, fs.ErrPermission) {
@@ -66,6 +64,20 @@ func stageVerb(c *cli) *cobra.Command {
 	}
 	cmd.AddCommand(stageListVerb(c), stageInfoVerb(c), stageTouchVerb(c))
 	return cmd
+}
+
+// stagedNote says how much was staged and until when it is kept.
+func stagedNote(d thread.Staged) string {
+	amount := thread.Bytes(d.Bytes)
+	switch {
+	case d.Bytes == 0:
+		amount = "nothing, because standard input was empty"
+	case d.Kind == thread.DataText:
+		amount = fmt.Sprintf("%s lines, %s", thousands(d.Records), amount)
+	case d.Records > 0:
+		amount = fmt.Sprintf("%s records, %s", thousands(d.Records), amount)
+	}
+	return fmt.Sprintf("staged %s; kept until %s unless it is used", amount, d.Expires.Local().Format(time.DateTime))
 }
 
 func stageListVerb(c *cli) *cobra.Command {
@@ -262,7 +274,7 @@ func (c *cli) retrieveFile(r api.RetrieveRequest, out io.Writer) error {
 	}
 	// The server removes what has expired: what exists can be read.
 	store := staging.New(folder, staging.Config{Since: func(time.Time) time.Duration { return 0 }})
-	defer store.Close()
+	defer func() { _ = store.Close() }() // it was only read
 	data, err := store.Retrieve(t, r.Part)
 	if err != nil {
 		return err

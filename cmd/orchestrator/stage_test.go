@@ -29,6 +29,9 @@ func (r *rig) stage(text string, args ...string) string {
 	if err != nil || !oneToken.Match(out) {
 		r.t.Fatalf("stage %v: %q, %v\n%s", args, out, err, &errs)
 	}
+	if !strings.Contains(errs.String(), "kept until 20") || (text == "") != strings.Contains(errs.String(), "was empty") {
+		r.t.Errorf("stage %v says %q", args, &errs)
+	}
 	return strings.TrimSpace(string(out))
 }
 
@@ -63,7 +66,7 @@ func TestStagingSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t).max()
 	token := strings.TrimSpace(r.shell(
-		"TOKEN=$(max search hubspot --type=contact --all -o ndjson | max stage); echo $TOKEN"))
+		"exec 2>/dev/null\nTOKEN=$(max search hubspot --type=contact --all -o ndjson | max stage); echo $TOKEN"))
 	if !oneToken.MatchString(token + "\n") {
 		t.Fatalf("the token is %q", token)
 	}
@@ -79,7 +82,7 @@ func TestStagingSession(t *testing.T) {
 		{"max stage list", `(?s)^TOKEN  .*\nmax:[0-9a-f]{8} +5000 .*ndjson +hubspot/contact `},
 		{"max stage info max:TOKEN", `(?s)^Token: +max:TOKEN\nRecords: +5,000\nSize: .*\nSource: +hubspot/contact\n` +
 			`Created: .* ago\nExpires: .*59m\n.*File: +/.*\.ndjson\nPreview: +{"id":"1",.*\n +\.\.\.\n$`},
-		{"DOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson |\n" +
+		{"exec 2>/dev/null\nDOCS=$(max search gdrive --type=file --filter \"name~=*Acme*\" --fields name,id -o ndjson |\n" +
 			"max stage --source gdrive/file --label Acme)\n" +
 			"echo Their docs: ${DOCS}; max retrieve $DOCS | jq -r .name | wc -l", `^Their docs: max:[0-9a-f]{8}\n *47\n$`},
 		{"max stage touch max:TOKEN --ttl 3h", `^max:TOKEN: kept until `},
